@@ -1,0 +1,94 @@
+/**
+ * The app as it was resolved: what the config said, with every default filled, every path absolute, and frozen.
+ * Everything behind the loader reads this shape and no other. Times are milliseconds, sizes are bytes.
+ */
+export interface App {
+  /** The folder that holds the config, or the one program. Absolute. */
+  readonly root: string
+  readonly name: string
+  /** Absolute; undefined where the folder is a program without a config. */
+  readonly configFile: string | undefined
+  /** How many shared workers. At least 1; `'auto'` has become the number of usable processors. */
+  readonly workers: number
+  /** Who accepts a connection: the main thread, which hands it to the worker with the fewest, or each worker by itself. */
+  readonly accept: 'balanced' | 'reusePort'
+  readonly gateway: Gateway
+  /** In the order they start: after those they need. */
+  readonly services: readonly Service[]
+  readonly limits: Limits
+  /** How long a stop waits for what is in flight. */
+  readonly stopTimeout: number
+}
+
+export interface Address {
+  readonly host: string
+  /** 0 asks the system for a free one. */
+  readonly port: number
+}
+
+export interface Gateway extends Address {
+  readonly tls: TlsFiles | undefined
+  /** The service that gets whatever no route takes. */
+  readonly entry: string | undefined
+  readonly routes: readonly Route[]
+}
+
+export interface TlsFiles {
+  /** Absolute paths of PEM files. */
+  readonly cert: string
+  readonly key: string
+}
+
+export interface Route {
+  /** Lower case, without port; undefined for any host. */
+  readonly host: string | undefined
+  /** Starts with a slash and ends without one; '' for everything under the host. It is cut off before the service sees the path. */
+  readonly prefix: string
+  readonly service: string
+}
+
+export interface Limits {
+  /** Until a connection has sent all headers of a request. */
+  readonly headerTimeout: number
+  /** Until a whole request has arrived. 0: no limit. */
+  readonly requestTimeout: number
+  /** Until a service has begun to answer. 0: no limit. */
+  readonly responseTimeout: number
+  /** Of an idle connection between two requests. */
+  readonly keepAliveTimeout: number
+  /** All headers of a request together. */
+  readonly maxHeaderSize: number
+  /** A request's body. */
+  readonly maxBodySize: number
+  /** Of calls that cause calls: the one that would make more than this answers 508. */
+  readonly maxHops: number
+}
+
+export interface Service {
+  readonly name: string
+  readonly kind: 'program'
+  readonly run: 'shared'
+  /** The folder it is found in and sees as its working directory. Absolute. */
+  readonly path: string
+  readonly entry: Entry
+  /** Its own variables, over those of the process: `envFile` first, `env` over it. */
+  readonly env: Readonly<Record<string, string>>
+  readonly needs: readonly string[]
+  readonly startTimeout: number
+  readonly stopTimeout: number
+  /** A port of its own beside the gateway. */
+  readonly expose: Address | undefined
+  /** Which of the ports that the program listens on is the service; undefined for the first HTTP one. */
+  readonly port: number | undefined
+}
+
+export interface Entry {
+  /** Absolute path of the module. */
+  readonly file: string
+  /** What stands behind the file in `scripts.start`: the program sees them in `process.argv`. */
+  readonly args: readonly string[]
+  /** Node's own flags from `scripts.start`, such as `--import ./register.js`. */
+  readonly nodeOptions: readonly string[]
+  /** How it was found, for people: `scripts.start`, `main`, `index.js`. */
+  readonly foundBy: string
+}

@@ -1,0 +1,138 @@
+/**
+ * Every failure Busbar reports is a {@link BusbarError} with one of these codes. Compare `code`, never the
+ * prototype: an error may have crossed a thread or come from a second copy of this package.
+ *
+ * `status` is what an HTTP caller sees, `exit` what the `busbar` command ends with; `docs/reference/errors.md`
+ * explains each code and a test holds the two together.
+ */
+export const errorTable = {
+  // The command line
+  USAGE: { status: 500, exit: 2 },
+  NODE_UNSUPPORTED: { status: 500, exit: 2 },
+
+  // The config
+  CONFIG_NOT_FOUND: { status: 500, exit: 3 },
+  CONFIG_UNREADABLE: { status: 500, exit: 3 },
+  CONFIG_KEY_UNKNOWN: { status: 500, exit: 3 },
+  CONFIG_INVALID: { status: 500, exit: 3 },
+  CONFIG_VARIABLE_MISSING: { status: 500, exit: 3 },
+  ENV_FILE_UNREADABLE: { status: 500, exit: 3 },
+  SERVICE_NOT_FOUND: { status: 500, exit: 3 },
+  SERVICE_ENTRY_NOT_FOUND: { status: 500, exit: 3 },
+  SERVICE_NAME_INVALID: { status: 500, exit: 3 },
+  TLS_FILE_UNREADABLE: { status: 500, exit: 3 },
+  TLS_FILE_INVALID: { status: 500, exit: 3 },
+  PORT_DUPLICATE: { status: 500, exit: 3 },
+  ROUTE_UNKNOWN_SERVICE: { status: 500, exit: 3 },
+  ROUTE_LOOP: { status: 500, exit: 3 },
+  NEEDS_UNKNOWN_SERVICE: { status: 500, exit: 3 },
+  NEEDS_CYCLE: { status: 500, exit: 3 },
+  PLACEMENT_UNSUPPORTED: { status: 500, exit: 3 },
+
+  // Hosting a program
+  PROGRAM_THREW: { status: 503, exit: 1 },
+  PROGRAM_EXITED: { status: 503, exit: 1 },
+  PROGRAM_NEVER_LISTENED: { status: 503, exit: 1 },
+  PROGRAM_START_TIMEOUT: { status: 503, exit: 1 },
+  PROGRAM_EXPORT_UNKNOWN: { status: 503, exit: 1 },
+  PROGRAM_NOT_STRIPPABLE: { status: 503, exit: 1 },
+
+  // Workers and listeners
+  PORT_IN_USE: { status: 500, exit: 1 },
+  PORT_FORBIDDEN: { status: 500, exit: 1 },
+  WORKER_DIED: { status: 502, exit: 1 },
+  WORKER_RESTART_LIMIT: { status: 503, exit: 1 },
+
+  // Calls
+  HTTPS_TO_SERVICE: { status: 500, exit: 1 },
+  HOP_LIMIT: { status: 508, exit: 1 },
+  CALL_ABORTED: { status: 499, exit: 1 },
+  SERVICE_UNAVAILABLE: { status: 503, exit: 1 },
+  SERVICE_HANGUP: { status: 502, exit: 1 },
+
+  // The gateway
+  ROUTE_NOT_FOUND: { status: 404, exit: 1 },
+  BODY_TOO_LARGE: { status: 413, exit: 1 },
+  HEADERS_TOO_LARGE: { status: 431, exit: 1 },
+  REQUEST_MALFORMED: { status: 400, exit: 1 },
+  REQUEST_TIMEOUT: { status: 408, exit: 1 },
+  RESPONSE_TIMEOUT: { status: 504, exit: 1 },
+
+  /** A fault in Busbar itself. */
+  INTERNAL: { status: 500, exit: 1 },
+} as const satisfies Record<string, { status: number; exit: number }>
+
+export type ErrorCode = keyof typeof errorTable
+
+export interface ErrorParts {
+  /** What happened and where: one sentence, no trailing full stop needed. */
+  message: string
+  /** What to do about it. */
+  hint?: string
+  cause?: unknown
+  /** The service the failure belongs to. */
+  service?: string
+}
+
+/** What of an error crosses a thread: plain data, the stack included, since both sides are the user's own machine. */
+export interface ErrorRecord {
+  code: ErrorCode
+  message: string
+  hint?: string
+  service?: string
+  /** The stack of the program's own error where there is one, else ours. */
+  stack?: string
+}
+
+export class BusbarError extends Error {
+  override readonly name = 'BusbarError'
+  readonly code: ErrorCode
+  readonly hint: string | undefined
+  readonly service: string | undefined
+
+  constructor(code: ErrorCode, parts: ErrorParts) {
+    super(parts.message, parts.cause === undefined ? undefined : { cause: parts.cause })
+    this.code = code
+    this.hint = parts.hint
+    this.service = parts.service
+  }
+
+  get status(): number {
+    return errorTable[this.code].status
+  }
+
+  get exitCode(): number {
+    return errorTable[this.code].exit
+  }
+
+  /** True for any error that carries one of our codes, whichever copy of this package made it. */
+  static is(error: unknown, code?: ErrorCode): error is BusbarError {
+    if (!(error instanceof Error) || error.name !== 'BusbarError') return false
+    const found = (error as { code?: unknown }).code
+    return code === undefined ? typeof found === 'string' && Object.hasOwn(errorTable, found) : found === code
+  }
+
+  /** Wraps whatever was thrown; what is ours already passes through. */
+  static from(thrown: unknown, code: ErrorCode = 'INTERNAL', parts: Partial<ErrorParts> = {}): BusbarError {
+    if (BusbarError.is(thrown)) return thrown
+    const message = thrown instanceof Error ? thrown.message : `a non-error was thrown: ${String(thrown)}`
+    return new BusbarError(code, { message, cause: thrown, ...parts })
+  }
+
+  toRecord(): ErrorRecord {
+    const stack = this.cause instanceof Error ? this.cause.stack : this.stack
+    return {
+      code: this.code,
+      message: this.message,
+      ...(this.hint !== undefined && { hint: this.hint }),
+      ...(this.service !== undefined && { service: this.service }),
+      ...(stack !== undefined && { stack }),
+    }
+  }
+
+  static fromRecord(record: ErrorRecord): BusbarError {
+    const error = new BusbarError(record.code, record)
+    if (record.stack !== undefined) error.stack = record.stack
+    return error
+  }
+}

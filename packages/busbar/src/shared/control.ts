@@ -1,0 +1,68 @@
+/** What the supervisor and its workers say to each other, over the port that comes with every worker thread. */
+import type { Socket } from 'node:net'
+import type { ErrorRecord } from '../contract/errors.ts'
+import type { App } from '../config/app.ts'
+
+/** What a worker is born with (`workerData`). */
+export interface WorkerInit {
+  readonly app: App
+  /** Its row in the cells, and its number in logs. */
+  readonly worker: number
+  readonly cells: SharedArrayBuffer
+  readonly listeners: readonly ListenerSpec[]
+  /** PEM contents of the gateway's certificate and key. */
+  readonly tls: TlsMaterial | undefined
+  /** What a module URL of this worker carries so that a restarted program is loaded afresh in `dev`. */
+  readonly mode: 'start' | 'dev'
+}
+
+export interface TlsMaterial {
+  readonly cert: string
+  readonly key: string
+  /** 48 bytes that all workers share, so that a session ticket is good at any of them. */
+  readonly ticketKeys: Uint8Array
+}
+
+/** A public port: the gateway's, or one that a service exposes. */
+export interface ListenerSpec {
+  /** `gateway`, or `expose:<service>`. */
+  readonly id: string
+  readonly host: string
+  readonly port: number
+  readonly serves: { readonly kind: 'gateway' } | { readonly kind: 'service'; readonly service: string }
+}
+
+export type ToWorker =
+  | { type: 'connection'; listener: string; socket: Socket }
+  | { type: 'tls'; tls: TlsMaterial }
+  /** Finish what is in flight, run the programs' own signal handlers, stop them in reverse order of `needs`. */
+  | { type: 'stop'; timeout: number }
+
+export type FromWorker =
+  | { type: 'ready'; services: ServiceReport[] }
+  | { type: 'failed'; error: ErrorRecord }
+  /** Only under `accept: 'reusePort'`: the worker's own listener is open. */
+  | { type: 'listening'; listener: string; port: number }
+  | { type: 'log'; records: LogRecord[] }
+  /** A service's uncaught exception, unhandled rejection or exit, said before the thread ends. */
+  | { type: 'fault'; service: string | undefined; reason: 'exception' | 'rejection' | 'exit'; error: ErrorRecord }
+  | { type: 'stopped' }
+
+export interface ServiceReport {
+  readonly name: string
+  /** What the program asked to listen on, though no port was opened. */
+  readonly listens: string
+  readonly startedIn: number
+  readonly warnings: readonly string[]
+}
+
+/** One line that a program wrote, or one event of the worker itself. */
+export interface LogRecord {
+  readonly time: number
+  readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
+  /** Undefined for Busbar's own. */
+  readonly service: string | undefined
+  readonly stream: 'stdout' | 'stderr' | 'busbar'
+  /** Without its newline. */
+  readonly line: string
+}
