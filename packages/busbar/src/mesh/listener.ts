@@ -1,0 +1,74 @@
+import type { AddressInfo, Server, Socket } from 'node:net'
+
+/**
+ * Lets a server listen without a port. Node's own code does everything but open a socket: `listening`, `address()`,
+ * `'listening'` and `close()` work, header timeouts run and connections are counted, which a bare
+ * `server.emit('connection')` on a server that never listened would not give.
+ *
+ * It rests on two internals that all supported Nodes have: `net.Server#_handle`, and `_listen2`, which uses a handle
+ * that is already there.
+ */
+export interface VirtualListener {
+  /** Hands the server a connected TCP (or pipe) handle, as the kernel would. */
+  accept(handle: unknown): void
+}
+
+interface VirtualHandle {
+  onconnection: ((status: number, handle: unknown) => void) | undefined
+  listen(): number
+  close(done?: () => void): void
+  getsockname(out: Partial<AddressInfo>): number
+  ref(): void
+  unref(): void
+  getAsyncId(): number
+}
+
+interface ServerInternals {
+  _handle: VirtualHandle | null
+  _listen2(address: string | null, port: number, addressType: number, backlog: number): void
+}
+
+/** `address` is what `server.address()` will say. Emits `'listening'` on the next tick, as a real one does. */
+export function listenVirtually(server: Server, address: AddressInfo): VirtualListener {
+  const handle = attachVirtualHandle(server, address)
+  internals(server)._listen2(address.address, address.port, address.family === 'IPv6' ? 6 : 4, 0)
+  return handle
+}
+
+/** Only puts the handle in place: for whoever stands inside `_listen2` already. */
+export function attachVirtualHandle(server: Server, address: AddressInfo): VirtualListener {
+  const handle: VirtualHandle = {
+    onconnection: undefined,
+    listen: () => 0,
+    close: (done) => {
+      handle.onconnection = undefined
+      if (done) process.nextTick(done)
+    },
+    getsockname: (out) => {
+      Object.assign(out, address)
+      return 0
+    },
+    ref: () => {},
+    unref: () => {},
+    getAsyncId: () => 0,
+  }
+  internals(server)._handle = handle
+  return {
+    accept(connection) {
+      if (handle.onconnection === undefined) (connection as { close(): void }).close()
+      else handle.onconnection(0, connection)
+    },
+  }
+}
+
+/** Takes the handle out of a socket that nobody has read from; the socket object is worthless afterwards. */
+export function takeHandle(socket: Socket): unknown {
+  const owner = socket as unknown as { _handle: unknown }
+  const handle = owner._handle
+  owner._handle = null
+  return handle
+}
+
+function internals(server: Server): ServerInternals {
+  return server as unknown as ServerInternals
+}
