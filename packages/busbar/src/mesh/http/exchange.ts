@@ -10,8 +10,10 @@ export interface ExchangeRequest {
   readonly path: string
   /** Name, value, name, value…, in the order and case they were stated. `Host` is among them. */
   readonly rawHeaders: string[]
-  /** A whole body, none, or one that will be written chunk by chunk. */
-  readonly body: string | Uint8Array | null | 'streamed'
+  /** A whole body; null for none, and for one that is streamed. */
+  readonly body: string | Uint8Array | null
+  /** The body will come chunk by chunk, by {@link Exchange.write} and {@link Exchange.end}. */
+  readonly streamed: boolean
 }
 
 export interface ResponseHead {
