@@ -1,5 +1,5 @@
 /**
- * What every thread may read at any time without asking: one row per worker in one SharedArrayBuffer.
+ * What every thread may read at any time without asking: one row per worker thread in one SharedArrayBuffer.
  *
  *     row 0 │ heartbeat │ connections closed │ requests in flight │ … padding to 128 bytes │
  *     row 1 │ …
@@ -13,19 +13,28 @@ const rowCells = rowBytes / Uint32Array.BYTES_PER_ELEMENT
 
 const cell = { heartbeat: 0, closed: 1, inFlight: 2 } as const
 
-export function createCells(workers: number): SharedArrayBuffer {
-  return new SharedArrayBuffer(workers * rowBytes)
+export function createCells(rows: number): SharedArrayBuffer {
+  return new SharedArrayBuffer(rows * rowBytes)
+}
+
+/**
+ * Milliseconds of a clock that all threads of this process share and nobody sets back: `performance.now()` starts at
+ * zero in each thread, `Date.now()` jumps when the system's time is set.
+ */
+export function threadsNow(): number {
+  const [seconds, nanoseconds] = process.hrtime()
+  return seconds * 1000 + nanoseconds / 1e6
 }
 
 /** The row of one worker, as that worker writes it and anyone reads it. */
 export class WorkerCells {
   readonly #row: Uint32Array
 
-  constructor(memory: SharedArrayBuffer, worker: number) {
-    this.#row = new Uint32Array(memory, worker * rowBytes, rowCells)
+  constructor(memory: SharedArrayBuffer, row: number) {
+    this.#row = new Uint32Array(memory, row * rowBytes, rowCells)
   }
 
-  /** Says that the event loop turns. `now` is milliseconds of a clock that all threads share, such as `Date.now()`. */
+  /** Says that the event loop turns. `now` is {@link threadsNow}. */
   beat(now: number): void {
     this.#row[cell.heartbeat] = now >>> 0
   }

@@ -6,13 +6,14 @@ import type { App } from '../config/app.ts'
 /** What a worker is born with (`workerData`). */
 export interface WorkerInit {
   readonly app: App
-  /** Its row in the cells, and its number in logs. */
+  /** Its number in logs: 0 to `app.workers` - 1, the same for a worker and for the one that replaces it. */
   readonly worker: number
   readonly cells: SharedArrayBuffer
+  /** Its row in the cells, its own as long as the thread lives. */
+  readonly row: number
   readonly listeners: readonly ListenerSpec[]
   /** PEM contents of the gateway's certificate and key. */
   readonly tls: TlsMaterial | undefined
-  /** What a module URL of this worker carries so that a restarted program is loaded afresh in `dev`. */
   readonly mode: 'start' | 'dev'
 }
 
@@ -28,6 +29,7 @@ export interface ListenerSpec {
   /** `gateway`, or `expose:<service>`. */
   readonly id: string
   readonly host: string
+  /** As the config says until it is open, afterwards the real one: workers never see 0. */
   readonly port: number
   readonly serves: { readonly kind: 'gateway' } | { readonly kind: 'service'; readonly service: string }
 }
@@ -39,10 +41,12 @@ export type ToWorker =
   | { type: 'stop'; timeout: number }
 
 export type FromWorker =
+  /** Said before a program is loaded, so that one that blocks its thread for ever can be named. */
+  | { type: 'starting'; service: string }
+  | { type: 'started'; service: string }
+  /** Every service answers, and under `accept: 'reusePort'` the worker's own listeners are open. */
   | { type: 'ready'; services: ServiceReport[] }
   | { type: 'failed'; error: ErrorRecord }
-  /** Only under `accept: 'reusePort'`: the worker's own listener is open. */
-  | { type: 'listening'; listener: string; port: number }
   | { type: 'log'; records: LogRecord[] }
   /** A service's uncaught exception, unhandled rejection or exit, said before the thread ends. */
   | { type: 'fault'; service: string | undefined; reason: 'exception' | 'rejection' | 'exit'; error: ErrorRecord }

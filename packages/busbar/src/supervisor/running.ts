@@ -1,0 +1,90 @@
+/** What a started app shows to whoever started it: the words between the supervisor and the command line. */
+import type { BusbarError } from '../contract/errors.ts'
+import type { App } from '../config/app.ts'
+import type { ListenerSpec, LogRecord, ServiceReport } from '../shared/control.ts'
+import type { Plan } from './plan.ts'
+import type { Timing } from './timing.ts'
+
+export interface StartOptions {
+  /** `dev` loads restarted programs afresh and never gives a worker up for restarting too often. */
+  readonly mode: 'start' | 'dev'
+  /** Gets every line of every program and the supervisor's own; must not throw. */
+  readonly log: (record: AppLogRecord) => void
+  readonly on?: (event: AppEvent) => void
+  /** Over the defaults of {@link Timing}; for tests, and for machines where they do not fit. */
+  readonly timing?: Partial<Timing>
+  /** Another module for the threads to run than `worker/main`; for tests. */
+  readonly workerEntry?: URL
+}
+
+export interface RunningApp {
+  readonly app: App
+  readonly plan: Plan
+  /** The open ports, the gateway's first. */
+  readonly addresses: readonly OpenAddress[]
+  /** One for each worker of the app, as it is now. */
+  readonly workers: readonly WorkerStatus[]
+  /**
+   * Stops accepting, finishes what is in flight, stops the services in reverse order of `needs`: all within
+   * `app.stopTimeout`, after which threads are ended. Never rejects; the second call returns the first's promise.
+   */
+  stop(): Promise<void>
+  /**
+   * Replaces every worker by a new one, which takes over before the old one drains; listeners stay open throughout.
+   * `next` is the app as its config says now; see `canRestartInto`.
+   * Rejects with the service's error when a new worker cannot start: the old ones go on serving.
+   */
+  restart(next?: App): Promise<void>
+  /** Settles once, when nothing runs any more; never rejects. */
+  readonly ended: Promise<EndReason>
+}
+
+export type EndReason = { readonly why: 'stopped' } | { readonly why: 'failed'; readonly error: BusbarError }
+
+/** A {@link ListenerSpec} that is open: `port` is the real one. */
+export interface OpenAddress extends ListenerSpec {
+  readonly protocol: 'http' | 'https'
+  /** For people: `http://127.0.0.1:3043`. */
+  readonly url: string
+}
+
+export interface AppLogRecord extends LogRecord {
+  /** Undefined for the supervisor's own. */
+  readonly worker: number | undefined
+}
+
+/** Times are milliseconds of `Date.now()`. */
+export type WorkerState =
+  | { readonly state: 'starting'; readonly since: number }
+  | { readonly state: 'serving'; readonly since: number; readonly services: readonly ServiceReport[] }
+  | { readonly state: 'draining'; readonly since: number }
+  /** Dead; a new one starts at `until`. */
+  | { readonly state: 'waiting'; readonly until: number }
+  /** Dead too often. */
+  | { readonly state: 'givenUp'; readonly error: BusbarError }
+  | { readonly state: 'stopped' }
+
+export type WorkerStatus = WorkerState & {
+  readonly worker: number
+  /** How often it died and was started again; a `restart()` does not count. */
+  readonly deaths: number
+  readonly lastExit: WorkerExit | undefined
+  /** Open connections that it was handed; 0 under `accept: 'reusePort'`. */
+  readonly connections: number
+}
+
+/** Why a worker's thread ended. */
+export interface WorkerExit {
+  readonly why: 'exception' | 'rejection' | 'exit' | 'memory' | 'stuck' | 'start' | 'stop' | 'unknown'
+  /** The service whose code did it, where known. */
+  readonly service: string | undefined
+  readonly error: BusbarError | undefined
+  /** One sentence without the worker's number. */
+  readonly text: string
+}
+
+export type AppEvent =
+  | { readonly type: 'worker'; readonly worker: WorkerStatus }
+  | { readonly type: 'tls'; readonly outcome: 'reloaded' | 'refused' }
+  /** A worker was given up; the others go on. */
+  | { readonly type: 'degraded'; readonly error: BusbarError }

@@ -1,0 +1,41 @@
+/** Every span that the supervisor waits for, in milliseconds. */
+export interface Timing {
+  /** A worker whose last heartbeat is older gets no new connection while another's is younger. */
+  readonly stale: number
+  /** A worker whose last heartbeat is older is ended and replaced. */
+  readonly stuck: number
+  /** How often heartbeats are looked at. */
+  readonly watch: number
+  /** How long a connection waits for a worker while none serves; it is closed then. */
+  readonly backlog: number
+  /** The second restart in a row waits this long, each further one twice as long as the one before, at most `backoffMax`. */
+  readonly backoff: number
+  readonly backoffMax: number
+  /** More than {@link restartLimit} deaths of one worker within this span, and it is given up. */
+  readonly restartWindow: number
+  /** How often certificate files are read again, beside the file system's own notices. */
+  readonly certificates: number
+  /** How long `terminate()` may take: a thread inside a blocking system call never ends. */
+  readonly terminate: number
+}
+
+/** The most connections that wait while no worker serves; a further one is closed at once. */
+export const backlogLimit = 1024
+
+export const restartLimit = 5
+
+/**
+ * `stale` leaves room for a loop turn full of 4 ms requests (100 of them: 400 ms); `stuck` for the longest
+ * synchronous work that somebody may want to finish.
+ */
+export const defaultTiming: Timing = {
+  stale: 1000,
+  stuck: 30_000,
+  watch: 250,
+  backlog: 10_000,
+  backoff: 250,
+  backoffMax: 10_000,
+  restartWindow: 60_000,
+  certificates: 10_000,
+  terminate: 1000,
+}
