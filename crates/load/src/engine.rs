@@ -1,0 +1,474 @@
+//! The loop: one thread, one poll, every connection.
+
+use crate::alarm::Alarm;
+use crate::answer::Question;
+use crate::check::Checker;
+use crate::connection::{Connection, InFlight, Link};
+use crate::job::{Job, Load};
+use crate::machine;
+use crate::pace::{Nanos, Pacer};
+use crate::record::{Failure, Record};
+use crate::report::{Generator, Line};
+use crate::stream::Connector;
+use mio::{Events, Poll, Token};
+use std::collections::VecDeque;
+use std::io;
+use std::time::{Duration, Instant};
+
+const TICK: Nanos = 100_000_000;
+/// The alarm's token; connections have the ones below.
+const ALARM: Token = Token(usize::MAX);
+/// An open that fails is tried again after this, doubled each time up to a second: a server that is gone is not hammered.
+const RETRY: Nanos = 10_000_000;
+
+/// Runs the job to its end. `each_tick` hears every 100 ms.
+pub fn run(job: &Job, each_tick: impl FnMut(Line)) -> Result<Line, Box<dyn std::error::Error>> {
+    let mut engine = Engine::new(job)?;
+    engine.run(each_tick)?;
+    Ok(engine.outcome())
+}
+
+struct Engine<'a> {
+    job: &'a Job,
+    poll: Poll,
+    alarm: Alarm,
+    connector: Connector,
+    requests: Vec<Prepared>,
+    connections: Vec<Connection>,
+    pacer: Option<Pacer>,
+    /// Open loop: due, but no connection was free.
+    waiting: VecDeque<Nanos>,
+    /// Open loop: connections with nothing in flight.
+    free: Vec<usize>,
+    /// Closed loop: how many may still be sent.
+    budget: u64,
+    record: Record,
+    began: Instant,
+    now: Nanos,
+    end: Option<Nanos>,
+    /// When the last answer or connection came: a job that only counts requests would else never end on a dead server.
+    progress: Nanos,
+    /// Requests on the wire.
+    in_flight: usize,
+    waited: Duration,
+    cpu: (f64, f64),
+    buffer: Box<[u8]>,
+}
+
+struct Prepared {
+    bytes: Vec<u8>,
+    question: Question,
+    checker: Checker,
+}
+
+impl<'a> Engine<'a> {
+    fn new(job: &'a Job) -> Result<Engine<'a>, Box<dyn std::error::Error>> {
+        let poll = Poll::new()?;
+        let alarm = Alarm::new(poll.registry(), ALARM)?;
+        let host = job.host();
+        let requests: Vec<Prepared> = job
+            .requests
+            .iter()
+            .map(|request| {
+                let checker = Checker::new(&request.expect);
+                Prepared {
+                    bytes: request.serialise(&host, job.reconnect),
+                    question: Question {
+                        head_only: request.method.eq_ignore_ascii_case("head"),
+                        keep_headers: checker.needs_headers(),
+                    },
+                    checker,
+                }
+            })
+            .collect();
+        let end = job.duration().map(nanos);
+        let budget = match job.load {
+            Load::Closed { requests: Some(count), .. } => count,
+            _ => u64::MAX,
+        };
+        Ok(Engine {
+            job,
+            poll,
+            alarm,
+            connector: Connector::new(&job.target)?,
+            connections: (0..job.connections).map(|place| Connection::new(place % requests.len())).collect(),
+            requests,
+            pacer: Pacer::new(job),
+            waiting: VecDeque::new(),
+            free: Vec::new(),
+            budget,
+            record: Record::new(job.discard_ms * 1_000_000, end),
+            began: Instant::now(),
+            now: 0,
+            end,
+            progress: 0,
+            in_flight: 0,
+            waited: Duration::ZERO,
+            cpu: machine::cpu_seconds(),
+            buffer: vec![0; 256 * 1024].into(),
+        })
+    }
+
+    fn run(&mut self, mut each_tick: impl FnMut(Line)) -> io::Result<()> {
+        let mut events = Events::with_capacity(1024);
+        let mut next_tick = TICK;
+        self.open_all();
+        while !self.is_over() {
+            self.wait(&mut events, next_tick)?;
+            for event in events.iter() {
+                if event.token() != ALARM {
+                    self.turn(event.token().0, event.is_writable(), event.is_read_closed());
+                }
+            }
+            self.send_due();
+            if self.now >= next_tick {
+                each_tick(Line::tick(next_tick as f64 / 1e9, &self.record.tick));
+                self.record.tick = Record::new(0, None).tick;
+                next_tick += TICK * ((self.now - next_tick) / TICK + 1);
+                self.time_out();
+                self.open_all();
+            }
+        }
+        self.give_up();
+        Ok(())
+    }
+
+    /// Waits for the network, the next due request or the next tick.
+    fn wait(&mut self, events: &mut Events, next_tick: Nanos) -> io::Result<()> {
+        let due = self.pacer.as_ref().and_then(Pacer::due).unwrap_or(next_tick).min(next_tick);
+        let retry = self.next_retry().unwrap_or(next_tick);
+        self.clock();
+        let delay = Duration::from_nanos(due.min(retry).saturating_sub(self.now));
+        let before = Instant::now();
+        let polled = if delay.is_zero() {
+            self.poll.poll(events, Some(Duration::ZERO))
+        } else {
+            self.alarm.set(delay);
+            self.poll.poll(events, self.alarm.patience(delay))
+        };
+        self.waited += before.elapsed();
+        self.clock();
+        match polled {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
+            other => other,
+        }?;
+        if retry <= self.now {
+            self.open_all();
+        }
+        Ok(())
+    }
+
+    fn clock(&mut self) {
+        self.now = nanos(self.began.elapsed());
+    }
+
+    /// No more requests are begun.
+    fn is_closing(&self) -> bool {
+        self.budget == 0 || self.end.is_some_and(|end| self.now >= end)
+    }
+
+    fn is_over(&self) -> bool {
+        let grace = self.job.grace_ms * 1_000_000;
+        if self.end.is_none() && self.now > self.progress + self.job.timeout_ms * 1_000_000 + grace {
+            return true;
+        }
+        if !self.is_closing() {
+            return false;
+        }
+        (self.in_flight == 0 && self.waiting.is_empty()) || self.end.is_some_and(|end| self.now >= end + grace)
+    }
+
+    // ── connections ──
+
+    fn next_retry(&self) -> Option<Nanos> {
+        if self.job.reconnect || self.is_closing() {
+            return None;
+        }
+        self.connections
+            .iter()
+            .filter_map(|connection| match connection.link {
+                Link::Closed { retry } if connection.failures > 0 => Some(retry),
+                _ => None,
+            })
+            .min()
+    }
+
+    /// Opens every connection that is closed and may be tried again.
+    fn open_all(&mut self) {
+        for place in 0..self.connections.len() {
+            if let Link::Closed { retry } = self.connections[place].link
+                && retry <= self.now
+                && !self.is_closing()
+            {
+                self.open(place);
+            }
+        }
+    }
+
+    fn open(&mut self, place: usize) {
+        match self.connector.connect(self.poll.registry(), Token(place)) {
+            Ok(stream) => self.connections[place].link = Link::Opening(stream),
+            Err(error) => self.open_failed(place, &error),
+        }
+    }
+
+    fn open_failed(&mut self, place: usize, error: &io::Error) {
+        let connection = &mut self.connections[place];
+        let wait = (RETRY << connection.failures.min(7)).min(1_000_000_000);
+        connection.failures += 1;
+        connection.close(self.now + wait);
+        self.record.connect_failed(|| format!("a connection could not be opened: {error}"));
+    }
+
+    /// Something happened on a connection.
+    fn turn(&mut self, place: usize, writable: bool, ended: bool) {
+        if let Link::Opening(stream) = &self.connections[place].link {
+            if let Err(error) = stream.take_error() {
+                return self.open_failed(place, &error);
+            }
+            if !writable || !stream.is_connected() {
+                return;
+            }
+            self.opened(place);
+        }
+        if !self.connections[place].is_open() {
+            return;
+        }
+        if writable && let Err(error) = self.connections[place].flush() {
+            return self.broke(place, &error);
+        }
+        self.receive(place, ended);
+    }
+
+    fn opened(&mut self, place: usize) {
+        let connection = &mut self.connections[place];
+        if let Link::Opening(stream) = std::mem::replace(&mut connection.link, Link::Closed { retry: 0 }) {
+            connection.link = Link::Open(stream);
+            connection.failures = 0;
+            self.record.connects += 1;
+            self.progress = self.now;
+            self.feed(place);
+        }
+    }
+
+    /// Gives a connection what it may send now.
+    fn feed(&mut self, place: usize) {
+        if self.pacer.is_some() {
+            match self.waiting.pop_front() {
+                Some(due) => self.send(place, due),
+                None => self.free.push(place),
+            }
+        } else {
+            while self.connections[place].in_flight.len() < self.job.pipelining && !self.is_closing() {
+                self.budget -= u64::from(self.budget != u64::MAX);
+                self.queue(place, self.now);
+            }
+        }
+        if let Err(error) = self.connections[place].flush() {
+            self.broke(place, &error);
+        }
+    }
+
+    fn send(&mut self, place: usize, due: Nanos) {
+        self.clock();
+        self.record.paced(due, self.now);
+        self.queue(place, due);
+    }
+
+    fn queue(&mut self, place: usize, from: Nanos) {
+        let connection = &mut self.connections[place];
+        let request = connection.turn;
+        connection.turn = (request + 1) % self.requests.len();
+        connection.queue(&self.requests[request].bytes, InFlight { from, sent: self.now, request });
+        self.in_flight += 1;
+    }
+
+    /// Open loop: writes whatever has fallen due, on free connections; the rest waits in order.
+    fn send_due(&mut self) {
+        while let Some(due) = self.pacer.as_ref().and_then(Pacer::due).filter(|&due| due <= self.now) {
+            if let Some(pacer) = &mut self.pacer {
+                pacer.advance();
+            }
+            self.waiting.push_back(due);
+        }
+        while !self.waiting.is_empty() {
+            let Some(place) = self.free.pop() else { return };
+            if self.connections[place].is_open() {
+                self.feed(place);
+            }
+        }
+    }
+
+    // ── answers ──
+
+    /// `ended`: the system has said that nothing comes after what can be read now.
+    fn receive(&mut self, place: usize, ended: bool) {
+        loop {
+            let Link::Open(stream) = &mut self.connections[place].link else { return };
+            match stream.read(&mut self.buffer) {
+                Ok(0) => return self.ended(place),
+                Ok(length) => {
+                    self.connections[place].reader.push(&self.buffer[..length]);
+                    if !self.take_answers(place) {
+                        return;
+                    }
+                    // Less than there was room for: nothing more is there, and a read that says so can be spared, unless
+                    // the end has been told already, which is told only once. TLS hands out one record at a time, so
+                    // there a short read says nothing.
+                    if length < self.buffer.len() && self.job.target.tls.is_none() && !ended {
+                        return;
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return self.broke(place, &error),
+            }
+        }
+    }
+
+    /// Takes every whole answer and sends on. False: the connection is no longer open.
+    fn take_answers(&mut self, place: usize) -> bool {
+        self.clock();
+        let mut sent_more = false;
+        loop {
+            let connection = &mut self.connections[place];
+            let Some(&oldest) = connection.in_flight.front() else { break };
+            let prepared = &self.requests[oldest.request];
+            let (close, status, length, checked) = match connection.reader.next(prepared.question) {
+                Ok(None) => break,
+                Ok(Some(answer)) => {
+                    (answer.head.close, answer.head.status, answer.body.len(), prepared.checker.check(&answer))
+                }
+                Err(malformed) => {
+                    self.close(place, Failure::Malformed, &malformed.to_string());
+                    return false;
+                }
+            };
+            connection.in_flight.pop_front();
+            self.in_flight -= 1;
+            self.progress = self.now;
+            self.tell(oldest, status, length, checked);
+            if close || self.job.reconnect {
+                self.close(place, Failure::Closed, "the server closed the connection before its answer");
+                if !self.is_closing() {
+                    self.open(place);
+                }
+                return false;
+            }
+            self.refill(place);
+            sent_more = true;
+        }
+        if sent_more && let Err(error) = self.connections[place].flush() {
+            self.broke(place, &error);
+            return false;
+        }
+        true
+    }
+
+    /// After an answer: the closed loop sends the next at once, the open one when something is due.
+    fn refill(&mut self, place: usize) {
+        if self.pacer.is_none() {
+            if !self.is_closing() {
+                self.budget -= u64::from(self.budget != u64::MAX);
+                self.queue(place, self.now);
+            }
+        } else if self.connections[place].in_flight.is_empty() {
+            match self.waiting.pop_front() {
+                Some(due) => self.send(place, due),
+                None => self.free.push(place),
+            }
+        }
+    }
+
+    fn tell(&mut self, request: InFlight, status: u16, length: usize, checked: Result<(), crate::check::Mismatch>) {
+        match checked {
+            Ok(()) => self.record.answered(request.from, self.now, length, status),
+            Err(what) => {
+                let said =
+                    || format!("the answer's {what:?} was not the expected one: status {status}, {length} bytes");
+                self.record.failed(Failure::Mismatch(what), request.from, self.now, Some(status), said);
+            }
+        }
+    }
+
+    // ── ends ──
+
+    /// The peer ended the connection.
+    fn ended(&mut self, place: usize) {
+        let connection = &mut self.connections[place];
+        if let Some(&oldest) = connection.in_flight.front()
+            && let Some(answer) = connection.reader.finish()
+        {
+            let checked = self.requests[oldest.request].checker.check(&answer);
+            let (status, length) = (answer.head.status, answer.body.len());
+            connection.in_flight.pop_front();
+            self.in_flight -= 1;
+            self.tell(oldest, status, length, checked);
+        }
+        if self.connections[place].reader.is_midway() {
+            self.close(place, Failure::Truncated, "the connection ended amid an answer");
+        } else {
+            self.close(place, Failure::Closed, "the connection ended before the answer");
+        }
+        if !self.is_closing() {
+            self.open(place);
+        }
+    }
+
+    fn broke(&mut self, place: usize, error: &io::Error) {
+        let reset = matches!(error.kind(), io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe);
+        let failure = if reset { Failure::Reset } else { Failure::Broken };
+        self.close(place, failure, &error.to_string());
+        if !self.is_closing() {
+            self.open(place);
+        }
+    }
+
+    /// Closes a connection; what was in flight on it has failed.
+    fn close(&mut self, place: usize, failure: Failure, why: &str) {
+        for request in self.connections[place].close(self.now) {
+            self.in_flight -= 1;
+            self.record.failed(failure, request.from, self.now, None, || why.to_owned());
+        }
+        self.free.retain(|&free| free != place);
+    }
+
+    fn time_out(&mut self) {
+        let limit = self.job.timeout_ms * 1_000_000;
+        for place in 0..self.connections.len() {
+            let oldest = self.connections[place].in_flight.front();
+            if oldest.is_some_and(|request| self.now.saturating_sub(request.sent) > limit) {
+                self.close(place, Failure::Timeout, &format!("no answer within {} ms", self.job.timeout_ms));
+            }
+        }
+    }
+
+    /// What has no answer now will have none: it counts with the time it has waited.
+    fn give_up(&mut self) {
+        for place in 0..self.connections.len() {
+            for request in self.connections[place].close(self.now) {
+                self.record.unfinished(request.from, self.now, true);
+            }
+        }
+        for due in std::mem::take(&mut self.waiting) {
+            self.record.unfinished(due, self.now, false);
+        }
+    }
+
+    fn outcome(&self) -> Line {
+        let ran = self.began.elapsed().as_secs_f64();
+        let until = self.end.map_or(self.now, |end| end.min(self.now)) as f64 / 1e9;
+        let seconds = (until - self.job.discard_ms as f64 / 1e3).max(0.0);
+        let (user, system) = machine::cpu_seconds();
+        let generator = Generator {
+            user_seconds: user - self.cpu.0,
+            system_seconds: system - self.cpu.1,
+            busy: (1.0 - self.waited.as_secs_f64() / ran).clamp(0.0, 1.0),
+        };
+        Line::result(&self.record, seconds, self.pacer.is_some(), generator)
+    }
+}
+
+fn nanos(duration: Duration) -> Nanos {
+    duration.as_nanos() as Nanos
+}

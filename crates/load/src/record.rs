@@ -1,0 +1,160 @@
+//! Counts what came back, and sorts latencies into histograms.
+
+use crate::check::Mismatch;
+use crate::pace::Nanos;
+use hdrhistogram::Histogram;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Why a request has no good answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Failure {
+    /// The answer was whole but not the expected one.
+    Mismatch(Mismatch),
+    /// Longer than `timeoutMs`.
+    Timeout,
+    /// The connection was reset.
+    Reset,
+    /// The connection ended before the answer began.
+    Closed,
+    /// The connection ended amid the answer.
+    Truncated,
+    /// What came was not HTTP/1.1.
+    Malformed,
+    /// TLS failed, or the system refused a write or read for another reason.
+    Broken,
+}
+
+/// Microseconds, 1 to an hour, three significant digits.
+pub fn new_histogram() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, 3_600_000_000, 3).expect("the bounds are constants that the library allows")
+}
+
+/// A tenth of a second.
+pub struct Tick {
+    pub done: u64,
+    pub failed: u64,
+    pub bytes: u64,
+    pub latency: Histogram<u64>,
+}
+
+pub struct Record {
+    /// Answers before this are checked, not counted.
+    discard: Nanos,
+    /// New requests end here; answers after it do not count as throughput. None: when the last has been answered.
+    end: Option<Nanos>,
+    pub done: u64,
+    pub bytes: u64,
+    pub latency: Histogram<u64>,
+    /// From due to written: the generator's own lateness, open loop only.
+    pub pacing: Histogram<u64>,
+    /// Requests that were due but found no free connection in time to be on time are in `pacing` too; these never got one.
+    pub unsent: u64,
+    /// In flight when the job ended, grace included; each is in `latency` with the time it had waited.
+    pub unfinished: u64,
+    /// Answered, but only after the end.
+    pub late: u64,
+    pub statuses: BTreeMap<u16, u64>,
+    pub failures: BTreeMap<Failure, u64>,
+    pub connects: u64,
+    pub connect_failures: u64,
+    pub first_problem: Option<String>,
+    pub tick: Tick,
+}
+
+impl Record {
+    pub fn new(discard: Nanos, end: Option<Nanos>) -> Self {
+        Record {
+            discard,
+            end,
+            done: 0,
+            bytes: 0,
+            latency: new_histogram(),
+            pacing: new_histogram(),
+            unsent: 0,
+            unfinished: 0,
+            late: 0,
+            statuses: BTreeMap::new(),
+            failures: BTreeMap::new(),
+            connects: 0,
+            connect_failures: 0,
+            first_problem: None,
+            tick: Tick { done: 0, failed: 0, bytes: 0, latency: new_histogram() },
+        }
+    }
+
+    /// A good answer. `from` is when its latency began.
+    pub fn answered(&mut self, from: Nanos, now: Nanos, bytes: usize, status: u16) {
+        *self.statuses.entry(status).or_default() += 1;
+        let micros = micros(now - from);
+        self.tick.done += 1;
+        self.tick.bytes += bytes as u64;
+        self.tick.latency.saturating_record(micros);
+        if now < self.discard {
+            return;
+        }
+        if self.end.is_some_and(|end| now > end) {
+            self.late += 1;
+        } else {
+            self.done += 1;
+            self.bytes += bytes as u64;
+        }
+        self.latency.saturating_record(micros);
+    }
+
+    /// Wrong, broken or missing: counted from the first moment on, and its latency too, since it was waited for.
+    pub fn failed(
+        &mut self,
+        failure: Failure,
+        from: Nanos,
+        now: Nanos,
+        status: Option<u16>,
+        what: impl FnOnce() -> String,
+    ) {
+        if let Some(status) = status {
+            *self.statuses.entry(status).or_default() += 1;
+        }
+        *self.failures.entry(failure).or_default() += 1;
+        self.tick.failed += 1;
+        if now >= self.discard {
+            self.latency.saturating_record(micros(now - from));
+        }
+        if self.first_problem.is_none() {
+            self.first_problem = Some(what());
+        }
+    }
+
+    /// The job is over and nothing came: at least this long it would have been.
+    pub fn unfinished(&mut self, from: Nanos, now: Nanos, was_sent: bool) {
+        if was_sent {
+            self.unfinished += 1;
+        } else {
+            self.unsent += 1;
+        }
+        self.latency.saturating_record(micros(now.saturating_sub(from)));
+    }
+
+    pub fn paced(&mut self, due: Nanos, sent: Nanos) {
+        if due >= self.discard {
+            self.pacing.saturating_record(micros(sent - due));
+        }
+    }
+
+    pub fn connect_failed(&mut self, what: impl FnOnce() -> String) {
+        self.connect_failures += 1;
+        self.tick.failed += 1;
+        if self.first_problem.is_none() {
+            self.first_problem = Some(what());
+        }
+    }
+
+    pub fn total_failed(&self) -> u64 {
+        self.failures.values().sum::<u64>()
+    }
+}
+
+/// Rounded up: an answer never took no time.
+fn micros(nanos: Nanos) -> u64 {
+    nanos.div_ceil(1000).max(1)
+}

@@ -1,0 +1,186 @@
+//! The bytes below HTTP: TCP, a Unix socket, or TLS over either.
+
+use crate::job::Target;
+use mio::net::{TcpStream, UnixStream};
+use mio::{Interest, Registry, Token};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, RootCertStore};
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Opens connections to the target.
+pub struct Connector {
+    place: Place,
+    tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
+}
+
+enum Place {
+    Tcp(SocketAddr),
+    Unix(PathBuf),
+}
+
+pub struct Stream {
+    socket: Socket,
+    tls: Option<Box<ClientConnection>>,
+}
+
+enum Socket {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+impl Connector {
+    pub fn new(target: &Target) -> Result<Connector, String> {
+        let place = match (&target.address, &target.unix) {
+            (Some(address), _) => Place::Tcp(resolve(address)?),
+            (None, Some(path)) => Place::Unix(path.into()),
+            (None, None) => return Err("the job has no target".into()),
+        };
+        let tls = match &target.tls {
+            None => None,
+            Some(tls) => {
+                let name = ServerName::try_from(tls.server_name.clone())
+                    .map_err(|_| format!("`{}` is not a name that a certificate can have", tls.server_name))?;
+                Some((Arc::new(client_config(&tls.ca, tls.resume)?), name))
+            }
+        };
+        Ok(Connector { place, tls })
+    }
+
+    /// Begins to connect; the stream becomes writable when that has worked.
+    pub fn connect(&self, registry: &Registry, token: Token) -> io::Result<Stream> {
+        let interest = Interest::READABLE | Interest::WRITABLE;
+        let socket = match &self.place {
+            Place::Tcp(address) => {
+                let mut socket = TcpStream::connect(*address)?;
+                // A request that waits for the last one's acknowledgement would measure Nagle, not the server.
+                let _ = socket.set_nodelay(true);
+                registry.register(&mut socket, token, interest)?;
+                Socket::Tcp(socket)
+            }
+            Place::Unix(path) => {
+                let mut socket = UnixStream::connect(path)?;
+                registry.register(&mut socket, token, interest)?;
+                Socket::Unix(socket)
+            }
+        };
+        let tls = match &self.tls {
+            None => None,
+            Some((config, name)) => {
+                Some(Box::new(ClientConnection::new(config.clone(), name.clone()).map_err(io::Error::other)?))
+            }
+        };
+        Ok(Stream { socket, tls })
+    }
+}
+
+impl Stream {
+    /// Reads what is there into `buffer`. 0: the peer has ended.
+    pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let Some(tls) = &mut self.tls else { return self.socket.read(buffer) };
+        loop {
+            match tls.reader().read(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                read => return read,
+            }
+            if tls.read_tls(&mut self.socket)? == 0 {
+                return Ok(0);
+            }
+            tls.process_new_packets().map_err(io::Error::other)?;
+            // A handshake goes on by what has just been read.
+            flush_tls(tls, &mut self.socket)?;
+        }
+    }
+
+    /// Writes as much as goes now; what it returns has been taken.
+    pub fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let Some(tls) = &mut self.tls else { return self.socket.write(bytes) };
+        let taken = if bytes.is_empty() { 0 } else { tls.writer().write(bytes)? };
+        match flush_tls(tls, &mut self.socket) {
+            Err(error) if error.kind() != io::ErrorKind::WouldBlock => Err(error),
+            _ => Ok(taken),
+        }
+    }
+
+    /// Bytes that were taken but wait for the socket: only TLS keeps any.
+    pub fn wants_write(&self) -> bool {
+        self.tls.as_ref().is_some_and(|tls| tls.wants_write())
+    }
+
+    /// Why connecting failed, once the stream became writable.
+    pub fn take_error(&self) -> io::Result<()> {
+        let error = match &self.socket {
+            Socket::Tcp(socket) => socket.take_error()?,
+            Socket::Unix(socket) => socket.take_error()?,
+        };
+        error.map_or(Ok(()), Err)
+    }
+
+    /// False while the handshake of TCP is under way.
+    pub fn is_connected(&self) -> bool {
+        match &self.socket {
+            Socket::Tcp(socket) => socket.peer_addr().is_ok(),
+            Socket::Unix(socket) => socket.peer_addr().is_ok(),
+        }
+    }
+}
+
+impl Read for Socket {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Socket::Tcp(socket) => socket.read(buffer),
+            Socket::Unix(socket) => socket.read(buffer),
+        }
+    }
+}
+
+impl Write for Socket {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Socket::Tcp(socket) => socket.write(bytes),
+            Socket::Unix(socket) => socket.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn flush_tls(tls: &mut ClientConnection, socket: &mut Socket) -> io::Result<()> {
+    while tls.wants_write() {
+        match tls.write_tls(socket) {
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+fn resolve(address: &str) -> Result<SocketAddr, String> {
+    let mut found = address.to_socket_addrs().map_err(|error| format!("`{address}` is not an address: {error}"))?;
+    found.next().ok_or_else(|| format!("`{address}` has no address"))
+}
+
+fn client_config(ca: &str, resume: bool) -> Result<ClientConfig, String> {
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_slice_iter(ca.as_bytes()) {
+        let certificate = certificate.map_err(|error| format!("`tls.ca` is not PEM: {error}"))?;
+        roots.add(certificate).map_err(|error| format!("`tls.ca` is not a certificate: {error}"))?;
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| error.to_string())?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    if !resume {
+        config.resumption = rustls::client::Resumption::disabled();
+    }
+    Ok(config)
+}
