@@ -1,3 +1,6 @@
+import type { Endpoint } from '../endpoint.ts'
+import type { Scope } from '../scope.ts'
+
 /**
  * One HTTP request and its answer between two programs in this thread, without a socket, HTTP text or a parser.
  * Clients (`fetch.ts`, `dispatcher.ts`) state the request and take the answer through this interface; the virtual
@@ -44,4 +47,34 @@ export interface Exchange {
   resume(): void
   /** The caller gives up: the callee sees `close` as it would on a cut connection, the handler `onError`. */
   abort(error?: Error): void
+}
+
+/**
+ * Sends `request` to the endpoint's program, as if over a connection of its own. The program runs later, never inside
+ * this call, in the context of `endpoint.enter(scope, …)`; the handler is called in the caller's async context, never
+ * inside the program's code. The body is taken (copied) before this returns.
+ *
+ * Throws what a client would throw for a request that cannot be sent (a header with a line break). Ask
+ * {@link canExchange} first: what it declines must go over a byte stream.
+ */
+export function openExchange(
+  _endpoint: Endpoint,
+  _request: ExchangeRequest,
+  _scope: Scope,
+  _handler: ExchangeHandler,
+): Exchange {
+  throw new Error('not built yet')
+}
+
+/**
+ * False for what only a byte stream does exactly: upgrades, CONNECT, methods the parser does not know, headers beyond
+ * the server's limit, contradictory framing.
+ */
+export function canExchange(_endpoint: Endpoint, _request: ExchangeRequest): boolean {
+  return fastPathWorks()
+}
+
+/** Whether this Node's HTTP internals behave as the exchange relies upon. False: use the byte stream for every call. */
+export function fastPathWorks(): boolean {
+  return false
 }
