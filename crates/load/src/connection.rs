@@ -34,6 +34,8 @@ pub struct Connection {
     /// Written by us, not yet taken by the socket.
     out: Vec<u8>,
     written: usize,
+    /// When it began to open. With a connection per request, latency counts from here.
+    pub opened_at: Nanos,
     /// Opens that failed in a row.
     pub failures: u32,
 }
@@ -47,6 +49,7 @@ impl Connection {
             turn,
             out: Vec::new(),
             written: 0,
+            opened_at: 0,
             failures: 0,
         }
     }

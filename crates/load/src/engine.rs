@@ -1,9 +1,13 @@
-//! The loop: one thread, one poll, every connection.
+//! The loop: one thread, one poll, every connection. What it sends is here; `connecting` opens and closes,
+//! `receiving` reads and checks.
+
+mod connecting;
+mod receiving;
 
 use crate::alarm::Alarm;
 use crate::answer::Question;
 use crate::check::Checker;
-use crate::connection::{Connection, InFlight, Link};
+use crate::connection::{Connection, InFlight};
 use crate::job::{Job, Load};
 use crate::machine;
 use crate::pace::{Nanos, Pacer};
@@ -18,8 +22,6 @@ use std::time::{Duration, Instant};
 const TICK: Nanos = 100_000_000;
 /// The alarm's token; connections have the ones below.
 const ALARM: Token = Token(usize::MAX);
-/// An open that fails is tried again after this, doubled each time up to a second: a server that is gone is not hammered.
-const RETRY: Nanos = 10_000_000;
 
 /// Runs the job to its end. `each_tick` hears every 100 ms.
 pub fn run(job: &Job, each_tick: impl FnMut(Line)) -> Result<Line, Box<dyn std::error::Error>> {
@@ -178,79 +180,6 @@ impl<'a> Engine<'a> {
         (self.in_flight == 0 && self.waiting.is_empty()) || self.end.is_some_and(|end| self.now >= end + grace)
     }
 
-    // ── connections ──
-
-    fn next_retry(&self) -> Option<Nanos> {
-        if self.job.reconnect || self.is_closing() {
-            return None;
-        }
-        self.connections
-            .iter()
-            .filter_map(|connection| match connection.link {
-                Link::Closed { retry } if connection.failures > 0 => Some(retry),
-                _ => None,
-            })
-            .min()
-    }
-
-    /// Opens every connection that is closed and may be tried again.
-    fn open_all(&mut self) {
-        for place in 0..self.connections.len() {
-            if let Link::Closed { retry } = self.connections[place].link
-                && retry <= self.now
-                && !self.is_closing()
-            {
-                self.open(place);
-            }
-        }
-    }
-
-    fn open(&mut self, place: usize) {
-        match self.connector.connect(self.poll.registry(), Token(place)) {
-            Ok(stream) => self.connections[place].link = Link::Opening(stream),
-            Err(error) => self.open_failed(place, &error),
-        }
-    }
-
-    fn open_failed(&mut self, place: usize, error: &io::Error) {
-        let connection = &mut self.connections[place];
-        let wait = (RETRY << connection.failures.min(7)).min(1_000_000_000);
-        connection.failures += 1;
-        connection.close(self.now + wait);
-        self.record.connect_failed(|| format!("a connection could not be opened: {error}"));
-    }
-
-    /// Something happened on a connection.
-    fn turn(&mut self, place: usize, writable: bool, ended: bool) {
-        if let Link::Opening(stream) = &self.connections[place].link {
-            if let Err(error) = stream.take_error() {
-                return self.open_failed(place, &error);
-            }
-            if !writable || !stream.is_connected() {
-                return;
-            }
-            self.opened(place);
-        }
-        if !self.connections[place].is_open() {
-            return;
-        }
-        if writable && let Err(error) = self.connections[place].flush() {
-            return self.broke(place, &error);
-        }
-        self.receive(place, ended);
-    }
-
-    fn opened(&mut self, place: usize) {
-        let connection = &mut self.connections[place];
-        if let Link::Opening(stream) = std::mem::replace(&mut connection.link, Link::Closed { retry: 0 }) {
-            connection.link = Link::Open(stream);
-            connection.failures = 0;
-            self.record.connects += 1;
-            self.progress = self.now;
-            self.feed(place);
-        }
-    }
-
     /// Gives a connection what it may send now.
     fn feed(&mut self, place: usize) {
         if self.pacer.is_some() {
@@ -261,7 +190,8 @@ impl<'a> Engine<'a> {
         } else {
             while self.connections[place].in_flight.len() < self.job.pipelining && !self.is_closing() {
                 self.budget -= u64::from(self.budget != u64::MAX);
-                self.queue(place, self.now);
+                let from = if self.job.reconnect { self.connections[place].opened_at } else { self.now };
+                self.queue(place, from);
             }
         }
         if let Err(error) = self.connections[place].flush() {
@@ -297,140 +227,6 @@ impl<'a> Engine<'a> {
                 self.feed(place);
             }
         }
-    }
-
-    // ── answers ──
-
-    /// `ended`: the system has said that nothing comes after what can be read now.
-    fn receive(&mut self, place: usize, ended: bool) {
-        loop {
-            let Link::Open(stream) = &mut self.connections[place].link else { return };
-            match stream.read(&mut self.buffer) {
-                Ok(0) => return self.ended(place),
-                Ok(length) => {
-                    self.connections[place].reader.push(&self.buffer[..length]);
-                    if !self.take_answers(place) {
-                        return;
-                    }
-                    // Less than there was room for: nothing more is there, and a read that says so can be spared, unless
-                    // the end has been told already, which is told only once. TLS hands out one record at a time, so
-                    // there a short read says nothing.
-                    if length < self.buffer.len() && self.job.target.tls.is_none() && !ended {
-                        return;
-                    }
-                }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return self.broke(place, &error),
-            }
-        }
-    }
-
-    /// Takes every whole answer and sends on. False: the connection is no longer open.
-    fn take_answers(&mut self, place: usize) -> bool {
-        self.clock();
-        let mut sent_more = false;
-        loop {
-            let connection = &mut self.connections[place];
-            let Some(&oldest) = connection.in_flight.front() else { break };
-            let prepared = &self.requests[oldest.request];
-            let (close, status, length, checked) = match connection.reader.next(prepared.question) {
-                Ok(None) => break,
-                Ok(Some(answer)) => {
-                    (answer.head.close, answer.head.status, answer.body.len(), prepared.checker.check(&answer))
-                }
-                Err(malformed) => {
-                    self.close(place, Failure::Malformed, &malformed.to_string());
-                    return false;
-                }
-            };
-            connection.in_flight.pop_front();
-            self.in_flight -= 1;
-            self.progress = self.now;
-            self.tell(oldest, status, length, checked);
-            if close || self.job.reconnect {
-                self.close(place, Failure::Closed, "the server closed the connection before its answer");
-                if !self.is_closing() {
-                    self.open(place);
-                }
-                return false;
-            }
-            self.refill(place);
-            sent_more = true;
-        }
-        if sent_more && let Err(error) = self.connections[place].flush() {
-            self.broke(place, &error);
-            return false;
-        }
-        true
-    }
-
-    /// After an answer: the closed loop sends the next at once, the open one when something is due.
-    fn refill(&mut self, place: usize) {
-        if self.pacer.is_none() {
-            if !self.is_closing() {
-                self.budget -= u64::from(self.budget != u64::MAX);
-                self.queue(place, self.now);
-            }
-        } else if self.connections[place].in_flight.is_empty() {
-            match self.waiting.pop_front() {
-                Some(due) => self.send(place, due),
-                None => self.free.push(place),
-            }
-        }
-    }
-
-    fn tell(&mut self, request: InFlight, status: u16, length: usize, checked: Result<(), crate::check::Mismatch>) {
-        match checked {
-            Ok(()) => self.record.answered(request.from, self.now, length, status),
-            Err(what) => {
-                let said =
-                    || format!("the answer's {what:?} was not the expected one: status {status}, {length} bytes");
-                self.record.failed(Failure::Mismatch(what), request.from, self.now, Some(status), said);
-            }
-        }
-    }
-
-    // ── ends ──
-
-    /// The peer ended the connection.
-    fn ended(&mut self, place: usize) {
-        let connection = &mut self.connections[place];
-        if let Some(&oldest) = connection.in_flight.front()
-            && let Some(answer) = connection.reader.finish()
-        {
-            let checked = self.requests[oldest.request].checker.check(&answer);
-            let (status, length) = (answer.head.status, answer.body.len());
-            connection.in_flight.pop_front();
-            self.in_flight -= 1;
-            self.tell(oldest, status, length, checked);
-        }
-        if self.connections[place].reader.is_midway() {
-            self.close(place, Failure::Truncated, "the connection ended amid an answer");
-        } else {
-            self.close(place, Failure::Closed, "the connection ended before the answer");
-        }
-        if !self.is_closing() {
-            self.open(place);
-        }
-    }
-
-    fn broke(&mut self, place: usize, error: &io::Error) {
-        let reset = matches!(error.kind(), io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe);
-        let failure = if reset { Failure::Reset } else { Failure::Broken };
-        self.close(place, failure, &error.to_string());
-        if !self.is_closing() {
-            self.open(place);
-        }
-    }
-
-    /// Closes a connection; what was in flight on it has failed.
-    fn close(&mut self, place: usize, failure: Failure, why: &str) {
-        for request in self.connections[place].close(self.now) {
-            self.in_flight -= 1;
-            self.record.failed(failure, request.from, self.now, None, || why.to_owned());
-        }
-        self.free.retain(|&free| free != place);
     }
 
     fn time_out(&mut self) {

@@ -10,7 +10,8 @@
 //! |---|---|
 //! | read and check the job | `job.rs` |
 //! | decide when a request is due | `pace.rs` |
-//! | the loop: connect, write, read, time out | `engine.rs` |
+//! | the loop: send what is due, time out | `engine.rs` |
+//! | open and close connections; read and check answers | `engine/connecting.rs`, `engine/receiving.rs` |
 //! | one connection and what is in flight on it | `connection.rs` |
 //! | the bytes below: TCP, Unix socket, TLS | `stream.rs` |
 //! | split the bytes read into answers | `answer.rs` |

@@ -1,0 +1,99 @@
+//! Reading answers, checking them, and sending on.
+
+use super::Engine;
+use crate::check::Mismatch;
+use crate::connection::{InFlight, Link};
+use crate::record::Failure;
+use std::io;
+
+impl Engine<'_> {
+    /// `ended`: the system has said that nothing comes after what can be read now.
+    pub(super) fn receive(&mut self, place: usize, ended: bool) {
+        loop {
+            let Link::Open(stream) = &mut self.connections[place].link else { return };
+            match stream.read(&mut self.buffer) {
+                Ok(0) => return self.ended(place),
+                Ok(length) => {
+                    self.connections[place].reader.push(&self.buffer[..length]);
+                    if !self.take_answers(place) {
+                        return;
+                    }
+                    // Less than there was room for: nothing more is there, and a read that says so can be spared, unless
+                    // the end has been told already, which is told only once. TLS hands out one record at a time, so
+                    // there a short read says nothing.
+                    if length < self.buffer.len() && self.job.target.tls.is_none() && !ended {
+                        return;
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return self.broke(place, &error),
+            }
+        }
+    }
+
+    /// Takes every whole answer and sends on. False: the connection is no longer open.
+    pub(super) fn take_answers(&mut self, place: usize) -> bool {
+        self.clock();
+        let mut sent_more = false;
+        loop {
+            let connection = &mut self.connections[place];
+            let Some(&oldest) = connection.in_flight.front() else { break };
+            let prepared = &self.requests[oldest.request];
+            let (close, status, length, checked) = match connection.reader.next(prepared.question) {
+                Ok(None) => break,
+                Ok(Some(answer)) => {
+                    (answer.head.close, answer.head.status, answer.body.len(), prepared.checker.check(&answer))
+                }
+                Err(malformed) => {
+                    self.close(place, Failure::Malformed, &malformed.to_string());
+                    return false;
+                }
+            };
+            connection.in_flight.pop_front();
+            self.in_flight -= 1;
+            self.progress = self.now;
+            self.tell(oldest, status, length, checked);
+            if close || self.job.reconnect {
+                self.close(place, Failure::Closed, "the server closed the connection before its answer");
+                if !self.is_closing() {
+                    self.open(place);
+                }
+                return false;
+            }
+            self.refill(place);
+            sent_more = true;
+        }
+        if sent_more && let Err(error) = self.connections[place].flush() {
+            self.broke(place, &error);
+            return false;
+        }
+        true
+    }
+
+    /// After an answer: the closed loop sends the next at once, the open one when something is due.
+    pub(super) fn refill(&mut self, place: usize) {
+        if self.pacer.is_none() {
+            if !self.is_closing() {
+                self.budget -= u64::from(self.budget != u64::MAX);
+                self.queue(place, self.now);
+            }
+        } else if self.connections[place].in_flight.is_empty() {
+            match self.waiting.pop_front() {
+                Some(due) => self.send(place, due),
+                None => self.free.push(place),
+            }
+        }
+    }
+
+    pub(super) fn tell(&mut self, request: InFlight, status: u16, length: usize, checked: Result<(), Mismatch>) {
+        match checked {
+            Ok(()) => self.record.answered(request.from, self.now, length, status),
+            Err(what) => {
+                let said =
+                    || format!("the answer's {what:?} was not the expected one: status {status}, {length} bytes");
+                self.record.failed(Failure::Mismatch(what), request.from, self.now, Some(status), said);
+            }
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! The engine from outside, against servers whose answers and delays are known.
+
+mod support;
+mod theory;
+mod truth;

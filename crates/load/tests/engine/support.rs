@@ -1,0 +1,104 @@
+//! A server whose delays are known, and the engine run against it.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// What a server does with the n-th request (counted over all connections): it may wait, and it says which bytes to send.
+pub type Behaviour = dyn Fn(u64, Instant) -> Answer + Send + Sync;
+
+pub enum Answer {
+    /// Send these bytes and read on.
+    Send(Vec<u8>),
+    /// Send these bytes and end the connection.
+    SendAndEnd(Vec<u8>),
+    /// Reset the connection.
+    Reset,
+    /// Never answer.
+    Nothing,
+}
+
+/// Listens on a free port of the loopback interface, a thread for each connection, until the test's process ends.
+pub fn serve(behave: impl Fn(u64, Instant) -> Answer + Send + Sync + 'static) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let behave: Arc<Behaviour> = Arc::new(behave);
+    let count = Arc::new(std::sync::atomic::AtomicU64::new(0));
+    let began = Instant::now();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let (behave, count) = (behave.clone(), count.clone());
+            std::thread::spawn(move || converse(stream, &*behave, &count, began));
+        }
+    });
+    address
+}
+
+fn converse(mut stream: TcpStream, behave: &Behaviour, count: &std::sync::atomic::AtomicU64, began: Instant) {
+    let _ = stream.set_nodelay(true);
+    let mut pending = Vec::new();
+    let mut piece = [0; 16 * 1024];
+    loop {
+        while let Some(end) = pending.windows(4).position(|four| four == b"\r\n\r\n") {
+            pending.drain(..end + 4);
+            let number = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            match behave(number, began) {
+                Answer::Send(bytes) => {
+                    if stream.write_all(&bytes).is_err() {
+                        return;
+                    }
+                }
+                Answer::SendAndEnd(bytes) => {
+                    let _ = stream.write_all(&bytes);
+                    let _ = stream.shutdown(Shutdown::Both);
+                    return;
+                }
+                Answer::Reset => return reset(&stream),
+                Answer::Nothing => {}
+            }
+        }
+        match stream.read(&mut piece) {
+            Ok(0) | Err(_) => return,
+            Ok(length) => pending.extend_from_slice(&piece[..length]),
+        }
+    }
+}
+
+/// Closing with no linger sends RST instead of FIN.
+fn reset(stream: &TcpStream) {
+    use std::os::fd::AsRawFd;
+    let linger = libc::linger { l_onoff: 1, l_linger: 0 };
+    // SAFETY: the option's value is a live structure of the size given.
+    unsafe {
+        libc::setsockopt(
+            stream.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_LINGER,
+            (&raw const linger).cast(),
+            std::mem::size_of_val(&linger) as u32,
+        );
+    }
+}
+
+pub fn ok(body: &str) -> Vec<u8> {
+    format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
+}
+
+/// Runs the engine and returns its `result` line; `job` lacks only the target.
+pub fn load(address: &str, job: &str) -> serde_json::Value {
+    let mut job: serde_json::Value = serde_json::from_str(job).unwrap();
+    job["target"] = serde_json::json!({ "address": address });
+    let mut child =
+        Command::new(env!("CARGO_BIN_EXE_busbar-load")).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(job.to_string().as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    let lines = String::from_utf8(output.stdout).unwrap();
+    serde_json::from_str(lines.lines().last().unwrap()).unwrap()
+}
+
+pub fn sleep_until(moment: Instant) {
+    std::thread::sleep(moment.saturating_duration_since(Instant::now()));
+}
