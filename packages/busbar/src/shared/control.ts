@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net'
 import type { ErrorRecord } from '../contract/errors.ts'
 import type { App } from '../config/app.ts'
+import type { TcpHandle } from './port.ts'
 
 /** What a worker is born with (`workerData`). */
 export interface WorkerInit {
@@ -29,13 +30,14 @@ export interface ListenerSpec {
   /** `gateway`, or `expose:<service>`. */
   readonly id: string
   readonly host: string
-  /** As the config says until it is open, afterwards the real one: workers never see 0. */
+  /** As the config says until it is open, afterwards the real one: a worker that listens itself never sees 0. */
   readonly port: number
   readonly serves: { readonly kind: 'gateway' } | { readonly kind: 'service'; readonly service: string }
 }
 
 export type ToWorker =
-  | { type: 'connection'; listener: string; socket: Socket }
+  /** A socket where raw handles cannot be handed over (Windows). */
+  | { type: 'connection'; listener: string; connection: TcpHandle | Socket }
   | { type: 'tls'; tls: TlsMaterial }
   /** Finish what is in flight, run the programs' own signal handlers, stop them in reverse order of `needs`. */
   | { type: 'stop'; timeout: number }

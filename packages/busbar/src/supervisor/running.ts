@@ -11,6 +11,8 @@ export interface StartOptions {
   /** Gets every line of every program and the supervisor's own; must not throw. */
   readonly log: (record: AppLogRecord) => void
   readonly on?: (event: AppEvent) => void
+  /** Aborts a start that is under way: it rejects with the signal's reason when all is closed. */
+  readonly signal?: AbortSignal
   /** Over the defaults of {@link Timing}; for tests, and for machines where they do not fit. */
   readonly timing?: Partial<Timing>
   /** Another module for the threads to run than `worker/main`; for tests. */

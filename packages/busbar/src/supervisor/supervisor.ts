@@ -1,11 +1,227 @@
 import { BusbarError } from '../contract/errors.ts'
 import type { App } from '../config/app.ts'
-import type { RunningApp, StartOptions } from './running.ts'
+import { createCells } from '../shared/cells.ts'
+import type { ListenerSpec } from '../shared/control.ts'
+import { Acceptor, reservePorts } from './accept.ts'
+import { Certificates } from './certificates.ts'
+import { canRestartInto, type Plan, planApp } from './plan.ts'
+import type { AppEvent, EndReason, OpenAddress, RunningApp, StartOptions, WorkerStatus } from './running.ts'
+import { rowsPerSlot, WorkerSlot } from './slot.ts'
+import { WorkerThread } from './thread.ts'
+import { defaultTiming, type Timing } from './timing.ts'
+import { watch } from './watchdog.ts'
 
 /**
  * Starts the app and resolves when every service of every worker answers and the ports are open. Rejects with the
  * first error, the service's own, after closing whatever had started.
  */
-export async function startApp(_app: App, _options: StartOptions): Promise<RunningApp> {
-  throw new BusbarError('INTERNAL', { message: 'not built yet' })
+export async function startApp(app: App, options: StartOptions): Promise<RunningApp> {
+  const supervisor = new Supervisor(app, options)
+  await supervisor.start()
+  return supervisor
+}
+
+class Supervisor implements RunningApp {
+  readonly plan: Plan
+  readonly #options: StartOptions
+  readonly #timing: Timing
+  readonly #cells: SharedArrayBuffer
+  readonly #slots: readonly WorkerSlot[]
+  readonly #acceptor: Acceptor
+  readonly #ended = Promise.withResolvers<EndReason>()
+  /** Closed in reverse order of opening. */
+  readonly #owned = new AsyncDisposableStack()
+  #app: App
+  #specs: readonly ListenerSpec[]
+  #addresses: readonly OpenAddress[] = []
+  #certificates: Certificates | undefined
+  #stopping: Promise<void> | undefined
+  #restarting: Promise<void> = Promise.resolve()
+
+  constructor(app: App, options: StartOptions) {
+    this.#app = app
+    this.#options = options
+    this.#timing = { ...defaultTiming, ...options.timing }
+    this.plan = planApp(app)
+    this.#specs = this.plan.listeners
+    this.#cells = createCells(app.workers * rowsPerSlot)
+    this.#slots = Array.from({ length: app.workers }, (_, worker) => this.#createSlot(worker))
+    this.#acceptor = new Acceptor({
+      serving: () => this.#serving(),
+      timing: this.#timing,
+      say: (level, line) => this.#say(level, line),
+    })
+  }
+
+  get app(): App {
+    return this.#app
+  }
+
+  get addresses(): readonly OpenAddress[] {
+    return this.#addresses
+  }
+
+  get workers(): readonly WorkerStatus[] {
+    return this.#slots.map((slot) => slot.status)
+  }
+
+  get ended(): Promise<EndReason> {
+    return this.#ended.promise
+  }
+
+  async start(): Promise<void> {
+    const { signal } = this.#options
+    const abort = (): void => void this.stop()
+    signal?.addEventListener('abort', abort)
+    try {
+      signal?.throwIfAborted()
+      await this.#open()
+    } catch (error) {
+      await this.stop()
+      throw signal?.aborted === true ? signal.reason : error
+    } finally {
+      signal?.removeEventListener('abort', abort)
+    }
+  }
+
+  stop(): Promise<void> {
+    return this.#end({ why: 'stopped' })
+  }
+
+  restart(next: App = this.#app): Promise<void> {
+    const before = this.#restarting
+    const done = (async () => {
+      await before
+      await this.#restart(next)
+    })()
+    this.#restarting = done.catch(() => {})
+    return done
+  }
+
+  /** Each step's closing is registered before it opens, so that a stop in the middle finds it. */
+  async #open(): Promise<void> {
+    this.#enterFolder()
+    await this.#readCertificates()
+    const reusePort = this.plan.accept === 'reusePort'
+    const ports = await reservePorts(this.plan.listeners, reusePort)
+    this.#specs = ports.specs
+    try {
+      await this.#startWorkers()
+    } finally {
+      await ports.release()
+    }
+    if (!reusePort) this.#specs = await this.#openPorts()
+    this.#addresses = this.#specs.map((spec) => this.#toAddress(spec))
+    this.#watchCertificates()
+  }
+
+  /** A thread has no working directory of its own: it sees the process's, which one service can have for itself. */
+  #enterFolder(): void {
+    if (this.plan.folder === undefined) return
+    const before = process.cwd()
+    this.#own(() => process.chdir(before))
+    process.chdir(this.plan.folder)
+  }
+
+  async #readCertificates(): Promise<void> {
+    const { tls } = this.#app.gateway
+    if (tls !== undefined) this.#certificates = await Certificates.read(tls)
+  }
+
+  async #startWorkers(): Promise<void> {
+    this.#own(watch(() => this.#slots.flatMap((slot) => slot.threads), this.#timing.watch))
+    this.#own(() => Promise.all(this.#slots.map((slot) => slot.stop(this.#app.stopTimeout))))
+    await Promise.all(this.#slots.map((slot) => slot.start()))
+  }
+
+  async #openPorts(): Promise<ListenerSpec[]> {
+    this.#own(() => this.#acceptor.close())
+    return await Promise.all(this.#specs.map((spec) => this.#acceptor.open(spec)))
+  }
+
+  #watchCertificates(): void {
+    const certificates = this.#certificates
+    if (certificates === undefined) return
+    this.#own(() => certificates.close())
+    certificates.watch(this.#timing.certificates, {
+      changed: (tls) => {
+        for (const slot of this.#slots) slot.setTls(tls)
+        this.#say('info', 'the new certificate is in use')
+        this.#tell({ type: 'tls', outcome: 'reloaded' })
+      },
+      refused: (error) => {
+        this.#say('error', `the certificate stays as it was: ${error.message}`)
+        this.#tell({ type: 'tls', outcome: 'refused' })
+      },
+    })
+  }
+
+  async #restart(next: App): Promise<void> {
+    if (this.#stopping !== undefined) return
+    if (!canRestartInto(this.#app, next))
+      throw new BusbarError('INTERNAL', { message: 'ports, workers or the order of services changed: stop and start' })
+    for (const slot of this.#slots) await slot.restart(next)
+    this.#app = next
+  }
+
+  #end(reason: EndReason): Promise<void> {
+    this.#stopping ??= this.#owned.disposeAsync().then(() => this.#ended.resolve(reason))
+    return this.#stopping
+  }
+
+  #own(close: () => unknown): void {
+    if (this.#stopping !== undefined) throw new BusbarError('INTERNAL', { message: 'stopped while it started' })
+    this.#owned.defer(async () => void (await close()))
+  }
+
+  #createSlot(worker: number): WorkerSlot {
+    return new WorkerSlot(this.#app, {
+      worker,
+      mode: this.#options.mode,
+      timing: this.#timing,
+      launch: (worker, row, app) => this.#launch(worker, row, app),
+      say: (level, line) => this.#say(level, line),
+      changed: (slot) => this.#changed(slot),
+    })
+  }
+
+  #launch(worker: number, row: number, app: App): WorkerThread {
+    const { mode, log, workerEntry } = this.#options
+    const tls = this.#certificates?.current
+    const init = { app, worker, row, cells: this.#cells, listeners: this.#specs, tls, mode }
+    return new WorkerThread({ init, timing: this.#timing, log, entry: workerEntry })
+  }
+
+  #serving(): WorkerThread[] {
+    return this.#slots.flatMap((slot) => slot.serving ?? [])
+  }
+
+  #changed(slot: WorkerSlot): void {
+    const { status } = slot
+    if (status.state === 'serving') this.#acceptor.serveWaiting()
+    if (status.state === 'givenUp') this.#givenUp(status.error)
+    this.#tell({ type: 'worker', worker: status })
+  }
+
+  /** Without any worker there is no app; with some left it goes on and says that it is less than it was. */
+  #givenUp(error: BusbarError): void {
+    this.#say('error', error.message)
+    if (this.workers.every(({ state }) => state === 'givenUp')) return void this.#end({ why: 'failed', error })
+    this.#say('warn', 'the app goes on with the workers that are left')
+    this.#tell({ type: 'degraded', error })
+  }
+
+  #toAddress(spec: ListenerSpec): OpenAddress {
+    const protocol = spec.serves.kind === 'gateway' && this.#certificates !== undefined ? 'https' : 'http'
+    const host = spec.host.includes(':') ? `[${spec.host}]` : spec.host
+    return { ...spec, protocol, url: `${protocol}://${host}:${spec.port}` }
+  }
+
+  #tell(event: AppEvent): void {
+    this.#options.on?.(event)
+  }
+
+  #say(level: 'info' | 'warn' | 'error', line: string): void {
+    this.#options.log({ time: Date.now(), level, service: undefined, stream: 'busbar', line, worker: undefined })
+  }
 }

@@ -4,6 +4,8 @@ export interface Timing {
   readonly stale: number
   /** A worker whose last heartbeat is older is ended and replaced. */
   readonly stuck: number
+  /** The same for a worker that has not come to loading its first service; from then on their `startTimeout` counts. */
+  readonly boot: number
   /** How often heartbeats are looked at. */
   readonly watch: number
   /** How long a connection waits for a worker while none serves; it is closed then. */
@@ -31,6 +33,7 @@ export const restartLimit = 5
 export const defaultTiming: Timing = {
   stale: 1000,
   stuck: 30_000,
+  boot: 30_000,
   watch: 250,
   backlog: 10_000,
   backoff: 250,

@@ -1,0 +1,61 @@
+/** Why a thread ended, said as one sentence. */
+import { BusbarError } from '../contract/errors.ts'
+import type { FromWorker } from '../shared/control.ts'
+import type { WorkerExit } from './running.ts'
+
+export type Fault = Extract<FromWorker, { type: 'fault' }>
+
+export const stopped: WorkerExit = { why: 'stop', service: undefined, error: undefined, text: 'it was stopped' }
+
+export function exited(code: number): WorkerExit {
+  return { why: 'exit', service: undefined, error: undefined, text: `its thread ended with code ${code}` }
+}
+
+export function startFailed(error: BusbarError): WorkerExit {
+  return { why: 'start', service: error.service, error, text: `it could not start: ${error.message}` }
+}
+
+export function stuck(age: number): WorkerExit {
+  const text = `its event loop had not turned for ${seconds(age)}`
+  return { why: 'stuck', service: undefined, error: undefined, text }
+}
+
+/** `service`: the one that was being loaded, if any was. */
+export function stuckAtStart(service: string | undefined, age: number): WorkerExit {
+  const who = service === undefined ? 'the worker' : `service ${service}`
+  return startFailed(
+    new BusbarError('PROGRAM_START_TIMEOUT', {
+      message: `${who} blocked its thread for ${seconds(age)} while it started`,
+      hint: 'look for an endless loop or a blocking call at the top of its modules, or raise startTimeout',
+      ...(service !== undefined && { service }),
+    }),
+  )
+}
+
+export function faulted({ reason, service, error }: Fault): WorkerExit {
+  const who = service === undefined ? 'code of no service' : `service ${service}`
+  const text = `${who} ${faultWords[reason]}: ${error.message}`
+  return { why: reason, service, error: BusbarError.fromRecord(error), text }
+}
+
+/** What the thread's `'error'` event gave: nothing in the thread had caught it. */
+export function threw(thrown: unknown): WorkerExit {
+  const error = BusbarError.from(thrown, 'WORKER_DIED')
+  return isOutOfMemory(thrown)
+    ? { why: 'memory', service: undefined, error, text: 'it ran out of memory' }
+    : { why: 'exception', service: error.service, error, text: `an exception that nothing caught: ${error.message}` }
+}
+
+const faultWords = {
+  exception: 'threw an exception that nothing caught',
+  rejection: 'left a promise rejected that nothing handled',
+  exit: 'ended the thread',
+} as const
+
+function isOutOfMemory(thrown: unknown): boolean {
+  return thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_WORKER_OUT_OF_MEMORY'
+}
+
+function seconds(milliseconds: number): string {
+  return `${(milliseconds / 1000).toFixed(1)} s`
+}
