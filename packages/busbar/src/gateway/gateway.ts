@@ -1,8 +1,20 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { isIPv6, Server as NetServer, type AddressInfo, type Socket } from 'node:net'
 import type { Address, App } from '../config/app.ts'
-import type { BusbarError } from '../contract/errors.ts'
+import { BusbarError, type ErrorCode } from '../contract/errors.ts'
+import { listenVirtually, type VirtualListener } from '../mesh/listener.ts'
 import type { Router } from '../mesh/router.ts'
 import type { WorkerCells } from '../shared/cells.ts'
 import type { LogRecord, TlsMaterial } from '../shared/control.ts'
+import { answerProblem } from './answer.ts'
+import { limitUnknownLength } from './body-limit.ts'
+import { problemOf, type ClientError } from './client-error.ts'
+import { Connections } from './connections.ts'
+import { Director, malformed, prepare, tooLarge } from './director.ts'
+import { Flights, type Flight } from './flights.ts'
+import { handOver, handOverUpgrade, takesUpgrade, type RequestEvent, type UpgradeChooser } from './handover.ts'
+import { problemText, type Problem } from './problem.ts'
+import { createServer, secureContext } from './server.ts'
 
 export interface GatewayParts {
   readonly app: App
@@ -35,12 +47,197 @@ export interface Gateway {
   readonly inFlight: number
 }
 
+export function createGateway(parts: GatewayParts): Gateway {
+  return new HttpGateway(parts)
+}
+
 /** True when the one service answers everything itself: then its server gets the connections with nothing in between. */
 export function isRawEntry(app: App): boolean {
   const { entry, routes, tls } = app.gateway
   return entry !== undefined && routes.length === 0 && tls === undefined
 }
 
-export function createGateway(parts: GatewayParts): Gateway {
-  throw new Error(`not yet: ${parts.app.name}`)
+/** Requests that one connection may have in flight: who pipelines more without reading the answers is cut off. */
+const maxPipelined = 1000
+
+class HttpGateway implements Gateway {
+  readonly #parts: GatewayParts
+  readonly #server: ReturnType<typeof createServer>
+  readonly #director: Director
+  readonly #flights: Flights
+  readonly #connections: Connections
+  readonly #virtual: VirtualListener | undefined
+  #stopped: Promise<void> | undefined
+
+  constructor(parts: GatewayParts) {
+    const { app, router, tls, cells } = parts
+    this.#parts = parts
+    this.#director = new Director(app.gateway, app.limits, router)
+    this.#flights = new Flights({
+      responseTimeout: app.limits.responseTimeout,
+      onOverdue: (flight) => this.#breakOffOverdue(flight),
+      onCount: (by) => cells?.addInFlight(by),
+    })
+    this.#connections = new Connections({
+      onHangUp: (res) => this.#hungUp(res),
+      onClosed: (connection) => connection.inFlight > 0 && this.#flights.drop(connection),
+      onSocketClosed: () => cells?.countClosed(),
+    })
+    this.#server = createServer(app.limits, tls)
+    this.#hear(tls !== undefined)
+    this.#virtual = app.accept === 'balanced' ? listenVirtually(this.#server, addressInfo(app.gateway)) : undefined
+  }
+
+  get connections(): number {
+    return this.#connections.size
+  }
+
+  get inFlight(): number {
+    return this.#flights.size
+  }
+
+  accept(handle: unknown): void {
+    if (this.#virtual === undefined) (handle as { close(): void }).close()
+    else this.#virtual.accept(handle)
+  }
+
+  listen({ host, port }: Address): Promise<number> {
+    const { promise, resolve, reject } = Promise.withResolvers<number>()
+    const fail = (error: NodeJS.ErrnoException) => reject(listenError(error, host, port))
+    this.#server.once('error', fail)
+    this.#server.listen({ host, port, reusePort: true }, () => {
+      this.#server.off('error', fail)
+      resolve((this.#server.address() as AddressInfo).port)
+    })
+    return promise
+  }
+
+  setTls(tls: TlsMaterial): void {
+    if ('setSecureContext' in this.#server) this.#server.setSecureContext(secureContext(tls))
+  }
+
+  fail(error: BusbarError, service?: string): void {
+    const code = error.status === 502 ? error.code : 'SERVICE_HANGUP'
+    for (const flight of this.#flights.all())
+      if (service === undefined || flight.service === service)
+        flight.connection.breakOff(hangUp(flight.service, code), flight.res)
+  }
+
+  stop(timeout: number): Promise<void> {
+    return (this.#stopped ??= this.#stop(timeout))
+  }
+
+  destroy(): void {
+    this.#stopListening()
+    this.#flights.stopWatching()
+    this.#connections.cut()
+    this.#server.close()
+  }
+
+  async #stop(timeout: number): Promise<void> {
+    this.#stopListening()
+    await this.#connections.drain(timeout, (connection) => connection.breakOffHead(stopping))
+    this.#flights.stopWatching()
+    // Only now: this also ends Node's watch over header timeouts.
+    this.#server.close()
+  }
+
+  /** Past `http.Server#close`, which would do more: see {@link Connections.drain}. */
+  #stopListening(): void {
+    NetServer.prototype.close.call(this.#server)
+  }
+
+  #hear(secure: boolean): void {
+    const server = this.#server
+    server.on('connection', (socket: Socket) => this.#connections.addSocket(socket))
+    server.on(secure ? 'secureConnection' : 'connection', (socket: Socket) => this.#connections.add(socket))
+    for (const event of ['request', 'checkContinue', 'checkExpectation'] as const)
+      server.on(event, (req: IncomingMessage, res: ServerResponse) => this.#serve(event, req, res))
+    ;(server as Partial<UpgradeChooser>).shouldUpgradeCallback = (req) => this.#wantsUpgrade(req)
+    server.on('upgrade', (req: IncomingMessage, socket: Socket, head: Buffer) => this.#upgrade(req, socket, head))
+    server.on('connect', (_req: IncomingMessage, socket: Socket) => refuse(socket, malformed('it asks for a tunnel')))
+    server.on('clientError', (error: ClientError, socket) => this.#onClientError(error, socket as Socket))
+  }
+
+  #serve(event: RequestEvent, req: IncomingMessage, res: ServerResponse): void {
+    const connection = this.#connections.of(req.socket)
+    // A connection that has announced its end takes no more: nobody would get the answer (RFC 9112, 9.6).
+    if (connection === undefined || connection.state !== 'open') return
+    const flight = this.#flights.begin(req, res, connection)
+    if (this.#connections.draining || connection.inFlight > maxPipelined) connection.finish()
+    const direction = this.#director.direct(req)
+    if (direction.problem !== undefined) return answerProblem(req, res, direction.problem)
+    const { way, endpoint } = direction
+    const { maxBodySize } = this.#parts.app.limits
+    flight.service = way.service
+    prepare(req, way)
+    limitUnknownLength(req, maxBodySize, () => connection.breakOff(tooLarge(maxBodySize), res))
+    handOver(endpoint, way, event, req, res)
+  }
+
+  /** As Node decides it, but for the service's own server: without an `upgrade` listener there, it is a plain request. */
+  #wantsUpgrade(req: IncomingMessage): boolean {
+    if (this.#connections.of(req.socket)?.state !== 'open') return false
+    const direction = this.#director.direct(req)
+    return direction.problem === undefined && takesUpgrade(direction.endpoint, req)
+  }
+
+  #upgrade(req: IncomingMessage, socket: Socket, head: Buffer): void {
+    const direction = this.#director.direct(req)
+    const connection = this.#connections.of(socket)
+    if (direction.problem !== undefined || connection === undefined)
+      return refuse(socket, direction.problem ?? stopping)
+    connection.state = 'upgraded'
+    this.#connections.settle()
+    prepare(req, direction.way)
+    handOverUpgrade(direction.endpoint, direction.way, req, socket, head)
+  }
+
+  #onClientError(error: ClientError, socket: Socket): void {
+    const problem = problemOf(error, this.#parts.app.limits)
+    const connection = this.#connections.of(socket)
+    if (problem === undefined || connection === undefined) socket.destroy(error)
+    else connection.breakOffBadInput(problem)
+  }
+
+  #hungUp(res: ServerResponse): Problem | undefined {
+    const flight = this.#flights.of(res)
+    return flight?.service === undefined ? undefined : hangUp(flight.service, 'SERVICE_HANGUP')
+  }
+
+  #breakOffOverdue({ service, connection, res }: Flight): void {
+    const { responseTimeout } = this.#parts.app.limits
+    const detail = `Service "${service}" did not begin to answer within ${responseTimeout} ms`
+    this.#parts.log('warn', detail)
+    connection.breakOff({ code: 'RESPONSE_TIMEOUT', detail, more: { service } }, res)
+  }
+}
+
+const stopping: Problem = {
+  code: 'SERVICE_UNAVAILABLE',
+  detail: 'The gateway is stopping',
+  headers: { 'retry-after': '1' },
+}
+
+function hangUp(service: string | undefined, code: ErrorCode): Problem {
+  return { code, detail: `Service "${service}" ended before it had answered`, more: { service } }
+}
+
+/** For sockets that are no longer HTTP's. */
+function refuse(socket: Socket, problem: Problem): void {
+  socket.on('error', () => socket.destroy())
+  socket.end(problemText(problem, undefined), () => socket.destroy())
+}
+
+function addressInfo({ host, port }: Address): AddressInfo {
+  return { address: host, port, family: isIPv6(host) ? 'IPv6' : 'IPv4' }
+}
+
+function listenError(error: NodeJS.ErrnoException, host: string, port: number): BusbarError {
+  const where = `${host}:${port}`
+  if (error.code === 'EADDRINUSE')
+    return new BusbarError('PORT_IN_USE', { message: `${where} is in use by another program`, cause: error })
+  if (error.code === 'EACCES')
+    return new BusbarError('PORT_FORBIDDEN', { message: `this user may not listen on ${where}`, cause: error })
+  return BusbarError.from(error, 'INTERNAL', { message: `cannot listen on ${where}: ${error.message}` })
 }

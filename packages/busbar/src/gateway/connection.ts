@@ -1,0 +1,149 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Flight } from './flights.ts'
+import { problemText, type Problem } from './problem.ts'
+import type { RoutedRequest } from './director.ts'
+
+/** How long, and for how many bytes, a client that is being refused may go on sending before the line is cut. */
+export const lingerTime = 1000
+export const lingerBytes = 4 * 1024 * 1024
+
+/**
+ * - `open`: requests are taken
+ * - `closing`: one response has said `connection: close`, or an error ends the connection: no more requests are taken
+ * - `upgraded`: the bytes belong to a service
+ */
+export type ConnectionState = 'open' | 'closing' | 'upgraded'
+
+/** One HTTP connection of a client, plain or over TLS. */
+export class Connection {
+  readonly socket: Socket
+  state: ConnectionState = 'open'
+  #inFlight = 0
+  #last: Flight | undefined
+  #broken = false
+  #lingering = false
+  /** How much had been read when the connection last fell idle; undefined before its first request. */
+  #readWhenIdle: number | undefined
+
+  constructor(socket: Socket, onHangUp: (res: ServerResponse) => Problem | undefined) {
+    this.socket = socket
+    this.#answerHangUps(onHangUp)
+  }
+
+  get inFlight(): number {
+    return this.#inFlight
+  }
+
+  /** Nothing is being answered, and nothing of a next request has arrived. */
+  get idle(): boolean {
+    return this.#inFlight === 0 && this.#readWhenIdle === this.socket.bytesRead
+  }
+
+  began(flight: Flight): void {
+    this.#inFlight++
+    this.#last = flight
+  }
+
+  ended(flight: Flight): void {
+    if (this.#last === flight) this.#last = undefined
+    if (--this.#inFlight > 0) return
+    this.#readWhenIdle = this.socket.bytesRead
+    if (this.state === 'closing') this.socket.destroySoon()
+  }
+
+  /** Takes no more requests, answers those in flight, the last one with `connection: close` if it still can, and closes. */
+  finish(): void {
+    if (this.#last !== undefined && !this.#last.res.headersSent) this.#last.res.shouldKeepAlive = false
+    this.state = 'closing'
+    if (this.#inFlight === 0) this.socket.destroySoon()
+  }
+
+  /**
+   * Ends the connection with a problem in place of `res` where that is next to be sent and has not begun, else by cutting
+   * it: half a body must not look whole.
+   */
+  breakOff(problem: Problem, res: ServerResponse | undefined): void {
+    const socket = this.socket as HttpSocket
+    if (!canAnswer(socket, res)) return this.cut()
+    this.state = 'closing'
+    socket.end(textFor(problem, res))
+    if (res?.req.complete === true) socket.destroySoon()
+    else this.#linger(res?.req)
+  }
+
+  /** The same for whatever response is next to be sent. */
+  breakOffHead(problem: Problem): void {
+    this.breakOff(problem, (this.socket as HttpSocket)._httpMessage ?? undefined)
+  }
+
+  /**
+   * The bytes are no request, or do not come. They concern the request whose body is arriving; where that is whole, they
+   * belong to a next one, and what is in flight is answered first.
+   */
+  breakOffBadInput(problem: Problem): void {
+    const res = (this.socket as HttpSocket)._httpMessage ?? undefined
+    if (this.#lingering) return
+    if (res?.req.complete === true) this.finish()
+    else this.breakOff(problem, res)
+  }
+
+  /** Cuts without a word, whatever is in flight. */
+  cut(): void {
+    this.#broken = true
+    this.socket.destroy()
+  }
+
+  /**
+   * Reads on for a moment: closing on unread bytes resets the connection and may take the answer with it (RFC 9112, 9.6).
+   */
+  #linger(req: IncomingMessage | undefined): void {
+    this.#lingering = true
+    if (req !== undefined) swallow(req, () => this.cut())
+    const timer = setTimeout(() => this.cut(), lingerTime)
+    this.socket.once('close', () => clearTimeout(timer))
+  }
+
+  /**
+   * A program that destroys its request, response or socket before it has answered would leave the client with a closed
+   * connection and no reason. All three end in the socket's `destroy`, so this is the one place to say 502; it costs a
+   * property per connection and nothing per request. A `syscall` in the error means that the client itself is gone.
+   */
+  #answerHangUps(onHangUp: (res: ServerResponse) => Problem | undefined): void {
+    const socket = this.socket as HttpSocket
+    const destroy = socket.destroy.bind(socket)
+    socket.destroy = (error?: NodeJS.ErrnoException) => {
+      const res = socket._httpMessage ?? undefined
+      if (res !== undefined && !this.#broken && error?.syscall === undefined && canAnswer(socket, res)) {
+        const problem = onHangUp(res)
+        if (problem !== undefined) socket.write(textFor(problem, res))
+      }
+      return destroy(error)
+    }
+  }
+}
+
+/** Of Node's HTTP server: the response that may write to the socket now. */
+interface HttpSocket extends Socket {
+  _httpMessage?: ServerResponse | null
+}
+
+/** True when text may take the place of `res`, or of nothing where nothing is in flight. */
+function canAnswer(socket: HttpSocket, res: ServerResponse | undefined): boolean {
+  return socket.writable && (socket._httpMessage ?? undefined) === res && res?.headersSent !== true
+}
+
+function textFor(problem: Problem, res: ServerResponse | undefined): string {
+  const req: RoutedRequest | undefined = res?.req
+  return problemText(problem, req?.originalUrl ?? req?.url, req?.method)
+}
+
+/** Whatever more arrives of this body goes nowhere; the program has it no longer. */
+function swallow(req: IncomingMessage, onTooMuch: () => void): void {
+  let left = lingerBytes
+  req.push = (chunk: Buffer | null) => {
+    if (chunk !== null && (left -= chunk.length) < 0) onTooMuch()
+    return true
+  }
+  req.resume()
+}

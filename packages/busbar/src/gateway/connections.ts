@@ -1,0 +1,105 @@
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { Connection } from './connection.ts'
+import type { Problem } from './problem.ts'
+
+/** How long a connection that has not sent its first request may still do so while the gateway drains. */
+const graceTime = 500
+
+export interface ConnectionsParts {
+  /** A program hung up on this response before it had begun it. */
+  readonly onHangUp: (res: ServerResponse) => Problem | undefined
+  /** The connection is gone, with whatever was in flight on it. */
+  readonly onClosed: (connection: Connection) => void
+  /** Once per TCP connection, as the balancer counts them. */
+  readonly onSocketClosed: () => void
+}
+
+/** Every connection that the gateway holds, from the handshake to the close. */
+export class Connections {
+  readonly #parts: ConnectionsParts
+  /** Over TLS these have no {@link Connection} until the handshake is done, and are other objects than its sockets. */
+  readonly #sockets = new Set<Socket>()
+  readonly #connections = new Map<Socket, Connection>()
+  #drained: PromiseWithResolvers<void> | undefined
+
+  constructor(parts: ConnectionsParts) {
+    this.#parts = parts
+  }
+
+  get size(): number {
+    return this.#sockets.size
+  }
+
+  get draining(): boolean {
+    return this.#drained !== undefined
+  }
+
+  addSocket(socket: Socket): void {
+    this.#sockets.add(socket)
+    socket.once('close', () => {
+      this.#sockets.delete(socket)
+      this.#parts.onSocketClosed()
+      this.settle()
+    })
+  }
+
+  add(socket: Socket): void {
+    const connection = new Connection(socket, this.#parts.onHangUp)
+    this.#connections.set(socket, connection)
+    socket.once('close', () => {
+      this.#connections.delete(socket)
+      this.#parts.onClosed(connection)
+    })
+  }
+
+  of(socket: Socket): Connection | undefined {
+    return this.#connections.get(socket)
+  }
+
+  /**
+   * Closes what is idle and lets the rest finish. After `timeout` milliseconds `onExpired` has the last word on each
+   * connection that is left. Resolves when only upgraded ones remain.
+   *
+   * `http.Server#close` is not used for this: it destroys a connection whose response has been handed over whole but is
+   * still on its way out (Node 24.21; 13 of 50 MB arrived).
+   */
+  async drain(timeout: number, onExpired: (connection: Connection) => void): Promise<void> {
+    this.#drained = Promise.withResolvers()
+    for (const connection of this.#open()) if (connection.idle || connection.inFlight > 0) connection.finish()
+    const grace = setTimeout(() => this.#endGrace(), Math.min(graceTime, timeout))
+    const limit = setTimeout(() => this.#expire(onExpired), timeout)
+    this.settle()
+    await this.#drained.promise
+    clearTimeout(grace)
+    clearTimeout(limit)
+  }
+
+  /** To be called when a connection has become an upgraded one. */
+  settle(): void {
+    const upgraded = this.#connections.size - this.#open().length
+    if (this.#drained !== undefined && this.#sockets.size === upgraded) this.#drained.resolve()
+  }
+
+  cut(): void {
+    for (const connection of this.#connections.values()) connection.cut()
+    for (const socket of this.#sockets) socket.destroy()
+  }
+
+  #open(): readonly Connection[] {
+    return [...this.#connections.values()].filter(({ state }) => state !== 'upgraded')
+  }
+
+  #endGrace(): void {
+    for (const connection of this.#open()) if (connection.inFlight === 0) connection.finish()
+  }
+
+  /** What was said last goes out first; a handshake that is still being made gets nothing. */
+  #expire(onExpired: (connection: Connection) => void): void {
+    for (const connection of this.#open()) onExpired(connection)
+    setImmediate(() => {
+      for (const connection of this.#open()) connection.cut()
+      this.#drained?.resolve()
+    })
+  }
+}

@@ -1,0 +1,111 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Connection } from './connection.ts'
+
+/** A request that has arrived and is not answered to its end. */
+export interface Flight {
+  readonly req: IncomingMessage
+  readonly res: ServerResponse
+  readonly connection: Connection
+  /** Undefined until it is routed. */
+  service: string | undefined
+  /** The tick at which the service could begin to answer. */
+  since: number
+}
+
+export interface FlightParts {
+  /** Milliseconds until an answer must have begun; 0: no limit. */
+  readonly responseTimeout: number
+  readonly onOverdue: (flight: Flight) => void
+  /** One more or one less is in flight. */
+  readonly onCount: (by: 1 | -1) => void
+}
+
+/** How finely the response timeout is watched: one timer for all, and no clock read per request. */
+const ticksPerTimeout = 8
+
+/**
+ * What is in flight, in the order it arrived, so that the overdue are found at the front. Those that have begun their
+ * answer are moved aside when the watch meets them, which keeps long streams out of its way.
+ */
+export class Flights {
+  readonly #waiting = new Map<ServerResponse, Flight>()
+  readonly #answering = new Map<ServerResponse, Flight>()
+  readonly #parts: FlightParts
+  readonly #watch: NodeJS.Timeout | undefined
+  /** One listener for all responses: `close` comes however a response ends. */
+  readonly #closed: (this: ServerResponse) => void
+  #tick = 0
+
+  constructor(parts: FlightParts) {
+    this.#parts = parts
+    const end = (res: ServerResponse) => this.#end(res)
+    this.#closed = function onClose() {
+      end(this)
+    }
+    if (parts.responseTimeout === 0) return
+    this.#watch = setInterval(() => this.#findOverdue(), Math.max(1, parts.responseTimeout / ticksPerTimeout))
+    this.#watch.unref()
+  }
+
+  get size(): number {
+    return this.#waiting.size + this.#answering.size
+  }
+
+  begin(req: IncomingMessage, res: ServerResponse, connection: Connection): Flight {
+    const flight = { req, res, connection, service: undefined, since: this.#tick }
+    this.#waiting.set(res, flight)
+    connection.began(flight)
+    this.#parts.onCount(1)
+    res.on('close', this.#closed)
+    return flight
+  }
+
+  of(res: ServerResponse): Flight | undefined {
+    return this.#waiting.get(res) ?? this.#answering.get(res)
+  }
+
+  /** A list of its own: its reader may end some of them. */
+  all(): readonly Flight[] {
+    return [...this.#waiting.values(), ...this.#answering.values()]
+  }
+
+  /** A pipelined response whose turn never came closes without a word when its connection does. */
+  drop(connection: Connection): void {
+    for (const flight of this.all()) if (flight.connection === connection) this.#end(flight.res)
+  }
+
+  stopWatching(): void {
+    clearInterval(this.#watch)
+  }
+
+  #end(res: ServerResponse): void {
+    const flight = this.of(res)
+    if (flight === undefined) return
+    if (!this.#waiting.delete(res)) this.#answering.delete(res)
+    this.#parts.onCount(-1)
+    flight.connection.ended(flight)
+  }
+
+  #findOverdue(): void {
+    this.#tick++
+    for (const [res, flight] of this.#waiting) {
+      if (res.headersSent) this.#setAside(res, flight)
+      else if (this.#tick - flight.since <= ticksPerTimeout) return
+      // The service is not late while its caller is still sending: that is the request timeout's to judge.
+      else if (!flight.req.complete) this.#postpone(res, flight)
+      else this.#parts.onOverdue(flight)
+    }
+  }
+
+  #setAside(res: ServerResponse, flight: Flight): void {
+    this.#waiting.delete(res)
+    this.#answering.set(res, flight)
+  }
+
+  /** To the end, which keeps the order by `since`. */
+  #postpone(res: ServerResponse, flight: Flight): void {
+    flight.since = this.#tick
+    this.#waiting.delete(res)
+    this.#waiting.set(res, flight)
+  }
+}

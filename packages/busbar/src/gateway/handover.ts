@@ -1,0 +1,65 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { Endpoint } from '../mesh/endpoint.ts'
+import type { Way } from './routes.ts'
+
+/** Part of Node's HTTP servers since 24.9, and not in its types yet. */
+export interface UpgradeChooser {
+  shouldUpgradeCallback(req: IncomingMessage): boolean
+}
+
+/** The events of Node's server that carry a request with a response. */
+export type RequestEvent = 'request' | 'checkContinue' | 'checkExpectation'
+
+/**
+ * Hands a request to the service in this thread: its server gets the very objects that ours was given, so that nothing
+ * is copied, parsed or waited for. An `Expect` that the service does not look at is met as Node meets it.
+ */
+export function handOver(
+  endpoint: Endpoint,
+  way: Way,
+  event: RequestEvent,
+  req: IncomingMessage,
+  res: ServerResponse,
+): void {
+  const { server } = endpoint
+  const heard = event === 'request' || server.listenerCount(event) > 0
+  if (!heard && event === 'checkExpectation') {
+    res.writeHead(417).end()
+    return
+  }
+  if (!heard) res.writeContinue()
+  inService(endpoint, way, () => server.emit(heard ? event : 'request', req, res))
+}
+
+/** Whether the service takes the upgrade; else Node treats it as a plain request. The choice is its server's (Node 24.9). */
+export function takesUpgrade({ server }: Endpoint, req: IncomingMessage): boolean {
+  return (server as Partial<UpgradeChooser>).shouldUpgradeCallback?.(req) ?? false
+}
+
+/** `head` is what the client sent behind its request. */
+export function handOverUpgrade(
+  endpoint: Endpoint,
+  way: Way,
+  req: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+): void {
+  inService(endpoint, way, () => endpoint.server.emit('upgrade', req, socket, head))
+}
+
+/**
+ * A listener that throws must be the service's fault, and not ours: its error is thrown anew where only the service's
+ * own context is around it, so that whoever hears of it knows whose it is.
+ */
+function inService(endpoint: Endpoint, { scope }: Way, callback: () => void): void {
+  endpoint.enter(scope, () => {
+    try {
+      callback()
+    } catch (error) {
+      process.nextTick(() => {
+        throw error
+      })
+    }
+  })
+}
