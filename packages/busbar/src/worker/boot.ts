@@ -1,0 +1,96 @@
+import { BusbarError } from '../contract/errors.ts'
+import type { App, Service } from '../config/app.ts'
+import { createGateway, isRawEntry, type Gateway } from '../gateway/gateway.ts'
+import { startMesh } from '../mesh/mesh.ts'
+import { Router } from '../mesh/router.ts'
+import type { WorkerCells } from '../shared/cells.ts'
+import type { ListenerSpec, TlsMaterial, WorkerInit } from '../shared/control.ts'
+import { openPort, type Port, portFailure } from '../shared/port.ts'
+import { type Door, Doors } from './doors.ts'
+import { drain } from './drain.ts'
+import { type HostedProgram, hostProgram } from './host/host.ts'
+import { type Fault, installHosting } from './host/install.ts'
+import { startInOrder } from './order.ts'
+import type { Outbox } from './outbox.ts'
+
+/** The copy of the app that this thread hosts. */
+export interface WorkerApp {
+  readonly services: readonly HostedProgram[]
+  readonly doors: Doors
+  setTls(tls: TlsMaterial): void
+  /** Finishes what is in flight and stops the services, within `timeout` milliseconds. The second call is the first. */
+  stop(timeout: number): Promise<void>
+}
+
+/** Rejects with the error of the first service that does not start. */
+export async function bootWorker(init: WorkerInit, cells: WorkerCells, outbox: Outbox): Promise<WorkerApp> {
+  const { app } = init
+  const router = new Router(app.services.map(({ name }) => name))
+  let gateway: Gateway | undefined
+  const onFault = (fault: Fault): void => {
+    outbox.post(fault)
+    gateway?.fail(BusbarError.fromRecord({ ...fault.error, code: 'WORKER_DIED' }))
+  }
+  const hosting = installHosting({ app, log: (record) => outbox.log(record), fault: onFault })
+  const mesh = await startMesh({ router, maxHops: app.limits.maxHops })
+  const services = await startInOrder(app.services, async (service) => {
+    outbox.post({ type: 'starting', service: service.name })
+    const program = await hostProgram(service, hosting)
+    mesh.router.add(program)
+    outbox.post({ type: 'started', service: service.name })
+    return program
+  })
+  if (!isRawEntry(app)) gateway = openGateway(app, router, init.tls, cells, outbox)
+  const doors = new Doors(doorsOf(init.listeners, app, services, gateway), cells)
+  const ports = app.accept === 'reusePort' ? await openPorts(init.listeners, doors) : []
+  let stopping: Promise<void> | undefined
+  return {
+    services: app.services.map(({ name }) => services.get(name)!),
+    doors,
+    setTls: (tls) => gateway?.setTls(tls),
+    stop: (timeout) => (stopping ??= drain({ services: app.services, programs: services, gateway, ports, timeout })),
+  }
+}
+
+function openGateway(
+  app: App,
+  router: Router,
+  tls: TlsMaterial | undefined,
+  cells: WorkerCells,
+  outbox: Outbox,
+): Gateway {
+  const log: Parameters<typeof createGateway>[0]['log'] = (level, line) =>
+    outbox.log({ time: Date.now(), level, service: undefined, stream: 'busbar', line })
+  // Closed connections are counted at the door, for services that are reached without the gateway too.
+  const counts = { addInFlight: (by: 1 | -1) => cells.addInFlight(by), countClosed: () => {} }
+  return createGateway({ app, router, tls, log, cells: counts })
+}
+
+/** Which door each public port leads to. */
+function doorsOf(
+  listeners: readonly ListenerSpec[],
+  app: App,
+  services: ReadonlyMap<Service['name'], HostedProgram>,
+  gateway: Gateway | undefined,
+): Map<string, Door> {
+  return new Map(
+    listeners.map(({ id, serves }) => {
+      if (serves.kind === 'service') return [id, services.get(serves.service)!]
+      return [id, gateway ?? services.get(app.gateway.entry!)!]
+    }),
+  )
+}
+
+/** Only under `accept: 'reusePort'`: the kernel balances over all workers' listeners. */
+async function openPorts(listeners: readonly ListenerSpec[], doors: Doors): Promise<Port[]> {
+  return await Promise.all(
+    listeners.map(async (spec) => {
+      try {
+        const handlers = { connection: (handle: unknown) => doors.admitOwn(spec.id, handle), error: () => {} }
+        return await openPort(spec, true, handlers)
+      } catch (error) {
+        throw BusbarError.fromRecord(portFailure(error as NodeJS.ErrnoException, spec))
+      }
+    }),
+  )
+}

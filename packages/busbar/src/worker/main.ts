@@ -1,0 +1,45 @@
+/** What a worker thread runs. Everything it does comes from the supervisor's orders, and all it says goes there. */
+import { parentPort, workerData } from 'node:worker_threads'
+import { BusbarError } from '../contract/errors.ts'
+import { WorkerCells, threadsNow } from '../shared/cells.ts'
+import type { ToWorker, WorkerInit } from '../shared/control.ts'
+import { bootWorker, type WorkerApp } from './boot.ts'
+import { createOutbox } from './outbox.ts'
+
+/** A fifth of the age at which the supervisor calls a worker stale, or less. */
+const heartbeatInterval = 100
+
+// Programs get a `process.exit` of their own; this one really ends the thread.
+const exit = process.exit.bind(process)
+const port = parentPort!
+const init = workerData as WorkerInit
+const outbox = createOutbox((message) => port.postMessage(message))
+const cells = new WorkerCells(init.cells, init.row)
+cells.beat(threadsNow())
+setInterval(() => cells.beat(threadsNow()), heartbeatInterval).unref()
+process.on('exit', () => outbox.flush())
+
+try {
+  const app = await bootWorker(init, cells, outbox)
+  port.on('message', (order: ToWorker) => obey(app, order))
+  outbox.post({ type: 'ready', services: app.services.map((service) => service.report) })
+} catch (error) {
+  outbox.post({ type: 'failed', error: BusbarError.from(error).toRecord() })
+}
+
+function obey(app: WorkerApp, order: ToWorker): void {
+  switch (order.type) {
+    case 'connection':
+      return app.doors.admit(order.listener, order.connection)
+    case 'tls':
+      return app.setTls(order.tls)
+    case 'stop':
+      return void app.stop(order.timeout).then(sayStopped)
+  }
+}
+
+/** Exiting by itself, the thread runs what its programs hung on `process.on('exit')`. */
+function sayStopped(): void {
+  outbox.post({ type: 'stopped' })
+  exit(0)
+}
