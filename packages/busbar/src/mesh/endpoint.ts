@@ -1,5 +1,5 @@
 import type { Server as HttpServer } from 'node:http'
-import type { Duplex } from 'node:stream'
+import type { Socket } from 'node:net'
 import type { Scope } from './scope.ts'
 
 /**
@@ -16,6 +16,9 @@ export interface Endpoint {
    * AsyncLocalStorage stores must never reach the callee). 0.1 µs for the snapshot, 0.4 with a scope of its own.
    */
   enter<R>(scope: Scope, callback: () => R): R
-  /** Gives a connected byte stream to the program's server, which then speaks HTTP on it: upgrades included. */
-  connect(stream: Duplex): void
+  /**
+   * Gives a connected socket to the program's server, which then speaks HTTP on it: upgrades included. The socket may
+   * have no handle of the system's (see `bytes/end.ts`): `acceptSocket` in `bytes/accept.ts` does all that is needed.
+   */
+  connect(socket: Socket): void
 }

@@ -1,3 +1,8 @@
+import { captureConnections } from './bytes/capture.ts'
+import { announceHops } from './bytes/hops.ts'
+import { installDispatcher } from './http/dispatcher.ts'
+import { installFetch } from './http/fetch.ts'
+import { installUndiciRequest } from './http/undici-request.ts'
 import type { Router } from './router.ts'
 
 /** What every way into the mesh needs: who is called by which name, and how long a chain of calls may be. */
@@ -12,7 +17,16 @@ export interface Mesh extends HttpMesh, AsyncDisposable {}
 /**
  * Makes this thread's clients reach the app's services by name: `http://catalog.internal/`. Disposing gives every
  * client back to the network.
+ *
+ * The byte stream serves every client and is always there; `fetch` and undici get their faster ways in front of it.
  */
 export async function startMesh(options: HttpMesh): Promise<Mesh> {
-  return { router: options.router, maxHops: options.maxHops, async [Symbol.asyncDispose]() {} }
+  const mesh: HttpMesh = { router: options.router, maxHops: options.maxHops }
+  const installed = new DisposableStack()
+  installed.use(captureConnections(mesh))
+  installed.use(announceHops(mesh.router))
+  installed.use(installFetch(mesh))
+  installed.use(installDispatcher(mesh))
+  installed.use(installUndiciRequest(mesh))
+  return { ...mesh, [Symbol.asyncDispose]: async () => installed.dispose() }
 }

@@ -1,0 +1,233 @@
+/**
+ * One end of a connection in this thread, whose bytes come from and go to the socket at the other end.
+ *
+ *     socket A ─ write ─→ inbox of B ─ one turn of the event loop later ─→ push ─→ socket B
+ *
+ * As with a kernel's buffers, a write is done once its bytes wait on the other side, unless too many wait there already.
+ * Bytes are copied: a receiver may change what it was given (`ws` unmasks in place), a sender may send it again.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Socket } from 'node:net'
+import { constants } from 'node:os'
+import { carry, internals, type Carrier, type Done, type SocketAddress } from './socket.ts'
+
+/** Bytes that may wait in one direction before a write is held; also the largest piece that is pushed at once. */
+const capacity = 64 * 1024
+
+export interface EndOptions {
+  readonly local: SocketAddress
+  readonly remote: SocketAddress
+  /** Runs what happens to this end, in the async context of whoever owns it. */
+  readonly enter: Enter
+  /** Called once, when the first bytes have come: whoever takes this end. */
+  readonly onFirstBytes?: () => void
+}
+
+export type Enter = (run: () => void) => void
+
+/** The async context of now, for {@link EndOptions.enter}. */
+export function currentContext(): Enter {
+  return AsyncLocalStorage.snapshot()
+}
+
+export class End implements Carrier {
+  readonly socket: Socket
+  readonly local: SocketAddress
+  readonly remote: SocketAddress
+  bytesRead = 0
+  bytesWritten = 0
+
+  readonly #enter: Enter
+  #peer: End | undefined
+  #onFirstBytes: (() => void) | undefined
+  #scheduled = false
+  #reading = false
+  readonly #inbox: Buffer[] = []
+  #waiting = 0
+  /** The last piece in the inbox still belongs to the peer's writer, whose write is not done before it was copied. */
+  #borrowed = false
+  /** What follows the inbox. */
+  #finish: 'open' | 'end' | 'reset' | 'told' = 'open'
+  #gone = false
+  /** Our write that is not done: the peer has no room, or we are not connected yet. */
+  #held: { done: Done; start: (() => void) | undefined } | undefined
+
+  /** `socket` has no handle: it is new, or about to connect. */
+  constructor(socket: Socket, options: EndOptions) {
+    this.socket = socket
+    this.local = options.local
+    this.remote = options.remote
+    this.#enter = options.enter
+    this.#onFirstBytes = options.onFirstBytes
+    carry(socket, this)
+  }
+
+  /** Connects two ends; each begins to read when its socket does. */
+  static join(a: End, b: End): void {
+    a.#peer = b
+    b.#peer = a
+    for (const end of [a, b]) {
+      if (end.#held !== undefined) end.#held.start?.()
+      if (end.#inbox.length > 0) end.#schedule()
+    }
+  }
+
+  read(): void {
+    this.#reading = true
+    if (this.#inbox.length > 0 || this.#finish === 'end' || this.#finish === 'reset') this.#schedule()
+  }
+
+  write(chunk: Buffer, owned: boolean, done: Done): void {
+    this.bytesWritten += chunk.length
+    internals(this.socket)._unrefTimer()
+    if (this.#peer === undefined) this.#held = { done, start: () => this.#send(chunk, owned, done) }
+    else this.#send(chunk, owned, done)
+  }
+
+  end(): void {
+    if (this.#peer !== undefined) this.#peer.#finishWith('end')
+  }
+
+  /** As a kernel does: bytes that nobody will read any more make it a reset. */
+  destroy(): void {
+    if (this.#gone) return
+    this.#gone = true
+    const held = this.#held
+    this.#held = undefined
+    if (this.#peer !== undefined) this.#peer.#finishWith(this.#waiting > 0 ? 'reset' : 'end')
+    this.#inbox.length = 0
+    this.#waiting = 0
+    held?.done(held.start === undefined ? null : closedBeforeConnection())
+  }
+
+  #send(chunk: Buffer, owned: boolean, done: Done): void {
+    const peer = this.#peer!
+    this.#held = undefined
+    if (peer.#gone) done(socketError('write', 'EPIPE'))
+    else if (peer.#receive(chunk, owned)) done()
+    else this.#held = { done, start: undefined }
+  }
+
+  /** True: there is room for more. */
+  #receive(chunk: Buffer, owned: boolean): boolean {
+    const fits = owned || chunk.length <= capacity
+    this.#inbox.push(owned || !fits ? chunk : Buffer.from(chunk))
+    this.#borrowed = !fits
+    this.#waiting += chunk.length
+    this.#schedule()
+    return this.#hasRoom()
+  }
+
+  #hasRoom(): boolean {
+    return !this.#borrowed && this.#waiting < capacity
+  }
+
+  #finishWith(how: 'end' | 'reset'): void {
+    if (this.#gone) return
+    if (this.#finish === 'open' || (this.#finish === 'end' && how === 'reset')) this.#finish = how
+    this.#schedule()
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return
+    this.#scheduled = true
+    setImmediate(turn, this)
+  }
+
+  /** Only for the event loop. */
+  turn(): void {
+    this.#scheduled = false
+    if (!this.#gone) this.#enter(() => this.#run())
+  }
+
+  /** Delivers what waits now and not what comes meanwhile, so that two busy ends leave room for the rest of the thread. */
+  #run(): void {
+    let whole = false
+    try {
+      this.#begin()
+      this.#deliver(this.#waiting)
+      if (this.#peer !== undefined && !this.#gone) this.#peer.#makeRoom()
+      this.#noticeFinish()
+      whole = true
+    } finally {
+      // A listener that throws must not keep what comes behind from coming.
+      if (!whole || (this.#reading && this.#inbox.length > 0)) this.#schedule()
+    }
+  }
+
+  #begin(): void {
+    const begin = this.#onFirstBytes
+    if (begin === undefined || this.#waiting === 0) return
+    this.#onFirstBytes = undefined
+    begin()
+  }
+
+  #deliver(limit: number): void {
+    let left = limit
+    while (left > 0 && this.#reading && !this.#gone) {
+      const piece = this.#take()
+      left -= piece.length
+      this.bytesRead += piece.length
+      internals(this.socket)._unrefTimer()
+      if (!this.socket.push(piece)) this.#reading = false
+    }
+  }
+
+  #take(): Buffer {
+    const first = this.#inbox[0]!
+    const whole = first.length <= capacity
+    const piece = whole ? first : first.subarray(0, capacity)
+    const borrowed = this.#borrowed && this.#inbox.length === 1
+    if (whole) this.#inbox.shift()
+    else this.#inbox[0] = first.subarray(capacity)
+    this.#waiting -= piece.length
+    if (!borrowed) return piece
+    if (whole) this.#borrowed = false
+    return Buffer.from(piece)
+  }
+
+  #makeRoom(): void {
+    const held = this.#held
+    if (held === undefined || !this.#peer!.#hasRoom()) return
+    this.#held = undefined
+    this.#enter(() => {
+      internals(this.socket)._unrefTimer()
+      held.done()
+    })
+  }
+
+  #noticeFinish(): void {
+    if (this.#gone || this.#finish === 'open') return
+    const held = this.#held
+    if (held !== undefined && this.#peer!.#gone) {
+      this.#held = undefined
+      held.done(socketError('write', 'ECONNRESET'))
+    }
+    if (this.#finish === 'told' || !this.#reading || this.#inbox.length > 0) return
+    const how = this.#finish
+    this.#finish = 'told'
+    if (how === 'reset') this.socket.destroy(socketError('read', 'ECONNRESET'))
+    else endReading(this.socket)
+  }
+}
+
+/** `read(0)` lets `'end'` come where nobody reads and nothing waits, as Node's own sockets do. */
+function endReading(socket: Socket): void {
+  socket.push(null)
+  socket.read(0)
+}
+
+function turn(end: End): void {
+  end.turn()
+}
+
+function socketError(syscall: 'read' | 'write', code: 'ECONNRESET' | 'EPIPE'): NodeJS.ErrnoException {
+  return Object.assign(new Error(`${syscall} ${code}`), { code, errno: -constants.errno[code], syscall })
+}
+
+/** What Node says to a write that waits for a connection which then never came. */
+function closedBeforeConnection(): Error {
+  return Object.assign(new Error('Socket closed before the connection was established'), {
+    code: 'ERR_SOCKET_CLOSED_BEFORE_CONNECTION',
+  })
+}

@@ -1,0 +1,40 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { Socket } from 'node:net'
+import { acceptSocket } from '../../src/mesh/bytes/accept.ts'
+import type { Endpoint } from '../../src/mesh/endpoint.ts'
+import { listenVirtually } from '../../src/mesh/listener.ts'
+import { runInScope, type Scope } from '../../src/mesh/scope.ts'
+
+/** A service's instance without a host: a server of the test's own, behind a virtual listener. */
+export class TestEndpoint implements Endpoint, AsyncDisposable {
+  readonly service: string
+  readonly server: Server
+  state: Endpoint['state'] = 'serving'
+  readonly #snapshot: <R>(run: () => R) => R
+
+  constructor(service: string, program: Server | RequestListener) {
+    this.service = service
+    this.server = typeof program === 'function' ? createServer(program) : program
+    // What the program's own code would see: nothing of the test.
+    this.#snapshot = new AsyncLocalStorage<undefined>().exit(() => AsyncLocalStorage.snapshot())
+    listenVirtually(this.server, { address: '127.0.0.1', family: 'IPv4', port: 3000 })
+  }
+
+  enter<R>(scope: Scope, callback: () => R): R {
+    return this.#snapshot(() => runInScope(scope, callback))
+  }
+
+  connect(socket: Socket): void {
+    acceptSocket(this.server, socket)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.state = 'stopped'
+    if (!this.server.listening) return
+    const closed = new Promise((resolve) => this.server.once('close', resolve))
+    this.server.close()
+    this.server.closeAllConnections()
+    await closed
+  }
+}
