@@ -1,0 +1,45 @@
+/** The ways in which the entry service asks its four others; each answers whether a whole, good answer came. */
+import { readFileSync } from 'node:fs'
+import type { Dispatcher } from 'undici'
+
+export type Ask = () => Promise<boolean>
+
+/** `fetch` of the runtime itself. */
+export async function byFetch(origins: readonly string[]): Promise<Ask[]> {
+  return origins.map((origin) => async () => {
+    const response = await fetch(`${origin}/live`)
+    const text = await response.text()
+    return response.ok && text.length > 0
+  })
+}
+
+/** `undici.request` with the global dispatcher: what most programs write. */
+export async function byRequest(origins: readonly string[]): Promise<Ask[]> {
+  const { request } = await import('undici')
+  return origins.map((origin) => async () => {
+    const { statusCode, body } = await request(`${origin}/live`)
+    const text = await body.text()
+    return statusCode === 200 && text.length > 0
+  })
+}
+
+/** `undici.request` with a `Pool` of so many connections to each service: what tuning reaches. */
+export async function byPool(origins: readonly string[], connections: number): Promise<Ask[]> {
+  const { Pool } = await import('undici')
+  const ca = process.env['TLS_CERT']
+  const connect = ca === undefined ? {} : { ca: readFileSync(ca) }
+  return origins.map((origin) => {
+    const unix = origin.startsWith('unix:')
+    const pool = new Pool(unix ? 'http://localhost' : origin, {
+      ...(connections > 0 && { connections }),
+      connect: unix ? { socketPath: origin.slice('unix:'.length) } : connect,
+    })
+    return () => askPool(pool)
+  })
+}
+
+async function askPool(pool: Dispatcher): Promise<boolean> {
+  const { statusCode, body } = await pool.request({ path: '/live', method: 'GET' })
+  const text = await body.text()
+  return statusCode === 200 && text.length > 0
+}

@@ -1,0 +1,114 @@
+import { tQuantile, twoSidedP } from './student.ts'
+
+/**
+ * From paired measurements to a verdict.
+ *
+ * Each round measures every arm under the same conditions, so what counts is the ratio within a round: a machine that
+ * is 20 % slower in one round is so for all arms. Ratios are compared as logarithms, where twice and half are equally
+ * far from equal. The interval is Student's; a positive correlation between neighbouring rounds (a slow drift) widens
+ * it. Within a scenario the confidences are corrected after Holm, so that asking ten questions does not make one
+ * false answer likely.
+ */
+export type Verdict = 'faster' | 'slower' | 'no difference' | 'unclear' | 'invalid'
+
+export interface Ratio {
+  /** Geometric mean of the rounds' ratios, arm over baseline. */
+  readonly ratio: number
+  readonly low: number
+  readonly high: number
+  /** What `low` to `high` covers, after Holm's correction: at least {@link Rules.confidence}. */
+  readonly confidence: number
+  readonly rounds: number
+  readonly verdict: Verdict
+}
+
+export interface Rules {
+  /** 0.99: one false verdict in a hundred scenarios at most. */
+  readonly confidence: number
+  /** The smallest difference that matters, as a share: 0.1 for 10 %. */
+  readonly matters: number
+  /** The ratio that an arm measured against itself showed in this session; 1 where none was measured. */
+  readonly floor: number
+}
+
+export const defaultRules: Rules = { confidence: 0.99, matters: 0.03, floor: 1 }
+
+interface Estimate {
+  mean: number
+  /** Standard error of the mean. */
+  error: number
+  freedom: number
+}
+
+/** One arm against its baseline. `pairs`: [arm, baseline] of each round, both above 0. At least 2 rounds. */
+export function judge(pairs: readonly (readonly [number, number])[], rules: Rules = defaultRules): Ratio {
+  return judgeAll([pairs], rules)[0]!
+}
+
+/** All comparisons of a scenario, corrected together. */
+export function judgeAll(
+  comparisons: readonly (readonly (readonly [number, number])[])[],
+  rules: Rules = defaultRules,
+): Ratio[] {
+  const floor = Math.abs(Math.log(rules.floor))
+  const estimates = comparisons.map((pairs) => estimate(pairs.map(([arm, baseline]) => Math.log(arm / baseline))))
+  const order = estimates
+    .map((each, index) => ({ index, p: probability(each, floor) }))
+    .toSorted((one, other) => one.p - other.p)
+  const results: Ratio[] = []
+  let open = true
+  for (const [rank, { index }] of order.entries()) {
+    // Holm steps down: the strongest claim must pass at the strictest level, and the first that fails ends the claims.
+    const confidence = 1 - (1 - rules.confidence) / (order.length - rank)
+    const each = estimates[index]!
+    const result = toRatio(each, confidence, floor, rules.matters, open)
+    open &&= result.verdict === 'faster' || result.verdict === 'slower'
+    results[index] = { ...result, rounds: comparisons[index]!.length }
+  }
+  return results
+}
+
+function toRatio(each: Estimate, confidence: number, floor: number, matters: number, open: boolean): Ratio {
+  const reach = each.freedom < 1 ? Infinity : tQuantile(confidence, each.freedom) * each.error
+  const [low, high] = [each.mean - reach, each.mean + reach]
+  const range = { ratio: Math.exp(each.mean), low: Math.exp(low), high: Math.exp(high), confidence, rounds: 0 }
+  return { ...range, verdict: decide(low, high, floor, Math.log1p(matters), open) }
+}
+
+function decide(low: number, high: number, floor: number, matters: number, open: boolean): Verdict {
+  if (open && low > floor) return 'faster'
+  if (open && high < -floor) return 'slower'
+  if (low > -matters && high < matters) return 'no difference'
+  return 'unclear'
+}
+
+/** How likely a series as far from the floor as this one is where nothing differs. */
+function probability(each: Estimate, floor: number): number {
+  const distance = Math.max(0, Math.abs(each.mean) - floor)
+  if (each.freedom < 1) return 1
+  return twoSidedP(each.error === 0 ? (distance === 0 ? 0 : Infinity) : distance / each.error, each.freedom)
+}
+
+function estimate(values: readonly number[]): Estimate {
+  const count = values.length
+  const mean = values.reduce((sum, value) => sum + value, 0) / count
+  const deviations = values.map((value) => value - mean)
+  const squares = deviations.reduce((sum, value) => sum + value * value, 0)
+  const variance = squares / Math.max(1, count - 1)
+  return { mean, error: Math.sqrt((variance / count) * inflation(deviations, squares)), freedom: count - 1 }
+}
+
+/**
+ * How much neighbouring rounds' resemblance widens the error of their mean: (1 + r) / (1 - r) for a lag-1 correlation
+ * r. Short series show a smaller r than they have; 1.5 / n is put back (by simulation: with independent rounds it
+ * leaves 0.6 to 0.7 % false verdicts where 1 % is stated, with a correlation of 0.2 that only one arm has 1.5 %, and
+ * none put back 2.0 %). An r below 0 would narrow, and is not believed; above 0.8 nothing is known.
+ */
+function inflation(deviations: readonly number[], squares: number): number {
+  const count = deviations.length
+  if (count < 4 || squares === 0) return 1
+  let products = 0
+  for (let at = 1; at < count; at++) products += deviations[at]! * deviations[at - 1]!
+  const r = Math.min(0.8, Math.max(0, products / squares + 1.5 / count))
+  return (1 + r) / (1 - r)
+}
