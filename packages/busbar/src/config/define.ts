@@ -1,0 +1,16 @@
+import type { AppConfig } from './schema.ts'
+
+/** What a config that is a function is called with. */
+export interface ConfigContext {
+  /** The variables that placeholders are filled from. */
+  readonly env: Readonly<NodeJS.ProcessEnv>
+  /** The folder of the config. */
+  readonly root: string
+}
+
+export type ConfigFunction = (context: ConfigContext) => AppConfig | Promise<AppConfig>
+
+/** Gives a config its types, for completion and checks in the editor; the value is returned as it is. */
+export function defineApp<Config extends AppConfig | ConfigFunction>(config: Config): Config {
+  return config
+}

@@ -1,0 +1,70 @@
+import { readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { parseEnv } from 'node:util'
+import { BusbarError } from '../contract/errors.ts'
+import { kindOf } from './places.ts'
+import type { StartScript } from './start-script.ts'
+
+type Variables = Readonly<Record<string, string>>
+
+export interface EnvSources {
+  readonly service: string
+  /** The folder of the config, and of the service. */
+  readonly root: string
+  readonly path: string
+  readonly script: StartScript | undefined
+  readonly defaults: { readonly env?: Variables | undefined; readonly envFile?: string | undefined }
+  readonly own: { readonly env?: Variables | undefined; readonly envFile?: string | undefined }
+  readonly processEnv: Readonly<NodeJS.ProcessEnv>
+}
+
+/**
+ * A service's own variables. The later wins: what its start script sets, `defaults.envFile`, `defaults.env`, its
+ * `envFile`, its `env`.
+ */
+export async function readServiceEnv(sources: EnvSources): Promise<Record<string, string>> {
+  const { defaults, own, script } = sources
+  return {
+    ...(await scriptFiles(sources)),
+    ...script?.env,
+    ...(defaults.envFile !== undefined && (await configuredFile(sources, defaults.envFile, 'defaults.envFile'))),
+    ...defaults.env,
+    ...(own.envFile !== undefined &&
+      (await configuredFile(sources, own.envFile, `services.${sources.service}.envFile`))),
+    ...own.env,
+  }
+}
+
+/** `node --env-file`: variables that the process has already keep their value. */
+async function scriptFiles({ script, path, processEnv, service }: EnvSources): Promise<Record<string, string>> {
+  const found: Record<string, string> = {}
+  for (const { file, optional } of script?.envFiles ?? []) {
+    const absolute = resolve(path, file)
+    if (optional && (await kindOf(absolute)) === 'missing') continue
+    Object.assign(found, await readEnvFile(absolute, `service ${service}: --env-file of scripts.start`))
+  }
+  return Object.fromEntries(Object.entries(found).filter(([name]) => processEnv[name] === undefined))
+}
+
+async function configuredFile(
+  { root, path }: EnvSources,
+  file: string,
+  where: string,
+): Promise<Record<string, string>> {
+  const beside = join(path, file)
+  const isBeside = path !== root && (await kindOf(beside)) === 'file'
+  const hint = isBeside ? `Paths are relative to the folder of the config; there is a ${beside}.` : undefined
+  return readEnvFile(resolve(root, file), where, hint)
+}
+
+async function readEnvFile(file: string, where: string, hint?: string): Promise<Record<string, string>> {
+  try {
+    return parseEnv(await readFile(file, 'utf8')) as Record<string, string>
+  } catch (error) {
+    throw new BusbarError('ENV_FILE_UNREADABLE', {
+      message: `${where}: ${file} cannot be read: ${(error as Error).message}`,
+      hint: hint ?? 'Create it, or take the key out.',
+      cause: error,
+    })
+  }
+}

@@ -1,0 +1,92 @@
+import { availableParallelism } from 'node:os'
+import { basename, resolve } from 'node:path'
+import { checkPorts } from './addresses.ts'
+import type { App, Service } from './app.ts'
+import { deepFreeze } from './freeze.ts'
+import { resolveGateway } from './gateway.ts'
+import { checkLimits } from './limits.ts'
+import { type Found, locateApp } from './locate.ts'
+import { orderByNeeds } from './needs.ts'
+import { readPackageFile } from './package-file.ts'
+import { checkPlacement, checkRemotes } from './placement.ts'
+import { fillPlaceholders, isPlainObject } from './placeholders.ts'
+import { Problems } from './problems.ts'
+import { readConfig } from './read.ts'
+import { listServices, resolveService, type ServiceContext } from './services.ts'
+import { declaredNames, parseConfig } from './validate.ts'
+
+export interface LoadOptions {
+  /** Fills the placeholders. Default: `process.env`. */
+  readonly env?: NodeJS.ProcessEnv
+  /** What the command line says over the config. */
+  readonly overrides?: Overrides
+}
+
+export interface Overrides {
+  readonly workers?: number | 'auto'
+  readonly port?: number
+  readonly host?: string
+}
+
+/**
+ * Loads the app at `place`: a folder with a config, a config, or a single Node program as its folder or its file.
+ * What is returned has every default filled, every path absolute, services in the order they start, and is frozen.
+ *
+ * Throws a BusbarError. As many problems as can be told apart are told at once: then its code is that of the first,
+ * its message lists all, and `cause.errors` has each.
+ */
+export async function loadApp(place: string, { env = process.env, overrides = {} }: LoadOptions = {}): Promise<App> {
+  const found = await locateApp(resolve(place))
+  const problems = new Problems(found.kind === 'config' ? found.file : found.root)
+  const said = found.kind === 'config' ? await readConfig(found.file, { env, root: found.root }) : {}
+  const filled = fillPlaceholders(withOverrides(said, overrides), env, problems)
+  const config = parseConfig(filled, problems)
+  const app = config && (await resolveApp({ found, config, env }, filled, problems))
+  problems.throwIfAny()
+  return deepFreeze(app!)
+}
+
+async function resolveApp(context: ServiceContext, filled: unknown, problems: Problems): Promise<App> {
+  const { found, config, env } = context
+  const sources = await listServices(context, problems)
+  checkPlacement(sources, filled, problems)
+  checkLimits(config, problems)
+  const services: Service[] = []
+  for (const source of sources) {
+    const service = await problems.collect(() => resolveService(source, context))
+    if (service !== undefined) services.push(service)
+  }
+  const names = [...new Set([...sources.map(({ name }) => name), ...declaredNames(filled)])]
+  const needing = sources.map((source) => ({ name: source.name, needs: source.config.needs ?? [] }))
+  const order = orderByNeeds(needing, names, problems)
+  const gateway = await resolveGateway({ root: found.root, config, env, names, services }, problems)
+  checkPorts(gateway, services, problems)
+  checkRemotes(filled, gateway, services, problems)
+  return {
+    root: found.root,
+    name: await nameOf(found),
+    configFile: found.kind === 'config' ? found.file : undefined,
+    workers: config.workers === 'auto' ? availableParallelism() : config.workers,
+    accept: config.accept,
+    gateway,
+    services: services.toSorted((one, other) => order.indexOf(one.name) - order.indexOf(other.name)),
+    limits: config.limits,
+    stopTimeout: config.stopTimeout,
+  }
+}
+
+async function nameOf({ root }: Found): Promise<string> {
+  return (await readPackageFile(root))?.name ?? basename(root)
+}
+
+/** Only what was given: an absent override leaves what the config says. */
+function withOverrides(said: unknown, { workers, port, host }: Overrides): unknown {
+  if (!isPlainObject(said)) return said
+  const address = { ...(port !== undefined && { port }), ...(host !== undefined && { host }) }
+  const gateway = said['gateway'] ?? {}
+  return {
+    ...said,
+    ...(workers !== undefined && { workers }),
+    ...(isPlainObject(gateway) && { gateway: { ...gateway, ...address } }),
+  }
+}

@@ -1,0 +1,202 @@
+import * as z from 'zod'
+import { duration, integer, size } from './units.ts'
+
+/**
+ * The config's one source: `defineApp`'s types, validation with defaults, the JSON Schema for editors and the tables
+ * of `docs/reference/config.md` all come from here. A title says what a value may be (errors print it), a description
+ * what it means.
+ */
+const text = 'text'
+const milliseconds = 'a duration: milliseconds, or text such as "500ms", "10s", "2m"'
+const bytes = 'a size: bytes, or text such as "16kb", "10mb", "1gb"'
+const portNumber = 'a port: an integer from 0 to 65535'
+
+const port = () => integer(0, 65_535)
+const filled = () => z.string().min(1)
+
+const run = z.enum(['shared']).optional().meta({
+  title: '"shared"',
+  description: 'Where it runs: `shared` puts it into every shared worker, where calls are function calls.',
+})
+
+const env = z
+  .record(
+    z.string().regex(/^[^=\0]+$/),
+    z.union([z.string(), z.number(), z.boolean()]).transform(String).meta({ title: 'text, a number or a boolean' }),
+  )
+  .optional()
+  .meta({ title: 'an object of variables', description: 'Variables of its own, over those of `envFile`.' })
+
+const envFile = filled().optional().meta({
+  title: 'a file',
+  description: 'A file of `NAME=value` lines, relative to the folder of the config.',
+})
+
+const defaults = z
+  .strictObject({
+    run,
+    env,
+    envFile,
+    startTimeout: duration(1).prefault('30s').meta({
+      title: milliseconds,
+      description: 'How long a program may take until it listens.',
+    }),
+    stopTimeout: duration(0).optional().meta({
+      title: milliseconds,
+      description: "How long a service's own stop may take; at most the app's `stopTimeout`, which is the default.",
+    }),
+  })
+  .prefault({})
+  .meta({ title: 'an object', description: 'What holds for every service that does not say otherwise.' })
+
+const address = z
+  .union([
+    port(),
+    z.strictObject({
+      host: filled().prefault('127.0.0.1').meta({ title: 'a host', description: 'The address to listen on.' }),
+      port: port().meta({ title: portNumber, description: 'The port; 0 asks the system for a free one.' }),
+    }),
+  ])
+  .optional()
+  .meta({ title: 'a port, or an object of host and port', description: 'Also opens a port of its own.' })
+
+const serviceObject = z.strictObject({
+  path: filled().meta({
+    title: 'a folder or a file',
+    description: 'Where it is, relative to the folder of the config.',
+  }),
+  entry: filled().optional().meta({
+    title: 'a file',
+    description: 'The module to start, relative to `path`. Else it is found: see below.',
+  }),
+  run,
+  env,
+  envFile,
+  needs: z
+    .array(z.string().meta({ title: 'the name of a service' }))
+    .optional()
+    .meta({
+      title: 'a list of service names',
+      description: 'Services that start before it and stop after it.',
+    }),
+  startTimeout: duration(1).optional().meta({
+    title: milliseconds,
+    description: 'How long the program may take until it listens; `defaults.startTimeout` if not given.',
+  }),
+  stopTimeout: duration(0).optional().meta({
+    title: milliseconds,
+    description: "How long its own stop may take; at most the app's `stopTimeout`.",
+  }),
+  expose: address,
+  port: port().optional().meta({
+    title: portNumber,
+    description: 'Which of the ports that the program listens on is the service, where it listens on several.',
+  }),
+})
+
+const service = z
+  .union([filled(), serviceObject])
+  .meta({ title: 'a folder or file, or an object', description: 'A service. Text alone is its `path`.' })
+
+const gateway = z
+  .strictObject({
+    host: filled().prefault('127.0.0.1').meta({ title: 'a host', description: 'The address to listen on.' }),
+    port: port().optional().meta({
+      title: portNumber,
+      description: 'The public port. Else the variable `PORT`, else 3000; 0 asks the system for a free one.',
+    }),
+    tls: z
+      .strictObject({
+        cert: filled().meta({ title: 'a file', description: 'PEM file of the certificate and those that sign it.' }),
+        key: filled().meta({ title: 'a file', description: 'PEM file of its private key, without a passphrase.' }),
+      })
+      .optional()
+      .meta({
+        title: 'an object of cert and key',
+        description: 'Serves HTTPS; the files are read again when they change.',
+      }),
+    entry: z.string().optional().meta({
+      title: 'the name of a service',
+      description: 'Gets what no route takes. Without routes its own server gets the connections raw.',
+    }),
+    routes: z
+      .record(z.string(), z.string().meta({ title: 'the name of a service' }))
+      .optional()
+      .meta({
+        title: 'an object of routes',
+        description: 'Which service gets `/prefix`, `host.example` or `host.example/prefix`; the prefix is cut off.',
+      }),
+  })
+  .prefault({})
+  .meta({ title: 'an object', description: 'The public entrance.' })
+
+const limits = z
+  .strictObject({
+    headerTimeout: duration(1).prefault('10s').meta({
+      title: milliseconds,
+      description: 'Until a connection has sent all headers of a request (408).',
+    }),
+    requestTimeout: duration(0).prefault('300s').meta({
+      title: milliseconds,
+      description: 'Until a whole request has arrived (408); 0: no limit.',
+    }),
+    responseTimeout: duration(0).prefault('60s').meta({
+      title: milliseconds,
+      description: 'Until a service has begun to answer (504); 0: no limit.',
+    }),
+    keepAliveTimeout: duration(1).prefault('72s').meta({
+      title: milliseconds,
+      description: 'How long a connection may idle between two requests.',
+    }),
+    maxHeaderSize: size(1024 ** 3)
+      .prefault('16kb')
+      .meta({
+        title: bytes,
+        description: 'All headers of a request together (431).',
+      }),
+    maxBodySize: size().prefault('1gb').meta({ title: bytes, description: "A request's body (413)." }),
+    maxHops: integer(1, 1_000).prefault(16).meta({
+      title: 'an integer from 1 to 1000',
+      description: 'Of calls that cause calls: the one that would make more answers 508.',
+    }),
+  })
+  .prefault({})
+  .meta({
+    title: 'an object',
+    description: 'What the gateway allows. Under a raw `entry` the limits of the program itself rule, `maxHops` aside.',
+  })
+
+export const appSchema = z
+  .strictObject({
+    $schema: z.string().optional().meta({ title: text, description: 'For editors: where the JSON Schema is.' }),
+    workers: z
+      .union([integer(1, 1_024), z.literal('auto')])
+      .prefault(1)
+      .meta({
+        title: 'an integer from 1 to 1024, or "auto"',
+        description: 'How many shared workers, each with a copy of every service; `auto`: one per usable processor.',
+      }),
+    accept: z.enum(['balanced', 'reusePort']).prefault('balanced').meta({
+      title: '"balanced" or "reusePort"',
+      description:
+        'Who accepts: the main thread, for the worker with the fewest connections, or each worker by itself.',
+    }),
+    stopTimeout: duration(0).prefault('8s').meta({
+      title: milliseconds,
+      description: 'How long a stop waits for what is in flight.',
+    }),
+    gateway,
+    limits,
+    defaults,
+    services: z.record(z.string(), service).optional().meta({
+      title: 'an object of services',
+      description: 'The services by name. Else every folder of `services/` with a `package.json` or an `index.*`.',
+    }),
+  })
+  .meta({ title: 'an object', description: 'An app of Busbar.' })
+
+/** What a config may say. */
+export type AppConfig = z.input<typeof appSchema>
+/** The same after parsing: defaults filled, milliseconds and bytes. */
+export type ParsedConfig = z.output<typeof appSchema>
+export type ParsedService = z.output<typeof serviceObject>

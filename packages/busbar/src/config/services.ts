@@ -1,0 +1,135 @@
+import { basename, dirname, join, resolve } from 'node:path'
+import { BusbarError, type ErrorParts } from '../contract/errors.ts'
+import type { Service } from './app.ts'
+import { findConventional, findEntry, type FoundEntry } from './entry.ts'
+import { readServiceEnv } from './environment.ts'
+import type { Found } from './locate.ts'
+import { checkServiceName, toServiceName } from './names.ts'
+import { readPackageFile } from './package-file.ts'
+import { kindOf, namesIn, nearestPath } from './places.ts'
+import type { Problems } from './problems.ts'
+import type { ParsedConfig, ParsedService } from './schema.ts'
+
+/** A service as it was listed or found, before anything of it was looked at. */
+export interface ServiceSource {
+  readonly name: string
+  readonly config: ParsedService
+}
+
+export interface ServiceContext {
+  readonly found: Found
+  readonly config: ParsedConfig
+  readonly env: NodeJS.ProcessEnv
+}
+
+/** The services that the config lists; else those of `services/`; without a config, the one program. */
+export async function listServices({ found, config }: ServiceContext, problems: Problems): Promise<ServiceSource[]> {
+  if (found.kind === 'program') return [await theProgram(found.root, found.file)]
+  const sources = config.services === undefined ? await discover(found.root) : listed(config.services)
+  if (sources.length === 0) problems.add('CONFIG_INVALID', nothingToRun(found.root, config))
+  for (const { name } of sources) await problems.collect(() => checkServiceName(name, discoveredHint(config, name)))
+  return sources
+}
+
+/** Looks up what a service's config names, and fills what it leaves out. Throws the first thing that is wrong. */
+export async function resolveService(source: ServiceSource, context: ServiceContext): Promise<Service> {
+  const { name, config } = source
+  const { found, env: processEnv } = context
+  const { defaults, stopTimeout } = context.config
+  const {
+    path,
+    found: { entry, script },
+  } = await findProgram(source, found.root)
+  const env = await readServiceEnv({
+    service: name,
+    root: found.root,
+    path,
+    script,
+    defaults,
+    own: config,
+    processEnv,
+  })
+  const { expose } = config
+  return {
+    name,
+    kind: 'program',
+    run: 'shared',
+    path,
+    entry,
+    env,
+    needs: [...new Set(config.needs ?? [])],
+    startTimeout: config.startTimeout ?? defaults.startTimeout,
+    stopTimeout: config.stopTimeout ?? defaults.stopTimeout ?? stopTimeout,
+    expose: typeof expose === 'number' ? { host: '127.0.0.1', port: expose } : expose,
+    port: config.port,
+  }
+}
+
+function listed(services: NonNullable<ParsedConfig['services']>): ServiceSource[] {
+  return Object.entries(services).map(([name, service]) => ({
+    name,
+    config: typeof service === 'string' ? { path: service } : service,
+  }))
+}
+
+function nothingToRun(root: string, config: ParsedConfig): ErrorParts {
+  const where =
+    config.services === undefined
+      ? `${join(root, 'services')} has no folder with a package.json or an index.*`
+      : 'services is empty'
+  return { message: `the app has no service: ${where}`, hint: "List them: services: { web: './web' }." }
+}
+
+async function theProgram(root: string, file: string | undefined): Promise<ServiceSource> {
+  const name = (await readPackageFile(root))?.name?.replace(/^@[^/]*\//, '') ?? basename(root)
+  return { name: toServiceName(name), config: { path: root, ...(file !== undefined && { entry: file }) } }
+}
+
+/** `services/*` with a `package.json` or an `index.*`; where there is none, the program that the config lies beside. */
+async function discover(root: string): Promise<ServiceSource[]> {
+  const folder = join(root, 'services')
+  const names = (await namesIn(folder)).filter((name) => !name.startsWith('.') && name !== 'node_modules')
+  const found: ServiceSource[] = []
+  for (const name of names) {
+    const path = join(folder, name)
+    if ((await kindOf(path)) === 'folder' && (await isProgram(path))) found.push({ name, config: { path } })
+  }
+  return found.length === 0 && (await isProgram(root)) ? [await theProgram(root, undefined)] : found
+}
+
+async function isProgram(path: string): Promise<boolean> {
+  return (
+    (await kindOf(join(path, 'package.json'))) === 'file' || (await findConventional(path, ['index'])) !== undefined
+  )
+}
+
+function discoveredHint(config: ParsedConfig, name: string): string | undefined {
+  if (config.services !== undefined) return undefined
+  return `Rename the folder services/${name}, or list it: services: { '${toServiceName(name)}': './services/${name}' }.`
+}
+
+async function findProgram(
+  { name, config }: ServiceSource,
+  root: string,
+): Promise<{ path: string; found: FoundEntry }> {
+  const path = resolve(root, config.path)
+  const kind = await kindOf(path)
+  if (kind === 'missing') throw await notFound(name, path)
+  if (kind === 'folder') return { path, found: await findEntry(path, name, config.entry) }
+  if (config.entry === undefined)
+    return { path: dirname(path), found: await findEntry(dirname(path), name, basename(path), 'path') }
+  throw new BusbarError('CONFIG_INVALID', {
+    service: name,
+    message: `services.${name} has an entry, but its path ${path} is a file already`,
+    hint: 'Let path be the folder, or leave entry out.',
+  })
+}
+
+async function notFound(name: string, path: string): Promise<BusbarError> {
+  const near = await nearestPath(path)
+  return new BusbarError('SERVICE_NOT_FOUND', {
+    service: name,
+    message: `service ${name}: ${path} does not exist${near === undefined ? '' : `; the nearest is ${near}`}`,
+    hint: near === undefined ? 'Paths are relative to the folder of the config.' : `Did you mean ${near}?`,
+  })
+}
