@@ -3,6 +3,7 @@ import { isIPv6, Server as NetServer, type AddressInfo, type Socket } from 'node
 import type { Address, App } from '../config/app.ts'
 import { BusbarError, type ErrorCode } from '../contract/errors.ts'
 import { listenVirtually, type VirtualListener } from '../mesh/listener.ts'
+import type { HttpMesh } from '../mesh/mesh.ts'
 import type { Router } from '../mesh/router.ts'
 import type { WorkerCells } from '../shared/cells.ts'
 import type { LogRecord, TlsMaterial } from '../shared/control.ts'
@@ -12,7 +13,15 @@ import { problemOf, type ClientError } from './client-error.ts'
 import { Connections } from './connections.ts'
 import { Director, malformed, prepare, tooLarge } from './director.ts'
 import { Flights, type Flight } from './flights.ts'
-import { handOver, handOverUpgrade, takesUpgrade, type RequestEvent, type UpgradeChooser } from './handover.ts'
+import {
+  handOver,
+  handOverUpgrade,
+  takesOurObjects,
+  takesUpgrade,
+  type RequestEvent,
+  type UpgradeChooser,
+} from './handover.ts'
+import { relay } from './relay.ts'
 import { problemText, type Problem } from './problem.ts'
 import { createServer, secureContext } from './server.ts'
 
@@ -64,6 +73,7 @@ class HttpGateway implements Gateway {
   readonly #parts: GatewayParts
   readonly #server: ReturnType<typeof createServer>
   readonly #director: Director
+  readonly #mesh: HttpMesh
   readonly #flights: Flights
   readonly #connections: Connections
   readonly #virtual: VirtualListener | undefined
@@ -72,6 +82,7 @@ class HttpGateway implements Gateway {
   constructor(parts: GatewayParts) {
     const { app, router, tls, cells } = parts
     this.#parts = parts
+    this.#mesh = { router, maxHops: app.limits.maxHops }
     this.#director = new Director(app.gateway, app.limits, router)
     this.#flights = new Flights({
       responseTimeout: app.limits.responseTimeout,
@@ -172,7 +183,8 @@ class HttpGateway implements Gateway {
     flight.service = way.service
     prepare(req, way)
     limitUnknownLength(req, maxBodySize, () => connection.breakOff(tooLarge(maxBodySize), res))
-    handOver(endpoint, way, event, req, res)
+    if (takesOurObjects(endpoint)) handOver(endpoint, way, event, req, res)
+    else relay(this.#mesh, way, req, res, () => connection.breakOff(hangUp(way.service, 'SERVICE_HANGUP'), res))
   }
 
   /** As Node decides it, but for the service's own server: without an `upgrade` listener there, it is a plain request. */

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Endpoint } from '../mesh/endpoint.ts'
 import type { Way } from './routes.ts'
@@ -36,6 +36,26 @@ export function handOver(
 export function takesUpgrade({ server }: Endpoint, req: IncomingMessage): boolean {
   return (server as Partial<UpgradeChooser>).shouldUpgradeCallback?.(req) ?? false
 }
+
+/**
+ * False where the program had its server make requests and responses of classes of its own (`http.createServer({
+ * IncomingMessage, ServerResponse })`): it would miss their methods in ours. Node keeps both under symbols that have no
+ * name but their description; servers of HTTP/2 have none, and take ours as they take a request of HTTP/1.
+ */
+export function takesOurObjects({ server }: Endpoint): boolean {
+  let takes = known.get(server)
+  if (takes === undefined) {
+    const own = Object.getOwnPropertySymbols(server).filter(({ description = '' }) =>
+      Object.hasOwn(classes, description),
+    )
+    takes = own.every((symbol) => Reflect.get(server, symbol) === classes[symbol.description as keyof typeof classes])
+    known.set(server, takes)
+  }
+  return takes
+}
+
+const classes = { IncomingMessage, ServerResponse }
+const known = new WeakMap<Endpoint['server'], boolean>()
 
 /** `head` is what the client sent behind its request. */
 export function handOverUpgrade(

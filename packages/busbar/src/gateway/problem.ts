@@ -23,7 +23,7 @@ export interface RenderedProblem {
 export function renderProblem(problem: Problem, instance: string | undefined): RenderedProblem {
   const { status } = errorTable[problem.code]
   const body = JSON.stringify({
-    type: `urn:busbar:error:${problem.code}`,
+    type: 'about:blank',
     title: STATUS_CODES[status],
     status,
     detail: problem.detail,

@@ -1,0 +1,80 @@
+import { request, type ClientRequest, type IncomingMessage, type ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import { pipeline } from 'node:stream'
+import { connectToService } from '../mesh/bytes/connect.ts'
+import type { HttpMesh } from '../mesh/mesh.ts'
+import type { Way } from './routes.ts'
+
+/**
+ * Takes a request to its service over a byte stream of the mesh, on which the service's own server reads it anew: for
+ * servers that make request and response objects of classes of their own. `onLost`: the service hung up before it had
+ * begun to answer.
+ */
+export function relay(
+  mesh: HttpMesh,
+  { service }: Way,
+  req: IncomingMessage,
+  res: ServerResponse,
+  onLost: () => void,
+): void {
+  const outgoing = request({
+    createConnection: () => openConnection(mesh, service),
+    agent: false,
+    setHost: false,
+    method: req.method,
+    path: req.url,
+    headers: passedOn(req.rawHeaders),
+  })
+  outgoing.useChunkedEncodingByDefault = hasBody(req)
+  outgoing.on('continue', () => res.writeContinue())
+  outgoing.on('information', ({ statusCode, headers }) => statusCode === 103 && res.writeEarlyHints(headers as never))
+  outgoing.on('response', (incoming) => passBack(incoming, res))
+  outgoing.on('error', () => (res.headersSent ? res.destroy() : onLost()))
+  sendBody(req, outgoing)
+  // The caller gave up: so does the service's.
+  res.once('close', () => outgoing.destroy())
+}
+
+function openConnection(mesh: HttpMesh, service: string): Socket {
+  const socket = new Socket()
+  connectToService(mesh, service, 80, socket)
+  return socket
+}
+
+function sendBody(req: IncomingMessage, outgoing: ClientRequest): void {
+  if (!hasBody(req)) {
+    outgoing.end()
+    return
+  }
+  // Expect goes on to the service: nothing of the body is asked of the client before the service wants it.
+  if (req.headers.expect !== undefined) outgoing.flushHeaders()
+  pipeline(req, outgoing, () => {})
+}
+
+function passBack(incoming: IncomingMessage, res: ServerResponse): void {
+  res.writeHead(incoming.statusCode!, incoming.statusMessage, passedOn(incoming.rawHeaders))
+  incoming.once('end', () => {
+    const trailers = pairs(incoming.rawTrailers)
+    if (trailers.length > 0) res.addTrailers(trailers)
+  })
+  pipeline(incoming, res, (error) => error && res.destroy())
+}
+
+/** Of one hop only (RFC 9110, 7.6.1). The framing is stated anew by Node, from `content-length` or by chunks. */
+const hopByHop = new Set(['connection', 'keep-alive', 'proxy-connection', 'te', 'upgrade'])
+
+function passedOn(raw: readonly string[]): string[] {
+  const named = pairs(raw).find(([name]) => name.toLowerCase() === 'connection')?.[1]
+  const dropped = new Set([...hopByHop, ...(named?.toLowerCase().split(/\s*,\s*/) ?? [])])
+  return pairs(raw)
+    .filter(([name]) => !dropped.has(name.toLowerCase()))
+    .flat()
+}
+
+function pairs(raw: readonly string[]): [string, string][] {
+  return raw.flatMap((name, at) => (at % 2 === 0 ? [[name, raw[at + 1]!] as [string, string]] : []))
+}
+
+function hasBody(req: IncomingMessage): boolean {
+  return req.headers['content-length'] !== undefined || req.headers['transfer-encoding'] !== undefined
+}

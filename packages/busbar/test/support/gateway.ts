@@ -1,0 +1,154 @@
+import { once } from 'node:events'
+import { createServer, connect, type AddressInfo, type Server as NetServer, type Socket } from 'node:net'
+import type { RequestListener, Server } from 'node:http'
+import type { App, Gateway as GatewayConfig, Limits, Route } from '../../src/config/app.ts'
+import { createGateway, type Gateway } from '../../src/gateway/gateway.ts'
+import { takeHandle } from '../../src/mesh/listener.ts'
+import { Router } from '../../src/mesh/router.ts'
+import { WorkerCells, createCells } from '../../src/shared/cells.ts'
+import type { TlsMaterial } from '../../src/shared/control.ts'
+import { TestEndpoint } from './endpoint.ts'
+
+export interface GatewaySetup {
+  /** Programs by name; by default each has the route `/<name>`. */
+  services: Record<string, Server | RequestListener>
+  routes?: Record<string, string>
+  entry?: string
+  limits?: Partial<Limits>
+  tls?: TlsMaterial
+  accept?: App['accept']
+}
+
+/** A gateway behind a real port, with what a worker would have around it. */
+export class TestGateway implements AsyncDisposable {
+  readonly gateway: Gateway
+  readonly router: Router
+  readonly endpoints = new Map<string, TestEndpoint>()
+  readonly cells = new WorkerCells(createCells(1), 0)
+  readonly logged: string[] = []
+  readonly #listener: NetServer
+  readonly #scheme: 'http' | 'https'
+
+  private constructor(setup: GatewaySetup) {
+    this.router = new Router(Object.keys(setup.services))
+    for (const [name, program] of Object.entries(setup.services)) {
+      const endpoint = new TestEndpoint(name, program)
+      this.endpoints.set(name, endpoint)
+      this.router.add(endpoint)
+    }
+    this.gateway = createGateway({
+      app: appOf(setup),
+      router: this.router,
+      tls: setup.tls,
+      log: (_level, line) => this.logged.push(line),
+      cells: this.cells,
+    })
+    this.#scheme = setup.tls === undefined ? 'http' : 'https'
+    this.#listener = createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true }, (socket) =>
+      this.gateway.accept(takeHandle(socket)),
+    )
+  }
+
+  static async start(setup: GatewaySetup): Promise<TestGateway> {
+    const gateway = new TestGateway(setup)
+    await once(gateway.#listener.listen(0, '127.0.0.1'), 'listening')
+    return gateway
+  }
+
+  get port(): number {
+    return (this.#listener.address() as AddressInfo).port
+  }
+
+  url(path: string): string {
+    return `${this.#scheme}://127.0.0.1:${this.port}${path}`
+  }
+
+  /** A client that writes its own HTTP. */
+  async raw(): Promise<RawClient> {
+    const socket = connect({ port: this.port, host: '127.0.0.1', allowHalfOpen: false })
+    await once(socket, 'connect')
+    return new RawClient(socket)
+  }
+
+  /** Sends `text` on a connection of its own and returns all that comes until the gateway closes it. */
+  async send(text: string): Promise<string> {
+    const client = await this.raw()
+    client.write(text)
+    return client.closed()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#listener.close()
+    this.gateway.destroy()
+    for (const endpoint of this.endpoints.values()) await endpoint[Symbol.asyncDispose]()
+  }
+}
+
+export class RawClient {
+  readonly socket: Socket
+  received = ''
+  readonly #closed: Promise<unknown>
+
+  constructor(socket: Socket) {
+    this.socket = socket
+    socket.setEncoding('latin1').on('data', (text: string) => (this.received += text))
+    socket.on('error', (error) => (this.received += `[${(error as NodeJS.ErrnoException).code}]`))
+    this.#closed = new Promise((resolve) => socket.once('close', resolve))
+  }
+
+  write(text: string): void {
+    this.socket.write(text, 'latin1')
+  }
+
+  /** Waits until what has been received matches, and returns it. */
+  async until(pattern: RegExp): Promise<string> {
+    while (!pattern.test(this.received)) {
+      if (this.socket.destroyed) throw new Error(`closed after ${JSON.stringify(this.received)}`)
+      await Promise.race([once(this.socket, 'data'), this.#closed])
+    }
+    return this.received
+  }
+
+  async closed(): Promise<string> {
+    await this.#closed
+    return this.received
+  }
+}
+
+export const generousLimits: Limits = {
+  headerTimeout: 10_000,
+  requestTimeout: 300_000,
+  responseTimeout: 60_000,
+  keepAliveTimeout: 60_000,
+  maxHeaderSize: 16_384,
+  maxBodySize: 1024 ** 3,
+  maxHops: 16,
+}
+
+function appOf(setup: GatewaySetup): App {
+  return {
+    root: '/nowhere',
+    name: 'test',
+    configFile: undefined,
+    workers: 1,
+    accept: setup.accept ?? 'balanced',
+    gateway: gatewayConfig(setup),
+    services: [],
+    limits: { ...generousLimits, ...setup.limits },
+    stopTimeout: 1000,
+  }
+}
+
+function gatewayConfig({ services, routes, entry }: GatewaySetup): GatewayConfig {
+  const byName = Object.fromEntries(Object.keys(services).map((name) => [`/${name}`, name]))
+  const all = Object.entries(routes ?? (entry === undefined ? byName : {})).map(([key, service]) =>
+    toRoute(key, service),
+  )
+  return { host: '127.0.0.1', port: 0, tls: undefined, entry, routes: all }
+}
+
+function toRoute(key: string, service: string): Route {
+  const slash = key.indexOf('/')
+  if (slash === -1) return { host: key, prefix: '', service }
+  return { host: key.slice(0, slash) || undefined, prefix: key.slice(slash), service }
+}
