@@ -1,0 +1,36 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { RequestListener, Server } from 'node:http'
+import { captureConnections } from '../../src/mesh/bytes/capture.ts'
+import { announceHops } from '../../src/mesh/bytes/hops.ts'
+import type { HttpMesh } from '../../src/mesh/mesh.ts'
+import { Router } from '../../src/mesh/router.ts'
+import { TestEndpoint } from './endpoint.ts'
+
+/** Only the byte-stream way of the mesh, so that clients with a faster way take this one too. */
+export class ByteMesh implements HttpMesh, AsyncDisposable {
+  readonly router: Router
+  readonly maxHops: number
+  readonly #installed = new AsyncDisposableStack()
+
+  /** `names`: services that no endpoint has been added for. */
+  constructor(services: Record<string, Server | RequestListener>, options: { maxHops?: number; names?: string[] } = {}) {
+    this.router = new Router([...Object.keys(services), ...(options.names ?? [])])
+    this.maxHops = options.maxHops ?? 8
+    this.#installed.use(captureConnections(this))
+    this.#installed.use(announceHops(this.router))
+    for (const [service, program] of Object.entries(services)) this.add(service, program)
+  }
+
+  add(service: string, program: Server | RequestListener): TestEndpoint {
+    const endpoint = new TestEndpoint(service, program)
+    this.router.add(endpoint)
+    this.#installed.use(endpoint)
+    return endpoint
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#installed.disposeAsync()
+    // Clients that keep connections for all tests of a file, such as the global agent, hear in the next turns that theirs ended.
+    for (let turn = 0; turn < 3; turn++) await nextTurn()
+  }
+}
