@@ -177,7 +177,11 @@ class HttpGateway implements Gateway {
     const flight = this.#flights.begin(req, res, connection)
     if (this.#connections.draining || connection.inFlight > maxPipelined) connection.finish()
     const direction = this.#director.direct(req)
-    if (direction.problem !== undefined) return answerProblem(req, res, direction.problem)
+    if (direction.problem !== undefined) {
+      // Who sends what is no request is not trusted with where the next one begins.
+      if (direction.problem.code === 'REQUEST_MALFORMED') connection.finish()
+      return answerProblem(req, res, direction.problem)
+    }
     const { way, endpoint } = direction
     const { maxBodySize } = this.#parts.app.limits
     flight.service = way.service
