@@ -1,6 +1,9 @@
 type Steps = readonly [name: string, command: string, ...args: string[]][]
 
-export const buildSteps: Steps = [['build', 'tsc', '-b']]
+export const buildSteps: Steps = [
+  ['build', 'tsc', '-b'],
+  ['schema', 'node', 'scripts/emit-schema.ts'],
+]
 
 export const checkSteps: Steps = [
   ['lint', 'oxlint', '--type-aware', '--deny-warnings'],

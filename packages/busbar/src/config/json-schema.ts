@@ -12,9 +12,9 @@ export interface SchemaNode {
   readonly anyOf?: readonly SchemaNode[]
 }
 
-/** What editors check a `busbar.config.json` with; `dist/busbar.schema.json` in the package. */
+/** What editors check a `busbar.config.json` with: `dist/busbar.schema.json` of the package. Draft 7 is what they all read. */
 export function createJsonSchema(): SchemaNode {
-  return z.toJSONSchema(appSchema, { io: 'input' }) as SchemaNode
+  return z.toJSONSchema(appSchema, { io: 'input', target: 'draft-7' }) as SchemaNode
 }
 
 let root: SchemaNode | undefined

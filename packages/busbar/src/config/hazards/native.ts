@@ -1,0 +1,66 @@
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Hazard } from '../hazards.ts'
+import { readPackageFile } from '../package-file.ts'
+import { kindOf } from '../places.ts'
+import type { Program } from './program.ts'
+
+const largestBinary = 64 * 1024 * 1024
+
+/**
+ * Add-ons that only the main thread may load. One for several threads either imports Node-API (`napi_…`) or exports the
+ * well-known initializer `node_register_module_v<ABI>`; without both, `dlopen` in a worker ends in "Module did not
+ * self-register" (node: src/node_binding.cc, DLOpen).
+ */
+export async function findNativeHazards({ service, dependencies }: Program): Promise<Hazard[]> {
+  const found: string[] = []
+  for (const name of dependencies) {
+    const folder = await findPackage(service.path, name)
+    if (folder !== undefined && (await isForMainThread(folder))) found.push(name)
+  }
+  if (found.length === 0) return []
+  return [
+    {
+      code: 'NATIVE_ADDON',
+      services: [service.name],
+      message: `${service.name} depends on ${found.join(', ')}, native code that cannot be loaded in a worker`,
+      hint: 'Use a version built on Node-API, or run this program outside of Busbar.',
+    },
+  ]
+}
+
+async function findPackage(from: string, name: string): Promise<string | undefined> {
+  for (let folder = from; ; folder = dirname(folder)) {
+    const place = join(folder, 'node_modules', name)
+    if ((await kindOf(place)) === 'folder') return place
+    if (dirname(folder) === folder) return undefined
+  }
+}
+
+async function isForMainThread(folder: string): Promise<boolean> {
+  const binaries = await findBinaries(folder)
+  if (binaries.length > 0) {
+    for (const file of binaries) if (await isContextAware(file)) return false
+    return true
+  }
+  if ((await kindOf(join(folder, 'binding.gyp'))) !== 'file') return false
+  return ((await readPackageFile(folder).catch(() => undefined))?.dependencies ?? []).includes('nan')
+}
+
+/** Where node-gyp, prebuild and node-pre-gyp put them. */
+async function findBinaries(folder: string): Promise<string[]> {
+  const places = ['', 'build/Release', 'lib/binding', 'prebuilds', `prebuilds/${process.platform}-${process.arch}`]
+  const found: string[] = []
+  for (const place of places) {
+    const names = await readdir(join(folder, place)).catch((): string[] => [])
+    found.push(...names.filter((name) => name.endsWith('.node')).map((name) => join(folder, place, name)))
+  }
+  return found
+}
+
+/** A binary too large to look at is believed to be fine. */
+async function isContextAware(file: string): Promise<boolean> {
+  if ((await stat(file)).size > largestBinary) return true
+  const content = await readFile(file)
+  return content.includes('napi_') || content.includes('node_register_module_v')
+}
