@@ -32,13 +32,22 @@ function normal(random: () => number): number {
 }
 
 /** The share of series that satisfy a claim; `effect` is the true ratio. */
-function share(noise: string, rounds: number, effect: number, rules: Rules, claim: (found: ReturnType<typeof judge>) => boolean) {
+function share(
+  noise: string,
+  rounds: number,
+  effect: number,
+  rules: Rules,
+  claim: (found: ReturnType<typeof judge>) => boolean,
+) {
   const series = 2500
   const random = randomFrom(rounds * 1000 + noise.length)
   let count = 0
   for (let each = 0; each < series; each++) {
     const [arm, baseline] = [noises[noise]!(random), noises[noise]!(random)]
-    const pairs = Array.from({ length: rounds }, (_, round) => [effect * Math.exp(arm(round)), Math.exp(baseline(round))] as const)
+    const pairs = Array.from(
+      { length: rounds },
+      (_, round) => [effect * Math.exp(arm(round)), Math.exp(baseline(round))] as const,
+    )
     if (claim(judge(pairs, rules))) count++
   }
   return count / series
@@ -96,9 +105,19 @@ test('a difference within the floor of the session is not claimed', () => {
 })
 
 test('the order of the rounds does not matter to the ratio, and swapping the arms inverts it', () => {
-  const pairs: [number, number][] = [[3, 2], [5, 4], [9, 5], [4, 4], [6, 5], [7, 6]]
+  const pairs: [number, number][] = [
+    [3, 2],
+    [5, 4],
+    [9, 5],
+    [4, 4],
+    [6, 5],
+    [7, 6],
+  ]
   const there = judge(pairs, rules)
-  const back = judge(pairs.map(([arm, baseline]) => [baseline, arm]), rules)
+  const back = judge(
+    pairs.map(([arm, baseline]) => [baseline, arm]),
+    rules,
+  )
   assert.ok(Math.abs(there.ratio * back.ratio - 1) < 1e-12)
   assert.ok(Math.abs(there.low * back.high - 1) < 1e-12)
 })

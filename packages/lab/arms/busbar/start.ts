@@ -6,6 +6,8 @@ import { pathToFileURL } from 'node:url'
 
 const folder = process.env['APP_FOLDER'] ?? '.'
 writeFileSync(join(folder, 'busbar.config.json'), process.env['APP'] ?? '{}')
-const bin = createRequire(import.meta.url).resolve('busbar/package.json').replace(/package\.json$/, 'bin/busbar.js')
+const bin = createRequire(import.meta.url)
+  .resolve('busbar/package.json')
+  .replace(/package\.json$/, 'bin/busbar.js')
 process.argv.splice(1, process.argv.length, bin, 'start', folder)
 await import(pathToFileURL(bin).href)

@@ -1,0 +1,80 @@
+/** The load engine's job and its answer: the same words as `crates/load/src/job.rs` and `report.rs`. */
+
+export interface LoadJob {
+  target: { address?: string; unix?: string; tls?: { serverName: string; ca: string; resume?: boolean } }
+  requests: LoadRequest[]
+  load:
+    | { loop: 'closed'; durationMs?: number; requests?: number }
+    | { loop: 'open'; durationMs: number; rate: number; arrivals: 'poisson' | 'constant' }
+  connections: number
+  pipelining?: number
+  reconnect?: boolean
+  discardMs?: number
+  timeoutMs?: number
+  graceMs?: number
+  seed?: number
+  cpu?: number
+}
+
+export interface LoadRequest {
+  method?: string
+  path: string
+  headers?: [string, string][]
+  body?: string
+  expect?: Expect
+}
+
+export interface Expect {
+  status?: number
+  length?: number
+  body?: string
+  sha256?: string
+  json?: { pointer: string; equals: unknown }
+  headers?: [string, string | null][]
+}
+
+export interface Tick {
+  type: 'tick'
+  at: number
+  done: number
+  failed: number
+  bytes: number
+  p50: number
+  p99: number
+  max: number
+}
+
+export interface LoadResult {
+  type: 'result'
+  seconds: number
+  done: number
+  perSecond: number
+  bytes: number
+  statuses: Record<string, number>
+  failures: Record<string, number>
+  failed: number
+  unsent: number
+  unfinished: number
+  late: number
+  connects: number
+  connectFailures: number
+  firstProblem: string | null
+  latency: Distribution
+  pacing: Distribution | null
+  generator: { userSeconds: number; systemSeconds: number; busy: number }
+}
+
+/** Milliseconds. `buckets` are [upper edge, count]. */
+export interface Distribution {
+  count: number
+  mean: number
+  stdev: number
+  min: number
+  p50: number
+  p75: number
+  p90: number
+  p99: number
+  p999: number
+  max: number
+  buckets: [number, number][]
+}

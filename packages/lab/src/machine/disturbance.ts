@@ -1,0 +1,46 @@
+import { readFile } from 'node:fs/promises'
+
+/** What the machine took away while something was measured, as shares of the time that all processors had. */
+export interface Disturbance {
+  /** The hypervisor ran someone else. */
+  readonly steal: number
+  /** Our own CPU quota was used up (cgroup v2). */
+  readonly throttled: number
+}
+
+interface Reading {
+  at: number
+  stolen: number
+  total: number
+  throttled: number
+}
+
+/** Starts watching; the function it returns says what has been taken since. Elsewhere than on Linux: nothing known, 0. */
+export async function watchDisturbance(): Promise<() => Promise<Disturbance>> {
+  const before = await read()
+  return async () => {
+    const after = await read()
+    const total = after.total - before.total
+    const seconds = (after.at - before.at) / 1000
+    return {
+      steal: total > 0 ? (after.stolen - before.stolen) / total : 0,
+      throttled: seconds > 0 ? (after.throttled - before.throttled) / seconds : 0,
+    }
+  }
+}
+
+async function read(): Promise<Reading> {
+  const [stat, cpu] = await Promise.all([text('/proc/stat'), text('/sys/fs/cgroup/cpu.stat')])
+  // user nice system idle iowait irq softirq steal: guest time is counted in user already.
+  const fields = (/^cpu +(.*)$/m.exec(stat)?.[1] ?? '').split(' ').slice(0, 8).map(Number)
+  return {
+    at: performance.now(),
+    stolen: fields[7] ?? 0,
+    total: fields.reduce((sum, field) => sum + field, 0),
+    throttled: Number(/^throttled_usec (\d+)$/m.exec(cpu)?.[1] ?? 0) / 1e6,
+  }
+}
+
+function text(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch(() => '')
+}

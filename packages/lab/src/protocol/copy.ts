@@ -1,0 +1,182 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import http from 'node:http'
+import https from 'node:https'
+import { readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Arm, ArmTarget, CertificateFiles, Launch } from '../arm.ts'
+import { pidsOf } from '../machine/processes.ts'
+import type { LoadJob } from '../engine/job.ts'
+import { freePorts } from './ports.ts'
+
+export interface CopyOptions {
+  readonly workers: number
+  readonly packages: string
+  readonly certificate: CertificateFiles
+  readonly environment: Readonly<Record<string, string>>
+}
+
+type State = 'starting' | 'running' | 'frozen' | 'ended'
+
+/**
+ * A started copy of an arm: a session of processes of its own, which can be stopped in its tracks so that it takes no
+ * CPU while another is measured, and which leaves nothing behind.
+ */
+export class Copy {
+  readonly arm: Arm
+  readonly target: ArmTarget
+  readonly #child: ChildProcess
+  readonly #folder: string
+  readonly #certificate: CertificateFiles
+  readonly #ended: Promise<void>
+  #state: State = 'starting'
+  #said = ''
+
+  private constructor(arm: Arm, launch: Launch, folder: string, options: CopyOptions) {
+    const [program, ...args] = launch.command
+    this.arm = arm
+    this.target = launch.target
+    this.#folder = folder
+    this.#certificate = options.certificate
+    // A session of its own (`detached`): the whole of it can be found, stopped and ended together.
+    this.#child = spawn(program, args, {
+      detached: true,
+      cwd: launch.cwd ?? folder,
+      env: { ...options.environment, ...launch.env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    this.#child.stdout?.on('data', (chunk: Buffer) => this.#keep(chunk))
+    this.#child.stderr?.on('data', (chunk: Buffer) => this.#keep(chunk))
+    this.#ended = new Promise((resolve) => {
+      this.#child.once('error', (error) => {
+        this.#said += error.message
+        this.#state = 'ended'
+        resolve()
+      })
+      this.#child.once('exit', () => {
+        this.#state = 'ended'
+        resolve()
+      })
+    })
+  }
+
+  /** Starts a copy and waits until it gives a good answer. Throws with what it printed when it does not in time. */
+  static async start(arm: Arm, options: CopyOptions): Promise<Copy> {
+    const folder = await mkdtemp(join(tmpdir(), 'busbar-lab-'))
+    const [port] = await freePorts()
+    const launch = arm.launch({ ...options, port: port!, folder })
+    const copy = new Copy(arm, launch, folder, options)
+    try {
+      await copy.#untilItAnswers()
+    } catch (error) {
+      await copy.end()
+      throw error
+    }
+    copy.#state = 'running'
+    return copy
+  }
+
+  /** The number of its session: the leader's pid. */
+  get session(): number {
+    return this.#child.pid ?? -1
+  }
+
+  get hasEnded(): boolean {
+    return this.#state === 'ended'
+  }
+
+  /** The last of what it printed. */
+  get said(): string {
+    return this.#said
+  }
+
+  /** Where the load engine finds it. */
+  async loadTarget(): Promise<LoadJob['target']> {
+    const { address, unix, tls } = this.target
+    const place = unix === undefined ? { address: address! } : { unix }
+    if (!tls) return place
+    return { ...place, tls: { serverName: 'localhost', ca: await readFile(this.#certificate.cert, 'utf8') } }
+  }
+
+  /** Stops every process of it where it stands (SIGSTOP); it takes no CPU until {@link thaw}. */
+  async freeze(): Promise<void> {
+    if (this.#state !== 'running') return
+    await this.#signalAll('SIGSTOP')
+    this.#state = 'frozen'
+  }
+
+  async thaw(): Promise<void> {
+    if (this.#state !== 'frozen') return
+    await this.#signalAll('SIGCONT')
+    this.#state = 'running'
+  }
+
+  /** Ends every process of it and deletes its folder. */
+  async end(): Promise<void> {
+    await this.#signalAll('SIGKILL')
+    if (this.#child.pid !== undefined) await this.#ended
+    await rm(this.#folder, { recursive: true, force: true })
+  }
+
+  /** One request as the load will send it. */
+  async ask(path = this.target.path): Promise<{ status: number; body: string; headers: http.IncomingHttpHeaders }> {
+    const { address, unix, tls } = this.target
+    const [host, port] = (address ?? '').split(':')
+    const where = unix === undefined ? { host, port: Number(port) } : { socketPath: unix }
+    const trust = tls ? { ca: await readFile(this.#certificate.cert), servername: 'localhost' } : {}
+    const { promise, resolve, reject } = Promise.withResolvers<Awaited<ReturnType<Copy['ask']>>>()
+    const request = (tls ? https : http).request(
+      { ...where, ...trust, path, agent: false, timeout: 5000 },
+      (response) => {
+        const chunks: Buffer[] = []
+        response.on('data', (chunk: Buffer) => chunks.push(chunk))
+        response.on('error', reject)
+        response.on('end', () => {
+          resolve({
+            status: response.statusCode ?? 0,
+            body: Buffer.concat(chunks).toString(),
+            headers: response.headers,
+          })
+        })
+      },
+    )
+    request.on('timeout', () => request.destroy(new Error('no answer within 5 s')))
+    request.on('error', reject)
+    request.end()
+    return promise
+  }
+
+  async #untilItAnswers(): Promise<void> {
+    const deadline = performance.now() + 30_000
+    let last = ''
+    while (performance.now() < deadline) {
+      if (this.hasEnded) throw new Error(`${this.arm.name} ended before it answered:\n${this.#said}`)
+      try {
+        const { status } = await this.ask()
+        if (status === 200) return
+        last = `it answered ${status}`
+      } catch (error) {
+        last = (error as Error).message
+      }
+      await sleep(25)
+    }
+    throw new Error(`${this.arm.name} gave no good answer within 30 s (${last}):\n${this.#said}`)
+  }
+
+  async #signalAll(signal: NodeJS.Signals): Promise<void> {
+    if (this.#child.pid === undefined) return
+    for (const pid of await pidsOf(this.session)) {
+      try {
+        process.kill(pid, signal)
+      } catch {
+        // It ended by itself between being listed and being signalled.
+      }
+    }
+  }
+
+  #keep(chunk: Buffer): void {
+    this.#said = (this.#said + chunk.toString()).slice(-4000)
+  }
+}
