@@ -1,0 +1,157 @@
+import { startCall, type StartableRoute } from './call.ts'
+import { clearDeadline, refreshDeadline, startDeadline, type Deadline, type Running } from './deadlines.ts'
+import { defaultTimeout } from './dispatched-call.ts'
+import type { Exchange, ExchangeHandler, ResponseHead } from './exchange.ts'
+import { FetchBody } from './fetch-body.ts'
+import type { FetchedRequest } from './fetch-request.ts'
+import { createResponse } from './mesh-response.ts'
+import { bodyTimeoutError, toClientError, headersTimeoutError } from './undici-errors.ts'
+
+/** Gives an answer to the built-in's `fetch`, which goes on from there. */
+export type Replay = (
+  head: ResponseHead,
+  exchange: Exchange,
+) => { handler: ExchangeHandler; response: Promise<Response> }
+
+const redirects = new Set([301, 302, 303, 307, 308])
+const nullBodies = new Set([204, 205, 304])
+
+/** Bodies that nobody has read and nobody holds any more: their exchange would wait for ever. */
+const abandoned = new FinalizationRegistry<FetchBody>((body) => body.abandon())
+
+/** One `fetch` of a service. */
+export class FetchCall implements ExchangeHandler, Deadline {
+  readonly #fetched: FetchedRequest
+  readonly #replay: Replay
+  readonly #resolve: (response: Response | Promise<Response>) => void
+  readonly #reject: (reason: unknown) => void
+  #exchange: Exchange | undefined
+  #deadline: Running | undefined
+  #body: FetchBody | null | undefined
+  /** Who takes the answer instead. */
+  #successor: ExchangeHandler | undefined
+  #onAbort: (() => void) | undefined
+
+  constructor(
+    fetched: FetchedRequest,
+    replay: Replay,
+    resolve: (response: Response | Promise<Response>) => void,
+    reject: (reason: unknown) => void,
+  ) {
+    this.#fetched = fetched
+    this.#replay = replay
+    this.#resolve = resolve
+    this.#reject = reject
+  }
+
+  start(route: StartableRoute): void {
+    this.#exchange = startCall(route, this.#fetched.request, this)
+    this.#deadline = startDeadline(defaultTimeout, this)
+    const { signal } = this.#fetched
+    if (signal === undefined) return
+    this.#onAbort = () => this.#abort(signal.reason)
+    signal.addEventListener('abort', this.#onAbort, { once: true })
+  }
+
+  onHead(head: ResponseHead): void {
+    if (this.#deadline !== undefined) refreshDeadline(this.#deadline)
+    if (this.#isPlain(head)) this.#respond(head)
+    else this.#handOver(head)
+  }
+
+  onData(chunk: Uint8Array | string): boolean {
+    if (this.#successor !== undefined) return this.#successor.onData(chunk)
+    if (!this.#body) return true
+    if (this.#body.push(chunk)) {
+      if (this.#deadline !== undefined) refreshDeadline(this.#deadline)
+      return true
+    }
+    this.#clearDeadline()
+    return false
+  }
+
+  onEnd(trailers: Readonly<Record<string, string>>): void {
+    if (this.#successor !== undefined) return this.#successor.onEnd(trailers)
+    this.#settle()
+    this.#body?.end()
+  }
+
+  onError(error: Error): void {
+    if (this.#successor !== undefined) return this.#successor.onError(error)
+    this.#fail(toClientError(error))
+  }
+
+  expire(): void {
+    this.#fail(this.#body === undefined ? headersTimeoutError() : bodyTimeoutError())
+    this.#exchange?.abort()
+  }
+
+  #isPlain({ status, headers }: ResponseHead): boolean {
+    const { redirect, request } = this.#fetched
+    if (status < 200 || status > 599) return false
+    if (redirects.has(status) && redirect !== 'manual')
+      return redirect === 'follow' && headers['location'] === undefined
+    if (status === 407 || status === 421) return false
+    return headers['content-encoding'] === undefined || request.method === 'HEAD' || nullBodies.has(status)
+  }
+
+  #respond(head: ResponseHead): void {
+    const { url, request, signal } = this.#fetched
+    const hasBody = request.method !== 'HEAD' && !nullBodies.has(head.status)
+    this.#body = hasBody ? new FetchBody(signal, this.#steering()) : null
+    const response = createResponse(head, url.href, this.#body)
+    if (this.#body !== null) this.#body.onStalled = registration(response, this.#body)
+    this.#resolve(response)
+  }
+
+  #handOver(head: ResponseHead): void {
+    this.#settle()
+    const { handler, response } = this.#replay(head, this.#exchange!)
+    this.#successor = handler
+    this.#resolve(response)
+  }
+
+  /** The exchange as the body's reader steers it: a body that waits for its reader has no time limit. */
+  #steering(): Pick<Exchange, 'resume' | 'abort'> {
+    return {
+      resume: () => {
+        this.#deadline ??= startDeadline(defaultTimeout, this)
+        this.#exchange?.resume()
+      },
+      abort: () => {
+        this.#settle()
+        this.#exchange?.abort()
+      },
+    }
+  }
+
+  #abort(reason: unknown): void {
+    this.#settle()
+    if (this.#body === undefined) this.#reject(reason)
+    else this.#body?.fail(reason)
+    this.#exchange?.abort()
+  }
+
+  #fail(cause: Error): void {
+    this.#settle()
+    if (this.#body === undefined) this.#reject(new TypeError('fetch failed', { cause }))
+    else this.#body?.fail(new TypeError('terminated', { cause }))
+  }
+
+  #settle(): void {
+    this.#clearDeadline()
+    if (this.#onAbort === undefined) return
+    this.#fetched.signal?.removeEventListener('abort', this.#onAbort)
+    this.#onAbort = undefined
+  }
+
+  #clearDeadline(): void {
+    clearDeadline(this.#deadline)
+    this.#deadline = undefined
+  }
+}
+
+/** The response is held strongly until its body stalls: until then nothing is lost, and a registration costs. */
+function registration(response: Response, body: FetchBody): () => void {
+  return () => abandoned.register(response, body)
+}
