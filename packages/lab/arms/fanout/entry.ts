@@ -9,7 +9,8 @@ const { WAY = 'request', PORT = '0' } = process.env
 const origins = JSON.parse(process.env['ORIGINS'] ?? '[]') as string[]
 const asks = await waysOf(WAY)
 const app = Fastify()
-const response = { 200: { type: 'object', properties: { success: { type: 'boolean' } } } }
+const answer = { type: 'object', properties: { success: { type: 'boolean' } } }
+const response = { 200: answer, 502: answer }
 
 app.get('/ipc', { schema: { response } }, async (_request, reply) => {
   const answers = await Promise.all(asks.map((ask) => ask()))

@@ -12,7 +12,7 @@ const tls = TLS_CERT && TLS_KEY ? { cert: readFileSync(TLS_CERT), key: readFileS
 const where = /^\d+$/.test(PORT) ? { port: Number(PORT), host: '127.0.0.1' } : { path: PORT }
 
 if (LEAF === '0') {
-  const app = Fastify(tls ? { https: tls } : {})
+  const app = Fastify(tls ? ({ https: tls } as object) : {})
   const response = { 200: { type: 'object', properties: { status: { type: 'string' } } } }
   app.get('/live', { schema: { response } }, async () => ({ status: 'ok' }))
   await app.listen(where)

@@ -1,5 +1,9 @@
 /** `WORKERS` threads that each listen on the same port: the kernel's hash spreads connections over them. */
 import { Worker } from 'node:worker_threads'
 
-for (let worker = 0; worker < Number(process.env['WORKERS'] ?? 1); worker++)
-  new Worker(new URL('./hello.ts', import.meta.url), { env: { ...process.env, REUSE_PORT: '1' } })
+const env = { ...process.env, REUSE_PORT: '1' }
+const threads = Array.from(
+  { length: Number(process.env['WORKERS'] ?? 1) },
+  () => new Worker(new URL('./hello.ts', import.meta.url), { env }),
+)
+for (const thread of threads) thread.on('error', (error) => console.error(error))
