@@ -9,7 +9,10 @@ import type { AddressInfo, Server, Socket } from 'node:net'
  * that is already there.
  */
 export interface VirtualListener {
-  /** Hands the server a connected TCP (or pipe) handle, as the kernel would. */
+  /**
+   * Hands the server a connected TCP (or pipe) handle, as the kernel would. What happens on the connection runs in the
+   * async context of this call. A handle that comes after `close()` is closed.
+   */
   accept(handle: unknown): void
 }
 
@@ -17,10 +20,17 @@ interface VirtualHandle {
   onconnection: ((status: number, handle: unknown) => void) | undefined
   listen(): number
   close(done?: () => void): void
-  getsockname(out: Partial<AddressInfo>): number
+  /** Only where there is an address: a pipe has none, and `address()` is its path then. */
+  getsockname?(out: Partial<AddressInfo>): number
+  /** Of a pipe: who may connect to it. */
+  fchmod(): number
   ref(): void
   unref(): void
-  getAsyncId(): number
+}
+
+interface ConnectionHandle {
+  close(): void
+  asyncReset?(resource: object): void
 }
 
 interface ServerInternals {
@@ -35,30 +45,47 @@ export function listenVirtually(server: Server, address: AddressInfo): VirtualLi
   return handle
 }
 
-/** Only puts the handle in place: for whoever stands inside `_listen2` already. */
-export function attachVirtualHandle(server: Server, address: AddressInfo): VirtualListener {
-  const handle: VirtualHandle = {
-    onconnection: undefined,
-    listen: () => 0,
-    close: (done) => {
-      handle.onconnection = undefined
-      if (done) process.nextTick(done)
-    },
-    getsockname: (out) => {
-      Object.assign(out, address)
-      return 0
-    },
-    ref: () => {},
-    unref: () => {},
-    getAsyncId: () => 0,
-  }
+/** Only puts the handle in place: for whoever stands inside `_listen2` already. `closed` is told of `server.close()`. */
+export function attachVirtualHandle(
+  server: Server,
+  address: AddressInfo | string,
+  closed: () => void = () => {},
+): VirtualListener {
+  const handle = createHandle(address, closed)
   internals(server)._handle = handle
   return {
     accept(connection) {
-      if (handle.onconnection === undefined) (connection as { close(): void }).close()
-      else handle.onconnection(0, connection)
+      const incoming = connection as ConnectionHandle
+      if (handle.onconnection === undefined) return incoming.close()
+      adopt(incoming)
+      handle.onconnection(0, incoming)
     },
   }
+}
+
+function createHandle(address: AddressInfo | string, closed: () => void): VirtualHandle {
+  const handle: VirtualHandle = {
+    onconnection: undefined,
+    listen: () => 0,
+    close(done) {
+      handle.onconnection = undefined
+      closed()
+      if (done) process.nextTick(done)
+    },
+    fchmod: () => 0,
+    ref: () => {},
+    unref: () => {},
+  }
+  if (typeof address !== 'string') handle.getsockname = (out) => (Object.assign(out, address), 0)
+  return handle
+}
+
+/**
+ * A handle runs its callbacks in the async context that it was made in: for a handed-over one, Busbar's own. An
+ * upgraded socket reads through it, so that a program's WebSocket handlers would run in no scope.
+ */
+function adopt(handle: ConnectionHandle): void {
+  handle.asyncReset?.({})
 }
 
 /** Takes the handle out of a socket that nobody has read from; the socket object is worthless afterwards. */

@@ -1,13 +1,27 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Server as HttpServer } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { Service } from '../../config/app.ts'
 import { BusbarError } from '../../contract/errors.ts'
 import type { Endpoint } from '../../mesh/endpoint.ts'
+import { runInScope, type Scope } from '../../mesh/scope.ts'
 import type { ServiceReport } from '../../shared/control.ts'
 import type { Hosting } from './install.ts'
+import type { CapturedServer } from './listen.ts'
+import { plainFront } from './plain-front.ts'
+import type { ProgramEnd, ProgramProcess } from './program-process.ts'
+import { isOther, otherWarning, reportOf } from './report.ts'
+import { startProgram } from './start.ts'
+import { stopProgram } from './stop.ts'
 
 export interface HostedProgram extends Endpoint {
   readonly report: ServiceReport
-  /** Gives a connected TCP handle to the program's own server, TLS included if it is an `https` one. */
-  accept(handle: unknown): void
+  /**
+   * Gives a connected TCP handle to the program's own server, TLS included if it is an `https` one. `closed` is told
+   * once, when the connection is gone or was refused.
+   */
+  accept(handle: unknown, closed?: () => void): void
   /**
    * Runs the program's own SIGTERM (else SIGINT) handlers, then closes its servers: idle connections at once, those
    * with a request in flight when it is answered, all of them after `timeout` milliseconds. Never rejects.
@@ -15,8 +29,123 @@ export interface HostedProgram extends Endpoint {
   stop(timeout: number): Promise<void>
 }
 
+/** What a program starts in, whoever asks for it: nothing of Busbar's or of another program's async context. */
+const clean = AsyncLocalStorage.snapshot()
+
 /** Starts a program in this thread. Rejects with a BusbarError that names the service: one of the PROGRAM_ codes. */
 export function hostProgram(service: Service, hosting: Hosting): Promise<HostedProgram> {
-  void hosting
-  return Promise.reject(new BusbarError('INTERNAL', { message: 'hosting is being written', service: service.name }))
+  return clean(async () => {
+    const program = hosting.programs.of(service.name)
+    if (program === undefined) {
+      throw new BusbarError('INTERNAL', {
+        message: `service '${service.name}' is not of this app`,
+        service: service.name,
+      })
+    }
+    const began = performance.now()
+    try {
+      const { captured, warnings } = await startProgram(program, hosting.programs)
+      const report = reportOf(program, captured, Math.round(performance.now() - began), warnings)
+      return new Hosted(program, hosting, captured, report)
+    } catch (error) {
+      program.enterPhase({ is: 'stopped' })
+      hosting.output.flush(service.name)
+      throw error
+    }
+  })
+}
+
+type Snapshot = ReturnType<typeof AsyncLocalStorage.snapshot>
+
+class Hosted implements HostedProgram {
+  readonly service: string
+  readonly server: HttpServer
+  readonly report: ServiceReport
+  readonly #program: ProgramProcess
+  readonly #hosting: Hosting
+  readonly #captured: CapturedServer
+  /** The context that the program listened in: what Node would run its connections in. */
+  readonly #context: Snapshot
+  readonly #scope: Scope
+  readonly #sockets = new Set<Socket>()
+  #accepted: Socket | undefined
+  #state: Endpoint['state'] = 'serving'
+  #stopped: Promise<void> | undefined
+
+  constructor(program: ProgramProcess, hosting: Hosting, captured: CapturedServer, report: ServiceReport) {
+    this.service = program.service.name
+    this.server = plainFront(captured.server)
+    this.report = report
+    this.#program = program
+    this.#hosting = hosting
+    this.#captured = captured
+    this.#context = captured.context
+    this.#scope = { service: this.service, hops: 0 }
+    captured.server.on('connection', (socket: Socket) => this.#track(socket))
+    program.enterPhase({ is: 'serving', ended: hosting.die })
+    program.onListen = (other) => this.#warnOfOther(other)
+  }
+
+  get state(): Endpoint['state'] {
+    return this.#state
+  }
+
+  enter<R>(scope: Scope, callback: () => R): R {
+    return this.#context(runInScope<R>, scope, callback)
+  }
+
+  connect(stream: Duplex): void {
+    this.enter(this.#scope, () => this.server.emit('connection', stream))
+  }
+
+  accept(handle: unknown, closed: () => void = () => {}): void {
+    this.#accepted = undefined
+    this.enter(this.#scope, () => this.#captured.listener.accept(handle))
+    const socket = this.#accepted as Socket | undefined
+    if (socket === undefined || socket.destroyed) closed()
+    else socket.once('close', closed)
+  }
+
+  stop(timeout: number): Promise<void> {
+    this.#stopped ??= this.enter(this.#scope, () => this.#stop(timeout))
+    return this.#stopped
+  }
+
+  async #stop(timeout: number): Promise<void> {
+    this.#state = 'draining'
+    const exited = Promise.withResolvers<void>()
+    this.#program.enterPhase({
+      is: 'stopping',
+      ended: (end) => {
+        if (end.reason !== 'exit') this.#say('error', end)
+        exited.resolve()
+      },
+    })
+    await stopProgram(this.#program, exited.promise, timeout)
+    for (const socket of this.#sockets) socket.destroy()
+    this.#program.enterPhase({ is: 'stopped' })
+    this.#hosting.output.flush(this.service)
+    this.#state = 'stopped'
+  }
+
+  #track(socket: Socket): void {
+    this.#accepted = socket
+    this.#sockets.add(socket)
+    socket.once('close', () => this.#sockets.delete(socket))
+  }
+
+  #warnOfOther(other: CapturedServer): void {
+    if (!isOther(this.#captured, other)) return
+    this.#say('warn', otherWarning(this.#program, this.#captured, other))
+  }
+
+  #say(level: 'warn' | 'error', what: string | ProgramEnd): void {
+    const line = typeof what === 'string' ? `service '${this.service}' ${what}` : linesOf(what)
+    this.#hosting.log({ time: Date.now(), level, service: this.service, stream: 'busbar', line })
+  }
+}
+
+function linesOf({ error }: ProgramEnd): string {
+  const { message, stack } = error.toRecord()
+  return stack === undefined ? message : `${message}\n${stack}`
 }

@@ -1,5 +1,14 @@
+import { syncBuiltinESMExports } from 'node:module'
 import type { App } from '../../config/app.ts'
 import type { FromWorker, LogRecord } from '../../shared/control.ts'
+import { patchExit, watchFaults } from './endings.ts'
+import { patchEnvironment } from './environment.ts'
+import { isolateSecondCopies } from './copies.ts'
+import { captureListen } from './listen.ts'
+import { Output, patchOutput } from './output.ts'
+import { patchProcessEvents } from './process-events.ts'
+import type { ProgramEnd } from './program-process.ts'
+import { Programs } from './programs.ts'
 
 export interface HostingOptions {
   readonly app: App
@@ -7,16 +16,45 @@ export interface HostingOptions {
   readonly log: (record: LogRecord) => void
   /** Told of what ends this worker, just before it ends; never of what fails a start, which {@link hostProgram} throws. */
   readonly fault: (fault: Fault) => void
+  /** Ends this thread, or the process in its main thread; `process.exit` by default. */
+  readonly exit?: (code: number) => void
 }
 
 export type Fault = Extract<FromWorker, { type: 'fault' }>
 
 /** What the programs of this thread see of Node instead of the real thing; disposing puts the real thing back. */
 export interface Hosting extends Disposable {
-  readonly app: App
+  readonly programs: Programs
+  readonly output: Output
+  readonly log: (record: LogRecord) => void
+  /** Reports a fault of a serving program, then ends the worker as Node would end the process. */
+  readonly die: (end: ProgramEnd) => void
 }
 
 /** Once per worker, before the first program and outside of any scope: the patches are process-wide. */
 export function installHosting(options: HostingOptions): Hosting {
-  return { app: options.app, [Symbol.dispose]: () => {} }
+  const patches = new DisposableStack()
+  const programs = new Programs(options.app, process.env)
+  const output = new Output(programs, options.log)
+  const die = dying(options, output, process.exit.bind(process))
+  patches.defer(() => syncBuiltinESMExports())
+  patchOutput(output, patches)
+  patchEnvironment(programs, patches)
+  isolateSecondCopies(options.app, patches)
+  captureListen(programs, patches)
+  watchFaults(programs, die, patches)
+  patchExit(programs, patches)
+  patchProcessEvents(programs, patches)
+  // For `import { exit } from 'node:process'`, whose bindings were set when the module was first loaded.
+  syncBuiltinESMExports()
+  return { programs, output, log: options.log, die, [Symbol.dispose]: () => patches.dispose() }
+}
+
+function dying(options: HostingOptions, output: Output, exit: (code: number) => void): (end: ProgramEnd) => void {
+  return ({ reason, error, exitCode }) => {
+    output.flush()
+    options.fault({ type: 'fault', service: error.service, reason, error: error.toRecord() })
+    const end = options.exit ?? exit
+    end(exitCode)
+  }
 }

@@ -1,0 +1,66 @@
+import { ChildProcess } from 'node:child_process'
+import { resolve } from 'node:path'
+import workerThreads from 'node:worker_threads'
+import { replace } from './patch.ts'
+import type { Programs } from './programs.ts'
+
+/** Gives each program its own `process.env`, `argv` and `cwd()`, also where it starts threads and processes. */
+export function patchEnvironment(programs: Programs, patches: DisposableStack): void {
+  replace(patches, process, 'env', (base) => viewOf(() => programs.current?.env ?? base, textOnly))
+  replace(patches, process, 'argv', (base) => viewOf(() => programs.current?.argv ?? base, Reflect.set, []))
+  patchFolder(programs, patches)
+  patchChildren(programs, patches)
+}
+
+type Store = (target: object, key: string | symbol, value: unknown) => boolean
+
+/** An object that is another one depending on who looks. 12 ns more a read than the real `process.env`. */
+function viewOf<T extends object>(view: () => T, store: Store, shape: object = {}): T {
+  return new Proxy(shape, {
+    get: (_, key) => Reflect.get(view(), key),
+    set: (_, key, value) => store(view(), key, value),
+    has: (_, key) => Reflect.has(view(), key),
+    deleteProperty: (_, key) => Reflect.deleteProperty(view(), key),
+    ownKeys: () => Reflect.ownKeys(view()),
+    getOwnPropertyDescriptor: (_, key) => Reflect.getOwnPropertyDescriptor(view(), key),
+    defineProperty: (_, key, descriptor) => Reflect.defineProperty(view(), key, descriptor),
+  }) as T
+}
+
+/** An environment holds text, whatever is assigned; a symbol throws, as it does in Node. */
+function textOnly(target: object, key: string | symbol, value: unknown): boolean {
+  if (typeof value === 'symbol') throw new TypeError('Cannot convert a Symbol value to a string')
+  return Reflect.set(target, key, String(value))
+}
+
+/** Relative paths given to `fs` still start from the process's folder: there is one per process. */
+function patchFolder(programs: Programs, patches: DisposableStack): void {
+  replace(patches, process, 'cwd', (cwd) => () => programs.current?.service.path ?? cwd())
+  replace(patches, process, 'chdir', (chdir) => (directory) => {
+    const service = programs.current?.service
+    if (service === undefined) return chdir(directory)
+    // `process.chdir(__dirname)` is what many programs start with, and asks for what is so already.
+    if (resolve(service.path, directory) === service.path) return
+    const message = `process.chdir() is not supported in workers: service '${service.name}' shares its process with others`
+    throw Object.assign(new TypeError(message), { code: 'ERR_WORKER_UNSUPPORTED_OPERATION' })
+  })
+}
+
+/** Node gives a new thread the environment of the native store, and a new process the real folder. */
+function patchChildren(programs: Programs, patches: DisposableStack): void {
+  replace(patches, workerThreads, 'Worker', (Worker) => {
+    return class extends Worker {
+      constructor(filename: string | URL, options: workerThreads.WorkerOptions = {}) {
+        const env = programs.current?.env
+        super(filename, env === undefined || options.env != null ? options : { ...options, env: { ...env } })
+      }
+    }
+  })
+  const children = ChildProcess.prototype as unknown as { spawn(options: { cwd?: string | null }): number }
+  replace(patches, children, 'spawn', (spawn) => {
+    return function (this: ChildProcess, options) {
+      const cwd = programs.current?.service.path
+      return Reflect.apply(spawn, this, [cwd === undefined || options.cwd != null ? options : { ...options, cwd }])
+    }
+  })
+}

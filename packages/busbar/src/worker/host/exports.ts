@@ -1,0 +1,74 @@
+import http from 'node:http'
+import type { Server } from 'node:net'
+import { fetchListener, type FetchHandler } from './fetch-handler.ts'
+import { isHttpServer } from './listen.ts'
+
+/** What can be done with a program's export. */
+export type Recognised =
+  /** Makes it listen; its server is captured then. */
+  | { readonly is: 'servable'; readonly listen: () => unknown }
+  /** A function that makes what is served, or serves by itself. */
+  | { readonly is: 'factory'; readonly create: () => unknown }
+  /** `found` says what it is, for people; undefined where nothing was exported. */
+  | { readonly is: 'unknown'; readonly found: string | undefined }
+
+/** Any: nobody connects to it. Loopback spares frameworks their search for the machine's addresses. */
+const anywhere = { port: 0, host: '127.0.0.1' }
+
+/**
+ * Tells an export by its shape, never by its class: a program has its own copy of its framework. Frameworks come before
+ * `fetch` and plain functions, since an Express app is a function and a Hono app has a `fetch`.
+ */
+export function recognise(value: unknown): Recognised {
+  if (isHttpServer(value)) return servable(() => value.listening || value.listen(anywhere))
+  if (isFastify(value)) return servable(() => value.listen(anywhere))
+  if (hasMethods(value, 'listen', 'getHttpServer')) return servable(() => value.listen(anywhere.port, anywhere.host))
+  if (hasMethods(value, 'fetch')) return servable(() => serve(fetchListener(value as unknown as FetchHandler)))
+  if (hasMethods(value, 'listen', 'use')) return servable(() => value.listen(anywhere.port, anywhere.host))
+  if (typeof value === 'function') return recogniseFunction(value as Callable)
+  return { is: 'unknown', found: describe(value) }
+}
+
+type Callable = (...args: unknown[]) => unknown
+type Methods<K extends string> = Record<K, Callable>
+
+function servable(listen: () => unknown): Recognised {
+  return { is: 'servable', listen }
+}
+
+function isFastify(value: unknown): value is Methods<'listen'> {
+  return hasMethods(value, 'listen', 'ready', 'inject')
+}
+
+function hasMethods<K extends string>(value: unknown, ...names: K[]): value is Methods<K> {
+  if ((typeof value !== 'object' || value === null) && typeof value !== 'function') return false
+  return names.every((name) => typeof (value as Record<string, unknown>)[name] === 'function')
+}
+
+/** Two parameters are a request and a response; one or none are options. */
+function recogniseFunction(value: Callable): Recognised {
+  const source = Function.prototype.toString.call(value)
+  if (source.startsWith('class')) return { is: 'unknown', found: `the class ${value.name || 'without a name'}` }
+  if (isFastifyPlugin(source))
+    return { is: 'unknown', found: 'a Fastify plugin, which needs an instance to register it' }
+  if (value.length >= 2) return servable(() => serve(value))
+  return { is: 'factory', create: () => value({}) }
+}
+
+function isFastifyPlugin(source: string): boolean {
+  return /^(async\s*)?(function\b\s*\w*\s*)?\(?\s*fastify\s*[,)=]/.test(source)
+}
+
+function serve(listener: http.RequestListener): Server {
+  return http.createServer(listener).listen(anywhere)
+}
+
+function describe(value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined
+  if (typeof value !== 'object') return `a ${typeof value}`
+  const keys = Object.keys(value)
+  if (Object.getPrototypeOf(value) === Object.prototype) {
+    return keys.length === 0 ? undefined : `an object with the keys ${keys.slice(0, 8).join(', ')}`
+  }
+  return `an instance of ${(value.constructor as { name?: string } | undefined)?.name ?? 'an unnamed class'}`
+}

@@ -1,0 +1,95 @@
+import Module, { registerHooks } from 'node:module'
+import { pathToFileURL } from 'node:url'
+import { isModule, textOf, withPrologue } from './copies.ts'
+import type { ProgramProcess } from './program-process.ts'
+import type { Programs } from './programs.ts'
+
+/** What the program's entry exports by default: `module.exports`, or the `default` of an ES module. */
+export interface Exported {
+  readonly value: unknown
+  /** `module.exports`, `default export`. */
+  readonly as: string
+}
+
+const none: Exported = { value: undefined, as: 'default export' }
+
+/** Loads a program's entry as `node <file>` would: as the main module, for guards that ask for it. */
+export async function loadEntry(program: ProgramProcess, programs: Programs): Promise<Exported> {
+  const { file } = program.service.entry
+  const url = pathToFileURL(file).href
+  const format = await formatOf(url)
+  return isModule(format) ? await importMain(url) : requireMain(file, program, programs)
+}
+
+/**
+ * Asks Node itself, by its loader and every hook that is registered, so that a `.js` or `.ts` without a `type` is
+ * judged by its syntax as ever. The probe's module is empty: nothing runs.
+ */
+async function formatOf(url: string): Promise<string | null | undefined> {
+  const probe = `${url}?format`
+  let format: string | null | undefined
+  const hooks = registerHooks({
+    load(loaded, context, next) {
+      if (loaded.split('&')[0] !== probe) return next(loaded, context)
+      format = next(loaded, context).format
+      return { format: 'module', source: '', shortCircuit: true }
+    },
+  })
+  try {
+    await import(probe)
+    return format
+  } finally {
+    hooks.deregister()
+  }
+}
+
+async function importMain(url: string): Promise<Exported> {
+  const hooks = registerHooks({
+    load(loaded, context, next) {
+      const result = next(loaded, context)
+      if (loaded.split('?')[0] !== url || !isModule(result.format)) return result
+      // Also a second copy's entry, which has a query.
+      return { ...result, source: withPrologue(textOf(result.source), 'import.meta.main=true;') }
+    },
+  })
+  try {
+    const namespace = (await import(url)) as { default?: unknown }
+    return { value: namespace.default, as: none.as }
+  } finally {
+    hooks.deregister()
+  }
+}
+
+interface CommonJs {
+  _load(file: string, parent: null, isMain: true): unknown
+}
+
+function requireMain(file: string, program: ProgramProcess, programs: Programs): Exported {
+  try {
+    const exports = (Module as unknown as CommonJs)._load(file, null, true)
+    return commonJsExport(exports)
+  } finally {
+    program.mainModule = process.mainModule
+    shareMainModule(programs)
+  }
+}
+
+/** Compiled ES modules say so. */
+function commonJsExport(exports: unknown): Exported {
+  const module = exports as { __esModule?: unknown; default?: unknown } | null | undefined
+  if (module?.__esModule === true && module.default !== undefined)
+    return { value: module.default, as: 'exports.default' }
+  return { value: exports, as: 'module.exports' }
+}
+
+/**
+ * Node sets it for each main module that is loaded, and gives it to every module that is loaded later as `require.main`:
+ * from then on it must be that of the program which loads.
+ */
+function shareMainModule(programs: Programs): void {
+  Object.defineProperty(process, 'mainModule', {
+    configurable: true,
+    enumerable: true,
+    get: () => programs.current?.mainModule,
+  })
+}

@@ -1,0 +1,94 @@
+import { constants } from 'node:os'
+import { replace } from './patch.ts'
+import type { ProgramProcess } from './program-process.ts'
+import type { Programs } from './programs.ts'
+
+/**
+ * Keeps the handlers that a program registers on `process` to itself. Threads get no signals, and a fault handler of
+ * one program must not rule over its neighbours; the host runs them when their program is meant.
+ */
+export function patchProcessEvents(programs: Programs, patches: DisposableStack): void {
+  for (const method of registering) patchMethod(programs, patches, method)
+  for (const method of asking) patchMethod(programs, patches, method)
+  patchRemoveAll(programs, patches)
+  patchEmit(programs, patches)
+  patchKill(programs, patches)
+}
+
+const registering = [
+  'on',
+  'addListener',
+  'once',
+  'prependListener',
+  'prependOnceListener',
+  'off',
+  'removeListener',
+] as const
+const asking = ['listeners', 'rawListeners', 'listenerCount'] as const
+
+type Emitting = Record<(typeof registering)[number] | (typeof asking)[number], (...args: unknown[]) => unknown> & {
+  emit(event: string | symbol, ...args: unknown[]): boolean
+  removeAllListeners(event?: string | symbol): unknown
+  kill(pid: number, signal?: string | number): true
+}
+const emitting = process as unknown as Emitting
+
+const faultEvents = new Set<unknown>(['uncaughtException', 'uncaughtExceptionMonitor', 'unhandledRejection', 'exit'])
+
+function isSignal(event: unknown): event is NodeJS.Signals {
+  return typeof event === 'string' && Object.hasOwn(constants.signals, event)
+}
+
+function isOwn(event: unknown): boolean {
+  return faultEvents.has(event) || isSignal(event)
+}
+
+function patchMethod(programs: Programs, patches: DisposableStack, method: keyof Emitting & keyof ProgramEvents): void {
+  replace(patches, emitting, method, (original) => (...args: unknown[]) => {
+    const program = isOwn(args[0]) ? programs.current : undefined
+    const target: unknown = program === undefined ? process : program.events
+    const call = program === undefined ? original : (program.events as unknown as Emitting)[method]
+    const result: unknown = Reflect.apply(call as (...args: unknown[]) => unknown, target, args)
+    return result === target ? process : result
+  })
+}
+
+type ProgramEvents = ProgramProcess['events']
+
+function patchRemoveAll(programs: Programs, patches: DisposableStack): void {
+  replace(patches, emitting, 'removeAllListeners', (original) => (...args) => {
+    const program = args.length === 0 || isOwn(args[0]) ? programs.current : undefined
+    if (program === undefined) Reflect.apply(original, process, args)
+    else program.events.removeAllListeners(...(args as [string]))
+    return process
+  })
+}
+
+/** Only signals: Node itself emits faults and exit through here, and the host listens to those. */
+function patchEmit(programs: Programs, patches: DisposableStack): void {
+  replace(patches, emitting, 'emit', (original) => (event, ...args) => {
+    const program = isSignal(event) ? programs.current : undefined
+    if (program === undefined) return Reflect.apply(original, process, [event, ...args])
+    return program.emit(event, ...args)
+  })
+}
+
+/** A program that signals itself means itself: the signal would reach the supervisor, which shares the process id. */
+function patchKill(programs: Programs, patches: DisposableStack): void {
+  replace(patches, emitting, 'kill', (original) => (pid, signal = 'SIGTERM') => {
+    const program = pid === process.pid ? programs.current : undefined
+    if (program === undefined || signal === 0) return Reflect.apply(original, process, [pid, signal])
+    const [name, number] = signalOf(signal)
+    if (name === undefined || harmless.has(name)) return true
+    if (!program.emit(name, name, number)) program.exit(128 + number)
+    return true
+  })
+}
+
+/** Their default is to do nothing. */
+const harmless = new Set<string>(['SIGCHLD', 'SIGCONT', 'SIGURG', 'SIGWINCH', 'SIGPIPE'])
+
+function signalOf(signal: string | number): [name: string | undefined, number: number] {
+  const found = Object.entries(constants.signals).find(([name, number]) => name === signal || number === signal)
+  return found ?? [undefined, 0]
+}

@@ -1,0 +1,47 @@
+import type { App } from '../../config/app.ts'
+import { currentScope } from '../../mesh/scope.ts'
+import { ProgramProcess } from './program-process.ts'
+
+/** The programs of this thread, by service: every patch asks here whose code is running. */
+export class Programs {
+  readonly #byName: ReadonlyMap<string, ProgramProcess>
+  readonly #only: ProgramProcess | undefined
+
+  constructor(app: App, base: NodeJS.ProcessEnv) {
+    const names = app.services.map((service) => `${service.name}.internal`)
+    const programs = app.services.map((service) => new ProgramProcess(service, environment(base, service.env, names)))
+    this.#byName = new Map(programs.map((program) => [program.service.name, program]))
+    this.#only = programs.length === 1 ? programs[0] : undefined
+  }
+
+  [Symbol.iterator](): Iterator<ProgramProcess> {
+    return this.#byName.values()
+  }
+
+  of(service: string): ProgramProcess | undefined {
+    return this.#byName.get(service)
+  }
+
+  /** The program whose code is running; undefined in Busbar's own. */
+  get current(): ProgramProcess | undefined {
+    const scope = currentScope()
+    return scope === undefined ? undefined : this.#byName.get(scope.service)
+  }
+
+  /** For what only a program does, such as printing: without a scope it is the only program there is. */
+  get suspect(): ProgramProcess | undefined {
+    return this.current ?? this.#only
+  }
+}
+
+/** A proxy in the environment must not be asked for the app's own names: axios and others would send them there. */
+function environment(
+  base: NodeJS.ProcessEnv,
+  own: Readonly<Record<string, string>>,
+  names: readonly string[],
+): Record<string, string> {
+  const env = { ...base, ...own } as Record<string, string>
+  if (!Object.keys(env).some((key) => /^(https?|all)_proxy$/i.test(key))) return env
+  for (const key of ['NO_PROXY', 'no_proxy']) env[key] = [env[key], ...names].filter(Boolean).join(',')
+  return env
+}

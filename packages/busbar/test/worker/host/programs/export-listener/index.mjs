@@ -1,0 +1,3 @@
+export default (request, response) => {
+  response.end(JSON.stringify({ hello: 'export-listener' }))
+}

@@ -1,0 +1,193 @@
+import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Worker } from 'node:worker_threads'
+import type { App, Service } from '../../../../src/config/app.ts'
+import type { ErrorRecord } from '../../../../src/contract/errors.ts'
+import type { LogRecord, ServiceReport } from '../../../../src/shared/control.ts'
+import type { Fault } from '../../../../src/worker/host/install.ts'
+import type { Started, ToTest, ToThread } from './messages.ts'
+
+export const programs = fileURLToPath(new URL('../programs', import.meta.url))
+
+export interface Program extends Partial<Omit<Service, 'entry'>> {
+  /** A folder of `programs`, or a file in one: `koa`, `commonjs/second.js`. */
+  readonly program: string
+  readonly args?: readonly string[]
+  readonly nodeOptions?: readonly string[]
+}
+
+/** Programs in a thread of their own, as a test sees them. Dispose it. */
+export class HostedApp implements AsyncDisposable {
+  readonly records: LogRecord[] = []
+  readonly faults: Fault[] = []
+  readonly #worker: Worker
+  readonly #exit: Promise<number>
+  readonly #waiting: { wanted: (message: ToTest) => boolean; resolve: (message: ToTest) => void }[] = []
+  #started: readonly Started[] = []
+
+  constructor(services: readonly Service[]) {
+    this.#worker = new Worker(new URL('thread.ts', import.meta.url), { workerData: { app: appOf(services) } })
+    this.#worker.on('message', (message: ToTest) => this.#receive(message))
+    this.#exit = once(this.#worker, 'exit').then(([code]) => code as number)
+  }
+
+  /** Rejects with the error record when a program does not start. */
+  async start(): Promise<this> {
+    const message = await this.#next((message) => message.type === 'started' || message.type === 'failed')
+    if (message.type === 'failed') throw new StartFailure(message.error)
+    this.#started = message.type === 'started' ? message.services : []
+    return this
+  }
+
+  /** The code that the thread ends with by itself. */
+  get exit(): Promise<number> {
+    return this.#exit
+  }
+
+  report(service: string): ServiceReport {
+    return this.#of(service).report
+  }
+
+  portOf(service: string, way: 'accept' | 'connect' = 'accept'): number {
+    const { port, streamPort } = this.#of(service)
+    return way === 'accept' ? port : streamPort
+  }
+
+  async get(service: string, path = '/', way: 'accept' | 'connect' = 'accept'): Promise<Response> {
+    return await fetch(`http://127.0.0.1:${this.portOf(service, way)}${path}`, { headers: { connection: 'close' } })
+  }
+
+  async json(service: string, path = '/', way: 'accept' | 'connect' = 'accept'): Promise<unknown> {
+    return await (await this.get(service, path, way)).json()
+  }
+
+  lines(service: string | undefined, stream: LogRecord['stream'] = 'stdout'): string[] {
+    return this.records.filter((one) => one.service === service && one.stream === stream).map(({ line }) => line)
+  }
+
+  /** Resolves when a record with this line has come, before or from now on. */
+  async line(pattern: RegExp): Promise<LogRecord> {
+    const found = this.records.find(({ line }) => pattern.test(line))
+    if (found !== undefined) return found
+    const message = await this.#next((message) => message.type === 'log' && pattern.test(message.record.line))
+    return (message as { record: LogRecord }).record
+  }
+
+  async stop(timeout = 5_000, only?: string): Promise<{ closed: number; states: string[] }> {
+    this.#send({ type: 'stop', timeout, only })
+    const message = await this.#next(({ type }) => type === 'stopped')
+    return message as { closed: number; states: string[] } & typeof message
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#worker.terminate()
+  }
+
+  #of(service: string): Started {
+    const found = this.#started.find(({ report }) => report.name === service)
+    if (found === undefined) throw new Error(`'${service}' has not started`)
+    return found
+  }
+
+  #send(message: ToThread): void {
+    this.#worker.postMessage(message)
+  }
+
+  #next(wanted: (message: ToTest) => boolean): Promise<ToTest> {
+    const answer = new Promise<ToTest>((resolve) => this.#waiting.push({ wanted, resolve }))
+    const died = this.#exit.then((code) => Promise.reject(new Error(`the thread ended with ${code} before`)))
+    died.catch(() => {})
+    return Promise.race([answer, died])
+  }
+
+  #receive(message: ToTest): void {
+    if (message.type === 'log') this.records.push(message.record)
+    if (message.type === 'fault') this.faults.push(message)
+    for (const one of this.#waiting.filter(({ wanted }) => wanted(message))) {
+      this.#waiting.splice(this.#waiting.indexOf(one), 1)
+      one.resolve(message)
+    }
+  }
+}
+
+export class StartFailure extends Error {
+  readonly record: ErrorRecord
+
+  constructor(record: ErrorRecord) {
+    super(record.message)
+    this.record = record
+  }
+}
+
+/** Hosts programs, by the names they get as services. */
+export async function hosting(services: Record<string, Program | string>): Promise<HostedApp> {
+  const app = new HostedApp(Object.entries(services).map(([name, program]) => serviceOf(name, program)))
+  try {
+    return await app.start()
+  } catch (error) {
+    await app[Symbol.asyncDispose]()
+    throw error
+  }
+}
+
+/** What a program's start fails with. */
+export async function failureOf(services: Record<string, Program | string>): Promise<ErrorRecord> {
+  try {
+    await using _app = await hosting(services)
+  } catch (error) {
+    if (error instanceof StartFailure) return error.record
+    throw error
+  }
+  throw new Error('it started')
+}
+
+export function serviceOf(name: string, given: Program | string): Service {
+  const { program, args = [], nodeOptions = [], ...rest } = typeof given === 'string' ? { program: given } : given
+  const file = fileOf(join(programs, program))
+  return {
+    name,
+    kind: 'program',
+    run: 'shared',
+    path: dirname(file),
+    entry: { file, args, nodeOptions, foundBy: 'entry' },
+    env: {},
+    needs: [],
+    startTimeout: 10_000,
+    stopTimeout: 5_000,
+    expose: undefined,
+    port: undefined,
+    ...rest,
+  }
+}
+
+function fileOf(place: string): string {
+  if (/\.\w+$/.test(place)) return place
+  return join(
+    place,
+    readdirSync(place).find((name) => name.startsWith('index.'))!,
+  )
+}
+
+function appOf(services: readonly Service[]): App {
+  return {
+    root: programs,
+    name: 'test',
+    configFile: undefined,
+    workers: 1,
+    accept: 'balanced',
+    gateway: { host: '127.0.0.1', port: 0, tls: undefined, entry: undefined, routes: [] },
+    services,
+    limits: {
+      headerTimeout: 10_000,
+      requestTimeout: 300_000,
+      responseTimeout: 0,
+      keepAliveTimeout: 5_000,
+      maxHeaderSize: 16_384,
+      maxBodySize: 1_048_576,
+      maxHops: 10,
+    },
+    stopTimeout: 5_000,
+  }
+}

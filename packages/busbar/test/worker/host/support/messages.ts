@@ -1,0 +1,21 @@
+import type { ErrorRecord } from '../../../../src/contract/errors.ts'
+import type { Endpoint } from '../../../../src/mesh/endpoint.ts'
+import type { LogRecord, ServiceReport } from '../../../../src/shared/control.ts'
+import type { Fault } from '../../../../src/worker/host/install.ts'
+
+export interface Started {
+  readonly report: ServiceReport
+  /** Connections to it are accepted by the program's server, as raw handles. */
+  readonly port: number
+  /** Connections to it reach the program as streams. */
+  readonly streamPort: number
+}
+
+export type ToThread = { type: 'stop'; timeout: number; only: string | undefined } | { type: 'end' }
+
+export type ToTest =
+  | { type: 'started'; services: Started[] }
+  | { type: 'failed'; error: ErrorRecord }
+  | { type: 'log'; record: LogRecord }
+  | { type: 'stopped'; closed: number; states: Endpoint['state'][] }
+  | Fault

@@ -1,0 +1,62 @@
+/** The thread that a test's programs run in: hosts them, and gives each a port, so that tests come by real connections. */
+import { once } from 'node:events'
+import net, { type AddressInfo } from 'node:net'
+import { duplexPair } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { parentPort, workerData } from 'node:worker_threads'
+import type { App } from '../../../../src/config/app.ts'
+import { BusbarError } from '../../../../src/contract/errors.ts'
+import { takeHandle } from '../../../../src/mesh/listener.ts'
+import { hostProgram, type HostedProgram } from '../../../../src/worker/host/host.ts'
+import { installHosting } from '../../../../src/worker/host/install.ts'
+import type { Started, ToTest, ToThread } from './messages.ts'
+
+const { app } = workerData as { app: App }
+const port = parentPort!
+const say = (message: ToTest): void => port.postMessage(message)
+
+const hosting = installHosting({
+  app,
+  log: (record) => say({ type: 'log', record }),
+  fault: (fault) => say(fault),
+})
+const hosted: HostedProgram[] = []
+const fronts: net.Server[] = []
+let closed = 0
+
+port.on('message', (message: ToThread) => {
+  if (message.type === 'stop') void stop(message.timeout, message.only)
+  else port.close()
+})
+
+try {
+  for (const service of app.services) hosted.push(await hostProgram(service, hosting))
+  say({ type: 'started', services: await Promise.all(hosted.map(open)) })
+} catch (error) {
+  say({ type: 'failed', error: BusbarError.from(error).toRecord() })
+}
+
+async function open(program: HostedProgram): Promise<Started> {
+  const accepted = await front((socket) => program.accept(takeHandle(socket), () => closed++))
+  const streamed = await front((socket) => {
+    const [near, far] = duplexPair()
+    void Promise.allSettled([pipeline(socket, near), pipeline(near, socket)])
+    program.connect(far)
+  })
+  return { report: program.report, port: accepted, streamPort: streamed }
+}
+
+async function front(connected: (socket: net.Socket) => void): Promise<number> {
+  const server = net.createServer({ pauseOnConnect: true, allowHalfOpen: true }, connected)
+  fronts.push(server.listen(0, '127.0.0.1'))
+  await once(server, 'listening')
+  return (server.address() as AddressInfo).port
+}
+
+/** As a drain does: no new connection, then the services in reverse order. */
+async function stop(timeout: number, only: string | undefined): Promise<void> {
+  const stopping = hosted.filter((program) => only === undefined || program.service === only).toReversed()
+  if (only === undefined) for (const server of fronts) server.close()
+  for (const program of stopping) await program.stop(timeout)
+  say({ type: 'stopped', closed, states: hosted.map((program) => program.state) })
+}
