@@ -1,7 +1,7 @@
 import type { Cell, Timing } from './protocol/plan.ts'
 import type { CellRound, Round } from './protocol/session.ts'
 import type { Slice } from './protocol/slice.ts'
-import { defaultRules, judgeAll, type Ratio, type Rules } from './stats/verdict.ts'
+import { defaultRules, judge, judgeAll, type Ratio, type Rules } from './stats/verdict.ts'
 
 export type Metric = 'perSecond' | 'perCpuSecond'
 
@@ -68,12 +68,21 @@ export function compare(summaries: readonly CellSummary[], metric: Metric, timin
     ({ cell, valid }) => valid && cell.baseline !== undefined && byName.get(cell.baseline)?.valid,
   )
   const pairs = (summary: CellSummary) => pairUp(summary, byName.get(summary.cell.baseline!)!, metric)
-  const controls = asked.filter(({ cell }) => cell.control)
-  const others = asked.filter(({ cell }) => !cell.control && pairs(byName.get(cell.name)!).length >= 2)
-  const floor = Math.max(1, ...controls.map((control) => away(judgeAll([pairs(control)])[0]!.ratio)))
-  const rules: Rules = { ...defaultRules, matters: timing.matters, floor }
+  const others = asked.filter((summary) => !summary.cell.control && pairs(summary).length >= 2)
+  const rules: Rules = { ...defaultRules, matters: timing.matters, floor: floorOf(summaries, metric) }
   const judged = judgeAll(others.map(pairs), rules)
   return others.map(({ cell }, at) => ({ ...judged[at]!, cell: cell.name, baseline: cell.baseline!, metric }))
+}
+
+/** How far apart two copies of the same arm were: the largest such ratio of the session, at least 1. */
+export function floorOf(summaries: readonly CellSummary[], metric: Metric): number {
+  const byName = new Map(summaries.map((summary) => [summary.cell.name, summary]))
+  const ratios = summaries
+    .filter(({ cell, valid }) => cell.control && valid)
+    .map((control) => pairUp(control, byName.get(control.cell.baseline!)!, metric))
+    .filter((pairs) => pairs.length > 0)
+    .map((pairs) => away(judge(pairs).ratio))
+  return Math.max(1, ...ratios)
 }
 
 /** A ratio's distance from 1, as a ratio above 1. */

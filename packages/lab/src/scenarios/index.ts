@@ -1,0 +1,5 @@
+import { fanout } from './fanout.ts'
+import { scaling } from './scaling.ts'
+import type { Scenario } from './scenario.ts'
+
+export const scenarios: ReadonlyMap<string, Scenario> = new Map([fanout, scaling].map((each) => [each.name, each]))

@@ -1,0 +1,47 @@
+import type { Distribution } from '../engine/job.ts'
+
+/** Adds up the engine's distributions, which share their bucket edges. Milliseconds. */
+export interface Merged {
+  readonly mean: number
+  readonly stdev: number
+  readonly p50: number
+  readonly p75: number
+  readonly p90: number
+  readonly p99: number
+  readonly p999: number
+  readonly max: number
+  readonly buckets: readonly (readonly [edge: number, count: number])[]
+}
+
+/** Null where nothing was recorded. */
+export function merge(distributions: readonly Distribution[]): Merged | null {
+  const counts = new Map<number, number>()
+  for (const { buckets } of distributions)
+    for (const [edge, count] of buckets) counts.set(edge, (counts.get(edge) ?? 0) + count)
+  const buckets = [...counts].toSorted(([one], [other]) => one - other)
+  const total = buckets.reduce((sum, [, count]) => sum + count, 0)
+  if (total === 0) return null
+  const mean = distributions.reduce((sum, each) => sum + each.mean * each.count, 0) / total
+  const at = (share: number) => percentile(buckets, total, share)
+  return {
+    mean,
+    stdev: Math.sqrt(buckets.reduce((sum, [edge, count]) => sum + count * (edge - mean) ** 2, 0) / total),
+    p50: at(0.5),
+    p75: at(0.75),
+    p90: at(0.9),
+    p99: at(0.99),
+    p999: at(0.999),
+    max: buckets.at(-1)![0],
+    buckets,
+  }
+}
+
+/** The smallest edge that so many are not above. */
+function percentile(buckets: readonly (readonly [number, number])[], total: number, share: number): number {
+  let seen = 0
+  for (const [edge, count] of buckets) {
+    seen += count
+    if (seen >= share * total) return edge
+  }
+  return buckets.at(-1)![0]
+}
