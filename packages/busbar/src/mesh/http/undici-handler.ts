@@ -162,7 +162,7 @@ class Newer implements Telling, Controller {
 }
 
 /** The receiver may change what it is given. */
-function ownRecord(headers: ResponseHead['headers']): HeaderRecord {
+export function ownRecord(headers: ResponseHead['headers']): HeaderRecord {
   const record: HeaderRecord = {}
   for (const name in headers) {
     const value = headers[name]!
@@ -171,7 +171,7 @@ function ownRecord(headers: ResponseHead['headers']): HeaderRecord {
   return record
 }
 
-function rawHeaders(headers: Readonly<Record<string, string | string[]>>): RawHeader[] {
+export function rawHeaders(headers: Readonly<Record<string, string | string[]>>): RawHeader[] {
   const raw: RawHeader[] = []
   for (const name in headers) {
     const value = headers[name]!

@@ -1,0 +1,178 @@
+import type { Readable } from 'node:stream'
+import { toArrayBuffer, toJson, toText, type Chunk, type Conversion } from './fetch-body.ts'
+
+/** What all versions of undici construct the body of an answer with. */
+export interface BodyParts {
+  resume(): void
+  abort(reason?: Error): void
+  contentType: string
+  contentLength: number | null
+}
+
+export interface Body extends Readable {
+  text(): Promise<string>
+  json(): Promise<unknown>
+  arrayBuffer(): Promise<ArrayBuffer>
+  dump(options?: { limit?: number; signal?: AbortSignal }): Promise<null | undefined>
+  readonly body: ReadableStream
+}
+
+export type BodyClass = new (parts: BodyParts) => Body
+
+/** Where a lazy body gets more from. */
+export interface BodySupply {
+  resume(): void
+  abort(): void
+}
+
+export interface LazyBody extends Body {
+  arrive(chunk: Chunk): boolean
+  finish(): void
+}
+
+export type LazyBodyClass = new (supply: BodySupply, contentType: string, contentLength: number | null) => LazyBody
+
+const highWaterMark = 65_536
+/** What `dump` reads at most, unless told otherwise. */
+const dumpLimit = 131_072
+
+/** By this Node's streams know that they have been read, as `stream.isDisturbed()` asks. */
+const disturbed = Symbol.for('nodejs.stream.disturbed')
+
+/**
+ * A copy's own body class, so that whatever a program does with the stream is that copy's doing. What arrives is kept
+ * aside until the stream is first read from; when somebody asks for the whole and it is here, it never is: running a
+ * stream costs several times what all the rest of a call does.
+ */
+export function createLazyBodyClass(Base: BodyClass, major: number): LazyBodyClass {
+  class Lazy extends Base implements LazyBody {
+    readonly #supply: BodySupply
+    readonly #length: number | null
+    #kept: Chunk[] | undefined = []
+    #size = 0
+    #ended = false
+    #taken = false
+
+    constructor(supply: BodySupply, contentType: string, contentLength: number | null) {
+      super({ resume: flow, abort: giveUp, contentType, contentLength })
+      this.#supply = supply
+      this.#length = contentLength
+    }
+
+    arrive(chunk: Chunk): boolean {
+      if (this.#kept === undefined) return this.destroyed || this.push(asBuffer(chunk))
+      this.#kept.push(chunk)
+      this.#size += chunk.length
+      return this.#size < highWaterMark
+    }
+
+    finish(): void {
+      this.#ended = true
+      if (this.#kept === undefined && !this.destroyed) this.push(null)
+    }
+
+    /** The stream wants to be read. */
+    flow(): void {
+      const kept = this.#kept
+      if (kept === undefined) return this.#supply.resume()
+      this.#kept = undefined
+      let more = true
+      for (const chunk of kept) more = this.push(asBuffer(chunk))
+      if (this.#ended) this.push(null)
+      else if (more) this.#supply.resume()
+    }
+
+    giveUp(): void {
+      this.#supply.abort()
+    }
+
+    override text(): Promise<string> {
+      return this.#whole() ? this.#take(toText) : super.text()
+    }
+
+    override json(): Promise<unknown> {
+      return this.#whole() ? this.#take(toJson) : super.json()
+    }
+
+    override arrayBuffer(): Promise<ArrayBuffer> {
+      return this.#whole() ? this.#take(toArrayBuffer) : super.arrayBuffer()
+    }
+
+    override dump(options?: { limit?: number; signal?: AbortSignal }): Promise<null | undefined> {
+      if (this.#taken) return Promise.resolve(null)
+      const small = this.#size <= dumpLimit && (this.#length ?? 0) <= dumpLimit
+      if (options !== undefined || !small || !this.#whole()) return super.dump(options)
+      return this.#take(() => (major < 7 ? null : undefined))
+    }
+
+    override get body(): ReadableStream {
+      // From here on a web stream reads, which holds the lock.
+      this.#startFlowing()
+      return super.body
+    }
+
+    override setEncoding(encoding: BufferEncoding): this {
+      this.#startFlowing()
+      return super.setEncoding(encoding)
+    }
+
+    override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+      if (this.#taken) callback(error)
+      else super._destroy(error, callback)
+    }
+
+    /** All has arrived and nobody has looked at the stream yet. */
+    #whole(): boolean {
+      return this.#ended && this.#kept !== undefined && !this.destroyed && isUntouched(this)
+    }
+
+    /** Leaves the stream as one that was read to its end. */
+    #take<T>(convert: Conversion<T>): Promise<T> {
+      const kept = this.#kept!
+      this.#kept = undefined
+      this.#taken = true
+      Object.assign(internals(this)._readableState, { ended: true, endEmitted: true })
+      Object.assign(this, { [disturbed]: true })
+      this.destroy()
+      try {
+        return Promise.resolve(convert(kept))
+      } catch (error) {
+        return Promise.reject(error)
+      }
+    }
+
+    #startFlowing(): void {
+      if (this.#kept !== undefined) this.flow()
+    }
+  }
+  // To whoever asks it is the copy's own.
+  Object.defineProperty(Lazy.prototype, 'constructor', { value: Base })
+  return Lazy
+}
+
+function flow(this: unknown): void {
+  ;(this as { flow(): void }).flow()
+}
+
+function giveUp(this: unknown): void {
+  ;(this as { giveUp(): void }).giveUp()
+}
+
+/** Of Node's streams: the number of kinds of listeners, and the state whose end a whole read has to declare. */
+interface StreamInternals {
+  readonly _eventsCount: number
+  readonly _readableState: { ended: boolean; endEmitted: boolean }
+}
+
+function internals(body: Readable): StreamInternals {
+  return body as unknown as StreamInternals
+}
+
+function isUntouched(body: Readable): boolean {
+  return internals(body)._eventsCount === 0 && body.readableFlowing === null
+}
+
+function asBuffer(chunk: Chunk): Buffer {
+  if (typeof chunk === 'string') return Buffer.from(chunk)
+  return Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+}
