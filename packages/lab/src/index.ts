@@ -1,0 +1,2 @@
+export { command } from './command.ts'
+export type { Result } from './result.ts'
