@@ -1,0 +1,52 @@
+import { relative } from 'node:path'
+import type { App, Service } from '../config/app.ts'
+import type { Log } from '../observe/log.ts'
+import type { OpenAddress, RunningApp } from '../supervisor/running.ts'
+import { alignColumns } from './columns.ts'
+import { type Terminal, paint, print } from './terminal.ts'
+
+export interface Announcement {
+  readonly terminal: Terminal
+  readonly log: Log
+  /** Milliseconds from the first step to the open port. */
+  readonly took: number
+}
+
+/** Says where a started app answers, what runs where, and how to stop it: to a person as text, else as one log event. */
+export function announce(running: RunningApp, { terminal, log, took }: Announcement): void {
+  const { app, addresses } = running
+  if (terminal.out.isTerminal) return print(terminal.out, bannerText(running, terminal, took))
+  log.event('info', `${app.name} serves at ${addresses.map(({ url }) => url).join(', ')}`, {
+    addresses: addresses.map(({ url, serves }) => ({ url, serves: servesText(serves, app) })),
+    services: app.services.map((service) => ({ name: service.name, runs: runsText(app, service) })),
+    took: Math.round(took),
+    stop: 'SIGINT or SIGTERM',
+  })
+}
+
+function bannerText({ app, addresses }: RunningApp, { out }: Terminal, took: number): string {
+  const doors = addresses.map(({ url, serves }) => [
+    paint(out, ['bold', 'green'], url),
+    paint(out, 'dim', servesText(serves, app)),
+  ])
+  const services = app.services.map((service) => [
+    paint(out, 'bold', service.name),
+    runsText(app, service),
+    paint(out, 'dim', relative(app.root, service.entry.file)),
+  ])
+  const lines = [...alignColumns(doors), '', ...alignColumns(services)].map((line) => (line === '' ? '' : `  ${line}`))
+  const ready = `${paint(out, 'bold', app.name)} is ready after ${Math.round(took)} ms. Ctrl-C stops it.`
+  return ['', ...lines, '', ready].join('\n')
+}
+
+/** What answers behind a port: `tsfastify, /shop → web`. */
+export function servesText(serves: OpenAddress['serves'], { gateway }: App): string {
+  if (serves.kind === 'service') return serves.service
+  const routes = gateway.routes.map(({ host, prefix, service }) => `${host ?? ''}${prefix || '/'} → ${service}`)
+  return [...(gateway.entry === undefined ? [] : [gateway.entry]), ...routes].join(', ')
+}
+
+/** Where a service runs: `shared, 2 workers`. */
+export function runsText({ workers }: App, { run }: Service): string {
+  return `${run}, ${workers} ${workers === 1 ? 'worker' : 'workers'}`
+}

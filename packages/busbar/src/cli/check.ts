@@ -1,0 +1,119 @@
+import { relative } from 'node:path'
+import type { App, Service } from '../config/app.ts'
+import type { Hazard } from '../config/hazards.ts'
+import { BusbarError } from '../contract/errors.ts'
+import { runsText, servesText } from './banner.ts'
+import { alignColumns } from './columns.ts'
+import type { Context } from './context.ts'
+import { resolveOperand } from './session.ts'
+import { type Output, paint, print } from './terminal.ts'
+
+/** `busbar check`: prints the resolved plan, as a table or as JSON. Starts nothing. */
+export async function check(context: Context): Promise<number> {
+  const { flags, terminal, parts } = context
+  try {
+    const app = await parts.loadApp(resolveOperand(context), { env: terminal.env, overrides: flags })
+    const report = await describe(app, context)
+    print(terminal.out, flags.json ? JSON.stringify(report, undefined, 2) : tableText(report, app, terminal.out))
+    return 0
+  } catch (error) {
+    if (flags.json) print(terminal.out, JSON.stringify({ ok: false, error: recordOf(error) }, undefined, 2))
+    throw error
+  }
+}
+
+/** What `--json` prints. Keys are only ever added. */
+export interface CheckReport {
+  readonly ok: true
+  readonly app: { readonly name: string; readonly root: string; readonly config: string | null }
+  readonly workers: number
+  readonly accept: App['accept']
+  readonly listeners: readonly { readonly id: string; readonly url: string; readonly serves: string }[]
+  /** In the order they start. */
+  readonly services: readonly ServiceRow[]
+  readonly warnings: readonly Hazard[]
+}
+
+export interface ServiceRow {
+  readonly name: string
+  readonly run: Service['run']
+  readonly path: string
+  readonly entry: string
+  readonly foundBy: string
+  readonly address: string
+  readonly routes: readonly string[]
+  readonly needs: readonly string[]
+}
+
+async function describe(app: App, { parts }: Context): Promise<CheckReport> {
+  const plan = parts.planApp(app)
+  return {
+    ok: true,
+    app: { name: app.name, root: app.root, config: app.configFile ?? null },
+    workers: plan.workers,
+    accept: plan.accept,
+    listeners: plan.listeners.map(({ id, host, port, serves }) => ({
+      id,
+      url: `${id === 'gateway' && app.gateway.tls ? 'https' : 'http'}://${hostText(host)}:${port}`,
+      serves: servesText(serves, app),
+    })),
+    services: app.services.map((service) => toRow(app, service)),
+    warnings: await parts.findHazards(app),
+  }
+}
+
+function toRow({ gateway }: App, { name, run, path, entry, needs }: Service): ServiceRow {
+  const routes = gateway.routes
+    .filter(({ service }) => service === name)
+    .map(({ host, prefix }) => `${host ?? ''}${prefix}/*`)
+  return {
+    name,
+    run,
+    path,
+    entry: entry.file,
+    foundBy: entry.foundBy,
+    address: `http://${name}.internal`,
+    routes: gateway.entry === name ? [...routes, '/*'] : routes,
+    needs,
+  }
+}
+
+function tableText({ listeners, services, warnings }: CheckReport, app: App, out: Output): string {
+  const head = ['service', 'runs', 'entry', 'found by', 'address', 'routes', 'needs'].map((name) =>
+    paint(out, 'dim', name),
+  )
+  const rows = services.map((row, index) => [
+    paint(out, 'bold', row.name),
+    runsText(app, app.services[index]!),
+    relative(app.root, row.entry),
+    row.foundBy,
+    row.address,
+    row.routes.join(' ') || '–',
+    row.needs.join(' ') || '–',
+  ])
+  const doors = listeners.map(({ url, serves }) => [paint(out, 'green', url), serves])
+  const hazards = warnings.map(
+    ({ code, message, hint }) =>
+      `${paint(out, 'yellow', 'warning:')} ${message} ${paint(out, 'dim', `(${code})`)}\n  ${paint(out, 'cyan', 'hint:')} ${hint}`,
+  )
+  const source = paint(out, 'dim', app.configFile ?? `${app.root} (a program without a config)`)
+  const groups = [
+    [`${paint(out, 'bold', app.name)} ${source}`],
+    alignColumns([head, ...rows]),
+    alignColumns(doors),
+    hazards,
+  ]
+  return groups
+    .filter((group) => group.length > 0)
+    .map((group) => group.join('\n'))
+    .join('\n\n')
+}
+
+function hostText(host: string): string {
+  return host.includes(':') ? `[${host}]` : host
+}
+
+function recordOf(thrown: unknown): object {
+  const { stack: _, ...record } = BusbarError.from(thrown).toRecord()
+  return record
+}

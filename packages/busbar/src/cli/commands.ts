@@ -1,0 +1,105 @@
+/** The command table: what `busbar` understands. Parsing, `--help` and `docs/reference/cli.md` all follow it. */
+import type { LogLevel } from '../observe/log.ts'
+import type { Context } from './context.ts'
+
+export interface Command {
+  readonly name: string
+  readonly summary: string
+  /** What may stand behind the command, if anything. */
+  readonly operand: string | undefined
+  readonly description: string
+  readonly flags: readonly Flag[]
+  /** Loaded only when it runs, so that `--help` stays quick. Resolves to the exit code. */
+  readonly load: () => Promise<(context: Context) => Promise<number>>
+}
+
+export interface Flag {
+  readonly name: keyof Flags
+  readonly short?: string
+  /** The name of its value in help; undefined for a switch. */
+  readonly value?: string
+  readonly summary: string
+}
+
+/** What was given on the command line, read and checked. */
+export interface Flags {
+  readonly workers?: number | 'auto'
+  readonly port?: number
+  readonly host?: string
+  readonly 'log-level'?: LogLevel
+  readonly json?: true
+  readonly verbose?: true
+  readonly help?: true
+  readonly version?: true
+}
+
+const common: readonly Flag[] = [
+  { name: 'verbose', summary: 'show the whole stack of an error (also: BUSBAR_DEBUG=1)' },
+  { name: 'help', short: 'h', summary: 'show this help' },
+]
+
+/** Overrides of the config. */
+const overrides: readonly Flag[] = [
+  { name: 'workers', short: 'w', value: 'n|auto', summary: 'how many workers, over what the config says' },
+  {
+    name: 'port',
+    short: 'p',
+    value: 'port',
+    summary: "the gateway's port, over what the config says; 0 for a free one",
+  },
+  { name: 'host', value: 'address', summary: "the gateway's address, over what the config says" },
+]
+
+const logLevel: Flag = {
+  name: 'log-level',
+  value: 'level',
+  summary: 'trace, debug, info (the default), warn, error, fatal',
+}
+
+/** Understood without a command. */
+export const globalFlags: readonly Flag[] = [
+  { name: 'version', short: 'v', summary: 'show the version' },
+  { name: 'help', short: 'h', summary: 'show this help' },
+]
+
+export const commands: readonly Command[] = [
+  {
+    name: 'start',
+    summary: 'run an app',
+    operand: '[folder|file]',
+    description:
+      'Runs the app of a folder (default: this one): what its busbar.config says, or its one program where there is ' +
+      'no config. SIGINT, SIGTERM or SIGHUP stop it gracefully, a second one at once.',
+    flags: [...overrides, logLevel, ...common],
+    load: async () => (await import('./start.ts')).start,
+  },
+  {
+    name: 'dev',
+    summary: 'run an app and restart it when its files change',
+    operand: '[folder|file]',
+    description:
+      'Runs the app and watches the folders of its services, its config and its env files. A new version takes over ' +
+      'when all of it has started; one that fails to start leaves the old one serving.',
+    flags: [...overrides, logLevel, ...common],
+    load: async () => (await import('./dev.ts')).dev,
+  },
+  {
+    name: 'check',
+    summary: 'validate an app and show how it would run',
+    operand: '[folder|file]',
+    description: 'Reads the config, finds every entry and prints the resolved plan. Starts nothing.',
+    flags: [...overrides, { name: 'json', summary: 'print the plan as JSON' }, ...common],
+    load: async () => (await import('./check.ts')).check,
+  },
+]
+
+/** What the command ends with; `docs/reference/cli.md` lists the same. */
+export const exitCodes: Readonly<Record<number, string>> = {
+  0: 'all went well; for start and dev: it was stopped by a signal',
+  1: 'the app failed: a program did not start, a worker was given up, a port was taken',
+  2: 'the command line is wrong, or this Node is not supported',
+  3: 'the config is wrong',
+  129: 'a second SIGHUP ended it at once',
+  130: 'a second SIGINT ended it at once',
+  143: 'a second SIGTERM ended it at once',
+}

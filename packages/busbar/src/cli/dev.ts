@@ -1,0 +1,134 @@
+import { relative } from 'node:path'
+import type { App } from '../config/app.ts'
+import type { RunningApp } from '../supervisor/running.ts'
+import { announce } from './banner.ts'
+import type { Context } from './context.ts'
+import { type Session, openSession, resolveOperand } from './session.ts'
+import { changedIn, watchedBy } from './sources.ts'
+import { type Watching, watchFiles } from './watch.ts'
+
+/** `busbar dev`: runs the app and replaces it by its new version whenever its files change, until a signal stops it. */
+export async function dev(context: Context): Promise<number> {
+  const session = openSession(context)
+  const loop = new DevLoop(context, session)
+  try {
+    await Promise.race([session.stopWish, loop.run()])
+    return 0
+  } finally {
+    await loop.close()
+    session.log.event('info', 'stopped')
+    await session.close()
+  }
+}
+
+class DevLoop {
+  readonly #context: Context
+  readonly #session: Session
+  readonly #changes = new Mailbox()
+  #running: RunningApp | undefined
+  #app: App | undefined
+  #watching: Watching | undefined
+  #watched = ''
+  #closed = false
+
+  constructor(context: Context, session: Session) {
+    this.#context = context
+    this.#session = session
+  }
+
+  /** Ends only when closed. Changes that come while one is carried out wait for the next turn, all together. */
+  async run(): Promise<void> {
+    while (!this.#closed) {
+      await this.#renew()
+      await this.#watch()
+      this.#sayChanged(await this.#changes.next())
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    this.#watching?.close()
+    await this.#running?.stop()
+  }
+
+  /** Brings up the version that the files hold now. A failure is said, and leaves what runs as it is. */
+  async #renew(): Promise<void> {
+    const { log } = this.#session
+    try {
+      const began = performance.now()
+      this.#app = await this.#session.loadApp()
+      if (await this.#restart(this.#app)) log.event('info', `restarted in ${Math.round(performance.now() - began)} ms`)
+      else await this.#start(this.#app, began)
+    } catch (error) {
+      if (this.#closed) return
+      this.#session.report(error)
+      const now =
+        this.#running === undefined ? 'nothing runs; the next change starts it' : 'the version before goes on serving'
+      log.event('warn', now)
+    }
+  }
+
+  /** False where the app has to start from nothing: for the first time, after it ended, or with other ports or workers. */
+  async #restart(next: App): Promise<boolean> {
+    const running = this.#running
+    if (running === undefined) return false
+    if (this.#context.parts.canRestartInto(running.app, next)) {
+      await running.restart(next)
+      return true
+    }
+    this.#session.log.event('info', 'ports, workers or services changed: all of it stops and starts again')
+    this.#running = undefined
+    await running.stop()
+    return false
+  }
+
+  async #start(app: App, began: number): Promise<void> {
+    const running = await this.#session.startApp(app, 'dev')
+    if (running === undefined) return
+    if (this.#closed) return running.stop()
+    this.#running = running
+    announce(running, { terminal: this.#context.terminal, log: this.#session.log, took: performance.now() - began })
+    void running.ended.then((reason) => {
+      if (this.#running === running) this.#running = undefined
+      if (reason.why === 'failed') this.#session.report(reason.error)
+    })
+  }
+
+  /** The new watch stands before the old one goes, so that no change falls between. */
+  async #watch(): Promise<void> {
+    const { folders, files } = watchedBy(this.#app, resolveOperand(this.#context))
+    const watched = JSON.stringify([folders, files])
+    if (watched === this.#watched || this.#closed) return
+    const before = this.#watching
+    this.#watching = await watchFiles({ folders, files, changed: (paths) => this.#changes.put(paths) })
+    this.#watched = watched
+    before?.close()
+    if (this.#closed) this.#watching.close()
+    if (this.#watching.truncated) this.#session.log.event('warn', 'there are more folders than can be watched')
+  }
+
+  #sayChanged(paths: readonly string[]): void {
+    const root = this.#app?.root ?? this.#context.terminal.cwd
+    const files = paths.map((path) => relative(root, path) || path)
+    const shown = files.length > 3 ? `${files.slice(0, 3).join(', ')} and ${files.length - 3} more` : files.join(', ')
+    this.#session.log.event('info', `${changedIn(this.#app, paths).join(', ')} changed (${shown}): restarting`)
+  }
+}
+
+/** Holds changed paths until the loop has time for them. */
+class Mailbox {
+  readonly #paths = new Set<string>()
+  #waiting: (() => void) | undefined
+
+  put(paths: readonly string[]): void {
+    for (const path of paths) this.#paths.add(path)
+    this.#waiting?.()
+  }
+
+  async next(): Promise<string[]> {
+    if (this.#paths.size === 0) await new Promise<void>((resolve) => (this.#waiting = resolve))
+    const paths = [...this.#paths]
+    this.#paths.clear()
+    return paths
+  }
+}
