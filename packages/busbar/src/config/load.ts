@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
-import { basename, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
+import { BusbarError } from '../contract/errors.ts'
 import { checkPorts } from './addresses.ts'
 import type { App, Service } from './app.ts'
 import { deepFreeze } from './freeze.ts'
@@ -49,6 +50,8 @@ export async function loadApp(place: string, { env = process.env, overrides = {}
 async function resolveApp(context: ServiceContext, filled: unknown, problems: Problems): Promise<App> {
   const { found, config, env } = context
   const sources = await listServices(context, problems)
+  const names = [...new Set([...sources.map(({ name }) => name), ...declaredNames(filled)])]
+  if (names.length === 0) problems.addFrom(nothingToRun(context))
   checkPlacement(sources, filled, problems)
   checkLimits(config, problems)
   const services: Service[] = []
@@ -56,7 +59,6 @@ async function resolveApp(context: ServiceContext, filled: unknown, problems: Pr
     const service = await problems.collect(() => resolveService(source, context))
     if (service !== undefined) services.push(service)
   }
-  const names = [...new Set([...sources.map(({ name }) => name), ...declaredNames(filled)])]
   const needing = sources.map((source) => ({ name: source.name, needs: source.config.needs ?? [] }))
   const order = orderByNeeds(needing, names, problems)
   const gateway = await resolveGateway({ root: found.root, config, env, names, services }, problems)
@@ -73,6 +75,17 @@ async function resolveApp(context: ServiceContext, filled: unknown, problems: Pr
     limits: config.limits,
     stopTimeout: config.stopTimeout,
   }
+}
+
+function nothingToRun({ found, config }: ServiceContext): BusbarError {
+  const where =
+    config.services === undefined
+      ? `${join(found.root, 'services')} has no folder with a package.json or an index.*`
+      : 'services is empty'
+  return new BusbarError('CONFIG_INVALID', {
+    message: `the app has no service: ${where}`,
+    hint: "List them: services: { web: './web' }.",
+  })
 }
 
 async function nameOf({ root }: Found): Promise<string> {

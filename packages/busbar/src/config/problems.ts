@@ -13,18 +13,16 @@ export class Problems {
     this.#source = source
   }
 
-  get count(): number {
-    return this.#found.length
-  }
-
   add(code: ErrorCode, parts: ErrorParts): void {
-    this.#found.push(new BusbarError(code, parts))
+    this.addFrom(new BusbarError(code, parts))
   }
 
   /** A BusbarError that was caught is a problem like others; anything else goes on being thrown. */
   addFrom(error: unknown): void {
     if (!BusbarError.is(error)) throw error
-    this.#found.push(error)
+    // What `defaults` has wrong is found again for each service.
+    if (!this.#found.some(({ code, message }) => code === error.code && message === error.message))
+      this.#found.push(error)
   }
 
   /** Runs one check, and gives undefined where it throws. */

@@ -1,15 +1,14 @@
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { dirname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { BusbarError } from '../contract/errors.ts'
 import type { ConfigContext } from './define.ts'
 import { positionText } from './json-text.ts'
 
-/** The frames of a stack that are ours, and say nothing of the user's config. */
-const ownFolder = dirname(fileURLToPath(import.meta.url))
+/** Whatever stands in a stack from here on is ours, and says nothing of the user's config. */
+const ownFile = fileURLToPath(import.meta.url)
 
 let loads = 0
 
@@ -73,17 +72,15 @@ function unreadable(file: string, reason: string, cause: unknown, hint?: string)
 /** The error with the frames of the user's files only, and the place of a syntax error. */
 async function theirStack(thrown: unknown, file: string): Promise<string> {
   if (!(thrown instanceof Error)) return `it threw ${String(thrown)}, which is no error`
-  const lines = (thrown.stack ?? String(thrown)).split('\n')
+  const lines = (thrown.stack ?? String(thrown)).replaceAll(/\?busbar=\d+/g, '').split('\n')
+  const ours = lines.findIndex((line) => line.includes(ownFile))
   const theirs = lines
-    .filter((line) => !/^\s+at /.test(line) || isTheirs(line))
-    .join('\n')
-    .trimEnd()
-  const isPlaced = theirs.includes('\n')
-  return thrown instanceof SyntaxError && !isPlaced ? ((await checkSyntax(file)) ?? theirs) : theirs
-}
-
-function isTheirs(frame: string): boolean {
-  return !frame.includes('node:') && !frame.includes(ownFolder) && !frame.includes('<anonymous>')
+    .slice(0, ours < 0 ? undefined : ours)
+    .filter((line) => !/^\s+at .*(?:node:|<anonymous>)/.test(line))
+  const isPlaced = theirs.length > 1
+  return (
+    (thrown instanceof SyntaxError && !isPlaced ? await checkSyntax(file) : undefined) ?? theirs.join('\n').trimEnd()
+  )
 }
 
 /** V8 keeps the place of a syntax error in an ES module to itself; `node --check` prints it. */

@@ -1,5 +1,5 @@
 import { basename, dirname, join, resolve } from 'node:path'
-import { BusbarError, type ErrorParts } from '../contract/errors.ts'
+import { BusbarError } from '../contract/errors.ts'
 import type { Service } from './app.ts'
 import { findConventional, findEntry, type FoundEntry } from './entry.ts'
 import { readServiceEnv } from './environment.ts'
@@ -26,7 +26,6 @@ export interface ServiceContext {
 export async function listServices({ found, config }: ServiceContext, problems: Problems): Promise<ServiceSource[]> {
   if (found.kind === 'program') return [await theProgram(found.root, found.file)]
   const sources = config.services === undefined ? await discover(found.root) : listed(config.services)
-  if (sources.length === 0) problems.add('CONFIG_INVALID', nothingToRun(found.root, config))
   for (const { name } of sources) await problems.collect(() => checkServiceName(name, discoveredHint(config, name)))
   return sources
 }
@@ -70,14 +69,6 @@ function listed(services: NonNullable<ParsedConfig['services']>): ServiceSource[
     name,
     config: typeof service === 'string' ? { path: service } : service,
   }))
-}
-
-function nothingToRun(root: string, config: ParsedConfig): ErrorParts {
-  const where =
-    config.services === undefined
-      ? `${join(root, 'services')} has no folder with a package.json or an index.*`
-      : 'services is empty'
-  return { message: `the app has no service: ${where}`, hint: "List them: services: { web: './web' }." }
 }
 
 async function theProgram(root: string, file: string | undefined): Promise<ServiceSource> {

@@ -1,5 +1,6 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { createSecureContext } from 'node:tls'
 import { BusbarError } from '../contract/errors.ts'
 import type { TlsFiles } from './app.ts'
 
@@ -21,6 +22,7 @@ export async function readTlsFiles(files: TlsFiles): Promise<TlsPair> {
       message: `gateway.tls: the key ${files.key} does not belong to the certificate ${files.cert}`,
       hint: 'Give the key that the certificate was made for; in a chain, the own certificate comes first.',
     })
+  checkChain(cert, key, files.cert)
   return { cert, key }
 }
 
@@ -43,6 +45,15 @@ function parseCertificate(pem: string, file: string): X509Certificate {
     return new X509Certificate(pem)
   } catch (error) {
     throw invalid('cert', file, (error as Error).message, pem)
+  }
+}
+
+/** The certificates behind the first are only looked at by the server itself. */
+function checkChain(cert: string, key: string, file: string): void {
+  try {
+    createSecureContext({ cert, key })
+  } catch (error) {
+    throw invalid('cert', file, (error as Error).message, cert)
   }
 }
 

@@ -21,7 +21,7 @@ export function parseConfig(value: unknown, problems: Problems): ParsedConfig | 
   let rest = value
   for (let round = 0; round < deepest; round++) {
     const parsed = appSchema.safeParse(rest)
-    if (parsed.success) return parsed.data
+    if (parsed.success) return withServices(parsed.data, value)
     const issues = parsed.error.issues.flatMap((issue) => unfold(issue, rest))
     // What is missing later is missing because it was cut.
     if (round === 0) for (const issue of issues) report(issue, value, problems)
@@ -29,6 +29,13 @@ export function parseConfig(value: unknown, problems: Problems): ParsedConfig | 
     for (const issue of issues.toReversed()) rest = without(rest, issue)
   }
   return undefined
+}
+
+/** Where what the config says of services was cut, none are to be looked for instead; without any, nothing is left to check. */
+function withServices(parsed: ParsedConfig, value: unknown): ParsedConfig | undefined {
+  const said = isPlainObject(value) ? value['services'] : undefined
+  if (said === undefined) return parsed
+  return isPlainObject(said) ? { ...parsed, services: parsed.services ?? {} } : undefined
 }
 
 /** Under `services`, also those that were left out: others may still name them. */

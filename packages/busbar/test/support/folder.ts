@@ -1,0 +1,34 @@
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+
+/** Files by their path; an object is written as JSON. */
+export type Files = Readonly<Record<string, string | object>>
+
+/** A folder of files that is gone at the end of its scope. */
+export class TestFolder implements Disposable {
+  readonly path = realpathSync(mkdtempSync(join(tmpdir(), 'busbar-test-')))
+
+  constructor(files: Files = {}) {
+    for (const [name, content] of Object.entries(files)) this.write(name, content)
+  }
+
+  write(name: string, content: string | object): void {
+    const file = join(this.path, name)
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content))
+  }
+
+  at(...names: string[]): string {
+    return join(this.path, ...names)
+  }
+
+  /** Takes every right to a file away; root may read it all the same. */
+  forbid(name: string): void {
+    chmodSync(this.at(name), 0)
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.path, { recursive: true, force: true })
+  }
+}
