@@ -5,6 +5,7 @@
 const { spawn, spawnSync } = require('node:child_process')
 const { createHash } = require('node:crypto')
 const fs = require('node:fs')
+const os = require('node:os')
 const path = require('node:path')
 
 const root = path.dirname(__dirname)
@@ -39,24 +40,38 @@ function installed() {
 
 function install(wanted) {
   console.error('Installing what package-lock.json names (once)…')
-  npm(['ci', '--no-audit', '--no-fund'])
+  npm(['ci', '--no-audit', '--no-fund', ...cacheFlags()])
   // The `node` package fetches its binary in an install script, which a careful npm may have skipped.
-  if (!fs.existsSync(localNode)) npm(['rebuild', 'node', '--ignore-scripts=false', '--foreground-scripts'])
+  if (!fs.existsSync(localNode))
+    npm(['rebuild', 'node', '--ignore-scripts=false', '--foreground-scripts', ...cacheFlags()])
   if (!fs.existsSync(localNode))
     fail(`npm left no Node at ${localNode}: allow the install script of "node" and try again`)
   fs.writeFileSync(stamp, wanted)
+}
+
+/** npm keeps its cache below HOME; where nothing can be written there, it gets a folder of this repository. */
+function cacheFlags() {
+  const cache = process.env.npm_config_cache || path.join(os.homedir(), '.npm')
+  try {
+    fs.mkdirSync(cache, { recursive: true })
+    fs.rmdirSync(fs.mkdtempSync(path.join(cache, 'probe-')))
+    return []
+  } catch {
+    return ['--cache', path.join(root, '.busbar', 'npm-cache')]
+  }
 }
 
 function npm(args) {
   const cli = process.env.npm_execpath
   const [command, first] = cli && /\.c?js$/.test(cli) ? [process.execPath, [cli]] : [windows ? 'npm.cmd' : 'npm', []]
   // Standard output is the task's: what npm says goes to standard error.
-  const { status, error } = spawnSync(command, [...first, ...args], {
+  const { status, signal, error } = spawnSync(command, [...first, ...args], {
     cwd: root,
     stdio: ['ignore', 2, 2],
     shell: windows,
   })
   if (error) fail(`npm could not be started: ${error.message}`)
+  if (signal !== null) fail(`npm ${args[0]} was ended by ${signal}: the next run installs anew`)
   if (status !== 0) fail(`npm ${args[0]} ended with ${status}: its own message is above`)
 }
 

@@ -4,12 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 
-export interface Step {
-  name: string
-  /** Seconds it took. */
-  seconds: number
-  code: number
-}
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /** Runs a program of `node_modules/.bin`, or any on PATH, in the repository's root; its output is ours. */
 export function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<number> {
@@ -21,10 +16,10 @@ export function run(command: string, args: readonly string[], env: NodeJS.Proces
     shell: process.platform === 'win32',
   })
   const pass = (signal: NodeJS.Signals) => child.kill(signal)
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, pass)
+  for (const signal of signals) process.on(signal, pass)
   child.on('error', reject)
   child.on('exit', (code, signal) => {
-    for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, pass)
+    for (const name of signals) process.off(name, pass)
     resolve(code ?? (signal === null ? 1 : 128))
   })
   return promise

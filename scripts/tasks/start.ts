@@ -1,4 +1,3 @@
-import { run } from './run.ts'
 import { runSteps } from './run.ts'
 import { buildSteps } from './steps.ts'
 
@@ -6,4 +5,6 @@ import { buildSteps } from './steps.ts'
 const args = process.argv.slice(2)
 const folder = args[0] !== undefined && !args[0].startsWith('-') ? [] : ['examples/fanout']
 await runSteps(buildSteps)
-process.exit(await run('node', ['packages/busbar/bin/busbar.js', 'start', ...folder, ...args]))
+// In this process: one less between the terminal and the app that has to pass signals on.
+process.argv.splice(2, Infinity, 'start', ...folder, ...args)
+await import(new URL('../../packages/busbar/bin/busbar.js', import.meta.url).href)
