@@ -1,15 +1,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Server as HttpServer } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Duplex } from 'node:stream'
 import type { Service } from '../../config/app.ts'
 import { BusbarError } from '../../contract/errors.ts'
+import { acceptSocket } from '../../mesh/bytes/accept.ts'
 import type { Endpoint } from '../../mesh/endpoint.ts'
 import { runInScope, type Scope } from '../../mesh/scope.ts'
 import type { ServiceReport } from '../../shared/control.ts'
 import type { Hosting } from './install.ts'
 import type { CapturedServer } from './listen.ts'
-import { plainFront } from './plain-front.ts'
+import { callableServer } from './http1-front.ts'
 import type { ProgramEnd, ProgramProcess } from './program-process.ts'
 import { isOther, otherWarning, reportOf } from './report.ts'
 import { startProgram } from './start.ts'
@@ -74,7 +74,7 @@ class Hosted implements HostedProgram {
 
   constructor(program: ProgramProcess, hosting: Hosting, captured: CapturedServer, report: ServiceReport) {
     this.service = program.service.name
-    this.server = plainFront(captured.server)
+    this.server = callableServer(captured)
     this.report = report
     this.#program = program
     this.#hosting = hosting
@@ -94,8 +94,8 @@ class Hosted implements HostedProgram {
     return this.#context(runInScope<R>, scope, callback)
   }
 
-  connect(stream: Duplex): void {
-    this.enter(this.#scope, () => this.server.emit('connection', stream))
+  connect(socket: Socket): void {
+    this.enter(this.#scope, () => acceptSocket(this.server, socket))
   }
 
   accept(handle: unknown, closed: () => void = () => {}): void {
@@ -121,7 +121,8 @@ class Hosted implements HostedProgram {
         exited.resolve()
       },
     })
-    await stopProgram(this.#program, exited.promise, timeout)
+    const servers = new Set([...this.#program.servers.map(({ server }) => server), this.server])
+    await stopProgram(this.#program, servers, exited.promise, timeout)
     for (const socket of this.#sockets) socket.destroy()
     this.#program.enterPhase({ is: 'stopped' })
     this.#hosting.output.flush(this.service)

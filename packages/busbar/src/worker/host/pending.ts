@@ -1,4 +1,4 @@
-import { createHook, type AsyncHook } from 'node:async_hooks'
+import { AsyncResource, createHook, type AsyncHook } from 'node:async_hooks'
 import { setImmediate as turn } from 'node:timers/promises'
 import { currentScope } from '../../mesh/scope.ts'
 
@@ -63,11 +63,17 @@ const quietTurns = 25
 
 /** Live as long as their owner is not collected, and keep nothing alive by themselves. */
 const inert = new Set([
+  'BLOBREADER',
   'DIRHANDLE',
+  'DNSCHANNEL',
   'ELDHISTOGRAM',
   'FILEHANDLE',
+  'HTTP2SESSION',
+  'HTTP2STREAM',
   'HTTPCLIENTREQUEST',
   'HTTPINCOMINGMESSAGE',
+  'INSPECTORJSBINDING',
+  'JSSTREAM',
   'PROMISE',
   'STREAMPIPE',
   'TLSWRAP',
@@ -75,7 +81,8 @@ const inert = new Set([
 ])
 
 function keepsAlive({ handle }: Resource): boolean {
-  return handle.hasRef?.() ?? true
+  // What libraries make to carry a context along stands for nothing in the loop.
+  return handle.hasRef?.() ?? !(handle instanceof AsyncResource)
 }
 
 /** Looks again in a while. */

@@ -1,4 +1,5 @@
-import type { App } from '../../config/app.ts'
+import type { App, Service } from '../../config/app.ts'
+import { bypassProxies } from '../../mesh/bytes/proxy.ts'
 import { currentScope } from '../../mesh/scope.ts'
 import { ProgramProcess } from './program-process.ts'
 
@@ -8,8 +9,8 @@ export class Programs {
   readonly #only: ProgramProcess | undefined
 
   constructor(app: App, base: NodeJS.ProcessEnv) {
-    const names = app.services.map((service) => `${service.name}.internal`)
-    const programs = app.services.map((service) => new ProgramProcess(service, environment(base, service.env, names)))
+    const names = app.services.map(({ name }) => name)
+    const programs = app.services.map((service) => new ProgramProcess(service, environment(base, service, names)))
     this.#byName = new Map(programs.map((program) => [program.service.name, program]))
     this.#only = programs.length === 1 ? programs[0] : undefined
   }
@@ -34,14 +35,8 @@ export class Programs {
   }
 }
 
-/** A proxy in the environment must not be asked for the app's own names: axios and others would send them there. */
-function environment(
-  base: NodeJS.ProcessEnv,
-  own: Readonly<Record<string, string>>,
-  names: readonly string[],
-): Record<string, string> {
+function environment(base: NodeJS.ProcessEnv, { env: own }: Service, names: readonly string[]): Record<string, string> {
   const env = { ...base, ...own } as Record<string, string>
-  if (!Object.keys(env).some((key) => /^(https?|all)_proxy$/i.test(key))) return env
-  for (const key of ['NO_PROXY', 'no_proxy']) env[key] = [env[key], ...names].filter(Boolean).join(',')
+  bypassProxies(env, names)
   return env
 }

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import type { ServiceReport } from '../../shared/control.ts'
 import type { CapturedServer } from './listen.ts'
-import { frontWarning } from './plain-front.ts'
+import { frontWarning } from './http1-front.ts'
 import type { ProgramProcess } from './program-process.ts'
 
 export function describeAddress(address: AddressInfo | string): string {
@@ -24,7 +24,7 @@ export function reportOf(
     warnings: [
       ...warnings,
       ...others.map((other) => otherWarning(program, captured, other)),
-      ...[frontWarning(captured.server)].filter((warning) => warning !== undefined),
+      ...[frontWarning(captured)].filter((warning) => warning !== undefined),
     ],
   }
 }

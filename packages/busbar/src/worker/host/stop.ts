@@ -10,15 +10,19 @@ const idleInterval = 25
 
 /**
  * Stops a program as a process manager would stop its process, and takes nobody else of the thread along: its signal
- * handlers first, then its servers, its `exit` handlers last. Must run in the program's scope, in phase `stopping`;
+ * handlers first, then `servers`, its `exit` handlers last. Must run in the program's scope, in phase `stopping`;
  * `exited` resolves when it calls `process.exit()` or breaks.
  */
-export async function stopProgram(program: ProgramProcess, exited: Promise<void>, timeout: number): Promise<void> {
+export async function stopProgram(
+  program: ProgramProcess,
+  servers: ReadonlySet<Server>,
+  exited: Promise<void>,
+  timeout: number,
+): Promise<void> {
   const over = new AbortController()
   using watch = new PendingWatch(program.service.name)
   const deadline = rest(timeout, over.signal)
-  const servers = program.servers.map(({ server }) => server)
-  const closed = Promise.all(servers.map(untilClosed))
+  const closed = Promise.all([...servers].map(untilClosed))
   const handled = runSignalHandlers(program)
   if (handled !== undefined) {
     await Promise.race([exited, closed, rest(Math.min(handlerGrace, timeout / 2), over.signal), deadline])
@@ -52,7 +56,11 @@ async function runHandler(
 }
 
 function untilClosed(server: Server): Promise<void> {
-  return new Promise((resolve) => void server.once('close', () => resolve()))
+  return new Promise((resolve) => {
+    server.once('close', resolve)
+    // One that the program had closed before says so no more.
+    if (!server.listening) server.getConnections((_, open) => open === 0 && resolve())
+  })
 }
 
 interface ClosingServer extends Server {

@@ -1,12 +1,13 @@
 /** The thread that a test's programs run in: hosts them, and gives each a port, so that tests come by real connections. */
 import { once } from 'node:events'
 import net, { type AddressInfo } from 'node:net'
-import { duplexPair } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { App } from '../../../../src/config/app.ts'
 import { BusbarError } from '../../../../src/contract/errors.ts'
+import { captureConnections } from '../../../../src/mesh/bytes/capture.ts'
 import { takeHandle } from '../../../../src/mesh/listener.ts'
+import { Router } from '../../../../src/mesh/router.ts'
 import { hostProgram, type HostedProgram } from '../../../../src/worker/host/host.ts'
 import { installHosting } from '../../../../src/worker/host/install.ts'
 import type { Started, ToTest, ToThread } from './messages.ts'
@@ -20,6 +21,8 @@ const hosting = installHosting({
   log: (record) => say({ type: 'log', record }),
   fault: (fault) => say(fault),
 })
+const router = new Router(app.services.map(({ name }) => name))
+captureConnections({ router, maxHops: app.limits.maxHops })
 const hosted: HostedProgram[] = []
 const fronts: net.Server[] = []
 let closed = 0
@@ -37,11 +40,11 @@ try {
 }
 
 async function open(program: HostedProgram): Promise<Started> {
+  router.add(program)
   const accepted = await front((socket) => program.accept(takeHandle(socket), () => closed++))
   const streamed = await front((socket) => {
-    const [near, far] = duplexPair()
-    void Promise.allSettled([pipeline(socket, near), pipeline(near, socket)])
-    program.connect(far)
+    const stream = net.connect(80, `${program.service}.internal`)
+    void Promise.allSettled([pipeline(socket, stream), pipeline(stream, socket)])
   })
   return { report: program.report, port: accepted, streamPort: streamed }
 }
