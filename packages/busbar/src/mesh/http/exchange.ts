@@ -1,5 +1,12 @@
+import { BusbarError } from '../../contract/errors.ts'
 import type { Endpoint } from '../endpoint.ts'
 import type { Scope } from '../scope.ts'
+import { InThreadExchange } from './in-thread-exchange.ts'
+import { addFraming, planRequest } from './request-plan.ts'
+import type { RequestPlan } from './request-plan.ts'
+import { fastPathWorks, methodNumbers } from './self-check.ts'
+
+export { fastPathWorks } from './self-check.ts'
 
 /**
  * One HTTP request and its answer between two programs in this thread, without a socket, HTTP text or a parser.
@@ -11,7 +18,10 @@ export interface ExchangeRequest {
   readonly method: string
   /** Path and query, starting with a slash. */
   readonly path: string
-  /** Name, value, name, value…, in the order and case they were stated. `Host` is among them. */
+  /**
+   * Name, value, name, value…, in the order and case they were stated. `Host` is among them. The list becomes the
+   * callee's own: hand over a fresh one. A body without `Content-Length` or `Transfer-Encoding` gets the one it needs.
+   */
   readonly rawHeaders: string[]
   /** A whole body; null for none, and for one that is streamed. */
   readonly body: string | Uint8Array | null
@@ -24,6 +34,8 @@ export interface ResponseHead {
   readonly statusText: string
   /** Names in lower case; a repeated one has a list. */
   readonly headers: Readonly<Record<string, string | string[]>>
+  /** Name, value, name, value…, as the callee wrote them; absent where no callee did. */
+  readonly rawHeaders?: readonly string[]
 }
 
 /** What becomes of a request, told in this order: any information, head, data…, then exactly one of end and error. */
@@ -58,23 +70,37 @@ export interface Exchange {
  * {@link canExchange} first: what it declines must go over a byte stream.
  */
 export function openExchange(
-  _endpoint: Endpoint,
-  _request: ExchangeRequest,
-  _scope: Scope,
-  _handler: ExchangeHandler,
+  endpoint: Endpoint,
+  request: ExchangeRequest,
+  scope: Scope,
+  handler: ExchangeHandler,
 ): Exchange {
-  throw new Error('not built yet')
+  const plan = planOf(endpoint, request)
+  if (plan === undefined)
+    throw new BusbarError('INTERNAL', {
+      message: `the request ${request.method} ${request.path} to service '${endpoint.service}' needs a byte stream`,
+      hint: 'ask canExchange() first',
+      service: endpoint.service,
+    })
+  addFraming(plan, request)
+  return new InThreadExchange(endpoint, request, plan, scope, handler)
 }
 
 /**
- * False for what only a byte stream does exactly: upgrades, CONNECT, methods the parser does not know, headers beyond
- * the server's limit, contradictory framing.
+ * False for what only a byte stream does exactly: what is not valid (the client there refuses it in its own words),
+ * upgrades, CONNECT, methods the parser does not know, contradictory or wrong lengths, headers beyond the server's limit
+ * or with other values than printable ASCII.
  */
-export function canExchange(_endpoint: Endpoint, _request: ExchangeRequest): boolean {
-  return fastPathWorks()
+export function canExchange(endpoint: Endpoint, request: ExchangeRequest): boolean {
+  return planOf(endpoint, request) !== undefined
 }
 
-/** Whether this Node's HTTP internals behave as the exchange relies upon. False: use the byte stream for every call. */
-export function fastPathWorks(): boolean {
-  return false
+let last: { endpoint: Endpoint; request: ExchangeRequest; plan: RequestPlan | undefined } | undefined
+
+/** Remembered for the `openExchange` that follows `canExchange`. */
+function planOf(endpoint: Endpoint, request: ExchangeRequest): RequestPlan | undefined {
+  if (last?.request === request && last.endpoint === endpoint) return last.plan
+  const plan = fastPathWorks() ? planRequest(methodNumbers(), endpoint, request) : undefined
+  last = { endpoint, request, plan }
+  return plan
 }

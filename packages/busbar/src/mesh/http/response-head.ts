@@ -1,14 +1,16 @@
-import { createServer, IncomingMessage, maxHeaderSize, ServerResponse, validateHeaderName } from 'node:http'
-import { validateHeaderValue } from 'node:http'
+import {
+  createServer,
+  IncomingMessage,
+  maxHeaderSize,
+  ServerResponse,
+  validateHeaderName,
+  validateHeaderValue,
+} from 'node:http'
 import { Socket } from 'node:net'
 import type { ResponseHead } from './exchange.ts'
+import { isPlain } from './header-values.ts'
 import { symbolNamed } from './internals.ts'
 import type { OutHeaders, ResponseInternals } from './internals.ts'
-
-/**
- * Lays out a response's head as Node's `_storeHeader` does (`lib/_http_outgoing.js`), as fields instead of text: the same
- * headers in the same order, the same flags left on the response, the same errors thrown.
- */
 
 /** How the caller knows where the body ends. */
 export type Framing =
@@ -22,104 +24,210 @@ export type Framing =
   /** By the end of the connection. */
   | 'close'
 
-export interface CaughtHead extends ResponseHead {
-  readonly framing: Framing
-  /** With framing `stated` and `whole`. */
-  readonly length: number
-  /** False: the response says `connection: close`. */
-  readonly keepAlive: boolean
-}
-
 const outHeaders = symbolNamed(new ServerResponse(new IncomingMessage(new Socket())), 'kOutHeaders')!
 const uniqueHeaders = symbolNamed(createServer(), 'kUniqueHeaders')!
 
 const closing = /(?:^|\W)close(?:$|\W)/i
+const digits = /^\d{1,15}$/
 
 /**
+ * Lays out a response's head as Node's `_storeHeader` does (lib/_http_outgoing.js), as fields instead of text: the same
+ * headers in the same order, the same flags left on the response, the same errors thrown.
+ *
  * Undefined for a head that is not plain: what a client makes of it depends on how Node writes it as bytes (characters
- * beyond ASCII, contradictory lengths, an `Upgrade`), so it has to become text. Nothing is changed then.
+ * beyond ASCII, contradictory lengths, an `Upgrade`), so it has to become text. The flags set so far are those that
+ * Node's own code will set again.
  */
 export function catchHead(response: ResponseInternals, headers: unknown): CaughtHead | undefined {
-  const { statusCode, statusMessage } = response
-  if (statusCode < 200 || !isPlain(statusMessage)) return undefined
-  const draft = new Draft(statusMessage.length)
-  const out = (response as unknown as Record<symbol, unknown>)[outHeaders]
-  if (headers) {
-    if (headers === out) draft.addOutHeaders(response, headers as OutHeaders)
-    else if (Array.isArray(headers)) draft.addList(response, headers)
-    else draft.addRecord(response, headers as Record<string, unknown>)
-  }
-  if (!draft.plain) return undefined
-  if (response.sendDate && !draft.date) draft.put('Date', 'date', utcDate())
-  return draft.frame(response)
+  if (response.statusCode < 200 || response.chunkedEncoding || !isPlain(response.statusMessage)) return undefined
+  const head = new CaughtHead(response)
+  if (headers) head.addAll(response, headers)
+  return head.plain && head.complete(response) ? head : undefined
 }
 
-class Draft {
+export class CaughtHead implements ResponseHead {
+  readonly status: number
+  readonly statusText: string
   readonly headers: Record<string, string | string[]> = {}
   readonly rawHeaders: string[] = []
+  framing: Framing = 'close'
+  /** With framing `stated` and `whole`. */
+  length = -1
+  /** False: the response says `connection: close`. */
+  keepAlive = true
   plain = true
-  date = false
   #size: number
+  #date = false
   #connection = false
-  #close = false
-  #chunked = false
-  #length = -1
+  #coding = false
   #trailer = false
-  #customKeepAlive = false
 
-  constructor(size: number) {
-    this.#size = size
+  constructor(response: ResponseInternals) {
+    this.status = response.statusCode
+    this.statusText = response.statusMessage
+    this.#size = response.statusMessage.length
   }
 
-  addOutHeaders(response: ResponseInternals, headers: OutHeaders): void {
-    for (const key in headers) {
-      const [name, value] = headers[key]!
-      this.#add(response, name, key, value, false)
+  addAll(response: ResponseInternals, headers: unknown): void {
+    if (headers === (response as unknown as Record<symbol, unknown>)[outHeaders]) {
+      for (const key in headers as OutHeaders) {
+        const entry = (headers as OutHeaders)[key]!
+        this.#add(response, entry[0], key, entry[1], false)
+      }
+    } else if (Array.isArray(headers)) this.#addList(response, headers)
+    else {
+      const record = headers as Record<string, unknown>
+      for (const name in record) if (Object.hasOwn(record, name)) this.#check(response, name, record[name])
     }
   }
 
-  addList(response: ResponseInternals, headers: readonly unknown[]): void {
+  /** What stands behind the program's own headers. False for a head that Node's code treats in a way of its own. */
+  complete(response: ResponseInternals): boolean {
+    if (response.sendDate && !this.#date) this.#put('Date', 'date', utcDate())
+    this.#stateConnection(response)
+    this.framing = this.#stateLength(response)
+    // Without chunks there is no place for trailers: Node throws.
+    if (this.#trailer && this.framing !== 'chunked') return false
+    return this.#size < maxHeaderSize
+  }
+
+  #stateConnection(response: ResponseInternals): void {
+    if (response._removedConnection) response._last = !response.shouldKeepAlive
+    else if (!this.#connection) {
+      const bounded = this.length >= 0 || response.useChunkedEncodingByDefault || response.agent
+      if (!response.shouldKeepAlive || !bounded) {
+        response._last = true
+        this.#putClose()
+      } else if (response.maxRequestsOnConnectionReached) this.#putClose()
+      else this.#putKeepAlive(response)
+    }
+  }
+
+  #putClose(): void {
+    this.keepAlive = false
+    this.#put('Connection', 'connection', 'close')
+  }
+
+  #putKeepAlive(response: ResponseInternals): void {
+    this.#put('Connection', 'connection', 'keep-alive')
+    if (!response._keepAliveTimeout || !response._defaultKeepAlive) return
+    const max = ~~response._maxRequestsPerSocket! > 0 ? `, max=${response._maxRequestsPerSocket}` : ''
+    this.#put('Keep-Alive', 'keep-alive', `timeout=${Math.floor(response._keepAliveTimeout / 1000)}${max}`)
+  }
+
+  #stateLength(response: ResponseInternals): Framing {
+    if (!response._hasBody) return 'none'
+    if (this.length >= 0) return 'stated'
+    if (this.#coding) return 'chunked'
+    if (response.useChunkedEncodingByDefault) {
+      const length = response._contentLength
+      if (!this.#trailer && !response._removedContLen && typeof length === 'number') {
+        this.length = length
+        this.#put('Content-Length', 'content-length', `${length}`)
+        return 'whole'
+      }
+      if (!response._removedTE) {
+        this.#put('Transfer-Encoding', 'transfer-encoding', 'chunked')
+        return 'chunked'
+      }
+    }
+    response._last = true
+    return 'close'
+  }
+
+  #addList(response: ResponseInternals, headers: readonly unknown[]): void {
     if (Array.isArray(headers[0]))
-      for (const [name, value] of headers as [string, unknown][]) this.#addChecked(response, name, value)
-    // Node's own code throws for it.
+      for (const [name, value] of headers as [string, unknown][]) this.#check(response, name, value)
+    // Node's code throws for it.
     else if (headers.length % 2 !== 0) this.plain = false
-    else for (let n = 0; n < headers.length; n += 2) this.#addChecked(response, headers[n] as string, headers[n + 1])
+    else for (let n = 0; n < headers.length; n += 2) this.#check(response, headers[n] as string, headers[n + 1])
   }
 
-  addRecord(response: ResponseInternals, headers: Record<string, unknown>): void {
-    for (const name in headers) if (Object.hasOwn(headers, name)) this.#addChecked(response, name, headers[name])
-  }
-
-  /** The part of `_storeHeader` behind the program's own headers. */
-  frame(response: ResponseInternals): CaughtHead | undefined {
-    let { shouldKeepAlive } = response
-    const empty = response.statusCode === 204 || response.statusCode === 304
-    if (this.#chunked && empty) {
-      this.#chunked = false
-      shouldKeepAlive = false
-      return undefined
-    }
-    void shouldKeepAlive
-    return undefined
-  }
-
-  #addChecked(response: ResponseInternals, name: string, value: unknown): void {
+  #check(response: ResponseInternals, name: string, value: unknown): void {
     validateHeaderName(name)
     this.#add(response, name, name.toLowerCase(), value, true)
   }
 
   #add(response: ResponseInternals, name: string, key: string, value: unknown, check: boolean): void {
-    void [response, name, key, value, check, uniqueHeaders, closing, maxHeaderSize, validateHeaderValue]
+    if (!Array.isArray(value)) this.#store(response, name, key, value, check)
+    else if (isJoined(response, key, value)) this.#store(response, name, key, value.join('; '), check)
+    else for (const one of value) this.#store(response, name, key, one, check)
   }
 
-  put(name: string, key: string, value: string): void {
-    void [name, key, value]
+  #store(response: ResponseInternals, name: string, key: string, value: unknown, check: boolean): void {
+    if (check) validateHeaderValue(name, value as string)
+    const text = typeof value === 'string' ? value : `${value as number}`
+    if (!isPlain(text)) this.plain = false
+    this.#put(name, key, text)
+    if (key.length >= 4 && key.length <= 17) this.#match(response, key, text)
+  }
+
+  #match(response: ResponseInternals, key: string, value: string): void {
+    switch (key) {
+      case 'connection':
+        this.#connection = true
+        response._removedConnection = false
+        if (closing.test(value)) {
+          response._last = true
+          this.keepAlive = false
+        } else response.shouldKeepAlive = true
+        break
+      case 'transfer-encoding':
+        // Any other coding, or a length beside it, is for the parser to judge.
+        if (this.#coding || this.length >= 0 || value !== 'chunked') this.plain = false
+        this.#coding = true
+        response._removedTE = false
+        break
+      case 'content-length':
+        if (this.#coding || this.length >= 0 || !digits.test(value)) this.plain = false
+        this.length = +value
+        response._contentLength = this.length
+        response._removedContLen = false
+        break
+      case 'date':
+        this.#date = true
+        break
+      case 'trailer':
+        this.#trailer = true
+        break
+      case 'keep-alive':
+        response._defaultKeepAlive = false
+        break
+      case 'expect':
+      case 'upgrade':
+      case '__proto__':
+        this.plain = false
+    }
+  }
+
+  #put(name: string, key: string, value: string): void {
+    this.rawHeaders.push(name, value)
+    this.#size += name.length + value.length
+    const known = this.headers[key]
+    if (known === undefined) this.headers[key] = value
+    else if (typeof known === 'string') this.headers[key] = [known, value]
+    else if (Array.isArray(known)) known.push(value)
   }
 }
 
-function isPlain(_value: string): boolean {
-  return true
+function isJoined(response: ResponseInternals, key: string, values: readonly unknown[]): boolean {
+  if (values.length >= 2 && key === 'cookie') return true
+  const unique = (response as unknown as Record<symbol, ReadonlySet<string> | null>)[uniqueHeaders]
+  return unique?.has(key) === true
 }
+
+let date: string | undefined
+
+/** Once a second, as Node does it. */
 function utcDate(): string {
-  return ''
+  if (date === undefined) {
+    const now = new Date()
+    date = now.toUTCString()
+    setTimeout(forgetDate, 1000 - now.getMilliseconds()).unref()
+  }
+  return date
+}
+
+function forgetDate(): void {
+  date = undefined
 }

@@ -1,0 +1,109 @@
+import { Server as TlsServer } from 'node:tls'
+import type { AddressInfo } from 'node:net'
+import type { Endpoint } from '../endpoint.ts'
+import { callbacksOf, parserClassOf, parseSilently } from './internals.ts'
+import type { HttpParserClass, ParserCallbacks, ServerInternals } from './internals.ts'
+import { VirtualHandle } from './virtual-handle.ts'
+import { VirtualSocket } from './virtual-socket.ts'
+
+/** Idle ones that are kept: as many calls may be underway at once without making connections. About 8 kB each. */
+const maxIdle = 512
+
+/** Lets a parser that never sees text count as idle, not as a connection that is slow to send its first request. */
+const finishedRequest = Buffer.from('GET / HTTP/1.1\r\n\r\n')
+
+const pools = new WeakMap<Endpoint, ConnectionPool>()
+
+/**
+ * The virtual keep-alive connections of one endpoint: one per call in flight, the last one used first. They are the
+ * server's own to count, to time out after its `keepAliveTimeout` and to close.
+ */
+export class ConnectionPool {
+  /** Of the server's parsers; there once a connection was made. */
+  callbacks!: ParserCallbacks
+  parserClass!: HttpParserClass
+  readonly #server: ServerInternals
+  readonly #idle: VirtualSocket[] = []
+  #made = 0
+
+  static of(endpoint: Endpoint): ConnectionPool {
+    const known = pools.get(endpoint)
+    if (known !== undefined) return known
+    const pool = new ConnectionPool(endpoint)
+    pools.set(endpoint, pool)
+    return pool
+  }
+
+  constructor(endpoint: Endpoint) {
+    this.#server = endpoint.server as ServerInternals
+  }
+
+  /** Undefined where the server takes no more connections. Runs the program's `'connection'` listeners. */
+  take(): VirtualSocket | undefined {
+    return this.#idle.pop() ?? this.#connect()
+  }
+
+  give(socket: VirtualSocket): void {
+    if (this.#idle.length < maxIdle && this.#server.listening) this.#idle.push(socket)
+    else process.nextTick(() => socket.destroy())
+  }
+
+  /** The socket was closed, by its timeout or by the server. */
+  remove(socket: VirtualSocket): void {
+    const index = this.#idle.indexOf(socket)
+    if (index !== -1) this.#idle.splice(index, 1)
+  }
+
+  /** What `net.Server` does with an accepted connection (`onconnection` in lib/net.js). */
+  #connect(): VirtualSocket | undefined {
+    const server = this.#server
+    const handle = new VirtualHandle(this.#localAddress(), this.#remoteAddress())
+    if (server.maxConnections != null && server._connections >= server.maxConnections) {
+      server.emit('drop', dropped(handle))
+      return undefined
+    }
+    const socket = new VirtualSocket(this, server, handle)
+    server._connections++
+    // An https server speaks HTTP on what its TLS layer hands it: here nothing is encrypted, and says so.
+    server.emit(server instanceof TlsServer ? 'secureConnection' : 'connection', socket)
+    return this.#prepare(socket)
+  }
+
+  #prepare(socket: VirtualSocket): VirtualSocket | undefined {
+    const { parser } = socket
+    if (parser === null || parser === undefined) {
+      socket.destroy()
+      return undefined
+    }
+    this.callbacks ??= callbacksOf(parser)
+    this.parserClass ??= parserClassOf(parser)
+    parseSilently(parser, finishedRequest)
+    return socket
+  }
+
+  #localAddress(): AddressInfo {
+    const address = this.#server.address()
+    const port = address !== null && typeof address === 'object' ? address.port : 0
+    return { address: '127.0.0.1', family: 'IPv4', port }
+  }
+
+  /** No port that a system hands out to clients by default, and another for each connection. */
+  #remoteAddress(): AddressInfo {
+    return { address: '127.0.0.1', family: 'IPv4', port: 1024 + (this.#made++ % 31_744) }
+  }
+}
+
+function dropped(handle: VirtualHandle): Record<string, unknown> {
+  const local: Partial<AddressInfo> = {}
+  const remote: Partial<AddressInfo> = {}
+  handle.getsockname(local)
+  handle.getpeername(remote)
+  return {
+    localAddress: local.address,
+    localPort: local.port,
+    localFamily: local.family,
+    remoteAddress: remote.address,
+    remotePort: remote.port,
+    remoteFamily: remote.family,
+  }
+}

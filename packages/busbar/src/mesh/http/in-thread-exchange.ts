@@ -1,0 +1,303 @@
+import { BusbarError } from '../../contract/errors.ts'
+import type { Endpoint } from '../endpoint.ts'
+import type { Scope } from '../scope.ts'
+import { Answer } from './answer.ts'
+import type { Chunk } from './answer.ts'
+import { ConnectionPool } from './connection-pool.ts'
+import type { Exchange, ExchangeHandler, ExchangeRequest } from './exchange.ts'
+import { foldHeaders, foldTrailers } from './header-fields.ts'
+import type { RequestPlan } from './request-plan.ts'
+import type { CaughtHead } from './response-head.ts'
+import { ResponseText } from './response-text.ts'
+import type { TextReader } from './response-text.ts'
+import { Turn } from './turns.ts'
+import { Upload } from './upload.ts'
+import type { VirtualSocket } from './virtual-socket.ts'
+
+/** Larger whole bodies go piece by piece. */
+const largeBody = 64 * 1024
+/** What one call may pass in one turn of the event loop before all others get theirs. */
+const maxPerTurn = 256 * 1024
+
+/** Calls of one turn start together in the next: measured against starting each by itself in docs/decisions. */
+const starts = new Turn<InThreadExchange>(setImmediate, (exchange) => exchange.start())
+const uploads = new Turn<InThreadExchange>(setImmediate, (exchange) => exchange.passUpload())
+
+/** One call: the caller's side is the {@link Answer}, the program's side is here and runs in `endpoint.enter`. */
+export class InThreadExchange extends Answer implements Exchange {
+  readonly request: ExchangeRequest
+  readonly plan: RequestPlan
+  /** A small whole body; all others are an upload. */
+  readonly body: Uint8Array | null = null
+  readonly upload: Upload | undefined
+  readonly #endpoint: Endpoint
+  readonly #scope: Scope
+  #socket: VirtualSocket | undefined
+  #uploadDue = false
+  #head: CaughtHead | undefined
+  #headPut = false
+  /** Of a body whose length was stated: what is to come. */
+  #left = Infinity
+  #text: ResponseText | undefined
+  #spoilt = false
+  #thisTurn = 0
+
+  constructor(endpoint: Endpoint, request: ExchangeRequest, plan: RequestPlan, scope: Scope, handler: ExchangeHandler) {
+    super(handler)
+    this.request = request
+    this.plan = plan
+    this.#endpoint = endpoint
+    this.#scope = scope
+    const { body } = request
+    if (request.streamed) this.upload = new Upload(this, plan.contentLength)
+    else if (body !== null && body.length > 0) {
+      // Bytes are copied: the caller may use the memory again.
+      const bytes = typeof body === 'string' ? Buffer.from(body) : Buffer.from(body)
+      if (bytes.length > largeBody) this.upload = Upload.whole(this, bytes)
+      else this.body = bytes
+    }
+    starts.add(this)
+  }
+
+  // The caller's side
+
+  write(chunk: Uint8Array | string): boolean {
+    return this.upload?.write(typeof chunk === 'string' ? Buffer.from(chunk) : Buffer.from(chunk)) ?? true
+  }
+
+  end(rawTrailers?: string[]): void {
+    this.upload?.end(rawTrailers ?? null)
+  }
+
+  override abort(error?: Error): void {
+    // After the answer, only what is left of the request can be given up.
+    if (this.isTold && this.upload?.complete !== false) return
+    const unread = this.hasUntold
+    this.cancel(error ?? this.#aborted())
+    this.#enter(() => {
+      if (this.#socket?.exchange === this) this.#socket.hangUp(unread)
+    })
+  }
+
+  protected override drained(): void {
+    if (this.#socket?.isHolding === true && this.#thisTurn < maxPerTurn) this.#enter(() => this.#socket?.release())
+  }
+
+  // The program's side
+
+  /** The program's code runs in here. */
+  start(): void {
+    if (!this.isOpen) return
+    if (this.#endpoint.state === 'stopped' || !this.#endpoint.server.listening) this.putFailure(this.#unavailable())
+    else this.#enter(() => this.#begin())
+  }
+
+  passUploadSoon(): void {
+    if (this.#uploadDue) return
+    this.#uploadDue = true
+    uploads.add(this)
+  }
+
+  passUpload(): void {
+    this.#uploadDue = false
+    this.#enter(() => this.upload?.pass())
+  }
+
+  uploadDrained(): void {
+    this.putDrain()
+  }
+
+  get isHeadCaught(): boolean {
+    return this.#head !== undefined
+  }
+
+  catchHead(head: CaughtHead): void {
+    this.#head = head
+    if (head.framing === 'stated') this.#left = head.length
+    else if (head.framing === 'none') this.#left = 0
+  }
+
+  /** All of a response at once. The number of bytes, or -1 where it is not all. */
+  takeWhole(data: Chunk, encoding: unknown): number {
+    const head = this.#head
+    if (head === undefined || head.framing === 'chunked' || head.framing === 'close') return -1
+    const isText = typeof data === 'string'
+    if (isText && encoding !== undefined && encoding !== null && encoding !== 'utf8' && data !== '') return -1
+    if (head.framing === 'stated' && Buffer.byteLength(data) !== head.length) return -1
+    this.#headPut = true
+    this.putHead(head)
+    this.putChunk(isText ? wellFormed(data) : Buffer.from(data))
+    this.putEnd()
+    return head.framing === 'none' ? 0 : head.length
+  }
+
+  /** A piece of the body. False: the program should wait. */
+  takePayload(data: Chunk, encoding: BufferEncoding): boolean {
+    this.#putHeadOnce()
+    if (data.length === 0 || !this.isOpen) return true
+    let chunk = owned(data, encoding)
+    if (this.#left !== Infinity) chunk = this.#withinLength(chunk)
+    this.putChunk(chunk)
+    if (this.#left === 0) this.putEnd()
+    return this.#countTurn(chunk.length) && this.hasRoom
+  }
+
+  /** `bytes` must be ours. */
+  takeText(bytes: Uint8Array): boolean {
+    this.#text ??= new ResponseText(
+      ConnectionPool.of(this.#endpoint).parserClass,
+      this.request.method === 'HEAD',
+      this.#textReader(),
+    )
+    this.#text.read(bytes)
+    return this.#countTurn(bytes.length) && this.hasRoom
+  }
+
+  /** The program has ended its response, and all of it was taken. */
+  finished(trailers: string): void {
+    if (this.#head === undefined) return
+    this.#text?.free()
+    this.#putHeadOnce()
+    if (!this.isOpen) return
+    const { framing } = this.#head
+    // Less than it promised: a client would wait for the rest until the server's keep-alive timeout, then fail.
+    if (framing === 'stated') this.hungUp()
+    else this.putEnd(framing === 'chunked' && trailers !== '' ? foldTrailers(trailers) : undefined)
+  }
+
+  /** The program closed the connection. */
+  hungUp(): void {
+    this.#spoilt = true
+    if (!this.isOpen) return
+    if (this.#text !== undefined && this.#head === undefined) this.#text.close()
+    // Such a body ends where the connection does.
+    else if (this.#headPut && this.#head!.framing === 'close') this.putEnd()
+    else this.putFailure(this.#closedByProgram())
+  }
+
+  /** The connection cannot carry another call. */
+  spoil(): void {
+    this.#spoilt = true
+  }
+
+  get isReusable(): boolean {
+    return this.isComplete && !this.#spoilt && this.plan.keepAlive && this.#head?.keepAlive === true
+  }
+
+  #begin(): void {
+    const socket = ConnectionPool.of(this.#endpoint).take()
+    if (socket === undefined) return this.hungUp()
+    this.#socket = socket
+    socket.begin(this)
+  }
+
+  /** What the program throws is its own uncaught exception, never the caller's. */
+  #enter(run: () => void): void {
+    this.#endpoint.enter(this.#scope, () => {
+      try {
+        run()
+      } catch (error) {
+        process.nextTick(rethrow, error)
+      }
+    })
+  }
+
+  #putHeadOnce(): void {
+    if (this.#headPut) return
+    this.#headPut = true
+    this.putHead(this.#head!)
+    if (this.#left === 0) this.putEnd()
+  }
+
+  /** A client takes as much as the head said, and closes the connection over the rest. */
+  #withinLength(chunk: Chunk): Chunk {
+    const length = Buffer.byteLength(chunk)
+    if (length <= this.#left) {
+      this.#left -= length
+      return chunk
+    }
+    this.#spoilt = true
+    const bytes = (typeof chunk === 'string' ? Buffer.from(chunk) : chunk).subarray(0, this.#left)
+    this.#left = 0
+    return bytes
+  }
+
+  /** False: enough for this turn, the rest waits for the next. */
+  #countTurn(length: number): boolean {
+    if (this.#thisTurn === 0) setImmediate(nextTurn, this)
+    this.#thisTurn += length
+    return this.#thisTurn < maxPerTurn
+  }
+
+  nextTurn(): void {
+    this.#thisTurn = 0
+    if (this.hasRoom) this.drained()
+  }
+
+  #textReader(): TextReader {
+    return {
+      information: (status, rawHeaders) => this.putInformation(status, foldHeaders(rawHeaders)),
+      head: (status, statusText, rawHeaders) => {
+        this.#spoilt = true
+        if (status === 101) this.#broken(badUpgrade())
+        else this.putHead({ status, statusText, headers: foldHeaders(rawHeaders), rawHeaders })
+      },
+      data: (chunk) => this.putChunk(chunk),
+      end: (rawTrailers) => this.putEnd(foldTrailers(rawTrailers)),
+      broken: (error) => this.#broken(error ?? this.#closedByProgram()),
+    }
+  }
+
+  /** A client closes a connection on which it finds something else than HTTP. */
+  #broken(error: Error): void {
+    this.putFailure(error)
+    process.nextTick(() => this.#socket?.hangUp(false))
+  }
+
+  #unavailable(): BusbarError {
+    const { service } = this.#endpoint
+    return new BusbarError('SERVICE_UNAVAILABLE', {
+      message: `service '${service}' has stopped and takes no more calls`,
+      hint: 'order the services with `needs`, so that what is called stops after its callers',
+      service,
+    })
+  }
+
+  #aborted(): BusbarError {
+    const { service } = this.#endpoint
+    return new BusbarError('CALL_ABORTED', { message: `the call to service '${service}' was aborted`, service })
+  }
+
+  /** In the words of undici, whose error programs know how to handle. */
+  #closedByProgram(): Error {
+    const { service } = this.#endpoint
+    const cause = new BusbarError('SERVICE_HANGUP', {
+      message: `service '${service}' closed the connection before its answer to ${this.request.method} ${this.request.path} was complete`,
+      service,
+    })
+    return Object.assign(new Error('other side closed', { cause }), { name: 'SocketError', code: 'UND_ERR_SOCKET' })
+  }
+}
+
+function nextTurn(exchange: InThreadExchange): void {
+  exchange.nextTurn()
+}
+
+/** What the program wrote, as the caller may keep it: text stays text, bytes are copied. */
+function owned(data: Chunk, encoding: BufferEncoding): Chunk {
+  if (typeof data !== 'string') return Buffer.from(data)
+  return encoding === 'utf8' || encoding === 'utf-8' ? wellFormed(data) : Buffer.from(data, encoding)
+}
+
+/** As UTF-8 would carry it. */
+function wellFormed(text: string): string {
+  return text.isWellFormed() ? text : text.toWellFormed()
+}
+
+function badUpgrade(): Error {
+  return Object.assign(new Error('bad upgrade'), { name: 'SocketError', code: 'UND_ERR_SOCKET' })
+}
+
+function rethrow(error: unknown): never {
+  throw error
+}

@@ -1,0 +1,78 @@
+import type { AddressInfo } from 'node:net'
+
+export interface HandleOwner {
+  /** The socket reads again. */
+  reading(): void
+  /** The program ended its side (`socket.end()`), the other stays open. */
+  ended(): void
+  /** The socket was destroyed. */
+  closed(): void
+}
+
+/**
+ * Stands where libuv's TCP handle stands under a `net.Socket` (`lib/net.js`). Writing does not pass here: the socket
+ * overrides `_writeGeneric`, since a handle reports through buffers that only C++ can reach.
+ */
+export class VirtualHandle {
+  /** Kept by `net.Socket` and the HTTP server: false while the program asks for no more. */
+  reading = false
+  /** Of bodies: there is no text whose bytes could be counted. */
+  bytesRead = 0
+  bytesWritten = 0
+  readonly fd = -1
+  readonly #local: AddressInfo
+  readonly #remote: AddressInfo
+  #owner: HandleOwner | undefined
+
+  constructor(local: AddressInfo, remote: AddressInfo) {
+    this.#local = local
+    this.#remote = remote
+  }
+
+  attach(owner: HandleOwner): void {
+    this.#owner = owner
+  }
+
+  readStart(): number {
+    this.#owner?.reading()
+    return 0
+  }
+
+  readStop(): number {
+    return 0
+  }
+
+  /** 1 says that it was done at once. */
+  shutdown(): number {
+    this.#owner?.ended()
+    return 1
+  }
+
+  /** libuv closes after the current turn. */
+  close(done: () => void): void {
+    this.#owner?.closed()
+    setImmediate(done)
+  }
+
+  getsockname(out: Partial<AddressInfo>): number {
+    Object.assign(out, this.#local)
+    return 0
+  }
+
+  getpeername(out: Partial<AddressInfo>): number {
+    Object.assign(out, this.#remote)
+    return 0
+  }
+
+  setNoDelay(): number {
+    return 0
+  }
+
+  setKeepAlive(): number {
+    return 0
+  }
+
+  ref(): void {}
+
+  unref(): void {}
+}
