@@ -1,6 +1,7 @@
 import { captureConnections } from './bytes/capture.ts'
 import { announceHops } from './bytes/hops.ts'
 import { installDispatcher } from './http/dispatcher.ts'
+import { fastPathWorks } from './http/exchange.ts'
 import { installFetch } from './http/fetch.ts'
 import { installUndiciRequest } from './http/undici-request.ts'
 import type { Router } from './router.ts'
@@ -25,8 +26,10 @@ export async function startMesh(options: HttpMesh): Promise<Mesh> {
   const installed = new DisposableStack()
   installed.use(captureConnections(mesh))
   installed.use(announceHops(mesh.router))
-  installed.use(installFetch(mesh))
-  installed.use(installDispatcher(mesh))
-  installed.use(installUndiciRequest(mesh))
+  if (fastPathWorks()) {
+    installed.use(installFetch(mesh))
+    installed.use(installDispatcher(mesh))
+    installed.use(installUndiciRequest(mesh))
+  }
   return { ...mesh, [Symbol.asyncDispose]: async () => installed.dispose() }
 }

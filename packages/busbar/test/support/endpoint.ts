@@ -12,6 +12,7 @@ export class TestEndpoint implements Endpoint, AsyncDisposable {
   readonly server: Server
   state: Endpoint['state'] = 'serving'
   readonly #snapshot: <R>(run: () => R) => R
+  readonly #sockets = new Set<Socket>()
 
   constructor(service: string, program: Server | RequestListener) {
     this.service = service
@@ -26,6 +27,8 @@ export class TestEndpoint implements Endpoint, AsyncDisposable {
   }
 
   connect(socket: Socket): void {
+    this.#sockets.add(socket)
+    socket.once('close', () => this.#sockets.delete(socket))
     acceptSocket(this.server, socket)
   }
 
@@ -34,7 +37,7 @@ export class TestEndpoint implements Endpoint, AsyncDisposable {
     if (!this.server.listening) return
     const closed = new Promise((resolve) => this.server.once('close', resolve))
     this.server.close()
-    this.server.closeAllConnections()
+    for (const socket of this.#sockets) socket.destroy()
     await closed
   }
 }

@@ -1,10 +1,11 @@
 import { channel } from 'node:diagnostics_channel'
+import type { ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import type { Endpoint } from '../endpoint.ts'
 import { nextHops } from '../hops.ts'
 import type { HttpMesh } from '../mesh.ts'
 import { connectionRefused } from '../refusals.ts'
-import { runInScope } from '../scope.ts'
+import { runInScope, type Scope } from '../scope.ts'
 import { interceptRequests } from './accept.ts'
 import { currentContext, End } from './end.ts'
 import { answerHopLimit, takeHops } from './hops.ts'
@@ -32,6 +33,10 @@ export function connectToService(mesh: HttpMesh, service: string, port: number, 
   // Of whatever sends no number with its requests, such as a client that writes HTTP by itself.
   const hops = nextHops()
   setImmediate(() => establish({ mesh, service, hops, socket, end }))
+}
+
+interface MutableScope extends Scope {
+  hops: number
 }
 
 interface Attempt {
@@ -69,7 +74,7 @@ function openServerEnd(attempt: Attempt, endpoint: Endpoint): End {
     ...(highWaterMark !== undefined && { readableHighWaterMark: highWaterMark, writableHighWaterMark: highWaterMark }),
   })
   // The connection's own scope: what its requests' bodies and an upgrade's messages cause counts like the last request.
-  const scope = { service: endpoint.service, hops: attempt.hops }
+  const scope: MutableScope = { service: endpoint.service, hops: attempt.hops }
   const { local, remote } = attempt.end
   return new End(socket, {
     local: remote,
@@ -79,12 +84,7 @@ function openServerEnd(attempt: Attempt, endpoint: Endpoint): End {
   })
 }
 
-function acceptAtEndpoint(
-  mesh: HttpMesh,
-  endpoint: Endpoint,
-  scope: { service: string; hops: number },
-  socket: Socket,
-) {
+function acceptAtEndpoint(mesh: HttpMesh, endpoint: Endpoint, scope: MutableScope, socket: Socket): void {
   if (endpoint.state === 'stopped') {
     socket.destroy()
     return
@@ -93,9 +93,21 @@ function acceptAtEndpoint(
   interceptRequests(socket, (request, next) => {
     const hops = takeHops(request) ?? scope.hops
     scope.hops = hops
-    if (hops <= mesh.maxHops) return runInScope({ service: endpoint.service, hops }, next)
-    answerHopLimit(mesh, endpoint.service, request, socket)
-    return 0
+    if (hops > mesh.maxHops) {
+      answerHopLimit(mesh, endpoint.service, request, socket)
+      return 0
+    }
+    const result = runInScope({ service: endpoint.service, hops }, next)
+    closeBehindAnswer(endpoint, socket)
+    return result
+  })
+}
+
+/** A server that closes while it answers would wait for as long as the caller keeps the connection for a next request. */
+function closeBehindAnswer(endpoint: Endpoint, socket: Socket): void {
+  const connection = socket as Socket & { _httpMessage?: ServerResponse | null }
+  connection._httpMessage?.once('close', () => {
+    if (!endpoint.server.listening && !connection._httpMessage) socket.destroySoon()
   })
 }
 

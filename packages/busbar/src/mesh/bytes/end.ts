@@ -49,6 +49,11 @@ export class End implements Carrier {
   /** What follows the inbox. */
   #finish: 'open' | 'end' | 'reset' | 'told' = 'open'
   #gone = false
+  /**
+   * The peer was found gone when all it had sent was delivered. What is written before that vanishes without an error, as
+   * on TCP: who still writes may first read the answer that the peer left behind.
+   */
+  #missed = false
   /** Our write that is not done: the peer has no room, or we are not connected yet. */
   #held: { done: Done; start: (() => void) | undefined } | undefined
 
@@ -97,13 +102,16 @@ export class End implements Carrier {
     if (this.#peer !== undefined) this.#peer.#finishWith(this.#waiting > 0 ? 'reset' : 'end')
     this.#inbox.length = 0
     this.#waiting = 0
-    held?.done(held.start === undefined ? null : closedBeforeConnection())
+    if (held === undefined) return
+    // Behind 'error', which says why, as Node does it.
+    if (held.start === undefined) held.done()
+    else this.socket.once('close', () => held.done(closedBeforeConnection()))
   }
 
   #send(chunk: Buffer, owned: boolean, done: Done): void {
     const peer = this.#peer!
     this.#held = undefined
-    if (peer.#gone) done(socketError('write', 'EPIPE'))
+    if (peer.#gone) done(this.#missed ? socketError('write', 'EPIPE') : null)
     else if (peer.#receive(chunk, owned)) done()
     else this.#held = { done, start: undefined }
   }
@@ -198,16 +206,20 @@ export class End implements Carrier {
 
   #noticeFinish(): void {
     if (this.#gone || this.#finish === 'open') return
-    const held = this.#held
-    if (held !== undefined && this.#peer!.#gone) {
-      this.#held = undefined
-      held.done(socketError('write', 'ECONNRESET'))
-    }
+    this.#missPeer()
     if (this.#finish === 'told' || !this.#reading || this.#inbox.length > 0) return
     const how = this.#finish
     this.#finish = 'told'
     if (how === 'reset') this.socket.destroy(socketError('read', 'ECONNRESET'))
     else endReading(this.socket)
+  }
+
+  #missPeer(): void {
+    this.#missed = this.#peer!.#gone
+    const held = this.#held
+    if (held === undefined || !this.#missed) return
+    this.#held = undefined
+    held.done(socketError('write', 'ECONNRESET'))
   }
 }
 

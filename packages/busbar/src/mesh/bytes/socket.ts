@@ -36,6 +36,7 @@ export interface SocketInternals extends Socket {
   /** A destroyed socket may connect again. */
   _undestroy(): void
   _final(done: Done): void
+  _handle: { close(closed: () => void): void; bytesRead: number; bytesWritten: number } | null
 }
 
 export function internals(socket: Socket): SocketInternals {
@@ -81,7 +82,11 @@ const hooks: PropertyDescriptorMap = {
     done()
   }),
   _destroy: hook((socket, error: Error | null, done: Done) => {
-    socket[carrierOf].destroy()
+    const carrier = socket[carrierOf]
+    carrier.destroy()
+    // With a handle to close, Node says in 'close' whether there was an error.
+    const { bytesRead, bytesWritten } = carrier
+    socket._handle = { close: (closed) => void setImmediate(closed), bytesRead, bytesWritten }
     Socket.prototype._destroy.call(socket, error, done)
   }),
   // A worker lives by its port to the supervisor, not by its connections.

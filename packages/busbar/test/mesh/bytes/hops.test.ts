@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import http from 'node:http'
+import net from 'node:net'
+import { describe, test } from 'node:test'
+import { WebSocketServer, WebSocket as Ws } from 'ws'
+import { currentScope } from '../../../src/mesh/scope.ts'
+import { ByteMesh } from '../../support/byte-mesh.ts'
+import { clients, textOf, type ClientRequest, type ClientResponse } from '../../support/clients.ts'
+
+const url = 'http://catalog.internal'
+
+/** Answers with the hops that the program's own code would find. */
+const tellHops: http.RequestListener = (_request, response) => void response.end(String(currentScope()?.hops))
+
+for (const [name, open] of Object.entries(clients)) {
+  const send = async (request: ClientRequest): Promise<ClientResponse & { text: string }> => {
+    await using client = open(new URL(request.url).origin)
+    const response = await client.send(request)
+    return { ...response, text: await textOf(response.body) }
+  }
+
+  describe(`a chain of calls by ${name}`, () => {
+    test('is counted from one', async () => {
+      await using _mesh = new ByteMesh({ catalog: tellHops })
+      assert.equal((await send({ url })).text, '1')
+    })
+
+    test('is counted on through the services it passes', async () => {
+      const forward: http.RequestListener = (_request, response) => {
+        void send({ url }).then(({ text }) => response.end(text))
+      }
+      await using _mesh = new ByteMesh({ shop: forward, catalog: tellHops })
+      assert.equal((await send({ url: 'http://shop.internal' })).text, '2')
+    })
+
+    test('that never ends is answered 508', async () => {
+      const loop: http.RequestListener = (_request, response) => {
+        void send({ url }).then(({ status, headers, text }) => {
+          response.writeHead(status, { 'content-type': String(headers['content-type']) }).end(text)
+        })
+      }
+      await using _mesh = new ByteMesh({ catalog: loop }, { maxHops: 4 })
+      const { status, headers, text } = await send({ url })
+      assert.equal(status, 508)
+      assert.equal(headers['content-type'], 'application/problem+json')
+      const problem = JSON.parse(text) as Record<string, unknown>
+      assert.equal(problem['status'], 508)
+      assert.equal(problem['code'], 'HOP_LIMIT')
+      assert.equal(problem['service'], 'catalog')
+    })
+
+    test('says the truth although the caller copies a header that says otherwise', async () => {
+      await using _mesh = new ByteMesh({ catalog: tellHops })
+      assert.equal((await send({ url, headers: { 'Busbar-Hops': '77' } })).text, '1')
+    })
+  })
+}
+
+describe('hops', () => {
+  test('reach code that runs after the body was read', async () => {
+    const shop: http.RequestListener = (request, response) => {
+      request.resume().on('end', () => http.get(url, (answer) => answer.pipe(response)))
+    }
+    await using _mesh = new ByteMesh({ shop, catalog: tellHops })
+    const response = await fetch('http://shop.internal/', { method: 'POST', body: 'x'.repeat(100_000) })
+    assert.equal(await response.text(), '2')
+  })
+
+  test('of one connection’s requests are kept apart', async () => {
+    const seen: (number | undefined)[] = []
+    const held: (() => void)[] = []
+    const program: http.RequestListener = (_request, response) => {
+      held.push(() => seen.push(currentScope()?.hops))
+      process.nextTick(() => seen.push(currentScope()?.hops))
+      response.end()
+    }
+    await using _mesh = new ByteMesh({ catalog: program })
+    const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
+    const call = async (hops: number): Promise<void> => {
+      const socket = net.connect(80, 'catalog.internal')
+      socket.end(`GET / HTTP/1.1\r\nHost: x\r\nbusbar-hops: ${hops}\r\nConnection: close\r\n\r\n`)
+      socket.resume()
+      await once(socket, 'close')
+    }
+    await call(3)
+    await call(2)
+    assert.deepEqual(seen, [3, 2])
+    agent.destroy()
+  })
+
+  test('are sent with headers that were given as a list', async () => {
+    await using _mesh = new ByteMesh({ catalog: tellHops })
+    const request = http.request(url, { headers: ['Host', 'catalog.internal', 'X-Own', '1'] as never, agent: false })
+    request.end()
+    const [response] = (await once(request, 'response')) as [http.IncomingMessage]
+    assert.equal(await textOf(response), '1')
+  })
+
+  test('are sent with a request that waits to be told to continue', async () => {
+    await using _mesh = new ByteMesh({ catalog: tellHops })
+    const request = http.request(url, { method: 'POST', headers: { expect: '100-continue' }, agent: false })
+    request.on('continue', () => request.end('body'))
+    const [response] = (await once(request, 'response')) as [http.IncomingMessage]
+    assert.equal(await textOf(response), '1')
+  })
+
+  test('of an upgrade are those of what its messages cause', async () => {
+    const program = http.createServer()
+    const sockets = new WebSocketServer({ server: program })
+    sockets.on('connection', (socket) => {
+      socket.on('message', () => {
+        http.get(url, (answer) => void textOf(answer).then((text) => socket.send(text)))
+      })
+    })
+    await using _mesh = new ByteMesh({ chat: program, catalog: tellHops })
+    const socket = new Ws('ws://chat.internal')
+    await once(socket, 'open')
+    socket.send('ask')
+    const [message] = (await once(socket, 'message')) as [Buffer]
+    assert.equal(String(message), '2')
+    socket.close()
+    await once(socket, 'close')
+  })
+
+  test('beyond the limit refuse an upgrade, and the program never hears of it', async () => {
+    const program = http.createServer()
+    program.on('upgrade', () => assert.fail('upgraded'))
+    await using _mesh = new ByteMesh({ catalog: program }, { maxHops: 0 })
+    const socket = new Ws('ws://catalog.internal')
+    const [error] = (await once(socket, 'error')) as [Error]
+    assert.match(error.message, /508/)
+  })
+
+  test('are not sent to the network, and not believed from it', async () => {
+    const seen: http.IncomingHttpHeaders[] = []
+    const hops: (number | undefined)[] = []
+    await using _mesh = new ByteMesh({ catalog: tellHops }, { maxHops: 2 })
+    const server = http.createServer((request, response) => {
+      seen.push(request.headers)
+      hops.push(currentScope()?.hops)
+      response.end()
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as net.AddressInfo
+    const outside = `http://127.0.0.1:${port}`
+    await (await fetch(outside)).text()
+    const answer = await fetch(outside, { headers: { 'busbar-hops': '99' } })
+    assert.equal(answer.status, 200)
+    assert.deepEqual(
+      seen.map((headers) => headers['busbar-hops']),
+      [undefined, '99'],
+    )
+    assert.deepEqual(hops, [undefined, undefined])
+    server.close()
+    server.closeAllConnections()
+    await once(server, 'close')
+  })
+})
