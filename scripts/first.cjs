@@ -40,7 +40,7 @@ function installed() {
 
 function install(wanted) {
   console.error('Installing what package-lock.json names (once)…')
-  npm(['ci', '--no-audit', '--no-fund', ...cacheFlags()])
+  npm(['ci', '--no-audit', '--no-fund', '--loglevel=error', ...cacheFlags()])
   // The `node` package fetches its binary in an install script, which a careful npm may have skipped.
   if (!fs.existsSync(localNode))
     npm(['rebuild', 'node', '--ignore-scripts=false', '--foreground-scripts', ...cacheFlags()])
