@@ -45,7 +45,7 @@ function parseNodeCall(words: string[], env: Record<string, string>): StartScrip
   const envFiles: EnvFileFlag[] = []
   for (;;) {
     const word = words.shift()
-    if (word === undefined || flagsWithoutFile.has(word)) return undefined
+    if (word === undefined || flagsWithoutFile.has(splitFlag(word)[0])) return undefined
     const file = word === '--' ? words.shift() : word.startsWith('-') ? undefined : word
     if (file !== undefined) return { file, args: words, nodeOptions, env, envFiles }
     const [flag, inline] = splitFlag(word)

@@ -99,7 +99,15 @@ describe('a start script', () => {
     ],
     ['tsc && node a.js', 'node a.js | pino-pretty', 'node a.js; echo', 'node a.js &', 'node a.js > log', 'node $FILE'],
     ['node a.js --port ${PORT:-3000}', 'node "$FILE"', 'node `which x`', 'node *.js', 'node "a.js', "node 'a.js"],
-    ['node -e "x"', 'node --eval=1', 'node --test', 'node --run serve', 'node --version', 'node -p 1', 'node --watch'],
+    [
+      'node -e "x"',
+      'node --eval=1 a.js',
+      'node --test',
+      'node --run serve',
+      'node --version',
+      'node -p 1',
+      'node --watch',
+    ],
   ].flat()
   for (const script of others)
     it(`is left to others: ${JSON.stringify(script)}`, () => {

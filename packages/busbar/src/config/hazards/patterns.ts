@@ -51,7 +51,11 @@ const syntaxes: readonly [name: string, pattern: RegExp][] = [
   ['an import assignment', /^[ \t]*(?:export\s+)?import\s+\w+\s*=\s*[\w.]+/m],
 ]
 
+/** With one of these the program brings what compiles it. */
+const ownLoader = /^(?:-r|--require|--import|--loader|--experimental-loader|--experimental-transform-types)(?:=|$)/
+
 function notStrippable({ service, sources, unresolvable }: Program): Hazard[] {
+  if (service.entry.nodeOptions.some((option) => ownLoader.test(option))) return []
   const typed = sources.filter(({ file }) => /\.[cm]?tsx?$/.test(file))
   const found = syntaxes.flatMap(([name, pattern]) =>
     find(typed, 'code', pattern).map((place) => `${name} in ${place}`),

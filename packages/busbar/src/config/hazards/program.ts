@@ -76,9 +76,11 @@ function onlyLines(text: string): string {
   return text.replaceAll(/[^\n]+/g, '')
 }
 
+/** What is imported for its types only is never loaded. */
 function relativeImports({ text }: Source): string[] {
-  const pattern = /(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\s*\(\s*)(['"`])(\.{1,2}\/[^'"`$]*)\1/g
-  return Array.from(text.matchAll(pattern), ([, , specifier]) => specifier!)
+  const pattern =
+    /(\b(?:import|export)\s+type\b[^;'"`]*?)?(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\s*\(\s*)(['"`])(\.{1,2}\/[^'"`$]*)\2/g
+  return Array.from(text.matchAll(pattern)).flatMap(([, type, , specifier]) => (type === undefined ? [specifier!] : []))
 }
 
 /** As a compiler would find it, which is more than Node finds. */

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { describe, it } from 'node:test'
+import { hazardCodes } from '../../src/config/hazards.ts'
+import { allKeys, createJsonSchema, type SchemaKey } from '../../src/config/json-schema.ts'
+import { laterKeys, laterRuns } from '../../src/config/later.ts'
+import { errorTable } from '../../src/contract/errors.ts'
+
+const docs = new URL('../../../../docs/reference/', import.meta.url)
+
+describe('docs/reference/config.md', () => {
+  const page = readFileSync(new URL('config.md', docs), 'utf8')
+
+  it('lists every key with its type, default and meaning, and no other', () => {
+    assert.deepEqual(rowsOf(page, 'Every key'), [...allKeys()].map(toRow))
+  })
+
+  it('lists every key that comes later, and no other', () => {
+    const keys = [...Object.keys(laterKeys), ...Object.keys(laterRuns).map((run) => `run: '${run}'`)]
+    assert.deepEqual(firstCells(page, 'What comes later').toSorted(), keys.toSorted())
+  })
+})
+
+describe('docs/reference/errors.md', () => {
+  const page = readFileSync(new URL('errors.md', docs), 'utf8')
+
+  it('explains every error code with its status and exit code, and no other', () => {
+    const codes = Object.entries(errorTable).map(([code, { status, exit }]) => [code, String(status), String(exit)])
+    const rows = rowsOf(page, 'Codes').map((row) => cells(row).slice(0, 3))
+    assert.deepEqual(rows.toSorted(byText), codes.toSorted(byText))
+  })
+
+  it('says of every error code when it occurs and what to do', () => {
+    for (const row of rowsOf(page, 'Codes')) {
+      const [code, , , when, what] = cells(row)
+      assert.ok((when?.length ?? 0) > 15 && (what?.length ?? 0) > 10, code)
+    }
+  })
+
+  it('explains every exit code', () => {
+    const used = new Set([0, ...Object.values(errorTable).map(({ exit }) => exit)])
+    assert.deepEqual(
+      firstCells(page, 'Exit codes').map(Number),
+      [...used].toSorted((one, other) => one - other),
+    )
+  })
+
+  it('explains every warning of `busbar check`, and no other', () => {
+    assert.deepEqual(firstCells(page, 'Warnings of').toSorted(), [...hazardCodes].toSorted())
+  })
+})
+
+describe('the JSON Schema', () => {
+  it('says of every key what it may be and what it means', () => {
+    for (const { path, node } of allKeys()) assert.ok(node.title && node.description, path)
+  })
+
+  it('knows the same keys in its definition as on its page', () => {
+    assert.equal((createJsonSchema() as { $schema?: string }).$schema, 'http://json-schema.org/draft-07/schema#')
+    assert.deepEqual(Object.keys(createJsonSchema().properties ?? {}).slice(0, 2), ['$schema', 'workers'])
+  })
+})
+
+function toRow({ path, node }: SchemaKey): string {
+  const isPlain = node.default !== undefined && typeof node.default !== 'object'
+  return `| \`${path}\` | ${node.title} | ${isPlain ? `\`${JSON.stringify(node.default)}\`` : ''} | ${node.description} |`
+}
+
+/** The rows of the tables under headings that begin so, without their heads. */
+function rowsOf(page: string, heading: string): string[] {
+  const sections = page.split(/^## /m).filter((section) => section.startsWith(heading))
+  assert.equal(sections.length, 1, `one section ${heading}`)
+  return sections[0]!
+    .split('\n')
+    .filter((line, at, all) => line.startsWith('|') && !/^\|\s*-/.test(line) && !/^\|\s*-/.test(all[at + 1] ?? ''))
+}
+
+function cells(row: string): string[] {
+  return row
+    .split('|')
+    .slice(1, -1)
+    .map((cell) => cell.trim().replace(/^`(.*)`$/, '$1'))
+}
+
+function firstCells(page: string, heading: string): string[] {
+  return rowsOf(page, heading).map((row) => cells(row)[0]!)
+}
+
+function byText(one: readonly string[], other: readonly string[]): number {
+  return one[0]! < other[0]! ? -1 : 1
+}
