@@ -1,10 +1,9 @@
-import type { WriteStream } from 'node:tty'
 import type { Progress } from '../protocol/session.ts'
 
 /** One line that says what is going on; nothing where the output is no terminal. */
-export function showProgress(output: NodeJS.WriteStream): { show(progress: Progress): void; clear(): void } {
+export function showProgress(output: NodeJS.WriteStream): { show: (progress: Progress) => void; clear: () => void } {
   if (!output.isTTY) return { show: () => {}, clear: () => {} }
-  const terminal = output as WriteStream
+  const terminal = output
   const began = performance.now()
   return {
     show({ round, rounds, cell, doing }) {
