@@ -70,7 +70,7 @@ export class FetchBody {
     if (this.#consumer.kind === 'none' && this.#state === 'arriving') this.#exchange.abort()
   }
 
-  /** Only once, and not after {@link FetchBody.stream}. */
+  /** Only once, and not after {@link FetchBody.stream}, which gives an empty one from then on. */
   consume<T>(convert: Conversion<T>): Promise<T> {
     this.taken = true
     if (this.#signal?.aborted) return Promise.reject(this.#signal.reason)
@@ -83,6 +83,7 @@ export class FetchBody {
   }
 
   stream(): ReadableStream<Uint8Array> {
+    if (this.taken) return new ReadableStream({ type: 'bytes', start: (controller) => controller.close() })
     return new ReadableStream({
       type: 'bytes',
       start: (controller) => this.#startStream(controller),

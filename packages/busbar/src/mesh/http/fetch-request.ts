@@ -47,6 +47,7 @@ export function stateFetch(
   const url = addresses.ofUrl(typeof input === 'string' ? input : input instanceof URL ? input.href : '')
   if (url === undefined) return undefined
   if (init == null) return bare(url)
+  if (typeof init !== 'object') return undefined
   for (const key in init) if (!understood.has(key) && init[key as keyof RequestInit] !== undefined) return undefined
   const method = init.method === undefined ? 'GET' : methods.get(init.method)
   const { redirect = 'follow', signal, body } = init

@@ -77,9 +77,10 @@ class MeshResponse extends PlainResponse {
     if (this.#plain !== undefined) return this.#plain
     const { status, statusText } = this.#head
     const init = { status, statusText, headers: headerPairs(this.#head) }
-    if (this.#body === null) return (this.#plain = new Response(null, init))
-    const stream = this.#body.taken ? readStream() : this.#body.stream()
-    return (this.#plain = new Response(stream, init))
+    this.#plain = new Response(this.#body === null ? null : this.#body.stream(), init)
+    // What is left where a body was read whole: closed, locked and disturbed.
+    if (this.#body?.taken) void this.#plain.body?.getReader().read()
+    return this.#plain
   }
 
   /** Undefined where the plain response has to answer. */
@@ -137,11 +138,4 @@ function headerPairs({ headers }: ResponseHead): [string, string][] {
     else for (const one of value) pairs.push([name, one])
   }
   return pairs
-}
-
-/** What is left where a body was read: closed, locked and disturbed. */
-function readStream(): ReadableStream<Uint8Array> {
-  const stream = new ReadableStream({ type: 'bytes', start: (controller) => controller.close() })
-  void stream.getReader().read()
-  return stream
 }

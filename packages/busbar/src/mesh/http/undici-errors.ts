@@ -6,15 +6,18 @@ export interface UndiciError extends Error {
   readonly code: string
 }
 
+const socketCode = 'UND_ERR_SOCKET'
+
 export function abortedError(): UndiciError {
-  return branded('AbortError', 'UND_ERR_ABORTED', 'Request aborted', undefined, 'UND_ERR_ABORT')
+  return branded('AbortError', 'UND_ERR_ABORTED', 'Request aborted', 'UND_ERR_ABORT')
 }
 
 /** What undici makes of the end of a connection, which is what an exchange's failures are, but for a refused one. */
-export function toClientError(cause: Error): Error {
-  if ((cause as NodeJS.ErrnoException).code === 'ECONNREFUSED') return cause
-  const error = branded('SocketError', 'UND_ERR_SOCKET', 'other side closed', cause)
-  return Object.assign(error, { socket: null })
+export function toClientError(error: Error): Error {
+  const { code } = error as NodeJS.ErrnoException
+  if (code === 'ECONNREFUSED') return error
+  const closed = code === socketCode ? error : new Error('other side closed', { cause: error })
+  return Object.assign(brand(closed, socketCode), { name: 'SocketError', code: socketCode, socket: null })
 }
 
 export function headersTimeoutError(): UndiciError {
@@ -33,9 +36,12 @@ export function requestLengthError(): UndiciError {
   )
 }
 
-function branded(name: string, code: string, message: string, cause?: Error, ...parents: string[]): UndiciError {
-  const error = new Error(message, cause === undefined ? undefined : { cause })
-  for (const brand of ['UND_ERR', code, ...parents])
-    Object.defineProperty(error, Symbol.for(`undici.error.${brand}`), { value: true })
-  return Object.assign(error, { name, code })
+function branded(name: string, code: string, message: string, ...parents: string[]): UndiciError {
+  return Object.assign(brand(new Error(message), code, ...parents), { name, code })
+}
+
+function brand<E extends Error>(error: E, ...codes: string[]): E {
+  for (const code of ['UND_ERR', ...codes])
+    Object.defineProperty(error, Symbol.for(`undici.error.${code}`), { value: true, configurable: true })
+  return error
 }

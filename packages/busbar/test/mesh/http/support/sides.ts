@@ -1,0 +1,96 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Router } from '../../../../src/mesh/router.ts'
+import { startMesh, type Mesh } from '../../../../src/mesh/mesh.ts'
+import { TestEndpoint } from '../../../support/endpoint.ts'
+import { createProgram, type Seen } from './program.ts'
+
+/** One program, reached in two ways: by the mesh, and by a real port with nothing of the mesh in between. */
+export interface Side {
+  readonly name: 'mesh' | 'tcp'
+  /** What the program's URLs start with. */
+  readonly at: string
+  /** Of a second service: another origin. */
+  readonly other: string
+  /** The calls the program has got so far. */
+  readonly seen: Seen[]
+}
+
+export interface Sides extends AsyncDisposable {
+  readonly mesh: Side
+  readonly tcp: Side
+  readonly router: Router
+}
+
+/** `other` runs the same program as `catalog`; `absent` is a service of which no instance serves. */
+export async function openSides(): Promise<Sides> {
+  const router = new Router(['catalog', 'other', 'absent'])
+  const seen = { mesh: [] as Seen[], tcp: [] as Seen[] }
+  const endpoints = ['catalog', 'other'].map(
+    (name) =>
+      new TestEndpoint(
+        name,
+        createProgram((call) => seen.mesh.push(call)),
+      ),
+  )
+  for (const endpoint of endpoints) router.add(endpoint)
+  const servers = [0, 1].map(() => createServer(createProgram((call) => seen.tcp.push(call))).listen(0, '127.0.0.1'))
+  await Promise.all(servers.map((server) => once(server, 'listening')))
+  const [first, second] = servers.map((server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const mesh: Mesh = await startMesh({ router, maxHops: 5 })
+  return {
+    router,
+    mesh: { name: 'mesh', at: 'http://catalog.internal', other: 'http://other.internal', seen: seen.mesh },
+    tcp: { name: 'tcp', at: first!, other: second!, seen: seen.tcp },
+    async [Symbol.asyncDispose]() {
+      await mesh[Symbol.asyncDispose]()
+      for (const endpoint of endpoints) await endpoint[Symbol.asyncDispose]()
+      for (const server of servers) {
+        server.close()
+        server.closeAllConnections()
+        await once(server, 'close')
+      }
+    },
+  }
+}
+
+/** Headers that only a connection has. */
+const ofConnection = new Set(['date', 'connection', 'keep-alive', 'transfer-encoding'])
+
+export function comparableHeaders(headers: Iterable<readonly [string, unknown]>): unknown[] {
+  return [...headers].filter(([name]) => !ofConnection.has(name)).map(([name, value]) => [name, value])
+}
+
+/** Text with the side's own addresses taken out. */
+export function neutral(side: Side, text: string): string {
+  return text
+    .replaceAll(side.at, 'AT')
+    .replaceAll(side.other, 'OTHER')
+    .replaceAll(encodeURIComponent(side.other), 'OTHER')
+}
+
+/** What a caller can tell of a failure. Messages of Node's own parser and sockets name addresses, so they stay out. */
+export async function failure(run: () => unknown): Promise<unknown> {
+  try {
+    await run()
+  } catch (error) {
+    return describe(error)
+  }
+  return 'no failure'
+}
+
+export function describe(error: unknown, depth = 1): unknown {
+  if (!(error instanceof Error)) return { thrown: error }
+  const { name, code, cause } = error as Error & { code?: unknown }
+  const type = Object.getPrototypeOf(error) === DOMException.prototype ? 'DOMException' : undefined
+  const telling = /^(?:terminated|fetch failed|Body|Request|Response|This operation|The operation|invalid|unexpected)/i
+  const message = telling.test(error.message) ? error.message.replace(/http:.*/, '') : undefined
+  return {
+    name,
+    type,
+    code,
+    message,
+    ...(cause instanceof Error && depth > 0 && { cause: describe(cause, depth - 1) }),
+  }
+}
