@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url'
 import { isModule, textOf, withPrologue } from './copies.ts'
 import type { ProgramProcess } from './program-process.ts'
 import type { Programs } from './programs.ts'
+import { addPlace, type Loaded } from './syntax.ts'
 
 /** What the program's entry exports by default: `module.exports`, or the `default` of an ES module. */
 export interface Exported {
@@ -10,8 +11,6 @@ export interface Exported {
   /** `module.exports`, `default export`. */
   readonly as: string
 }
-
-const none: Exported = { value: undefined, as: 'default export' }
 
 /** Loads a program's entry as `node <file>` would: as the main module, for guards that ask for it. */
 export async function loadEntry(program: ProgramProcess, programs: Programs): Promise<Exported> {
@@ -44,17 +43,22 @@ async function formatOf(url: string): Promise<string | null | undefined> {
 }
 
 async function importMain(url: string): Promise<Exported> {
+  let last: Loaded | undefined
   const hooks = registerHooks({
     load(loaded, context, next) {
       const result = next(loaded, context)
+      last = { url: loaded, format: result.format, source: textOf(result.source) }
       if (loaded.split('?')[0] !== url || !isModule(result.format)) return result
       // Also a second copy's entry, which has a query.
-      return { ...result, source: withPrologue(textOf(result.source), 'import.meta.main=true;') }
+      return { ...result, source: withPrologue(last.source, 'import.meta.main=true;') }
     },
   })
   try {
     const namespace = (await import(url)) as { default?: unknown }
-    return { value: namespace.default, as: none.as }
+    return { value: namespace.default, as: 'default export' }
+  } catch (thrown) {
+    addPlace(thrown, last)
+    throw thrown
   } finally {
     hooks.deregister()
   }

@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events'
 import type { Service } from '../../config/app.ts'
 import { BusbarError } from '../../contract/errors.ts'
 import type { CapturedServer } from './listen.ts'
+import { withOwnStack } from './stack.ts'
 
 /** How a program came to its end: what a {@link BusbarError} about it says, and what its process would exit with. */
 export interface ProgramEnd {
@@ -103,12 +104,16 @@ export function faultOf(service: string | undefined, reason: 'exception' | 'reje
   const what = reason === 'exception' ? 'threw' : 'left a rejection unhandled'
   const text = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown)
   const message = `${where} ${what}: ${text}`
-  const error = new BusbarError('PROGRAM_THREW', { message, cause: thrown, ...(service !== undefined && { service }) })
+  const error = new BusbarError('PROGRAM_THREW', {
+    message,
+    cause: withOwnStack(thrown),
+    ...(service !== undefined && { service }),
+  })
   return { reason, error, exitCode: 1 }
 }
 
 function exitError(service: string, code: number): BusbarError {
-  const cause = new Error(`process.exit(${code})`)
+  const cause = withOwnStack(new Error(`process.exit(${code})`))
   return new BusbarError('PROGRAM_EXITED', {
     message: `service '${service}' called process.exit(${code})`,
     hint: 'The stack says where; a hosted program ends only when it is stopped',

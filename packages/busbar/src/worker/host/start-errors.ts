@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { BusbarError } from '../../contract/errors.ts'
 import { describeAddress } from './report.ts'
 import type { ProgramProcess } from './program-process.ts'
+import { withOwnStack } from './stack.ts'
 
 const howToServe =
   'A program calls listen() on an HTTP server, or has as its default export a Fastify instance, an Express or Koa app, ' +
@@ -49,11 +50,11 @@ export function startError({ service }: ProgramProcess, thrown: unknown): Busbar
         "Node removes types and transforms nothing: build the program and let 'entry' name the built file, " +
         'or start it with its own loader, as "start": "node --import tsx src/index.ts" does',
       service: service.name,
-      cause: thrown,
+      cause: withOwnStack(thrown),
     })
   }
   const message = `service '${service.name}' threw while it started: ${text}`
-  return new BusbarError('PROGRAM_THREW', { message, service: service.name, cause: thrown })
+  return new BusbarError('PROGRAM_THREW', { message, service: service.name, cause: withOwnStack(thrown) })
 }
 
 interface LoadError extends Error {

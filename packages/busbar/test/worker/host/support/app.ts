@@ -56,7 +56,16 @@ export class HostedApp implements AsyncDisposable {
   }
 
   async get(service: string, path = '/', way: 'accept' | 'connect' = 'accept'): Promise<Response> {
-    return await fetch(`http://127.0.0.1:${this.portOf(service, way)}${path}`, { headers: { connection: 'close' } })
+    const url = `http://127.0.0.1:${this.portOf(service, way)}${path}`
+    const response = await fetch(url, { headers: { connection: 'close' } })
+    await this.caughtUp()
+    return response
+  }
+
+  /** Resolves when all that the thread has said is here: answers come by another way and may be faster. */
+  async caughtUp(): Promise<void> {
+    this.#send({ type: 'ping' })
+    await Promise.race([this.#next(({ type }) => type === 'pong'), this.#exit])
   }
 
   async json(service: string, path = '/', way: 'accept' | 'connect' = 'accept'): Promise<unknown> {
@@ -97,8 +106,9 @@ export class HostedApp implements AsyncDisposable {
 
   #next(wanted: (message: ToTest) => boolean): Promise<ToTest> {
     const answer = new Promise<ToTest>((resolve) => this.#waiting.push({ wanted, resolve }))
-    const died = this.#exit.then((code) => Promise.reject(new Error(`the thread ended with ${code} before`)))
-    died.catch(() => {})
+    const died = this.#exit.then((code): never => {
+      throw new Error(`the thread ended with ${code} before`)
+    })
     return Promise.race([answer, died])
   }
 

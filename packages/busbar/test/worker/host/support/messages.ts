@@ -11,11 +11,12 @@ export interface Started {
   readonly streamPort: number
 }
 
-export type ToThread = { type: 'stop'; timeout: number; only: string | undefined } | { type: 'end' }
+export type ToThread = { type: 'ping' } | { type: 'stop'; timeout: number; only: string | undefined }
 
 export type ToTest =
   | { type: 'started'; services: Started[] }
   | { type: 'failed'; error: ErrorRecord }
+  | { type: 'pong' }
   | { type: 'log'; record: LogRecord }
   | { type: 'stopped'; closed: number; states: Endpoint['state'][] }
   | Fault

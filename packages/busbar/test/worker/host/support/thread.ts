@@ -28,8 +28,8 @@ const fronts: net.Server[] = []
 let closed = 0
 
 port.on('message', (message: ToThread) => {
-  if (message.type === 'stop') void stop(message.timeout, message.only)
-  else port.close()
+  if (message.type === 'ping') say({ type: 'pong' })
+  else void stop(message.timeout, message.only)
 })
 
 try {

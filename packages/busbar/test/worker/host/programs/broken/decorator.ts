@@ -1,0 +1,5 @@
+function logged(target: unknown): void {}
+
+@logged
+class A {}
+export default A

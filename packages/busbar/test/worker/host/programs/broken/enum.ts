@@ -1,0 +1,4 @@
+enum Colour {
+  Red,
+}
+export default Colour

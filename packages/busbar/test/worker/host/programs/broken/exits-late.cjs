@@ -1,0 +1,3 @@
+setTimeout(function leave() {
+  process.exit()
+}, 5)

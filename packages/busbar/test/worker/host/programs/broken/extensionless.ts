@@ -1,0 +1,2 @@
+import { a } from './store'
+export default a

@@ -1,0 +1,2 @@
+import { a } from './store.js'
+export default a

@@ -1,0 +1,3 @@
+export class A {
+  constructor(private readonly x: number) {}
+}

@@ -1,0 +1,3 @@
+export default async function (fastify, options) {
+  fastify.get('/', async () => 'x')
+}

@@ -1,0 +1,2 @@
+Promise.reject()
+setTimeout(() => {}, 1e6)

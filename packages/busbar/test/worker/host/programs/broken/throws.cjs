@@ -1,0 +1,1 @@
+require('./throws-inside.cjs')

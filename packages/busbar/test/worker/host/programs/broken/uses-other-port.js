@@ -1,0 +1,2 @@
+import { createServer } from 'node:http'
+createServer().listen(3000)

@@ -1,0 +1,52 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { createServer } from 'node:http'
+import { resolve } from 'node:path'
+import process, { cwd, env } from 'node:process'
+import { Worker } from 'node:worker_threads'
+
+const atImport = { name: process.env.NAME, cwd: process.cwd(), imported: env.NAME, importedCwd: cwd() }
+
+const questions = {
+  '/': () => ({
+    atImport,
+    name: process.env.NAME,
+    cwd: process.cwd(),
+    path: resolve('x'),
+    argv: process.argv.slice(1),
+  }),
+  '/timer': () => new Promise((done) => setTimeout(() => done({ name: process.env.NAME }), 1)),
+  '/write': () => {
+    process.env.WRITTEN = 12
+    const written = process.env.WRITTEN
+    const seen = Object.keys(process.env).includes('WRITTEN') && 'WRITTEN' in process.env && { ...process.env }.WRITTEN
+    return { written, seen }
+  },
+  '/read': () => ({ written: process.env.WRITTEN ?? null }),
+  '/delete': () => {
+    delete process.env.WRITTEN
+    return { gone: !('WRITTEN' in process.env) }
+  },
+  '/child': () =>
+    new Promise((done) => {
+      const child = spawn(process.execPath, ['-p', 'process.env.NAME + " " + process.cwd()'])
+      child.stdout.setEncoding('utf8').on('data', (text) => done({ says: text.trim() }))
+    }),
+  '/child-sync': () => ({ says: execFileSync(process.execPath, ['-p', 'process.env.NAME']).toString().trim() }),
+  '/thread': () =>
+    new Promise((done) => {
+      const code = 'require("worker_threads").parentPort.postMessage(process.env.NAME)'
+      new Worker(code, { eval: true }).on('message', (name) => done({ name }))
+    }),
+  '/chdir': () => {
+    process.chdir('.')
+    process.chdir(process.cwd())
+    try {
+      process.chdir('/')
+      return { allowed: true }
+    } catch (error) {
+      return { code: error.code, message: error.message }
+    }
+  },
+}
+
+createServer(async (req, res) => res.end(JSON.stringify(await questions[req.url]()))).listen(3000)

@@ -1,0 +1,1 @@
+globalThis.required = require.main === module ? 'as main' : 'yes'

@@ -1,0 +1,1 @@
+globalThis.imported = process.env.FROM_FILE
