@@ -4,7 +4,9 @@ import { describe, it } from 'node:test'
 import { hazardCodes } from '../../src/config/hazards.ts'
 import { allKeys, createJsonSchema, type SchemaKey } from '../../src/config/json-schema.ts'
 import { laterKeys, laterRuns } from '../../src/config/later.ts'
+import { loadApp } from '../../src/config/load.ts'
 import { errorTable } from '../../src/contract/errors.ts'
+import { TestFolder } from '../support/folder.ts'
 
 const docs = new URL('../../../../docs/reference/', import.meta.url)
 
@@ -14,6 +16,18 @@ describe('docs/reference/config.md', () => {
   it('lists every key with its type, default and meaning, and no other', () => {
     assert.deepEqual(rowsOf(page, 'Every key'), [...allKeys()].map(toRow))
   })
+
+  for (const language of ['ts', 'json'])
+    it(`shows a config that loads (${language})`, async () => {
+      const block = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'ms').exec(page)?.[1]
+      assert.ok(block)
+      const text = block.replace(/^import .*$/m, 'const defineApp = (config: object): object => config')
+      const programs = { 'web/index.js': '', 'catalog/index.js': '', 'stock/index.js': '' }
+      using folder = new TestFolder({ ...programs, [`busbar.config.${language}`]: text })
+      const { gateway, services } = await loadApp(folder.path, { env: {} })
+      assert.equal(gateway.port, 3043)
+      assert.equal(services.length, language === 'ts' ? 3 : 1)
+    })
 
   it('lists every key that comes later, and no other', () => {
     const keys = [...Object.keys(laterKeys), ...Object.keys(laterRuns).map((run) => `run: '${run}'`)]

@@ -250,6 +250,11 @@ describe('services', () => {
     assert.deepEqual([app.workers, app.gateway.entry, app.services[0]?.entry.foundBy], [2, 'shop', 'index.js'])
   })
 
+  it('may be the folder of the config, where there is a program in it', async () => {
+    const { services } = await load({ 'busbar.config.json': { services: { web: '.' } }, 'server.js': program })
+    assert.deepEqual([services[0]?.name, services[0]?.entry.foundBy], ['web', 'server.js'])
+  })
+
   it('may be files, and the same folder twice', async () => {
     using folder = new TestFolder({
       'busbar.config.json': { defaults: shared, services: { a: './x/a.js', b: { path: './x', entry: 'a.js' } } },
