@@ -17,9 +17,9 @@ export function relay(
   res: ServerResponse,
   onLost: () => void,
 ): void {
+  // No agent at all: one would keep the connection for itself, and make it its own way.
   const outgoing = request({
     createConnection: () => openConnection(mesh, service),
-    agent: false,
     setHost: false,
     method: req.method,
     path: req.url,
