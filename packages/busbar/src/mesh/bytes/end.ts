@@ -148,50 +148,71 @@ export class End implements Carrier {
     if (!this.#gone) this.#enter(() => this.#run())
   }
 
-  /** Delivers what waits now and not what comes meanwhile, so that two busy ends leave room for the rest of the thread. */
   #run(): void {
     let whole = false
     try {
-      this.#begin()
-      this.#deliver(this.#waiting)
-      if (this.#peer !== undefined && !this.#gone) this.#peer.#makeRoom()
-      this.#noticeFinish()
+      this.#step()
       whole = true
     } finally {
       // A listener that throws must not keep what comes behind from coming.
-      if (!whole || (this.#reading && this.#inbox.length > 0)) this.#schedule()
+      if (!whole || this.#hasNext()) this.#schedule()
     }
   }
 
-  #begin(): void {
+  /**
+   * One event a turn, as from a kernel: the ticks that it causes run before the next, and two busy ends leave room for
+   * the rest of the thread.
+   */
+  #step(): void {
+    if (this.#begin()) return
+    const piece = this.#reading ? this.#take() : undefined
+    if (piece !== undefined) this.#deliver(piece)
+    if (this.#gone) return
+    if (this.#peer !== undefined) this.#peer.#makeRoom()
+    if (piece === undefined && this.#finish !== 'open') this.#noticeFinish()
+  }
+
+  #hasNext(): boolean {
+    const told = this.#finish === 'open' || this.#finish === 'told'
+    return this.#reading && !this.#gone && (this.#inbox.length > 0 || !told)
+  }
+
+  #begin(): boolean {
     const begin = this.#onFirstBytes
-    if (begin === undefined || this.#waiting === 0) return
+    if (begin === undefined || this.#waiting === 0) return false
     this.#onFirstBytes = undefined
     begin()
+    return true
   }
 
-  #deliver(limit: number): void {
-    let left = limit
-    while (left > 0 && this.#reading && !this.#gone) {
-      const piece = this.#take()
-      left -= piece.length
-      this.bytesRead += piece.length
-      internals(this.socket)._unrefTimer()
-      if (!this.socket.push(piece)) this.#reading = false
-    }
+  #deliver(piece: Buffer): void {
+    this.bytesRead += piece.length
+    internals(this.socket)._unrefTimer()
+    if (!this.socket.push(piece)) this.#reading = false
   }
 
-  #take(): Buffer {
-    const first = this.#inbox[0]!
-    const whole = first.length <= capacity
-    const piece = whole ? first : first.subarray(0, capacity)
-    const borrowed = this.#borrowed && this.#inbox.length === 1
-    if (whole) this.#inbox.shift()
-    else this.#inbox[0] = first.subarray(capacity)
+  /** What one read of a kernel would give: all that waits, up to a size. */
+  #take(): Buffer | undefined {
+    const first = this.#inbox[0]
+    if (first === undefined) return undefined
+    const piece = first.length > capacity ? this.#takePart(first) : this.#takeWhole()
     this.#waiting -= piece.length
-    if (!borrowed) return piece
-    if (whole) this.#borrowed = false
-    return Buffer.from(piece)
+    return piece
+  }
+
+  #takePart(first: Buffer): Buffer {
+    const piece = first.subarray(0, capacity)
+    this.#inbox[0] = first.subarray(capacity)
+    return this.#borrowed && this.#inbox.length === 1 ? Buffer.from(piece) : piece
+  }
+
+  #takeWhole(): Buffer {
+    let size = 0
+    const count = this.#inbox.findIndex((piece) => (size += piece.length) > capacity)
+    const pieces = this.#inbox.splice(0, count === -1 ? this.#inbox.length : count)
+    const borrowed = this.#borrowed && this.#inbox.length === 0
+    if (borrowed) this.#borrowed = false
+    return pieces.length === 1 && !borrowed ? pieces[0]! : Buffer.concat(pieces)
   }
 
   #makeRoom(): void {
@@ -205,9 +226,8 @@ export class End implements Carrier {
   }
 
   #noticeFinish(): void {
-    if (this.#gone || this.#finish === 'open') return
     this.#missPeer()
-    if (this.#finish === 'told' || !this.#reading || this.#inbox.length > 0) return
+    if (this.#finish === 'told' || !this.#reading) return
     const how = this.#finish
     this.#finish = 'told'
     if (how === 'reset') this.socket.destroy(socketError('read', 'ECONNRESET'))
