@@ -68,7 +68,9 @@ class Hosted implements HostedProgram {
   readonly #context: Snapshot
   readonly #scope: Scope
   readonly #sockets = new Set<Socket>()
-  #accepted: Socket | undefined
+  /** Those of the network, without the mesh's. */
+  readonly #accepted = new Set<Socket>()
+  #latest: Socket | undefined
   #state: Endpoint['state'] = 'serving'
   #stopped: Promise<void> | undefined
 
@@ -99,15 +101,19 @@ class Hosted implements HostedProgram {
   }
 
   accept(handle: unknown, closed: () => void = () => {}): void {
-    this.#accepted = undefined
+    this.#latest = undefined
     this.enter(this.#scope, () => this.#captured.listener.accept(handle))
-    const socket = this.#accepted as Socket | undefined
-    if (socket === undefined || socket.destroyed) closed()
-    else socket.once('close', closed)
+    const socket = this.#latest as Socket | undefined
+    if (socket === undefined || socket.destroyed) return closed()
+    this.#accepted.add(socket)
+    socket.once('close', () => {
+      this.#accepted.delete(socket)
+      closed()
+    })
   }
 
   stop(timeout: number): Promise<void> {
-    this.#stopped ??= this.enter(this.#scope, () => this.#stop(timeout))
+    this.#stopped ??= clean(() => this.#stop(timeout))
     return this.#stopped
   }
 
@@ -121,8 +127,14 @@ class Hosted implements HostedProgram {
         exited.resolve()
       },
     })
-    const servers = new Set([...this.#program.servers.map(({ server }) => server), this.server])
-    await stopProgram(this.#program, servers, exited.promise, timeout)
+    await stopProgram({
+      program: this.#program,
+      servers: new Set([...this.#program.servers.map(({ server }) => server), this.server]),
+      accepted: this.#accepted,
+      exited: exited.promise,
+      timeout,
+      enter: (run) => this.enter(this.#scope, run),
+    })
     for (const socket of this.#sockets) socket.destroy()
     this.#program.enterPhase({ is: 'stopped' })
     this.#hosting.output.flush(this.service)
@@ -130,7 +142,7 @@ class Hosted implements HostedProgram {
   }
 
   #track(socket: Socket): void {
-    this.#accepted = socket
+    this.#latest = socket
     this.#sockets.add(socket)
     socket.once('close', () => this.#sockets.delete(socket))
   }

@@ -1,4 +1,4 @@
-import type { Server } from 'node:net'
+import type { Server, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { PendingWatch } from './pending.ts'
 import { ProgramExit, faultOf, type ProgramProcess } from './program-process.ts'
@@ -8,32 +8,42 @@ const handlerGrace = 1_000
 /** A connection turns idle when its answer is out: looked for this often, since Node says so to nobody. */
 const idleInterval = 25
 
+export interface Stopping {
+  readonly program: ProgramProcess
+  readonly servers: ReadonlySet<Server>
+  /** The connections that it has from the network now. */
+  readonly accepted: ReadonlySet<Socket>
+  /** Resolves when the program calls `process.exit()` or breaks. */
+  readonly exited: Promise<void>
+  /** In milliseconds, for all of it. */
+  readonly timeout: number
+  /** Runs what is the program's own in its async context. */
+  readonly enter: <R>(run: () => R) => R
+}
+
 /**
  * Stops a program as a process manager would stop its process, and takes nobody else of the thread along: its signal
- * handlers first, then `servers`, its `exit` handlers last. Must run in the program's scope, in phase `stopping`;
- * `exited` resolves when it calls `process.exit()` or breaks.
+ * handlers first, then its servers, its `exit` handlers last. Its connections are the caller's to cut then.
  */
-export async function stopProgram(
-  program: ProgramProcess,
-  servers: ReadonlySet<Server>,
-  exited: Promise<void>,
-  timeout: number,
-): Promise<void> {
+export async function stopProgram(stopping: Stopping): Promise<void> {
+  const { program, servers, exited, timeout, enter } = stopping
   const over = new AbortController()
   using watch = new PendingWatch(program.service.name)
   const deadline = rest(timeout, over.signal)
   const closed = Promise.all([...servers].map(untilClosed))
-  const handled = runSignalHandlers(program)
+  const handled = enter(() => runSignalHandlers(program))
   if (handled !== undefined) {
     await Promise.race([exited, closed, rest(Math.min(handlerGrace, timeout / 2), over.signal), deadline])
   }
-  for (const server of servers) closeGracefully(server, over.signal)
+  enter(() => closeGracefully(servers))
+  const idling = setInterval(() => closeIdle(stopping), idleInterval)
   await Promise.race([closed, deadline])
+  clearInterval(idling)
   // What its handlers began, such as writing out a buffer, ends when nothing they opened is left.
   const cleaned = handled?.then(() => watch.untilIdle(over.signal))
   await Promise.race([cleaned, exited, deadline])
   over.abort()
-  program.emitExit(0)
+  enter(() => program.emitExit(0))
 }
 
 /** Undefined where there are none; resolves when those that return a promise are done. */
@@ -63,24 +73,22 @@ function untilClosed(server: Server): Promise<void> {
   })
 }
 
-interface ClosingServer extends Server {
-  /** Of `http` and `https`; `http2` ends its sessions in `close()`. */
-  closeIdleConnections?(): void
+function closeGracefully(servers: ReadonlySet<Server>): void {
+  for (const server of servers) {
+    // Whoever keeps a connection open is told with the next answer.
+    server.prependListener('request', (_request: unknown, response: { shouldKeepAlive: boolean }) => {
+      response.shouldKeepAlive = false
+    })
+    if (server.listening) server.close()
+  }
 }
 
-function closeGracefully(server: ClosingServer, over: AbortSignal): void {
-  // Whoever keeps a connection open is told with the next answer.
-  server.prependListener('request', (_request: unknown, response: { shouldKeepAlive: boolean }) => {
-    response.shouldKeepAlive = false
-  })
-  if (server.listening) server.close()
-  const timer = setInterval(() => server.closeIdleConnections?.(), idleInterval)
-  for (const target of [server, over] as const) once(target, () => clearInterval(timer))
-}
-
-function once(target: Server | AbortSignal, run: () => void): void {
-  if (target instanceof AbortSignal) target.addEventListener('abort', run, { once: true })
-  else target.once('close', run)
+/** `http2` ends its sessions in `close()`. Node takes a connection that has sent nothing yet for a busy one. */
+function closeIdle({ servers, accepted }: Stopping): void {
+  for (const server of servers as ReadonlySet<Server & { closeIdleConnections?(): void }>) {
+    server.closeIdleConnections?.()
+  }
+  for (const socket of accepted) if (socket.bytesRead === 0) socket.destroy()
 }
 
 /** Ends with the stop, which leaves no timer behind. */

@@ -1,0 +1,52 @@
+import { createServer } from 'node:http'
+
+const name = process.env.NAME
+const server = createServer((req, res) => {
+  if (req.url === '/slow') {
+    console.log(`${name} began`)
+    setTimeout(() => res.end(JSON.stringify({ slow: true })), 300)
+  } else if (req.url === '/never') console.log(`${name} began`)
+  else res.end('{}')
+})
+server.on('close', () => console.log(`${name} closed`))
+process.on('exit', (code) => console.log(`${name} exit ${code}`))
+
+const handlers = {
+  none: () => {},
+  exits: () =>
+    process.on('SIGTERM', (signal, number) => {
+      console.log(`${name} got ${signal} ${number}`)
+      process.exit(0)
+    }),
+  closes: () =>
+    process.on('SIGTERM', () =>
+      server.close((error) => {
+        console.log(`${name} close said ${error ?? 'nothing'}`)
+        process.exit(0)
+      }),
+    ),
+  interrupt: () => process.once('SIGINT', () => console.log(`${name} got SIGINT`)),
+  async: () =>
+    process.on('SIGTERM', async () => {
+      server.close()
+      await new Promise((done) => setTimeout(done, 50))
+      console.log(`${name} cleaned up`)
+    }),
+  hidden: () =>
+    process.on('SIGTERM', () => {
+      server.close()
+      setTimeout(() => setTimeout(() => console.log(`${name} cleaned up`), 50), 50)
+    }),
+  breaks: () =>
+    process.on('SIGTERM', () => {
+      throw new Error('broke while stopping')
+    }),
+  again: () =>
+    process.on('SIGTERM', function again() {
+      process.off('SIGTERM', again)
+      console.log(`${name} kills itself`)
+      process.kill(process.pid, 'SIGTERM')
+    }),
+}
+handlers[process.env.HANDLER ?? 'none']()
+server.listen(3000)
