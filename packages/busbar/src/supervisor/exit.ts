@@ -20,14 +20,15 @@ export function stuck(age: number): WorkerExit {
   return { why: 'stuck', service: undefined, error: undefined, text }
 }
 
-/** `service`: the one that was being loaded, if any was. */
-export function stuckAtStart(service: string | undefined, age: number): WorkerExit {
-  const who = service === undefined ? 'the worker' : `service ${service}`
+/** `loading`: the services that were being loaded; which of them holds the thread cannot be seen from outside. */
+export function stuckAtStart(loading: readonly string[], age: number): WorkerExit {
+  const [service] = loading
+  const who = loading.length > 1 ? `one of the services ${loading.join(', ')}` : `service ${service}`
   return startFailed(
     new BusbarError('PROGRAM_START_TIMEOUT', {
-      message: `${who} blocked its thread for ${seconds(age)} while it started`,
+      message: `${service === undefined ? 'the worker' : who} blocked its thread for ${seconds(age)} while it started`,
       hint: 'look for an endless loop or a blocking call at the top of its modules, or raise startTimeout',
-      ...(service !== undefined && { service }),
+      ...(service !== undefined && loading.length === 1 && { service }),
     }),
   )
 }

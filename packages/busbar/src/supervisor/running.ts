@@ -1,4 +1,5 @@
 /** What a started app shows to whoever started it: the words between the supervisor and the command line. */
+import type { ResourceLimits } from 'node:worker_threads'
 import type { BusbarError } from '../contract/errors.ts'
 import type { App } from '../config/app.ts'
 import type { ListenerSpec, LogRecord, ServiceReport } from '../shared/control.ts'
@@ -15,6 +16,8 @@ export interface StartOptions {
   readonly signal?: AbortSignal
   /** Over the defaults of {@link Timing}; for tests, and for machines where they do not fit. */
   readonly timing?: Partial<Timing>
+  /** Of each thread; V8's own defaults when undefined. */
+  readonly resourceLimits?: ResourceLimits
   /** Another module for the threads to run than `worker/main`; for tests. */
   readonly workerEntry?: URL
 }

@@ -186,10 +186,10 @@ class Supervisor implements RunningApp {
   }
 
   #launch(worker: number, row: number, app: App): WorkerThread {
-    const { mode, log, workerEntry } = this.#options
+    const { mode, log, workerEntry, resourceLimits } = this.#options
     const tls = this.#certificates?.current
     const init = { app, worker, row, cells: this.#cells, listeners: this.#specs, tls, mode }
-    return new WorkerThread({ init, timing: this.#timing, log, entry: workerEntry })
+    return new WorkerThread({ init, timing: this.#timing, log, entry: workerEntry, resourceLimits })
   }
 
   #serving(): WorkerThread[] {

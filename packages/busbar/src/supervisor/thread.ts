@@ -1,6 +1,6 @@
 import { extname } from 'node:path'
 import type { Readable } from 'node:stream'
-import { Worker } from 'node:worker_threads'
+import { type ResourceLimits, Worker } from 'node:worker_threads'
 import { BusbarError } from '../contract/errors.ts'
 import { WorkerCells, threadsNow } from '../shared/cells.ts'
 import type { FromWorker, LogRecord, ServiceReport, TlsMaterial, ToWorker, WorkerInit } from '../shared/control.ts'
@@ -16,6 +16,7 @@ export interface ThreadParts {
   readonly timing: Timing
   readonly log: (record: AppLogRecord) => void
   readonly entry: URL | undefined
+  readonly resourceLimits: ResourceLimits | undefined
 }
 
 type Phase = 'booting' | 'serving' | 'draining' | 'ended'
@@ -59,6 +60,7 @@ export class WorkerThread {
       workerData: init,
       stdout: true,
       stderr: true,
+      ...(parts.resourceLimits !== undefined && { resourceLimits: parts.resourceLimits }),
     })
     this.#listen()
   }
@@ -85,7 +87,7 @@ export class WorkerThread {
   get patience(): number {
     if (this.#phase !== 'booting') return this.#parts.timing.stuck
     const loading = this.#parts.init.app.services.filter(({ name }) => this.#loading.has(name))
-    return loading.length === 0 ? this.#parts.timing.boot : Math.max(...loading.map((one) => one.startTimeout))
+    return loading.length === 0 ? this.#parts.timing.boot : Math.min(...loading.map((one) => one.startTimeout))
   }
 
   /** False: it was not taken and is still the caller's. */
@@ -116,8 +118,7 @@ export class WorkerThread {
   }
 
   endStuck(age: number): Promise<void> {
-    const [service] = this.#loading
-    return this.end(this.#phase === 'booting' ? stuckAtStart(service, age) : stuck(age))
+    return this.end(this.#phase === 'booting' ? stuckAtStart([...this.#loading], age) : stuck(age))
   }
 
   /** Ends the thread at once, or as good as: one that hangs in a system call is only left behind. */

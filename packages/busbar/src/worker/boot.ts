@@ -42,7 +42,7 @@ export async function bootWorker(init: WorkerInit, cells: WorkerCells, outbox: O
   })
   if (!isRawEntry(app)) gateway = openGateway(app, router, init.tls, cells, outbox)
   const doors = new Doors(doorsOf(init.listeners, app, services, gateway), cells)
-  const ports = app.accept === 'reusePort' ? await openPorts(init.listeners, doors) : []
+  const ports = app.accept === 'reusePort' ? await openPorts(init.listeners, doors, gateway) : []
   let stopping: Promise<void> | undefined
   return {
     services: app.services.map(({ name }) => services.get(name)!),
@@ -81,11 +81,20 @@ function doorsOf(
   )
 }
 
-/** Only under `accept: 'reusePort'`: the kernel balances over all workers' listeners. */
-async function openPorts(listeners: readonly ListenerSpec[], doors: Doors): Promise<Port[]> {
+/**
+ * Only under `accept: 'reusePort'`: the kernel balances over all workers' listeners. The gateway listens by itself
+ * and closes its port in its own stop.
+ */
+async function openPorts(
+  listeners: readonly ListenerSpec[],
+  doors: Doors,
+  gateway: Gateway | undefined,
+): Promise<Port[]> {
   return await Promise.all(
     listeners.map(async (spec) => {
       try {
+        if (spec.serves.kind === 'gateway' && gateway)
+          return { port: await gateway.listen(spec), close: async () => {} }
         const handlers = { connection: (handle: unknown) => doors.admitOwn(spec.id, handle), error: () => {} }
         return await openPort(spec, true, handlers)
       } catch (error) {

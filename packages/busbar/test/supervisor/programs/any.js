@@ -1,0 +1,49 @@
+// A plain server that does to its thread what the path says.
+import { createServer } from 'node:http'
+import { threadId } from 'node:worker_threads'
+
+const actions = {
+  '/': () => ({ thread: threadId, cwd: process.cwd() }),
+  '/busy': (query) => {
+    const end = performance.now() + Number(query.get('ms'))
+    while (performance.now() < end);
+    return { thread: threadId }
+  },
+  '/later': async (query) => {
+    await new Promise((resolve) => setTimeout(resolve, Number(query.get('ms'))))
+    return { thread: threadId }
+  },
+  '/never': () => new Promise(() => {}),
+  '/exit': () => process.exit(7),
+  '/throw': () =>
+    new Promise(() =>
+      setImmediate(() => {
+        throw new Error('thrown on purpose')
+      }),
+    ),
+  '/reject': () => new Promise(() => void Promise.reject(new Error('rejected on purpose'))),
+  '/abort': () => process.abort(),
+  '/loop': () => {
+    for (;;);
+  },
+  '/wait': () => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0),
+  '/memory': () =>
+    new Promise(() => {
+      const kept = []
+      const grow = () => {
+        for (let i = 0; i < 1000; i++) kept.push({ [`key${kept.length}`]: Array.from({ length: 100 }, () => ({})) })
+        setImmediate(grow)
+      }
+      grow()
+    }),
+}
+
+const server = createServer(async (request, response) => {
+  const { pathname, searchParams } = new URL(request.url, 'http://any')
+  console.log(`begins ${pathname}`)
+  const body = await actions[pathname](searchParams)
+  response.setHeader('content-type', 'application/json')
+  response.end(JSON.stringify(body))
+})
+server.httpAllowHalfOpen = true
+server.listen(3000)

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { BusbarError } from '../../src/contract/errors.ts'
+import { appOf, TestApp } from '../support/app.ts'
+import { Connection } from '../support/connection.ts'
+
+const any = `${import.meta.dirname}/programs/any.js`
+const throws = `${import.meta.dirname}/programs/throws.js`
+
+test('a restart gives new connections to a new thread and finishes what the old one had in flight', async () => {
+  await using app = await TestApp.start({ services: { any }, workers: 2 }, { mode: 'dev' })
+  using old = await Connection.open(app.port)
+  const before = await old.thread()
+  old.send('/later?ms=300')
+  await app.untilLogged('begins /later')
+  await app.running.restart()
+  using fresh = await Connection.open(app.port)
+  assert.notEqual(await fresh.thread(), before)
+  assert.equal((await old.answer())?.status, 200)
+  assert.ok(app.running.workers.every(({ deaths, state }) => deaths === 0 && state === 'serving'))
+})
+
+test('a restart runs the program as its file is now', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'busbar-restart-'))
+  const file = join(folder, 'program.mjs')
+  await copyFile(any, file)
+  {
+    await using app = await TestApp.start({ services: { any: file } }, { mode: 'dev' })
+    await writeFile(file, "import { createServer } from 'node:http'\ncreateServer((q, r) => r.end('new')).listen(1)")
+    await app.running.restart()
+    const answer = await fetch(app.url, { headers: { connection: 'close' } })
+    assert.equal(await answer.text(), 'new')
+  }
+  await rm(folder, { recursive: true })
+})
+
+test('when the new one fails, the error is told and the old one goes on', async () => {
+  await using app = await TestApp.start({ services: { any } }, { mode: 'dev' })
+  using kept = await Connection.open(app.port)
+  const before = await kept.thread()
+  const next = appOf({ services: { any: throws } })
+  await assert.rejects(
+    app.running.restart(next),
+    (error) => BusbarError.is(error, 'PROGRAM_THREW') && error.message.includes('no database'),
+  )
+  assert.equal(await kept.thread(), before)
+  using fresh = await Connection.open(app.port)
+  assert.equal(await fresh.thread(), before)
+  await app.running.restart(appOf({ services: { any } }))
+  using later = await Connection.open(app.port)
+  assert.notEqual(await later.thread(), before)
+})
+
+test('restarts in quick succession come one after the other', async () => {
+  await using app = await TestApp.start({ services: { any } }, { mode: 'dev' })
+  using stuck = await Connection.open(app.port)
+  await stuck.thread()
+  stuck.send('/never')
+  await Promise.all([app.running.restart(), app.running.restart(), app.running.restart()])
+  using fresh = await Connection.open(app.port)
+  assert.ok((await fresh.thread()) !== undefined)
+  // Its thread was ended to make room for the next restart.
+  assert.equal(await stuck.answer(), undefined)
+})
+
+test('a stop during a restart ends both threads', async () => {
+  await using app = await TestApp.start({ services: { any } }, { mode: 'dev' })
+  const restarted = app.running.restart().catch(() => {})
+  await app.running.stop()
+  await restarted
+  assert.equal(app.running.workers[0]!.state, 'stopped')
+})
+
+test('an app with other ports cannot be taken over', async () => {
+  await using app = await TestApp.start({ services: { any } })
+  await assert.rejects(app.running.restart(appOf({ services: { any }, workers: 2 })), { code: 'INTERNAL' })
+})

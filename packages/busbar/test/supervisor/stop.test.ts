@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { test } from 'node:test'
+import { TestApp } from '../support/app.ts'
+import { Connection, openMany } from '../support/connection.ts'
+
+const any = `${import.meta.dirname}/programs/any.js`
+const signals = `${import.meta.dirname}/programs/signals.js`
+
+test('a stop finishes the request in flight, closes idle connections and frees the port', async () => {
+  await using app = await TestApp.start({ services: { any }, workers: 2 })
+  using connections = await openMany(app.port, 4)
+  await Promise.all(connections.map((connection) => connection.thread()))
+  const [busy, ...idle] = connections
+  busy!.send('/later?ms=300')
+  await app.untilLogged('begins /later')
+  const stopped = app.running.stop()
+  assert.equal((await busy!.answer())?.status, 200)
+  await Promise.all(idle.map(async (connection) => assert.equal(await connection.answer(), undefined)))
+  await stopped
+  await assert.rejects(once(connect(app.port, '127.0.0.1'), 'connect'), { code: 'ECONNREFUSED' })
+  assert.deepEqual(await app.running.ended, { why: 'stopped' })
+  assert.ok(app.running.workers.every(({ state }) => state === 'stopped'))
+})
+
+for (const path of ['/never', '/loop', '/wait']) {
+  test(`a stop ends within its limit although ${path} is in flight`, async () => {
+    await using app = await TestApp.start({ services: { any }, stopTimeout: 400 })
+    using stuck = await Connection.open(app.port)
+    assert.ok((await stuck.thread()) !== undefined)
+    stuck.send(path)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    await app.running.stop()
+    assert.equal(await stuck.answer(), undefined)
+  })
+}
+
+test('services stop after those that need them, with their signal handlers run', async () => {
+  await using app = await TestApp.start({
+    services: {
+      base: { file: signals, env: { NAME: 'base' } },
+      middle: { file: signals, env: { NAME: 'middle' }, needs: ['base'] },
+      top: { file: signals, env: { NAME: 'top' }, needs: ['middle'] },
+    },
+  })
+  const before = app.log.length
+  await app.running.stop()
+  const said = app.log.filter(({ stream }) => stream === 'stdout').map(({ line }) => line)
+  assert.deepEqual(said, [
+    'base starts',
+    'middle starts',
+    'top starts',
+    'top stops',
+    'top exits',
+    'middle stops',
+    'middle exits',
+    'base stops',
+    'base exits',
+  ])
+  assert.ok(before >= 3)
+})
+
+test('a second stop is the first one', async () => {
+  await using app = await TestApp.start({ services: { any } })
+  assert.equal(app.running.stop(), app.running.stop())
+})
+
+test('a start that is aborted closes what had started', async () => {
+  const controller = new AbortController()
+  const starting = TestApp.start(
+    { services: { any }, workers: 2 },
+    {
+      signal: controller.signal,
+      on: (event) => {
+        if (event.type === 'worker' && event.worker.state === 'serving') controller.abort(new Error('not any more'))
+      },
+    },
+  )
+  await assert.rejects(starting, { message: 'not any more' })
+})
+
+test('the one program of an app has its folder as working directory while it runs', async () => {
+  const before = process.cwd()
+  {
+    await using app = await TestApp.start({ services: { any } })
+    using connection = await Connection.open(app.port)
+    connection.send('/')
+    const answer = await connection.answer()
+    assert.equal((JSON.parse(answer!.body) as { cwd: string }).cwd, `${import.meta.dirname}/programs`)
+    assert.equal(process.cwd(), `${import.meta.dirname}/programs`)
+  }
+  assert.equal(process.cwd(), before)
+})
