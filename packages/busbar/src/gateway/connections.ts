@@ -21,6 +21,8 @@ export class Connections {
   /** Over TLS these have no {@link Connection} until the handshake is done, and are other objects than its sockets. */
   readonly #sockets = new Set<Socket>()
   readonly #connections = new Map<Socket, Connection>()
+  /** Over TLS: what has connected and has not come to HTTP yet, by who it is from. */
+  readonly #handshakes = new Map<string, Socket>()
   #drained: PromiseWithResolvers<void> | undefined
 
   constructor(parts: ConnectionsParts) {
@@ -35,10 +37,13 @@ export class Connections {
     return this.#drained !== undefined
   }
 
-  addSocket(socket: Socket): void {
+  addSocket(socket: Socket, secure: boolean): void {
     this.#sockets.add(socket)
+    const from = secure ? peerOf(socket) : ''
+    if (secure) this.#handshakes.set(from, socket)
     socket.once('close', () => {
       this.#sockets.delete(socket)
+      this.#handshakes.delete(from)
       this.#parts.onSocketClosed()
       this.settle()
     })
@@ -47,6 +52,7 @@ export class Connections {
   add(socket: Socket): void {
     const connection = new Connection(socket, this.#parts.onHangUp)
     this.#connections.set(socket, connection)
+    if (this.#handshakes.size > 0) this.#handshakes.delete(peerOf(socket))
     socket.once('close', () => {
       this.#connections.delete(socket)
       this.#parts.onClosed(connection)
@@ -92,9 +98,10 @@ export class Connections {
 
   #endGrace(): void {
     for (const connection of this.#open()) if (connection.inFlight === 0) connection.finish()
+    for (const socket of this.#handshakes.values()) socket.destroy()
   }
 
-  /** What was said last goes out first; a handshake that is still being made gets nothing. */
+  /** What was said last goes out first. */
   #expire(onExpired: (connection: Connection) => void): void {
     for (const connection of this.#open()) onExpired(connection)
     setImmediate(() => {
@@ -102,4 +109,9 @@ export class Connections {
       this.#drained?.resolve()
     })
   }
+}
+
+/** The same for a TLS socket and the TCP socket under it. */
+function peerOf(socket: Socket): string {
+  return `${socket.remoteAddress} ${socket.remotePort}`
 }

@@ -160,7 +160,7 @@ class HttpGateway implements Gateway {
 
   #hear(secure: boolean): void {
     const server = this.#server
-    server.on('connection', (socket: Socket) => this.#connections.addSocket(socket))
+    server.on('connection', (socket: Socket) => this.#connections.addSocket(socket, secure))
     server.on(secure ? 'secureConnection' : 'connection', (socket: Socket) => this.#connections.add(socket))
     for (const event of ['request', 'checkContinue', 'checkExpectation'] as const)
       server.on(event, (req: IncomingMessage, res: ServerResponse) => this.#serve(event, req, res))
