@@ -1,5 +1,4 @@
 import type { Server as HttpServer } from 'node:http'
-import type { Socket } from 'node:net'
 import type { Scope } from './scope.ts'
 
 /**
@@ -8,7 +7,11 @@ import type { Scope } from './scope.ts'
  */
 export interface Endpoint {
   readonly service: string
-  /** The program's own server, `http.createServer()` or a framework's; `https` servers are called in plain text. */
+  /**
+   * The program's own server, `http.createServer()` or a framework's, which listens on nothing that a caller could
+   * reach; `https` servers are called in plain text. The byte stream gives it connections (`bytes/accept.ts`), the
+   * exchange requests.
+   */
   readonly server: HttpServer
   readonly state: 'serving' | 'draining' | 'stopped'
   /**
@@ -16,9 +19,4 @@ export interface Endpoint {
    * AsyncLocalStorage stores must never reach the callee). 0.1 µs for the snapshot, 0.4 with a scope of its own.
    */
   enter<R>(scope: Scope, callback: () => R): R
-  /**
-   * Gives a connected socket to the program's server, which then speaks HTTP on it: upgrades included. The socket may
-   * have no handle of the system's (see `bytes/end.ts`): `acceptSocket` in `bytes/accept.ts` does all that is needed.
-   */
-  connect(socket: Socket): void
 }

@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { acceptSocket } from '../../src/mesh/bytes/accept.ts'
 import type { Endpoint } from '../../src/mesh/endpoint.ts'
 import { listenVirtually } from '../../src/mesh/listener.ts'
 import { runInScope, type Scope } from '../../src/mesh/scope.ts'
@@ -19,17 +18,13 @@ export class TestEndpoint implements Endpoint, AsyncDisposable {
     this.server = typeof program === 'function' ? createServer(program) : program
     // What the program's own code would see: nothing of the test.
     this.#snapshot = new AsyncLocalStorage<undefined>().exit(() => AsyncLocalStorage.snapshot())
+    for (const event of ['connection', 'secureConnection'])
+      this.server.on(event, (socket: Socket) => this.#track(socket))
     listenVirtually(this.server, { address: '127.0.0.1', family: 'IPv4', port: 3000 })
   }
 
   enter<R>(scope: Scope, callback: () => R): R {
     return this.#snapshot(() => runInScope(scope, callback))
-  }
-
-  connect(socket: Socket): void {
-    this.#sockets.add(socket)
-    socket.once('close', () => this.#sockets.delete(socket))
-    acceptSocket(this.server, socket)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -39,5 +34,11 @@ export class TestEndpoint implements Endpoint, AsyncDisposable {
     this.server.close()
     for (const socket of this.#sockets) socket.destroy()
     await closed
+  }
+
+  /** Upgraded connections too, which a server does not close. */
+  #track(socket: Socket): void {
+    this.#sockets.add(socket)
+    socket.once('close', () => this.#sockets.delete(socket))
   }
 }

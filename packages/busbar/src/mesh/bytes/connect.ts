@@ -6,7 +6,7 @@ import { nextHops } from '../hops.ts'
 import type { HttpMesh } from '../mesh.ts'
 import { connectionRefused } from '../refusals.ts'
 import { runInScope, type Scope } from '../scope.ts'
-import { interceptRequests } from './accept.ts'
+import { acceptSocket, interceptRequests } from './accept.ts'
 import { currentContext, End } from './end.ts'
 import { answerHopLimit, takeHops } from './hops.ts'
 import { internals, type SocketAddress, type SocketInternals } from './socket.ts'
@@ -89,7 +89,7 @@ function acceptAtEndpoint(mesh: HttpMesh, endpoint: Endpoint, scope: MutableScop
     socket.destroy()
     return
   }
-  endpoint.connect(socket)
+  acceptSocket(endpoint.server, socket)
   interceptRequests(socket, (request, next) => {
     const hops = takeHops(request) ?? scope.hops
     scope.hops = hops
