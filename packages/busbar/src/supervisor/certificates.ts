@@ -83,14 +83,18 @@ export class Certificates {
 
 async function readPair(files: TlsFiles): Promise<{ cert: string; key: string }> {
   const [cert, key] = await Promise.all([readPem(files.cert, 'cert'), readPem(files.key, 'key')])
+  if (!usable(files, () => new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))))
+    throw invalid(files, 'do not belong together')
+  usable(files, () => createSecureContext({ cert, key, minVersion: 'TLSv1.2' }))
+  return { cert, key }
+}
+
+function usable<T>(files: TlsFiles, use: () => T): T {
   try {
-    createSecureContext({ cert, key, minVersion: 'TLSv1.2' })
-    if (new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) return { cert, key }
+    return use()
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw invalid(files, `cannot be used: ${why}`, cause)
+    throw invalid(files, `cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`, cause)
   }
-  throw invalid(files, 'do not belong together')
 }
 
 async function readPem(file: string, key: keyof TlsFiles): Promise<string> {

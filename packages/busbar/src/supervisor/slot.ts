@@ -142,6 +142,7 @@ export class WorkerSlot {
     if (this.#stopping || thread !== this.#thread || exit.why === 'stop') return
     this.#deaths++
     this.#lastExit = exit
+    this.#enter({ state: 'waiting', until: Date.now() })
     this.#parts.say('error', `worker ${this.worker} died: ${exit.text}`)
     if (!this.#restarting) this.#replace()
   }

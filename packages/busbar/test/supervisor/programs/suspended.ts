@@ -1,0 +1,23 @@
+// An app in a process of its own, which tells of its workers when it starts and when it is asked.
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { TestApp } from '../../support/app.ts'
+import { Connection } from '../../support/connection.ts'
+
+const timing = { stuck: 500, watch: 50 }
+const app = await TestApp.start({ services: { any: `${import.meta.dirname}/any.js` } }, { timing })
+using connection = await Connection.open(app.port)
+await report()
+
+const input = createInterface({ input: process.stdin })
+await once(input, 'line')
+await sleep(1000)
+await report()
+await once(input, 'close')
+await app.running.stop()
+
+async function report() {
+  const thread = await connection.thread()
+  console.log(JSON.stringify({ thread, deaths: app.running.workers.map(({ deaths }) => deaths) }))
+}
