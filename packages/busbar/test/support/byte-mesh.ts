@@ -13,7 +13,10 @@ export class ByteMesh implements HttpMesh, AsyncDisposable {
   readonly #installed = new AsyncDisposableStack()
 
   /** `names`: services that no endpoint has been added for. */
-  constructor(services: Record<string, Server | RequestListener>, options: { maxHops?: number; names?: string[] } = {}) {
+  constructor(
+    services: Record<string, Server | RequestListener>,
+    options: { maxHops?: number; names?: string[] } = {},
+  ) {
     this.router = new Router([...Object.keys(services), ...(options.names ?? [])])
     this.maxHops = options.maxHops ?? 8
     this.#installed.use(captureConnections(this))

@@ -93,6 +93,10 @@ export class End implements Carrier {
     if (this.#peer !== undefined) this.#peer.#finishWith('end')
   }
 
+  reset(): void {
+    if (this.#peer !== undefined) this.#peer.#finishWith('reset')
+  }
+
   /** As a kernel does: bytes that nobody will read any more make it a reset. */
   destroy(): void {
     if (this.#gone) return

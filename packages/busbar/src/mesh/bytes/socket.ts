@@ -25,6 +25,8 @@ export interface Carrier {
   write(chunk: Buffer, owned: boolean, done: Done): void
   /** No more will be written. */
   end(): void
+  /** The other side's next read fails with ECONNRESET. */
+  reset(): void
   destroy(): void
 }
 
@@ -88,6 +90,11 @@ const hooks: PropertyDescriptorMap = {
     const { bytesRead, bytesWritten } = carrier
     socket._handle = { close: (closed) => void setImmediate(closed), bytesRead, bytesWritten }
     Socket.prototype._destroy.call(socket, error, done)
+  }),
+  resetAndDestroy: hook((socket) => {
+    if (socket.connecting) return socket.once('connect', () => socket.resetAndDestroy())
+    socket[carrierOf].reset()
+    return socket.destroy()
   }),
   // A worker lives by its port to the supervisor, not by its connections.
   ref: hook((socket) => socket),

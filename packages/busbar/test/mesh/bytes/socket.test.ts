@@ -137,6 +137,20 @@ describe('a socket that is connected to a service', () => {
     })
   })
 
+  test('is reset by a side that asks for it', async () => {
+    await pair(async (client, server) => {
+      client.resume()
+      const failed = once(client, 'error')
+      server.resetAndDestroy()
+      const [[error], [hadError]] = (await Promise.all([failed, once(server, 'close')])) as [
+        [NodeJS.ErrnoException],
+        [boolean],
+      ]
+      assert.equal(error.code, 'ECONNRESET')
+      assert.equal(hadError, false)
+    })
+  })
+
   test('fails a write to a side that has gone', async () => {
     await pair(
       async (client, server) => {
