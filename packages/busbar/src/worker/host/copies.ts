@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs'
 import Module, { registerHooks } from 'node:module'
-import { join, sep } from 'node:path'
+import { dirname, join, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { App } from '../../config/app.ts'
 import { currentScope } from '../../mesh/scope.ts'
@@ -20,12 +20,21 @@ export function isolateSecondCopies(app: App, patches: DisposableStack): void {
   const copies = secondCopies(app)
   if (copies.size === 0) return
   patches.adopt(registerHooks({ resolve: resolveFor(copies), load: loadPlain }), (hooks) => hooks.deregister())
-  replace(patches, Module as unknown as { _cache: ModuleCache }, '_cache', (cache) => cacheFor(copies, cache))
+  const internals = Module as unknown as ModuleInternals
+  replace(patches, internals, '_cache', (cache) => cacheFor(copies, cache))
+  replace(patches, internals.prototype, '_compile', (compile) => compileFor(copies, compile))
 }
 
 /** By service: the folder whose modules it needs for itself. */
 type Copies = ReadonlyMap<string, Folder>
 type ModuleCache = Record<string, NodeJS.Module | undefined>
+type Compile = (source: string, file: string, format: string | undefined) => unknown
+
+/** Both are looked up for each module, and patched by many: `require.cache`, `pirates`. */
+interface ModuleInternals {
+  _cache: ModuleCache
+  readonly prototype: { _compile: Compile }
+}
 
 interface Folder {
   readonly prefix: string
@@ -115,6 +124,23 @@ function cacheFor(copies: Copies, base: ModuleCache): ModuleCache {
     getOwnPropertyDescriptor: (_, key) => Reflect.getOwnPropertyDescriptor(cacheOf(key), key),
     defineProperty: (_, key, descriptor) => Reflect.defineProperty(cacheOf(key), key, descriptor),
   })
+}
+
+/**
+ * An ES module that is required is kept by the URL of its file name, which gets the service's name. Where it is also
+ * imported, there are two of it in this copy, for `import` knows it by a query.
+ */
+function compileFor(copies: Copies, compile: Compile): Compile {
+  return function (this: unknown, source, file, format) {
+    const service = currentScope()?.service
+    const folder = service === undefined ? undefined : copies.get(service)
+    if (folder === undefined || !isModule(format) || !isFileOf(folder.prefix, file)) {
+      return Reflect.apply(compile, this, [source, file, format])
+    }
+    const meta = { url: pathToFileURL(file).href, filename: file, dirname: dirname(file) }
+    const prologue = `Object.assign(import.meta,${JSON.stringify(meta)});`
+    return Reflect.apply(compile, this, [withPrologue(source, prologue), `${file}?${parameter}=${service}`, format])
+  }
 }
 
 function isFileOf(prefix: string, file: string): boolean {

@@ -1,10 +1,11 @@
 import { runInScope } from '../../mesh/scope.ts'
+import type { Output } from './output.ts'
 import { replace } from './patch.ts'
 import { ProgramExit, faultOf, type ProgramEnd, type ProgramProcess } from './program-process.ts'
 import type { Programs } from './programs.ts'
 
 /** `process.exit()` ends the program that calls it; what that means for the thread depends on its phase. */
-export function patchExit(programs: Programs, patches: DisposableStack): void {
+export function patchExit(programs: Programs, output: Output, patches: DisposableStack): void {
   replace(patches, process, 'exit', (exit) => (code) => {
     const program = programs.current
     if (program === undefined) return exit(code)
@@ -14,8 +15,10 @@ export function patchExit(programs: Programs, patches: DisposableStack): void {
     for (const program of programs) {
       runInScope({ service: program.service.name, hops: 0 }, () => program.emitExit(code))
     }
+    output.flush()
   }
-  process.on('exit', onExit)
+  // Before whoever sends out what was printed: the last lines come now.
+  process.prependListener('exit', onExit)
   patches.defer(() => void process.removeListener('exit', onExit))
 }
 

@@ -43,7 +43,7 @@ export function installHosting(options: HostingOptions): Hosting {
   isolateSecondCopies(options.app, patches)
   captureListen(programs, patches)
   watchFaults(programs, die, patches)
-  patchExit(programs, patches)
+  patchExit(programs, output, patches)
   patchProcessEvents(programs, patches)
   // For `import { exit } from 'node:process'`, whose bindings were set when the module was first loaded.
   syncBuiltinESMExports()

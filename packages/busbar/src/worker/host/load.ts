@@ -1,5 +1,6 @@
 import Module, { registerHooks } from 'node:module'
 import { pathToFileURL } from 'node:url'
+import { currentScope } from '../../mesh/scope.ts'
 import { isModule, textOf, withPrologue } from './copies.ts'
 import type { ProgramProcess } from './program-process.ts'
 import type { Programs } from './programs.ts'
@@ -25,7 +26,7 @@ export async function loadEntry(program: ProgramProcess, programs: Programs): Pr
  * judged by its syntax as ever. The probe's module is empty: nothing runs.
  */
 async function formatOf(url: string): Promise<string | null | undefined> {
-  const probe = `${url}?format`
+  const probe = `${url}?format=asked`
   let format: string | null | undefined
   const hooks = registerHooks({
     load(loaded, context, next) {
@@ -43,14 +44,16 @@ async function formatOf(url: string): Promise<string | null | undefined> {
 }
 
 async function importMain(url: string): Promise<Exported> {
+  const scope = currentScope()
   let last: Loaded | undefined
   const hooks = registerHooks({
     load(loaded, context, next) {
       const result = next(loaded, context)
-      last = { url: loaded, format: result.format, source: textOf(result.source) }
+      // Programs may start at the same time: only what this one loads counts.
+      if (currentScope() === scope) last = { url: loaded, format: result.format, source: textOf(result.source) }
       if (loaded.split('?')[0] !== url || !isModule(result.format)) return result
       // Also a second copy's entry, which has a query.
-      return { ...result, source: withPrologue(last.source, 'import.meta.main=true;') }
+      return { ...result, source: withPrologue(textOf(result.source), 'import.meta.main=true;') }
     },
   })
   try {

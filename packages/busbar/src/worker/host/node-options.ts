@@ -3,6 +3,7 @@ import Module, { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseEnv } from 'node:util'
+import { currentScope } from '../../mesh/scope.ts'
 import type { ProgramProcess } from './program-process.ts'
 
 /**
@@ -66,13 +67,18 @@ async function importModule(program: ProgramProcess, specifier: string): Promise
   const parentURL = pathToFileURL(parentOf(program)).href
   const hooks = Module.registerHooks({
     resolve: (name, context, next) =>
-      next(name, context.parentURL === import.meta.url ? { ...context, parentURL } : context),
+      next(name, context.parentURL === import.meta.url && isRunning(program) ? { ...context, parentURL } : context),
   })
   try {
     await import(specifier)
   } finally {
     hooks.deregister()
   }
+}
+
+/** Programs may start at the same time. */
+function isRunning({ service }: ProgramProcess): boolean {
+  return currentScope()?.service === service.name
 }
 
 function requireModule(program: ProgramProcess, specifier: string): void {

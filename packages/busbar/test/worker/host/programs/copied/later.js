@@ -1,0 +1,2 @@
+exports.count = 0
+exports.main = require.main
