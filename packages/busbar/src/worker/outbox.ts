@@ -16,8 +16,12 @@ const batchLimit = 1000
 /**
  * Posting a line costs microseconds here and a wake-up there, so lines are gathered until the event loop has been
  * through its events; but the first after a pause leaves at once: it may be the last before an endless loop.
+ * `clock` tells milliseconds.
  */
-export function createOutbox(send: (message: FromWorker) => void): Outbox {
+export function createOutbox(
+  send: (message: FromWorker) => void,
+  clock: () => number = () => performance.now(),
+): Outbox {
   let records: LogRecord[] = []
   let sent = -Infinity
   let scheduled = false
@@ -26,7 +30,7 @@ export function createOutbox(send: (message: FromWorker) => void): Outbox {
     if (records.length === 0) return
     const batch = records
     records = []
-    sent = performance.now()
+    sent = clock()
     send({ type: 'log', records: batch })
   }
   return {
@@ -37,7 +41,7 @@ export function createOutbox(send: (message: FromWorker) => void): Outbox {
     },
     log(record) {
       records.push(record)
-      if (records.length >= batchLimit || (!scheduled && performance.now() - sent > quiet)) return flush()
+      if (records.length >= batchLimit || (!scheduled && clock() - sent > quiet)) return flush()
       if (scheduled) return
       scheduled = true
       setImmediate(flush).unref()

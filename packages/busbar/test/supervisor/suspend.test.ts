@@ -10,10 +10,11 @@ const skip = process.platform === 'win32' && 'no SIGSTOP on Windows'
 test(
   'a process that was suspended for longer than a worker may be stuck goes on with the same worker',
   { skip },
-  async () => {
+  async (t) => {
     const child = spawn(process.execPath, [`${import.meta.dirname}/programs/suspended.ts`], {
       stdio: ['pipe', 'pipe', 'inherit'],
     })
+    t.after(() => void child.kill('SIGKILL'))
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
     const next = async (): Promise<unknown> => JSON.parse((await lines.next()).value as string)
     const before = await next()

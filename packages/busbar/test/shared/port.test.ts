@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { test } from 'node:test'
+import type { ListenerSpec } from '../../src/shared/control.ts'
+import { openPort, portFailure, type TcpHandle } from '../../src/shared/port.ts'
+
+const spec: ListenerSpec = { id: 'gateway', host: '127.0.0.1', port: 0, serves: { kind: 'gateway' } }
+const exposed: ListenerSpec = { ...spec, id: 'expose:shop', port: 3101, serves: { kind: 'service', service: 'shop' } }
+
+test('a port gives raw handles, and closes while connections are open', async () => {
+  const { promise, resolve } = Promise.withResolvers<TcpHandle>()
+  const port = await openPort(spec, false, { connection: resolve, error: assert.ifError })
+  const client = connect(port.port, '127.0.0.1')
+  const handle = await promise
+  await port.close()
+  handle.close()
+  client.resume()
+  await once(client, 'close')
+  await assert.rejects(once(connect(port.port, '127.0.0.1'), 'connect'), { code: 'ECONNREFUSED' })
+})
+
+test('failures name the port and the key to change', () => {
+  const failure = (code: string, one = spec) => portFailure(Object.assign(new Error(code), { code }), one)
+  const taken = failure('EADDRINUSE', { ...spec, port: 3043 })
+  assert.equal(taken.code, 'PORT_IN_USE')
+  assert.match(taken.message, /3043.*gateway\.port/)
+  const forbidden = failure('EACCES', exposed)
+  assert.equal(forbidden.code, 'PORT_FORBIDDEN')
+  assert.match(`${forbidden.message} ${forbidden.hint}`, /3101.*services\.shop\.expose/)
+  assert.equal(failure('EADDRNOTAVAIL').code, 'CONFIG_INVALID')
+  assert.equal(failure('ENOTSUP').code, 'PLACEMENT_UNSUPPORTED')
+  assert.equal(failure('EWHATEVER').code, 'INTERNAL')
+})
+
+test("a port that is taken rejects with Node's own error", async () => {
+  const port = await openPort(spec, false, { connection: (handle) => handle.close(), error: assert.ifError })
+  const again = openPort({ ...spec, port: port.port }, false, { connection: () => {}, error: assert.ifError })
+  await assert.rejects(again, { code: 'EADDRINUSE' })
+  await port.close()
+})

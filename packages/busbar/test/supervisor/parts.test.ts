@@ -1,0 +1,144 @@
+/** The supervisor's decisions, each by itself. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { TcpHandle } from '../../src/shared/port.ts'
+import { Backlog } from '../../src/supervisor/backlog.ts'
+import { pickThread } from '../../src/supervisor/balance.ts'
+import { canRestartInto, planApp } from '../../src/supervisor/plan.ts'
+import { RestartPolicy } from '../../src/supervisor/restarts.ts'
+import { backlogLimit, defaultTiming } from '../../src/supervisor/timing.ts'
+import { appOf } from '../support/app.ts'
+
+const candidate = (connections: number, age = 0) => ({ connections, age: () => age })
+
+test('the one with the fewest connections is picked, whatever its place', () => {
+  const [few, more, most] = [candidate(1), candidate(2), candidate(3)]
+  for (const threads of [
+    [few, more, most],
+    [more, few, most],
+    [most, more, few],
+  ])
+    for (let turn = 0; turn < 3; turn++) assert.equal(pickThread(threads, 0, 100), few)
+})
+
+test('equals take turns', () => {
+  const threads = [candidate(1), candidate(1), candidate(1)]
+  const picked = new Set([1, 2, 3].map(() => pickThread(threads, 0, 100)))
+  assert.equal(picked.size, 3)
+})
+
+test('one with a stale heartbeat is picked only when all are stale', () => {
+  const [stale, fresh] = [candidate(0, 100), candidate(50, 99)]
+  for (let turn = 0; turn < 2; turn++) {
+    assert.equal(pickThread([stale, fresh], 0, 100), fresh)
+    assert.equal(pickThread([stale, candidate(1, 500)], 0, 100), stale)
+  }
+  assert.equal(pickThread([], 0, 100), undefined)
+})
+
+test('restarts come at once, then after waits that double up to a limit, then no more', () => {
+  const policy = new RestartPolicy({ backoff: 100, backoffMax: 300, restartWindow: 1000 }, true)
+  const waits = [1, 2, 3, 4, 5, 6].map((now) => policy.died(now))
+  assert.equal(waits[0], 0)
+  for (const [index, full] of [100, 200, 300, 300].entries()) {
+    const wait = waits[index + 1]!
+    assert.ok(wait >= full * 0.8 && wait <= full, `${wait} of ${full}`)
+  }
+  assert.equal(waits[5], undefined)
+})
+
+test('deaths that are long ago are forgotten, and a restart that was asked for forgets all', () => {
+  const policy = new RestartPolicy({ ...defaultTiming, restartWindow: 1000 }, true)
+  assert.equal(policy.died(0), 0)
+  assert.equal(policy.died(1000), 0)
+  assert.notEqual(policy.died(1001), 0)
+  policy.forget()
+  assert.equal(policy.died(1002), 0)
+})
+
+test('without a limit a worker is never given up', () => {
+  const policy = new RestartPolicy(defaultTiming, false)
+  for (let now = 0; now < 50; now++) assert.notEqual(policy.died(now), undefined)
+})
+
+test('waiting connections are given in order, until one is not taken', () => {
+  const backlog = new Backlog(60_000, () => assert.fail('none is dropped'))
+  const handles = [handleOf(), handleOf(), handleOf()]
+  for (const handle of handles) backlog.add('gateway', handle)
+  const given: TcpHandle[] = []
+  backlog.drain((_, handle) => given.length < 2 && given.push(handle) > 0)
+  assert.deepEqual(given, handles.slice(0, 2))
+  backlog.close()
+  assert.deepEqual(
+    handles.map(({ closed }) => closed),
+    [false, false, true],
+  )
+})
+
+test('a connection beyond the limit is closed at once', () => {
+  let dropped = 0
+  const backlog = new Backlog(60_000, (count) => (dropped += count))
+  for (let count = 0; count < backlogLimit; count++) backlog.add('gateway', handleOf())
+  const last = handleOf()
+  backlog.add('gateway', last)
+  assert.equal(last.closed, true)
+  assert.equal(dropped, 1)
+  backlog.close()
+})
+
+test('each waiting connection is closed when its own time is over', async () => {
+  const drops: number[] = []
+  const third = Promise.withResolvers<void>()
+  const backlog = new Backlog(30, (count) => {
+    drops.push(count)
+    if (drops.reduce((sum, one) => sum + one) === 2) third.resolve()
+  })
+  const [first, second] = [handleOf(), handleOf()]
+  backlog.add('gateway', first)
+  await new Promise((resolve) => setTimeout(resolve, 15))
+  backlog.add('gateway', second)
+  await third.promise
+  assert.ok(first.closed && second.closed)
+})
+
+test('a plan names the ports, the waves of needs and the folder of a lone program', () => {
+  const expose = { host: '127.0.0.1', port: 3101 }
+  const app = appOf({
+    services: {
+      stock: '/app/stock/index.js',
+      catalog: { file: '/app/catalog/index.js', needs: ['stock'], expose },
+      web: { file: '/app/web/index.js', needs: ['stock', 'catalog'] },
+      mail: '/app/mail/index.js',
+    },
+  })
+  assert.deepEqual(planApp(app), {
+    workers: 1,
+    accept: 'balanced',
+    listeners: [
+      { id: 'gateway', host: '127.0.0.1', port: 0, serves: { kind: 'gateway' } },
+      { id: 'expose:catalog', ...expose, serves: { kind: 'service', service: 'catalog' } },
+    ],
+    waves: [['stock', 'mail'], ['catalog'], ['web']],
+    folder: undefined,
+  })
+  assert.equal(planApp(appOf({ services: { web: '/app/web/index.js' } })).folder, '/app/web')
+})
+
+test('workers can be taken over by those of an app that differs in its services only', () => {
+  const app = appOf({ services: { web: '/app/web/index.js' } })
+  const other = appOf({ services: { web: { file: '/app/web/index.js', env: { MODE: 'new' } } } })
+  assert.equal(canRestartInto(app, other), true)
+  assert.equal(canRestartInto(app, appOf({ services: { web: '/app/web/index.js' }, workers: 2 })), false)
+  assert.equal(canRestartInto(app, appOf({ services: { web: '/x/index.js' } })), false)
+  assert.equal(canRestartInto(app, appOf({ services: { web: '/app/web/index.js' }, gateway: { port: 1 } })), false)
+})
+
+function handleOf(): TcpHandle & { closed: boolean } {
+  return {
+    closed: false,
+    setNoDelay: () => 0,
+    close() {
+      this.closed = true
+    },
+  }
+}

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, request, type Server } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { test } from 'node:test'
+import { listenVirtually } from '../../src/mesh/listener.ts'
+import { createCells, WorkerCells } from '../../src/shared/cells.ts'
+import { openPort, type Port } from '../../src/shared/port.ts'
+import { Doors } from '../../src/worker/doors.ts'
+
+const address = { address: '127.0.0.1', port: 1, family: 'IPv4' }
+
+/** A server behind a door and a real port, with the cell that counts. */
+class Entrance implements AsyncDisposable {
+  readonly cells = new WorkerCells(createCells(1), 0)
+  readonly server: Server
+  readonly port: Port
+
+  private constructor(server: Server, doors: (cells: WorkerCells) => Doors, port: Port) {
+    this.server = server
+    this.port = port
+    this.#doors = doors(this.cells)
+  }
+
+  #doors: Doors
+
+  static async open(server: Server): Promise<Entrance> {
+    const virtual = listenVirtually(server, address)
+    let entrance: Entrance | undefined
+    const port = await openPort({ id: 'gateway', host: '127.0.0.1', port: 0, serves: { kind: 'gateway' } }, false, {
+      connection: (handle) => entrance!.#doors.admit('gateway', handle),
+      error: assert.ifError,
+    })
+    entrance = new Entrance(server, (cells) => new Doors(new Map([['gateway', virtual]]), cells), port)
+    return entrance
+  }
+
+  async connect(): Promise<Socket> {
+    const socket = connect(this.port.port, '127.0.0.1')
+    socket.on('error', () => {})
+    await once(socket, 'connect')
+    return socket
+  }
+
+  async untilClosed(count: number): Promise<void> {
+    while (this.cells.closed < count) await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.port.close()
+    this.server.closeAllConnections()
+    if (this.server.listening) await new Promise((resolve) => this.server.close(resolve))
+  }
+}
+
+const endings: Record<string, (socket: Socket) => void> = {
+  'an answer with connection: close': () => {},
+  'destroy()': (socket) => socket.destroy(),
+  'resetAndDestroy()': (socket) => socket.resetAndDestroy(),
+  'both, one after the other': (socket) => void socket.destroy().resetAndDestroy(),
+}
+
+for (const [name, end] of Object.entries(endings)) {
+  test(`a connection that ends by ${name} is counted once`, async () => {
+    const server = createServer((request, response) => {
+      response.setHeader('connection', 'close')
+      response.end()
+      end(request.socket)
+    })
+    await using entrance = await Entrance.open(server)
+    const client = request({ port: entrance.port.port, agent: false }).on('error', () => {})
+    client.end()
+    await once(client, 'close')
+    await entrance.untilClosed(1)
+    assert.equal(entrance.cells.closed, 1)
+  })
+}
+
+test('a connection that its client closes or resets is counted', async () => {
+  await using entrance = await Entrance.open(createServer())
+  ;(await entrance.connect()).end()
+  await entrance.untilClosed(1)
+  ;(await entrance.connect()).resetAndDestroy()
+  await entrance.untilClosed(2)
+})
+
+test('a connection to a server that is full is counted', async () => {
+  const server = createServer()
+  server.maxConnections = 1
+  await using entrance = await Entrance.open(server)
+  const first = await entrance.connect()
+  const second = await entrance.connect()
+  await once(second.resume(), 'close')
+  await entrance.untilClosed(1)
+  first.destroy()
+  await entrance.untilClosed(2)
+})
+
+test('a connection to a server that has closed is closed and counted', async () => {
+  const server = createServer()
+  await using entrance = await Entrance.open(server)
+  server.close()
+  await once(server, 'close')
+  const socket = await entrance.connect()
+  await once(socket.resume(), 'close')
+  assert.equal(entrance.cells.closed, 1)
+})
