@@ -113,8 +113,8 @@ export class InThreadExchange extends Answer implements Exchange {
 
   catchHead(head: CaughtHead): void {
     this.#head = head
-    if (head.framing === 'stated') this.#left = head.length
-    else if (head.framing === 'none') this.#left = 0
+    if (head.framing === 'none') this.#left = 0
+    else if (head.length >= 0) this.#left = head.length
   }
 
   /** All of a response at once. The number of bytes, or -1 where it is not all. */
@@ -159,10 +159,9 @@ export class InThreadExchange extends Answer implements Exchange {
     this.#text?.free()
     this.#putHeadOnce()
     if (!this.isOpen) return
-    const { framing } = this.#head
     // Less than it promised: a client would wait for the rest until the server's keep-alive timeout, then fail.
-    if (framing === 'stated') this.hungUp()
-    else this.putEnd(framing === 'chunked' && trailers !== '' ? foldTrailers(trailers) : undefined)
+    if (this.#left !== Infinity) this.hungUp()
+    else this.putEnd(this.#head.framing === 'chunked' && trailers !== '' ? foldTrailers(trailers) : undefined)
   }
 
   /** The program closed the connection. */

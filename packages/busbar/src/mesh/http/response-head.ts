@@ -84,6 +84,8 @@ export class CaughtHead implements ResponseHead {
   /** What stands behind the program's own headers. False for a head that Node's code treats in a way of its own. */
   complete(response: ResponseInternals): boolean {
     if (response.sendDate && !this.#date) this.#put('Date', 'date', utcDate())
+    // Such a response has no chunks, and says so by closing (RFC 9112 section 6.1).
+    if (this.#coding && (this.status === 204 || this.status === 304)) response.shouldKeepAlive = false
     this.#stateConnection(response)
     this.framing = this.#stateLength(response)
     // Without chunks there is no place for trailers: Node throws.
@@ -207,6 +209,8 @@ export class CaughtHead implements ResponseHead {
     if (known === undefined) this.headers[key] = value
     else if (typeof known === 'string') this.headers[key] = [known, value]
     else if (Array.isArray(known)) known.push(value)
+    // A property that all objects have.
+    else this.headers[key] = value
   }
 }
 

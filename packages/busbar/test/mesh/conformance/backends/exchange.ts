@@ -1,0 +1,82 @@
+import { deepEqual } from 'node:assert/strict'
+import { TestEndpoint } from '../../../support/endpoint.ts'
+import { canExchange, openExchange } from '../../../../src/mesh/http/exchange.ts'
+import type { Exchange, ExchangeHandler, ResponseHead } from '../../../../src/mesh/http/exchange.ts'
+import { foldHeaders } from '../../../../src/mesh/http/header-fields.ts'
+import type { Backend } from '../backend.ts'
+import type { Recording } from '../recording.ts'
+
+/** No socket, no text, no parser. */
+export const exchange: Backend = {
+  name: 'exchange',
+  async serve(server) {
+    const endpoint = new TestEndpoint('callee', server)
+    const scope = { service: 'callee', hops: 1 }
+    return {
+      open(request, recording) {
+        if (!canExchange(endpoint, request)) return undefined
+        const handler = new RecordingHandler(recording)
+        const opened: Exchange = openExchange(endpoint, request, scope, handler)
+        return {
+          write: (chunk) => opened.write(chunk),
+          end: (rawTrailers) => opened.end(rawTrailers),
+          abort: () => opened.abort(new Error('aborted by the test')),
+          resume: () => {
+            handler.reading = true
+            opened.resume()
+          },
+        }
+      },
+      async [Symbol.asyncDispose]() {
+        server.closeAllConnections()
+        await endpoint[Symbol.asyncDispose]()
+      },
+    }
+  },
+}
+
+/** Holds the promises of {@link ExchangeHandler}: order, nothing after the end. */
+class RecordingHandler implements ExchangeHandler {
+  reading: boolean
+  readonly #recording: Recording
+  #state: 'waiting' | 'body' | 'over' = 'waiting'
+
+  constructor(recording: Recording) {
+    this.#recording = recording
+    this.reading = !recording.slow
+  }
+
+  onInformation(status: number, headers: ResponseHead['headers']): void {
+    deepEqual(this.#state, 'waiting', 'information comes before the head')
+    this.#recording.onInformation(status, headers)
+  }
+
+  onHead({ status, statusText, headers, rawHeaders }: ResponseHead): void {
+    deepEqual(this.#state, 'waiting', 'one head')
+    this.#state = 'body'
+    deepEqual(headers, foldHeaders(rawHeaders!), 'both forms of the headers say the same')
+    this.#recording.onHead(status, statusText, rawHeaders!)
+  }
+
+  onData(chunk: Uint8Array | string): boolean {
+    deepEqual(this.#state, 'body', 'data comes behind the head')
+    this.#recording.onData(chunk)
+    return this.reading
+  }
+
+  onDrain(): void {
+    this.#recording.onDrain()
+  }
+
+  onEnd(trailers: Readonly<Record<string, string>>): void {
+    deepEqual(this.#state, 'body', 'one end, behind the head')
+    this.#state = 'over'
+    this.#recording.onEnd(trailers)
+  }
+
+  onError(error: Error): void {
+    deepEqual(this.#state === 'over', false, 'one end')
+    this.#state = 'over'
+    this.#recording.onError(error)
+  }
+}

@@ -1,0 +1,70 @@
+import type { EventEmitter } from 'node:events'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+
+/** What a program saw, in order. */
+export class ProgramLog {
+  readonly events: string[] = []
+  readonly #open = new Set<string>()
+  #waiting: (() => void)[] = []
+  #calls = 0
+
+  add(event: string): void {
+    this.events.push(event)
+    this.#wake()
+  }
+
+  /** Logs the life of a request and its response. The case is over when both have closed. */
+  watch(request: IncomingMessage, response: ServerResponse): void {
+    const call = this.#calls++ === 0 ? '' : `${this.#calls}: `
+    this.#follow(`${call}request`, request, ['aborted', 'error', 'end', 'timeout'])
+    this.#follow(`${call}response`, response, ['error', 'finish', 'timeout'])
+  }
+
+  /** Calls in the order they began; how far each is at one time is not a matter of the way they came. */
+  byCall(): string[] {
+    return this.events.toSorted((one, other) => callOf(one) - callOf(other))
+  }
+
+  /** Resolves when `event` has been logged. */
+  async until(event: string): Promise<void> {
+    while (!this.events.includes(event)) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+  }
+
+  /** All that is watched has closed, or stays open for good: the log says so then. */
+  async settled(): Promise<void> {
+    let over = false
+    const limit = setTimeout(() => {
+      over = true
+      this.#wake()
+    }, 1_000)
+    while (this.#open.size > 0 && !over) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    clearTimeout(limit)
+    // What comes of closing, such as the callback of a pipeline.
+    for (let turn = 0; turn < 2; turn++) await nextTurn()
+    for (const name of this.#open) this.events.push(`${name} left open`)
+  }
+
+  #follow(name: string, emitter: EventEmitter, events: readonly string[]): void {
+    this.#open.add(name)
+    for (const event of events) emitter.on(event, (value?: unknown) => this.add(`${name} ${event}${detailOf(value)}`))
+    emitter.on('close', () => {
+      this.#open.delete(name)
+      this.add(`${name} close`)
+    })
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const resolve of waiting) resolve()
+  }
+}
+
+function detailOf(value: unknown): string {
+  return value instanceof Error ? ` ${(value as { code?: string }).code ?? value.message}` : ''
+}
+
+function callOf(event: string): number {
+  return Number(/^\d+(?=: )/.exec(event)?.[0] ?? 1)
+}

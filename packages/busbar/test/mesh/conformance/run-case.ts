@@ -1,0 +1,24 @@
+import type { Backend } from './backend.ts'
+import { Caller } from './case.ts'
+import type { Case } from './case.ts'
+import { ProgramLog } from './program-log.ts'
+import type { Outcome } from './recording.ts'
+
+export interface Result {
+  readonly caller: readonly Outcome[]
+  readonly program: readonly string[]
+  readonly handedOver: boolean
+}
+
+export async function runCase(one: Case, backend: Backend): Promise<Result> {
+  const log = new ProgramLog()
+  const server = await one.program(log)
+  await using link = await backend.serve(server)
+  const caller = new Caller(link)
+  if (one.call === undefined) await caller.send()
+  else await one.call(caller, log)
+  const outcomes = await caller.outcomes()
+  await log.settled()
+  // What comes of closing is not part of the case.
+  return { caller: outcomes, program: log.byCall(), handedOver: caller.handedOver }
+}
