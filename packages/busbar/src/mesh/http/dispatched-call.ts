@@ -4,7 +4,7 @@ import { clearDeadline, refreshDeadline, startDeadline, type Deadline, type Runn
 import type { Exchange, ExchangeHandler, ExchangeRequest, ResponseHead } from './exchange.ts'
 import { sendStream, type StreamSource } from './stream-sender.ts'
 import { abortedError, bodyTimeoutError, toClientError, headersTimeoutError } from './undici-errors.ts'
-import { tell, type Steering, type Telling, type UndiciHandler } from './undici-handler.ts'
+import { tell, type Context, type Steering, type Telling, type UndiciHandler } from './undici-handler.ts'
 import type { StatedRequest } from './undici-request-parts.ts'
 
 /** undici's own defaults. */
@@ -27,9 +27,9 @@ export class DispatchedCall implements ExchangeHandler, Steering, Deadline {
   #held: (Uint8Array | string)[] = []
   #end: Readonly<Record<string, string>> | undefined
 
-  constructor(handler: UndiciHandler) {
+  constructor(handler: UndiciHandler, context: Context) {
     this.#handler = handler
-    this.#telling = tell(handler, this)
+    this.#telling = tell(handler, this, context)
   }
 
   get done(): boolean {

@@ -3,9 +3,9 @@ import { httpsRefused } from '../refusals.ts'
 import { Addresses, type Address } from './addresses.ts'
 import { routeCall } from './call.ts'
 import { DispatchedCall } from './dispatched-call.ts'
-import { globalDispatchers, type Dispatcher, type DispatcherSymbol } from './global-dispatchers.ts'
+import { builtinMajor, globalDispatchers, type Dispatcher, type DispatcherSymbol } from './global-dispatchers.ts'
 import { diagnostics } from './undici-diagnostics.ts'
-import type { NewerHandler, OlderHandler, UndiciHandler } from './undici-handler.ts'
+import { contextOf, type NewerHandler, type OlderHandler, type UndiciHandler } from './undici-handler.ts'
 import { stateRequest, type DispatchOptions } from './undici-request-parts.ts'
 
 /**
@@ -18,15 +18,16 @@ export function installDispatcher(mesh: HttpMesh): Disposable {
   for (const symbol of globalDispatchers.symbols) {
     const original = globalDispatchers.get(symbol)
     if (original === undefined) continue
-    const dispatcher = createMeshDispatcher(mesh, original)
+    const dispatcher = createMeshDispatcher(mesh, original, builtinMajor)
     globalDispatchers.set(symbol, dispatcher)
     restore.push(() => giveBack(symbol, dispatcher, original))
   }
   return { [Symbol.dispose]: () => restore.forEach((undo) => undo()) }
 }
 
-/** A dispatcher that is `original` for everything but calls to the app's services. */
-export function createMeshDispatcher(mesh: HttpMesh, original: Dispatcher): Dispatcher {
+/** A dispatcher that is `original`, of this major version, for everything but calls to the app's services. */
+export function createMeshDispatcher(mesh: HttpMesh, original: Dispatcher, major: number): Dispatcher {
+  const context = contextOf(major)
   const addresses = new Addresses(mesh.router)
   const dispatcher = Object.create(original) as Dispatcher
   forward(dispatcher, original)
@@ -34,27 +35,23 @@ export function createMeshDispatcher(mesh: HttpMesh, original: Dispatcher): Disp
     const origin = options?.origin
     const address = typeof origin === 'string' ? addresses.ofOrigin(origin) : addressOf(addresses, origin)
     if (address === undefined) return original.dispatch(options, handler)
-    return dispatchToService(mesh, address, original, options, handler)
+    if (address.secure) return refuse(handler, httpsRefused(address.service))
+    const plan = planDispatch(mesh, address, options)
+    if (plan === undefined) return original.dispatch(options, handler)
+    new DispatchedCall(handler, context).start(plan.route, plan.stated)
+    return true
   }
   Object.defineProperty(dispatcher, 'dispatch', { value: dispatch, writable: true, configurable: true })
   globalDispatchers.adopt(dispatcher)
   return dispatcher
 }
 
-function dispatchToService(
-  mesh: HttpMesh,
-  address: Address,
-  original: Dispatcher,
-  options: DispatchOptions,
-  handler: UndiciHandler,
-): boolean {
-  if (address.secure) return refuse(handler, httpsRefused(address.service))
+/** Undefined: only a byte stream does it exactly. */
+function planDispatch(mesh: HttpMesh, address: Address, options: DispatchOptions) {
   const stated = diagnostics.observed() ? undefined : stateRequest(address, options)
-  if (stated === undefined) return original.dispatch(options, handler)
+  if (stated === undefined) return undefined
   const route = routeCall(mesh, address, stated.request)
-  if (route.kind === 'stream') return original.dispatch(options, handler)
-  new DispatchedCall(handler).start(route, stated)
-  return true
+  return route.kind === 'stream' ? undefined : { route, stated }
 }
 
 function addressOf(addresses: Addresses, origin: unknown): Address | undefined {

@@ -1,6 +1,7 @@
 import { isArrayBuffer, isUint8Array } from 'node:util/types'
 import type { Addresses, CalledUrl } from './addresses.ts'
 import type { ExchangeRequest } from './exchange.ts'
+import { builtinMajor } from './global-dispatchers.ts'
 import { HeaderLines, headerName, headerText } from './header-lines.ts'
 
 /** A call by `fetch` that needs nothing but an exchange. */
@@ -69,7 +70,8 @@ function bare(url: CalledUrl): FetchedRequest {
 const defaults = [
   ['accept', '*/*'],
   ['accept-language', '*'],
-  ['sec-fetch-mode', 'cors'],
+  // From 8 on undici says it to trustworthy origins only, which a name without TLS is not.
+  ...(builtinMajor < 8 ? ([['sec-fetch-mode', 'cors']] as const) : []),
   ['user-agent', 'node'],
   ['accept-encoding', 'gzip, deflate'],
 ] as const

@@ -11,7 +11,8 @@ const newer = Symbol.for('undici.globalDispatcher.2')
 
 export type DispatcherSymbol = typeof older | typeof newer
 
-const builtinMajor = Number.parseInt(process.versions['undici'] ?? '7', 10)
+/** Of the undici that this Node is built with. */
+export const builtinMajor = Number.parseInt(process.versions['undici'] ?? '7', 10)
 
 type Slots = { [slot in DispatcherSymbol]?: Dispatcher }
 

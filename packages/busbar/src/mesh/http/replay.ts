@@ -1,6 +1,7 @@
 import { DispatchedCall } from './dispatched-call.ts'
 import type { Exchange, ExchangeHandler, ResponseHead } from './exchange.ts'
-import { globalDispatchers, type Dispatcher } from './global-dispatchers.ts'
+import { builtinMajor, globalDispatchers, type Dispatcher } from './global-dispatchers.ts'
+import { contextOf } from './undici-handler.ts'
 
 type Fetch = typeof globalThis.fetch
 
@@ -26,7 +27,7 @@ function dispatcherOf(held: HeldAnswer): Dispatcher {
   return {
     dispatch(options, handler) {
       if (held.released) return globalDispatchers.ofBuiltin().dispatch(options, handler)
-      held.release(new DispatchedCall(handler))
+      held.release(new DispatchedCall(handler, contextOf(builtinMajor)))
       return true
     },
   }

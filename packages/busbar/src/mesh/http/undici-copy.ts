@@ -3,6 +3,7 @@ import type { Addresses } from './addresses.ts'
 import { routeCall, type StartableRoute } from './call.ts'
 import { globalDispatchers, type Dispatcher } from './global-dispatchers.ts'
 import { diagnostics } from './undici-diagnostics.ts'
+import { contextOf } from './undici-handler.ts'
 import { createLazyBodyClass, type BodyClass } from './undici-lazy-body.ts'
 import { RequestedCall, type CopyTraits } from './undici-requested-call.ts'
 import { stateRequest, type StatedRequest } from './undici-request-parts.ts'
@@ -84,7 +85,7 @@ function traitsOf({ exports, Body, version }: UndiciModule): CopyTraits {
   return {
     Body: createLazyBodyClass(Body, major),
     tellsStatusText: major >= 7,
-    context: major >= 8 ? null : undefined,
+    context: contextOf(major),
     /** From 7 on a body that nobody listens to may fail without ending the process. */
     forgivesFailure: major >= 7,
     decodeHeaders: (raw) => exports.util.parseHeaders(raw),

@@ -43,6 +43,13 @@ export interface Controller {
   abort(reason?: Error): void
 }
 
+/** What undici says of the connection, which is nothing, to a request that starts. */
+export type Context = null | undefined
+
+export function contextOf(major: number): Context {
+  return major >= 8 ? null : undefined
+}
+
 /** The call as its handler may steer it. */
 export interface Steering {
   abort(reason?: Error): void
@@ -58,9 +65,9 @@ export interface Telling {
   error(error: Error): void
 }
 
-export function tell(handler: UndiciHandler, steering: Steering): Telling {
+export function tell(handler: UndiciHandler, steering: Steering, context: Context): Telling {
   return 'onRequestStart' in handler && typeof handler.onRequestStart === 'function'
-    ? new Newer(handler, steering)
+    ? new Newer(handler, steering, context)
     : new Older(handler, steering)
 }
 
@@ -101,13 +108,15 @@ class Newer implements Telling, Controller {
   readonly #steering: Steering
   #head: ResponseHead | undefined
   #trailers: Readonly<Record<string, string>> | undefined
+  readonly #context: Context
   aborted = false
   paused = false
   reason: Error | null = null
 
-  constructor(handler: NewerHandler, steering: Steering) {
+  constructor(handler: NewerHandler, steering: Steering, context: Context) {
     this.#handler = handler
     this.#steering = steering
+    this.#context = context
   }
 
   get rawHeaders(): RawHeader[] | null {
@@ -136,7 +145,7 @@ class Newer implements Telling, Controller {
   }
 
   connected(): void {
-    this.#handler.onRequestStart(this, null)
+    this.#handler.onRequestStart(this, this.#context)
   }
 
   head(head: ResponseHead): boolean {

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { toArrayBuffer, toJson, toText, type Chunk, type Conversion } from './fetch-body.ts'
+import { toArrayBuffer, toBytes, toJson, toText, type Chunk, type Conversion } from './fetch-body.ts'
 
 /** What all versions of undici construct the body of an answer with. */
 export interface BodyParts {
@@ -13,6 +13,8 @@ export interface Body extends Readable {
   text(): Promise<string>
   json(): Promise<unknown>
   arrayBuffer(): Promise<ArrayBuffer>
+  bytes(): Promise<Uint8Array>
+  blob(): Promise<Blob>
   dump(options?: { limit?: number; signal?: AbortSignal }): Promise<null | undefined>
   readonly body: ReadableStream
 }
@@ -45,6 +47,8 @@ const disturbed = Symbol.for('nodejs.stream.disturbed')
  * stream costs several times what all the rest of a call does.
  */
 export function createLazyBodyClass(Base: BodyClass, major: number): LazyBodyClass {
+  let consumption: symbol | undefined
+
   class Lazy extends Base implements LazyBody {
     readonly #supply: BodySupply
     readonly #length: number | null
@@ -87,15 +91,32 @@ export function createLazyBodyClass(Base: BodyClass, major: number): LazyBodyCla
     }
 
     override text(): Promise<string> {
-      return this.#whole() ? this.#take(toText) : super.text()
+      if (this.#whole()) return this.#take(toText)
+      this.#startFlowing()
+      return super.text()
     }
 
     override json(): Promise<unknown> {
-      return this.#whole() ? this.#take(toJson) : super.json()
+      if (this.#whole()) return this.#take(toJson)
+      this.#startFlowing()
+      return super.json()
     }
 
     override arrayBuffer(): Promise<ArrayBuffer> {
-      return this.#whole() ? this.#take(toArrayBuffer) : super.arrayBuffer()
+      if (this.#whole()) return this.#take(toArrayBuffer)
+      this.#startFlowing()
+      return super.arrayBuffer()
+    }
+
+    override bytes(): Promise<Uint8Array> {
+      if (this.#whole()) return this.#take(toBytes)
+      this.#startFlowing()
+      return super.bytes()
+    }
+
+    override blob(): Promise<Blob> {
+      this.#startFlowing()
+      return super.blob()
     }
 
     override dump(options?: { limit?: number; signal?: AbortSignal }): Promise<null | undefined> {
@@ -132,7 +153,8 @@ export function createLazyBodyClass(Base: BodyClass, major: number): LazyBodyCla
       this.#kept = undefined
       this.#taken = true
       Object.assign(internals(this)._readableState, { ended: true, endEmitted: true })
-      Object.assign(this, { [disturbed]: true })
+      consumption ??= consumptionSymbol(this) ?? disturbed
+      Object.assign(this, { [consumption]: consumed, [disturbed]: true })
       this.destroy()
       try {
         return Promise.resolve(convert(kept))
@@ -142,7 +164,7 @@ export function createLazyBodyClass(Base: BodyClass, major: number): LazyBodyCla
     }
 
     #startFlowing(): void {
-      if (this.#kept !== undefined) this.flow()
+      if (this.#kept !== undefined && !this.destroyed) this.flow()
     }
   }
   // To whoever asks it is the copy's own.
@@ -157,6 +179,13 @@ function flow(this: unknown): void {
 function giveUp(this: unknown): void {
   ;(this as { giveUp(): void }).giveUp()
 }
+
+/** Where a copy notes on a body that it was consumed: it refuses a second time in a way that differs by version. */
+function consumptionSymbol(body: object): symbol | undefined {
+  return Object.getOwnPropertySymbols(body).find(({ description }) => description === 'kConsume')
+}
+
+const consumed = { type: null, stream: null, resolve: null, reject: null, length: 0, body: null }
 
 /** Of Node's streams: the number of kinds of listeners, and the state whose end a whole read has to declare. */
 interface StreamInternals {

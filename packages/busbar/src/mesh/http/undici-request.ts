@@ -17,7 +17,7 @@ export function installUndiciRequest(mesh: HttpMesh): Disposable {
   const addresses = new Addresses(mesh.router)
   const grafts: Grafts = {
     request: (copy) => wrapRequest(mesh, addresses, copy),
-    global: (module, loadAgent) => ownGlobalDispatcher(mesh, module, loadAgent),
+    global: (module) => ownGlobalDispatcher(mesh, module),
   }
   Object.assign(globalThis, { [graftsSymbol]: grafts })
   const hooks = registerHooks({
@@ -40,11 +40,13 @@ export function installUndiciRequest(mesh: HttpMesh): Disposable {
 /** What the appended lines call: they run in the copy's own modules and can reach nothing else of ours. */
 interface Grafts {
   request(copy: UndiciModule): void
-  global(module: GlobalModule, loadAgent: () => new () => Dispatcher): void
+  global(module: GlobalModule): void
 }
 
 interface GlobalModule {
-  getGlobalDispatcher: () => Dispatcher
+  readonly exports: { getGlobalDispatcher: () => Dispatcher }
+  loadAgent(): new () => Dispatcher
+  readonly version: string
 }
 
 const graftsName = 'busbar.undici'
@@ -60,7 +62,7 @@ const graftsByFile = [
   {
     file: /\/undici[^/]*\/lib\/global\.js$/,
     mark: 'undici.globalDispatcher',
-    code: `${reach}.global(module.exports, () => require('./dispatcher/agent'))\n`,
+    code: `${reach}.global({ exports: module.exports, loadAgent: () => require('./dispatcher/agent'), version: require('../package.json').version })\n`,
   },
 ] as const
 
@@ -74,14 +76,15 @@ function textOf(source: string | ArrayBuffer | NodeJS.TypedArray | null | undefi
   return new TextDecoder().decode(source)
 }
 
-function ownGlobalDispatcher(mesh: HttpMesh, module: GlobalModule, loadAgent: () => new () => Dispatcher): void {
-  const original = module.getGlobalDispatcher
+function ownGlobalDispatcher(mesh: HttpMesh, module: GlobalModule): void {
+  const original = module.exports.getGlobalDispatcher
   let own: Dispatcher | undefined
-  module.getGlobalDispatcher = () => {
+  const create = (): Dispatcher => {
+    const Agent = module.loadAgent()
+    return createMeshDispatcher(mesh, new Agent(), Number.parseInt(module.version, 10))
+  }
+  module.exports.getGlobalDispatcher = () => {
     const current = original()
-    if (!globalDispatchers.isOurs(current)) return current
-    if (own !== undefined) return own
-    const Agent = loadAgent()
-    return (own = createMeshDispatcher(mesh, new Agent()))
+    return globalDispatchers.isOurs(current) ? (own ??= create()) : current
   }
 }

@@ -1,0 +1,3 @@
+import { testUndici } from './support/undici-suite.ts'
+
+testUndici('undici6')
