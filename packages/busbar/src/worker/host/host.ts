@@ -11,7 +11,7 @@ import type { Hosting } from './install.ts'
 import type { CapturedServer } from './listen.ts'
 import { callableServer } from './http1-front.ts'
 import type { ProgramEnd, ProgramProcess } from './program-process.ts'
-import { isOther, otherWarning, reportOf } from './report.ts'
+import { isLost, otherWarning, portOf, reportOf } from './report.ts'
 import { startProgram } from './start.ts'
 import { stopProgram } from './stop.ts'
 
@@ -22,6 +22,8 @@ export interface HostedProgram extends Endpoint {
    * once, when the connection is gone or was refused.
    */
   accept(handle: unknown, closed?: () => void): void
+  /** Takes the connections of a public port: for the server that listens on this very port, else as {@link accept}. */
+  door(port: number): { accept(handle: unknown): void }
   /**
    * Runs the program's own SIGTERM (else SIGINT) handlers, then closes its servers: idle connections at once, those
    * with a request in flight when it is answered, all of them after `timeout` milliseconds. Never rejects.
@@ -101,8 +103,19 @@ class Hosted implements HostedProgram {
   }
 
   accept(handle: unknown, closed: () => void = () => {}): void {
+    this.#acceptAt(this.#captured, handle, closed)
+  }
+
+  door(port: number): { accept(handle: unknown): void } {
+    const asked = this.#program.servers.find((server) => portOf(server) === port)
+    if (asked === undefined || asked === this.#captured) return this
+    asked.server.on('connection', (socket: Socket) => this.#track(socket))
+    return { accept: (handle) => this.#acceptAt(asked, handle, () => {}) }
+  }
+
+  #acceptAt({ context, listener }: CapturedServer, handle: unknown, closed: () => void): void {
     this.#latest = undefined
-    this.enter(this.#scope, () => this.#captured.listener.accept(handle))
+    context(() => runInScope(this.#scope, () => listener.accept(handle)))
     const socket = this.#latest as Socket | undefined
     if (socket === undefined || socket.destroyed) return closed()
     this.#accepted.add(socket)
@@ -135,10 +148,14 @@ class Hosted implements HostedProgram {
       timeout,
       enter: (run) => this.enter(this.#scope, run),
     })
-    for (const socket of this.#sockets) socket.destroy()
+    this.enter(this.#scope, () => this.#cut())
     this.#program.enterPhase({ is: 'stopped' })
     this.#hosting.output.flush(this.service)
     this.#state = 'stopped'
+  }
+
+  #cut(): void {
+    for (const socket of this.#sockets) socket.destroy()
   }
 
   #track(socket: Socket): void {
@@ -148,7 +165,7 @@ class Hosted implements HostedProgram {
   }
 
   #warnOfOther(other: CapturedServer): void {
-    if (!isOther(this.#captured, other)) return
+    if (!isLost(this.#program, this.#captured, other)) return
     this.#say('warn', otherWarning(this.#program, this.#captured, other))
   }
 

@@ -16,7 +16,7 @@ export function reportOf(
   startedIn: number,
   warnings: readonly string[],
 ): ServiceReport {
-  const others = program.servers.filter((other) => isOther(captured, other))
+  const others = program.servers.filter((other) => isLost(program, captured, other))
   return {
     name: program.service.name,
     listens: describeAddress(captured.address),
@@ -29,18 +29,27 @@ export function reportOf(
   }
 }
 
-/** A second server on the same port is the same service on another address, as Fastify makes for `localhost`. */
-export function isOther(captured: CapturedServer, other: CapturedServer): boolean {
-  return portOf(other) !== portOf(captured)
+/**
+ * Whether nobody reaches this server of the program. A second one on the same port is the same service on another
+ * address, as Fastify makes for `localhost`; one on a port that the config exposes is reached there.
+ */
+export function isLost({ service }: ProgramProcess, captured: CapturedServer, other: CapturedServer): boolean {
+  return portOf(other) !== portOf(captured) && !service.expose.some(({ port }) => port === portOf(other))
 }
 
 export function otherWarning(program: ProgramProcess, captured: CapturedServer, other: CapturedServer): string {
   const { name, port } = program.service
   const chosen =
     port === undefined ? `the first is the service; services.${name}.port chooses` : 'nobody reaches the other'
-  return `listens on ${portOf(captured)} and on ${portOf(other)}: ${chosen}`
+  return `listens on ${describePort(captured)} and on ${describePort(other)}: ${chosen}`
 }
 
-function portOf({ address }: CapturedServer): string {
-  return typeof address === 'string' ? address : `port ${address.port}`
+/** The path for one that listens on a path. */
+export function portOf({ address }: CapturedServer): number | string {
+  return typeof address === 'string' ? address : address.port
+}
+
+function describePort(captured: CapturedServer): string {
+  const port = portOf(captured)
+  return typeof port === 'string' ? port : `port ${port}`
 }

@@ -17,7 +17,7 @@ export interface Stopping {
   readonly exited: Promise<void>
   /** In milliseconds, for all of it. */
   readonly timeout: number
-  /** Runs what is the program's own in its async context. */
+  /** Runs what the program's own handlers may hear of, in its async context. */
   readonly enter: <R>(run: () => R) => R
 }
 
@@ -36,7 +36,7 @@ export async function stopProgram(stopping: Stopping): Promise<void> {
     await Promise.race([exited, closed, rest(Math.min(handlerGrace, timeout / 2), over.signal), deadline])
   }
   enter(() => closeGracefully(servers))
-  const idling = setInterval(() => closeIdle(stopping), idleInterval)
+  const idling = setInterval(() => enter(() => closeIdle(stopping)), idleInterval)
   await Promise.race([closed, deadline])
   clearInterval(idling)
   // What its handlers began, such as writing out a buffer, ends when nothing they opened is left.
