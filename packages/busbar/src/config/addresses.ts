@@ -31,7 +31,7 @@ export function isOwnAddress(text: string, gateway: Address, services: readonly 
 function listenersOf(gateway: Address, services: readonly Service[]): Listener[] {
   return [
     { key: 'gateway.port', host: gateway.host, port: gateway.port },
-    ...services.flatMap(({ name, expose }) => (expose ? [{ ...expose, key: `services.${name}.expose` }] : [])),
+    ...services.flatMap(({ name, expose }) => expose.map((one) => ({ ...one, key: `services.${name}.expose` }))),
   ]
 }
 

@@ -76,8 +76,8 @@ export interface Service {
   readonly needs: readonly string[]
   readonly startTimeout: number
   readonly stopTimeout: number
-  /** A port of its own beside the gateway. */
-  readonly expose: Address | undefined
+  /** Ports of its own beside the gateway. One that the program itself listens on leads there, any other to the service. */
+  readonly expose: readonly Address[]
   /** Which of the ports that the program listens on is the service; undefined for the first HTTP one. */
   readonly port: number | undefined
 }

@@ -49,16 +49,23 @@ const defaults = z
   .prefault({})
   .meta({ title: 'an object', description: 'What holds for every service that does not say otherwise.' })
 
-const address = z
+const address = z.strictObject({
+  host: filled().prefault('127.0.0.1').meta({ title: 'a host', description: 'The address to listen on.' }),
+  port: port().meta({ title: portNumber, description: 'The port; 0 asks the system for a free one.' }),
+})
+
+const expose = z
   .union([
     port(),
-    z.strictObject({
-      host: filled().prefault('127.0.0.1').meta({ title: 'a host', description: 'The address to listen on.' }),
-      port: port().meta({ title: portNumber, description: 'The port; 0 asks the system for a free one.' }),
-    }),
+    address,
+    z.array(z.union([port(), address]).meta({ title: 'a port, or an object of host and port' })),
   ])
   .optional()
-  .meta({ title: 'a port, or an object of host and port', description: 'Also opens a port of its own.' })
+  .meta({
+    title: 'a port, or an object of host and port, or a list of these',
+    description:
+      'Also opens ports of its own. One that the program itself listens on leads there, any other to the service.',
+  })
 
 const serviceObject = z.strictObject({
   path: filled().meta({
@@ -87,7 +94,7 @@ const serviceObject = z.strictObject({
     title: milliseconds,
     description: "How long its own stop may take; at most the app's `stopTimeout`.",
   }),
-  expose: address,
+  expose,
   port: port().optional().meta({
     title: portNumber,
     description: 'Which of the ports that the program listens on is the service, where it listens on several.',

@@ -1,6 +1,6 @@
 import { basename, dirname, join, resolve } from 'node:path'
 import { BusbarError } from '../contract/errors.ts'
-import type { Service } from './app.ts'
+import type { Address, Service } from './app.ts'
 import { findConventional, findEntry, type FoundEntry } from './entry.ts'
 import { readServiceEnv } from './environment.ts'
 import type { Found } from './locate.ts'
@@ -48,7 +48,6 @@ export async function resolveService(source: ServiceSource, context: ServiceCont
     own: config,
     processEnv,
   })
-  const { expose } = config
   return {
     name,
     kind: 'program',
@@ -59,9 +58,13 @@ export async function resolveService(source: ServiceSource, context: ServiceCont
     needs: [...new Set(config.needs ?? [])],
     startTimeout: config.startTimeout ?? defaults.startTimeout,
     stopTimeout: config.stopTimeout ?? defaults.stopTimeout ?? stopTimeout,
-    expose: typeof expose === 'number' ? { host: '127.0.0.1', port: expose } : expose,
+    expose: exposed(config.expose),
     port: config.port,
   }
+}
+
+function exposed(expose: ParsedService['expose'] = []): Address[] {
+  return [expose].flat().map((one) => (typeof one === 'number' ? { host: '127.0.0.1', port: one } : one))
 }
 
 function listed(services: NonNullable<ParsedConfig['services']>): ServiceSource[] {

@@ -27,7 +27,7 @@ export interface TlsMaterial {
 
 /** A public port: the gateway's, or one that a service exposes. */
 export interface ListenerSpec {
-  /** `gateway`, or `expose:<service>`. */
+  /** `gateway`, `expose:<service>`, and where that has more than one, `expose:<service>:2`. */
   readonly id: string
   readonly host: string
   /** As the config says until it is open, afterwards the real one: a worker that listens itself never sees 0. */

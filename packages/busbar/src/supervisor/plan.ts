@@ -31,7 +31,11 @@ export function canRestartInto(running: App, next: App): boolean {
 function listenersOf(app: App): ListenerSpec[] {
   const { host, port } = app.gateway
   const exposed = app.services.flatMap(({ name, expose }): ListenerSpec[] =>
-    expose === undefined ? [] : [{ id: `expose:${name}`, ...expose, serves: { kind: 'service', service: name } }],
+    expose.map((address, index) => ({
+      id: index === 0 ? `expose:${name}` : `expose:${name}:${index + 1}`,
+      ...address,
+      serves: { kind: 'service', service: name },
+    })),
   )
   return [{ id: 'gateway', host, port, serves: { kind: 'gateway' } }, ...exposed]
 }

@@ -74,8 +74,8 @@ function doorsOf(
   gateway: Gateway | undefined,
 ): Map<string, Door> {
   return new Map(
-    listeners.map(({ id, serves }) => {
-      if (serves.kind === 'service') return [id, services.get(serves.service)!]
+    listeners.map(({ id, port, serves }) => {
+      if (serves.kind === 'service') return [id, services.get(serves.service)!.door(port)]
       return [id, gateway ?? services.get(app.gateway.entry!)!]
     }),
   )

@@ -74,7 +74,7 @@ const everyKey: Readonly<Record<string, readonly [value: unknown, read: (app: Ap
   'services.<name>.needs': [['stock'], (app) => app.services[1]?.needs],
   'services.<name>.startTimeout': [1, (app) => app.services[0]?.startTimeout],
   'services.<name>.stopTimeout': [1, (app) => app.services[0]?.stopTimeout],
-  'services.<name>.expose': [81, (app) => app.services[0]?.expose, { host: '127.0.0.1', port: 81 }],
+  'services.<name>.expose': [81, (app) => app.services[0]?.expose, [{ host: '127.0.0.1', port: 81 }]],
   'services.<name>.port': [82, (app) => app.services[0]?.port],
 }
 

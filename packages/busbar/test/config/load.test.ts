@@ -120,10 +120,7 @@ describe('a config', () => {
     })
     assert.deepEqual([app.workers, app.accept, app.stopTimeout], [1, 'balanced', 8000])
     const [web] = app.services
-    assert.deepEqual(
-      [web?.startTimeout, web?.stopTimeout, web?.expose, web?.port],
-      [30_000, 8000, undefined, undefined],
-    )
+    assert.deepEqual([web?.startTimeout, web?.stopTimeout, web?.expose, web?.port], [30_000, 8000, [], undefined])
   })
 
   it('keeps a default where a key is there but undefined', async () => {
@@ -191,7 +188,7 @@ describe('placeholders', () => {
     )
     assert.deepEqual([app.workers, app.stopTimeout], [2, 5000])
     assert.deepEqual([app.gateway.host, app.gateway.port, app.gateway.entry], ['0.0.0.0', 8080, 'web'])
-    assert.deepEqual(app.services[0]?.expose, { host: '127.0.0.1', port: 150 })
+    assert.deepEqual(app.services[0]?.expose, [{ host: '127.0.0.1', port: 150 }])
     assert.deepEqual(app.services[0]?.env, { A: '0.0.0.0:8080', B: '${HOST}', C: '', D: 'cost $5 {x}' })
   })
 })
@@ -351,14 +348,17 @@ describe('the gateway', () => {
       gateway: { port: 4000 },
       services: {
         web: { path: 'web', expose: { host: '127.0.0.2', port: 4000 } },
-        stock: { path: 'stock', expose: 0 },
+        stock: { path: 'stock', expose: [0, { port: 4001 }] },
       },
     })
     assert.deepEqual(
       app.services.map(({ expose }) => expose),
       [
-        { host: '127.0.0.2', port: 4000 },
-        { host: '127.0.0.1', port: 0 },
+        [{ host: '127.0.0.2', port: 4000 }],
+        [
+          { host: '127.0.0.1', port: 0 },
+          { host: '127.0.0.1', port: 4001 },
+        ],
       ],
     )
   })

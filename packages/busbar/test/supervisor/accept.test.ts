@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { test } from 'node:test'
 import { BusbarError } from '../../src/contract/errors.ts'
-import { TestApp } from '../support/app.ts'
+import { pollUntil, TestApp } from '../support/app.ts'
 import { Connection, openMany } from '../support/connection.ts'
 
 const any = `${import.meta.dirname}/programs/any.js`
@@ -71,7 +71,7 @@ test('a busy worker gets no new connection while another is free', async () => {
 
 test('an exposed service answers on a port of its own', async () => {
   const expose = { host: '127.0.0.1', port: 0 }
-  await using app = await TestApp.start({ services: { any, other: { file: any, expose } } })
+  await using app = await TestApp.start({ services: { any, other: { file: any, expose: [expose] } } })
   assert.deepEqual(
     app.running.addresses.map(({ id }) => id),
     ['gateway', 'expose:other'],
@@ -107,9 +107,4 @@ async function perThread(connections: readonly Connection[]): Promise<number[]> 
 
 function ascending(a: number, b: number): number {
   return a - b
-}
-
-/** For what is only seen in shared memory, which tells nobody when it changes. */
-async function pollUntil(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5))
 }

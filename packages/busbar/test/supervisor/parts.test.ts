@@ -106,7 +106,7 @@ test('a plan names the ports, the waves of needs and the folder of a lone progra
   const app = appOf({
     services: {
       stock: '/app/stock/index.js',
-      catalog: { file: '/app/catalog/index.js', needs: ['stock'], expose },
+      catalog: { file: '/app/catalog/index.js', needs: ['stock'], expose: [expose, { ...expose, port: 3102 }] },
       web: { file: '/app/web/index.js', needs: ['stock', 'catalog'] },
       mail: '/app/mail/index.js',
     },
@@ -117,6 +117,7 @@ test('a plan names the ports, the waves of needs and the folder of a lone progra
     listeners: [
       { id: 'gateway', host: '127.0.0.1', port: 0, serves: { kind: 'gateway' } },
       { id: 'expose:catalog', ...expose, serves: { kind: 'service', service: 'catalog' } },
+      { id: 'expose:catalog:2', ...expose, port: 3102, serves: { kind: 'service', service: 'catalog' } },
     ],
     waves: [['stock', 'mail'], ['catalog'], ['web']],
     folder: undefined,

@@ -104,6 +104,11 @@ export class TestApp implements AsyncDisposable {
   }
 }
 
+/** For what is only seen in memory that tells nobody when it changes. */
+export async function pollUntil(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5))
+}
+
 function serviceOf(name: string, service: string | (Partial<Service> & { file: string })): Service {
   const { file, ...rest } = typeof service === 'string' ? { file: service } : service
   return {
@@ -116,7 +121,7 @@ function serviceOf(name: string, service: string | (Partial<Service> & { file: s
     needs: [],
     startTimeout: 10_000,
     stopTimeout: 5000,
-    expose: undefined,
+    expose: [],
     port: undefined,
     ...rest,
   }

@@ -166,7 +166,7 @@ export function serviceOf(name: string, given: Program | string): Service {
     needs: [],
     startTimeout: 10_000,
     stopTimeout: 5_000,
-    expose: undefined,
+    expose: [],
     port: undefined,
     ...rest,
   }
