@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isIPv6, Server as NetServer, type AddressInfo, type Socket } from 'node:net'
 import type { Address, App } from '../config/app.ts'
-import { BusbarError, type ErrorCode } from '../contract/errors.ts'
+import type { BusbarError, ErrorCode } from '../contract/errors.ts'
 import { listenVirtually, type VirtualListener } from '../mesh/listener.ts'
 import type { HttpMesh } from '../mesh/mesh.ts'
 import type { Router } from '../mesh/router.ts'
@@ -39,7 +39,7 @@ export interface GatewayParts {
 export interface Gateway {
   /** Takes a connected TCP handle that nobody has read from; closes it at once after {@link stop}. */
   accept(handle: unknown): void
-  /** Opens a port of this worker's own, which the kernel balances (`SO_REUSEPORT`). Resolves to the port. */
+  /** Opens a port of this worker's own, which the kernel balances (`SO_REUSEPORT`). Resolves to the port; rejects with Node's error. */
   listen(address: Address): Promise<number>
   /** For connections that come from now on. */
   setTls(tls: TlsMaterial): void
@@ -114,10 +114,9 @@ class HttpGateway implements Gateway {
 
   listen({ host, port }: Address): Promise<number> {
     const { promise, resolve, reject } = Promise.withResolvers<number>()
-    const fail = (error: NodeJS.ErrnoException) => reject(listenError(error, host, port))
-    this.#server.once('error', fail)
+    this.#server.once('error', reject)
     this.#server.listen({ host, port, reusePort: true }, () => {
-      this.#server.off('error', fail)
+      this.#server.off('error', reject)
       resolve((this.#server.address() as AddressInfo).port)
     })
     return promise
@@ -247,13 +246,4 @@ function refuse(socket: Socket, problem: Problem): void {
 
 function addressInfo({ host, port }: Address): AddressInfo {
   return { address: host, port, family: isIPv6(host) ? 'IPv6' : 'IPv4' }
-}
-
-function listenError(error: NodeJS.ErrnoException, host: string, port: number): BusbarError {
-  const where = `${host}:${port}`
-  if (error.code === 'EADDRINUSE')
-    return new BusbarError('PORT_IN_USE', { message: `${where} is in use by another program`, cause: error })
-  if (error.code === 'EACCES')
-    return new BusbarError('PORT_FORBIDDEN', { message: `this user may not listen on ${where}`, cause: error })
-  return BusbarError.from(error, 'INTERNAL', { message: `cannot listen on ${where}: ${error.message}` })
 }

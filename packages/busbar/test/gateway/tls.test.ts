@@ -141,10 +141,10 @@ describe('listening by itself', () => {
     await Promise.all([one.gateway.stop(1000), other.gateway.stop(1000)])
   })
 
-  it('fails by name where the port is taken', async () => {
+  it('fails where the port is taken', async () => {
     await using one = await TestGateway.start({ services: { web }, entry: 'web', accept: 'reusePort' })
     await using taken = await TestGateway.start({ services: { web } })
-    await assert.rejects(one.gateway.listen({ host: '127.0.0.1', port: taken.port }), { code: 'PORT_IN_USE' })
+    await assert.rejects(one.gateway.listen({ host: '127.0.0.1', port: taken.port }), { code: 'EADDRINUSE' })
   })
 })
 
