@@ -1,3 +1,5 @@
+import type { LoadRequest } from './engine/job.ts'
+
 /** One of the alternatives a scenario compares: how to start it, and how to reach what it serves. */
 export interface Arm {
   /** As it is asked for on the command line, such as `tcp-16`. */
@@ -5,17 +7,23 @@ export interface Arm {
   /** What it is, in the words of a table's first column. */
   readonly title: string
   /** What must be there before it can run. Absent: nothing beyond Node. */
-  readonly requires?: readonly Requirement[]
+  readonly requires?: Requirement
   /** Left out of a run that does not name it: peers, and what takes long. */
   readonly onlyWhenAsked?: boolean
+  /** Has one process and thread however many are asked for: measured at the first number of workers only. */
+  readonly single?: boolean
+  /** The scenario's request in this arm's own protocol. Absent: as it is. */
+  translate?(request: LoadRequest): LoadRequest
   /** Says how to start one copy of it at this place. Pure: nothing is started. */
   launch(place: Place): Launch
 }
 
-/** Installed into the lab's cache folder when first asked for; never a dependency of the lab. */
+/** Put into the lab's cache folder when first asked for (`packages.ts`); never a dependency of the lab. */
 export type Requirement =
+  /** Exact versions by name. */
   | { readonly kind: 'npm'; readonly packages: Readonly<Record<string, string>> }
-  | { readonly kind: 'command'; readonly command: string; readonly hint: string }
+  /** A Go program of the folder `arms`, of the standard library only; built as `program` into {@link Place.packages}. */
+  | { readonly kind: 'go'; readonly source: string }
 
 /** What a started copy may use. Each copy has its own, so that two never meet. */
 export interface Place {
@@ -23,7 +31,7 @@ export interface Place {
   readonly port: number
   /** A folder of its own that is deleted afterwards. */
   readonly folder: string
-  /** The folder whose `node_modules` has what the arm requires. */
+  /** The folder that has what the arm requires: `node_modules`, or the built `program`. Else of no meaning. */
   readonly packages: string
   /** How many workers or processes the cell wants. */
   readonly workers: number

@@ -10,6 +10,8 @@ import { compare, floorOf, type CellSummary, type Metric } from './summary.ts'
 export interface Found {
   readonly scenario: string
   readonly question: string
+  readonly unit: Result['unit']
+  readonly versions: Result['versions']
   readonly seed: number
   readonly command: string
   readonly startedAt: Date
@@ -28,6 +30,8 @@ export function assemble(found: Found): Result {
     version: 1,
     scenario: found.scenario,
     question: found.question,
+    unit: found.unit,
+    versions: found.versions,
     seed: found.seed,
     command: found.command,
     startedAt: found.startedAt.toISOString(),
@@ -87,6 +91,7 @@ function toArm(summary: CellSummary, rounds: readonly Round[]): ArmResult {
       bytesPerSecond: sum(results.map((result) => result.bytes)) / sum(results.map((result) => result.seconds)),
     },
     latency: merge(results.map((result) => result.latency)),
+    probe: merge(slices.flatMap(({ slice }) => slice.probe?.result.latency ?? [])),
     status: addUp(results.map((result) => result.statuses)),
     failures: addUp(results.map((result) => result.failures)),
     unanswered: summary.unanswered,

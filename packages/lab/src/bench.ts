@@ -6,9 +6,11 @@ import { findEngine } from './engine/load.ts'
 import { makeCertificate } from './machine/certificate.ts'
 import { describeMachine } from './machine/describe.ts'
 import { full, quick, type Timing } from './protocol/plan.ts'
+import { provide, type Provided } from './packages.ts'
 import { runSession, type Progress } from './protocol/session.ts'
 import type { Result } from './result.ts'
-import { cellsOf, type Choice, type Scenario } from './scenarios/scenario.ts'
+import { cellsOf, leftOut, variantOf } from './scenarios/cells.ts'
+import type { Choice, Scenario } from './scenarios/scenario.ts'
 import { compare, summarise } from './summary.ts'
 
 export interface BenchOptions extends Choice {
@@ -26,9 +28,12 @@ export async function bench(scenario: Scenario, options: BenchOptions): Promise<
   const engine = findEngine()
   if (engine === undefined) throw new Error('the load engine is not built: `cargo build --release` makes it')
   const startedAt = new Date()
-  const timing = timingOf(options)
+  const timing = timingOf(scenario, options)
   const seed = options.seed ?? Math.floor(Math.random() * 2 ** 31)
-  const cells = cellsOf(scenario, options)
+  const asked = cellsOf(scenario, options)
+  const provided = await provide(asked.map((cell) => cell.arm))
+  const cells = asked.filter(({ arm }) => !provided.missing.has(arm.name))
+  const notes = [...leftOut(scenario, options), ...missing(provided, options)]
   const folder = await mkdtemp(join(tmpdir(), 'busbar-lab-'))
   try {
     const certificate = await makeCertificate(folder)
@@ -37,14 +42,16 @@ export async function bench(scenario: Scenario, options: BenchOptions): Promise<
       timing,
       seed,
       engine,
-      copies: { packages: folder, certificate, environment: environment() },
+      copies: { certificate, environment: environment() },
       ...(options.signal && { signal: options.signal }),
       ...(options.onProgress && { onProgress: options.onProgress }),
       isEnough: (found) => isNarrow(compare(summarise(cells, found), 'perCpuSecond', timing)),
     })
     return assemble({
       scenario: scenario.name,
-      question: scenario.question,
+      question: questionOf(scenario, options),
+      unit: scenario.unit ?? 'request',
+      versions: provided.versions,
       seed,
       command: `${options.command} --seed ${seed}`,
       startedAt,
@@ -53,17 +60,32 @@ export async function bench(scenario: Scenario, options: BenchOptions): Promise<
       timing,
       rounds,
       summaries: summarise(cells, rounds),
-      notes: [],
+      notes,
     })
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
 }
 
-function timingOf(options: BenchOptions): Timing {
+/** An arm that was named must run; another that cannot is left out. */
+function missing(provided: Provided, { arms }: Choice): string[] {
+  return [...provided.missing].map(([name, reason]) => {
+    if (arms?.includes(name)) throw new Error(`${name} cannot run: ${reason}`)
+    return `Left out: ${name}, since ${reason}.`
+  })
+}
+
+function questionOf(scenario: Scenario, choice: Choice): string {
+  const variant = variantOf(scenario, choice)
+  return variant === undefined ? scenario.question : `${scenario.question} Work: ${variant.title}.`
+}
+
+function timingOf(scenario: Scenario, options: BenchOptions): Timing {
   const timing = options.quick ? quick : full
+  const sliceMs = variantOf(scenario, options)?.sliceMs
   return {
     ...timing,
+    ...(sliceMs !== undefined && { sliceMs }),
     ...(options.rounds !== undefined && {
       rounds: options.rounds,
       maxRounds: Math.max(options.rounds, options.quick ? 0 : timing.maxRounds),

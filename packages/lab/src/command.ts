@@ -5,6 +5,7 @@ import { markdownReport } from './report/markdown.ts'
 import { showProgress } from './report/progress.ts'
 import { terminalReport } from './report/terminal.ts'
 import type { Result } from './result.ts'
+import { requestOf } from './scenarios/cells.ts'
 import { scenarios } from './scenarios/index.ts'
 
 export const help = `busbar bench <scenario> [flags]
@@ -20,6 +21,9 @@ Flags:
   --workers 1,2         at so many workers
   --connections 10,100  with so many connections
   --pipelining n        requests in flight on each connection
+  --work name           another work of the scenario, such as cpu or connect
+  --preset name         the same; published: as people publish it
+  --set name=n          a parameter of the scenario, such as increments
   --path /path          another path than the scenario's
   --rounds n            so many rounds
   --budget seconds      no longer than this
@@ -34,6 +38,9 @@ const flags = {
   workers: { type: 'string' },
   connections: { type: 'string' },
   pipelining: { type: 'string' },
+  work: { type: 'string' },
+  preset: { type: 'string' },
+  set: { type: 'string', multiple: true },
   path: { type: 'string' },
   rounds: { type: 'string' },
   budget: { type: 'string' },
@@ -63,6 +70,7 @@ async function run(args: readonly string[]): Promise<number> {
   const scenario = scenarios.get(name)
   if (scenario === undefined)
     throw new Error(`there is no scenario "${name}"; there are ${[...scenarios.keys()].join(', ')}`)
+  const variant = values.work ?? values.preset
   const stop = new AbortController()
   const progress = showProgress(process.stderr)
   process.once('SIGINT', () => stop.abort())
@@ -75,7 +83,9 @@ async function run(args: readonly string[]): Promise<number> {
     ...(values.workers !== undefined && { workers: numbers('--workers', values.workers) }),
     ...(values.connections !== undefined && { connections: numbers('--connections', values.connections) }),
     ...(values.pipelining !== undefined && { work: { pipelining: number('--pipelining', values.pipelining) } }),
-    ...(values.path !== undefined && { request: { ...scenario.request(), path: values.path } }),
+    ...(variant !== undefined && { variant }),
+    ...(values.set !== undefined && { parameters: parametersOf(values.set) }),
+    ...(values.path !== undefined && { request: { ...requestOf(scenario, { quick: false }), path: values.path } }),
     ...(values.rounds !== undefined && { rounds: number('--rounds', values.rounds) }),
     ...(values.budget !== undefined && { budgetMs: number('--budget', values.budget) * 1000 }),
     ...(values.seed !== undefined && { seed: number('--seed', values.seed) }),
@@ -88,6 +98,11 @@ async function report(result: Result, files: { json?: string; md?: string }): Pr
   process.stdout.write(terminalReport(result))
   if (files.json !== undefined) await writeFile(files.json, `${JSON.stringify(result, undefined, 1)}\n`)
   if (files.md !== undefined) await writeFile(files.md, markdownReport(result))
+}
+
+function parametersOf(settings: readonly string[]): Record<string, number> {
+  const pairs = settings.map((setting) => setting.split('='))
+  return Object.fromEntries(pairs.map(([name = '', value = '']) => [name, number(`--set ${name}`, value)]))
 }
 
 function numbers(flag: string, text: string): number[] {

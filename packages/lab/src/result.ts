@@ -6,6 +6,10 @@ export interface Result {
   readonly version: 1
   readonly scenario: string
   readonly question: string
+  /** What `throughput` counts: requests, or whole runs of a job. */
+  readonly unit: 'request' | 'run'
+  /** Of the peers that took part, by package, and of `go`. */
+  readonly versions: Readonly<Record<string, string>>
   /** Repeats the order of the rounds and the arrivals. */
   readonly seed: number
   /** The command that gave this. */
@@ -44,6 +48,8 @@ export interface ArmResult {
   }
   /** Milliseconds, over all slices; what failed or never came is counted with the time it had waited. */
   readonly latency: Latency | null
+  /** Of what was asked at a fixed rate beside the load; null where the scenario has no probe. */
+  readonly probe: Latency | null
   readonly status: Readonly<Record<string, number>>
   readonly failures: Readonly<Record<string, number>>
   readonly unanswered: number

@@ -117,6 +117,12 @@ function faultsOf(found: readonly CellRound[], slices: readonly Slice[]): string
       faults.add(`${kind} × ${count}: ${result.firstProblem}`)
     if (result.connectFailures > 0) faults.add(`${result.connectFailures} connections failed: ${result.firstProblem}`)
   }
+  // A probe may wait for as long as it takes, which is what it measures; but what comes must be right.
+  for (const { probe } of slices) {
+    const { timeout: _, ...wrong } = probe?.result.failures ?? {}
+    for (const [kind, count] of Object.entries(wrong))
+      faults.add(`probe, ${kind} × ${count}: ${probe?.result.firstProblem}`)
+  }
   const lost = found.reduce((sum, each) => sum + each.lost, 0)
   if (lost > 0.3 * (lost + slices.length))
     faults.add(`${lost} of ${lost + slices.length} slices were lost to steal or throttling`)

@@ -29,11 +29,14 @@ export async function usageOf(session: number, options: { memory: boolean }): Pr
   }
 }
 
-/** CPU seconds with the kernel's full resolution; `/proc/<pid>/stat` counts hundredths. */
+/**
+ * CPU seconds with the kernel's full resolution; `/proc/<pid>/stat` counts hundredths, but also of threads and
+ * children that have ended, which the other knows nothing of: the larger is right.
+ */
 export async function cpuSecondsOf(session: number): Promise<number> {
   const members = await membersOf(session)
   const exact = await Promise.all(members.map((member) => schedulerSeconds(member.pid)))
-  return members.reduce((sum, member, at) => sum + (exact[at] ?? member.ticks / ticksPerSecond), 0)
+  return members.reduce((sum, member, at) => sum + Math.max(exact[at] ?? 0, member.ticks / ticksPerSecond), 0)
 }
 
 export async function pidsOf(session: number): Promise<number[]> {

@@ -9,11 +9,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Arm, ArmTarget, CertificateFiles, Launch } from '../arm.ts'
 import { pidsOf } from '../machine/processes.ts'
 import type { LoadJob } from '../engine/job.ts'
+import { packagesOf } from '../packages.ts'
 import { freePorts } from './ports.ts'
 
 export interface CopyOptions {
   readonly workers: number
-  readonly packages: string
   readonly certificate: CertificateFiles
   readonly environment: Readonly<Record<string, string>>
 }
@@ -66,7 +66,7 @@ export class Copy {
   static async start(arm: Arm, options: CopyOptions): Promise<Copy> {
     const folder = await mkdtemp(join(tmpdir(), 'busbar-lab-'))
     const [port] = await freePorts()
-    const launch = arm.launch({ ...options, port: port!, folder })
+    const launch = arm.launch({ ...options, port: port!, folder, packages: packagesOf(arm) })
     const copy = new Copy(arm, launch, folder, options)
     try {
       await copy.#untilItAnswers()

@@ -14,6 +14,16 @@ export interface Work {
   readonly rate?: number
   readonly timeoutMs?: number
   readonly graceMs?: number
+  /** The slice is so many requests, however long they take: whole runs of a job instead of a load for a time. */
+  readonly runs?: number
+  readonly probe?: Probe
+}
+
+/** Asked beside the load by a clock, from an engine of its own: what the load does to the arm's other clients. */
+export interface Probe {
+  readonly request: LoadRequest
+  /** Requests a second, evenly spaced. */
+  readonly rate: number
 }
 
 export interface Slice extends Loaded {
@@ -23,6 +33,7 @@ export interface Slice extends Loaded {
   /** Requests answered in that time, the discarded start included: what the CPU was spent on. */
   readonly answered: number
   readonly memory: Usage | undefined
+  readonly probe: Loaded | undefined
 }
 
 export interface SliceOptions {
@@ -37,7 +48,10 @@ export interface SliceOptions {
 export async function runSlice(copy: Copy, work: Work, options: SliceOptions): Promise<Slice> {
   const since = await watchDisturbance()
   const before = canReadProcesses ? await cpuSecondsOf(copy.session) : undefined
-  const loaded = await load(options.engine, await toJob(copy, work, options), options.signal)
+  const [loaded, probe] = await Promise.all([
+    load(options.engine, await toJob(copy, work, options), options.signal),
+    work.probe && load(options.engine, await toProbe(copy, work.probe, options), options.signal),
+  ])
   const after = canReadProcesses ? await cpuSecondsOf(copy.session) : undefined
   const statuses = Object.values(loaded.result.statuses)
   return {
@@ -46,24 +60,38 @@ export async function runSlice(copy: Copy, work: Work, options: SliceOptions): P
     serverCpuSeconds: before === undefined || after === undefined ? undefined : after - before,
     answered: statuses.reduce((sum, count) => sum + count, 0),
     memory: canReadProcesses ? await usageOf(copy.session, { memory: true }) : undefined,
+    probe,
   }
 }
 
 async function toJob(copy: Copy, work: Work, options: SliceOptions): Promise<LoadJob> {
-  const durationMs = options.durationMs
   return {
     target: await copy.loadTarget(),
     requests: [...work.requests],
-    load:
-      work.rate === undefined
-        ? { loop: 'closed', durationMs }
-        : { loop: 'open', durationMs, rate: work.rate, arrivals: 'poisson' },
+    load: toLoad(work, options.durationMs),
     connections: work.connections,
-    discardMs: options.discardMs,
+    discardMs: work.runs === undefined ? options.discardMs : 0,
     seed: options.seed,
     ...(work.pipelining !== undefined && { pipelining: work.pipelining }),
     ...(work.reconnect !== undefined && { reconnect: work.reconnect }),
     ...(work.timeoutMs !== undefined && { timeoutMs: work.timeoutMs }),
     ...(work.graceMs !== undefined && { graceMs: work.graceMs }),
+  }
+}
+
+function toLoad({ runs, rate }: Work, durationMs: number): LoadJob['load'] {
+  if (runs !== undefined) return { loop: 'closed', requests: runs }
+  if (rate !== undefined) return { loop: 'open', durationMs, rate, arrivals: 'poisson' }
+  return { loop: 'closed', durationMs }
+}
+
+async function toProbe(copy: Copy, probe: Probe, options: SliceOptions): Promise<LoadJob> {
+  return {
+    target: await copy.loadTarget(),
+    requests: [probe.request],
+    load: { loop: 'open', durationMs: options.durationMs, rate: probe.rate, arrivals: 'constant' },
+    // As many as fall due in a second: a server that stops for less delays them all, and none because of another.
+    connections: Math.ceil(probe.rate),
+    discardMs: options.discardMs,
   }
 }

@@ -19,7 +19,7 @@ export const fanout: Scenario = {
     busbar('busbar-request', 'Busbar, one thread, undici.request', 'request'),
     busbar('busbar-fetch', 'Busbar, one thread, fetch', 'fetch'),
   ],
-  quick: ['tcp-16', 'busbar-request', 'busbar-fetch'],
+  quick: { arms: ['tcp-16', 'busbar-request', 'busbar-fetch'] },
   connections: [100],
   workers: [1],
   request: () => ({ path: '/ipc', expect: { body: '{"success":true}' } }),

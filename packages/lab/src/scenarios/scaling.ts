@@ -20,7 +20,7 @@ export const scaling: Scenario = {
     arm('busbar', 'Busbar', (place) => busbar(place, 'balanced')),
     arm('busbar-reuseport', "Busbar, accept: 'reusePort'", (place) => busbar(place, 'reusePort')),
   ],
-  quick: ['reuseport', 'cluster', 'busbar'],
+  quick: { arms: ['reuseport', 'cluster', 'busbar'] },
   connections: [100],
   workers: [2],
   request: () => ({ path: '/', expect: { body: '{"hello":"world"}' } }),
