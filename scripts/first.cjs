@@ -2,7 +2,7 @@
 // machine has: so this file is plain CommonJS that any Node >= 18 reads. It installs what the lock file names
 // when that has not been done yet, then hands over to a script that runs on the Node that the lock file brought.
 'use strict'
-const { spawn, spawnSync } = require('node:child_process')
+const { spawn } = require('node:child_process')
 const { createHash } = require('node:crypto')
 const fs = require('node:fs')
 const os = require('node:os')
@@ -14,13 +14,21 @@ const stamp = path.join(modules, '.busbar-installed')
 const windows = process.platform === 'win32'
 const localNode = path.join(modules, 'node', 'bin', windows ? 'node.exe' : 'node')
 
-main(process.argv[2], process.argv.slice(3))
+main(process.argv[2], process.argv.slice(3)).catch((error) => {
+  console.error(error.message)
+  process.exit(1)
+})
 
-function main(task, args) {
-  if (task === undefined) fail('first.cjs needs the name of a task in scripts/tasks, such as "start"')
+async function main(task, args) {
+  if (task === undefined) throw new Error('first.cjs needs the name of a task in scripts/tasks, such as "start"')
   const wanted = fingerprint()
-  if (installed() !== wanted) install(wanted)
-  run(path.join(root, 'scripts', 'tasks', `${task}.ts`), args)
+  if (installed() !== wanted) await install(wanted)
+  const env = {
+    ...process.env,
+    PATH: [path.join(modules, '.bin'), process.env.PATH].filter(Boolean).join(path.delimiter),
+  }
+  const file = path.join(root, 'scripts', 'tasks', `${task}.ts`)
+  endAs(await run(localNode, [file, ...args], { stdio: 'inherit', env }))
 }
 
 /** What an installation depends on: the lock file, and the machine it was made for. */
@@ -29,6 +37,7 @@ function fingerprint() {
   return createHash('sha256').update(lock).update(`${process.platform} ${process.arch}`).digest('hex')
 }
 
+/** The stamp is written last, so an installation that was interrupted has none and is done again. */
 function installed() {
   if (!fs.existsSync(localNode)) return undefined
   try {
@@ -38,15 +47,23 @@ function installed() {
   }
 }
 
-function install(wanted) {
+async function install(wanted) {
   console.error('Installing what package-lock.json names (once)…')
-  npm(['ci', '--no-audit', '--no-fund', '--loglevel=error', ...cacheFlags()])
+  await npm(['ci', '--no-audit', '--no-fund', '--loglevel=error'])
   // The `node` package fetches its binary in an install script, which a careful npm may have skipped.
+  if (!fs.existsSync(localNode)) await npm(['rebuild', 'node', '--ignore-scripts=false', '--foreground-scripts'])
   if (!fs.existsSync(localNode))
-    npm(['rebuild', 'node', '--ignore-scripts=false', '--foreground-scripts', ...cacheFlags()])
-  if (!fs.existsSync(localNode))
-    fail(`npm left no Node at ${localNode}: allow the install script of "node" and try again`)
+    throw new Error(`npm left no Node at ${localNode}: allow the install script of "node" and try again`)
   fs.writeFileSync(stamp, wanted)
+}
+
+async function npm(args) {
+  const cli = process.env.npm_execpath
+  const [command, first] = cli && /\.c?js$/.test(cli) ? [process.execPath, [cli]] : [windows ? 'npm.cmd' : 'npm', []]
+  // Standard output is the task's: what npm says goes to standard error.
+  const end = await run(command, [...first, ...args, ...cacheFlags()], { stdio: ['ignore', 2, 2], shell: windows })
+  if (end.signal !== null) endAs(end)
+  if (end.code !== 0) throw new Error(`npm ${args[0]} ended with ${end.code}: its own message is above`)
 }
 
 /** npm keeps its cache below HOME; where nothing can be written there, it gets a folder of this repository. */
@@ -61,36 +78,37 @@ function cacheFlags() {
   }
 }
 
-function npm(args) {
-  const cli = process.env.npm_execpath
-  const [command, first] = cli && /\.c?js$/.test(cli) ? [process.execPath, [cli]] : [windows ? 'npm.cmd' : 'npm', []]
-  // Standard output is the task's: what npm says goes to standard error.
-  const { status, signal, error } = spawnSync(command, [...first, ...args], {
-    cwd: root,
-    stdio: ['ignore', 2, 2],
-    shell: windows,
-  })
-  if (error) fail(`npm could not be started: ${error.message}`)
-  if (signal !== null) fail(`npm ${args[0]} was ended by ${signal}: the next run installs anew`)
-  if (status !== 0) fail(`npm ${args[0]} ended with ${status}: its own message is above`)
-}
-
-/** Runs the task in the installed Node and ends as it ends; signals meant for us reach it. */
-function run(file, args) {
-  const bin = path.join(modules, '.bin')
-  const env = { ...process.env, PATH: [bin, process.env.PATH].filter(Boolean).join(path.delimiter) }
-  const child = spawn(localNode, [file, ...args], { cwd: root, stdio: 'inherit', env })
-  // A terminal signals the whole group, so the child may get the same one twice within a moment: it ignores that.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
-  child.on('error', (error) => fail(`${localNode} could not be started: ${error.message}`))
-  child.on('exit', (code, signal) => {
-    if (signal === null) process.exit(code)
-    process.removeAllListeners(signal)
-    process.kill(process.pid, signal)
+/** Runs a child to its end. Signals meant for us reach it, and it decides what to do about them. */
+function run(command, args, options) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd: root, ...options })
+    // A terminal signals the whole group, so the child may get the same one twice within a moment: it ignores that.
+    const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'].map((signal) => [signal, () => child.kill(signal)])
+    for (const [signal, pass] of signals) process.on(signal, pass)
+    const stopWatching = endWithParent(child)
+    child.on('error', (error) => reject(new Error(`${command} could not be started: ${error.message}`)))
+    child.on('exit', (code, signal) => {
+      for (const [name, pass] of signals) process.removeListener(name, pass)
+      stopWatching()
+      resolve({ code, signal })
+    })
   })
 }
 
-function fail(message) {
-  console.error(message)
-  process.exit(1)
+/** An npm that was killed can pass nothing on: what it started must not outlive it. */
+function endWithParent(child) {
+  const parent = process.ppid
+  if (windows || process.env.npm_lifecycle_event === undefined) return () => {}
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(timer)
+    child.kill('SIGTERM')
+  }, 200)
+  return () => clearInterval(timer)
+}
+
+/** As the child ended, so do we. */
+function endAs({ code, signal }) {
+  if (signal === null) process.exit(code)
+  process.kill(process.pid, signal)
 }

@@ -1,0 +1,136 @@
+// Proves that `npm start` works in a fresh clone with the machine's own Node: it answers, and a signal to npm leaves
+// nothing running. Plain CommonJS, since nothing is installed yet. Arguments reach `npm start`.
+'use strict'
+const { execFileSync, spawn } = require('node:child_process')
+const fs = require('node:fs')
+const http = require('node:http')
+const net = require('node:net')
+const os = require('node:os')
+const path = require('node:path')
+
+const root = path.dirname(__dirname)
+const url = 'http://127.0.0.1:3043/tsfastify/ipc'
+const expected = '{"success":true}'
+// The first start downloads and builds.
+const startLimit = 10 * 60_000
+const stopLimit = 30_000
+
+main().catch((error) => {
+  console.error(`✖ npm start: ${error.message}`)
+  process.exitCode = 1
+})
+
+async function main() {
+  // Its name has a space, as people's folders do.
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'busbar start '))
+  try {
+    copyTo(folder)
+    for (const signal of ['SIGINT', 'SIGTERM']) await prove(folder, signal)
+  } finally {
+    fs.rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** What is committed; where there is no repository, what lies here. */
+function copyTo(folder) {
+  const archive = path.join(folder, 'copy.tar')
+  try {
+    execFileSync('git', ['archive', '--output', archive, 'HEAD'], { cwd: root, stdio: ['ignore', 'ignore', 'pipe'] })
+  } catch {
+    const skipped = ['node_modules', 'dist', 'target', '.git'].map((name) => `--exclude=${name}`)
+    execFileSync('tar', ['-cf', archive, ...skipped, '-C', root, '.'])
+  }
+  execFileSync('tar', ['-xf', archive, '-C', folder])
+  fs.rmSync(archive)
+}
+
+async function prove(folder, signal) {
+  if (await isOpen()) throw new Error('port 3043 is taken by something else')
+  const began = Date.now()
+  const app = spawn('npm', ['start'], {
+    cwd: folder,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: cleanEnv(),
+  })
+  const output = keepTail(app)
+  const exited = new Promise((resolve) => app.on('exit', (code, by) => resolve({ code, by })))
+  try {
+    await until(isOpen, startLimit, exited)
+    const answer = await get()
+    if (answer !== expected) throw new Error(`${url} answered ${answer}`)
+    const ready = Date.now() - began
+    process.kill(app.pid, signal)
+    await within(exited, stopLimit, `it still ran ${stopLimit / 1000} s after ${signal}`)
+    await until(() => !groupRuns(app.pid), stopLimit)
+    if (await isOpen()) throw new Error(`the port was still open after ${signal}`)
+    console.error(
+      `✔ npm start on Node ${process.versions.node}: answered after ${(ready / 1000).toFixed(1)} s, ended by ${signal}`,
+    )
+  } catch (error) {
+    if (groupRuns(app.pid)) process.kill(-app.pid, 'SIGKILL')
+    throw new Error(`${error.message}\n${output()}`)
+  }
+}
+
+/** As a user's shell has it: nothing of an npm or a Node that this one runs under. */
+function cleanEnv() {
+  const entries = Object.entries(process.env).filter(
+    ([name]) => !/^npm_(?!config_)|^NODE_OPTIONS$|^INIT_CWD$/i.test(name),
+  )
+  return Object.fromEntries(entries)
+}
+
+function keepTail(child) {
+  let text = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (data) => (text = (text + data).slice(-8000)))
+  return () => text
+}
+
+async function until(holds, limit, exited) {
+  const last = Date.now() + limit
+  let end
+  if (exited) exited.then((result) => (end = result))
+  while (!(await holds())) {
+    if (end) throw new Error(`it ended early (${end.by || end.code})`)
+    if (Date.now() > last) throw new Error(`nothing after ${limit / 1000} s`)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}
+
+function within(promise, limit, message) {
+  let timer
+  const late = new Promise((_, reject) => (timer = setTimeout(() => reject(new Error(message)), limit)))
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
+}
+
+function isOpen() {
+  return new Promise((resolve) => {
+    const socket = net.connect(3043, '127.0.0.1', () => resolve(true))
+    socket.on('error', () => resolve(false))
+    socket.on('connect', () => socket.destroy())
+  })
+}
+
+function get() {
+  return new Promise((resolve, reject) => {
+    const request = http.get(url, (response) => {
+      let body = ''
+      response.setEncoding('utf8').on('data', (data) => (body += data))
+      response.on('end', () => resolve(response.statusCode === 200 ? body : `${response.statusCode}: ${body}`))
+    })
+    request.setTimeout(30_000, () => request.destroy(new Error(`${url} did not answer`)))
+    request.on('error', reject)
+  })
+}
+
+/** npm leads a group of its own here, and whatever it starts belongs to it. */
+function groupRuns(pid) {
+  try {
+    process.kill(-pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
