@@ -171,7 +171,7 @@ class Newer implements Telling, Controller {
 }
 
 /** The receiver may change what it is given. */
-export function ownRecord(headers: ResponseHead['headers']): HeaderRecord {
+function ownRecord(headers: ResponseHead['headers']): HeaderRecord {
   const record: HeaderRecord = {}
   for (const name in headers) {
     const value = headers[name]!
@@ -191,6 +191,10 @@ export function rawHeaders(headers: Readonly<Record<string, string | string[]>>)
 }
 
 function rawValue(value: string): RawHeader {
+  return isAscii(value) ? value : Buffer.from(value, 'latin1')
+}
+
+export function isAscii(text: string): boolean {
   // oxlint-disable-next-line no-control-regex
-  return /^[\0-\x7f]*$/.test(value) ? value : Buffer.from(value, 'latin1')
+  return /^[\0-\x7f]*$/.test(text)
 }

@@ -137,25 +137,20 @@ export function createLazyBodyClass(Base: BodyClass, major: number): LazyBodyCla
       return super.setEncoding(encoding)
     }
 
-    override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
-      if (this.#taken) callback(error)
-      else super._destroy(error, callback)
-    }
-
     /** All has arrived and nobody has looked at the stream yet. */
     #whole(): boolean {
       return this.#ended && this.#kept !== undefined && !this.destroyed && isUntouched(this)
     }
 
-    /** Leaves the stream as one that was read to its end. */
+    /** Leaves the stream as one that was read to its end; nobody listens, so nobody has to be told. */
     #take<T>(convert: Conversion<T>): Promise<T> {
       const kept = this.#kept!
       this.#kept = undefined
       this.#taken = true
-      Object.assign(internals(this)._readableState, { ended: true, endEmitted: true })
+      markEnded(internals(this))
       consumption ??= consumptionSymbol(this) ?? disturbed
-      Object.assign(this, { [consumption]: consumed, [disturbed]: true })
-      this.destroy()
+      internals(this)[consumption] = consumed
+      internals(this)[disturbed] = true
       try {
         return Promise.resolve(convert(kept))
       } catch (error) {
@@ -190,7 +185,16 @@ const consumed = { type: null, stream: null, resolve: null, reject: null, length
 /** Of Node's streams: the number of kinds of listeners, and the state whose end a whole read has to declare. */
 interface StreamInternals {
   readonly _eventsCount: number
-  readonly _readableState: { ended: boolean; endEmitted: boolean }
+  readonly _readableState: Record<'ended' | 'endEmitted' | 'destroyed' | 'closed' | 'closeEmitted', boolean>
+  [note: symbol]: unknown
+}
+
+function markEnded({ _readableState: state }: StreamInternals): void {
+  state.ended = true
+  state.endEmitted = true
+  state.destroyed = true
+  state.closed = true
+  state.closeEmitted = true
 }
 
 function internals(body: Readable): StreamInternals {

@@ -4,7 +4,7 @@ import { defaultTimeout } from './dispatched-call.ts'
 import type { Exchange, ExchangeHandler, ResponseHead } from './exchange.ts'
 import type { PlannedCall } from './undici-copy.ts'
 import { abortedError, bodyTimeoutError, headersTimeoutError, toClientError } from './undici-errors.ts'
-import { ownRecord, rawHeaders, type HeaderRecord, type RawHeader } from './undici-handler.ts'
+import { isAscii, rawHeaders, type HeaderRecord, type RawHeader } from './undici-handler.ts'
 import type { BodySupply, LazyBody, LazyBodyClass } from './undici-lazy-body.ts'
 
 /** In what the versions of undici differ. */
@@ -113,13 +113,14 @@ export class RequestedCall implements ExchangeHandler, BodySupply, Deadline {
   }
 
   #decode({ headers }: ResponseHead): HeaderRecord {
+    const record: HeaderRecord = {}
     for (const name in headers) {
       const value = headers[name]!
-      // oxlint-disable-next-line no-control-regex
-      if (typeof value === 'string' ? !/^[\0-\x7f]*$/.test(value) : true)
-        return this.#traits.decodeHeaders(rawHeaders(headers))
+      // What is repeated, or not ASCII, the versions read each in its own way.
+      if (typeof value !== 'string' || !isAscii(value)) return this.#traits.decodeHeaders(rawHeaders(headers))
+      record[name] = value
     }
-    return ownRecord(headers)
+    return record
   }
 
   #createBody(headers: HeaderRecord): LazyBody {

@@ -9,7 +9,7 @@ const require = createRequire(import.meta.url)
 
 /** What tests use of a program's own undici: the same in 6, 7 and 8, though their types differ. */
 export interface Undici {
-  request(url: unknown, options?: unknown, callback?: unknown): Promise<Answer>
+  request: (url: unknown, options?: unknown, callback?: unknown) => Promise<Answer>
   stream(url: unknown, options: unknown, factory: (head: Answer) => NodeJS.WritableStream): Promise<unknown>
   pipeline(url: unknown, options: unknown, handler: (head: Answer) => NodeJS.ReadableStream): NodeJS.ReadWriteStream
   fetch: typeof globalThis.fetch
