@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'node:events'
 import http from 'node:http'
-import type { AddressInfo, Server } from 'node:net'
+import type { AddressInfo, Server, Socket } from 'node:net'
 import { listenVirtually } from '../../mesh/listener.ts'
 import { isHttp2Server, type CapturedServer } from './listen.ts'
 
@@ -23,17 +23,12 @@ export function frontWarning({ server }: CapturedServer): string | undefined {
 
 const anywhere: AddressInfo = { address: '127.0.0.1', family: 'IPv4', port: 80 }
 
-const forwarded = new Set<string | symbol>([
-  'request',
-  'upgrade',
-  'connect',
-  'checkContinue',
-  'checkExpectation',
-  'clientError',
-])
+const forwarded = new Set<string | symbol>(['request', 'upgrade', 'connect', 'checkContinue', 'checkExpectation'])
 
 class Http1Front extends http.Server {
   readonly #origin: EventEmitter
+  /** Takes the HTTP/1 parser off a connection. */
+  readonly #release = new WeakMap<Socket, () => void>()
 
   constructor(origin: Server) {
     super()
@@ -41,10 +36,66 @@ class Http1Front extends http.Server {
   }
 
   override emit(event: string | symbol, ...args: unknown[]): boolean {
-    return forwarded.has(event) ? this.#origin.emit(event, ...args) : super.emit(event as string, ...args)
+    if (forwarded.has(event)) return this.#origin.emit(event, ...args)
+    if (event === 'connection') return this.#connect(args[0] as Socket)
+    if (event === 'clientError') return this.#fail(args[0] as ParseError, args[1] as Socket)
+    return super.emit(event as string, ...args)
   }
 
   override listenerCount(event: string): number {
     return forwarded.has(event) ? this.#origin.listenerCount(event) : super.listenerCount(event)
   }
+
+  #connect(socket: Socket): boolean {
+    const before = listenersOf(socket)
+    const taken = super.emit('connection', socket)
+    const added = listenersOf(socket).filter((one) => !before.some((other) => isSame(one, other)))
+    this.#release.set(socket, () => {
+      for (const { event, listener } of added) socket.removeListener(event, listener)
+    })
+    return taken
+  }
+
+  /** The parser stops at the first bytes of a client that speaks HTTP/2 from the start: it gets what it wants. */
+  #fail(error: ParseError, socket: Socket): boolean {
+    if (error.code !== 'HPE_PAUSED_H2_UPGRADE') return this.#origin.emit('clientError', error, socket)
+    this.#release.get(socket)?.()
+    detachParser(socket as unknown as ParsedSocket)
+    socket.unshift(error.rawPacket)
+    this.#origin.emit('connection', socket)
+    return true
+  }
+}
+
+interface ParseError extends Error {
+  readonly code: string
+  /** All that came, from the first byte on. */
+  readonly rawPacket: Uint8Array
+}
+
+interface ParsedSocket {
+  parser: { remove(): void } | null
+  readableFlowing: boolean | null
+}
+
+/** As Node does for an upgrade. */
+function detachParser(socket: ParsedSocket): void {
+  socket.parser?.remove()
+  socket.parser = null
+  socket.readableFlowing = null
+}
+
+interface Listening {
+  readonly event: string | symbol
+  readonly listener: (...args: unknown[]) => void
+}
+
+function listenersOf(socket: Socket): Listening[] {
+  return socket.eventNames().flatMap((event) => {
+    return socket.rawListeners(event).map((listener) => ({ event, listener: listener as Listening['listener'] }))
+  })
+}
+
+function isSame(one: Listening, other: Listening): boolean {
+  return one.event === other.event && one.listener === other.listener
 }

@@ -53,9 +53,22 @@ export function startError({ service }: ProgramProcess, thrown: unknown): Busbar
       cause: withOwnStack(thrown),
     })
   }
-  const message = `service '${service.name}' threw while it started: ${text}`
-  return new BusbarError('PROGRAM_THREW', { message, service: service.name, cause: withOwnStack(thrown) })
+  return new BusbarError('PROGRAM_THREW', {
+    message: `service '${service.name}' threw while it started: ${text}`,
+    service: service.name,
+    cause: withOwnStack(thrown),
+    ...(isRegisteredTwice(thrown) && { hint: howToRegister }),
+  })
 }
+
+/** What prom-client says, whose default registry is one per copy of its module. */
+function isRegisteredTwice(thrown: unknown): boolean {
+  return thrown instanceof Error && /metric .* has already been registered/i.test(thrown.message)
+}
+
+const howToRegister =
+  'Programs of one thread share the modules of node_modules, so also the default registry of prom-client: ' +
+  'give each a new Registry(), and collectDefaultMetrics({ register })'
 
 interface LoadError extends Error {
   readonly code?: unknown

@@ -180,7 +180,7 @@ function fileOf(place: string): string {
   )
 }
 
-function appOf(services: readonly Service[]): App {
+export function appOf(services: readonly Service[]): App {
   return {
     root: programs,
     name: 'test',

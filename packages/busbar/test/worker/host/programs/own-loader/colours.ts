@@ -1,0 +1,4 @@
+namespace Colours {
+  export const red = 'red'
+}
+export const colourOf = (): string => Colours.red
