@@ -69,7 +69,7 @@ async function prove(folder, signal) {
     )
   } catch (error) {
     if (groupRuns(app.pid)) process.kill(-app.pid, 'SIGKILL')
-    throw new Error(`${error.message}\n${output()}`)
+    throw new Error(`${error.message}\n${output()}`, { cause: error })
   }
 }
 
