@@ -40,6 +40,11 @@ export interface RunningApp {
    * Rejects with the service's error when a new worker cannot start: the old ones go on serving.
    */
   restart(next?: App): Promise<void>
+  /**
+   * Threads that could not be ended since they hang in a blocking system call (`execSync`, a FIFO). As long as there
+   * are any, `process.exit()` blocks too: only a SIGKILL ends the process.
+   */
+  readonly hung: number
   /** Settles once, when nothing runs any more; never rejects. */
   readonly ended: Promise<EndReason>
 }

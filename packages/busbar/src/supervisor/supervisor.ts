@@ -31,6 +31,8 @@ class Supervisor implements RunningApp {
   readonly #ended = Promise.withResolvers<EndReason>()
   /** Closed in reverse order of opening. */
   readonly #owned = new AsyncDisposableStack()
+  /** All threads whose end has not been seen. */
+  readonly #threads = new Set<WorkerThread>()
   #app: App
   #specs: readonly ListenerSpec[]
   #addresses: readonly OpenAddress[] = []
@@ -63,6 +65,10 @@ class Supervisor implements RunningApp {
 
   get workers(): readonly WorkerStatus[] {
     return this.#slots.map((slot) => slot.status)
+  }
+
+  get hung(): number {
+    return [...this.#threads].filter(({ phase }) => phase === 'ended').length
   }
 
   get ended(): Promise<EndReason> {
@@ -189,7 +195,10 @@ class Supervisor implements RunningApp {
     const { mode, log, workerEntry, resourceLimits } = this.#options
     const tls = this.#certificates?.current
     const init = { app, worker, row, cells: this.#cells, listeners: this.#specs, tls, mode }
-    return new WorkerThread({ init, timing: this.#timing, log, entry: workerEntry, resourceLimits })
+    const thread = new WorkerThread({ init, timing: this.#timing, log, entry: workerEntry, resourceLimits })
+    this.#threads.add(thread)
+    void thread.gone.then(() => this.#threads.delete(thread))
+    return thread
   }
 
   #serving(): WorkerThread[] {

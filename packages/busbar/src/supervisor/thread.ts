@@ -31,11 +31,14 @@ export class WorkerThread {
   readonly ready: Promise<readonly ServiceReport[]>
   /** Never rejects. */
   readonly ended: Promise<WorkerExit>
+  /** Like `ended`, but a thread that was left behind in a system call is gone only when that returns. */
+  readonly gone: Promise<void>
   readonly #parts: ThreadParts
   readonly #worker: Worker
   readonly #cells: WorkerCells
   readonly #ready = Promise.withResolvers<readonly ServiceReport[]>()
   readonly #ended = Promise.withResolvers<WorkerExit>()
+  readonly #gone = Promise.withResolvers<void>()
   readonly #drained = Promise.withResolvers<void>()
   /** Services that have begun to load and do not serve yet. */
   readonly #loading = new Set<string>()
@@ -53,6 +56,7 @@ export class WorkerThread {
     this.#cells.beat(threadsNow())
     this.ready = this.#ready.promise
     this.ended = this.#ended.promise
+    this.gone = this.#gone.promise
     // Whoever starts the thread awaits it; a thread that dies while it is being replaced has nobody who does.
     this.ready.catch(() => {})
     this.#worker = new Worker(parts.entry ?? workerMain, {
@@ -113,19 +117,19 @@ export class WorkerThread {
     this.#tell({ type: 'stop', timeout: timeout - reserve })
     // Once stopped it exits by itself, so that `process.on('exit')` of its programs runs.
     if (await within(timeout - reserve / 2, [this.#drained.promise, this.ended]))
-      await within(reserve / 2, [this.ended])
-    await this.end(stopped)
+      await within(reserve / 4, [this.ended])
+    await this.end(stopped, reserve / 4)
   }
 
   endStuck(age: number): Promise<void> {
     return this.end(this.#phase === 'booting' ? stuckAtStart([...this.#loading], age) : stuck(age))
   }
 
-  /** Ends the thread at once, or as good as: one that hangs in a system call is only left behind. */
-  async end(exit: WorkerExit): Promise<void> {
+  /** Ends the thread at once. One that hangs in a system call is left behind after `limit` milliseconds. */
+  async end(exit: WorkerExit, limit = this.#parts.timing.terminate): Promise<void> {
     if (this.#phase === 'ended') return
     this.#cause ??= exit
-    if (!(await within(this.#parts.timing.terminate, [this.#worker.terminate()]))) this.#finish(1)
+    if (!(await within(limit, [this.#worker.terminate()]))) this.#finish(1)
     await this.ended
   }
 
@@ -133,7 +137,10 @@ export class WorkerThread {
     this.#worker
       .on('message', (message: FromWorker) => this.#heard(message))
       .on('error', (thrown: unknown) => void (this.#cause ??= threw(thrown)))
-      .on('exit', (code) => this.#finish(code))
+      .on('exit', (code) => {
+        this.#finish(code)
+        this.#gone.resolve()
+      })
     this.#forward(this.#worker.stdout, 'stdout')
     this.#forward(this.#worker.stderr, 'stderr')
   }

@@ -44,7 +44,7 @@ export function createOutbox(
       if (records.length >= batchLimit || (!scheduled && clock() - sent > quiet)) return flush()
       if (scheduled) return
       scheduled = true
-      setImmediate(flush).unref()
+      setImmediate(flush)
     },
   }
 }

@@ -44,6 +44,22 @@ for (const [path, why] of Object.entries(ways)) {
   })
 }
 
+test('the gateway answers 502 for what was in flight on a worker that ends', async () => {
+  const routes = [{ host: undefined, prefix: '/any', service: 'any' }]
+  await using app = await TestApp.start({ services: { any }, gateway: { entry: undefined, routes } })
+  using waiting = await Connection.open(app.port)
+  using victim = await Connection.open(app.port)
+  waiting.send('/any/never')
+  await app.untilLogged('begins /never')
+  victim.send('/any/throw')
+  for (const connection of [waiting, victim]) {
+    const answer = await connection.answer()
+    assert.equal(answer?.status, 502)
+    assert.equal((JSON.parse(answer.body) as { code: string }).code, 'WORKER_DIED')
+  }
+  await app.untilReplaced(0)
+})
+
 test('connections wait while the only worker is being replaced', async () => {
   await using app = await TestApp.start({ services: { any } })
   using victim = await Connection.open(app.port)

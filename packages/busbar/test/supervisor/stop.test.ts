@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtemp, open, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
-import { TestApp } from '../support/app.ts'
+import { pollUntil, TestApp } from '../support/app.ts'
 import { Connection, openMany } from '../support/connection.ts'
 
 const any = `${import.meta.dirname}/programs/any.js`
+const skip = process.platform === 'win32' && 'no FIFO'
 const signals = `${import.meta.dirname}/programs/signals.js`
 
 test('a stop finishes the request in flight, closes idle connections and frees the port', async () => {
@@ -35,6 +40,24 @@ for (const path of ['/never', '/loop', '/wait']) {
     assert.equal(await stuck.answer(), undefined)
   })
 }
+
+test('a thread that hangs in a system call is left behind and told of', { skip }, async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'busbar-hung-'))
+  const fifo = join(folder, 'fifo')
+  execFileSync('mkfifo', [fifo])
+  await using app = await TestApp.start({ services: { any }, stopTimeout: 400 })
+  using stuck = await Connection.open(app.port)
+  assert.ok((await stuck.thread()) !== undefined)
+  stuck.send(`/read?file=${fifo}`)
+  // Blocks until somebody reads: the program does now.
+  const writer = await open(fifo, 'w')
+  await app.running.stop()
+  assert.equal(app.running.hung, 1)
+  await writer.close()
+  assert.equal(await stuck.answer(), undefined)
+  await pollUntil(() => app.running.hung === 0)
+  await rm(folder, { recursive: true })
+})
 
 test('services stop after those that need them, with their signal handlers run', async () => {
   await using app = await TestApp.start({

@@ -1,4 +1,5 @@
 // A plain server that does to its thread what the path says.
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { threadId } from 'node:worker_threads'
 
@@ -26,6 +27,7 @@ const actions = {
   '/loop': () => {
     for (;;);
   },
+  '/read': (query) => void readFileSync(query.get('file')),
   '/wait': () => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0),
   '/memory': () =>
     new Promise(() => {
