@@ -30,6 +30,14 @@ export function createProgram(seen: (call: Seen) => void = () => {}): RequestLis
   }
 }
 
+export interface Told {
+  readonly status: number
+  readonly headers: Record<string, string | string[]>
+  readonly chunks: readonly { readonly size: number; readonly wait: boolean; readonly text: boolean }[]
+  /** Answers without reading the request. */
+  readonly early: boolean
+}
+
 type Route = (request: IncomingMessage, response: ServerResponse, query: URLSearchParams) => unknown
 
 /** Headers of the connection, which differ by nature. */
@@ -70,6 +78,18 @@ const routes: Readonly<Record<string, Route>> = {
   '/bad-json': (_request, response) => response.end('{"a":'),
   '/bom': (_request, response) => response.end(Buffer.from([0xef, 0xbb, 0xbf, 0x7b, 0x7d])),
   '/bytes': (_request, response) => response.end(Buffer.from([0, 1, 255, 254, 195, 40])),
+  // Does what it is told: see `fuzz.ts`.
+  '/as-told': async (request, response, query) => {
+    const { status, headers, chunks, early } = JSON.parse(query.get('how')!) as Told
+    const body = early ? Buffer.alloc(0) : await whole(request)
+    response.writeHead(status, { 'x-hash': hash(body), 'x-method': request.method!, ...headers })
+    if ([204, 205, 304].includes(status)) return response.end()
+    for (const { size, wait, text } of chunks) {
+      if (wait) await sleep(1)
+      response.write(text ? 'ü'.repeat(size) : Buffer.alloc(size, size % 251))
+    }
+    return response.end()
+  },
   '/empty': (_request, response) => response.end(),
   '/latin1': (_request, response) => response.end('h\u00e9', 'latin1'),
   '/surrogate': (_request, response) => response.end('a\ud800b'),
