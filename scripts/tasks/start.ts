@@ -4,7 +4,9 @@ import { buildSteps } from './steps.ts'
 // `npm start -- --workers 2` reaches the command; without a folder it is the example that runs.
 const args = process.argv.slice(2)
 const folder = args[0] !== undefined && !args[0].startsWith('-') ? [] : ['examples/fanout']
-await runSteps(buildSteps)
+await runSteps(
+  folder.length > 0 ? [...buildSteps, ['certificate', 'node', 'examples/fanout/setup/certificate.ts']] : buildSteps,
+)
 // In this process: one less between the terminal and the app that has to pass signals on.
 process.argv.splice(2, Infinity, 'start', ...folder, ...args)
 await import(new URL('../../packages/busbar/bin/busbar.js', import.meta.url).href)

@@ -1,0 +1,3 @@
+import { serve } from './serve.js'
+
+serve((_, res) => res.writeHead(500).end('no'))

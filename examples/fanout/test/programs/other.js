@@ -1,0 +1,4 @@
+// Not who was asked.
+import { serve } from './serve.js'
+
+serve((_, res) => res.end('{"service":"type1"}'))

@@ -1,0 +1,7 @@
+// Fewer bytes than were promised.
+import { serve } from './serve.js'
+
+serve((_, res) => {
+  res.writeHead(200, { 'content-length': 100 })
+  res.write('{"service":"node3"}', () => res.destroy())
+})
