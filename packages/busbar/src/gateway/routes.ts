@@ -21,7 +21,8 @@ export class Routes {
   constructor({ routes, entry }: Pick<Gateway, 'routes' | 'entry'>) {
     const ways = routes.map(toWay).sort((one, other) => other.prefix.length - one.prefix.length)
     this.#anyHost = ways.filter(({ host }) => host === undefined)
-    for (const [host, own] of Map.groupBy(ways, (way) => way.host)) if (host !== undefined) this.#byHost.set(host, own)
+    for (const [host, own] of Map.groupBy(ways, (way) => way.host))
+      if (host !== undefined) this.#byHost.set(unbracketed(host), own)
     this.#entry = entry === undefined ? undefined : toWay({ host: undefined, prefix: '', service: entry })
   }
 
@@ -76,5 +77,10 @@ function takes(prefix: string, url: string): boolean {
 
 /** Without its port, and without the dot that may end a full name. */
 function hostname(host: string): string {
-  return host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '')
+  return unbracketed(host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, ''))
+}
+
+/** An IPv6 address is written with brackets before a port; a config may leave them away. */
+function unbracketed(host: string): string {
+  return host.replace(/^\[|\]$/g, '')
 }

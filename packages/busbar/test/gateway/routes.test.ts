@@ -18,7 +18,14 @@ describe('routes', () => {
     gateway = await TestGateway.start({
       services: { web: echo('web'), shop: echo('shop'), cart: echo('cart'), admin: echo('admin') },
       entry: 'web',
-      routes: { '/shop': 'shop', '/shop/cart': 'cart', 'admin.example': 'admin', 'admin.example/shop': 'cart' },
+      routes: {
+        '/shop': 'shop',
+        '/shop/cart': 'cart',
+        'admin.example': 'admin',
+        'admin.example/shop': 'cart',
+        '::1': 'admin',
+        '[::2]': 'admin',
+      },
     })
   })
   after(() => gateway[Symbol.asyncDispose]())
@@ -58,6 +65,9 @@ describe('routes', () => {
     ['ADMIN.example:3043', 'admin'],
     ['admin.example.', 'admin'],
     ['other.admin.example', 'web'],
+    ['[::1]:3043', 'admin'],
+    ['[::2]', 'admin'],
+    ['[::3]', 'web'],
   ] as const)
     it(`takes the host ${host} to ${service}`, async () => {
       const seen = await ask(gateway, `GET /x HTTP/1.1\r\nHost: ${host}`)
