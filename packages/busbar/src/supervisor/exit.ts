@@ -33,10 +33,9 @@ export function stuckAtStart(loading: readonly string[], age: number): WorkerExi
   )
 }
 
+/** The message names the service and what it did. */
 export function faulted({ reason, service, error }: Fault): WorkerExit {
-  const who = service === undefined ? 'code of no service' : `service ${service}`
-  const text = `${who} ${faultWords[reason]}: ${error.message}`
-  return { why: reason, service, error: BusbarError.fromRecord(error), text }
+  return { why: reason, service, error: BusbarError.fromRecord(error), text: error.message }
 }
 
 /** What the thread's `'error'` event gave: nothing in the thread had caught it. */
@@ -46,12 +45,6 @@ export function threw(thrown: unknown): WorkerExit {
     ? { why: 'memory', service: undefined, error, text: 'it ran out of memory' }
     : { why: 'exception', service: error.service, error, text: `an exception that nothing caught: ${error.message}` }
 }
-
-const faultWords = {
-  exception: 'threw an exception that nothing caught',
-  rejection: 'left a promise rejected that nothing handled',
-  exit: 'ended the thread',
-} as const
 
 function isOutOfMemory(thrown: unknown): boolean {
   return thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_WORKER_OUT_OF_MEMORY'
