@@ -1,3 +1,3 @@
-import { testUndici } from './support/undici-suite.ts'
+import { testUndici } from './support/undici/suite.ts'
 
 testUndici('undici7')

@@ -1,0 +1,122 @@
+import { deepStrictEqual, ok } from 'node:assert/strict'
+import { Writable } from 'node:stream'
+import { after, before, test } from 'node:test'
+import {
+  loadInstalled,
+  ProgramFolder,
+  type Answer,
+  type Undici,
+  type UndiciDispatcher,
+  type Version,
+} from '../copies.ts'
+import { comparableHeaders, openSides, type Side, type Sides } from '../sides.ts'
+
+/** A copy of undici, and where it calls the program. */
+export interface Caller {
+  readonly undici: Undici
+  readonly side: Side
+  /** Joined to the options of every call. */
+  readonly extra: object
+}
+
+export type Way = 'wrapped' | 'by dispatcher' | 'wrapped, to the network'
+
+/** Where it matters whose dispatcher is the global one: a copy that knows nothing of the mesh then has the built-in's. */
+export const ownDispatcher: readonly Way[] = ['wrapped', 'wrapped, to the network']
+export const allWays: readonly Way[] = ['wrapped', 'by dispatcher', 'wrapped, to the network']
+
+/** One version, reached in all ways: each has to look like that version over a connection of its own. */
+export interface Bench {
+  readonly sides: Sides
+  /** Loaded before the mesh, so that its dispatchers alone know of this copy. */
+  readonly early: Undici
+  /** Loaded after it, so that its hooks have seen this copy. */
+  readonly late: Undici
+  readonly folder: ProgramFolder
+  readonly same: (name: string, observe: (caller: Caller) => unknown, ways?: readonly Way[]) => void
+}
+
+/** For the suite that calls it. */
+export function openBench(version: Version): Bench {
+  const early = loadInstalled(version)
+  const folder = new ProgramFolder(version)
+  let late: Undici
+  let agent: UndiciDispatcher
+  let sides: Sides
+  before(async () => {
+    sides = await openSides()
+    late = folder.load()
+    agent = new early.Agent()
+  })
+  after(async () => {
+    for (const dispatcher of [agent, late.getGlobalDispatcher(), early.getGlobalDispatcher()]) await dispatcher.close()
+    await sides[Symbol.asyncDispose]()
+    folder[Symbol.dispose]()
+  })
+  const callerOf = (way: Way | 'reference'): Caller => {
+    const side = way === 'wrapped' || way === 'by dispatcher' ? sides.mesh : sides.tcp
+    if (way === 'reference') return { undici: early, side, extra: { dispatcher: agent } }
+    return { undici: way === 'by dispatcher' ? early : late, side, extra: {} }
+  }
+  return {
+    early,
+    folder,
+    get late() {
+      return late
+    },
+    get sides() {
+      return sides
+    },
+    same(name, observe, ways = allWays) {
+      test(name, async () => {
+        const reference = await observe(callerOf('reference'))
+        ok(reference !== undefined)
+        for (const way of ways) deepStrictEqual(await observe(callerOf(way)), reference, way)
+      })
+    },
+  }
+}
+
+export function request({ undici, side, extra }: Caller, path: string, options: object = {}): Promise<Answer> {
+  const { path: own, ...rest } = options as { path?: string }
+  return undici.request(side.at + (own ?? path), { ...extra, ...rest })
+}
+
+export function headOf(answer: Answer): unknown {
+  const { statusCode, statusText, opaque } = answer
+  const headers = comparableHeaders(Object.entries(answer.headers))
+  return { keys: Object.keys(answer), statusCode, statusText, opaque, headers }
+}
+
+const slots = [Symbol.for('undici.globalDispatcher.1'), Symbol.for('undici.globalDispatcher.2')]
+
+/** Puts the global dispatchers back where they were. */
+export function keepGlobalDispatchers(): Disposable {
+  const kept = slots.map((slot) => [slot, Reflect.get(globalThis, slot) as unknown] as const)
+  return {
+    [Symbol.dispose]() {
+      for (const [slot, dispatcher] of kept) Reflect.set(globalThis, slot, dispatcher)
+    },
+  }
+}
+
+/** Keeps what is written to it, as slowly as it is told to. */
+export class Collector extends Writable {
+  readonly #chunks: Buffer[] = []
+  readonly #delay: number | undefined
+
+  constructor(delay?: number) {
+    super()
+    this.#delay = delay
+  }
+
+  get bytes(): Buffer {
+    return Buffer.concat(this.#chunks)
+  }
+
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.#chunks.push(chunk)
+    if (this.#delay === undefined) done()
+    else setTimeout(done, this.#delay)
+  }
+}

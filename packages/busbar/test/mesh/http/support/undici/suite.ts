@@ -1,0 +1,20 @@
+import { suite } from 'node:test'
+import type { Version } from '../copies.ts'
+import { testAnswers } from './answers.ts'
+import { openBench } from './bench.ts'
+import { testBodies } from './bodies.ts'
+import { testFailures } from './failures.ts'
+import { testFunctions } from './functions.ts'
+import { testRequests } from './requests.ts'
+
+/** Each version in a process of its own: whose dispatcher is the global one depends on what was loaded first. */
+export function testUndici(version: Version): void {
+  suite(`a program's own ${version}`, () => {
+    const bench = openBench(version)
+    testAnswers(bench)
+    testBodies(bench)
+    testRequests(bench)
+    testFailures(bench)
+    testFunctions(bench)
+  })
+}
