@@ -38,9 +38,9 @@ class DevLoop {
 
   /** Ends only when closed. Changes that come while one is carried out wait for the next turn, all together. */
   async run(): Promise<void> {
+    await this.#watch()
     while (!this.#closed) {
       await this.#renew()
-      await this.#watch()
       this.#sayChanged(await this.#changes.next())
     }
   }
@@ -57,6 +57,7 @@ class DevLoop {
     try {
       const began = performance.now()
       this.#app = await this.#session.loadApp()
+      await this.#watch()
       if (await this.#restart(this.#app)) log.event('info', `restarted in ${Math.round(performance.now() - began)} ms`)
       else await this.#start(this.#app, began)
     } catch (error) {
@@ -94,7 +95,7 @@ class DevLoop {
     })
   }
 
-  /** The new watch stands before the old one goes, so that no change falls between. */
+  /** Before anything is loaded, so that no change is missed; and the new watch stands before the old one goes. */
   async #watch(): Promise<void> {
     const { folders, files } = watchedBy(this.#app, resolveOperand(this.#context))
     const watched = JSON.stringify([folders, files])
@@ -104,14 +105,19 @@ class DevLoop {
     this.#watched = watched
     before?.close()
     if (this.#closed) this.#watching.close()
+    if (this.#app !== undefined)
+      this.#session.log.event('info', `watching ${folders.map((folder) => this.#show(folder)).join(', ')}`)
     if (this.#watching.truncated) this.#session.log.event('warn', 'there are more folders than can be watched')
   }
 
   #sayChanged(paths: readonly string[]): void {
-    const root = this.#app?.root ?? this.#context.terminal.cwd
-    const files = paths.map((path) => relative(root, path) || path)
+    const files = paths.map((path) => this.#show(path))
     const shown = files.length > 3 ? `${files.slice(0, 3).join(', ')} and ${files.length - 3} more` : files.join(', ')
     this.#session.log.event('info', `${changedIn(this.#app, paths).join(', ')} changed (${shown}): restarting`)
+  }
+
+  #show(path: string): string {
+    return relative(this.#app?.root ?? this.#context.terminal.cwd, path) || path
   }
 }
 

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { BusbarProcess } from '../support/busbar-process.ts'
+import { TestFolder } from '../support/folder.ts'
+
+const program = `throw new Error('check must not start it')`
+
+const files = {
+  'busbar.config.json': {
+    workers: 2,
+    defaults: { run: 'shared' },
+    gateway: { port: 3999, routes: { '/shop': 'web' }, entry: 'stock' },
+    services: { web: { path: './web', needs: ['stock'] }, stock: { path: './stock', expose: 3998 } },
+  },
+  'web/package.json': { scripts: { start: 'node src/main.js' } },
+  'web/src/main.js': program,
+  'stock/index.js': program,
+}
+
+test('prints the plan as an aligned table and starts nothing', async () => {
+  using folder = new TestFolder(files)
+  const { code, stdout, stderr } = await BusbarProcess.run(['check', folder.path])
+  assert.deepEqual([code, stderr], [0, ''])
+  const name = folder.path.split('/').at(-1)
+  assert.equal(
+    stdout,
+    `${name} ${folder.path}/busbar.config.json
+
+service  runs               entry            found by       address                routes   needs
+stock    shared, 2 workers  stock/index.js   index.js       http://stock.internal  /*       –
+web      shared, 2 workers  web/src/main.js  scripts.start  http://web.internal    /shop/*  stock
+
+http://127.0.0.1:3999  stock, /shop → web
+http://127.0.0.1:3998  stock
+`,
+  )
+})
+
+test('prints the same as JSON whose shape is fixed', async () => {
+  using folder = new TestFolder(files)
+  const { code, stdout } = await BusbarProcess.run(['check', folder.path, '--json', '--workers', '3'])
+  assert.equal(code, 0)
+  assert.deepEqual(JSON.parse(stdout), {
+    ok: true,
+    app: { name: folder.path.split('/').at(-1), root: folder.path, config: folder.at('busbar.config.json') },
+    workers: 3,
+    accept: 'balanced',
+    listeners: [
+      { id: 'gateway', url: 'http://127.0.0.1:3999', serves: 'stock, /shop → web' },
+      { id: 'expose:stock', url: 'http://127.0.0.1:3998', serves: 'stock' },
+    ],
+    services: [
+      {
+        name: 'stock',
+        run: 'shared',
+        path: folder.at('stock'),
+        entry: folder.at('stock/index.js'),
+        foundBy: 'index.js',
+        address: 'http://stock.internal',
+        routes: ['/*'],
+        needs: [],
+      },
+      {
+        name: 'web',
+        run: 'shared',
+        path: folder.at('web'),
+        entry: folder.at('web/src/main.js'),
+        foundBy: 'scripts.start',
+        address: 'http://web.internal',
+        routes: ['/shop/*'],
+        needs: ['stock'],
+      },
+    ],
+    warnings: [],
+  })
+})
+
+test('warns of what is known to be unsafe, in both forms', async () => {
+  using folder = new TestFolder({ ...files, 'web/src/main.js': `process.chdir('/tmp')` })
+  const table = await BusbarProcess.run(['check', folder.path])
+  assert.equal(table.code, 0)
+  assert.match(table.stdout, /\nwarning: .*\(CHDIR\)\n {2}hint: /)
+  const { warnings } = JSON.parse((await BusbarProcess.run(['check', folder.path, '--json'])).stdout) as {
+    warnings: { code: string }[]
+  }
+  assert.deepEqual(
+    warnings.map(({ code }) => code),
+    ['CHDIR'],
+  )
+})
+
+test('a wrong config ends with 3, and as JSON too', async () => {
+  using folder = new TestFolder({ ...files, 'busbar.config.json': { services: { web: './nowhere' } } })
+  const { code, stdout, stderr } = await BusbarProcess.run(['check', folder.path, '--json'])
+  assert.equal(code, 3)
+  const { ok, error } = JSON.parse(stdout) as { ok: boolean; error: { code: string; message: string } }
+  assert.deepEqual([ok, error.code], [false, 'SERVICE_NOT_FOUND'])
+  assert.match(stderr, /\(SERVICE_NOT_FOUND\)/)
+})
+
+test('a reader that takes only the first line does not make it fail', async () => {
+  using folder = new TestFolder(files)
+  await using busbar = new BusbarProcess(['check', folder.path])
+  busbar.child.stdout!.destroy()
+  const { code, stderr } = await busbar.ended
+  assert.deepEqual([code, stderr], [0, ''])
+})

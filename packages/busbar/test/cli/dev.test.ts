@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { BusbarProcess } from '../support/busbar-process.ts'
+import { TestFolder } from '../support/folder.ts'
+
+const config = {
+  defaults: { run: 'shared' },
+  gateway: { port: 0, entry: 'web' },
+  services: { web: './web', stock: './stock' },
+}
+
+function program(says: string): string {
+  return `require('node:http').createServer((request, response) => response.end('${says}')).listen(3000)`
+}
+
+const files = { 'busbar.config.json': config, 'web/index.js': program('one'), 'stock/index.js': program('stock') }
+
+test('a changed service is named and its new version answers at the same address', async () => {
+  using folder = new TestFolder(files)
+  await using busbar = new BusbarProcess(['dev', folder.path])
+  const url = await busbar.url()
+  await busbar.message('watching')
+  assert.equal(await textAt(url), 'one')
+  folder.write('web/index.js', program('two'))
+  await busbar.message('web changed (web/index.js): restarting')
+  await busbar.message('restarted in')
+  assert.equal(await textAt(url), 'two')
+  busbar.child.kill('SIGINT')
+  assert.equal((await busbar.ended).code, 0)
+})
+
+test('a version that fails is shown and leaves the one before serving, until it is mended', async () => {
+  using folder = new TestFolder(files)
+  await using busbar = new BusbarProcess(['dev', folder.path])
+  const url = await busbar.url()
+  await busbar.message('watching')
+  folder.write('stock/index.js', `throw new Error('half written')`)
+  await busbar.message('the version before goes on serving')
+  assert.match(busbar.stderr, /stock[\s\S]+Error: half written/)
+  assert.equal(await textAt(url), 'one')
+  folder.write('stock/index.js', program('mended'))
+  await busbar.message('restarted in')
+  assert.equal(await textAt(url), 'one')
+})
+
+test('an app that does not start at first starts when it is mended', async () => {
+  using folder = new TestFolder({ ...files, 'busbar.config.json': { ...config, wokers: 1 } })
+  await using busbar = new BusbarProcess(['dev', folder.path])
+  await busbar.message('nothing runs; the next change starts it')
+  assert.match(busbar.stderr, /wokers/)
+  folder.write('busbar.config.json', config)
+  assert.equal(await textAt(await busbar.url()), 'one')
+})
+
+test('other ports, workers or services stop all of it and start it again', async () => {
+  using folder = new TestFolder(files)
+  await using busbar = new BusbarProcess(['dev', folder.path])
+  await busbar.url()
+  await busbar.message('watching')
+  const seen = busbar.events.length
+  folder.write('busbar.config.json', { ...config, workers: 2 })
+  await busbar.message('all of it stops and starts again', seen)
+  const event = await busbar.event(({ addresses }) => addresses !== undefined, seen)
+  assert.deepEqual(event['services'], [
+    { name: 'web', runs: 'shared, 2 workers' },
+    { name: 'stock', runs: 'shared, 2 workers' },
+  ])
+  assert.equal(await textAt((event['addresses'] as { url: string }[])[0]!.url), 'one')
+})
+
+test('what is installed or built changes nothing', async () => {
+  using folder = new TestFolder(files)
+  await using busbar = new BusbarProcess(['dev', folder.path])
+  const url = await busbar.url()
+  await busbar.message('watching')
+  folder.write('web/node_modules/dep/index.js', '1')
+  folder.write('web/index.js', program('two'))
+  const event = await busbar.message('restarting')
+  assert.equal(event['msg'], 'web changed (web/index.js): restarting')
+  await busbar.message('restarted in')
+  assert.equal(await textAt(url), 'two')
+})
+
+test('a signal in the middle of a restart stops it with 0', async () => {
+  using folder = new TestFolder(files)
+  await using busbar = new BusbarProcess(['dev', folder.path])
+  await busbar.url()
+  await busbar.message('watching')
+  folder.write('web/index.js', `console.log('loading'); setInterval(() => {}, 1000)`)
+  await busbar.message('loading')
+  busbar.child.kill('SIGTERM')
+  assert.equal((await busbar.ended).code, 0)
+})
+
+/** Over a connection of its own: a kept one ends with the worker that has it, which may be just now. */
+async function textAt(url: string): Promise<string> {
+  return await (await fetch(url, { headers: { connection: 'close' } })).text()
+}
