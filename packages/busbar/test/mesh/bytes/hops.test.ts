@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { once } from 'node:events'
 import http from 'node:http'
 import net from 'node:net'
@@ -67,26 +68,42 @@ describe('hops', () => {
     assert.equal(await response.text(), '2')
   })
 
+  test('are those of the request, also where the connection was made by another', async () => {
+    const shop: http.RequestListener = (request, response) => {
+      request.resume().on('end', () => http.get(url, (answer) => answer.pipe(response)))
+    }
+    await using _mesh = new ByteMesh({ shop, catalog: tellHops })
+    const socket = net.connect(80, 'shop.internal')
+    const first = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx'
+    const second = 'POST / HTTP/1.1\r\nHost: x\r\nBusbar-Hops: 4\r\nConnection: close\r\nContent-Length: 1\r\n\r\nx'
+    socket.write(first)
+    const [answer] = (await once(socket, 'data')) as [Buffer]
+    socket.write(second)
+    const rest = Buffer.concat(await socket.toArray())
+    const bodies = Buffer.concat([answer, rest])
+      .toString()
+      .match(/(?<=\r\n)\d(?=\r\n)/g)
+    assert.deepEqual(
+      bodies?.filter((line) => line !== '1' && line !== '0'),
+      ['2', '5'],
+    )
+  })
+
   test('of one connection’s requests are kept apart', async () => {
-    const seen: (number | undefined)[] = []
-    const held: (() => void)[] = []
+    const late: (() => number | undefined)[] = []
     const program: http.RequestListener = (_request, response) => {
-      held.push(() => seen.push(currentScope()?.hops))
-      process.nextTick(() => seen.push(currentScope()?.hops))
+      late.push(AsyncLocalStorage.bind(() => currentScope()?.hops))
       response.end()
     }
     await using _mesh = new ByteMesh({ catalog: program })
-    const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
-    const call = async (hops: number): Promise<void> => {
-      const socket = net.connect(80, 'catalog.internal')
-      socket.end(`GET / HTTP/1.1\r\nHost: x\r\nbusbar-hops: ${hops}\r\nConnection: close\r\n\r\n`)
-      socket.resume()
-      await once(socket, 'close')
-    }
-    await call(3)
-    await call(2)
-    assert.deepEqual(seen, [3, 2])
-    agent.destroy()
+    const socket = net.connect(80, 'catalog.internal')
+    const requests = [3, 2].map((hops) => `GET / HTTP/1.1\r\nHost: x\r\nbusbar-hops: ${hops}\r\n`)
+    socket.end(`${requests.join('\r\n')}Connection: close\r\n\r\n`)
+    await socket.resume().toArray()
+    assert.deepEqual(
+      late.map((hops) => hops()),
+      [3, 2],
+    )
   })
 
   test('are sent with headers that were given as a list', async () => {
