@@ -57,12 +57,12 @@ test('a client that has closed its sending side still gets its answer', async ()
 })
 
 test('a busy worker gets no new connection while another is free', async () => {
-  await using app = await TestApp.start({ services: { any }, workers: 2 }, { timing: { stale: 300 } })
+  await using app = await TestApp.start({ services: { any }, workers: 2 }, { timing: { stale: 1000 } })
   using blocking = await Connection.open(app.port)
   const blocked = await blocking.thread()
-  blocking.send('/busy?ms=3000')
+  blocking.send('/busy?ms=5000')
   // Nothing tells of a heartbeat that does not come: the test waits until it is due for long.
-  await new Promise((resolve) => setTimeout(resolve, 800))
+  await new Promise((resolve) => setTimeout(resolve, 1500))
   using later = await openMany(app.port, 4)
   const threads = await threadsOf(later)
   assert.ok(!threads.includes(blocked), `${threads.join()} without ${blocked}`)

@@ -20,7 +20,7 @@ const ways = {
 for (const [path, why] of Object.entries(ways)) {
   test(`a worker that ends by ${path} under load is replaced, and no other request suffers`, async () => {
     const resourceLimits = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 }
-    const timing = { stuck: 1000, stale: 400, watch: 100 }
+    const timing = { stuck: 3000, watch: 100 }
     await using app = await TestApp.start({ services: { any }, workers: 2 }, { timing, resourceLimits })
     using connections = await openMany(app.port, 10)
     const threads = await Promise.all(connections.map((connection) => connection.thread()))

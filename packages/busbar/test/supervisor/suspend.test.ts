@@ -19,7 +19,7 @@ test(
     const next = async (): Promise<unknown> => JSON.parse((await lines.next()).value as string)
     const before = await next()
     child.kill('SIGSTOP')
-    await sleep(1500)
+    await sleep(3500)
     child.kill('SIGCONT')
     // The watchdog looks at the worker many times until the child answers.
     child.stdin.write('report\n')

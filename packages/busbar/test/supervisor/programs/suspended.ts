@@ -5,14 +5,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { TestApp } from '../../support/app.ts'
 import { Connection } from '../../support/connection.ts'
 
-const timing = { stuck: 500, watch: 50 }
+const timing = { stuck: 2500, watch: 50 }
 const app = await TestApp.start({ services: { any: `${import.meta.dirname}/any.js` } }, { timing })
 using connection = await Connection.open(app.port)
 await report()
 
 const input = createInterface({ input: process.stdin })
 await once(input, 'line')
-await sleep(1000)
+await sleep(500)
 await report()
 await once(input, 'close')
 await app.running.stop()
