@@ -39,12 +39,14 @@ export async function cpuSecondsOf(session: number): Promise<number> {
   return members.reduce((sum, member, at) => sum + Math.max(exact[at] ?? 0, member.ticks / ticksPerSecond), 0)
 }
 
+/** Those that run or could; what has ended and only waits to be noticed by its parent is no more. */
 export async function pidsOf(session: number): Promise<number[]> {
-  return (await membersOf(session)).map((member) => member.pid)
+  return (await membersOf(session)).filter(({ state }) => state !== 'Z').map(({ pid }) => pid)
 }
 
 interface Member {
   pid: number
+  state: string
   ticks: number
 }
 
@@ -56,7 +58,7 @@ async function membersOf(session: number): Promise<Member[]> {
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     if (Number(fields[3]) !== session) return []
     const ticks = [11, 12, 13, 14].reduce((sum, field) => sum + Number(fields[field]), 0)
-    return [{ pid: Number(pids[at]), ticks }]
+    return [{ pid: Number(pids[at]), state: fields[0]!, ticks }]
   })
 }
 

@@ -115,7 +115,9 @@ export class Copy {
 
   /** Ends every process of it and deletes its folder. */
   async end(): Promise<void> {
-    await this.#signalAll('SIGKILL')
+    // Again until none is left: one may have been started, or be on its way out, while the others were killed.
+    const deadline = performance.now() + 5000
+    while ((await this.#signalAll('SIGKILL')) > 0 && performance.now() < deadline) await sleep(5)
     if (this.#child.pid !== undefined) await this.#ended
     await rm(this.#folder, { recursive: true, force: true })
   }
@@ -165,15 +167,18 @@ export class Copy {
     throw new Error(`${this.arm.name} gave no good answer within 30 s (${last}):\n${this.#said}`)
   }
 
-  async #signalAll(signal: NodeJS.Signals): Promise<void> {
-    if (this.#child.pid === undefined) return
-    for (const pid of await pidsOf(this.session)) {
+  /** Answers how many there were. */
+  async #signalAll(signal: NodeJS.Signals): Promise<number> {
+    if (this.#child.pid === undefined) return 0
+    const pids = await pidsOf(this.session)
+    for (const pid of pids) {
       try {
         process.kill(pid, signal)
       } catch {
         // It ended by itself between being listed and being signalled.
       }
     }
+    return pids.length
   }
 
   #keep(chunk: Buffer): void {
