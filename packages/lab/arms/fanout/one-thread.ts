@@ -18,7 +18,8 @@ await app.listen({ port: Number(PORT), host: '127.0.0.1' })
 
 async function injected(): Promise<(() => Promise<boolean>)[]> {
   const first = Fastify()
-  first.get('/live', async () => ({ status: 'ok' }))
+  const response = { 200: { type: 'object', properties: { status: { type: 'string' } } } }
+  first.get('/live', { schema: { response } }, async () => ({ status: 'ok' }))
   await first.ready()
   let count = 0
   const listener: RequestListener = (request, answer) => {

@@ -1,9 +1,11 @@
-import { armProgram, node, type Arm, type Launch, type Place } from '../arm.ts'
+import { armProgram, type Arm } from '../arm.ts'
+import { busbar, exactly, program, together, watt, wattPackages } from './launch.ts'
 import type { Scenario } from './scenario.ts'
 
 const leaves = [0, 1, 2, 3]
 const leaf = armProgram('fanout/leaf.ts')
 const entry = armProgram('fanout/entry.ts')
+const path = '/ipc'
 
 export const fanout: Scenario = {
   name: 'fanout',
@@ -16,21 +18,23 @@ export const fanout: Scenario = {
     processes('unix', 'processes, Unix sockets, pools of 16', { way: 'pool', connections: 16, unix: true }),
     oneThread('inject', 'one thread, light-my-request'),
     oneThread('direct', 'one thread, direct function calls'),
-    busbar('busbar-request', 'Busbar, one thread, undici.request', 'request'),
-    busbar('busbar-fetch', 'Busbar, one thread, fetch', 'fetch'),
+    underBusbar('busbar-request', 'Busbar, one thread, undici.request', 'request'),
+    underBusbar('busbar-fetch', 'Busbar, one thread, fetch', 'fetch'),
+    underWatt('watt-request', 'Watt, a thread each, undici.request', 'request'),
+    underWatt('watt-fetch', 'Watt, a thread each, fetch', 'fetch'),
   ],
   quick: { arms: ['tcp-16', 'busbar-request', 'busbar-fetch'] },
   connections: [100],
   workers: [1],
-  request: () => ({ path: '/ipc', expect: { body: '{"success":true}' } }),
-}
-
-function launch(place: Place, program: string, env: Record<string, string>): Launch {
-  return {
-    command: [node, program],
-    env: { PORT: String(place.port), ...env },
-    target: { address: `127.0.0.1:${place.port}`, path: '/ipc' },
-  }
+  request: () => ({ path, expect: exactly('{"success":true}') }),
+  variants: {
+    published: {
+      title: '100 connections of 10 requests each for 10 s, as people publish it (-c 100 -p 10 -d 10)',
+      connections: [100],
+      work: { pipelining: 10 },
+      sliceMs: 10_000,
+    },
+  },
 }
 
 interface ProcessesOptions {
@@ -49,43 +53,47 @@ function processes(name: string, title: string, options: ProcessesOptions): Arm 
       const at = (index: number) => (options.unix ? `${place.folder}/${index}.sock` : String(place.port + 1 + index))
       const origin = (index: number) =>
         options.unix ? `unix:${at(index)}` : `${options.tls ? 'https' : 'http'}://127.0.0.1:${at(index)}`
-      const programs = [
-        ...leaves.map((index) => ({ file: leaf, env: { LEAF: String(index), PORT: at(index) } })),
-        { file: entry, env: { PORT: String(place.port) } },
-      ]
-      return launch(place, armProgram('processes.ts'), {
-        PROGRAMS: JSON.stringify(programs),
-        ORIGINS: JSON.stringify(leaves.map(origin)),
-        WAY: options.way,
-        CONNECTIONS: String(options.connections),
-        ...(options.tls && { TLS_CERT: place.certificate.cert, TLS_KEY: place.certificate.key }),
-      })
+      const { cert, key } = place.certificate
+      const tls: Record<string, string> = options.tls ? { TLS_CERT: cert, TLS_KEY: key } : {}
+      return together(place, path, [
+        ...leaves.map((index) => ({ file: leaf, env: { LEAF: String(index), PORT: at(index), ...tls } })),
+        {
+          file: entry,
+          env: {
+            ORIGINS: JSON.stringify(leaves.map(origin)),
+            WAY: options.way,
+            CONNECTIONS: String(options.connections),
+            ...tls,
+          },
+        },
+      ])
     },
   }
 }
 
 function oneThread(mode: string, title: string): Arm {
-  return { name: mode, title, launch: (place) => launch(place, armProgram('fanout/one-thread.ts'), { MODE: mode }) }
+  const file = armProgram('fanout/one-thread.ts')
+  return { name: mode, title, launch: (place) => program(place, path, { file, env: { MODE: mode } }) }
 }
 
 /** The same five programs, as services of one app. */
-function busbar(name: string, title: string, way: string): Arm {
-  const service = (index: number) => [`leaf${index}`, { path: leaf, env: { LEAF: String(index) } }] as const
-  const origins = JSON.stringify(leaves.map((index) => `http://leaf${index}.internal`))
-  return {
-    name,
-    title,
-    launch(place) {
-      const app = {
-        workers: place.workers,
-        gateway: { host: '127.0.0.1', port: place.port, entry: 'entry' },
-        defaults: { run: 'shared' },
-        services: {
-          entry: { path: entry, env: { WAY: way, ORIGINS: origins } },
-          ...Object.fromEntries(leaves.map(service)),
-        },
-      }
-      return launch(place, armProgram('busbar/start.ts'), { APP: JSON.stringify(app), APP_FOLDER: place.folder })
-    },
+function underBusbar(name: string, title: string, way: string): Arm {
+  const services = {
+    entry: { path: entry, env: { WAY: way, ORIGINS: origins('internal') } },
+    ...Object.fromEntries(leaves.map((index) => [`leaf${index}`, { path: leaf, env: { LEAF: String(index) } }])),
   }
+  return { name, title, launch: (place) => busbar(place, path, { gateway: { entry: 'entry' }, services }) }
+}
+
+function underWatt(name: string, title: string, way: string): Arm {
+  const services = {
+    entry: { file: entry, env: { WAY: way, ORIGINS: origins('plt.local') } },
+    ...Object.fromEntries(leaves.map((index) => [`leaf${index}`, { file: leaf, env: { LEAF: String(index) } }])),
+  }
+  const requires = { kind: 'npm', packages: wattPackages } as const
+  return { name, title, requires, onlyWhenAsked: true, launch: (place) => watt(place, path, services) }
+}
+
+function origins(domain: string): string {
+  return JSON.stringify(leaves.map((index) => `http://leaf${index}.${domain}`))
 }

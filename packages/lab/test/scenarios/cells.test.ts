@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Arm } from '../../src/arm.ts'
+import { cellsOf, leftOut } from '../../src/scenarios/cells.ts'
+import { scenarios } from '../../src/scenarios/index.ts'
+import type { Scenario } from '../../src/scenarios/scenario.ts'
+
+const arm = (name: string, more: Partial<Arm> = {}): Arm => ({
+  name,
+  title: name,
+  launch: () => ({ command: ['true'], target: { path: '/' } }),
+  ...more,
+})
+
+const scenario: Scenario = {
+  name: 'sums',
+  question: 'Who adds fastest?',
+  baseline: 'one',
+  arms: [arm('two'), arm('one'), arm('alone', { single: true }), arm('peer', { onlyWhenAsked: true })],
+  quick: { arms: ['two'], workers: [2] },
+  connections: [10, 100],
+  workers: [1, 2],
+  parameters: { of: 7 },
+  request: ({ of }) => ({ path: `/sum?of=${of}` }),
+  variants: {
+    large: { title: 'large sums', request: ({ of = 0 }) => ({ path: `/sum?of=${of * 1000}` }), connections: [1] },
+    reconnecting: { title: 'reconnecting', work: { reconnect: true } },
+  },
+}
+
+const names = (choice: Parameters<typeof cellsOf>[1]) => cellsOf(scenario, choice).map((cell) => cell.name)
+const paths = (choice: Parameters<typeof cellsOf>[1]) =>
+  new Set(cellsOf(scenario, choice).flatMap(({ work }) => work.requests.map((request) => request.path)))
+
+test('a cell for each arm, number of workers and of connections, the baseline first and once more as control', () => {
+  assert.deepEqual(names({ quick: false, arms: ['two'], connections: [10] }), [
+    'one, 1 worker',
+    'two, 1 worker',
+    'one, 1 worker (again)',
+    'one, 2 workers',
+    'two, 2 workers',
+    'one, 2 workers (again)',
+  ])
+  assert.equal(names({ quick: false, arms: ['two'] }).length, 12)
+})
+
+test('each cell is compared with the baseline at the same parameters; the control with it too', () => {
+  for (const cell of cellsOf(scenario, { quick: false }).filter(({ baseline }) => baseline !== undefined))
+    assert.equal(cell.baseline, cell.name.replace(/^\w+/, 'one').replace(' (again)', ''))
+})
+
+test('an arm that is always one process is measured at the first number of workers only', () => {
+  const found = names({ quick: false, connections: [10], workers: [1, 2] })
+  assert.deepEqual(
+    found.filter((name) => name.startsWith('alone')),
+    ['alone, 1 worker'],
+  )
+})
+
+test('peers take part only when they are named', () => {
+  assert.ok(!names({ quick: false }).some((name) => name.startsWith('peer')))
+  assert.ok(names({ quick: true, arms: ['peer'] }).some((name) => name.startsWith('peer')))
+})
+
+test('a quick run keeps few cells and says what it leaves out', () => {
+  assert.deepEqual(names({ quick: true, connections: [10] }), ['one', 'two', 'one (again)'])
+  assert.deepEqual(leftOut(scenario, { quick: true }), ['Left out by --quick: arms alone; workers 1.'])
+  assert.deepEqual(leftOut(scenario, { quick: false }), [])
+})
+
+test('parameters reach the request, those of a variant too', () => {
+  assert.deepEqual(paths({ quick: true }), new Set(['/sum?of=7']))
+  assert.deepEqual(paths({ quick: true, parameters: { of: 3 } }), new Set(['/sum?of=3']))
+  assert.deepEqual(paths({ quick: true, parameters: { of: 3 }, variant: 'large' }), new Set(['/sum?of=3000']))
+})
+
+test('a variant changes what it names and nothing else', () => {
+  const [cell] = cellsOf(scenario, { quick: true, variant: 'reconnecting' })
+  assert.equal(cell?.work.reconnect, true)
+  assert.deepEqual(cell?.work.requests, [{ path: '/sum?of=7' }])
+  assert.equal(cellsOf(scenario, { quick: true, variant: 'large' })[0]?.work.connections, 1)
+})
+
+test('an arm may ask the same in its own protocol', () => {
+  const translated = { ...scenario, arms: [arm('one', { translate: ({ path }) => ({ path: `/rpc${path}` }) })] }
+  const [cell] = cellsOf(translated, { quick: false, arms: [] })
+  assert.deepEqual(cell?.work.requests, [{ path: '/rpc/sum?of=7' }])
+})
+
+test('what a scenario does not have is refused with a list of what it has', () => {
+  assert.throws(() => names({ quick: true, arms: ['three'] }), /no arm "three"; it has two, one, alone, peer/)
+  assert.throws(() => names({ quick: true, variant: 'small' }), /no work "small"; it has large, reconnecting/)
+  assert.throws(() => names({ quick: true, parameters: { by: 1 } }), /no parameter "by"; it has of/)
+})
+
+test('every scenario is whole: its baseline and its quick arms are among its arms, and need nothing to be there', () => {
+  for (const each of scenarios.values()) {
+    const arms = new Map(each.arms.map((one) => [one.name, one]))
+    assert.equal(arms.size, each.arms.length, `${each.name} names an arm twice`)
+    for (const name of [each.baseline, ...each.quick.arms]) {
+      assert.ok(arms.has(name), `${each.name} has no arm ${name}`)
+      assert.equal(arms.get(name)?.onlyWhenAsked, undefined, `${name} is a peer`)
+    }
+    assert.equal(arms.get(each.baseline)?.requires, undefined)
+  }
+})
