@@ -1,50 +1,68 @@
-import { armProgram, node, type Arm, type Launch, type Place } from '../arm.ts'
+import { availableParallelism } from 'node:os'
+import { armProgram, type Arm, type Launch, type Place, type Requirement } from '../arm.ts'
+import { busbar, exactly, program, together, watt, wattPackages, type Program } from './launch.ts'
 import type { Scenario } from './scenario.ts'
 
-const hello = armProgram('scaling/hello.ts')
+const hello: Program = { file: armProgram('scaling/hello.ts') }
+const body = '{"hello":"world"}'
 
 export const scaling: Scenario = {
   name: 'scaling',
   question: 'One plain service over several workers: who should share out the connections?',
   baseline: 'reuseport',
   arms: [
-    arm('reuseport', 'threads that listen with reusePort', (place) => run(place, [armProgram('scaling/threads.ts')])),
-    arm('node', 'plain node:http, one process', (place) => run(place, [hello])),
-    arm('cluster', 'node:cluster', (place) => run(place, [armProgram('scaling/cluster.ts')])),
-    arm('processes', 'processes that listen with reusePort', (place) =>
-      run(place, [armProgram('processes.ts')], {
-        REUSE_PORT: '1',
-        PROGRAMS: JSON.stringify(Array.from({ length: place.workers }, () => ({ file: hello, env: {} }))),
-      }),
-    ),
-    arm('busbar', 'Busbar', (place) => busbar(place, 'balanced')),
-    arm('busbar-reuseport', "Busbar, accept: 'reusePort'", (place) => busbar(place, 'reusePort')),
+    arm('reuseport', 'threads that listen with reusePort', run(armProgram('scaling/threads.ts'))),
+    { ...arm('node', 'plain node:http, one process', run(hello.file)), single: true },
+    arm('cluster', 'node:cluster', run(armProgram('scaling/cluster.ts'))),
+    arm('processes', 'processes that listen with reusePort', processes),
+    arm('busbar', 'Busbar', underBusbar('balanced')),
+    arm('busbar-reuseport', "Busbar, accept: 'reusePort'", underBusbar('reusePort')),
+    peer('pm2', 'PM2, cluster mode', { pm2: '7.0.4' }, run(armProgram('scaling/pm2.ts'))),
+    peer('watt', 'Watt', wattPackages, (place) => watt(place, '/', { hello })),
   ],
-  quick: { arms: ['reuseport', 'cluster', 'busbar'] },
+  quick: { arms: ['reuseport', 'cluster', 'busbar'], workers: [2] },
   connections: [100],
-  workers: [2],
-  request: () => ({ path: '/', expect: { body: '{"hello":"world"}' } }),
+  workers: [...new Set([1, 2, availableParallelism()])],
+  request: () => ({ path: '/', expect: exactly(body) }),
+  variants: {
+    cpu: { title: '4 ms of CPU per request', request: cpu(4), sliceMs: 2400 },
+    'cpu-1': { title: '1 ms of CPU per request', request: cpu(1), sliceMs: 2400 },
+    connect: { title: 'a new connection for each request', work: { reconnect: true } },
+  },
 }
 
 function arm(name: string, title: string, launch: (place: Place) => Launch): Arm {
   return { name, title, launch }
 }
 
-function run(place: Place, [file, ...args]: [string, ...string[]], env: Record<string, string> = {}): Launch {
-  return {
-    command: [node, file, ...args],
-    env: { PORT: String(place.port), WORKERS: String(place.workers), ...env },
-    target: { address: `127.0.0.1:${place.port}`, path: '/' },
-  }
+function peer(
+  name: string,
+  title: string,
+  packages: Extract<Requirement, { kind: 'npm' }>['packages'],
+  launch: (place: Place) => Launch,
+): Arm {
+  return { name, title, launch, requires: { kind: 'npm', packages }, onlyWhenAsked: true }
 }
 
-function busbar(place: Place, accept: 'balanced' | 'reusePort'): Launch {
-  const app = {
-    workers: place.workers,
-    accept,
-    gateway: { host: '127.0.0.1', port: place.port, entry: 'hello' },
-    defaults: { run: 'shared' },
-    services: { hello: { path: hello } },
-  }
-  return run(place, [armProgram('busbar/start.ts')], { APP: JSON.stringify(app), APP_FOLDER: place.folder })
+function run(file: string): (place: Place) => Launch {
+  return (place) => program(place, '/', { file, env: { PACKAGES: place.packages, APP_FOLDER: place.folder } })
+}
+
+function processes(place: Place): Launch {
+  const one = { ...hello, env: { REUSE_PORT: '1' } }
+  return together(
+    place,
+    '/',
+    Array.from({ length: place.workers }, () => one),
+  )
+}
+
+function underBusbar(accept: 'balanced' | 'reusePort'): (place: Place) => Launch {
+  return (place) =>
+    busbar(place, '/', { accept, gateway: { entry: 'hello' }, services: { hello: { path: hello.file } } })
+}
+
+/** Milliseconds of CPU. */
+function cpu(milliseconds: number): () => ReturnType<Scenario['request']> {
+  return () => ({ path: `/cpu?ms=${milliseconds}`, expect: exactly(body) })
 }

@@ -1,0 +1,24 @@
+/**
+ * The plain service under PM2, in cluster mode with `WORKERS` copies. `pm2-runtime` stays in the foreground and starts
+ * no daemon; all that it keeps is in the copy's own folder.
+ */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+const { APP_FOLDER = '.', PACKAGES = '.', WORKERS = '1' } = process.env
+const config = join(APP_FOLDER, 'pm2.json')
+const app = {
+  name: 'hello',
+  script: fileURLToPath(new URL('hello.ts', import.meta.url)),
+  // For a `.ts` it would choose another runtime.
+  interpreter: 'node',
+  exec_mode: 'cluster',
+  instances: Number(WORKERS),
+}
+writeFileSync(config, JSON.stringify({ apps: [app] }))
+process.env['PM2_HOME'] = join(APP_FOLDER, 'pm2')
+process.env['PM2_DISABLE_VERSION_CHECK'] = 'true'
+const runtime = join(PACKAGES, 'node_modules/pm2/bin/pm2-runtime')
+process.argv.splice(1, process.argv.length, runtime, 'start', config)
+await import(pathToFileURL(runtime).href)
