@@ -1,9 +1,16 @@
-import type { Exchange } from './exchange.ts'
+/** Bodies that wait for a reader, by the response through which one would come: their exchanges would wait for ever. */
+const abandoned = new FinalizationRegistry<FetchBody>((body) => body.abandon())
 
 /** Until the reader asks for more; the built-in holds about as much. */
 const highWaterMark = 65_536
 
 export type Chunk = Uint8Array | string
+
+/** Where a body gets more from. */
+export interface BodySupply {
+  resume(): void
+  abort(): void
+}
 
 /** Makes a value of a whole body. */
 export type Conversion<T> = (chunks: readonly Chunk[]) => T
@@ -23,17 +30,20 @@ export class FetchBody {
   #consumer: Consumer = { kind: 'none' }
   #state: 'arriving' | 'ended' | 'failed' = 'arriving'
   #error: unknown
-  /** Where more comes from. */
-  readonly #exchange: Pick<Exchange, 'resume' | 'abort'>
+  readonly #supply: BodySupply
   readonly #signal: AbortSignal | undefined
   /** Somebody reads it whole, or has done so. */
   taken = false
-  /** Called once, when nobody has read what had to wait: the time to see whether somebody still could. */
-  onStalled: (() => void) | undefined
+  #owner: Response | undefined
 
-  constructor(signal: AbortSignal | undefined, exchange: Pick<Exchange, 'resume' | 'abort'>) {
+  constructor(signal: AbortSignal | undefined, supply: BodySupply) {
     this.#signal = signal
-    this.#exchange = exchange
+    this.#supply = supply
+  }
+
+  /** Who can read it. Held until the body stalls: before that nothing is lost, and a registration has its price. */
+  belongTo(response: Response): void {
+    if (this.#state === 'arriving') this.#owner = response
   }
 
   /** False: no more for now. */
@@ -44,15 +54,15 @@ export class FetchBody {
     if (this.#consumer.kind === 'whole') return true
     if (this.#consumer.kind === 'stream') this.#feed(this.#consumer)
     if (this.#size < highWaterMark) return true
-    if (this.#consumer.kind === 'none') this.onStalled?.()
-    this.onStalled = undefined
+    if (this.#owner !== undefined) abandoned.register(this.#owner, this)
+    this.#owner = undefined
     return false
   }
 
   end(): void {
     if (this.#state !== 'arriving') return
     this.#state = 'ended'
-    this.onStalled = undefined
+    this.#owner = undefined
     this.#settle()
   }
 
@@ -61,13 +71,13 @@ export class FetchBody {
     this.#state = 'failed'
     this.#error = error
     this.#chunks = []
-    this.onStalled = undefined
+    this.#owner = undefined
     this.#settle()
   }
 
-  /** Gives up on a body that nobody can read any more. */
+  /** Its response is gone: gives up, unless somebody holds the stream. */
   abandon(): void {
-    if (this.#consumer.kind === 'none' && this.#state === 'arriving') this.#exchange.abort()
+    if (this.#consumer.kind === 'none' && this.#state === 'arriving') this.#supply.abort()
   }
 
   /** Only once, and not after {@link FetchBody.stream}, which gives an empty one from then on. */
@@ -78,7 +88,7 @@ export class FetchBody {
     if (this.#state === 'ended') return this.#convert(convert)
     return new Promise((resolve, reject) => {
       this.#consumer = { kind: 'whole', finish: () => resolve(this.#convert(convert)), fail: reject }
-      this.#exchange.resume()
+      this.#supply.resume()
     })
   }
 
@@ -132,7 +142,7 @@ export class FetchBody {
       const full = this.#size >= highWaterMark
       this.#size -= chunk.length
       controller.enqueue(ownBytes(chunk))
-      if (full && this.#size < highWaterMark && this.#state === 'arriving') this.#exchange.resume()
+      if (full && this.#size < highWaterMark && this.#state === 'arriving') this.#supply.resume()
     } else if (this.#state === 'ended') closeStream(controller)
     else return
     consumer.pulled = undefined
@@ -148,7 +158,7 @@ export class FetchBody {
     if (this.#state !== 'arriving') return
     this.#state = 'failed'
     this.#error = reason
-    this.#exchange.abort()
+    this.#supply.abort()
   }
 }
 

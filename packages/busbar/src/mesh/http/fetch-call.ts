@@ -2,7 +2,7 @@ import { startCall, type StartableRoute } from './call.ts'
 import { clearDeadline, refreshDeadline, startDeadline, type Deadline, type Running } from './deadlines.ts'
 import { defaultTimeout } from './dispatched-call.ts'
 import type { Exchange, ExchangeHandler, ResponseHead } from './exchange.ts'
-import { FetchBody } from './fetch-body.ts'
+import { FetchBody, type BodySupply } from './fetch-body.ts'
 import type { FetchedRequest } from './fetch-request.ts'
 import { createResponse } from './mesh-response.ts'
 import { bodyTimeoutError, toClientError, headersTimeoutError } from './undici-errors.ts'
@@ -16,15 +16,13 @@ export type Replay = (
 const redirects = new Set([301, 302, 303, 307, 308])
 const nullBodies = new Set([204, 205, 304])
 
-/** Bodies that nobody has read and nobody holds any more: their exchange would wait for ever. */
-const abandoned = new FinalizationRegistry<FetchBody>((body) => body.abandon())
-
 /** One `fetch` of a service. */
-export class FetchCall implements ExchangeHandler, Deadline {
+export class FetchCall implements ExchangeHandler, BodySupply, Deadline {
   readonly #fetched: FetchedRequest
   readonly #replay: Replay
-  readonly #resolve: (response: Response | Promise<Response>) => void
-  readonly #reject: (reason: unknown) => void
+  /** Let go of as soon as they have served: through them the response would live as long as its call. */
+  #resolve: ((response: Response | Promise<Response>) => void) | undefined
+  #reject: ((reason: unknown) => void) | undefined
   #exchange: Exchange | undefined
   #deadline: Running | undefined
   #body: FetchBody | null | undefined
@@ -49,7 +47,7 @@ export class FetchCall implements ExchangeHandler, Deadline {
     this.#deadline = startDeadline(defaultTimeout, this)
     const { signal } = this.#fetched
     if (signal === undefined) return
-    this.#onAbort = () => this.#abort(signal.reason)
+    this.#onAbort = () => this.#abortFor(signal.reason)
     signal.addEventListener('abort', this.#onAbort, { once: true })
   }
 
@@ -81,6 +79,18 @@ export class FetchCall implements ExchangeHandler, Deadline {
     this.#fail(toClientError(error))
   }
 
+  /** The reader wants more. A body that waits for its reader has no time limit. */
+  resume(): void {
+    this.#deadline ??= startDeadline(defaultTimeout, this)
+    this.#exchange?.resume()
+  }
+
+  /** The reader has given up. */
+  abort(): void {
+    this.#settle()
+    this.#exchange?.abort()
+  }
+
   expire(): void {
     this.#fail(this.#body === undefined ? headersTimeoutError() : bodyTimeoutError())
     this.#exchange?.abort()
@@ -98,43 +108,35 @@ export class FetchCall implements ExchangeHandler, Deadline {
   #respond(head: ResponseHead): void {
     const { url, request, signal } = this.#fetched
     const hasBody = request.method !== 'HEAD' && !nullBodies.has(head.status)
-    this.#body = hasBody ? new FetchBody(signal, this.#steering()) : null
+    this.#body = hasBody ? new FetchBody(signal, this) : null
     const response = createResponse(head, url.href, this.#body)
-    if (this.#body !== null) this.#body.onStalled = registration(response, this.#body)
-    this.#resolve(response)
+    this.#body?.belongTo(response)
+    this.#answer(response)
   }
 
   #handOver(head: ResponseHead): void {
     this.#settle()
     const { handler, response } = this.#replay(head, this.#exchange!)
     this.#successor = handler
-    this.#resolve(response)
+    this.#answer(response)
   }
 
-  /** The exchange as the body's reader steers it: a body that waits for its reader has no time limit. */
-  #steering(): Pick<Exchange, 'resume' | 'abort'> {
-    return {
-      resume: () => {
-        this.#deadline ??= startDeadline(defaultTimeout, this)
-        this.#exchange?.resume()
-      },
-      abort: () => {
-        this.#settle()
-        this.#exchange?.abort()
-      },
-    }
+  #answer(response: Response | Promise<Response>): void {
+    this.#resolve?.(response)
+    this.#resolve = undefined
+    this.#reject = undefined
   }
 
-  #abort(reason: unknown): void {
+  #abortFor(reason: unknown): void {
     this.#settle()
-    if (this.#body === undefined) this.#reject(reason)
+    if (this.#body === undefined) this.#reject?.(reason)
     else this.#body?.fail(reason)
     this.#exchange?.abort()
   }
 
   #fail(cause: Error): void {
     this.#settle()
-    if (this.#body === undefined) this.#reject(new TypeError('fetch failed', { cause }))
+    if (this.#body === undefined) this.#reject?.(new TypeError('fetch failed', { cause }))
     else this.#body?.fail(new TypeError('terminated', { cause }))
   }
 
@@ -149,9 +151,4 @@ export class FetchCall implements ExchangeHandler, Deadline {
     clearDeadline(this.#deadline)
     this.#deadline = undefined
   }
-}
-
-/** The response is held strongly until its body stalls: until then nothing is lost, and a registration costs. */
-function registration(response: Response, body: FetchBody): () => void {
-  return () => abandoned.register(response, body)
 }

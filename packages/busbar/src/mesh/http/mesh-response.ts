@@ -3,7 +3,7 @@ import { toArrayBuffer, toBytes, toJson, toText, type Conversion, type FetchBody
 
 /** The declared class has properties where the real one has accessors and methods, which TypeScript lets nobody override. */
 const PlainResponse = Response as unknown as new (body: null, init: ResponseInit) => object
-const PlainHeaders = Headers as unknown as new (init: [string, string][]) => object
+const PlainHeaders = Headers as unknown as new () => { append(name: string, value: string): void }
 
 /** `body` is null for an answer that has none: to HEAD, or with a null body status. */
 export function createResponse(head: ResponseHead, url: string, body: FetchBody | null): Response {
@@ -39,7 +39,7 @@ class MeshResponse extends PlainResponse {
   }
 
   get headers(): ImmutableHeaders {
-    return (this.#headers ??= new ImmutableHeaders(headerPairs(this.#head)))
+    return (this.#headers ??= new ImmutableHeaders(this.#head))
   }
 
   get body(): Response['body'] {
@@ -112,7 +112,13 @@ class MeshResponse extends PlainResponse {
 
 /** The headers of an answer can only be read, RFC fetch "immutable". */
 class ImmutableHeaders extends PlainHeaders {
-  append(): never {
+  /** One by one is half the price of a list of pairs. */
+  constructor(head: ResponseHead) {
+    super()
+    for (const [name, value] of headerPairs(head)) super.append(name, value)
+  }
+
+  override append(): never {
     throw new TypeError('immutable')
   }
 

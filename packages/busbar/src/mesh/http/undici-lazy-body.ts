@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { toArrayBuffer, toBytes, toJson, toText, type Chunk, type Conversion } from './fetch-body.ts'
+import { toArrayBuffer, toBytes, toJson, toText, type BodySupply, type Chunk, type Conversion } from './fetch-body.ts'
 
 /** What all versions of undici construct the body of an answer with. */
 export interface BodyParts {
@@ -20,12 +20,6 @@ export interface Body extends Readable {
 }
 
 export type BodyClass = new (parts: BodyParts) => Body
-
-/** Where a lazy body gets more from. */
-export interface BodySupply {
-  resume(): void
-  abort(): void
-}
 
 export interface LazyBody extends Body {
   arrive(chunk: Chunk): boolean

@@ -2,10 +2,11 @@ import { startCall } from './call.ts'
 import { clearDeadline, refreshDeadline, startDeadline, type Deadline, type Running } from './deadlines.ts'
 import { defaultTimeout } from './dispatched-call.ts'
 import type { Exchange, ExchangeHandler, ResponseHead } from './exchange.ts'
+import type { BodySupply } from './fetch-body.ts'
 import type { PlannedCall } from './undici-copy.ts'
 import { abortedError, bodyTimeoutError, headersTimeoutError, toClientError } from './undici-errors.ts'
 import { isAscii, rawHeaders, type HeaderRecord, type RawHeader } from './undici-handler.ts'
-import type { BodySupply, LazyBody, LazyBodyClass } from './undici-lazy-body.ts'
+import type { LazyBody, LazyBodyClass } from './undici-lazy-body.ts'
 
 /** In what the versions of undici differ. */
 export interface CopyTraits {

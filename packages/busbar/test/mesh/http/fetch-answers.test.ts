@@ -2,6 +2,8 @@ import { equal, ok } from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { suite, test } from 'node:test'
 import { inspect } from 'node:util'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { compareFetch, seen } from './support/compare-fetch.ts'
 import { hash } from './support/program.ts'
 import { comparableHeaders, describe, failure, neutral } from './support/sides.ts'
@@ -181,6 +183,20 @@ suite('fetch of a service: what comes back', () => {
       await new Promise((resolve) => setImmediate(resolve))
       const bytes = await response.bytes()
       equal(bytes.length, 5_000_000)
+    })
+    test('a body that nobody can read any more is given up, which the program sees', async () => {
+      setFlagsFromString('--expose-gc')
+      const collect = runInNewContext('gc') as () => void
+      const { seen, at } = compared.sides.mesh
+      const before = seen.length
+      await (async () => void (await fetch(`${at}/endless`)))()
+      let fate: string | undefined
+      void seen[before]!.over.then((over) => (fate = over))
+      while (fate === undefined) {
+        collect()
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      equal(fate, 'cut')
     })
     test('an endless body is held up until it is read', async () => {
       const before = compared.sides.mesh.seen.length
