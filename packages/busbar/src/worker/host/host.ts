@@ -3,7 +3,6 @@ import type { Server as HttpServer } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Service } from '../../config/app.ts'
 import { BusbarError } from '../../contract/errors.ts'
-import { acceptSocket } from '../../mesh/bytes/accept.ts'
 import type { Endpoint } from '../../mesh/endpoint.ts'
 import { runInScope, type Scope } from '../../mesh/scope.ts'
 import type { ServiceReport } from '../../shared/control.ts'
@@ -85,7 +84,10 @@ class Hosted implements HostedProgram {
     this.#captured = captured
     this.#context = captured.context
     this.#scope = { service: this.service, hops: 0 }
-    captured.server.on('connection', (socket: Socket) => this.#track(socket))
+    // The mesh's connections come to an `https` server with their handshake done, and to an http2 one by its front.
+    for (const server of new Set([captured.server, this.server]))
+      for (const event of ['connection', 'secureConnection'])
+        server.on(event, (socket: Socket) => this.#track(socket))
     program.enterPhase({ is: 'serving', ended: hosting.die })
     program.onListen = (other) => this.#warnOfOther(other)
   }
@@ -96,10 +98,6 @@ class Hosted implements HostedProgram {
 
   enter<R>(scope: Scope, callback: () => R): R {
     return this.#context(runInScope<R>, scope, callback)
-  }
-
-  connect(socket: Socket): void {
-    this.enter(this.#scope, () => acceptSocket(this.server, socket))
   }
 
   accept(handle: unknown, closed: () => void = () => {}): void {
