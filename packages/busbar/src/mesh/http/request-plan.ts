@@ -36,9 +36,17 @@ export function planRequest(
   if (!(server instanceof HttpServer || server instanceof HttpsServer)) return undefined
   const draft = new Draft(method, request.path.length)
   const { rawHeaders } = request
+  if (rawHeaders.length > maxPairs(server)) return undefined
   for (let n = 0; n < rawHeaders.length; n += 2) if (!draft.add(rawHeaders[n]!, rawHeaders[n + 1])) return undefined
   const limit = (server as { maxHeaderSize?: number }).maxHeaderSize || maxHeaderSize
   return draft.size < limit && draft.fits(request) ? draft : undefined
+}
+
+/** Beyond it a server answers 431, or leaves headers out. Twice the number of headers. */
+function maxPairs(server: { maxHeadersCount: number | null }): number {
+  const { maxHeadersCount } = server
+  if (typeof maxHeadersCount !== 'number') return 2000
+  return maxHeadersCount > 0 ? maxHeadersCount * 2 : Infinity
 }
 
 /** A body has a length or comes in chunks; a client that stated neither means the one it needs. */

@@ -84,6 +84,8 @@ export class CaughtHead implements ResponseHead {
   /** What stands behind the program's own headers. False for a head that Node's code treats in a way of its own. */
   complete(response: ResponseInternals): boolean {
     if (response.sendDate && !this.#date) this.#put('Date', 'date', utcDate())
+    // Not before: Node's own code, where it has to do this again, encodes a Content-Disposition differently behind it.
+    if (this.length >= 0) response._contentLength = this.length
     // Such a response has no chunks, and says so by closing (RFC 9112 section 6.1).
     if (this.#coding && (this.status === 204 || this.status === 304)) response.shouldKeepAlive = false
     this.#stateConnection(response)
@@ -183,7 +185,6 @@ export class CaughtHead implements ResponseHead {
       case 'content-length':
         if (this.#coding || this.length >= 0 || !digits.test(value)) this.plain = false
         this.length = +value
-        response._contentLength = this.length
         response._removedContLen = false
         break
       case 'date':

@@ -113,10 +113,11 @@ export class VirtualSocket extends (Socket as unknown as new (options: object) =
 
   receiveEnd(rawTrailers: string[] | null): void {
     const { parser, exchange } = this
-    if (parser === null || exchange === null) return
-    if (rawTrailers !== null) this.#pool.callbacks.headers.call(parser, rawTrailers, '')
+    if (parser === null) return
     this.#requestOpen = false
+    if (rawTrailers !== null) this.#pool.callbacks.headers.call(parser, rawTrailers, '')
     this.#pool.callbacks.messageComplete.call(parser)
+    if (exchange === null) return
     if (exchange.upload !== undefined && this.parser === parser) parseSilently(parser, endOfRequest)
     if (this.#message === null) this.#recycle(exchange)
   }

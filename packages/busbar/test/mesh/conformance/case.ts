@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
-import type { Link } from './backend.ts'
-import { ProgramLog } from './program-log.ts'
+import type { CallerRequest, Link } from './backend.ts'
+import type { ProgramLog } from './program-log.ts'
 import { Recording } from './recording.ts'
 import type { Outcome } from './recording.ts'
 
@@ -58,7 +58,16 @@ export class Caller {
     const { method = 'GET', path = '/', body = null, streamed = false } = options
     const rawHeaders = ['Host', 'callee.internal', 'Connection', options.connection ?? 'keep-alive']
     rawHeaders.push(...(options.headers ?? []))
-    const control = this.#link.open({ method, path, body, streamed, rawHeaders }, recording)
+    return this.#open({ method, path, body, streamed, rawHeaders }, recording)
+  }
+
+  /** With these headers and no others. */
+  openRaw(request: CallerRequest): Call {
+    return this.#open(request, new Recording(false))
+  }
+
+  #open(request: CallerRequest, recording: Recording): Call {
+    const control = this.#link.open(request, recording)
     if (control === undefined) {
       this.handedOver = true
       recording.onError(new Error('handed over'))

@@ -5,6 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 /** What a program saw, in order. */
 export class ProgramLog {
   readonly events: string[] = []
+  readonly #aside: string[] = []
   readonly #open = new Set<string>()
   #waiting: (() => void)[] = []
   #calls = 0
@@ -14,21 +15,28 @@ export class ProgramLog {
     this.#wake()
   }
 
+  /** What has no place in the order. */
+  addAside(event: string): void {
+    this.#aside.push(event)
+    this.#wake()
+  }
+
   /** Logs the life of a request and its response. The case is over when both have closed. */
   watch(request: IncomingMessage, response: ServerResponse): void {
     const call = this.#calls++ === 0 ? '' : `${this.#calls}: `
-    this.#follow(`${call}request`, request, ['aborted', 'error', 'end', 'timeout'])
-    this.#follow(`${call}response`, response, ['error', 'finish', 'timeout'])
+    this.#follow(`${call}request`, request, ['aborted', 'error', 'end'])
+    this.#follow(`${call}response`, response, ['error', 'finish'])
   }
 
   /** Calls in the order they began; how far each is at one time is not a matter of the way they came. */
   byCall(): string[] {
-    return this.events.toSorted((one, other) => callOf(one) - callOf(other))
+    return [...this.events.toSorted((one, other) => callOf(one) - callOf(other)), ...this.#aside]
   }
 
   /** Resolves when `event` has been logged. */
   async until(event: string): Promise<void> {
-    while (!this.events.includes(event)) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    while (!this.events.includes(event) && !this.#aside.includes(event))
+      await new Promise<void>((resolve) => this.#waiting.push(resolve))
   }
 
   /** All that is watched has closed, or stays open for good: the log says so then. */

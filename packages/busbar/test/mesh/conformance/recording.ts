@@ -108,13 +108,13 @@ export class Recording {
 }
 
 function isDate(rawHeaders: readonly string[], index: number): boolean {
-  return index % 2 === 1 && rawHeaders[index - 1] === 'Date' && /GMT$/.test(rawHeaders[index]!)
+  return index % 2 === 1 && rawHeaders[index - 1] === 'Date' && rawHeaders[index]!.endsWith('GMT')
 }
 
 /** Clients name the same thing differently. */
 function kindOf(error: Error): string {
-  const { code } = error as { code?: unknown }
+  const { code } = error as { code?: string }
   if (code === 'ECONNRESET' || code === 'UND_ERR_SOCKET') return 'the connection was closed'
   if (error.message === 'aborted by the test') return 'the caller gave up'
-  return String(code ?? error.message)
+  return code ?? error.message
 }

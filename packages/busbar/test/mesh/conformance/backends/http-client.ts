@@ -13,7 +13,7 @@ export class HttpCaller implements Disposable {
   }
 
   open({ method, path, rawHeaders, body, streamed }: CallerRequest, recording: Recording): CallerControl | undefined {
-    const client = this.#request({ method, path, headers: rawHeaders as unknown as Record<string, string> }, recording)
+    const client = this.#request({ method, path, headers: rawHeaders }, recording)
     if (client === undefined) return undefined
     record(client, recording)
     if (!streamed) client.end(body ?? undefined)
@@ -59,7 +59,7 @@ function recordBody(client: ClientRequest, response: IncomingMessage, recording:
   const read = (): void => {
     response.on('data', (chunk: Buffer) => recording.onData(chunk))
   }
-  response.on('end', () => recording.onEnd(response.trailers as Record<string, string>))
+  response.on('end', () => recording.onEnd(response.trailers))
   response.on('error', (error) => recording.onError(error))
   if (recording.slow) client.once('read on', read)
   else read()
