@@ -60,12 +60,14 @@ async function prove(folder, signal) {
     const answer = await get()
     if (answer !== expected) throw new Error(`${url} answered ${answer}`)
     const ready = Date.now() - began
+    const asked = Date.now()
     process.kill(app.pid, signal)
     await within(exited, stopLimit, `it still ran ${stopLimit / 1000} s after ${signal}`)
     await until(() => !groupRuns(app.pid), stopLimit)
     if (await isOpen()) throw new Error(`the port was still open after ${signal}`)
+    const [answered, ended] = [ready, Date.now() - asked].map((time) => `${(time / 1000).toFixed(1)} s`)
     console.error(
-      `✔ npm start on Node ${process.versions.node}: answered after ${(ready / 1000).toFixed(1)} s, ended by ${signal}`,
+      `✔ npm start on Node ${process.versions.node}: answered after ${answered}, ${signal} ended it in ${ended}`,
     )
   } catch (error) {
     if (groupRuns(app.pid)) process.kill(-app.pid, 'SIGKILL')
