@@ -5,6 +5,7 @@ import { helpText } from './help.ts'
 import { parseLine } from './parse.ts'
 import { printError } from './print-error.ts'
 import { type Output, type Terminal, print, processTerminal } from './terminal.ts'
+import { silenceWarning } from './warnings.ts'
 
 /**
  * Runs one command line (without `node` and the script) and resolves to its exit code. It never rejects: what goes
@@ -30,6 +31,8 @@ export async function runLine(
 
 /** What `bin/busbar.js` calls: runs the line and ends the process with its code. */
 export async function main(argv: readonly string[]): Promise<never> {
+  // A config may be ESM whatever the package around it says; `busbar` reads it once, so there is nothing to warn of.
+  silenceWarning('MODULE_TYPELESS_PACKAGE_JSON')
   const terminal = processTerminal()
   const code = await runLine(argv, terminal)
   await Promise.all([terminal.out, terminal.err].map(({ stream }) => drained(stream)))

@@ -2,8 +2,8 @@ import type { AppConfig } from './schema.ts'
 
 /** What a config that is a function is called with. */
 export interface ConfigContext {
-  /** The variables that placeholders are filled from. */
-  readonly env: Readonly<NodeJS.ProcessEnv>
+  /** The variables that placeholders are filled from. Written out, since a user need not have Node's types. */
+  readonly env: Readonly<Record<string, string | undefined>>
   /** The folder of the config. */
   readonly root: string
 }

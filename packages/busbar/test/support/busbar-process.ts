@@ -2,11 +2,13 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-const entry = fileURLToPath(new URL('busbar.ts', import.meta.url))
+const sources = fileURLToPath(new URL('busbar.ts', import.meta.url))
 
 export interface BusbarOptions {
   readonly cwd?: string
   readonly env?: NodeJS.ProcessEnv
+  /** Another script than the one that runs the sources. */
+  readonly entry?: string
 }
 
 export interface Ended {
@@ -24,12 +26,16 @@ export class BusbarProcess implements AsyncDisposable {
   stderr = ''
   readonly #changes = new Set<() => void>()
 
-  constructor(args: readonly string[], { cwd, env }: BusbarOptions = {}) {
-    this.child = spawn(process.execPath, ['--conditions=busbar-source', entry, ...args], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      ...(cwd !== undefined && { cwd }),
-      env: { ...process.env, NO_COLOR: '1', ...env },
-    })
+  constructor(args: readonly string[], { cwd, env, entry }: BusbarOptions = {}) {
+    this.child = spawn(
+      process.execPath,
+      [...(entry === undefined ? ['--conditions=busbar-source', sources] : [entry]), ...args],
+      {
+        stdio: ['ignore', 'pipe', 'pipe'],
+        ...(cwd !== undefined && { cwd }),
+        env: { ...process.env, NO_COLOR: '1', ...env },
+      },
+    )
     this.child.stdout!.setEncoding('utf8').on('data', (text: string) => this.#add('stdout', text))
     this.child.stderr!.setEncoding('utf8').on('data', (text: string) => this.#add('stderr', text))
     this.ended = once(this.child, 'close').then(([code, signal]) => {

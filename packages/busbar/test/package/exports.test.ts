@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { test } from 'node:test'
+import * as busbar from '../../src/index.ts'
+
+const source = await readFile(new URL('../../src/index.ts', import.meta.url), 'utf8')
+const manifest = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  exports: Record<string, unknown>
+  dependencies: Record<string, string>
+}
+
+// Whoever changes one of these lists changes what users rely on: it belongs into CHANGELOG.md.
+test('the package exports these values', () => {
+  assert.deepEqual(Object.keys(busbar).toSorted(), ['BusbarError', 'defineApp', 'errorTable'])
+})
+
+test('the package exports these types', () => {
+  const lists = [...source.matchAll(/export (?<all>type )?\{(?<names>[^}]+)\}/g)].flatMap(({ groups }) =>
+    groups!['names']!.split(',').filter((name) => groups!['all'] !== undefined || name.includes('type ')),
+  )
+  const types = lists.map((name) => name.replace('type ', '').trim()).filter((name) => name !== '')
+  assert.deepEqual(new Set(types), new Set(['App', 'AppConfig', 'ConfigContext', 'ConfigFunction', 'ErrorCode']))
+})
+
+test('the package can be entered at these places', () => {
+  assert.deepEqual(Object.keys(manifest.exports), ['.', './schema.json', './package.json'])
+})
+
+test('dependencies are exact, so that an installation is what was tested', () => {
+  for (const [name, version] of Object.entries(manifest.dependencies)) assert.match(version, /^\d+\.\d+\.\d+$/, name)
+})

@@ -1,0 +1,133 @@
+/** What users get: the tarball that `npm pack` makes of the built package, installed beside an app. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { cp, mkdir, readdir } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { BusbarProcess, type Ended } from '../support/busbar-process.ts'
+import { TestFolder } from '../support/folder.ts'
+
+const execute = promisify(execFile)
+const source = fileURLToPath(new URL('../..', import.meta.url))
+// The sources are not in the package: an import that needs them must fail here.
+const env = { NODE_OPTIONS: '' }
+
+let folder: TestFolder
+
+before(async () => {
+  folder = new TestFolder({
+    'package.json': { name: 'shop', private: true },
+    'busbar.config.ts': `
+      import { defineApp } from 'busbar'
+      export default defineApp({
+        workers: 2,
+        defaults: { run: 'shared' },
+        gateway: { port: 0, entry: 'web' },
+        services: { web: './web', stock: './stock' },
+      })`,
+    'web/index.js': `
+      require('node:http').createServer(async (request, response) => {
+        response.end(await (await fetch('http://stock.internal/')).text())
+      }).listen(3000)`,
+    'stock/index.ts': `
+      import { createServer, type RequestListener } from 'node:http'
+      const answer: RequestListener = (_request, response) => response.end('in stock')
+      createServer(answer).listen(3001)`,
+  })
+  await install(folder.path)
+})
+
+after(() => folder[Symbol.dispose]())
+
+test('the package has its programs, types and schema, and neither sources nor tests', async () => {
+  const names = await readdir(join(folder.path, 'node_modules/busbar'), { recursive: true })
+  for (const name of [
+    'bin/busbar.js',
+    'dist/index.js',
+    'dist/index.d.ts',
+    'dist/worker/main.js',
+    'dist/busbar.schema.json',
+    'LICENSE',
+  ])
+    assert.ok(names.includes(name), name)
+  const strangers = names.filter(
+    (name) => (name.endsWith('.ts') && !name.endsWith('.d.ts')) || /^(src|test)\b|tsbuildinfo/.test(name),
+  )
+  assert.deepEqual(strangers, [])
+})
+
+test('its check prints the plan of an app beside it', async () => {
+  const { code, stdout, stderr } = await run('check')
+  assert.deepEqual([code, stderr], [0, ''])
+  assert.match(stdout, /web +shared, 2 workers +web\/index\.js/)
+})
+
+test('its start runs the app in workers, answers a call that makes a call, and stops', async () => {
+  await using busbar = new BusbarProcess(['start'], { cwd: folder.path, env, entry: bin() })
+  const url = await busbar.url()
+  assert.equal(await (await fetch(url)).text(), 'in stock')
+  busbar.child.kill('SIGTERM')
+  const { code, stderr } = await busbar.ended
+  assert.deepEqual([code, stderr], [0, ''])
+})
+
+test('its types are enough for a config to be checked', async () => {
+  const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2024', '--types', '']
+  const tsc = fileURLToPath(new URL('../../../../node_modules/.bin/tsc', import.meta.url))
+  await execute(tsc, [...options, 'busbar.config.ts'], { cwd: folder.path })
+  folder.write(
+    'wrong.config.ts',
+    `import { defineApp } from 'busbar'\nexport default defineApp({ wokers: 2, services: {} })`,
+  )
+  const wrong = await execute(tsc, [...options, 'wrong.config.ts'], { cwd: folder.path }).catch(
+    (error: { stdout: string }) => error,
+  )
+  assert.match(wrong.stdout, /wrong\.config\.ts\(2,37\): error TS2353: .*'wokers'/)
+})
+
+function bin(): string {
+  return join(folder.path, 'node_modules/busbar/bin/busbar.js')
+}
+
+function run(...args: readonly string[]): Promise<Ended> {
+  return BusbarProcess.run(args, { cwd: folder.path, env, entry: bin() })
+}
+
+/** As npm would, but with the dependencies of this repository, so that no registry is asked. */
+async function install(place: string): Promise<void> {
+  const { stdout } = await execute('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', place], {
+    cwd: source,
+  })
+  const [packed] = JSON.parse(stdout) as { filename: string }[]
+  const target = join(place, 'node_modules/busbar')
+  await mkdir(target, { recursive: true })
+  await execute('tar', ['-xzf', join(place, packed!.filename), '-C', target, '--strip-components=1'])
+  await copyDependencies('busbar', join(source, 'package.json'), join(place, 'node_modules'), new Set())
+}
+
+/** Only what is named: a dependency that is used without being named is not found here. */
+async function copyDependencies(name: string, manifest: string, target: string, done: Set<string>): Promise<void> {
+  if (done.has(name)) return
+  done.add(name)
+  const require = createRequire(manifest)
+  const { dependencies = {} } = require(manifest) as { dependencies?: Record<string, string> }
+  for (const dependency of Object.keys(dependencies)) {
+    const folder = require.resolve
+      .paths(dependency)!
+      .map((path) => join(path, dependency))
+      .find((path) => hasManifest(require, path))!
+    await cp(folder, join(target, dependency), { recursive: true, dereference: true })
+    await copyDependencies(dependency, join(folder, 'package.json'), target, done)
+  }
+}
+
+function hasManifest(require: NodeJS.Require, folder: string): boolean {
+  try {
+    return dirname(require.resolve(join(folder, 'package.json'))) !== ''
+  } catch {
+    return false
+  }
+}
