@@ -1,0 +1,83 @@
+import { armProgram, type Arm, type Requirement } from '../arm.ts'
+import type { LoadRequest } from '../engine/job.ts'
+import { program } from './launch.ts'
+import type { Scenario } from './scenario.ts'
+
+const categories = ['kitchen', 'garden', 'office', 'garage', 'travel']
+
+/** 1.1 kB of JSON. No value is a default of its type: Protocol Buffers leave those out. */
+const products = Array.from({ length: 10 }, (_, at) => ({
+  id: 4001 + at,
+  name: `Folding shelf bracket, size ${at + 1} of 10, steel`,
+  category: categories[at % categories.length]!,
+  cents: 1295 + 350 * at,
+  stock: 17 + 9 * at,
+}))
+const answer = JSON.stringify({ products })
+// The compiler is a peer that npm would else choose by itself.
+const trpc = { kind: 'npm', packages: { '@trpc/server': '11.25.2', typescript: '5.9.3' } } as const
+const connect = {
+  kind: 'npm',
+  packages: { '@connectrpc/connect': '2.2.0', '@connectrpc/connect-node': '2.2.0', '@bufbuild/protobuf': '2.17.0' },
+} as const
+
+export const rpc: Scenario = {
+  name: 'rpc',
+  question: 'A call that returns ten products: what does the layer above HTTP cost?',
+  baseline: 'fastify',
+  arms: [
+    arm('fastify', 'a plain Fastify route', 'fastify.ts'),
+    peer('trpc', 'tRPC, its own server', 'trpc.ts', trpc, toTrpc),
+    peer('trpc-fastify', 'tRPC on Fastify', 'trpc.ts', trpc, toTrpc, { ON: 'fastify' }),
+    peer('connect', 'Connect, JSON over HTTP/1.1', 'connect.ts', connect, toConnect),
+  ],
+  quick: { arms: ['trpc', 'connect'], connections: [100] },
+  connections: [10, 100, 1000],
+  workers: [1],
+  request: () => call('/constant'),
+  variants: { sqlite: { title: 'read from SQLite', request: () => call('/stored') } },
+}
+
+/** Not held to a length: who serialises into a stream does not know it. */
+function call(path: string): LoadRequest {
+  return {
+    method: 'POST',
+    path,
+    headers: [['content-type', 'application/json']],
+    body: JSON.stringify({ limit: products.length }),
+    expect: { body: answer, headers: [['content-encoding', null]] },
+  }
+}
+
+function toTrpc(request: LoadRequest): LoadRequest {
+  const body = `{"result":{"data":${request.expect?.body}}}`
+  return { ...request, path: `/trpc${request.path}`, expect: { ...request.expect, body } }
+}
+
+function toConnect(request: LoadRequest): LoadRequest {
+  const method = request.path === '/stored' ? 'Stored' : 'Constant'
+  return { ...request, path: `/lab.v1.Catalog/${method}` }
+}
+
+function arm(name: string, title: string, file: string, env: Record<string, string> = {}): Arm {
+  return {
+    name,
+    title,
+    launch: (place) =>
+      program(place, '/ready', {
+        file: armProgram(`rpc/${file}`),
+        env: { PRODUCTS: JSON.stringify(products), PACKAGES: place.packages, ...env },
+      }),
+  }
+}
+
+function peer(
+  name: string,
+  title: string,
+  file: string,
+  requires: Requirement,
+  translate: (request: LoadRequest) => LoadRequest,
+  env: Record<string, string> = {},
+): Arm {
+  return { ...arm(name, title, file, env), requires, translate }
+}
