@@ -10,7 +10,10 @@ export interface ConfigContext {
 
 export type ConfigFunction = (context: ConfigContext) => AppConfig | Promise<AppConfig>
 
-/** Gives a config its types, for completion and checks in the editor; the value is returned as it is. */
-export function defineApp<Config extends AppConfig | ConfigFunction>(config: Config): Config {
+/**
+ * Gives a config its types, for completion and checks in the editor; the value is returned as it is. Not generic, since a
+ * type parameter would take any further key for its own and let a misspelt one pass.
+ */
+export function defineApp(config: AppConfig | ConfigFunction): AppConfig | ConfigFunction {
   return config
 }
