@@ -15,7 +15,6 @@ export interface WorkerInit {
   readonly listeners: readonly ListenerSpec[]
   /** PEM contents of the gateway's certificate and key. */
   readonly tls: TlsMaterial | undefined
-  readonly mode: 'start' | 'dev'
 }
 
 export interface TlsMaterial {

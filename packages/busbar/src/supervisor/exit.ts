@@ -3,7 +3,7 @@ import { BusbarError } from '../contract/errors.ts'
 import type { FromWorker } from '../shared/control.ts'
 import type { WorkerExit } from './running.ts'
 
-export type Fault = Extract<FromWorker, { type: 'fault' }>
+type Fault = Extract<FromWorker, { type: 'fault' }>
 
 export const stopped: WorkerExit = { why: 'stop', service: undefined, error: undefined, text: 'it was stopped' }
 

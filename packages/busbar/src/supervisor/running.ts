@@ -7,7 +7,7 @@ import type { Plan } from './plan.ts'
 import type { Timing } from './timing.ts'
 
 export interface StartOptions {
-  /** `dev` loads restarted programs afresh and never gives a worker up for restarting too often. */
+  /** In `dev` a worker is never given up for dying too often. */
   readonly mode: 'start' | 'dev'
   /** Gets every line of every program and the supervisor's own; must not throw. */
   readonly log: (record: AppLogRecord) => void
