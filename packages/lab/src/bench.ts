@@ -82,10 +82,10 @@ function questionOf(scenario: Scenario, choice: Choice): string {
 
 function timingOf(scenario: Scenario, options: BenchOptions): Timing {
   const timing = options.quick ? quick : full
-  const sliceMs = variantOf(scenario, options)?.sliceMs
+  const sliceMs = variantOf(scenario, options)?.sliceMs ?? scenario.sliceMs ?? 0
   return {
     ...timing,
-    ...(sliceMs !== undefined && { sliceMs }),
+    sliceMs: Math.max(sliceMs, timing.sliceMs),
     ...(options.rounds !== undefined && {
       rounds: options.rounds,
       maxRounds: Math.max(options.rounds, options.quick ? 0 : timing.maxRounds),

@@ -16,9 +16,9 @@ interface ConnectNode {
   connectNodeAdapter: (options: { routes(router: Router): void; fallback: RequestListener }) => RequestListener
 }
 
-const { create, createFileRegistry } = await peer<Protobuf>('@bufbuild/protobuf')
-const { FileDescriptorProtoSchema } = await peer<{ FileDescriptorProtoSchema: object }>('@bufbuild/protobuf/wkt')
-const { connectNodeAdapter } = await peer<ConnectNode>('@connectrpc/connect-node')
+const { create, createFileRegistry } = peer('@bufbuild/protobuf') as Protobuf
+const { FileDescriptorProtoSchema } = peer('@bufbuild/protobuf/wkt') as { FileDescriptorProtoSchema: object }
+const { connectNodeAdapter } = peer('@connectrpc/connect-node') as ConnectNode
 
 /** `google.protobuf.FieldDescriptorProto`: types and labels by number. */
 const int32 = 5

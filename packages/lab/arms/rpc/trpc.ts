@@ -14,7 +14,7 @@ interface Procedure {
   }
 }
 
-const { initTRPC } = await peer<Trpc>('@trpc/server')
+const { initTRPC } = peer('@trpc/server') as Trpc
 const { procedure, router: toRouter } = initTRPC.create()
 const call = (read: (limit: number) => Product[]) =>
   procedure.input(limitOf).mutation(({ input }) => ({ products: read(input) }))
@@ -23,9 +23,9 @@ const where = { port: Number(process.env['PORT'] ?? 0), host: '127.0.0.1' }
 await (process.env['ON'] === 'fastify' ? onFastify() : standalone())
 
 async function standalone(): Promise<void> {
-  const { createHTTPHandler } = await peer<{
+  const { createHTTPHandler } = peer('@trpc/server/adapters/standalone') as {
     createHTTPHandler: (options: { router: object; basePath: string }) => RequestListener
-  }>('@trpc/server/adapters/standalone')
+  }
   const handle = createHTTPHandler({ router, basePath: '/trpc/' })
   http
     .createServer((request, response) => {
@@ -36,9 +36,9 @@ async function standalone(): Promise<void> {
 }
 
 async function onFastify(): Promise<void> {
-  const { fastifyTRPCPlugin } = await peer<{
+  const { fastifyTRPCPlugin } = peer('@trpc/server/adapters/fastify') as {
     fastifyTRPCPlugin: FastifyPluginCallback<{ prefix: string; trpcOptions: { router: object } }>
-  }>('@trpc/server/adapters/fastify')
+  }
   const app = Fastify()
   app.get('/ready', async () => 'ready')
   await app.register(fastifyTRPCPlugin, { prefix: '/trpc', trpcOptions: { router } })

@@ -1,6 +1,9 @@
 import { fanout } from './fanout.ts'
+import { offload } from './offload.ts'
 import { rpc } from './rpc.ts'
 import { scaling } from './scaling.ts'
 import type { Scenario } from './scenario.ts'
 
-export const scenarios: ReadonlyMap<string, Scenario> = new Map([fanout, scaling, rpc].map((each) => [each.name, each]))
+export const scenarios: ReadonlyMap<string, Scenario> = new Map(
+  [fanout, scaling, rpc, offload].map((each) => [each.name, each]),
+)

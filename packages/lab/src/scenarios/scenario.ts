@@ -20,6 +20,8 @@ export interface Scenario {
   request(parameters: Parameters): LoadRequest
   /** What else the work is, beside the request and the connections. */
   readonly work?: Partial<Work>
+  /** How long a slice must last at least; else as long as the timing says. */
+  readonly sliceMs?: number
   /** Other work for the same arms, chosen by name. */
   readonly variants?: Readonly<Record<string, Variant>>
   /** What is counted: requests, or whole runs of a job. Default: requests. */
@@ -41,7 +43,6 @@ export interface Variant {
   readonly request?: (parameters: Parameters) => LoadRequest
   readonly work?: Partial<Work>
   readonly connections?: readonly number[]
-  /** How long a slice must be for this; else as long as the timing says. */
   readonly sliceMs?: number
 }
 

@@ -1,0 +1,61 @@
+/**
+ * `GET /fibonacci/30` computes, `GET /hello` answers at once: `WAY` says where the computing is done. Both are one
+ * program, since what the one does to the other is the question.
+ */
+import http, { type ServerResponse } from 'node:http'
+import { Worker } from 'node:worker_threads'
+import { peer } from '../peer.ts'
+import fibonacci from './fibonacci.ts'
+
+type Compute = (n: number) => Promise<number>
+
+const { WAY = 'main', WORKERS = '1', PORT = '0' } = process.env
+const compute = wayOf(WAY)
+
+http
+  .createServer((request, response) => {
+    const [, name, n] = (request.url ?? '/').split('/')
+    if (name === 'fibonacci') void answer(response, Number(n))
+    else reply(response, 200, '{"hello":"world"}')
+  })
+  .listen(Number(PORT), '127.0.0.1')
+
+async function answer(response: ServerResponse, n: number): Promise<void> {
+  try {
+    reply(response, 200, `{"fibonacci":${await compute(n)}}`)
+  } catch (error) {
+    reply(response, 500, (error as Error).message)
+  }
+}
+
+function reply(response: ServerResponse, status: number, body: string): void {
+  response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) })
+  response.end(body)
+}
+
+function wayOf(way: string): Compute {
+  if (way === 'main') return async (n) => fibonacci(n)
+  if (way === 'worker') return inNewWorker
+  if (way === 'piscina') return inPool()
+  throw new Error(`there is no way "${way}"`)
+}
+
+function inNewWorker(n: number): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>()
+  const worker = new Worker(new URL('worker.ts', import.meta.url), { workerData: n })
+  worker.once('message', resolve)
+  worker.once('error', reject)
+  return promise
+}
+
+interface Pool {
+  run: (n: number) => Promise<number>
+}
+
+function inPool(): Compute {
+  const { Piscina } = peer('piscina') as { Piscina: new (options: object) => Pool }
+  const threads = Number(WORKERS)
+  const filename = new URL('fibonacci.ts', import.meta.url).href
+  const pool = new Piscina({ filename, minThreads: threads, maxThreads: threads })
+  return (n) => pool.run(n)
+}

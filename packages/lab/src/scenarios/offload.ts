@@ -1,0 +1,48 @@
+import { armProgram, type Arm, type Requirement } from '../arm.ts'
+import { exactly, program } from './launch.ts'
+import type { Scenario } from './scenario.ts'
+
+export const offload: Scenario = {
+  name: 'offload',
+  question: 'Requests that compute: where, so that the others of the same service do not wait?',
+  baseline: 'main',
+  arms: [
+    { ...arm('main', 'on the main thread'), single: true },
+    { ...arm('worker', 'a new Worker for each request'), single: true },
+    arm('piscina', 'Piscina', { kind: 'npm', packages: { piscina: '5.3.2' } }),
+  ],
+  quick: { arms: ['worker', 'piscina'], connections: [20] },
+  connections: [100],
+  workers: [2],
+  parameters: { fibonacci: 30 },
+  request: ({ fibonacci = 0 }) => ({
+    path: `/fibonacci/${fibonacci}`,
+    expect: exactly(`{"fibonacci":${numberOf(fibonacci)}}`),
+  }),
+  // New threads answer some 30 a second: slices that hold more than a handful, and time to finish what is begun.
+  work: {
+    timeoutMs: 60_000,
+    graceMs: 6000,
+    probe: { request: { path: '/hello', expect: exactly('{"hello":"world"}') }, rate: 50 },
+  },
+  sliceMs: 2400,
+}
+
+function arm(name: string, title: string, requires?: Requirement): Arm {
+  return {
+    name,
+    title,
+    ...(requires && { requires }),
+    launch: (place) =>
+      program(place, '/hello', {
+        file: armProgram('offload/server.ts'),
+        env: { WAY: name, PACKAGES: place.packages },
+      }),
+  }
+}
+
+function numberOf(n: number): number {
+  let [number, next] = [0, 1]
+  for (let at = 0; at < n; at++) [number, next] = [next, number + next]
+  return number
+}
