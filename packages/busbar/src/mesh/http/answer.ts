@@ -99,9 +99,13 @@ export abstract class Answer extends AsyncResource {
     this.#tellSoon()
   }
 
-  /** The program went away: the caller still gets what arrived before. */
-  protected putFailure(error: Error): void {
+  /**
+   * The program went away: the caller still gets what arrived before, when it reads on. An `urgent` failure does not wait
+   * for that: the caller is still sending, and learns that there is no more use in it.
+   */
+  protected putFailure(error: Error, urgent = false): void {
     if (this.#state !== 'open') return
+    if (urgent && this.#paused) return this.cancel(error)
     this.#state = 'failed'
     this.#failure = error
     this.#tellSoon()

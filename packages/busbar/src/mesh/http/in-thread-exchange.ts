@@ -38,6 +38,7 @@ export class InThreadExchange extends Answer implements Exchange {
   #headPut = false
   /** Of a body whose length was stated: what is to come. */
   #left = Infinity
+  #trailers = ''
   #text: ResponseText | undefined
   #spoilt = false
   #thisTurn = 0
@@ -153,15 +154,19 @@ export class InThreadExchange extends Answer implements Exchange {
     return this.#countTurn(bytes.length) && this.hasRoom
   }
 
-  /** The program has ended its response, and all of it was taken. */
-  finished(trailers: string): void {
+  /** Lines of text, as a response keeps them. */
+  takeTrailers(lines: string): void {
+    this.#trailers = lines
+  }
+
+  /** All that the program wrote was taken, and that is all. */
+  finished(): void {
     if (this.#head === undefined) return
-    this.#text?.free()
     this.#putHeadOnce()
     if (!this.isOpen) return
     // Less than it promised: a client would wait for the rest until the server's keep-alive timeout, then fail.
     if (this.#left !== Infinity) this.hungUp()
-    else this.putEnd(this.#head.framing === 'chunked' && trailers !== '' ? foldTrailers(trailers) : undefined)
+    else this.putEnd(this.#trailers === '' ? undefined : foldTrailers(this.#trailers))
   }
 
   /** The program closed the connection. */
@@ -171,12 +176,17 @@ export class InThreadExchange extends Answer implements Exchange {
     if (this.#text !== undefined && this.#head === undefined) this.#text.close()
     // Such a body ends where the connection does.
     else if (this.#headPut && this.#head!.framing === 'close') this.putEnd()
-    else this.putFailure(this.#closedByProgram())
+    else this.putFailure(this.#closedByProgram(), this.upload?.complete === false)
   }
 
   /** The connection cannot carry another call. */
   spoil(): void {
     this.#spoilt = true
+  }
+
+  /** Done with; what was read as text needs its parser no more. */
+  free(): void {
+    this.#text?.free()
   }
 
   get isReusable(): boolean {
@@ -249,7 +259,7 @@ export class InThreadExchange extends Answer implements Exchange {
 
   /** A client closes a connection on which it finds something else than HTTP. */
   #broken(error: Error): void {
-    this.putFailure(error)
+    this.putFailure(error, this.upload?.complete === false)
     process.nextTick(() => this.#socket?.hangUp(false))
   }
 

@@ -1,3 +1,4 @@
+import { ChunkFraming } from './chunk-framing.ts'
 import type { ResponseInternals, Send, StoreHeader } from './internals.ts'
 import { catchHead } from './response-head.ts'
 import type { VirtualSocket } from './virtual-socket.ts'
@@ -16,20 +17,26 @@ const storeHeader: StoreHeader = function (firstLine, headers) {
   const head = socket?.exchange ? catchHead(this, headers) : undefined
   if (head === undefined) return writeAsText(this, firstLine, headers)
   socket!.headCaught(head)
-  // Chunks are framing, and trailers are taken from the response when it ends.
-  this.chunkedEncoding = false
+  if (head.framing === 'chunked') {
+    this.chunkedEncoding = true
+    const framing = new ChunkFraming(socket!)
+    this._send = function (data, encoding, callback) {
+      announceEnd(this)
+      return framing.send(this, data, encoding as BufferEncoding | null | undefined, callback)
+    }
+  }
   // Only ever asked for its presence: it says that the head is decided.
   this._header = firstLine
   this._headerSent = false
 }
 
 const send: Send = function (data, encoding, callback, byteLength) {
-  const isFirst = !this._headerSent
-  this._headerSent = true
-  if (isFirst && typeof callback === 'function' && sendWhole(this, data, encoding)) {
+  if (!this._headerSent && typeof callback === 'function' && sendWhole(this, data, encoding)) {
+    this._headerSent = true
     process.nextTick(callback, null)
     return true
   }
+  announceEnd(this)
   return this._writeRaw(data, encoding, callback, byteLength)
 }
 
@@ -37,6 +44,17 @@ const send: Send = function (data, encoding, callback, byteLength) {
 function sendWhole(response: ResponseInternals, data: string | Uint8Array, encoding: unknown): boolean {
   const socket = response.socket as VirtualSocket | null
   return socket !== null && socket._httpMessage === response && socket.takeWhole(data, encoding)
+}
+
+/** `end` emits it once all was written. */
+function announceEnd(response: ResponseInternals): void {
+  if (response._headerSent) return
+  response._headerSent = true
+  response.once('prefinish', ended)
+}
+
+function ended(this: ResponseInternals): void {
+  ;(this.socket as VirtualSocket | null)?.responseEnded?.()
 }
 
 function writeAsText(response: ResponseInternals, firstLine: string, headers: unknown): void {

@@ -137,6 +137,11 @@ export class VirtualSocket extends (Socket as unknown as new (options: object) =
     return true
   }
 
+  /** The program has called `end`. What is written is out, unless the caller has no room for it. */
+  responseEnded(): void {
+    if (this._writableState.length === 0) this.exchange?.finished()
+  }
+
   /** A write waits for the caller to read on. */
   get isHolding(): boolean {
     return this.#held !== undefined
@@ -191,13 +196,14 @@ export class VirtualSocket extends (Socket as unknown as new (options: object) =
   #responseDetached(response: ResponseInternals, exchange: InThreadExchange): void {
     // A program that takes the response off by itself means to write by itself; nothing is finished.
     if (!response.writableFinished) return exchange.spoil()
-    exchange.finished(response._trailer)
+    exchange.finished()
     if (response._last) exchange.spoil()
     else if (!this.#requestOpen) this.#recycle(exchange)
   }
 
   /** Both sides are done. A connection that cannot carry another call is closed by the caller's end, as a client does. */
   #recycle(exchange: InThreadExchange): void {
+    exchange.free()
     if (exchange.isReusable && this.#peerGone === 'no') {
       this.exchange = null
       this.#textPending = 0
@@ -226,6 +232,7 @@ export class VirtualSocket extends (Socket as unknown as new (options: object) =
   #closed(): void {
     this.#pool.remove(this)
     this.exchange?.hungUp()
+    this.exchange?.free()
     this.exchange = null
     this.#held = undefined
   }

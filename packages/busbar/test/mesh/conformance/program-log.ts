@@ -21,11 +21,21 @@ export class ProgramLog {
     this.#wake()
   }
 
-  /** Logs the life of a request and its response. The case is over when both have closed. */
-  watch(request: IncomingMessage, response: ServerResponse): void {
+  /** Something of the program's that has to be over too. */
+  async during(work: Promise<void>): Promise<void> {
+    const name = `work ${this.#calls}`
+    this.#open.add(name)
+    await work
+    this.#open.delete(name)
+    this.#wake()
+  }
+
+  /** Logs the life of a request and its response. The case is over when both have closed. Gives the call's mark. */
+  watch(request: IncomingMessage, response: ServerResponse): string {
     const call = this.#calls++ === 0 ? '' : `${this.#calls}: `
     this.#follow(`${call}request`, request, ['aborted', 'error', 'end'])
     this.#follow(`${call}response`, response, ['error', 'finish'])
+    return call
   }
 
   /** Calls in the order they began; how far each is at one time is not a matter of the way they came. */
@@ -45,7 +55,7 @@ export class ProgramLog {
     const limit = setTimeout(() => {
       over = true
       this.#wake()
-    }, 1_000)
+    }, 500)
     while (this.#open.size > 0 && !over) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     clearTimeout(limit)
     // What comes of closing, such as the callback of a pipeline.

@@ -35,8 +35,11 @@ export class HttpCaller implements Disposable {
 
   /** An invalid request is refused by throwing. */
   #request(options: RequestOptions, recording: Recording): ClientRequest | undefined {
+    const isLast = (options.headers as readonly string[]).includes('close')
     try {
-      return request({ ...this.#target, agent: this.#agent, ...options })
+      // One that says it is the last has a connection of its own: the kept one may be about to close.
+      const agent = isLast ? false : this.#agent
+      return request({ ...this.#target, agent, ...options })
     } catch (error) {
       recording.onError(error as Error)
       return undefined

@@ -263,6 +263,18 @@ function programGivesUp(): Case[] {
       response.end('all of it')
       response.destroy()
     }),
+    plain('response.destroy in the tick of the end of several writes', async (_, response) => {
+      response.write('all ')
+      await sleep(2)
+      response.write('of ')
+      response.end('it')
+      response.destroy()
+    }),
+    plain('trailers that come after the end', (_, response) => {
+      response.write('x')
+      response.end()
+      response.addTrailers({ 'X-T': 'late' })
+    }),
     plain('request.destroy', (request) => request.destroy()),
     plain('request.destroy with an error', (request) => request.destroy(new Error('why'))),
     plain(

@@ -94,8 +94,8 @@ export const bodyCases: readonly Case[] = [
     for (let n = 0; n < 1024; n++) response.write(kilobyte)
     response.end()
   }),
-  plain('ten megabytes by write and drain', (_, response) => writeByDrain(response, 10 * 1024)),
-  plain('ten megabytes to a slow reader', (_, response) => writeByDrain(response, 10 * 1024), slowly),
+  plain('four megabytes by write and drain', (_, response) => writeByDrain(response, 4 * 1024)),
+  plain('four megabytes to a slow reader', (_, response) => writeByDrain(response, 4 * 1024), slowly),
   plain('write says to wait', (_, response, log) => {
     log.add(`${response.write(kilobyte)}`)
     log.add(`${response.write(megabyte)}, needs drain: ${response.writableNeedDrain}`)

@@ -82,17 +82,17 @@ export const uploadCases: readonly Case[] = [
     (request, response, log) => pipeline(request, response, (error) => log.add(`pipeline ${error?.code ?? 'ok'}`)),
     upload(64),
   ),
-  plain('ten megabytes to a program that reads', countBytes, upload(10 * 1024)),
+  plain('four megabytes to a program that reads', countBytes, upload(4 * 1024)),
   plain(
-    'ten megabytes to a program that reads later',
+    'four megabytes to a program that reads later',
     async (request, response) => {
       await sleep(20)
       countBytes(request, response)
     },
-    upload(10 * 1024),
+    upload(4 * 1024),
   ),
   plain(
-    'ten megabytes to a program that pauses',
+    'four megabytes to a program that pauses',
     (request, response) => {
       let length = 0
       request.on('data', (chunk: Buffer) => {
@@ -102,7 +102,7 @@ export const uploadCases: readonly Case[] = [
       })
       request.on('end', () => response.end(String(length)))
     },
-    upload(10 * 1024),
+    upload(4 * 1024),
   ),
   plain(
     'a body read by async iteration',

@@ -1,0 +1,190 @@
+import { createServer } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { CallOptions, Caller, Case } from './case.ts'
+import type { ProgramLog } from './program-log.ts'
+import type { Result } from './run-case.ts'
+
+/** A program of random steps and a caller with habits of its own. The same seed gives the same case. */
+export function randomCase(seed: number): Case {
+  const random = new Random(seed)
+  const steps = Array.from({ length: 1 + random.below(10) }, () => random.pick(kinds)(random))
+  const reads = random.pick(['at once', 'at once', 'never', 'late'] as const)
+  const options = randomCall(random)
+  const uploads = options.streamed === true ? Array.from({ length: random.below(6) }, () => random.bytes()) : []
+  return {
+    name: `seed ${seed}`,
+    program: (log) =>
+      createServer((request, response) => {
+        const mark = log.watch(request, response)
+        if (reads === 'at once') request.resume()
+        else if (reads === 'late') setImmediate(() => request.resume())
+        void log.during(take(steps, request, response, { add: (event) => log.add(`${mark}${event}`) }))
+      }),
+    call: (caller) => call(caller, options, uploads),
+  }
+}
+
+type Log = Pick<ProgramLog, 'add'>
+
+type Step = (response: ServerResponse, log: Log, request: IncomingMessage) => unknown
+
+async function take(
+  steps: readonly Step[],
+  request: IncomingMessage,
+  response: ServerResponse,
+  log: Log,
+): Promise<void> {
+  for (const [index, step] of [...steps, finish].entries()) {
+    try {
+      await step(response, log, request)
+    } catch (error) {
+      log.add(`step ${index} throws ${(error as { code?: string }).code}`)
+      if (step === finish) response.destroy()
+    }
+  }
+}
+
+/** All that is not over by now ends here, so that no case waits for a timeout. */
+function finish(response: ServerResponse): void {
+  if (!response.writableEnded && !response.destroyed) response.end()
+}
+
+/** What a program does next; `undefined` steps follow in the same tick. */
+const kinds: readonly ((random: Random) => Step)[] = [
+  (random) => {
+    const [name, value] = [random.pick(names), random.pick(values)]
+    return (response) => void response.setHeader(name, value)
+  },
+  (random) => {
+    const name = random.pick([...names, 'Date', 'Connection'])
+    return (response) => response.removeHeader(name)
+  },
+  (random) => {
+    const status = random.pick([200, 200, 201, 204, 206, 304, 404, 500])
+    const headers = random.pick([
+      undefined,
+      { 'X-W': 'w' },
+      ['X-W', 'w', 'X-W', 'v'],
+      { Trailer: 'X-T' },
+      { 'X-V': ['a', 'b'] },
+    ])
+    return (response) => void response.writeHead(status, headers as string[])
+  },
+  ...Array.from({ length: 3 }, () => (random: Random): Step => {
+    const chunk = random.bytes()
+    const isText = random.below(2) === 0
+    const encoding = random.pick(['utf8', 'latin1', 'utf16le'] as const)
+    return (response) => {
+      if (response.destroyed || response.writableEnded) return
+      if (isText) response.write(chunk.toString('latin1'), encoding)
+      else response.write(chunk)
+    }
+  }),
+  () => (response) => response.flushHeaders(),
+  () => (response) => response.writeEarlyHints({ link: '</a.css>; rel=preload' }),
+  () => (response) => response.addTrailers({ 'X-T': 'v' }),
+  () => (response) => void (response.sendDate = false),
+  // Closing on an upload, a system resets the connection, and what was answered may get lost.
+  () => (response, _, request) => void (response.shouldKeepAlive = isUpload(request)),
+  () => async () => nextTurn(),
+  () => async () => undefined,
+  (random) => {
+    const turns = random.below(4)
+    return async () => {
+      for (let turn = 0; turn < turns; turn++) await nextTurn()
+    }
+  },
+  (random) => {
+    const chunk = random.bytes()
+    return (response) => void (response.writableEnded || response.end(chunk))
+  },
+  (random) =>
+    random.below(3) === 0
+      ? (response) => void (response.writableEnded || response.destroy())
+      : (response) => void response.end(),
+]
+
+function isUpload({ headers }: IncomingMessage): boolean {
+  return 'transfer-encoding' in headers || 'content-length' in headers
+}
+
+const names = ['X-A', 'x-b', 'Content-Type', 'Set-Cookie', 'Cache-Control', 'Vary', 'Keep-Alive', 'Trailer']
+const values = ['1', 'text/plain; charset=utf-8', ['a', 'b'], '', 'é', ' spaced ', 'close', 'x'.repeat(300)]
+
+function randomCall(random: Random): CallOptions {
+  const method = random.pick(['GET', 'GET', 'GET', 'HEAD', 'POST', 'POST', 'PUT', 'DELETE'])
+  const slow = random.below(4) === 0
+  const connection = random.pick(['keep-alive', 'keep-alive', 'keep-alive', 'close'])
+  const base = { method, slow, headers: random.below(2) === 0 ? ['X-Q', 'q', 'X-Q', 'r'] : [] }
+  if (method !== 'POST' && method !== 'PUT') return { ...base, connection }
+  return random.below(2) === 0 ? { ...base, body: random.bytes() } : { ...base, streamed: true }
+}
+
+async function call(caller: Caller, options: CallOptions, uploads: readonly Buffer[]): Promise<void> {
+  const { body } = options
+  const length = body === undefined ? [] : ['Content-Length', String(body.length)]
+  const headers = [...(options.headers ?? []), ...length]
+  const one = options.streamed === true ? caller.stream(options) : caller.open({ ...options, headers })
+  if (options.streamed === true) {
+    for (const chunk of uploads) await one.write(chunk)
+    one.end()
+  }
+  if (options.slow === true) {
+    await one.recording.head()
+    for (let turn = 0; turn < 3; turn++) await nextTurn()
+    one.resume()
+  }
+  const { end, head } = await one.outcome()
+  const isKept = end === 'complete' && head?.rawHeaders.includes('keep-alive')
+  // The connection is still good for a second call, or there is another one.
+  await caller.send({ path: '/second', connection: isKept ? 'keep-alive' : 'close' })
+}
+
+/** mulberry32 */
+class Random {
+  #state: number
+
+  constructor(seed: number) {
+    this.#state = seed
+  }
+
+  below(limit: number): number {
+    this.#state = (this.#state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % limit
+  }
+
+  pick<Item>(items: readonly Item[]): Item {
+    return items[this.below(items.length)]!
+  }
+
+  bytes(): Buffer {
+    return Buffer.alloc(this.pick([0, 1, 5, 100, 5_000, 70_000, 200_000]), 97 + this.below(26))
+  }
+}
+
+/**
+ * What has to be equal of a random case. When two emitters speak in the same turn, which of them is first depends on how
+ * old the connection is, over TCP too; and how much arrives, either way, before a cut is a matter
+ * of buffers; so is an upload to a program that closes.
+ */
+export function comparable({ caller, program }: Result): unknown {
+  const isCut = caller.map(({ end }) => end !== 'complete')
+  const closes = caller.map(({ head }, index) => isCut[index] || head!.rawHeaders.includes('close'))
+  const isEqual = (event: string): boolean => {
+    const call = event.startsWith('2: ') ? 1 : 0
+    if (event.includes('request')) return !closes[call]
+    return !(closes[call] && event.includes('response finish'))
+  }
+  const grouped = Map.groupBy(program.filter(isEqual), emitterOf)
+  return {
+    caller: caller.map((outcome, index) => (isCut[index] ? { end: outcome.end } : outcome)),
+    program: [...grouped].toSorted(([one], [other]) => one.localeCompare(other)),
+  }
+}
+
+function emitterOf(event: string): string {
+  return /^(\d+: )?(request|response)?/.exec(event)![0]
+}
