@@ -6,28 +6,40 @@ import type { Choice, Scenario, Variant } from './scenario.ts'
 
 /** The cells of a run: every chosen arm at every parameter, and the baseline once more as a control for noise. */
 export function cellsOf(scenario: Scenario, choice: Choice): Cell[] {
-  const { workers, connections } = extentOf(scenario, choice)
+  const extent = extentOf(scenario, choice)
   const arms = chosenArms(scenario, choice)
   const baseline = arms.find((arm) => arm.name === scenario.baseline)!
-  return workers.flatMap((count, at) =>
-    connections.flatMap((held) => {
-      const suffix = [
-        workers.length > 1 && (count === 1 ? '1 worker' : `${count} workers`),
-        connections.length > 1 && (held === 1 ? '1 connection' : `${held} connections`),
-      ].filter(Boolean)
-      const name = (arm: Arm) => [arm.name, ...suffix].join(', ')
-      const cell = (arm: Arm, control: boolean): Cell => ({
-        name: control ? `${name(arm)} (again)` : name(arm),
-        arm,
-        workers: count,
-        work: { ...workOf(scenario, choice, arm), connections: held },
-        baseline: arm === baseline && !control ? undefined : name(baseline),
-        control,
-      })
+  const toCell = (arm: Arm, workers: number, connections: number, control: boolean): Cell => {
+    const name = nameOf(arm, workers, connections, extent)
+    return {
+      name: control ? `${name} (again)` : name,
+      arm,
+      workers,
+      work: { ...workOf(scenario, choice, arm), connections },
+      baseline: arm === baseline && !control ? undefined : nameOf(baseline, workers, connections, extent),
+      control,
+    }
+  }
+  return extent.workers.flatMap((workers, at) =>
+    extent.connections.flatMap((connections) => {
       const present = arms.filter((arm) => !arm.single || at === 0)
-      return [...present.map((arm) => cell(arm, false)), cell(baseline, true)]
+      const cells = present.map((arm) => toCell(arm, workers, connections, false))
+      return present.includes(baseline) ? [...cells, toCell(baseline, workers, connections, true)] : cells
     }),
   )
+}
+
+/** Says no more than tells it from the others: `tcp-16`, `busbar, 2 workers, 100 connections`. */
+function nameOf(arm: Arm, workers: number, connections: number, extent: Extent): string {
+  const numbers = [
+    extent.workers.length > 1 && !arm.single && counted(workers, 'worker'),
+    extent.connections.length > 1 && counted(connections, 'connection'),
+  ]
+  return [arm.name, ...numbers.filter((text) => text !== false)].join(', ')
+}
+
+function counted(number: number, what: string): string {
+  return number === 1 ? `1 ${what}` : `${number} ${what}s`
 }
 
 /** What all arms are asked, before an arm translates it into its own protocol. */
@@ -63,7 +75,12 @@ function without<T>(whole: readonly T[], kept: readonly T[]): T[] {
   return whole.filter((each) => !kept.includes(each))
 }
 
-function extentOf(scenario: Scenario, choice: Choice): { workers: readonly number[]; connections: readonly number[] } {
+interface Extent {
+  readonly workers: readonly number[]
+  readonly connections: readonly number[]
+}
+
+function extentOf(scenario: Scenario, choice: Choice): Extent {
   const quick = choice.quick ? scenario.quick : undefined
   const variant = variantOf(scenario, choice)
   return {

@@ -1,9 +1,10 @@
 import { fanout } from './fanout.ts'
 import { offload } from './offload.ts'
+import { protocols } from './protocols.ts'
 import { rpc } from './rpc.ts'
 import { scaling } from './scaling.ts'
 import type { Scenario } from './scenario.ts'
 
 export const scenarios: ReadonlyMap<string, Scenario> = new Map(
-  [fanout, scaling, rpc, offload].map((each) => [each.name, each]),
+  [fanout, scaling, rpc, offload, protocols].map((each) => [each.name, each]),
 )

@@ -46,14 +46,32 @@ test('a cell for each arm, number of workers and of connections, the baseline fi
 
 test('each cell is compared with the baseline at the same parameters; the control with it too', () => {
   for (const cell of cellsOf(scenario, { quick: false }).filter(({ baseline }) => baseline !== undefined))
-    assert.equal(cell.baseline, cell.name.replace(/^\w+/, 'one').replace(' (again)', ''))
+    assert.equal(cell.baseline, baselineOf(cell.name))
+
+  function baselineOf(name: string): string {
+    if (name.startsWith('alone')) return name.replace('alone', 'one, 1 worker')
+    return name.replace(/^\w+/, 'one').replace(' (again)', '')
+  }
 })
 
 test('an arm that is always one process is measured at the first number of workers only', () => {
   const found = names({ quick: false, connections: [10], workers: [1, 2] })
   assert.deepEqual(
     found.filter((name) => name.startsWith('alone')),
-    ['alone, 1 worker'],
+    ['alone'],
+  )
+})
+
+test('a baseline that is always one process is what all numbers of workers are compared with', () => {
+  const cells = cellsOf({ ...scenario, baseline: 'alone' }, { quick: false, arms: ['two'], connections: [10] })
+  assert.deepEqual(
+    cells.map(({ name, baseline }) => [name, baseline]),
+    [
+      ['alone', undefined],
+      ['two, 1 worker', 'alone'],
+      ['alone (again)', 'alone'],
+      ['two, 2 workers', 'alone'],
+    ],
   )
 })
 

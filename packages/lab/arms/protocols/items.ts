@@ -1,0 +1,62 @@
+/**
+ * The items service on `node:http`, or on `node:https` with `TLS_CERT` and `TLS_KEY`: `POST /rpz/items` keeps an item
+ * and returns it, `GET /rpz/items/:id` finds it again. `items.go` does the same. `ITEM` (JSON) is there from the start.
+ */
+import { readFileSync } from 'node:fs'
+import http, { type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import https from 'node:https'
+import { text } from 'node:stream/consumers'
+
+interface Item {
+  id: string
+  name: string
+  cents: number
+  tags: string[]
+}
+
+const { ITEM = '{}', PORT = '0', TLS_CERT, TLS_KEY } = process.env
+const path = '/rpz/items'
+const items = new Map<string, Item>()
+keep(JSON.parse(ITEM))
+
+const listener: RequestListener = (request, response) => {
+  const { method, url = '/' } = request
+  if (method === 'POST' && url === path) void add(request, response)
+  else if (method === 'GET' && url.startsWith(`${path}/`)) find(url.slice(path.length + 1), response)
+  else reply(response, 404, { error: 'there is nothing here' })
+}
+const server =
+  TLS_CERT && TLS_KEY
+    ? https.createServer({ cert: readFileSync(TLS_CERT), key: readFileSync(TLS_KEY) }, listener)
+    : http.createServer(listener)
+server.listen(Number(PORT), '127.0.0.1')
+
+async function add(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  try {
+    reply(response, 201, keep(JSON.parse(await text(request))))
+  } catch (error) {
+    reply(response, 400, { error: (error as Error).message })
+  }
+}
+
+function find(id: string, response: ServerResponse): void {
+  const item = items.get(id)
+  if (item === undefined) reply(response, 404, { error: 'there is no such item' })
+  else reply(response, 200, item)
+}
+
+/** Takes what an item has and nothing else. */
+function keep(content: unknown): Item {
+  const { id, name, cents, tags } = content as Item
+  const isItem = typeof id === 'string' && typeof name === 'string' && Number.isInteger(cents) && Array.isArray(tags)
+  if (!isItem || !tags.every((tag) => typeof tag === 'string')) throw new Error('that is no item')
+  const item = { id, name, cents, tags }
+  items.set(id, item)
+  return item
+}
+
+function reply(response: ServerResponse, status: number, content: object): void {
+  const body = JSON.stringify(content)
+  response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) })
+  response.end(body)
+}
