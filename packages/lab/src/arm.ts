@@ -41,7 +41,7 @@ export interface Place {
 export const portsPerArm = 8
 
 export interface CertificateFiles {
-  /** PEM files; the certificate is its own authority and good for `localhost` and 127.0.0.1. */
+  /** PEM files; the certificate is trusted by itself and good for `localhost` and 127.0.0.1. */
   readonly cert: string
   readonly key: string
 }

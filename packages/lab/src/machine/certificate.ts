@@ -8,9 +8,11 @@ export async function makeCertificate(folder: string): Promise<CertificateFiles>
   await mkdir(folder, { recursive: true })
   const pems = await generate([{ name: 'commonName', value: 'localhost' }], {
     keyType: 'ec',
+    algorithm: 'sha256',
     notAfterDate: new Date(Date.now() + 86_400_000),
     extensions: [
-      { name: 'basicConstraints', cA: true },
+      // No authority: the engine's TLS refuses a server whose own certificate is one, even where it is trusted itself.
+      { name: 'basicConstraints', cA: false },
       {
         name: 'subjectAltName',
         altNames: [
