@@ -1,17 +1,22 @@
-import type { Disturbance } from './machine/disturbance.ts'
+import { compare, floorOf, throughputThatDecides } from './comparison.ts'
+import type { Engine } from './engine/load.ts'
 import type { Machine } from './machine/describe.ts'
+import type { RuntimeUse } from './machine/samples.ts'
 import type { Timing } from './protocol/plan.ts'
-import type { Round } from './protocol/session.ts'
+import type { Round } from './protocol/round.ts'
 import type { Slice } from './protocol/slice.ts'
-import type { ArmResult, ComparisonResult, Result, SliceResult } from './result.ts'
+import type { ArmResult, ComparisonResult, OpenResult, Result, ServerResult, SliceResult } from './result.ts'
 import { merge } from './stats/histogram.ts'
-import { compare, floorOf, type CellSummary, type Metric } from './summary.ts'
+import { medianOf, type CellSummary, type OpenSummary } from './summary.ts'
 
 export interface Found {
   readonly scenario: string
   readonly question: string
   readonly unit: Result['unit']
   readonly versions: Result['versions']
+  readonly engine: Engine
+  /** Generator and servers have no processors of their own. */
+  readonly sharesCores: boolean
   readonly seed: number
   readonly command: string
   readonly startedAt: Date
@@ -32,6 +37,7 @@ export function assemble(found: Found): Result {
     question: found.question,
     unit: found.unit,
     versions: found.versions,
+    generator: found.engine.kind,
     seed: found.seed,
     command: found.command,
     startedAt: found.startedAt.toISOString(),
@@ -43,40 +49,36 @@ export function assemble(found: Found): Result {
     smallestDifference: timing.matters,
     notes: found.notes,
     arms: summaries.map((summary) => toArm(summary, rounds)),
-    comparisons: (['perSecond', 'perCpuSecond'] as const).flatMap((metric) => comparisons(found, metric)),
+    comparisons: comparisons(found),
   }
 }
 
-function comparisons({ summaries, timing, machine }: Found, metric: Metric): ComparisonResult[] {
-  // A generator that shares its cores with the servers takes from whoever answers fastest; CPU seconds are each one's own.
-  const decides = sharesCores(machine) ? 'perCpuSecond' : 'perSecond'
-  return compare(summaries, metric, timing).map((each) => ({
-    baseline: each.baseline,
-    arm: each.cell,
-    metric,
-    ratio: each.ratio,
-    low: each.low,
-    high: each.high,
-    confidence: each.confidence,
-    verdict: each.verdict,
-    decides: metric === decides,
+function comparisons({ summaries, timing, sharesCores }: Found): ComparisonResult[] {
+  const decides = throughputThatDecides(summaries, sharesCores)
+  return compare(summaries, timing, decides).map(({ cell, low, high, ...rest }) => ({
+    baseline: rest.baseline,
+    arm: cell,
+    metric: rest.metric,
+    share: rest.share,
+    ratio: rest.ratio,
+    // Two rounds may know next to nothing, and JSON knows no infinity.
+    low: Math.max(low, 1e-9),
+    high: Math.min(high, 1e9),
+    confidence: rest.confidence,
+    rounds: rest.rounds,
+    verdict: rest.verdict,
+    decides: rest.decides,
   }))
 }
 
-/** Below four cores the generator's own core is missing to the servers. */
-function sharesCores(machine: Machine): boolean {
-  return machine.cores < 4 && machine.platform.startsWith('linux')
-}
-
 function toArm(summary: CellSummary, rounds: readonly Round[]): ArmResult {
-  const { cell } = summary
-  const slices = rounds.flatMap((round, number) =>
-    (round.cells.get(cell.name)?.slices ?? []).map((slice) => ({ number: number + 1, slice })),
-  )
-  const results = slices.map(({ slice }) => slice.result)
+  const { cell, slices } = summary
+  const results = slices.map(({ result }) => result)
+  const seconds = sum(results.map((result) => result.seconds))
   return {
     name: cell.name,
     title: cell.control ? `${cell.arm.title} (again, for the noise)` : cell.arm.title,
+    control: cell.control,
     valid: summary.valid,
     invalidBecause: summary.invalidBecause,
     parameters: {
@@ -86,35 +88,67 @@ function toArm(summary: CellSummary, rounds: readonly Round[]): ArmResult {
       rate: cell.work.rate ?? null,
     },
     throughput: {
-      perSecond: summary.perSecond,
-      perCpuSecond: summary.perCpuSecond ?? null,
-      bytesPerSecond: sum(results.map((result) => result.bytes)) / sum(results.map((result) => result.seconds)),
+      perSecond: known(summary.perSecond),
+      perCpuSecond: known(summary.perCpuSecond),
+      bytesPerSecond: seconds > 0 ? sum(results.map((result) => result.bytes)) / seconds : null,
+      saturated: summary.saturated,
     },
     latency: merge(results.map((result) => result.latency)),
-    probe: merge(slices.flatMap(({ slice }) => slice.probe?.result.latency ?? [])),
+    open: summary.open.map(toOpen),
+    probe: merge(slices.flatMap((slice) => slice.probe?.result.latency ?? [])),
     status: addUp(results.map((result) => result.statuses)),
     failures: addUp(results.map((result) => result.failures)),
     unanswered: summary.unanswered,
-    server: {
-      cores: summary.cores ?? null,
-      pss: summary.pss ?? null,
-      rss: summary.rss ?? null,
-      processes: slices.at(-1)?.slice.memory?.processes ?? null,
-    },
-    slices: slices.map(({ number, slice }) => toSlice(number, slice, slice.disturbance)),
+    server: toServer(summary),
+    slices: rounds.flatMap((round, at) => {
+      const { slices, open } = round.cells.get(cell.name)!
+      return [
+        ...slices.map((slice) => toSlice(at + 1, slice, null)),
+        ...open.map(({ slice, share }) => toSlice(at + 1, slice, share)),
+      ]
+    }),
   }
 }
 
-function toSlice(round: number, slice: Slice, { steal }: Disturbance): SliceResult {
+function toOpen({ share, rate, perSecond, latency, overloaded, late }: OpenSummary): OpenResult {
+  return { share, rate, perSecond, latency, overloaded, generatorLate: late }
+}
+
+function toServer({ cores, slices }: CellSummary): ServerResult {
+  const memory = (key: 'pss' | 'rss' | 'processes') => known(medianOf(slices.map((slice) => slice.memory?.[key])))
+  const runtime = (key: Exclude<keyof RuntimeUse, 'timeline'>) =>
+    known(medianOf(slices.map((slice) => slice.runtime?.[key])))
+  return {
+    cores: known(cores),
+    pss: memory('pss'),
+    rss: memory('rss'),
+    processes: memory('processes'),
+    threads: runtime('threads'),
+    heapTotal: runtime('heapTotal'),
+    heapUsed: runtime('heapUsed'),
+    newSpace: runtime('newSpace'),
+    oldSpace: runtime('oldSpace'),
+    utilisation: runtime('utilisation'),
+    loopDelay: runtime('delayP99'),
+    gc: runtime('gc'),
+  }
+}
+
+function toSlice(round: number, slice: Slice, share: number | null): SliceResult {
   const cpu = slice.serverCpuSeconds
+  const { latency, perSecond } = slice.result
+  const some = latency.count > 0
   return {
     round,
-    perSecond: slice.result.perSecond,
+    share,
+    perSecond,
     perCpuSecond: cpu === undefined || cpu === 0 ? null : slice.answered / cpu,
-    p50: slice.result.latency.p50,
-    p99: slice.result.latency.p99,
-    steal,
-    series: slice.ticks.map((tick) => tick.done),
+    p50: some ? latency.p50 : null,
+    p99: some ? latency.p99 : null,
+    steal: slice.disturbance.steal,
+    otherCores: known(slice.otherCores),
+    series: slice.ticks.map((tick) => [tick.done, tick.p99] as const),
+    runtime: slice.runtime?.timeline ?? [],
   }
 }
 
@@ -127,4 +161,9 @@ function addUp(records: readonly Readonly<Record<string, number>>[]): Record<str
 
 function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0)
+}
+
+/** JSON has no NaN. */
+function known(value: number | undefined): number | null {
+  return value === undefined || Number.isNaN(value) ? null : value
 }

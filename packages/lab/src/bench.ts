@@ -1,22 +1,37 @@
+import { createHash } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { assemble } from './assemble.ts'
-import { findEngine } from './engine/load.ts'
+import { compare, throughputThatDecides } from './comparison.ts'
+import { findEngine, type Engine } from './engine/load.ts'
 import { makeCertificate } from './machine/certificate.ts'
-import { describeMachine } from './machine/describe.ts'
-import { full, quick, type Timing } from './protocol/plan.ts'
-import { provide, type Provided } from './packages.ts'
+import { shareOut } from './machine/cores.ts'
+import { describeMachine, type Machine } from './machine/describe.ts'
+import { Keeper } from './machine/keeper.ts'
+import { notesOn } from './notes.ts'
+import { cacheFolder, provide, type Provided } from './packages.ts'
+import { Checkpoint, type RunIdentity } from './protocol/checkpoint.ts'
+import { full, quick, type Cell, type Timing } from './protocol/plan.ts'
+import type { Round } from './protocol/round.ts'
 import { runSession, type Progress } from './protocol/session.ts'
 import type { Result } from './result.ts'
 import { cellsOf, leftOut, variantOf } from './scenarios/cells.ts'
 import type { Choice, Scenario } from './scenarios/scenario.ts'
-import { compare, summarise } from './summary.ts'
+import { summarise } from './summary.ts'
 
 export interface BenchOptions extends Choice {
   readonly seed?: number
   readonly rounds?: number
   readonly budgetMs?: number
+  /** Shares of the baseline's capacity for latency at fixed rates; default: as the timing says. */
+  readonly openShares?: readonly number[]
+  /** Goes on with a run of the same kind that was ended early. */
+  readonly resume?: boolean
+  /** For arms of which two copies cannot live side by side. */
+  readonly oneAtATime?: boolean
+  /** Over the timing of a quick or a full run. */
+  readonly timing?: Partial<Timing>
   /** The command line that started this, for the report. */
   readonly command: string
   readonly signal?: AbortSignal
@@ -25,52 +40,99 @@ export interface BenchOptions extends Choice {
 
 /** Measures a scenario and returns what was found. An aborted signal ends it with the rounds that are whole. */
 export async function bench(scenario: Scenario, options: BenchOptions): Promise<Result> {
-  const engine = findEngine()
-  if (engine === undefined) throw new Error('the load engine is not built: `cargo build --release` makes it')
   const startedAt = new Date()
-  const timing = timingOf(scenario, options)
-  const seed = options.seed ?? Math.floor(Math.random() * 2 ** 31)
+  const [engine, machine, cores] = [findEngine(), await describeMachine(), shareOut()]
+  const timing = timingOf(scenario, options, engine)
   const asked = cellsOf(scenario, options)
   const provided = await provide(asked.map((cell) => cell.arm))
+  const notes = [...leftOut(scenario, options), ...missing(provided, scenario, options)]
   const cells = asked.filter(({ arm }) => !provided.missing.has(arm.name))
-  const notes = [...leftOut(scenario, options), ...missing(provided, options)]
-  const folder = await mkdtemp(join(tmpdir(), 'busbar-lab-'))
-  try {
-    const certificate = await makeCertificate(folder)
-    const rounds = await runSession({
+  const checkpoint = await openCheckpoint(scenario, options, { cells, timing, machine, engine })
+  const sharesCores = machine.platform.startsWith('linux') && cores.generator === undefined
+  const summariesOf = (rounds: readonly Round[]) => summarise(cells, rounds, timing)
+  const isEnough = (rounds: readonly Round[]) => {
+    const summaries = summariesOf(rounds)
+    return isNarrow(compare(summaries, timing, throughputThatDecides(summaries, sharesCores)))
+  }
+  const rounds = await inWorkshop((workshop) =>
+    runSession({
       cells,
       timing,
-      seed,
       engine,
-      copies: { certificate, environment: environment() },
+      checkpoint,
+      isEnough,
+      seed: checkpoint.seed,
+      generatorCpu: cores.generator,
+      copies: { ...workshop, environment: environment(), launcher: cores.launcher },
+      oneAtATime: options.oneAtATime ?? false,
       ...(options.signal && { signal: options.signal }),
       ...(options.onProgress && { onProgress: options.onProgress }),
-      isEnough: (found) => isNarrow(compare(summarise(cells, found), 'perCpuSecond', timing)),
-    })
-    return assemble({
-      scenario: scenario.name,
-      question: questionOf(scenario, options),
-      unit: scenario.unit ?? 'request',
-      versions: provided.versions,
-      seed,
-      command: `${options.command} --seed ${seed}`,
-      startedAt,
-      seconds: (Date.now() - startedAt.getTime()) / 1000,
-      machine: await describeMachine(),
-      timing,
-      rounds,
-      summaries: summarise(cells, rounds),
-      notes,
-    })
+    }),
+  )
+  if (rounds.length >= timing.rounds || options.signal?.aborted !== true) await checkpoint.remove()
+  const summaries = summariesOf(rounds)
+  return assemble({
+    scenario: scenario.name,
+    question: questionOf(scenario, options),
+    unit: scenario.unit ?? 'request',
+    versions: provided.versions,
+    engine,
+    sharesCores,
+    seed: checkpoint.seed,
+    command: `${options.command} --seed ${checkpoint.seed}`,
+    startedAt,
+    seconds: rounds.reduce((sum, round) => sum + round.seconds, 0),
+    machine,
+    timing,
+    rounds,
+    summaries,
+    notes: [...notes, ...notesOn({ engine, sharesCores, summaries, rounds, timing })],
+  })
+}
+
+/** What copies need around them, and what is cleared away after them. */
+async function inWorkshop<T>(
+  work: (workshop: { keeper: Keeper; certificate: Awaited<ReturnType<typeof makeCertificate>> }) => Promise<T>,
+): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'busbar-lab-'))
+  const keeper = new Keeper()
+  try {
+    return await work({ keeper, certificate: await makeCertificate(folder) })
   } finally {
+    await keeper.close()
     await rm(folder, { recursive: true, force: true })
   }
 }
 
-/** An arm that was named must run; another that cannot is left out. */
-function missing(provided: Provided, { arms }: Choice): string[] {
+interface Plan {
+  readonly cells: readonly Cell[]
+  readonly timing: Timing
+  readonly machine: Machine
+  readonly engine: Engine
+}
+
+/** One file for each kind of run: how many rounds, and for how long, is no part of the kind. */
+function openCheckpoint(scenario: Scenario, options: BenchOptions, plan: Plan): Promise<Checkpoint> {
+  const { rounds: _, maxRounds: __, budgetMs: ___, ...timing } = plan.timing
+  const shape = JSON.stringify([plan.cells.map(({ arm, ...cell }) => ({ ...cell, arm: arm.name })), timing])
+  const identity: RunIdentity = {
+    scenario: scenario.name,
+    seed: options.seed ?? Math.floor(Math.random() * 2 ** 31),
+    cells: plan.cells.map(({ name }) => name),
+    node: plan.machine.node,
+    cpu: plan.machine.cpu,
+    engine: plan.engine.kind,
+    shape,
+  }
+  const hash = createHash('sha256').update(shape).digest('hex').slice(0, 12)
+  const file = join(cacheFolder(), 'runs', `${scenario.name.replaceAll(/\W/g, '-')}-${hash}.jsonl`)
+  return options.resume ? Checkpoint.resume(file, identity) : Checkpoint.begin(file, identity)
+}
+
+/** An arm that was named must run, and so must the baseline; another that cannot is left out. */
+function missing(provided: Provided, scenario: Scenario, { arms }: Choice): string[] {
   return [...provided.missing].map(([name, reason]) => {
-    if (arms?.includes(name)) throw new Error(`${name} cannot run: ${reason}`)
+    if (arms?.includes(name) || name === scenario.baseline) throw new Error(`${name} cannot run: ${reason}`)
     return `Left out: ${name}, since ${reason}.`
   })
 }
@@ -80,12 +142,14 @@ function questionOf(scenario: Scenario, choice: Choice): string {
   return variant === undefined ? scenario.question : `${scenario.question} Work: ${variant.title}.`
 }
 
-function timingOf(scenario: Scenario, options: BenchOptions): Timing {
-  const timing = options.quick ? quick : full
+function timingOf(scenario: Scenario, options: BenchOptions, engine: Engine): Timing {
+  const timing = { ...(options.quick ? quick : full), ...options.timing }
   const sliceMs = variantOf(scenario, options)?.sliceMs ?? scenario.sliceMs ?? 0
   return {
     ...timing,
     sliceMs: Math.max(sliceMs, timing.sliceMs),
+    // The fallback knows no clock.
+    openShares: engine.kind === 'autocannon' ? [] : (options.openShares ?? timing.openShares),
     ...(options.rounds !== undefined && {
       rounds: options.rounds,
       maxRounds: Math.max(options.rounds, options.quick ? 0 : timing.maxRounds),
@@ -95,8 +159,9 @@ function timingOf(scenario: Scenario, options: BenchOptions): Timing {
 }
 
 /** Every interval within 2 % of its ratio: more rounds would change nothing. */
-function isNarrow(found: readonly { low: number; high: number }[]): boolean {
-  return found.length > 0 && found.every(({ low, high }) => Math.sqrt(high / low) <= 1.02)
+function isNarrow(found: readonly { low: number; high: number; decides: boolean }[]): boolean {
+  const deciding = found.filter(({ decides }) => decides)
+  return deciding.length > 0 && deciding.every(({ low, high }) => Math.sqrt(high / low) <= 1.02)
 }
 
 /** What every arm gets: the same for all, with nothing of the lab's own options for Node. */

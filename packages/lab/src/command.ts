@@ -95,9 +95,9 @@ async function run(args: readonly string[]): Promise<number> {
 }
 
 async function report(result: Result, files: { json?: string; md?: string }): Promise<void> {
-  process.stdout.write(terminalReport(result))
+  process.stdout.write(terminalReport(result, { summary: false }))
   if (files.json !== undefined) await writeFile(files.json, `${JSON.stringify(result, undefined, 1)}\n`)
-  if (files.md !== undefined) await writeFile(files.md, markdownReport(result))
+  if (files.md !== undefined) await writeFile(files.md, markdownReport(result, { summary: false }))
 }
 
 function parametersOf(settings: readonly string[]): Record<string, number> {

@@ -122,7 +122,7 @@ function folderOf(requirement: Requirement): string {
   return join(cacheFolder(), hash.digest('hex').slice(0, 16))
 }
 
-function cacheFolder(): string {
+export function cacheFolder(): string {
   const { XDG_CACHE_HOME, LOCALAPPDATA } = process.env
   if (XDG_CACHE_HOME) return join(XDG_CACHE_HOME, 'busbar-lab')
   if (process.platform === 'win32') return join(LOCALAPPDATA ?? homedir(), 'busbar-lab')

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { ticksPerSecond } from './processes.ts'
 
 /** What the machine took away while something was measured, as shares of the time that all processors had. */
 export interface Disturbance {
@@ -6,11 +7,15 @@ export interface Disturbance {
   readonly steal: number
   /** Our own CPU quota was used up (cgroup v2). */
   readonly throttled: number
+  /** CPU seconds that all processes of the machine took together, whoever they belong to. */
+  readonly busySeconds: number
+  readonly seconds: number
 }
 
 interface Reading {
   at: number
   stolen: number
+  idle: number
   total: number
   throttled: number
 }
@@ -22,9 +27,12 @@ export async function watchDisturbance(): Promise<() => Promise<Disturbance>> {
     const after = await read()
     const total = after.total - before.total
     const seconds = (after.at - before.at) / 1000
+    const stolen = after.stolen - before.stolen
     return {
-      steal: total > 0 ? (after.stolen - before.stolen) / total : 0,
+      steal: total > 0 ? stolen / total : 0,
       throttled: seconds > 0 ? (after.throttled - before.throttled) / seconds : 0,
+      busySeconds: Math.max(0, total - stolen - (after.idle - before.idle)) / ticksPerSecond,
+      seconds,
     }
   }
 }
@@ -36,6 +44,7 @@ async function read(): Promise<Reading> {
   return {
     at: performance.now(),
     stolen: fields[7] ?? 0,
+    idle: (fields[3] ?? 0) + (fields[4] ?? 0),
     total: fields.reduce((sum, field) => sum + field, 0),
     throttled: Number(/^throttled_usec (\d+)$/m.exec(cpu)?.[1] ?? 0) / 1e6,
   }

@@ -16,7 +16,7 @@ export interface Usage {
 export const canReadProcesses = process.platform === 'linux'
 
 /** Kernel ticks per second, as `/proc` counts them: 100 on every Linux that Node runs on (`getconf CLK_TCK`). */
-const ticksPerSecond = 100
+export const ticksPerSecond = 100
 
 export async function usageOf(session: number, options: { memory: boolean }): Promise<Usage> {
   const members = await membersOf(session)

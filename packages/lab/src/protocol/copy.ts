@@ -1,21 +1,28 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import http from 'node:http'
 import https from 'node:https'
-import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Arm, ArmTarget, CertificateFiles, Launch } from '../arm.ts'
-import { pidsOf } from '../machine/processes.ts'
-import type { LoadJob } from '../engine/job.ts'
+import type { LoadJob, LoadRequest } from '../engine/job.ts'
+import type { Keeper } from '../machine/keeper.ts'
+import { canReadProcesses, pidsOf } from '../machine/processes.ts'
+import { readSamples, samplingInto, type ThreadSamples } from '../machine/samples.ts'
 import { packagesOf } from '../packages.ts'
+import type { Answer } from './parity.ts'
 import { freePorts } from './ports.ts'
 
 export interface CopyOptions {
   readonly workers: number
   readonly certificate: CertificateFiles
   readonly environment: Readonly<Record<string, string>>
+  /** What goes before each arm's command. */
+  readonly launcher: readonly string[]
+  /** Ends the copy where this process cannot. */
+  readonly keeper: Keeper
+  readonly signal?: AbortSignal
 }
 
 type State = 'starting' | 'running' | 'frozen' | 'ended'
@@ -30,23 +37,26 @@ export class Copy {
   readonly #child: ChildProcess
   readonly #folder: string
   readonly #certificate: CertificateFiles
+  readonly #keeper: Keeper
   readonly #ended: Promise<void>
   #state: State = 'starting'
   #said = ''
 
   private constructor(arm: Arm, launch: Launch, folder: string, options: CopyOptions) {
-    const [program, ...args] = launch.command
+    const [program, ...args] = [...options.launcher, ...launch.command] as [string, ...string[]]
     this.arm = arm
     this.target = launch.target
     this.#folder = folder
     this.#certificate = options.certificate
+    this.#keeper = options.keeper
     // A session of its own (`detached`): the whole of it can be found, stopped and ended together.
     this.#child = spawn(program, args, {
       detached: true,
       cwd: launch.cwd ?? folder,
-      env: { ...options.environment, ...launch.env },
+      env: { ...options.environment, ...samplingInto(this.#samples), ...launch.env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
+    if (this.#child.pid !== undefined) this.#keeper.begin(this.#child.pid)
     this.#child.stdout?.on('data', (chunk: Buffer) => this.#keep(chunk))
     this.#child.stderr?.on('data', (chunk: Buffer) => this.#keep(chunk))
     this.#ended = new Promise((resolve) => {
@@ -69,7 +79,7 @@ export class Copy {
     const launch = arm.launch({ ...options, port: port!, folder, packages: packagesOf(arm) })
     const copy = new Copy(arm, launch, folder, options)
     try {
-      await copy.#untilItAnswers()
+      await copy.#untilItAnswers(options.signal)
     } catch (error) {
       await copy.end()
       throw error
@@ -85,6 +95,15 @@ export class Copy {
 
   get hasEnded(): boolean {
     return this.#state === 'ended'
+  }
+
+  /** What its Node programs have said of themselves so far. */
+  samples(): Promise<ThreadSamples[]> {
+    return readSamples(this.#samples)
+  }
+
+  get #samples(): string {
+    return join(this.#folder, '.samples')
   }
 
   /** The last of what it printed. */
@@ -118,45 +137,51 @@ export class Copy {
     // Again until none is left: one may have been started, or be on its way out, while the others were killed.
     const deadline = performance.now() + 5000
     while ((await this.#signalAll('SIGKILL')) > 0 && performance.now() < deadline) await sleep(5)
-    if (this.#child.pid !== undefined) await this.#ended
+    if (this.#child.pid !== undefined) {
+      await this.#ended
+      this.#keeper.end(this.#child.pid)
+    }
     await rm(this.#folder, { recursive: true, force: true })
   }
 
-  /** One request as the load will send it. */
-  async ask(path = this.target.path): Promise<{ status: number; body: string; headers: http.IncomingHttpHeaders }> {
+  /** One request, as the load will send it. */
+  async ask({ method = 'GET', path, headers = [], body }: LoadRequest): Promise<Answer> {
     const { address, unix, tls } = this.target
-    const [host, port] = (address ?? '').split(':')
-    const where = unix === undefined ? { host, port: Number(port) } : { socketPath: unix }
+    const at = (address ?? '').lastIndexOf(':')
+    const where =
+      unix === undefined ? { host: address?.slice(0, at), port: Number(address?.slice(at + 1)) } : { socketPath: unix }
     const trust = tls ? { ca: await readFile(this.#certificate.cert), servername: 'localhost' } : {}
-    const { promise, resolve, reject } = Promise.withResolvers<Awaited<ReturnType<Copy['ask']>>>()
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
     const request = (tls ? https : http).request(
-      { ...where, ...trust, path, agent: false, timeout: 5000 },
+      { ...where, ...trust, method, path, headers: Object.fromEntries(headers), agent: false, timeout: 5000 },
       (response) => {
         const chunks: Buffer[] = []
         response.on('data', (chunk: Buffer) => chunks.push(chunk))
         response.on('error', reject)
         response.on('end', () => {
+          const names = Object.entries(response.headers).map(([name, value]) => [name, String(value)])
           resolve({
             status: response.statusCode ?? 0,
             body: Buffer.concat(chunks).toString(),
-            headers: response.headers,
+            headers: Object.fromEntries(names) as Answer['headers'],
           })
         })
       },
     )
     request.on('timeout', () => request.destroy(new Error('no answer within 5 s')))
     request.on('error', reject)
-    request.end()
+    request.end(body)
     return promise
   }
 
-  async #untilItAnswers(): Promise<void> {
+  async #untilItAnswers(signal: AbortSignal | undefined): Promise<void> {
     const deadline = performance.now() + 30_000
     let last = ''
     while (performance.now() < deadline) {
+      signal?.throwIfAborted()
       if (this.hasEnded) throw new Error(`${this.arm.name} ended before it answered:\n${this.#said}`)
       try {
-        const { status } = await this.ask()
+        const { status } = await this.ask({ path: this.target.path })
         if (status === 200) return
         last = `it answered ${status}`
       } catch (error) {
@@ -170,7 +195,8 @@ export class Copy {
   /** Answers how many there were. */
   async #signalAll(signal: NodeJS.Signals): Promise<number> {
     if (this.#child.pid === undefined) return 0
-    const pids = await pidsOf(this.session)
+    // Without `/proc` the group must do: what has left it is not found.
+    const pids = canReadProcesses ? await pidsOf(this.session) : this.hasEnded ? [] : [-this.session]
     for (const pid of pids) {
       try {
         process.kill(pid, signal)

@@ -17,6 +17,8 @@ export interface Cell {
 export interface Timing {
   /** Load before the first slice of a copy, uncounted. Milliseconds. */
   readonly warmUpMs: number
+  /** So much longer at most, until two neighbouring stretches of the load are alike. 0: no longer, steady or not. */
+  readonly steadyMs: number
   readonly sliceMs: number
   /** From the start of each slice, uncounted. */
   readonly discardMs: number
@@ -26,6 +28,8 @@ export interface Timing {
   readonly budgetMs: number
   /** The smallest difference that matters, as a share. */
   readonly matters: number
+  /** Shares of the baseline's capacity at which latency is measured by a clock, after the closed loop of each round. */
+  readonly openShares: readonly number[]
 }
 
 /**
@@ -34,26 +38,35 @@ export interface Timing {
  */
 export const quick: Timing = {
   warmUpMs: 2000,
+  steadyMs: 0,
   sliceMs: 1200,
   discardMs: 200,
   rounds: 6,
   maxRounds: 6,
   budgetMs: 180_000,
   matters: 0.1,
+  openShares: [],
 }
 
 export const full: Timing = {
   warmUpMs: 5000,
+  steadyMs: 10_000,
   sliceMs: 2400,
   discardMs: 200,
   rounds: 12,
   maxRounds: 30,
   budgetMs: 3_600_000,
   matters: 0.03,
+  openShares: [0.7],
+}
+
+/** The numbers of one round: the same for a seed whether the rounds before it ran in this process or an earlier one. */
+export function randomOfRound(seed: number, round: number): () => number {
+  return randomFrom(seed ^ Math.imul(round + 1, 0x9e3779b1))
 }
 
 /** A generator of numbers from 0 to 1 that a seed repeats (mulberry32). */
-export function randomFrom(seed: number): () => number {
+function randomFrom(seed: number): () => number {
   let state = seed | 0
   return () => {
     state = (state + 0x6d2b79f5) | 0

@@ -1,7 +1,8 @@
 import type { LoadJob, LoadRequest } from '../engine/job.ts'
-import { load, type Loaded } from '../engine/load.ts'
+import { load, type Engine, type Loaded } from '../engine/load.ts'
 import { watchDisturbance, type Disturbance } from '../machine/disturbance.ts'
 import { canReadProcesses, cpuSecondsOf, usageOf, type Usage } from '../machine/processes.ts'
+import { useWithin, type RuntimeUse } from '../machine/samples.ts'
 import type { Copy } from './copy.ts'
 
 /** What is sent to an arm: the same for all that are compared. */
@@ -9,7 +10,7 @@ export interface Work {
   readonly connections: number
   readonly pipelining?: number
   readonly reconnect?: boolean
-  readonly requests: readonly LoadRequest[]
+  readonly requests: readonly [LoadRequest]
   /** Requests a second by a Poisson clock; absent for a closed loop. */
   readonly rate?: number
   readonly timeoutMs?: number
@@ -28,40 +29,76 @@ export interface Probe {
 
 export interface Slice extends Loaded {
   readonly disturbance: Disturbance
+  /** Cores that were busy with neither the arm nor the lab. Undefined where unknown. */
+  readonly otherCores: number | undefined
   /** CPU that the arm's processes took while it was loaded, the discarded start included. Undefined where unknown. */
   readonly serverCpuSeconds: number | undefined
   /** Requests answered in that time, the discarded start included: what the CPU was spent on. */
   readonly answered: number
   readonly memory: Usage | undefined
+  /** What its Node programs say of themselves; undefined where there are none. */
+  readonly runtime: RuntimeUse | undefined
   readonly probe: Loaded | undefined
 }
 
 export interface SliceOptions {
-  readonly engine: string
+  readonly engine: Engine
   readonly durationMs: number
   readonly discardMs: number
   readonly seed: number
+  /** The processor that the engine stays on. */
+  readonly generatorCpu: number | undefined
   readonly signal?: AbortSignal
 }
 
 /** Loads one copy for a moment and reads what that cost. */
 export async function runSlice(copy: Copy, work: Work, options: SliceOptions): Promise<Slice> {
   const since = await watchDisturbance()
+  const ownSince = process.cpuUsage()
+  const from = Date.now()
   const before = canReadProcesses ? await cpuSecondsOf(copy.session) : undefined
   const [loaded, probe] = await Promise.all([
     load(options.engine, await toJob(copy, work, options), options.signal),
-    work.probe && load(options.engine, await toProbe(copy, work.probe, options), options.signal),
+    // The fallback knows no clock.
+    work.probe &&
+      options.engine.kind === 'busbar-load' &&
+      load(options.engine, await toProbe(copy, work.probe, options), options.signal),
   ])
   const after = canReadProcesses ? await cpuSecondsOf(copy.session) : undefined
+  const disturbance = await since()
+  const serverCpuSeconds = before === undefined || after === undefined ? undefined : after - before
   const statuses = Object.values(loaded.result.statuses)
   return {
     ...loaded,
-    disturbance: await since(),
-    serverCpuSeconds: before === undefined || after === undefined ? undefined : after - before,
+    disturbance,
+    otherCores: otherCores(disturbance, serverCpuSeconds, [loaded, probe || undefined], process.cpuUsage(ownSince)),
+    serverCpuSeconds,
     answered: statuses.reduce((sum, count) => sum + count, 0),
+    runtime: useWithin(await copy.samples(), from, Date.now()),
     memory: canReadProcesses ? await usageOf(copy.session, { memory: true }) : undefined,
-    probe,
+    probe: probe || undefined,
   }
+}
+
+/** CPU cores that the arm's processes kept busy. */
+export function coresOf({ serverCpuSeconds, ticks }: Pick<Slice, 'serverCpuSeconds' | 'ticks'>): number | undefined {
+  const last = ticks.at(-1)
+  return serverCpuSeconds === undefined || last === undefined ? undefined : serverCpuSeconds / last.at
+}
+
+function otherCores(
+  { busySeconds, seconds }: Disturbance,
+  server: number | undefined,
+  loads: readonly (Loaded | undefined)[],
+  own: NodeJS.CpuUsage,
+): number | undefined {
+  if (server === undefined || seconds === 0) return undefined
+  const generators = loads.reduce(
+    (sum, each) =>
+      sum + (each === undefined ? 0 : each.result.generator.userSeconds + each.result.generator.systemSeconds),
+    0,
+  )
+  return Math.max(0, busySeconds - server - generators - (own.user + own.system) / 1e6) / seconds
 }
 
 async function toJob(copy: Copy, work: Work, options: SliceOptions): Promise<LoadJob> {
@@ -72,6 +109,7 @@ async function toJob(copy: Copy, work: Work, options: SliceOptions): Promise<Loa
     connections: work.connections,
     discardMs: work.runs === undefined ? options.discardMs : 0,
     seed: options.seed,
+    ...(options.generatorCpu !== undefined && { cpu: options.generatorCpu }),
     ...(work.pipelining !== undefined && { pipelining: work.pipelining }),
     ...(work.reconnect !== undefined && { reconnect: work.reconnect }),
     ...(work.timeoutMs !== undefined && { timeoutMs: work.timeoutMs }),
@@ -93,5 +131,6 @@ async function toProbe(copy: Copy, probe: Probe, options: SliceOptions): Promise
     // As many as fall due in a second: a server that stops for less delays them all, and none because of another.
     connections: Math.ceil(probe.rate),
     discardMs: options.discardMs,
+    ...(options.generatorCpu !== undefined && { cpu: options.generatorCpu }),
   }
 }

@@ -1,22 +1,18 @@
 import type { Result } from '../result.ts'
-import { row } from './terminal.ts'
+import { publishedTable } from './published.ts'
+import { tablesOf, type Table } from './rows.ts'
 import { inWords } from './words.ts'
 
-const head = ['arm', 'req/s', 'req/CPU s', 'p50 ms', 'p99 ms', 'cores', 'PSS MB', 'against the baseline', 'verdict']
-
 /** The same as on the terminal, for a page or an issue. */
-export function markdownReport(result: Result): string {
-  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+export function markdownReport(result: Result, options: { summary: boolean }): string {
   const { machine } = result
+  const tables = [...tablesOf(result), ...(options.summary ? [publishedTable(result)] : [])]
   return [
     `# ${result.scenario}`,
     '',
     result.question,
     '',
-    line(head),
-    `|${head.map((_, column) => (column === 0 ? '---' : '--:')).join('|')}|`,
-    ...result.arms.map((arm) => line(row(arm, result.comparisons))),
-    '',
+    ...tables.flatMap(lines),
     ...inWords(result).map((sentence) => `- ${sentence}`),
     '',
     `${result.startedAt.slice(0, 10)}, ${result.rounds} rounds in ${Math.round(result.seconds)} s, ${machine.cores} × ${machine.cpu}, kernel ${machine.kernel}, Node ${machine.node}.`,
@@ -27,4 +23,16 @@ export function markdownReport(result: Result): string {
     '```',
     '',
   ].join('\n')
+}
+
+function lines({ title, head, rows }: Table): string[] {
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell) => cell.replaceAll('|', String.raw`\|`)).join(' | ')} |`
+  return [
+    ...(title === '' ? [] : [`## ${title}`, '']),
+    line(head),
+    `|${head.map((_, column) => (column === 0 ? '---' : '--:')).join('|')}|`,
+    ...rows.map(line),
+    '',
+  ]
 }

@@ -1,20 +1,46 @@
 import type { Progress } from '../protocol/session.ts'
 
-/** One line that says what is going on; nothing where the output is no terminal. */
-export function showProgress(output: NodeJS.WriteStream): { show: (progress: Progress) => void; clear: () => void } {
-  if (!output.isTTY) return { show: () => {}, clear: () => {} }
-  const terminal = output
-  const began = performance.now()
-  return {
-    show({ round, rounds, cell, doing }) {
-      const seconds = Math.round((performance.now() - began) / 1000)
-      terminal.clearLine(0)
-      terminal.cursorTo(0)
-      terminal.write(`round ${round} of ${rounds}, ${seconds} s: ${doing} ${cell}`.slice(0, terminal.columns - 1))
-    },
-    clear() {
-      terminal.clearLine(0)
-      terminal.cursorTo(0)
-    },
+export interface ProgressLine {
+  show(progress: Progress): void
+  clear(): void
+}
+
+/** One line that says what is going on; where the output is no terminal, one line a round. */
+export function showProgress(output: NodeJS.WriteStream): ProgressLine {
+  return output.isTTY ? onTerminal(output) : onPipe(output)
+}
+
+function onTerminal(output: NodeJS.WriteStream): ProgressLine {
+  const clear = () => {
+    output.cursorTo(0)
+    output.clearLine(0)
   }
+  return {
+    show(progress) {
+      clear()
+      output.write(textOf(progress).slice(0, output.columns - 1))
+    },
+    clear,
+  }
+}
+
+function onPipe(output: NodeJS.WriteStream): ProgressLine {
+  let round = 0
+  return {
+    show(progress) {
+      if (progress.round === round) return
+      round = progress.round
+      output.write(`round ${round} of ${progress.rounds}${left(progress)}\n`)
+    },
+    clear() {},
+  }
+}
+
+function textOf(progress: Progress): string {
+  return `round ${progress.round} of ${progress.rounds}${left(progress)}: ${progress.doing} ${progress.cell}`
+}
+
+function left({ secondsLeft }: Progress): string {
+  if (secondsLeft === undefined) return ''
+  return secondsLeft > 90 ? `, ${Math.round(secondsLeft / 60)} min left` : `, ${Math.round(secondsLeft)} s left`
 }

@@ -1,37 +1,30 @@
-import type { ArmResult, ComparisonResult, Result } from '../result.ts'
-import { alignTable, fixed, megabytes, ratio, whole } from './table.ts'
+import type { Result } from '../result.ts'
+import { publishedTable } from './published.ts'
+import { tablesOf, type Table } from './rows.ts'
+import { alignTable } from './table.ts'
 import { inWords } from './words.ts'
 
-const head = ['arm', 'req/s', 'req/CPU s', 'p50 ms', 'p99 ms', 'cores', 'PSS MB', 'against the baseline', 'verdict']
-
-/** The table and the answer in words, without colours. */
-export function terminalReport(result: Result): string {
-  const { machine } = result
-  const table = alignTable([head, ...result.arms.map((arm) => row(arm, result.comparisons))])
+/** The tables and the answer in words, without colours. `summary` adds the figures that people publish. */
+export function terminalReport(result: Result, options: { summary: boolean }): string {
+  const tables = [...tablesOf(result), ...(options.summary ? [publishedTable(result)] : [])]
+  const saturated = result.arms.some(({ throughput }) => throughput.saturated)
   return [
     result.question,
     '',
-    ...table,
-    '',
+    ...tables.flatMap((table) => [...lines(table), '']),
+    ...(saturated ? ['* as many as the load generator could send', ''] : []),
     ...inWords(result),
     '',
-    `${result.rounds} rounds in ${Math.round(result.seconds)} s${result.partial ? ', ended early' : ''}, seed ${result.seed}; ${machine.cores} × ${machine.cpu}, ${machine.platform}, Node ${machine.node}`,
+    closing(result),
     '',
   ].join('\n')
 }
 
-export function row(arm: ArmResult, comparisons: readonly ComparisonResult[]): string[] {
-  const found = comparisons.find((each) => each.arm === arm.name && each.decides)
-  const baseline = comparisons.some((each) => each.baseline === arm.name)
-  return [
-    arm.name,
-    whole(arm.throughput.perSecond),
-    whole(arm.throughput.perCpuSecond),
-    fixed(arm.latency?.p50, 2),
-    fixed(arm.latency?.p99, 1),
-    fixed(arm.server.cores, 2),
-    megabytes(arm.server.pss),
-    found ? ratio(found) : baseline ? 'baseline' : '',
-    arm.valid ? (found?.verdict ?? '') : 'INVALID',
-  ]
+function lines({ title, head, rows }: Table): string[] {
+  return [...(title === '' ? [] : [title]), ...alignTable([head, ...rows])]
+}
+
+function closing({ rounds, seconds, partial, seed, machine }: Result): string {
+  const how = `${rounds} rounds in ${Math.round(seconds)} s${partial ? ', ended early' : ''}, seed ${seed}`
+  return `${how}; ${machine.cores} × ${machine.cpu}, ${machine.platform}, Node ${machine.node}`
 }

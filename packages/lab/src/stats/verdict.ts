@@ -45,15 +45,16 @@ export function judge(pairs: readonly (readonly [number, number])[], rules: Rule
   return judgeAll([pairs], rules)[0]!
 }
 
-/** All comparisons of a scenario, corrected together. */
+/** All comparisons of a scenario, corrected together. `floors`: of each of them, where they differ. */
 export function judgeAll(
   comparisons: readonly (readonly (readonly [number, number])[])[],
   rules: Rules = defaultRules,
+  floors: readonly number[] = comparisons.map(() => rules.floor),
 ): Ratio[] {
-  const floor = Math.abs(Math.log(rules.floor))
+  const away = floors.map((floor) => Math.abs(Math.log(floor)))
   const estimates = comparisons.map((pairs) => estimate(pairs.map(([arm, baseline]) => Math.log(arm / baseline))))
   const order = estimates
-    .map((each, index) => ({ index, p: probability(each, floor) }))
+    .map((each, index) => ({ index, p: probability(each, away[index]!) }))
     .toSorted((one, other) => one.p - other.p)
   const results: Ratio[] = []
   let open = true
@@ -61,7 +62,7 @@ export function judgeAll(
     // Holm steps down: the strongest claim must pass at the strictest level, and the first that fails ends the claims.
     const confidence = 1 - (1 - rules.confidence) / (order.length - rank)
     const each = estimates[index]!
-    const result = toRatio(each, confidence, floor, rules.matters, open)
+    const result = toRatio(each, confidence, away[index]!, rules.matters, open)
     open &&= result.verdict === 'faster' || result.verdict === 'slower'
     results[index] = { ...result, rounds: comparisons[index]!.length }
   }

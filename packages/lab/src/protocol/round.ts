@@ -1,0 +1,229 @@
+import { ownFlags } from '../machine/samples.ts'
+import { Copy, type CopyOptions } from './copy.ts'
+import { completed, likenessOf, type Likeness } from './parity.ts'
+import { shuffled, type Cell, type Timing } from './plan.ts'
+import { runSlice, type Slice, type SliceOptions, type Work } from './slice.ts'
+import { isSteady, stretchMs } from './warm-up.ts'
+
+export interface Round {
+  /** How long it took. */
+  readonly seconds: number
+  readonly cells: ReadonlyMap<string, CellRound>
+}
+
+export interface CellRound {
+  readonly slices: readonly Slice[]
+  readonly open: readonly OpenSlice[]
+  /** Slices thrown away because the machine took too much from them. */
+  readonly lost: number
+  /** Why this cell has no good slice in this round. */
+  readonly failure: string | undefined
+  /** Whether the load had settled when the first slice began; undefined where nobody waited for that. */
+  readonly steady: boolean | undefined
+  /** What it answered before it was loaded. */
+  readonly answer: Likeness | undefined
+  /** Of its Node programs, each once: another version or another flag is another arm. */
+  readonly runtimes: readonly string[]
+}
+
+/** A slice at a fixed rate. */
+export interface OpenSlice {
+  /** The rate as a share of what the baseline answered in its closed loop. */
+  readonly share: number
+  readonly rate: number
+  readonly slice: Slice
+}
+
+export interface RoundOptions {
+  readonly cells: readonly Cell[]
+  readonly timing: Timing
+  readonly slice: Pick<SliceOptions, 'engine' | 'generatorCpu'>
+  readonly copies: Omit<CopyOptions, 'workers'>
+  /** Two copies cannot live side by side: each is started for one visit and ended after it. */
+  readonly oneAtATime: boolean
+  readonly random: () => number
+  /** What the baseline of a cell answers a second, as earlier rounds have shown. */
+  readonly capacities: ReadonlyMap<string, number>
+  readonly tell: (cell: Cell, doing: Doing) => void
+  readonly signal?: AbortSignal
+}
+
+export type Doing = 'start' | 'warm up' | 'measure' | 'measure latency'
+
+type Draft = { -readonly [Key in keyof CellRound]: CellRound[Key] } & { slices: Slice[]; open: OpenSlice[] }
+
+/** More steal or throttling than this, and the slice is repeated. */
+const disturbed = 0.02
+const repeats = 2
+/** Each copy is asked so often before it is loaded: what differs between these answers varies by itself. */
+const questions = 3
+
+/**
+ * Starts a fresh copy of every cell, warms it and stops it in its tracks; then visits the cells in random order and once
+ * more in the mirrored order, so that a drift within the round falls on all alike, each thawed only while it is measured.
+ */
+export async function runRound(options: RoundOptions): Promise<Round> {
+  const round = new RoundRun(options)
+  const began = performance.now()
+  try {
+    await round.run()
+  } finally {
+    await round.end()
+  }
+  return { seconds: (performance.now() - began) / 1000, cells: round.results }
+}
+
+class RoundRun {
+  readonly results: ReadonlyMap<string, Draft>
+  readonly #options: RoundOptions
+  readonly #order: readonly Cell[]
+  readonly #copies = new Map<string, Copy>()
+
+  constructor(options: RoundOptions) {
+    this.#options = options
+    this.#order = shuffled(options.cells, options.random)
+    this.results = new Map(this.#order.map((cell) => [cell.name, emptyDraft()]))
+  }
+
+  async run(): Promise<void> {
+    if (!this.#options.oneAtATime) for (const cell of this.#order) await this.#attempt(cell, () => this.#start(cell))
+    await this.#visitAll((cell, copy) => this.#measureClosed(cell, copy))
+    for (const share of this.#options.timing.openShares)
+      await this.#visitAll((cell, copy) => this.#measureOpen(cell, copy, share))
+  }
+
+  async end(): Promise<void> {
+    await Promise.all([...this.#copies.values()].map((copy) => copy.end()))
+  }
+
+  async #visitAll(measure: (cell: Cell, copy: Copy) => Promise<void>): Promise<void> {
+    for (const cell of [...this.#order, ...this.#order.toReversed()])
+      await this.#attempt(cell, () => this.#visit(cell, measure))
+  }
+
+  async #visit(cell: Cell, measure: (cell: Cell, copy: Copy) => Promise<void>): Promise<void> {
+    if (this.#options.oneAtATime) await this.#start(cell)
+    const copy = this.#copies.get(cell.name)
+    if (copy === undefined) return
+    await copy.thaw()
+    try {
+      await measure(cell, copy)
+    } catch (error) {
+      throw copy.hasEnded ? new Error(`it ended under load:\n${copy.said}`, { cause: error }) : error
+    } finally {
+      await copy.freeze()
+      if (this.#options.oneAtATime) {
+        this.#copies.delete(cell.name)
+        await copy.end()
+      }
+    }
+  }
+
+  /** What goes wrong with a cell is the cell's, and the round goes on. */
+  async #attempt(cell: Cell, action: () => Promise<void>): Promise<void> {
+    if (this.#options.signal?.aborted) return
+    try {
+      await action()
+    } catch (error) {
+      this.results.get(cell.name)!.failure = (error as Error).message
+    }
+  }
+
+  async #start(cell: Cell): Promise<void> {
+    const { copies, signal, tell } = this.#options
+    const result = this.results.get(cell.name)!
+    tell(cell, 'start')
+    const copy = await Copy.start(cell.arm, { ...copies, workers: cell.workers, ...(signal && { signal }) })
+    this.#copies.set(cell.name, copy)
+    result.answer = await this.#ask(cell, copy)
+    tell(cell, 'warm up')
+    result.steady = await this.#warmUp(cell, copy)
+    const programs = (await copy.samples()).filter(({ thread }) => thread === 0)
+    result.runtimes = [...new Set(programs.map((each) => [each.version, ...ownFlags(each)].join(' ')))].toSorted()
+    await copy.freeze()
+  }
+
+  async #ask({ work }: Cell, copy: Copy): Promise<Likeness | undefined> {
+    // A job would take as long again for each question; what it must answer, its request says.
+    if (work.runs !== undefined) return undefined
+    const answers = []
+    for (let time = 0; time < questions; time++) answers.push(await copy.ask(work.requests[0]))
+    return likenessOf(answers)
+  }
+
+  async #warmUp(cell: Cell, copy: Copy): Promise<boolean | undefined> {
+    const { timing } = this.#options
+    const { ticks } = await this.#slice(cell, copy, cell.work, timing.warmUpMs)
+    if (timing.steadyMs === 0 || cell.work.runs !== undefined) return undefined
+    const all = [...ticks]
+    for (let spent = 0; !isSteady(all) && spent < timing.steadyMs; spent += stretchMs)
+      all.push(...(await this.#slice(cell, copy, cell.work, stretchMs)).ticks)
+    return isSteady(all)
+  }
+
+  async #measureClosed(cell: Cell, copy: Copy): Promise<void> {
+    this.#options.tell(cell, 'measure')
+    const slice = await this.#undisturbed(cell, copy, cell.work)
+    if (slice !== undefined) this.results.get(cell.name)!.slices.push(slice)
+  }
+
+  async #measureOpen(cell: Cell, copy: Copy, share: number): Promise<void> {
+    const capacity = this.#capacityFor(cell)
+    if (capacity === undefined || !canBeOpen(cell.work)) return
+    this.#options.tell(cell, 'measure latency')
+    const rate = Math.max(1, Math.round(capacity * share))
+    const { pipelining: _, ...work } = cell.work
+    const slice = await this.#undisturbed(cell, copy, { ...work, rate })
+    if (slice !== undefined) this.results.get(cell.name)!.open.push({ share, rate, slice })
+  }
+
+  /** The same in every round, else a faster round would ask more of every arm. */
+  #capacityFor({ name, baseline = name }: Cell): number | undefined {
+    const known = this.#options.capacities.get(baseline)
+    if (known !== undefined) return known
+    return capacityOf(this.results.get(baseline))
+  }
+
+  /** Undefined where the machine took too much, however often it was tried. */
+  async #undisturbed(cell: Cell, copy: Copy, work: Work): Promise<Slice | undefined> {
+    for (let attempt = 0; attempt <= repeats; attempt++) {
+      const found = await this.#slice(cell, copy, work, this.#options.timing.sliceMs)
+      if (found.disturbance.steal <= disturbed && found.disturbance.throttled <= disturbed) return found
+      this.results.get(cell.name)!.lost++
+    }
+    return undefined
+  }
+
+  #slice(cell: Cell, copy: Copy, work: Work, durationMs: number): Promise<Slice> {
+    const { timing, slice, random, signal } = this.#options
+    const { answer } = this.results.get(cell.name)!
+    const [request] = work.requests
+    return runSlice(
+      copy,
+      { ...work, requests: [answer === undefined ? request : completed(request, answer)] },
+      {
+        ...slice,
+        durationMs,
+        discardMs: Math.min(timing.discardMs, durationMs / 2),
+        seed: Math.floor(random() * 2 ** 31),
+        ...(signal && { signal }),
+      },
+    )
+  }
+}
+
+/** Good answers a second in the closed loop of a round. */
+export function capacityOf(cell: Pick<CellRound, 'slices'> | undefined): number | undefined {
+  const slices = cell?.slices ?? []
+  if (slices.length === 0) return undefined
+  return slices.reduce((sum, { result }) => sum + result.perSecond, 0) / slices.length
+}
+
+/** A job has no rate, and what has one already keeps it. */
+function canBeOpen({ runs, rate }: Work): boolean {
+  return runs === undefined && rate === undefined
+}
+
+function emptyDraft(): Draft {
+  return { slices: [], open: [], lost: 0, failure: undefined, steady: undefined, answer: undefined, runtimes: [] }
+}
