@@ -70,7 +70,7 @@ async function prove(folder, signal) {
       `✔ npm start on Node ${process.versions.node}: answered after ${answered}, ${signal} ended it in ${ended}`,
     )
   } catch (error) {
-    if (groupRuns(app.pid)) process.kill(-app.pid, 'SIGKILL')
+    if (groupRuns(app.pid)) process.kill(-Number(app.pid), 'SIGKILL')
     throw new Error(`${error.message}\n${output()}`, { cause: error })
   }
 }

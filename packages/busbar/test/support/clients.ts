@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import http from 'node:http'
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
-import axios, { type RawAxiosResponseHeaders } from 'axios'
+import axios from 'axios'
 import { got } from 'got'
 import * as undici6 from 'undici6'
 import * as undici7 from 'undici7'
@@ -34,7 +34,7 @@ export const clients: Readonly<Record<string, (origin: string) => Client>> = {
   'node:http, agent: false': () => httpClient(false),
   axios: () => ({ send: sendByAxios, ...nothingToClose }),
   got: () => ({ send: sendByGot, ...nothingToClose }),
-  fetch: () => fetchClient(fetch as unknown as Fetch),
+  fetch: () => fetchClient(fetch),
   ...undiciClients('undici 6', undici6 as unknown as Undici),
   ...undiciClients('undici 7', undici7 as unknown as Undici),
   ...undiciClients('undici 8', undici8 as unknown as Undici),
@@ -71,7 +71,7 @@ async function sendByAxios({ url, body, ...options }: ClientRequest): Promise<Cl
     validateStatus: () => true,
     ...options,
   })
-  return { status: response.status, headers: response.headers as RawAxiosResponseHeaders, body: response.data }
+  return { status: response.status, headers: response.headers, body: response.data }
 }
 
 async function sendByGot({ url, body, method = 'GET', ...options }: ClientRequest): Promise<ClientResponse> {
