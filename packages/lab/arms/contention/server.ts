@@ -1,0 +1,43 @@
+/**
+ * Counts to `increments` in `WORKERS` threads that share memory, and answers the total: `GET /run?increments=20000000&
+ * tasks=500&shards=500`. The threads are there before; a run is what they do. `contention.go` does the same.
+ */
+import http, { type ServerResponse } from 'node:http'
+import { Worker } from 'node:worker_threads'
+import { totalOf, type Order } from './ways.ts'
+
+const { WORKERS = '1', PORT = '0', WAY = 'atomic' } = process.env
+const threads = Array.from(
+  { length: Number(WORKERS) },
+  () => new Worker(new URL('thread.ts', import.meta.url), { workerData: WAY }),
+)
+for (const thread of threads)
+  thread.on('error', (error) => {
+    console.error(error)
+    process.exit(1)
+  })
+
+http
+  .createServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost')
+    const number = (name: string) => Number(searchParams.get(name))
+    if (pathname !== '/run') response.end('ready')
+    else void run(response, number('increments'), number('tasks'), number('shards'))
+  })
+  .listen(Number(PORT), '127.0.0.1')
+
+async function run(response: ServerResponse, increments: number, tasks: number, shards: number): Promise<void> {
+  const memory = new SharedArrayBuffer(128 * (shards + 1))
+  const done = threads.map(
+    (thread, index) =>
+      new Promise((resolve) => {
+        thread.once('message', resolve)
+        const order: Order = { memory, increments, tasks, shards, index, threads: threads.length }
+        thread.postMessage(order)
+      }),
+  )
+  await Promise.all(done)
+  const body = `{"total":${totalOf(memory, WAY)}}`
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length })
+  response.end(body)
+}

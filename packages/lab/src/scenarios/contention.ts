@@ -1,0 +1,55 @@
+import { join } from 'node:path'
+import { armProgram, type Arm } from '../arm.ts'
+import { exactly, program } from './launch.ts'
+import type { Scenario } from './scenario.ts'
+
+const ways = {
+  mutex: ['a mutex on Atomics.wait', 'a sync.Mutex'],
+  atomic: ['Atomics.add on one cell', 'one atomic.Int64'],
+  'sharded-atomic': ['Atomics.add on a cell for each shard', 'an atomic for each shard'],
+  'sharded-plain': ['plain stores, a cell for each shard', 'plain stores, a cell for each shard'],
+} as const
+
+/**
+ * A job rather than a load: a run is one request, whose answer is the total that was counted, and the next begins when
+ * it has come. So a wrong total is a wrong answer, latency is a run's time, and rounds and verdicts are as everywhere.
+ * `workers` are the threads.
+ */
+export const contention: Scenario = {
+  name: 'contention',
+  question: 'Threads that count together: what does it cost them to agree on the total?',
+  unit: 'run',
+  baseline: 'atomic',
+  arms: Object.entries(ways).flatMap(([way, [inNode, inGo]]) => [node(way, inNode), go(way, inGo)]),
+  quick: { arms: ['mutex', 'sharded-atomic', 'sharded-plain'] },
+  connections: [1],
+  workers: [4],
+  parameters: { increments: 20_000_000, tasks: 500, shards: 500 },
+  request: ({ increments = 1, tasks = 1, shards = 1 }) => ({
+    path: `/run?increments=${increments}&tasks=${tasks}&shards=${shards}`,
+    expect: exactly(`{"total":${increments}}`),
+  }),
+  work: { runs: 3, timeoutMs: 60_000 },
+}
+
+function node(way: string, title: string): Arm {
+  const file = armProgram('contention/server.ts')
+  return {
+    name: way,
+    title: `Node, ${title}`,
+    launch: (place) => program(place, '/ready', { file, env: { WAY: way } }),
+  }
+}
+
+/** Tasks are goroutines, on as many threads as there are workers. */
+function go(way: string, title: string): Arm {
+  return {
+    name: `go-${way}`,
+    title: `Go, ${title}`,
+    requires: { kind: 'go', source: 'contention/contention.go' },
+    launch(place) {
+      const launch = program(place, '/ready', { file: '', env: { WAY: way, GOMAXPROCS: String(place.workers) } })
+      return { ...launch, command: [join(place.packages, 'program')] }
+    },
+  }
+}
