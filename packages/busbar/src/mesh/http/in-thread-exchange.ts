@@ -88,7 +88,7 @@ export class InThreadExchange extends Answer implements Exchange {
 
   /** The program's code runs in here. */
   start(): void {
-    if (!this.isOpen) return
+    if (!this.isOpen || this.#socket !== undefined) return
     if (this.#endpoint.state === 'stopped' || !this.#endpoint.server.listening) this.putFailure(this.#unavailable())
     else this.#enter(() => this.#begin())
   }
@@ -206,9 +206,13 @@ export class InThreadExchange extends Answer implements Exchange {
       try {
         run()
       } catch (error) {
-        process.nextTick(rethrow, error)
+        this.threw(error)
       }
     })
+  }
+
+  protected threw(error: unknown): void {
+    process.nextTick(rethrow, error)
   }
 
   #putHeadOnce(): void {

@@ -57,10 +57,10 @@ export class Upload {
     this.wanted()
   }
 
-  /** The connection is there. */
+  /** The connection is there. A new one begins to read in the next tick: no data before, or it would forget a pause. */
   start(socket: VirtualSocket): void {
     this.#socket = socket
-    this.pass()
+    this.wanted()
   }
 
   /** There may be something to pass on, in a turn of its own: a fast writer must not starve everybody else. */
