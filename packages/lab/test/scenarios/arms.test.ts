@@ -2,51 +2,60 @@ import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
-import type { CertificateFiles } from '../../src/arm.ts'
+import { after, before, describe, test, type TestContext } from 'node:test'
+import type { Arm, CertificateFiles } from '../../src/arm.ts'
+import type { LoadRequest } from '../../src/engine/job.ts'
 import { canReadProcesses, pidsOf } from '../../src/machine/processes.ts'
+import { Keeper } from '../../src/machine/keeper.ts'
 import { makeCertificate } from '../../src/machine/certificate.ts'
 import { provide } from '../../src/packages.ts'
 import { Copy } from '../../src/protocol/copy.ts'
 import { cellsOf } from '../../src/scenarios/cells.ts'
 import { scenarios } from '../../src/scenarios/index.ts'
-import { askOnce } from '../support/ask.ts'
+import type { Scenario } from '../../src/scenarios/scenario.ts'
+import { assertHolds } from '../support/holds.ts'
 
 let folder: string
 let certificate: CertificateFiles
+let keeper: Keeper
 
-before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'busbar-lab-test-'))
-  certificate = await makeCertificate(folder)
-})
-after(() => rm(folder, { recursive: true, force: true }))
-
-for (const scenario of scenarios.values())
-  describe(scenario.name, () => {
-    // What comes from a registry is only ever installed when somebody asks for it, hence never by a test.
-    const arms = scenario.arms.filter((arm) => arm.requires?.kind !== 'npm')
-    for (const arm of arms)
-      test(`${arm.name} gives the answers that are expected, byte for byte, and leaves nothing running`, async (t) => {
-        const missing = (await provide([arm])).missing.get(arm.name)
-        if (missing !== undefined) return t.skip(missing)
-        const { PATH = '', HOME = '' } = process.env
-        const copy = await Copy.start(arm, { workers: 2, certificate, environment: { PATH, HOME } })
-        try {
-          for (const variant of [undefined, ...Object.keys(scenario.variants ?? {})])
-            for (const { request, probe } of worksOf(scenario.name, arm.name, variant)) {
-              await askOnce(copy, request, certificate)
-              if (probe) await askOnce(copy, probe, certificate)
-            }
-        } finally {
-          await copy.end()
-        }
-        if (canReadProcesses) assert.deepEqual(await pidsOf(copy.session), [])
-      })
+describe('every arm that needs no registry', () => {
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'busbar-lab-test-'))
+    certificate = await makeCertificate(folder)
+    keeper = new Keeper()
   })
+  after(async () => {
+    await keeper.close()
+    await rm(folder, { recursive: true, force: true })
+  })
+  for (const scenario of scenarios.values())
+    for (const arm of scenario.arms.filter(({ requires }) => requires?.kind !== 'npm'))
+      test(`${scenario.name}, ${arm.name}: answers what is expected, byte for byte, and leaves nothing running`, (t) =>
+        tryOnce(scenario, arm, t))
+})
 
-function worksOf(scenario: string, arm: string, variant: string | undefined) {
-  const choice = { arms: [arm], quick: true, ...(variant !== undefined && { variant }) }
-  const cells = cellsOf(scenarios.get(scenario)!, choice).filter((cell) => cell.arm.name === arm)
-  assert.ok(cells.length > 0)
-  return cells.flatMap(({ work }) => work.requests.map((request) => ({ request, probe: work.probe?.request })))
+async function tryOnce(scenario: Scenario, arm: Arm, t: TestContext): Promise<void> {
+  const missing = (await provide([arm])).missing.get(arm.name)
+  if (missing !== undefined) return t.skip(missing)
+  const { PATH = '', HOME = '' } = process.env
+  const environment = { PATH, HOME, NODE_ENV: 'production' }
+  const copy = await Copy.start(arm, { workers: 2, certificate, keeper, environment, launcher: [] })
+  try {
+    for (const request of questionsTo(scenario, arm)) assertHolds(request, await copy.ask(request))
+  } finally {
+    await copy.end()
+  }
+  if (canReadProcesses) assert.deepEqual(await pidsOf(copy.session), [])
+}
+
+/** What the arm is asked in the scenario's own work and in each of its variants, and what it is asked beside that. */
+function questionsTo(scenario: Scenario, arm: Arm): LoadRequest[] {
+  const variants = [undefined, ...Object.keys(scenario.variants ?? {})]
+  const cells = variants.flatMap((variant) =>
+    cellsOf(scenario, { arms: [arm.name], quick: true, ...(variant !== undefined && { variant }) }),
+  )
+  const works = cells.filter((cell) => cell.arm === arm).map((cell) => cell.work)
+  assert.ok(works.length >= variants.length)
+  return works.flatMap(({ requests, probe }) => (probe === undefined ? requests : [...requests, probe.request]))
 }
