@@ -184,7 +184,7 @@ impl<'a> Engine<'a> {
     fn feed(&mut self, place: usize) {
         if self.pacer.is_some() {
             match self.waiting.pop_front() {
-                Some(due) => self.send(place, due),
+                Some(due) => self.send_waiting(place, due),
                 None => self.free.push(place),
             }
         } else {
@@ -199,9 +199,10 @@ impl<'a> Engine<'a> {
         }
     }
 
-    fn send(&mut self, place: usize, due: Nanos) {
+    /// Open loop: a connection has become free for a request that waited for one, which is the server's doing.
+    fn send_waiting(&mut self, place: usize, due: Nanos) {
         self.clock();
-        self.record.paced(due, self.now);
+        self.record.queued += 1;
         self.queue(place, due);
     }
 
@@ -221,10 +222,18 @@ impl<'a> Engine<'a> {
             }
             self.waiting.push_back(due);
         }
-        while !self.waiting.is_empty() {
+        while let Some(&due) = self.waiting.front() {
             let Some(place) = self.free.pop() else { return };
-            if self.connections[place].is_open() {
-                self.feed(place);
+            if !self.connections[place].is_open() {
+                continue;
+            }
+            self.waiting.pop_front();
+            self.clock();
+            // Connections were free, so nothing but this loop has kept it back since it was due.
+            self.record.paced(due, self.now);
+            self.queue(place, due);
+            if let Err(error) = self.connections[place].flush() {
+                self.broke(place, &error);
             }
         }
     }

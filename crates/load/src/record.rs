@@ -49,7 +49,9 @@ pub struct Record {
     pub latency: Histogram<u64>,
     /// From due to written: the generator's own lateness, open loop only.
     pub pacing: Histogram<u64>,
-    /// Requests that were due but found no free connection in time to be on time are in `pacing` too; these never got one.
+    /// Open loop: all connections were in use when they were due, so that the server decided when they were written.
+    pub queued: u64,
+    /// Due, but no connection became free for them.
     pub unsent: u64,
     /// In flight when the job ended, grace included; each is in `latency` with the time it had waited.
     pub unfinished: u64,
@@ -72,6 +74,7 @@ impl Record {
             bytes: 0,
             latency: new_histogram(),
             pacing: new_histogram(),
+            queued: 0,
             unsent: 0,
             unfinished: 0,
             late: 0,

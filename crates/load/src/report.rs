@@ -38,6 +38,8 @@ pub struct Outcome {
     /// By kind: `mismatch` ones by what differed.
     pub failures: BTreeMap<String, u64>,
     pub failed: u64,
+    /// Due when all connections were in use; written late for that.
+    pub queued: u64,
     /// Due but never written, in flight at the end of the grace, answered within the grace.
     pub unsent: u64,
     pub unfinished: u64,
@@ -47,7 +49,7 @@ pub struct Outcome {
     pub first_problem: Option<String>,
     /// Failed, unfinished and unsent requests included, with the time they had waited.
     pub latency: Distribution,
-    /// How late the generator wrote what was due; none in a closed loop.
+    /// How late the generator wrote what was due and had a connection; none in a closed loop.
     pub pacing: Option<Distribution>,
     pub generator: Generator,
 }
@@ -101,6 +103,7 @@ impl Line {
             statuses: record.statuses.clone(),
             failures,
             failed: record.total_failed(),
+            queued: record.queued,
             unsent: record.unsent,
             unfinished: record.unfinished,
             late: record.late,

@@ -80,7 +80,7 @@ impl Engine<'_> {
             }
         } else if self.connections[place].in_flight.is_empty() {
             match self.waiting.pop_front() {
-                Some(due) => self.send(place, due),
+                Some(due) => self.send_waiting(place, due),
                 None => self.free.push(place),
             }
         }

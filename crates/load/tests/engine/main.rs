@@ -2,4 +2,5 @@
 
 mod support;
 mod theory;
+mod transports;
 mod truth;

@@ -1,7 +1,7 @@
 //! A server whose delays are known, and the engine run against it.
 
 use std::io::{Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Instant;
@@ -36,8 +36,20 @@ pub fn serve(behave: impl Fn(u64, Instant) -> Answer + Send + Sync + 'static) ->
     address
 }
 
-fn converse(mut stream: TcpStream, behave: &Behaviour, count: &std::sync::atomic::AtomicU64, began: Instant) {
+fn converse(stream: TcpStream, behave: &Behaviour, count: &std::sync::atomic::AtomicU64, began: Instant) {
     let _ = stream.set_nodelay(true);
+    let socket = stream.try_clone().unwrap();
+    converse_over(stream, || reset(&socket), behave, count, began);
+}
+
+/// Over any stream; one that cannot be reset is dropped instead. It ends with the connection.
+pub fn converse_over(
+    mut stream: impl Read + Write,
+    reset: impl Fn(),
+    behave: &Behaviour,
+    count: &std::sync::atomic::AtomicU64,
+    began: Instant,
+) {
     let mut pending = Vec::new();
     let mut piece = [0; 16 * 1024];
     loop {
@@ -52,10 +64,9 @@ fn converse(mut stream: TcpStream, behave: &Behaviour, count: &std::sync::atomic
                 }
                 Answer::SendAndEnd(bytes) => {
                     let _ = stream.write_all(&bytes);
-                    let _ = stream.shutdown(Shutdown::Both);
                     return;
                 }
-                Answer::Reset => return reset(&stream),
+                Answer::Reset => return reset(),
                 Answer::Nothing => {}
             }
         }
@@ -88,8 +99,12 @@ pub fn ok(body: &str) -> Vec<u8> {
 
 /// Runs the engine and returns its `result` line; `job` lacks only the target.
 pub fn load(address: &str, job: &str) -> serde_json::Value {
+    load_target(&serde_json::json!({ "address": address }), job)
+}
+
+pub fn load_target(target: &serde_json::Value, job: &str) -> serde_json::Value {
     let mut job: serde_json::Value = serde_json::from_str(job).unwrap();
-    job["target"] = serde_json::json!({ "address": address });
+    job["target"] = target.clone();
     let mut child =
         Command::new(env!("CARGO_BIN_EXE_busbar-load")).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(job.to_string().as_bytes()).unwrap();

@@ -133,3 +133,17 @@ fn an_open_loop_sends_what_its_clock_says_however_slow_the_server_is() {
     assert!(number("unsent") >= 100, "{result}");
     assert_eq!(result["latency"]["count"], 200);
 }
+
+#[test]
+fn waiting_for_a_connection_is_the_servers_lateness_not_the_generators() {
+    let address = serve(|_, _| {
+        std::thread::sleep(Duration::from_millis(50));
+        Answer::Send(ok("hello"))
+    });
+    // Two connections of 20 a second meet 200: all but the first few wait for one.
+    let rest = r#""load":{"loop":"open","durationMs":1000,"rate":200,"arrivals":"constant"},"connections":2"#;
+    let result = load(&address, &job(rest));
+    let queued = result["queued"].as_u64().unwrap();
+    assert!(queued > 20, "{result}");
+    assert_eq!(queued + result["pacing"]["count"].as_u64().unwrap() + result["unsent"].as_u64().unwrap(), 200);
+}

@@ -147,6 +147,7 @@ function result(job: LoadJob, found: Found, seconds: number, cpu: NodeJS.CpuUsag
     statuses: state.statuses,
     failures: state.failures,
     failed,
+    queued: 0,
     unsent: 0,
     unfinished: 0,
     late: 0,

@@ -53,6 +53,7 @@ export interface LoadResult {
   statuses: Record<string, number>
   failures: Record<string, number>
   failed: number
+  queued: number
   unsent: number
   unfinished: number
   late: number
