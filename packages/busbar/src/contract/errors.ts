@@ -50,6 +50,18 @@ export const errorTable = {
   SERVICE_UNAVAILABLE: { status: 503, exit: 1 },
   SERVICE_HANGUP: { status: 502, exit: 1 },
 
+  // Typed calls
+  CONTRACT_INVALID: { status: 500, exit: 1 },
+  UNAUTHENTICATED: { status: 401, exit: 1 },
+  FORBIDDEN: { status: 403, exit: 1 },
+  SERVICE_UNKNOWN: { status: 404, exit: 1 },
+  METHOD_UNKNOWN: { status: 404, exit: 1 },
+  MEDIA_TYPE_UNSUPPORTED: { status: 415, exit: 1 },
+  INPUT_INVALID: { status: 422, exit: 1 },
+  ANSWER_MALFORMED: { status: 502, exit: 1 },
+  RESOURCE_EXHAUSTED: { status: 503, exit: 1 },
+  DEADLINE_EXCEEDED: { status: 504, exit: 1 },
+
   // The gateway
   ROUTE_NOT_FOUND: { status: 404, exit: 1 },
   BODY_TOO_LARGE: { status: 413, exit: 1 },
@@ -58,11 +70,34 @@ export const errorTable = {
   REQUEST_TIMEOUT: { status: 408, exit: 1 },
   RESPONSE_TIMEOUT: { status: 504, exit: 1 },
 
-  /** A fault in Busbar itself. */
+  /** A fault in Busbar itself, or in the code of a typed service. */
   INTERNAL: { status: 500, exit: 1 },
 } as const satisfies Record<string, { status: number; exit: number }>
 
 export type ErrorCode = keyof typeof errorTable
+
+/** What a typed call's errors say besides their message, by code. */
+export interface ErrorData {
+  readonly INPUT_INVALID: { readonly issues: readonly InputIssue[] }
+  /** The nearest names that there are. */
+  readonly SERVICE_UNKNOWN: { readonly nearest: readonly string[] }
+  readonly METHOD_UNKNOWN: { readonly nearest: readonly string[] }
+  /** In seconds. */
+  readonly RESOURCE_EXHAUSTED: { readonly retryAfter?: number }
+  /** Under which the service's log has the cause. */
+  readonly INTERNAL: { readonly id: string }
+}
+
+export interface InputIssue {
+  /** From the input's top: names of fields and indexes of lists. */
+  readonly path: readonly (string | number)[]
+  readonly message: string
+}
+
+/** Every error of the table, told apart by `code`: `data` is what {@link ErrorData} says. */
+export type CallError =
+  | { [Code in keyof ErrorData]: BusbarError<Code, ErrorData[Code]> }[keyof ErrorData]
+  | BusbarError<Exclude<ErrorCode, keyof ErrorData>, undefined>
 
 export interface ErrorParts {
   /** What happened and where: one sentence, no trailing full stop needed. */
@@ -72,6 +107,8 @@ export interface ErrorParts {
   cause?: unknown
   /** The service the failure belongs to. */
   service?: string
+  /** What a program may want to know about the failure; see {@link ErrorData}. */
+  data?: unknown
 }
 
 /** What of an error crosses a thread: plain data, the stack included, since both sides are the user's own machine. */
@@ -84,28 +121,37 @@ export interface ErrorRecord {
   stack?: string
 }
 
-export class BusbarError extends Error {
+/** An error that a contract declares: its code and its status are the contract's own. */
+export interface Declaration {
+  readonly status: number
+}
+
+export class BusbarError<Code extends string = ErrorCode, Data = unknown> extends Error {
   override readonly name = 'BusbarError'
-  readonly code: ErrorCode
+  readonly code: Code
   readonly hint: string | undefined
   readonly service: string | undefined
+  readonly data: Data
+  /** What an HTTP caller sees. */
+  readonly status: number
+  /** True where the code is not of the table above, but one that the called method's contract declares. */
+  readonly declared: boolean
 
-  constructor(code: ErrorCode, parts: ErrorParts) {
+  constructor(code: Code, parts: ErrorParts, declaration?: Declaration) {
     super(parts.message, parts.cause === undefined ? undefined : { cause: parts.cause })
     this.code = code
     this.hint = parts.hint
     this.service = parts.service
-  }
-
-  get status(): number {
-    return errorTable[this.code].status
+    this.data = parts.data as Data
+    this.declared = declaration !== undefined
+    this.status = declaration?.status ?? errorTable[code as ErrorCode].status
   }
 
   get exitCode(): number {
-    return errorTable[this.code].exit
+    return this.declared ? 1 : errorTable[this.code as ErrorCode].exit
   }
 
-  /** True for any error that carries one of our codes, whichever copy of this package made it. */
+  /** True for any error that carries one of the table's codes, whichever copy of this package made it. */
   static is(error: unknown, code?: ErrorCode): error is BusbarError {
     if (!(error instanceof Error) || error.name !== 'BusbarError') return false
     const found = (error as { code?: unknown }).code
@@ -122,7 +168,7 @@ export class BusbarError extends Error {
   toRecord(): ErrorRecord {
     const stack = this.cause instanceof Error ? this.cause.stack : this.stack
     return {
-      code: this.code,
+      code: this.code as ErrorCode,
       message: this.message,
       ...(this.hint !== undefined && { hint: this.hint }),
       ...(this.service !== undefined && { service: this.service }),

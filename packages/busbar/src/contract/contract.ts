@@ -1,0 +1,32 @@
+import type { Methods } from './method.ts'
+
+export const contractBrand: unique symbol = Symbol.for('busbar.contract') as never
+
+/** What a typed service offers, as a value: all that its callers import. */
+export interface Contract<M extends Methods = Methods> {
+  readonly [contractBrand]: true
+  readonly name: string
+  readonly methods: M
+  readonly docs: string | undefined
+}
+
+/** By its brand: caller and service may have different copies of this package. */
+export function isContract(value: unknown): value is Contract {
+  return typeof value === 'object' && value !== null && (value as Partial<Contract>)[contractBrand] === true
+}
+
+/** What promises, JSON and objects themselves ask for: a client must not answer to it. */
+const reserved: ReadonlySet<string> = new Set([
+  'then',
+  'catch',
+  'finally',
+  'constructor',
+  'prototype',
+  'toJSON',
+  'toString',
+  'valueOf',
+])
+
+export function isMethodName(name: string): boolean {
+  return /^[A-Za-z][A-Za-z0-9_]*$/.test(name) && !reserved.has(name)
+}

@@ -1,0 +1,113 @@
+import { BusbarError, errorTable, type ErrorCode, type InputIssue } from '../errors.ts'
+import { nameOf, type CallSite } from '../call.ts'
+import type { Fail } from '../context.ts'
+import type { DeclaredErrors, ErrorSpec } from '../method.ts'
+import { Uncarriable } from '../value/kinds.ts'
+
+/** Known by identity: only what this very method declared goes out as its own; see {@link toCallError}. */
+const thrownBy = new WeakMap<BusbarError<string>, CallSite>()
+
+/** The `fail` of a method's context. */
+export function failOf(site: () => CallSite, errors: Readonly<Record<string, ErrorSpec>>): Fail<DeclaredErrors> {
+  return (code, ...[data]) => {
+    const spec = Object.hasOwn(errors, code) ? errors[code] : undefined
+    if (spec === undefined) throw new TypeError(`fail('${code}') in ${nameOf(site())}, which declares no such error`)
+    const parts = { message: `${nameOf(site())} answered ${code}`, service: site().service, data }
+    const error = new BusbarError<string>(code, parts, spec)
+    thrownBy.set(error, site())
+    throw error
+  }
+}
+
+export function wasDeclared(error: unknown, site: CallSite): error is BusbarError<string> {
+  return error instanceof Error && thrownBy.get(error as BusbarError<string>) === site
+}
+
+/** Of these it does not matter whose they were: what they say holds for the caller's caller too. */
+const passedOn: ReadonlySet<ErrorCode> = new Set([
+  'DEADLINE_EXCEEDED',
+  'CALL_ABORTED',
+  'RESOURCE_EXHAUSTED',
+  'SERVICE_UNAVAILABLE',
+  'SERVICE_HANGUP',
+  'WORKER_DIED',
+])
+
+/** What a method may answer with by throwing it: who may call, and whether there is room. */
+const ownCodes: ReadonlySet<ErrorCode> = new Set([...passedOn, 'UNAUTHENTICATED', 'FORBIDDEN', 'INPUT_INVALID'])
+
+/**
+ * The caller's view of what a method threw. Everything that is not meant for callers becomes INTERNAL with an id, under
+ * which the service's log has the whole of it: a stack, a message of a database, or the error of another service, whose
+ * code would say something else here.
+ */
+export function toCallError(thrown: unknown, site: CallSite): BusbarError<string> {
+  if (wasDeclared(thrown, site)) return thrown
+  if (BusbarError.is(thrown)) {
+    const isOwn = thrown.service === undefined || thrown.service === site.service
+    if (passedOn.has(thrown.code) || (isOwn && ownCodes.has(thrown.code))) return thrown
+  }
+  return internal(thrown, site)
+}
+
+function internal(thrown: unknown, site: CallSite): BusbarError {
+  const id = globalThis.crypto.randomUUID()
+  const { service } = site
+  site.log.error(`${nameOf(site)} failed (${id}): ${describe(thrown)}`, { id })
+  const message = `${nameOf(site)} failed; the log of the service has the cause under ${id}`
+  return new BusbarError('INTERNAL', { message, service, data: { id }, cause: thrown })
+}
+
+function describe(thrown: unknown): string {
+  try {
+    if (thrown instanceof Error) return thrown.stack ?? `${thrown.name}: ${thrown.message}`
+    return `a non-error was thrown: ${String(thrown)}`
+  } catch {
+    return 'a value was thrown that cannot be shown'
+  }
+}
+
+export function inputInvalid(site: { service: string; method: string }, issues: readonly InputIssue[]): BusbarError {
+  const [first] = issues
+  const where = first === undefined || first.path.length === 0 ? '' : ` at ${first.path.join('.')}`
+  const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : ''
+  return new BusbarError('INPUT_INVALID', {
+    message: `the input of ${nameOf(site)} is not valid${where}: ${first?.message ?? 'no reason given'}${more}`,
+    service: site.service,
+    data: { issues },
+  })
+}
+
+/** Of an input that no call carries; anything else is returned as it is. */
+export function fromUncarriable(site: { service: string; method: string }, thrown: unknown): unknown {
+  if (!(thrown instanceof Uncarriable)) return thrown
+  return inputInvalid(site, [{ path: thrown.path, message: thrown.message }])
+}
+
+/** What the output schema refused, for the log. */
+export class OutputRefused extends Error {
+  constructor(issues: readonly InputIssue[]) {
+    super(issues.map(({ path, message }) => `${path.join('.') || 'result'}: ${message}`).join('; '))
+    this.name = 'OutputRefused'
+  }
+}
+
+/** As it came over a wire: `status` where the code is a declared one. */
+export interface WireError {
+  readonly code: string
+  readonly message: string
+  readonly status: number
+  readonly data: unknown
+}
+
+/** Undefined for a code that neither the table nor the contract has. */
+export function fromWire(
+  wire: WireError,
+  service: string,
+  errors: Readonly<Record<string, ErrorSpec>>,
+): BusbarError<string> | undefined {
+  const { code, message, data } = wire
+  const parts = { message, service, data }
+  if (Object.hasOwn(errorTable, code)) return new BusbarError(code as ErrorCode, parts)
+  return Object.hasOwn(errors, code) ? new BusbarError<string>(code, parts, errors[code]) : undefined
+}

@@ -1,0 +1,160 @@
+import { distance } from 'fastest-levenshtein'
+import type { LiveCall } from '../call.ts'
+import type { Log } from '../context.ts'
+import { BusbarError } from '../errors.ts'
+import type { ClientFunction } from '../client.ts'
+import type { Implementation } from '../implementation.ts'
+import { HostedMethod, type Around } from './hosted-method.ts'
+
+export interface HostOptions {
+  /** The address it is called by: the contract's name, unless the config says otherwise. */
+  readonly name: string
+  readonly log: Log
+  /** Whether arguments and results are copied, so that it shows who changes what is not his. */
+  readonly clone: boolean
+  /** Calls that may be in flight; more are refused with RESOURCE_EXHAUSTED. */
+  readonly maxInFlight: number
+  /** How the implementation calls other services. */
+  readonly client: ClientFunction
+  /** Runs the service's code in a context of its own, with nothing of the caller's. */
+  readonly enter?: <A extends unknown[], R>(call: LiveCall, run: (...args: A) => R, ...args: A) => R
+}
+
+export const defaultMaxInFlight = 10_000
+
+/** A typed service in this thread. */
+export interface TypedHost {
+  readonly name: string
+  readonly contract: Implementation['contract']
+  /** Throws METHOD_UNKNOWN with the nearest names. */
+  method(name: string): HostedMethod
+  readonly inFlight: number
+  /**
+   * Takes no new calls, waits until those in flight are answered, aborts the rest after `timeout` milliseconds, and
+   * disposes the implementation. Rejects with what its disposal threw.
+   */
+  stop(timeout: number): Promise<void>
+}
+
+/** Makes the implementation. Rejects with what that throws, or with CONTRACT_INVALID where it lacks a method. */
+export async function startHost(implementation: Implementation, options: HostOptions): Promise<TypedHost> {
+  const setup = { client: options.client, log: options.log, service: options.name }
+  return new Host(implementation, await implementation.create(setup), options)
+}
+
+class Host implements TypedHost, Around {
+  readonly name: string
+  readonly service: string
+  readonly contract: Implementation['contract']
+  readonly options: HostOptions
+  readonly interceptors: Implementation['interceptors']
+  readonly signalled = new Set<LiveCall>()
+  inFlight = 0
+  readonly #created: object
+  readonly #implementation: Implementation
+  readonly #methods = new Map<string, HostedMethod>()
+  #state: 'serving' | 'draining' | 'stopped' = 'serving'
+  #idle: (() => void) | undefined
+  #stopped: Promise<void> | undefined
+
+  constructor(implementation: Implementation, created: object, options: HostOptions) {
+    this.name = this.service = options.name
+    this.contract = implementation.contract
+    this.interceptors = implementation.interceptors
+    this.options = options
+    this.#implementation = implementation
+    this.#created = created
+    for (const [name, spec] of Object.entries(implementation.contract.methods))
+      this.#methods.set(name, new HostedMethod(name, spec, implementation.bind(created, name), this))
+  }
+
+  method(name: string): HostedMethod {
+    const method = this.#methods.get(name) ?? this.#open(name)
+    if (method !== undefined) return method
+    throw methodUnknown(this.name, name, [...this.#methods.keys()])
+  }
+
+  refusal(): BusbarError | undefined {
+    if (this.#state !== 'serving') return stopping(this.name)
+    return this.inFlight < this.options.maxInFlight ? undefined : exhausted(this.name, this.inFlight)
+  }
+
+  began(): void {
+    this.inFlight++
+  }
+
+  left(): void {
+    if (--this.inFlight === 0) this.#idle?.()
+  }
+
+  stop(timeout: number): Promise<void> {
+    return (this.#stopped ??= this.#stop(timeout))
+  }
+
+  /** Of a plain class or object: what it has is only known when it is called. */
+  #open(name: string): HostedMethod | undefined {
+    const spec = this.#implementation.openMethod?.(name)
+    if (spec === undefined) return undefined
+    const method = new HostedMethod(name, spec, this.#implementation.bind(this.#created, name), this)
+    this.#methods.set(name, method)
+    return method
+  }
+
+  async #stop(timeout: number): Promise<void> {
+    this.#state = 'draining'
+    if (this.inFlight > 0) await this.#untilIdle(timeout)
+    for (const call of this.signalled) call.end(stopping(this.name))
+    this.#state = 'stopped'
+    await this.#implementation.dispose(this.#created)
+  }
+
+  async #untilIdle(timeout: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, timeout)
+    this.#idle = resolve
+    await promise
+    clearTimeout(timer)
+  }
+}
+
+export function methodUnknown(service: string, name: string, names: readonly string[]): BusbarError {
+  const near = nearestNames(name, names)
+  return new BusbarError('METHOD_UNKNOWN', {
+    message: `service ${service} has no method ${JSON.stringify(name.slice(0, longest))}${near.length === 0 ? '' : `; the nearest are ${near.join(', ')}`}`,
+    service,
+    data: { nearest: near },
+  })
+}
+
+export function serviceUnknown(name: string, names: readonly string[]): BusbarError {
+  const near = nearestNames(name, names)
+  return new BusbarError('SERVICE_UNKNOWN', {
+    message: `there is no service ${JSON.stringify(name)}${near.length === 0 ? '' : `; the nearest are ${near.join(', ')}`}`,
+    service: name,
+    data: { nearest: near },
+  })
+}
+
+/** The comparison costs the product of both lengths, and a caller chooses one of them. */
+const longest = 128
+
+function nearestNames(name: string, names: readonly string[]): string[] {
+  const asked = name.slice(0, longest)
+  return names
+    .map((candidate) => ({ candidate, far: distance(asked.toLowerCase(), candidate.toLowerCase()) }))
+    .toSorted((one, other) => one.far - other.far)
+    .slice(0, 3)
+    .map(({ candidate }) => candidate)
+}
+
+function stopping(service: string): BusbarError {
+  return new BusbarError('SERVICE_UNAVAILABLE', { message: `service ${service} is stopping`, service })
+}
+
+function exhausted(service: string, inFlight: number): BusbarError {
+  return new BusbarError('RESOURCE_EXHAUSTED', {
+    message: `service ${service} has ${inFlight} calls in flight and takes no more`,
+    service,
+    data: { retryAfter: 1 },
+  })
+}

@@ -1,0 +1,10 @@
+/** `busbar/contract`: what contracts and implementations are written with. Runs in browsers. */
+export { service, type Service } from './service.ts'
+export { error, fn, stream, type DeclaredErrors, type ErrorSpec, type Method, type Methods } from './method.ts'
+export { type, type Schema } from './schema.ts'
+export { BusbarError, type CallError, type ErrorCode, type ErrorData, type InputIssue } from './errors.ts'
+export type { Contract } from './contract.ts'
+export type { Context, Log, Metadata, Trace } from './context.ts'
+export type { Implementation, Setup } from './implementation.ts'
+export type { Intercepted, Interceptor, Next } from './host/interceptors.ts'
+export type { PlainClient, PlainContract, PlainImplementation } from './plain.ts'

@@ -1,0 +1,42 @@
+import { isPlain, maxDepth, pollutes, Refusal } from './kinds.ts'
+import { locateRefusal } from './refuse.ts'
+
+/**
+ * What the other side would get if the value crossed a network: a copy that shares nothing with it. Throws
+ * {@link Uncarriable}. `structuredClone` would drop classes without a word and carry what JSON does not.
+ */
+export function cloneValue(value: unknown): unknown {
+  try {
+    return clone(value, 0)
+  } catch (error) {
+    throw error instanceof Refusal || error instanceof RangeError ? locateRefusal(value) : error
+  }
+}
+
+function clone(value: unknown, depth: number): unknown {
+  if (typeof value === 'function' || typeof value === 'symbol') throw new Refusal()
+  if (typeof value !== 'object' || value === null) return value
+  if (depth >= maxDepth) throw new Refusal()
+  if (Array.isArray(value)) return Array.from(value as unknown[], (part) => clone(part, depth + 1))
+  if (value instanceof Date) return new Date(value.getTime())
+  if (value instanceof Uint8Array) return new Uint8Array(value)
+  if (value instanceof Map) return cloneMap(value, depth)
+  if (value instanceof Set) return new Set(Array.from(value, (part) => clone(part, depth + 1)))
+  if (!isPlain(value)) throw new Refusal()
+  return cloneObject(value, depth)
+}
+
+function cloneObject(value: Record<string, unknown>, depth: number): unknown {
+  const copy: Record<string, unknown> = {}
+  for (const key of Object.keys(value)) {
+    const part = value[key]
+    if (part === undefined) continue
+    if (pollutes(key, part)) throw new Refusal()
+    copy[key] = clone(part, depth + 1)
+  }
+  return copy
+}
+
+function cloneMap(value: Map<unknown, unknown>, depth: number): unknown {
+  return new Map(Array.from(value, ([key, part]) => [clone(key, depth + 1), clone(part, depth + 1)]))
+}

@@ -1,0 +1,87 @@
+import { toBase64 } from './base64.ts'
+import { isPlain, maxDepth, pollutes, Refusal, tags } from './kinds.ts'
+import { locateRefusal } from './refuse.ts'
+
+/** `undefined` for undefined: a call without input, or without a result. Throws {@link Uncarriable}. */
+export function encodeJson(value: unknown): string | undefined {
+  return value === undefined ? undefined : JSON.stringify(toTagged(value))
+}
+
+/**
+ * The value with everything in tags that JSON does not know. What has nothing of the kind is returned as it is, without
+ * a copy; `JSON.stringify` then leaves out fields that are undefined, as every transport does.
+ */
+export function toTagged(value: unknown): unknown {
+  try {
+    return lower(value, 0)
+  } catch (error) {
+    throw error instanceof Refusal || error instanceof RangeError ? locateRefusal(value) : error
+  }
+}
+
+function lower(value: unknown, depth: number): unknown {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return value
+    case 'number':
+      return isOrdinary(value) ? value : { [tags.number]: Object.is(value, -0) ? '-0' : String(value) }
+    case 'undefined':
+      return { [tags.undefined]: true }
+    case 'bigint':
+      return { [tags.bigint]: String(value) }
+    case 'object':
+      return value === null ? null : lowerObject(value, depth)
+    case 'function':
+    case 'symbol':
+      throw new Refusal()
+  }
+}
+
+function isOrdinary(value: number): boolean {
+  return value === 0 ? !Object.is(value, -0) : Number.isFinite(value)
+}
+
+function lowerObject(value: object, depth: number): unknown {
+  if (depth >= maxDepth) throw new Refusal()
+  if (Array.isArray(value)) return lowerList(value, depth)
+  if (value instanceof Date) return { [tags.date]: Number.isNaN(value.getTime()) ? null : value.toISOString() }
+  if (value instanceof Uint8Array) return { [tags.bytes]: toBase64(value) }
+  if (value instanceof Map)
+    return { [tags.map]: Array.from(value, ([key, part]) => [lower(key, depth + 1), lower(part, depth + 1)]) }
+  if (value instanceof Set) return { [tags.set]: Array.from(value, (part) => lower(part, depth + 1)) }
+  if (!isPlain(value)) throw new Refusal()
+  const lowered = lowerFields(value, depth)
+  return looksLikeTag(value) ? { [tags.plain]: lowered } : lowered
+}
+
+function lowerList(list: readonly unknown[], depth: number): unknown {
+  let copy: unknown[] | undefined
+  for (let at = 0; at < list.length; at++) {
+    const part = lower(list[at], depth + 1)
+    if (part !== list[at]) (copy ??= [...list])[at] = part
+  }
+  return copy ?? list
+}
+
+function lowerFields(value: Record<string, unknown>, depth: number): unknown {
+  let copy: Record<string, unknown> | undefined
+  for (const key of Object.keys(value)) {
+    const part = value[key]
+    if (part === undefined) continue
+    if (pollutes(key, part)) throw new Refusal()
+    const lowered = lower(part, depth + 1)
+    if (lowered !== part) (copy ??= { ...value })[key] = lowered
+  }
+  return copy ?? value
+}
+
+function looksLikeTag(value: Record<string, unknown>): boolean {
+  let first: string | undefined
+  for (const key in value) {
+    if (value[key] === undefined || !Object.hasOwn(value, key)) continue
+    if (first !== undefined || key.charCodeAt(0) !== 0x24) return false
+    first = key
+  }
+  return first !== undefined
+}
