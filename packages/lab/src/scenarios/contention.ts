@@ -1,6 +1,5 @@
-import { join } from 'node:path'
 import { armProgram, type Arm } from '../arm.ts'
-import { exactly, program } from './launch.ts'
+import { exactly, goProgram, program } from './launch.ts'
 import type { Scenario } from './scenario.ts'
 
 const ways = {
@@ -47,9 +46,6 @@ function go(way: string, title: string): Arm {
     name: `go-${way}`,
     title: `Go, ${title}`,
     requires: { kind: 'go', source: 'contention/contention.go' },
-    launch(place) {
-      const launch = program(place, '/ready', { file: '', env: { WAY: way, GOMAXPROCS: String(place.workers) } })
-      return { ...launch, command: [join(place.packages, 'program')] }
-    },
+    launch: (place) => goProgram(place, '/ready', { WAY: way }),
   }
 }

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { armProgram, node, type Launch, type Place } from '../arm.ts'
 import type { Expect } from '../engine/job.ts'
 
@@ -28,6 +29,12 @@ export function program(place: Place, path: string, { file, env }: Program): Lau
   }
 }
 
+/** What a requirement of Go has built, on as many processors as there are workers. */
+export function goProgram(place: Place, path: string, env: Readonly<Record<string, string>>): Launch {
+  const launch = program(place, path, { file: '', env: { GOMAXPROCS: String(place.workers), ...env } })
+  return { ...launch, command: [join(place.packages, 'program')] }
+}
+
 /** Several at once, as processes of one shell, which becomes the last of them: no parent adds its memory to theirs. */
 export function together(place: Place, path: string, programs: readonly Program[]): Launch {
   const line = ({ file, env }: Program) =>
@@ -56,7 +63,7 @@ export function busbar(
   })
 }
 
-/** As `PEERS.md`'s figures were made; the newest of that major version when this was written. */
+/** The newest when this was written. */
 export const wattPackages = { wattpm: '3.67.0', '@platformatic/node': '3.65.0' }
 
 /** Services under Watt, the first of them the entrance; metrics and logs off, as for every other arm. */

@@ -1,6 +1,5 @@
-import { join } from 'node:path'
 import { armProgram, type Arm, type Launch, type Place } from '../arm.ts'
-import { exactly, program } from './launch.ts'
+import { exactly, goProgram, program } from './launch.ts'
 import type { Scenario } from './scenario.ts'
 
 const item = { id: '4711', name: 'Folding shelf bracket, steel', cents: 1295, tags: ['kitchen', 'garage'] }
@@ -47,10 +46,8 @@ function inNode(place: Place): Launch {
   return program(place, path, { file: armProgram('protocols/items.ts'), env: { ITEM: body } })
 }
 
-/** On as many processors as there are workers. */
 function inGo(place: Place): Launch {
-  const launch = program(place, path, { file: '', env: { ITEM: body, GOMAXPROCS: String(place.workers) } })
-  return { ...launch, command: [join(place.packages, 'program')] }
+  return goProgram(place, path, { ITEM: body })
 }
 
 function encrypted(plain: (place: Place) => Launch): (place: Place) => Launch {
