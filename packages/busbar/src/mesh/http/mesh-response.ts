@@ -1,13 +1,16 @@
 import type { ResponseHead } from './exchange.ts'
 import { toArrayBuffer, toBytes, toJson, toText, type Conversion, type FetchBody } from './fetch-body.ts'
 
+/** As they were before any program: frameworks put classes of their own in the globals' place. */
+const { Response, Headers } = globalThis
+
 /** The declared class has properties where the real one has accessors and methods, which TypeScript lets nobody override. */
 const PlainResponse = Response as unknown as new (body: null, init: ResponseInit) => object
 const PlainHeaders = Headers as unknown as new () => { append(name: string, value: string): void }
 
 /** `body` is null for an answer that has none: to HEAD, or with a null body status. */
-export function createResponse(head: ResponseHead, url: string, body: FetchBody | null): Response {
-  return new MeshResponse(head, url, body) as unknown as Response
+export function createResponse(head: ResponseHead, url: string, body: FetchBody | null): globalThis.Response {
+  return new MeshResponse(head, url, body) as unknown as globalThis.Response
 }
 
 /**
@@ -20,9 +23,9 @@ class MeshResponse extends PlainResponse {
   readonly #url: string
   readonly #body: FetchBody | null
   #headers: ImmutableHeaders | undefined
-  #plain: Response | undefined
+  #plain: globalThis.Response | undefined
 
-  constructor(head: ResponseHead, url: string, body: FetchBody | null, plain?: Response) {
+  constructor(head: ResponseHead, url: string, body: FetchBody | null, plain?: globalThis.Response) {
     super(null, { status: head.status, statusText: head.statusText })
     this.#head = head
     this.#url = url
@@ -34,7 +37,7 @@ class MeshResponse extends PlainResponse {
     return this.#url
   }
 
-  get type(): Response['type'] {
+  get type(): globalThis.Response['type'] {
     return 'basic'
   }
 
@@ -42,7 +45,7 @@ class MeshResponse extends PlainResponse {
     return (this.#headers ??= new ImmutableHeaders(this.#head))
   }
 
-  get body(): Response['body'] {
+  get body(): globalThis.Response['body'] {
     return this.#body === null ? null : this.#materialize().body
   }
 
@@ -73,7 +76,7 @@ class MeshResponse extends PlainResponse {
   }
 
   /** The plain response that stands for this one from now on. */
-  #materialize(): Response {
+  #materialize(): globalThis.Response {
     if (this.#plain !== undefined) return this.#plain
     const { status, statusText } = this.#head
     const init = { status, statusText, headers: headerPairs(this.#head) }
