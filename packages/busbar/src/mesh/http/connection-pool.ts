@@ -1,13 +1,14 @@
 import { Server as TlsServer } from 'node:tls'
 import type { AddressInfo } from 'node:net'
 import type { Endpoint } from '../endpoint.ts'
+import { Entrance } from './entrance.ts'
 import { callbacksOf, parserClassOf, parseSilently } from './internals.ts'
 import type { HttpParserClass, ParserCallbacks, ServerInternals } from './internals.ts'
 import { VirtualHandle } from './virtual-handle.ts'
 import { VirtualSocket } from './virtual-socket.ts'
 
-/** Idle ones that are kept: as many calls may be underway at once without making connections. About 8 kB each. */
-const maxIdle = 512
+/** Idle ones that are kept: as many calls may be underway at once without making connections. They time out by themselves. */
+const maxIdle = 2048
 
 /** Lets a parser that never sees text count as idle, not as a connection that is slow to send its first request. */
 const finishedRequest = Buffer.from('GET / HTTP/1.1\r\n\r\n')
@@ -22,6 +23,7 @@ export class ConnectionPool {
   /** Of the server's parsers; there once a connection was made. */
   callbacks!: ParserCallbacks
   parserClass!: HttpParserClass
+  readonly entrance: Entrance
   readonly #server: ServerInternals
   readonly #idle: VirtualSocket[] = []
   #made = 0
@@ -35,6 +37,7 @@ export class ConnectionPool {
   }
 
   constructor(endpoint: Endpoint) {
+    this.entrance = new Entrance(endpoint)
     this.#server = endpoint.server as ServerInternals
   }
 

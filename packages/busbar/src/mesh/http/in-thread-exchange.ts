@@ -42,12 +42,14 @@ export class InThreadExchange extends Answer implements Exchange {
   #text: ResponseText | undefined
   #spoilt = false
   #thisTurn = 0
+  readonly #pool: ConnectionPool
 
   constructor(endpoint: Endpoint, request: ExchangeRequest, plan: RequestPlan, scope: Scope, handler: ExchangeHandler) {
     super(handler)
     this.request = request
     this.plan = plan
     this.#endpoint = endpoint
+    this.#pool = ConnectionPool.of(endpoint)
     this.#scope = scope
     const { body } = request
     if (request.streamed) this.upload = new Upload(this, plan.contentLength)
@@ -81,7 +83,7 @@ export class InThreadExchange extends Answer implements Exchange {
   }
 
   protected override drained(): void {
-    if (this.#socket?.isHolding === true && this.#thisTurn < maxPerTurn) this.#enter(() => this.#socket?.release())
+    if (this.#socket?.isHolding === true && this.#thisTurn < maxPerTurn) this.#enter(release)
   }
 
   // The program's side
@@ -90,7 +92,7 @@ export class InThreadExchange extends Answer implements Exchange {
   start(): void {
     if (!this.isOpen || this.#socket !== undefined) return
     if (this.#endpoint.state === 'stopped' || !this.#endpoint.server.listening) this.putFailure(this.#unavailable())
-    else this.#enter(() => this.#begin())
+    else this.#enter(begin)
   }
 
   passUploadSoon(): void {
@@ -101,7 +103,7 @@ export class InThreadExchange extends Answer implements Exchange {
 
   passUpload(): void {
     this.#uploadDue = false
-    this.#enter(() => this.upload?.pass())
+    this.#enter(passUpload)
   }
 
   uploadDrained(): void {
@@ -145,11 +147,7 @@ export class InThreadExchange extends Answer implements Exchange {
 
   /** `bytes` must be ours. */
   takeText(bytes: Uint8Array): boolean {
-    this.#text ??= new ResponseText(
-      ConnectionPool.of(this.#endpoint).parserClass,
-      this.request.method === 'HEAD',
-      this.#textReader(),
-    )
+    this.#text ??= new ResponseText(this.#pool.parserClass, this.request.method === 'HEAD', this.#textReader())
     this.#text.read(bytes)
     return this.#countTurn(bytes.length) && this.hasRoom
   }
@@ -193,25 +191,22 @@ export class InThreadExchange extends Answer implements Exchange {
     return this.isComplete && !this.#spoilt && this.plan.keepAlive && this.#head?.keepAlive === true
   }
 
-  #begin(): void {
-    const socket = ConnectionPool.of(this.#endpoint).take()
+  begin(): void {
+    const socket = this.#pool.take()
     if (socket === undefined) return this.hungUp()
     this.#socket = socket
     socket.begin(this)
   }
 
-  /** What the program throws is its own uncaught exception, never the caller's. */
-  #enter(run: () => void): void {
-    this.#endpoint.enter(this.#scope, () => {
-      try {
-        run()
-      } catch (error) {
-        this.threw(error)
-      }
-    })
+  release(): void {
+    this.#socket?.release()
   }
 
-  protected threw(error: unknown): void {
+  #enter(step: Step): void {
+    this.#pool.entrance.enter(this.#scope, guarded, this, step)
+  }
+
+  threw(error: unknown): void {
     process.nextTick(rethrow, error)
   }
 
@@ -289,6 +284,21 @@ export class InThreadExchange extends Answer implements Exchange {
       service,
     })
     return Object.assign(new Error('other side closed', { cause }), { name: 'SocketError', code: 'UND_ERR_SOCKET' })
+  }
+}
+
+type Step = (exchange: InThreadExchange) => void
+
+// Not closures: one call makes none.
+const begin: Step = (exchange) => exchange.begin()
+const passUpload: Step = (exchange) => exchange.upload?.pass()
+const release: Step = (exchange) => exchange.release()
+
+function guarded(exchange: InThreadExchange, step: Step): void {
+  try {
+    step(exchange)
+  } catch (error) {
+    exchange.threw(error)
   }
 }
 

@@ -48,6 +48,7 @@ export function catchHead(response: ResponseInternals, headers: unknown): Caught
 export class CaughtHead implements ResponseHead {
   readonly status: number
   readonly statusText: string
+  /** Where Node itself adds a header, the program has not: its name can be set without a look. */
   readonly headers: Record<string, string | string[]> = {}
   readonly rawHeaders: string[] = []
   framing: Framing = 'close'
@@ -83,7 +84,11 @@ export class CaughtHead implements ResponseHead {
 
   /** What stands behind the program's own headers. False for a head that Node's code treats in a way of its own. */
   complete(response: ResponseInternals): boolean {
-    if (response.sendDate && !this.#date) this.#put('Date', 'date', utcDate())
+    if (response.sendDate && !this.#date) {
+      const date = utcDate()
+      this.headers.date = date
+      this.#putLine('Date', date)
+    }
     // Not before: Node's own code, where it has to do this again, encodes a Content-Disposition differently behind it.
     if (this.length >= 0) response._contentLength = this.length
     // Such a response has no chunks, and says so by closing (RFC 9112 section 6.1).
@@ -109,14 +114,17 @@ export class CaughtHead implements ResponseHead {
 
   #putClose(): void {
     this.keepAlive = false
-    this.#put('Connection', 'connection', 'close')
+    this.headers.connection = 'close'
+    this.#putLine('Connection', 'close')
   }
 
   #putKeepAlive(response: ResponseInternals): void {
-    this.#put('Connection', 'connection', 'keep-alive')
+    this.headers.connection = 'keep-alive'
+    this.#putLine('Connection', 'keep-alive')
     if (!response._keepAliveTimeout || !response._defaultKeepAlive) return
-    const max = ~~response._maxRequestsPerSocket! > 0 ? `, max=${response._maxRequestsPerSocket}` : ''
-    this.#put('Keep-Alive', 'keep-alive', `timeout=${Math.floor(response._keepAliveTimeout / 1000)}${max}`)
+    const value = keepAliveValue(response._keepAliveTimeout, response._maxRequestsPerSocket)
+    this.headers['keep-alive'] = value
+    this.#putLine('Keep-Alive', value)
   }
 
   #stateLength(response: ResponseInternals): Framing {
@@ -127,11 +135,14 @@ export class CaughtHead implements ResponseHead {
       const length = response._contentLength
       if (!this.#trailer && !response._removedContLen && typeof length === 'number') {
         this.length = length
-        this.#put('Content-Length', 'content-length', `${length}`)
+        const value = `${length}`
+        this.headers['content-length'] = value
+        this.#putLine('Content-Length', value)
         return 'whole'
       }
       if (!response._removedTE) {
-        this.#put('Transfer-Encoding', 'transfer-encoding', 'chunked')
+        this.headers['transfer-encoding'] = 'chunked'
+        this.#putLine('Transfer-Encoding', 'chunked')
         return 'chunked'
       }
     }
@@ -203,9 +214,13 @@ export class CaughtHead implements ResponseHead {
     }
   }
 
-  #put(name: string, key: string, value: string): void {
+  #putLine(name: string, value: string): void {
     this.rawHeaders.push(name, value)
     this.#size += name.length + value.length
+  }
+
+  #put(name: string, key: string, value: string): void {
+    this.#putLine(name, value)
     const known = this.headers[key]
     if (known === undefined) this.headers[key] = value
     else if (typeof known === 'string') this.headers[key] = [known, value]
@@ -219,6 +234,17 @@ function isJoined(response: ResponseInternals, key: string, values: readonly unk
   if (values.length >= 2 && key === 'cookie') return true
   const unique = (response as unknown as Record<symbol, ReadonlySet<string> | null>)[uniqueHeaders]
   return unique?.has(key) === true
+}
+
+let keepAlive = { timeout: NaN, max: null as number | null, value: '' }
+
+/** The same for all responses of a server. */
+function keepAliveValue(timeout: number, max: number | null): string {
+  if (timeout !== keepAlive.timeout || max !== keepAlive.max) {
+    const limit = ~~max! > 0 ? `, max=${max}` : ''
+    keepAlive = { timeout, max, value: `timeout=${Math.floor(timeout / 1000)}${limit}` }
+  }
+  return keepAlive.value
 }
 
 let date: string | undefined

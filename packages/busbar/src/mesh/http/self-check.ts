@@ -115,7 +115,7 @@ function checkHangup(): void {
 
 /** What goes wrong comes out, instead of being somebody's uncaught exception. */
 class Probe extends InThreadExchange {
-  protected override threw(error: unknown): void {
+  override threw(error: unknown): void {
     throw error
   }
 }
