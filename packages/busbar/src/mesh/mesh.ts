@@ -1,9 +1,9 @@
 import { captureConnections } from './bytes/capture.ts'
 import { announceHops } from './bytes/hops.ts'
-import { installDispatcher } from './http/dispatcher.ts'
+import { installDispatcher } from './http/undici/dispatcher.ts'
 import { fastPathWorks } from './http/exchange.ts'
-import { installFetch } from './http/fetch.ts'
-import { installUndiciRequest } from './http/undici-request.ts'
+import { installFetch } from './http/fetch/fetch.ts'
+import { installUndiciRequest } from './http/undici/request.ts'
 import type { Router } from './router.ts'
 
 /** What every way into the mesh needs: who is called by which name, and how long a chain of calls may be. */

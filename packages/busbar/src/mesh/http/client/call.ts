@@ -1,0 +1,64 @@
+import { BusbarError } from '../../../contract/errors.ts'
+import type { Endpoint } from '../../endpoint.ts'
+import { hopLimitProblem, nextHops } from '../../hops.ts'
+import type { HttpMesh } from '../../mesh.ts'
+import { connectionRefused } from '../../refusals.ts'
+import type { Scope } from '../../scope.ts'
+import type { Address } from './addresses.ts'
+import { canExchange, openExchange, type Exchange, type ExchangeHandler, type ExchangeRequest } from '../exchange.ts'
+
+/** How a call will go: decided before anything of it is sent, so that it can still be handed to another way. */
+export type Route =
+  | { readonly kind: 'exchange'; readonly endpoint: Endpoint; readonly scope: Scope }
+  /** It is known what comes of it: nobody serves, or it is one call too many in a chain. */
+  | { readonly kind: 'settled'; readonly tell: (handler: ExchangeHandler) => void }
+  /** Only a byte stream does it exactly. */
+  | { readonly kind: 'stream' }
+
+export type StartableRoute = Exclude<Route, { kind: 'stream' }>
+
+export function routeCall(mesh: HttpMesh, address: Address, request: ExchangeRequest): Route {
+  const { service, port } = address
+  const hops = nextHops()
+  if (hops > mesh.maxHops) return { kind: 'settled', tell: (handler) => answerHopLimit(mesh, service, handler) }
+  const endpoint = mesh.router.find(service)
+  if (endpoint === undefined)
+    return { kind: 'settled', tell: (handler) => handler.onError(connectionRefused(mesh.router, service, port)) }
+  return canExchange(endpoint, request) ? { kind: 'exchange', endpoint, scope: { service, hops } } : { kind: 'stream' }
+}
+
+/** The handler is never called before this has returned. Throws what {@link openExchange} throws. */
+export function startCall(route: StartableRoute, request: ExchangeRequest, handler: ExchangeHandler): Exchange {
+  return route.kind === 'exchange'
+    ? openExchange(route.endpoint, request, route.scope, handler)
+    : settle(handler, route.tell)
+}
+
+/** An exchange whose end is known from the start. */
+function settle(handler: ExchangeHandler, tell: (handler: ExchangeHandler) => void): Exchange {
+  let open = true
+  const close = (outcome: (handler: ExchangeHandler) => void): void => {
+    if (!open) return
+    open = false
+    outcome(handler)
+  }
+  queueMicrotask(() => close(tell))
+  return {
+    write: () => true,
+    end: () => {},
+    resume: () => {},
+    abort: (error) => close(() => handler.onError(error ?? aborted())),
+  }
+}
+
+function aborted(): BusbarError {
+  return new BusbarError('CALL_ABORTED', { message: 'the caller gave up' })
+}
+
+function answerHopLimit(mesh: HttpMesh, service: string, handler: ExchangeHandler): void {
+  const { status, statusText, contentType, body } = hopLimitProblem(service, mesh.maxHops)
+  const headers = { 'content-type': contentType, 'content-length': String(Buffer.byteLength(body)) }
+  handler.onHead({ status, statusText, headers })
+  handler.onData(body)
+  handler.onEnd({})
+}
