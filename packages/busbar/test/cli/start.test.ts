@@ -178,8 +178,11 @@ test(
       .map((word) => `'${word}'`)
       .join(' ')
     const { promise, resolve } = Promise.withResolvers<string>()
-    execFile(script, ['-qec', line, '/dev/null'], { env: { ...process.env, NO_COLOR: undefined } }, (_error, stdout) =>
-      resolve(stdout),
+    execFile(
+      script,
+      ['-qec', line, '/dev/null'],
+      { env: { ...process.env, NO_COLOR: undefined, FORCE_COLOR: undefined, CI: undefined, TERM: 'xterm' } },
+      (_error, stdout) => resolve(stdout),
     )
     const shown = await promise
     assert.ok(shown.includes('\u001B[32mhttp://127.0.0.1:'), shown)

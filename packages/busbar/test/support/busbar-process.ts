@@ -33,7 +33,7 @@ export class BusbarProcess implements AsyncDisposable {
       {
         stdio: ['ignore', 'pipe', 'pipe'],
         ...(cwd !== undefined && { cwd }),
-        env: { ...process.env, NO_COLOR: '1', ...env },
+        env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined, ...env },
       },
     )
     this.child.stdout!.setEncoding('utf8').on('data', (text: string) => this.#add('stdout', text))
