@@ -1,14 +1,10 @@
 import { createHash } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { assemble } from './assemble.ts'
 import { compare, throughputThatDecides } from './comparison.ts'
 import { findEngine, type Engine } from './engine/load.ts'
-import { makeCertificate } from './machine/certificate.ts'
 import { shareOut } from './machine/cores.ts'
 import { describeMachine, type Machine } from './machine/describe.ts'
-import { Keeper } from './machine/keeper.ts'
 import { notesOn } from './notes.ts'
 import { cacheFolder, provide, type Provided } from './packages.ts'
 import { Checkpoint, type RunIdentity } from './protocol/checkpoint.ts'
@@ -19,6 +15,7 @@ import type { Result } from './result.ts'
 import { cellsOf, leftOut, variantOf } from './scenarios/cells.ts'
 import type { Choice, Scenario } from './scenarios/scenario.ts'
 import { summarise } from './summary.ts'
+import { inWorkshop } from './workshop.ts'
 
 export interface BenchOptions extends Choice {
   readonly seed?: number
@@ -63,7 +60,7 @@ export async function bench(scenario: Scenario, options: BenchOptions): Promise<
       isEnough,
       seed: checkpoint.seed,
       generatorCpu: cores.generator,
-      copies: { ...workshop, environment: environment(), launcher: cores.launcher },
+      copies: workshop,
       oneAtATime: options.oneAtATime ?? false,
       ...(options.signal && { signal: options.signal }),
       ...(options.onProgress && { onProgress: options.onProgress }),
@@ -88,20 +85,6 @@ export async function bench(scenario: Scenario, options: BenchOptions): Promise<
     summaries,
     notes: [...notes, ...notesOn({ engine, sharesCores, summaries, rounds, timing })],
   })
-}
-
-/** What copies need around them, and what is cleared away after them. */
-async function inWorkshop<T>(
-  work: (workshop: { keeper: Keeper; certificate: Awaited<ReturnType<typeof makeCertificate>> }) => Promise<T>,
-): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), 'busbar-lab-'))
-  const keeper = new Keeper()
-  try {
-    return await work({ keeper, certificate: await makeCertificate(folder) })
-  } finally {
-    await keeper.close()
-    await rm(folder, { recursive: true, force: true })
-  }
 }
 
 interface Plan {
@@ -162,10 +145,4 @@ function timingOf(scenario: Scenario, options: BenchOptions, engine: Engine): Ti
 function isNarrow(found: readonly { low: number; high: number; decides: boolean }[]): boolean {
   const deciding = found.filter(({ decides }) => decides)
   return deciding.length > 0 && deciding.every(({ low, high }) => Math.sqrt(high / low) <= 1.02)
-}
-
-/** What every arm gets: the same for all, with nothing of the lab's own options for Node. */
-function environment(): Record<string, string> {
-  const { PATH = '', HOME = '', TMPDIR } = process.env
-  return { PATH, HOME, NODE_ENV: 'production', ...(TMPDIR !== undefined && { TMPDIR }) }
 }

@@ -1,56 +1,20 @@
-import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { bench } from './bench.ts'
-import { markdownReport } from './report/markdown.ts'
+import { compareResults, isRegression, readResult } from './compare.ts'
+import { doctor } from './doctor.ts'
+import { flags, help, isFolder, scenarioHelp, toOptions, type Values } from './options.ts'
+import { ownApp } from './own-app.ts'
+import { changesReport } from './report/changes.ts'
 import { showProgress } from './report/progress.ts'
-import { terminalReport } from './report/terminal.ts'
-import type { Result } from './result.ts'
-import { requestOf } from './scenarios/cells.ts'
+import { reportTo } from './report/report.ts'
 import { scenarios } from './scenarios/index.ts'
+import type { Scenario } from './scenarios/scenario.ts'
+import { stopOnSignal } from './stop-signal.ts'
 
-export const help = `busbar bench <scenario> [flags]
-
-Measures ways of running and connecting services on this machine, side by side.
-
-Scenarios:
-${[...scenarios.values()].map(({ name, question }) => `  ${name.padEnd(12)} ${question}`).join('\n')}
-
-Flags:
-  --quick               about three minutes, for differences above 10 %
-  --arms a,b            just these arms, beside the baseline
-  --workers 1,2         at so many workers
-  --connections 10,100  with so many connections
-  --pipelining n        requests in flight on each connection
-  --work name           another work of the scenario, such as cpu or connect
-  --preset name         the same; published: as people publish it
-  --set name=n          a parameter of the scenario, such as increments
-  --path /path          another path than the scenario's
-  --rounds n            so many rounds
-  --budget seconds      no longer than this
-  --seed n              the order of the rounds and the arrivals, to repeat a run
-  --json file           writes what was found, as schema.json describes it
-  --md file             writes a table in Markdown
-`
-
-const flags = {
-  quick: { type: 'boolean' },
-  arms: { type: 'string' },
-  workers: { type: 'string' },
-  connections: { type: 'string' },
-  pipelining: { type: 'string' },
-  work: { type: 'string' },
-  preset: { type: 'string' },
-  set: { type: 'string', multiple: true },
-  path: { type: 'string' },
-  rounds: { type: 'string' },
-  budget: { type: 'string' },
-  seed: { type: 'string' },
-  json: { type: 'string' },
-  md: { type: 'string' },
-  help: { type: 'boolean' },
-} as const
-
-/** What `busbar bench` does with its arguments. Answers the exit code: 0 done, 1 nothing valid was found, 2 wrong usage. */
+/**
+ * What `busbar bench` does with its arguments. Answers the exit code: 0 done; 1 an arm was invalid, or `compare` found a
+ * regression; 2 it could not be done as asked; 130 it was ended by hand, and what was whole by then has been reported.
+ */
 export async function command(args: readonly string[]): Promise<number> {
   try {
     return await run(args)
@@ -62,55 +26,76 @@ export async function command(args: readonly string[]): Promise<number> {
 
 async function run(args: readonly string[]): Promise<number> {
   const { values, positionals } = parseArgs({ args: [...args], options: flags, allowPositionals: true })
-  const [name] = positionals
-  if (values.help || name === undefined) {
-    process.stdout.write(help)
-    return name === undefined && !values.help ? 2 : 0
-  }
+  const [name, ...rest] = positionals
+  if (name === undefined) return print(help(), values.help ? 0 : 2)
+  if (name !== 'compare' && rest.length > 0) throw new Error(`"${rest[0]}" is one argument too many`)
+  if (name === 'compare' && !values.help) return compareFiles(rest)
   const scenario = scenarios.get(name)
-  if (scenario === undefined)
-    throw new Error(`there is no scenario "${name}"; there are ${[...scenarios.keys()].join(', ')}`)
-  const variant = values.work ?? values.preset
-  const stop = new AbortController()
+  if (values.help) return print(scenario === undefined ? help() : scenarioHelp(scenario), 0)
+  const stop = stopOnSignal()
+  try {
+    if (name === 'doctor') return print(await doctor(stop.signal), 0)
+    if (scenario !== undefined) return await measure(scenario, values, args, stop.signal)
+    if (isFolder(name)) return await measureApp(name, values, args, stop.signal)
+  } finally {
+    stop.forget()
+  }
+  const known = [...scenarios.keys(), 'compare', 'doctor'].join(', ')
+  throw new Error(`"${name}" is neither a scenario (${known}) nor a folder, such as ./app`)
+}
+
+async function measureApp(
+  folder: string,
+  values: Values,
+  args: readonly string[],
+  signal: AbortSignal,
+): Promise<number> {
+  const { scenario, oneAtATime, notes } = await ownApp(folder, { path: values.path ?? '/', signal })
+  for (const note of notes) process.stderr.write(`${note}\n`)
+  return measure(scenario, { ...values, path: undefined }, args, signal, oneAtATime)
+}
+
+async function measure(
+  scenario: Scenario,
+  values: Values,
+  args: readonly string[],
+  signal: AbortSignal,
+  oneAtATime = false,
+): Promise<number> {
   const progress = showProgress(process.stderr)
-  process.once('SIGINT', () => stop.abort())
   const result = await bench(scenario, {
-    quick: values.quick ?? false,
-    command: ['busbar bench', ...args.filter((arg, at) => arg !== '--seed' && args[at - 1] !== '--seed')].join(' '),
-    signal: stop.signal,
-    onProgress: progress.show,
-    ...(values.arms !== undefined && { arms: values.arms.split(',') }),
-    ...(values.workers !== undefined && { workers: numbers('--workers', values.workers) }),
-    ...(values.connections !== undefined && { connections: numbers('--connections', values.connections) }),
-    ...(values.pipelining !== undefined && { work: { pipelining: number('--pipelining', values.pipelining) } }),
-    ...(variant !== undefined && { variant }),
-    ...(values.set !== undefined && { parameters: parametersOf(values.set) }),
-    ...(values.path !== undefined && { request: { ...requestOf(scenario, { quick: false }), path: values.path } }),
-    ...(values.rounds !== undefined && { rounds: number('--rounds', values.rounds) }),
-    ...(values.budget !== undefined && { budgetMs: number('--budget', values.budget) * 1000 }),
-    ...(values.seed !== undefined && { seed: number('--seed', values.seed) }),
-  }).finally(progress.clear)
-  await report(result, values)
-  return result.arms.some((arm) => arm.valid) ? 0 : 1
+    ...toOptions(scenario, values),
+    command: ['busbar bench', ...withoutSeed(args)].join(' '),
+    oneAtATime,
+    signal,
+    onProgress: (said) => progress.show(said),
+  }).finally(() => progress.clear())
+  if (signal.aborted && result.rounds === 0) throw new Error('ended before the first round was whole')
+  await reportTo(process.stdout, result, values)
+  if (signal.aborted) {
+    process.stderr.write('Ended early; the same command with --resume goes on from here.\n')
+    return 130
+  }
+  return result.arms.every((arm) => arm.valid) ? 0 : 1
 }
 
-async function report(result: Result, files: { json?: string; md?: string }): Promise<void> {
-  process.stdout.write(terminalReport(result, { summary: false }))
-  if (files.json !== undefined) await writeFile(files.json, `${JSON.stringify(result, undefined, 1)}\n`)
-  if (files.md !== undefined) await writeFile(files.md, markdownReport(result, { summary: false }))
+async function compareFiles(files: readonly string[]): Promise<number> {
+  const [before, after, ...more] = files
+  if (before === undefined || after === undefined || more.length > 0)
+    throw new Error('compare wants two files that --json wrote: busbar bench compare before.json after.json')
+  const changes = compareResults(await readResult(before), await readResult(after))
+  return print(changesReport(changes), isRegression(changes) ? 1 : 0)
 }
 
-function parametersOf(settings: readonly string[]): Record<string, number> {
-  const pairs = settings.map((setting) => setting.split('='))
-  return Object.fromEntries(pairs.map(([name = '', value = '']) => [name, number(`--set ${name}`, value)]))
+/** The report adds the seed that was used, and a report says how to begin anew. */
+function withoutSeed(args: readonly string[]): string[] {
+  return args
+    .filter((arg, at) => !/^--(seed|resume)/.test(arg) && args[at - 1] !== '--seed')
+    .map((arg) => (/^[\w./:,=-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", String.raw`'\''`)}'`))
 }
 
-function numbers(flag: string, text: string): number[] {
-  return text.split(',').map((part) => number(flag, part))
-}
-
-function number(flag: string, text: string): number {
-  const value = Number(text)
-  if (!Number.isInteger(value) || value < 0) throw new Error(`${flag} wants a whole number, not "${text}"`)
-  return value
+function print(text: string, code: number): number {
+  const output = code === 2 ? process.stderr : process.stdout
+  output.write(text)
+  return code
 }

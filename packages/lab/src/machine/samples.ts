@@ -128,7 +128,10 @@ export function useWithin(threads: readonly ThreadSamples[], from: number, to: n
 /** A sample that ends with the slice is written a moment after it. */
 const tolerance = 50
 
-/** Moments of a quarter of a second: each thread's sample counts in the one that it ended in. */
+/**
+ * Moments of a quarter of a second. What flows (GC, CPU) is that of the samples which ended in it; what stands (heap) is
+ * each thread's at the nearest sample, else a thread that was a moment late would seem to have none.
+ */
 function timelineOf(threads: readonly (readonly Sample[])[], from: number): RuntimeMoment[] {
   const slots = Map.groupBy(threads.flat(), (sample) => Math.floor((sample.to - from) / 250))
   return [...slots]
@@ -138,9 +141,13 @@ function timelineOf(threads: readonly (readonly Sample[])[], from: number): Runt
       utilisation: Math.max(...samples.map((sample) => sample.utilisation)),
       delayMax: Math.max(...samples.map((sample) => sample.delayMax)),
       gc: samples.reduce((sum, sample) => sum + sample.gc, 0),
-      heapUsed: samples.reduce((sum, sample) => sum + sample.heapUsed, 0),
+      heapUsed: threads.reduce((sum, each) => sum + nearest(each, from + (slot + 1) * 250).heapUsed, 0),
       cpu: samples.reduce((sum, sample) => sum + sample.cpu / (sample.to - sample.from), 0),
     }))
+}
+
+function nearest(samples: readonly Sample[], moment: number): Sample {
+  return samples.reduce((best, sample) => (Math.abs(sample.to - moment) < Math.abs(best.to - moment) ? sample : best))
 }
 
 function mean(values: readonly number[]): number {

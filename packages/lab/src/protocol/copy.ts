@@ -177,6 +177,7 @@ export class Copy {
   async #untilItAnswers(signal: AbortSignal | undefined): Promise<void> {
     const deadline = performance.now() + 30_000
     let last = ''
+    let refused = 0
     while (performance.now() < deadline) {
       signal?.throwIfAborted()
       if (this.hasEnded) throw new Error(`${this.arm.name} ended before it answered:\n${this.#said}`)
@@ -184,12 +185,15 @@ export class Copy {
         const { status } = await this.ask({ path: this.target.path })
         if (status === 200) return
         last = `it answered ${status}`
+        // Not there yet is one thing, not there at all another: three seconds are enough to make up its mind.
+        refused += status < 500 ? 1 : 0
+        if (refused > 120) break
       } catch (error) {
         last = (error as Error).message
       }
       await sleep(25)
     }
-    throw new Error(`${this.arm.name} gave no good answer within 30 s (${last}):\n${this.#said}`)
+    throw new Error(`${this.arm.name} gave no good answer at ${this.target.path} (${last}):\n${this.#said}`.trim())
   }
 
   /** Answers how many there were. */

@@ -1,12 +1,12 @@
-/** Plain text in aligned columns: the first to the left, the others to the right. */
-export function alignTable(rows: readonly (readonly string[])[]): string[] {
+/** Plain text in aligned columns: the first `words` to the left, the others to the right. */
+export function alignTable(rows: readonly (readonly string[])[], words = 1): string[] {
   const widths = rows.reduce<number[]>(
     (wide, row) => row.map((cell, column) => Math.max(wide[column] ?? 0, cell.length)),
     [],
   )
   return rows.map((row) =>
     row
-      .map((cell, column) => (column === 0 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!)))
+      .map((cell, column) => (column < words ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!)))
       .join('  ')
       .trimEnd(),
   )

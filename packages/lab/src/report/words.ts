@@ -10,13 +10,25 @@ export function inWords(result: Result): string[] {
   ]
 }
 
-/** The answers alone: throughput first, then latency; the fastest first. */
-export function answers(result: Result): string[] {
-  const title = (name: string) => titleOf(result, name)
-  const decisive = result.comparisons.filter((each) => each.decides)
+function answers(result: Result): string[] {
+  return deciding(result).map((each) => sentenceOn(result, each))
+}
+
+/** What answers the question: throughput first, then latency; the best first. */
+export function deciding({ comparisons }: Result): ComparisonResult[] {
+  const decisive = comparisons.filter((each) => each.decides)
   const throughput = decisive.filter(({ share }) => share === null).toSorted((one, other) => other.ratio - one.ratio)
-  const latency = decisive.filter(({ share }) => share !== null).toSorted((one, other) => one.ratio - other.ratio)
-  return [...throughput, ...latency].map((each) => sentence(each, title, result.unit))
+  const latency = decisive.filter(({ share }) => share !== null)
+  return [...throughput, ...latency.toSorted((one, other) => one.share! - other.share! || one.ratio - other.ratio)]
+}
+
+/** The sentence without its figures. */
+export function claim(result: Result, found: ComparisonResult): string {
+  return claimOf(found, (name) => titleOf(result, name))
+}
+
+export function sentenceOn(result: Result, found: ComparisonResult): string {
+  return sentence(found, (name) => titleOf(result, name), result.unit)
 }
 
 /** Where a title stands for several cells, it is followed by what tells them apart. */
@@ -43,34 +55,50 @@ export function metricText({ metric, share }: ComparisonResult, unit: Result['un
 
 export function percent(share: number): string {
   const value = share * 100
-  return `${value.toFixed(value < 10 || value % 1 > 0.05 ? 1 : 0).replace(/\.0$/, '')} %`
+  return `${value.toFixed(value < 10 || value % 1 > 0.05 ? 1 : 0).replace(/\.0$/, '')}\u{a0}%`
 }
 
 function sentence(found: ComparisonResult, title: (name: string) => string, unit: Result['unit']): string {
   const metric = metricText(found, unit)
-  const range = `${percent(found.confidence)} interval ${digits(found.low)} to ${digits(found.high)}`
-  const [arm, baseline] = [title(found.arm), title(found.baseline)]
+  const range = `${percent(found.confidence)} interval ${ratioText(found.low)} to ${ratioText(found.high)}`
+  const said = claimOf(found, title)
   switch (found.verdict) {
     case 'faster':
-      return `${arm} is faster than ${baseline}: ${digits(found.ratio)} times the ${metric} (${range}).`
     case 'slower':
-      return `${arm} is slower than ${baseline}: ${digits(found.ratio)} times the ${metric} (${range}).`
+      return `${said}: ${ratioText(found.ratio)} times the ${metric} (${range}).`
     case 'no difference':
-      return `${arm} and ${baseline} do not differ by anything that matters (${range} of the ${metric}).`
+      return `${said} (${range} of the ${metric}).`
     case 'unclear':
-      return `Whether ${arm} and ${baseline} differ is unclear: ${range} of the ${metric}; more rounds would tell.`
+      return `${said}: ${range} of the ${metric}; more rounds would tell.`
     case 'invalid':
-      return `${arm} and ${baseline} were not compared by ${metric}.`
+      return `${said} by ${metric}.`
   }
 }
 
-function digits(value: number): string {
-  if (value > 1e6) return 'any'
+function claimOf({ verdict, arm, baseline }: ComparisonResult, title: (name: string) => string): string {
+  // Titles have commas of their own.
+  const [one, other] = [`“${title(arm)}”`, `“${title(baseline)}”`]
+  switch (verdict) {
+    case 'faster':
+    case 'slower':
+      return `${one} is ${verdict} than ${other}`
+    case 'no difference':
+      return `${one} and ${other} do not differ by anything that matters`
+    case 'unclear':
+      return `Whether ${one} and ${other} differ is unclear`
+    case 'invalid':
+      return `${one} and ${other} were not compared`
+  }
+}
+
+/** As short as it can be without saying something else. */
+export function ratioText(value: number): string {
+  if (value >= 1e6) return 'any'
   return value >= 100 ? value.toFixed(0) : value < 0.1 ? value.toPrecision(1) : value.toFixed(2)
 }
 
 function invalid(arm: ArmResult): string {
-  return `${arm.title} does not count: ${arm.invalidBecause.map((reason) => reason.split('\n')[0]).join('; ')}`
+  return `“${arm.title}” does not count: ${arm.invalidBecause.map((reason) => reason.split('\n')[0]).join('; ')}`
 }
 
 function noise(result: Result): string[] {

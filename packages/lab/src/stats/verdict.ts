@@ -33,11 +33,12 @@ export interface Rules {
 
 export const defaultRules: Rules = { confidence: 0.99, matters: 0.03, floor: 1 }
 
-interface Estimate {
-  mean: number
+/** A mean and what is known of its exactness. */
+export interface Estimate {
+  readonly mean: number
   /** Standard error of the mean. */
-  error: number
-  freedom: number
+  readonly error: number
+  readonly freedom: number
 }
 
 /** One arm against its baseline. `pairs`: [arm, baseline] of each round, both above 0. At least 2 rounds. */
@@ -49,10 +50,19 @@ export function judge(pairs: readonly (readonly [number, number])[], rules: Rule
 export function judgeAll(
   comparisons: readonly (readonly (readonly [number, number])[])[],
   rules: Rules = defaultRules,
-  floors: readonly number[] = comparisons.map(() => rules.floor),
+  floors?: readonly number[],
+): Ratio[] {
+  const estimates = comparisons.map((pairs) => estimate(pairs.map(([arm, baseline]) => Math.log(arm / baseline))))
+  return judgeEstimates(estimates, rules, floors).map((each, at) => ({ ...each, rounds: comparisons[at]!.length }))
+}
+
+/** Estimates of logarithms of ratios, corrected together. `rounds` of the answers is for the caller to fill in. */
+export function judgeEstimates(
+  estimates: readonly Estimate[],
+  rules: Rules,
+  floors: readonly number[] = estimates.map(() => rules.floor),
 ): Ratio[] {
   const away = floors.map((floor) => Math.abs(Math.log(floor)))
-  const estimates = comparisons.map((pairs) => estimate(pairs.map(([arm, baseline]) => Math.log(arm / baseline))))
   const order = estimates
     .map((each, index) => ({ index, p: probability(each, away[index]!) }))
     .toSorted((one, other) => one.p - other.p)
@@ -61,12 +71,24 @@ export function judgeAll(
   for (const [rank, { index }] of order.entries()) {
     // Holm steps down: the strongest claim must pass at the strictest level, and the first that fails ends the claims.
     const confidence = 1 - (1 - rules.confidence) / (order.length - rank)
-    const each = estimates[index]!
-    const result = toRatio(each, confidence, away[index]!, rules.matters, open)
+    const result = toRatio(estimates[index]!, confidence, away[index]!, rules.matters, open)
     open &&= result.verdict === 'faster' || result.verdict === 'slower'
-    results[index] = { ...result, rounds: comparisons[index]!.length }
+    results[index] = result
   }
   return results
+}
+
+/** One mean less another that was measured independently of it; degrees of freedom after Welch. */
+export function difference(one: Estimate, other: Estimate): Estimate {
+  const [first, second] = [one.error ** 2, other.error ** 2]
+  const sum = first + second
+  const freedom =
+    Math.min(one.freedom, other.freedom) < 1 ? 0 : sum ** 2 / (first ** 2 / one.freedom + second ** 2 / other.freedom)
+  return {
+    mean: one.mean - other.mean,
+    error: Math.sqrt(sum),
+    freedom: sum === 0 ? one.freedom + other.freedom : freedom,
+  }
 }
 
 function toRatio(each: Estimate, confidence: number, floor: number, matters: number, open: boolean): Ratio {
@@ -90,7 +112,8 @@ function probability(each: Estimate, floor: number): number {
   return twoSidedP(each.error === 0 ? (distance === 0 ? 0 : Infinity) : distance / each.error, each.freedom)
 }
 
-function estimate(values: readonly number[]): Estimate {
+/** Of values in the order they were measured: a drift in them widens it. */
+export function estimate(values: readonly number[]): Estimate {
   const count = values.length
   const mean = values.reduce((sum, value) => sum + value, 0) / count
   const deviations = values.map((value) => value - mean)

@@ -1,0 +1,30 @@
+import type { Change, Changes } from '../compare.ts'
+import { alignTable, ratio } from './table.ts'
+
+const head = ['arm', 'compared by', 'now against then', 'verdict']
+
+export function changesReport({ changes, notes, broken }: Changes): string {
+  const rows = changes.map((change) => [change.arm, comparedBy(change), ratio(change), change.verdict])
+  const slower = changes.filter(({ verdict }) => verdict === 'slower').map(({ arm }) => arm)
+  return [
+    ...alignTable([head, ...rows], 2),
+    '',
+    ...broken.map(({ arm, because }) => `${arm} counted before and does not now: ${because.split('\n')[0]}`),
+    slower.length > 0 ? `Slower than before, beyond noise: ${[...new Set(slower)].join(', ')}.` : nothing(changes),
+    ...notes,
+    '',
+  ].join('\n')
+}
+
+function comparedBy({ metric, share, against }: Change): string {
+  const names = { perSecond: 'req/s', perCpuSecond: 'req/CPU s', p50: 'p50', p99: 'p99' }
+  const at = share === null ? '' : ` at ${Math.round(share * 100)} %`
+  return `${names[metric]}${at}${against === 'baseline' ? ', over the baseline’s' : ''}`
+}
+
+function nothing(changes: readonly Change[]): string {
+  if (changes.length === 0) return 'Nothing could be compared.'
+  const unclear = changes.filter(({ verdict }) => verdict === 'unclear').map(({ arm }) => arm)
+  if (unclear.length === 0) return 'Nothing is slower than before.'
+  return `Nothing is slower beyond noise; whether ${[...new Set(unclear)].join(', ')} changed is unclear.`
+}

@@ -1,0 +1,229 @@
+import type { ArmResult, ComparisonResult, Result } from '../../result.ts'
+import { publishedTable } from '../published.ts'
+import { tablesOf, type Table } from '../rows.ts'
+import { claim, deciding, inWords, metricText, percent, ratioText, sentenceOn, titleOf } from '../words.ts'
+import { forest } from './forest.ts'
+import { percentilePlot, type Curve } from './percentiles.ts'
+import { timeSeries } from './series.ts'
+import { style } from './style.ts'
+import { el, escape } from './svg.ts'
+
+/** One page that needs nothing else: no script, no network, no file beside it. */
+export function htmlReport(result: Result): string {
+  return [
+    '<!doctype html>',
+    '<html lang="en">',
+    el(
+      'head',
+      {},
+      '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">',
+      // Whatever a name or an answer may hold, nothing is loaded and nothing runs.
+      `<meta http-equiv="content-security-policy" content="default-src 'none'; style-src 'unsafe-inline'">`,
+      el('title', {}, escape(`${result.scenario}: ${result.question}`)),
+      el('style', {}, style),
+    ),
+    el(
+      'body',
+      {},
+      el(
+        'main',
+        {},
+        header(result),
+        ...ratios(result),
+        figures(result),
+        ...latencies(result),
+        ...series(result),
+        server(result),
+        notes(result),
+        surroundings(result),
+      ),
+    ),
+    '</html>\n',
+  ].join('\n')
+}
+
+function header(result: Result): string {
+  const invalid = result.arms.filter(({ valid }) => !valid)
+  const when = `${result.startedAt.slice(0, 10)} · ${result.rounds} rounds in ${duration(result.seconds)}${result.partial ? ', ended early' : ''} · ${result.machine.cores} × ${result.machine.cpu}`
+  return el(
+    'header',
+    {},
+    el('p', { class: 'label' }, escape(`busbar bench ${result.scenario}`)),
+    el('h1', {}, escape(result.question)),
+    el('p', { class: 'when' }, escape(when)),
+    el('ul', { class: 'answers' }, ...deciding(result).map((each) => answer(result, each))),
+    invalid.length === 0 ? '' : el('div', { class: 'warning' }, ...invalidArms(invalid)),
+  )
+}
+
+/** The ratio large where it is sure, and the sentence with the interval beside it. */
+function answer(result: Result, found: ComparisonResult): string {
+  const ratio = `${ratioText(found.ratio)} ×`
+  const big = { faster: ratio, slower: ratio, 'no difference': '=', unclear: '?', invalid: '–' }[found.verdict]
+  const range = `${metricText(found, result.unit)}; ${percent(found.confidence)} interval ${ratioText(found.low)} to ${ratioText(found.high)}`
+  return el(
+    'li',
+    { class: found.verdict.replace(' ', '-') },
+    el('span', { class: 'big' }, escape(big)),
+    el('span', {}, escape(claim(result, found)), el('small', {}, escape(range))),
+  )
+}
+
+function invalidArms(arms: readonly ArmResult[]): string[] {
+  return arms.flatMap(({ title, invalidBecause }) => [
+    `<strong>${escape(title)}</strong> does not count:`,
+    el('ul', {}, ...invalidBecause.map((reason) => el('li', {}, escape(reason.split('\n')[0]!)))),
+  ])
+}
+
+/** A plot for each thing that decides: throughput, and the latency at each rate. */
+function ratios(result: Result): string[] {
+  const groups = Map.groupBy(deciding(result), ({ metric, share }) => `${metric} ${share}`)
+  if (groups.size === 0) return []
+  const plots = [...groups.values()].map((comparisons) => {
+    const label = capital(`${metricText(comparisons[0]!, result.unit)}, over the baseline’s`)
+    return el('figure', {}, el('h3', { style: 'margin-top:0' }, escape(label)), forest(result, comparisons, label))
+  })
+  const baselines = [...new Set(deciding(result).map(({ baseline }) => titleOf(result, baseline)))].join('; ')
+  return [
+    el('h2', {}, 'By how much'),
+    el(
+      'p',
+      {},
+      escape(`Each arm against ${baselines}. The bar holds the true ratio with at least 99\u{a0}% certainty.`),
+    ),
+    ...plots,
+  ]
+}
+
+function figures(result: Result): string {
+  return el('h2', {}, 'Figures') + tablesOf(result).map(table).join('')
+}
+
+function table({ title, head, rows }: Table): string {
+  const body = rows.map((row) =>
+    el('tr', {}, ...row.map((cell, column) => el('td', verdictClass(cell, column, row.length), escape(cell)))),
+  )
+  return (
+    (title === '' ? '' : el('h3', {}, escape(title))) +
+    el(
+      'div',
+      { class: 'scroll' },
+      el('table', {}, el('tr', {}, ...head.map((cell) => el('th', {}, escape(cell)))), ...body),
+    )
+  )
+}
+
+function verdictClass(cell: string, column: number, columns: number): { class?: string } {
+  return column === columns - 1 && /^(faster|slower|unclear|INVALID)$/.test(cell) ? { class: cell } : {}
+}
+
+function latencies(result: Result): string[] {
+  const shares = [...new Set(result.arms.flatMap(({ open }) => open.map(({ share }) => share)))]
+  const plots = [
+    ...shares.map((share) => ({
+      title: `At ${Math.round(share * 100)} % of the baseline’s capacity, from when each request was due`,
+      curves: curvesOf(result, (arm) => arm.open.find((open) => open.share === share)?.latency ?? null),
+    })),
+    {
+      title: 'In a closed loop, where a slow answer delays the next question: to compare runs, not to judge arms',
+      curves: curvesOf(result, ({ latency }) => latency),
+    },
+    { title: 'What was asked beside the load, at a fixed rate', curves: curvesOf(result, ({ probe }) => probe) },
+  ].filter(({ curves }) => curves.length > 0)
+  if (plots.length === 0) return []
+  return [
+    el('h2', {}, 'Latency'),
+    el('p', {}, 'Milliseconds by percentile. Each further nine takes the same room.'),
+    ...plots.map(({ title, curves }) =>
+      el(
+        'figure',
+        {},
+        el('h3', { style: 'margin-top:0' }, escape(title)),
+        legend(curves),
+        percentilePlot(curves, title),
+      ),
+    ),
+  ]
+}
+
+function curvesOf(result: Result, pick: (arm: ArmResult) => Curve['latency'] | null): Curve[] {
+  return shown(result).flatMap((arm, at) => {
+    const latency = pick(arm)
+    return latency === null ? [] : [{ name: titleOf(result, arm.name), colour: at % 8, latency }]
+  })
+}
+
+function legend(curves: readonly Curve[]): string {
+  return el(
+    'ul',
+    { class: 'legend' },
+    ...curves.map(({ name, colour }) => el('li', { class: `c${colour}` }, escape(name))),
+  )
+}
+
+function series(result: Result): string[] {
+  const arms = shown(result).filter(({ slices }) => slices.length > 0)
+  if (arms.length === 0) return []
+  return [
+    el('h2', {}, 'Over time'),
+    el(
+      'p',
+      {},
+      'All slices of each arm in the order they were run, every tenth of a second. Darker slices ran at a fixed rate. What the programs tell of themselves comes four times a second.',
+    ),
+    ...arms.map((arm, at) =>
+      el(
+        'details',
+        at < 3 ? { open: '' } : {},
+        el('summary', {}, escape(titleOf(result, arm.name))),
+        el('figure', {}, timeSeries(arm, shown(result).indexOf(arm) % 8)),
+      ),
+    ),
+  ]
+}
+
+function server(result: Result): string {
+  return el('h2', {}, 'Summary as people publish it') + table({ ...publishedTable(result), title: '' })
+}
+
+function notes(result: Result): string {
+  const said = inWords(result).filter(
+    (sentence) => !deciding(result).some((each) => sentenceOn(result, each) === sentence),
+  )
+  return (
+    el('h2', {}, 'To know') + el('ul', { class: 'notes' }, ...said.map((sentence) => el('li', {}, escape(sentence))))
+  )
+}
+
+function surroundings({ machine, versions, seed, command, generator, startedAt }: Result): string {
+  const facts: [string, string][] = [
+    ['processor', `${machine.cores} × ${machine.cpu}${machine.virtualised ? ', virtual' : ''}`],
+    ['memory', `${(machine.memory / 2 ** 30).toFixed(0)} GiB`],
+    ['system', `${machine.platform}, kernel ${machine.kernel}`],
+    ['governor', machine.governor ?? 'not told'],
+    ['Node', machine.node],
+    ...Object.entries(versions),
+    ['load by', generator === 'busbar-load' ? 'the lab’s own engine' : 'autocannon'],
+    ['seed', String(seed)],
+    ['began', startedAt],
+  ]
+  return [
+    el('h2', {}, 'Where this was measured'),
+    el('dl', {}, ...facts.map(([name, value]) => el('dt', {}, escape(name)) + el('dd', {}, escape(value)))),
+    el('h2', {}, 'Repeat it'),
+    el('pre', {}, escape(command)),
+  ].join('')
+}
+
+function shown({ arms }: Result): ArmResult[] {
+  return arms.filter(({ control }) => !control)
+}
+
+function capital(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+function duration(seconds: number): string {
+  return seconds < 120 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 60)} min`
+}
