@@ -33,6 +33,11 @@ export async function untilEnd(running: RunningApp, { stopWish, log }: Session):
   const reason = await running.ended
   if (reason.why === 'failed') throw reason.error
   await stopping
+  // `process.exit` waits for its threads, and one that hangs in a system call can be ended by nothing else.
+  if (running.hung > 0) {
+    log.event('warn', 'a thread hangs in a system call and cannot be ended: the process ends by SIGKILL')
+    process.once('exit', () => process.kill(process.pid, 'SIGKILL'))
+  }
   log.event('info', 'stopped')
   return 0
 }
