@@ -25,8 +25,8 @@ export const scaling: Scenario = {
   workers: [...new Set([1, 2, availableParallelism()])],
   request: () => ({ path: '/', expect: exactly(body) }),
   variants: {
-    cpu: { title: '4 ms of CPU per request', request: cpu(4), sliceMs: 2400 },
-    'cpu-1': { title: '1 ms of CPU per request', request: cpu(1), sliceMs: 2400 },
+    cpu: { title: 'some 4 ms of CPU per request', request: cpu(4), sliceMs: 2400 },
+    'cpu-1': { title: 'some 1 ms of CPU per request', request: cpu(1), sliceMs: 2400 },
     connect: { title: 'a new connection for each request', work: { reconnect: true } },
   },
 }
