@@ -10,6 +10,9 @@ import { VirtualSocket } from './virtual-socket.ts'
 /** Idle ones that are kept: as many calls may be underway at once without making connections. They time out by themselves. */
 const maxIdle = 2048
 
+/** How late an idle connection may be closed, at most. */
+const sweepInterval = 1_000
+
 /** Lets a parser that never sees text count as idle, not as a connection that is slow to send its first request. */
 const finishedRequest = Buffer.from('GET / HTTP/1.1\r\n\r\n')
 
@@ -26,7 +29,11 @@ export class ConnectionPool {
   readonly entrance: Entrance
   readonly #server: ServerInternals
   readonly #idle: VirtualSocket[] = []
+  readonly #service: string
   #made = 0
+  /** Milliseconds, as the sweeper counts them. */
+  #clock = 0
+  #sweeper: NodeJS.Timeout | undefined
 
   static of(endpoint: Endpoint): ConnectionPool {
     const known = pools.get(endpoint)
@@ -38,6 +45,7 @@ export class ConnectionPool {
 
   constructor(endpoint: Endpoint) {
     this.entrance = new Entrance(endpoint)
+    this.#service = endpoint.service
     this.#server = endpoint.server as ServerInternals
   }
 
@@ -47,14 +55,34 @@ export class ConnectionPool {
   }
 
   give(socket: VirtualSocket): void {
-    if (this.#idle.length < maxIdle && this.#server.listening) this.#idle.push(socket)
-    else process.nextTick(() => socket.destroy())
+    if (this.#idle.length >= maxIdle || !this.#server.listening) {
+      process.nextTick(() => socket.destroy())
+      return
+    }
+    socket.idleSince = this.#clock
+    this.#idle.push(socket)
+    if (this.#sweeper === undefined) this.#startSweeper()
   }
 
   /** The socket was closed, by its timeout or by the server. */
   remove(socket: VirtualSocket): void {
     const index = this.#idle.indexOf(socket)
     if (index !== -1) this.#idle.splice(index, 1)
+  }
+
+  #startSweeper(): void {
+    this.#sweeper = setInterval(() => this.#sweep(), sweepInterval).unref()
+  }
+
+  /** The last one used is taken first, so those at the bottom have waited longest. */
+  #sweep(): void {
+    this.#clock += sweepInterval
+    const limit = this.#idle.findIndex((socket) => !socket.isExpired(this.#clock))
+    for (const socket of limit === -1 ? this.#idle.splice(0) : this.#idle.splice(0, limit))
+      this.entrance.enter({ service: this.#service, hops: 0 }, expire, socket, undefined)
+    if (this.#idle.length > 0) return
+    clearInterval(this.#sweeper)
+    this.#sweeper = undefined
   }
 
   /** What `net.Server` does with an accepted connection (`onconnection` in lib/net.js). */
@@ -94,6 +122,11 @@ export class ConnectionPool {
   #remoteAddress(): AddressInfo {
     return { address: '127.0.0.1', family: 'IPv4', port: 1024 + (this.#made++ % 31_744) }
   }
+}
+
+/** As its own timer would. */
+function expire(socket: VirtualSocket): void {
+  socket.emit('timeout')
 }
 
 function dropped(handle: VirtualHandle): Record<string, unknown> {

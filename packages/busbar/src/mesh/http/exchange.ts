@@ -66,8 +66,7 @@ export interface Exchange {
  * this call, in the context of `endpoint.enter(scope, …)`; the handler is called in the caller's async context, never
  * inside the program's code. The body is taken (copied) before this returns.
  *
- * Throws what a client would throw for a request that cannot be sent (a header with a line break). Ask
- * {@link canExchange} first: what it declines must go over a byte stream.
+ * Throws for what {@link canExchange} declines: ask it first, and send that over a byte stream.
  */
 export function openExchange(
   endpoint: Endpoint,

@@ -10,7 +10,7 @@ import type { RequestPlan } from './request-plan.ts'
 import type { CaughtHead } from './response-head.ts'
 import { ResponseText } from './response-text.ts'
 import type { TextReader } from './response-text.ts'
-import { Turn } from './turns.ts'
+import { Starts, Turn } from './turns.ts'
 import { Upload } from './upload.ts'
 import type { VirtualSocket } from './virtual-socket.ts'
 
@@ -19,8 +19,7 @@ const largeBody = 64 * 1024
 /** What one call may pass in one turn of the event loop before all others get theirs. */
 const maxPerTurn = 256 * 1024
 
-/** Calls of one turn start together in the next: measured against starting each by itself in docs/decisions. */
-const starts = new Turn<InThreadExchange>(setImmediate, (exchange) => exchange.start())
+const starts = new Starts<InThreadExchange>((exchange) => exchange.start())
 const uploads = new Turn<InThreadExchange>(setImmediate, (exchange) => exchange.passUpload())
 
 /** One call: the caller's side is the {@link Answer}, the program's side is here and runs in `endpoint.enter`. */
