@@ -55,6 +55,7 @@ export interface ArmResult {
   readonly probe: Latency | null
   readonly status: Readonly<Record<string, number>>
   readonly failures: Readonly<Record<string, number>>
+  /** Requests of the closed loop that had no answer after two seconds. */
   readonly unanswered: number
   readonly server: ServerResult
   /** One entry per slice, in the order they were run: first a round's closed loops, then its fixed rates. */

@@ -1,3 +1,4 @@
+import type { Distribution } from './engine/job.ts'
 import type { Cell, Timing } from './protocol/plan.ts'
 import type { CellRound, OpenSlice, Round } from './protocol/round.ts'
 import { coresOf, type Slice } from './protocol/slice.ts'
@@ -18,7 +19,7 @@ export interface CellSummary {
   /** CPU cores that the arm's processes kept busy. */
   readonly cores: number | undefined
   readonly otherCores: number | undefined
-  /** Unanswered two seconds after the end, or never written. */
+  /** Requests of the closed loop that had no answer after two seconds. */
   readonly unanswered: number
   readonly slices: readonly Slice[]
   readonly open: readonly OpenSummary[]
@@ -60,7 +61,7 @@ export function summarise(cells: readonly Cell[], rounds: readonly Round[], { op
       perCpuSecond: medianOf(good.map((round) => round.perCpuSecond)),
       cores: medianOf(slices.map(coresOf)),
       otherCores: medianOf(slices.map((slice) => slice.otherCores)),
-      unanswered: slices.reduce((sum, slice) => sum + slice.result.unfinished + slice.result.unsent, 0),
+      unanswered: slices.reduce((sum, { result }) => sum + countAbove(result.latency, patienceMs), 0),
       slices,
       open: openShares.flatMap((share) => summariseOpen(found, share)),
       rounds: each,
@@ -93,6 +94,13 @@ function summariseOpen(found: readonly CellRound[], share: number): OpenSummary[
       rounds: perRound.map(merged),
     },
   ]
+}
+
+/** How long a client waits before it takes a server for dead. */
+const patienceMs = 2000
+
+function countAbove({ buckets }: Distribution, limit: number): number {
+  return buckets.reduce((sum, [edge, count]) => sum + (edge > limit ? count : 0), 0)
 }
 
 function isMost<T>(all: readonly T[], holds: (each: T) => boolean): boolean {

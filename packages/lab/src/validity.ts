@@ -2,7 +2,7 @@
 import type { OpenSlice, Round, CellRound } from './protocol/round.ts'
 import { differences } from './protocol/parity.ts'
 import type { Cell } from './protocol/plan.ts'
-import { coresOf, type Slice } from './protocol/slice.ts'
+import { coresOf, faultsOfSlice, type Slice } from './protocol/slice.ts'
 
 /** A generator that waits for less than a twentieth of the time is what was measured. */
 const saturated = 0.95
@@ -21,6 +21,7 @@ export function faultsOf(cell: Cell, rounds: readonly Round[]): string[] {
   return [
     ...new Set([
       ...found.flatMap(({ failure }) => failure ?? []),
+      ...found.flatMap(({ faults }) => faults),
       ...slices.flatMap((slice) => faultsOfSlice(slice)),
       ...found.flatMap(({ open }) => open.flatMap(faultsOfOpen)),
       ...unlike(cell, found, baselines),
@@ -46,18 +47,6 @@ export function isLate({ slice: { result } }: OpenSlice): boolean {
 export function isOverloaded({ slice: { result } }: OpenSlice): boolean {
   const missed = result.unsent + result.unfinished + result.late
   return missed > 0.02 * (missed + result.done)
-}
-
-function faultsOfSlice({ result, probe }: Slice): string[] {
-  const failures = Object.entries(result.failures).map(([kind, count]) => `${kind} × ${count}: ${result.firstProblem}`)
-  const { connectFailures } = result
-  if (connectFailures > 0) failures.push(`${connectFailures} connections failed: ${result.firstProblem}`)
-  // A probe may wait for as long as it takes, which is what it measures; but what comes must be right.
-  const { timeout: _, ...wrong } = probe?.result.failures ?? {}
-  const besides = Object.entries(wrong).map(
-    ([kind, count]) => `probe, ${kind} × ${count}: ${probe?.result.firstProblem}`,
-  )
-  return [...failures, ...besides]
 }
 
 /** An overloaded server may refuse and let wait, but not answer wrongly. */

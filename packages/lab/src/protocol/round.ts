@@ -1,8 +1,9 @@
+import type { Tick } from '../engine/job.ts'
 import { ownFlags } from '../machine/samples.ts'
 import { Copy, type CopyOptions } from './copy.ts'
 import { completed, likenessOf, type Likeness } from './parity.ts'
 import { shuffled, type Cell, type Timing } from './plan.ts'
-import { runSlice, type Slice, type SliceOptions, type Work } from './slice.ts'
+import { faultsOfSlice, runSlice, type Slice, type SliceOptions, type Work } from './slice.ts'
 import { isSteady, stretchMs } from './warm-up.ts'
 
 export interface Round {
@@ -16,6 +17,8 @@ export interface CellRound {
   readonly open: readonly OpenSlice[]
   /** Slices thrown away because the machine took too much from them. */
   readonly lost: number
+  /** What came wrong outside of the slices that count: while it was warmed up, or in slices thrown away. */
+  readonly faults: readonly string[]
   /** Why this cell has no good slice in this round. */
   readonly failure: string | undefined
   /** Whether the load had settled when the first slice began; undefined where nobody waited for that. */
@@ -50,7 +53,11 @@ export interface RoundOptions {
 
 export type Doing = 'start' | 'warm up' | 'measure' | 'measure latency'
 
-type Draft = { -readonly [Key in keyof CellRound]: CellRound[Key] } & { slices: Slice[]; open: OpenSlice[] }
+type Draft = { -readonly [Key in keyof CellRound]: CellRound[Key] } & {
+  slices: Slice[]
+  open: OpenSlice[]
+  faults: string[]
+}
 
 /** More steal or throttling than this, and the slice is repeated. */
 const disturbed = 0.02
@@ -153,12 +160,17 @@ class RoundRun {
 
   async #warmUp(cell: Cell, copy: Copy): Promise<boolean | undefined> {
     const { timing } = this.#options
-    const { ticks } = await this.#slice(cell, copy, cell.work, timing.warmUpMs)
+    const ticks = await this.#warm(cell, copy, timing.warmUpMs)
     if (timing.steadyMs === 0 || cell.work.runs !== undefined) return undefined
-    const all = [...ticks]
-    for (let spent = 0; !isSteady(all) && spent < timing.steadyMs; spent += stretchMs)
-      all.push(...(await this.#slice(cell, copy, cell.work, stretchMs)).ticks)
-    return isSteady(all)
+    for (let spent = 0; !isSteady(ticks) && spent < timing.steadyMs; spent += stretchMs)
+      ticks.push(...(await this.#warm(cell, copy, stretchMs)))
+    return isSteady(ticks)
+  }
+
+  async #warm(cell: Cell, copy: Copy, durationMs: number): Promise<Tick[]> {
+    const slice = await this.#slice(cell, copy, cell.work, durationMs)
+    this.results.get(cell.name)!.faults.push(...faultsOfSlice(slice))
+    return [...slice.ticks]
   }
 
   async #measureClosed(cell: Cell, copy: Copy): Promise<void> {
@@ -189,7 +201,10 @@ class RoundRun {
     for (let attempt = 0; attempt <= repeats; attempt++) {
       const found = await this.#slice(cell, copy, work, this.#options.timing.sliceMs)
       if (found.disturbance.steal <= disturbed && found.disturbance.throttled <= disturbed) return found
-      this.results.get(cell.name)!.lost++
+      const result = this.results.get(cell.name)!
+      result.lost++
+      // An open loop may ask too much, and what then fails is told with the slices that count.
+      if (work.rate === undefined) result.faults.push(...faultsOfSlice(found))
     }
     return undefined
   }
@@ -225,5 +240,14 @@ function canBeOpen({ runs, rate }: Work): boolean {
 }
 
 function emptyDraft(): Draft {
-  return { slices: [], open: [], lost: 0, failure: undefined, steady: undefined, answer: undefined, runtimes: [] }
+  return {
+    slices: [],
+    open: [],
+    lost: 0,
+    faults: [],
+    failure: undefined,
+    steady: undefined,
+    answer: undefined,
+    runtimes: [],
+  }
 }

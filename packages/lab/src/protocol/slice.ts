@@ -80,6 +80,19 @@ export async function runSlice(copy: Copy, work: Work, options: SliceOptions): P
   }
 }
 
+/** What came wrong or not at all, in words. */
+export function faultsOfSlice({ result, probe }: Slice): string[] {
+  const failures = Object.entries(result.failures).map(([kind, count]) => `${kind} × ${count}: ${result.firstProblem}`)
+  const { connectFailures } = result
+  if (connectFailures > 0) failures.push(`${connectFailures} connections failed: ${result.firstProblem}`)
+  // A probe may wait for as long as it takes, which is what it measures; but what comes must be right.
+  const { timeout: _, ...wrong } = probe?.result.failures ?? {}
+  const besides = Object.entries(wrong).map(
+    ([kind, count]) => `probe, ${kind} × ${count}: ${probe?.result.firstProblem}`,
+  )
+  return [...failures, ...besides]
+}
+
 /** CPU cores that the arm's processes kept busy. */
 export function coresOf({ serverCpuSeconds, ticks }: Pick<Slice, 'serverCpuSeconds' | 'ticks'>): number | undefined {
   const last = ticks.at(-1)
@@ -113,8 +126,16 @@ async function toJob(copy: Copy, work: Work, options: SliceOptions): Promise<Loa
     ...(work.pipelining !== undefined && { pipelining: work.pipelining }),
     ...(work.reconnect !== undefined && { reconnect: work.reconnect }),
     ...(work.timeoutMs !== undefined && { timeoutMs: work.timeoutMs }),
-    ...(work.graceMs !== undefined && { graceMs: work.graceMs }),
+    graceMs: work.graceMs ?? graceOf(work),
   }
+}
+
+/**
+ * Nothing new comes after the end of a closed loop, so what is in flight is answered soon, or is a stall that must run
+ * into its time-out to be found. A clock's requests may be more than the server can do, and are not waited for so long.
+ */
+function graceOf({ rate, timeoutMs = 10_000 }: Work): number {
+  return rate === undefined ? timeoutMs + 500 : 2000
 }
 
 function toLoad({ runs, rate }: Work, durationMs: number): LoadJob['load'] {

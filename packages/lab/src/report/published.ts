@@ -21,7 +21,7 @@ const figures: readonly (readonly [name: string, value: (arm: ArmResult) => stri
     'resets',
     ({ failures }) => whole(total(failures, (kind) => ['reset', 'closed', 'truncated', 'broken'].includes(kind))),
   ],
-  ['unanswered at the end', ({ unanswered }) => whole(unanswered)],
+  ['unanswered after 2 s', ({ unanswered }) => whole(unanswered)],
   ['latency avg ms', ({ latency }) => fixed(latency?.mean, 2)],
   ['latency p50 ms', ({ latency }) => fixed(latency?.p50, 2)],
   ['latency p90 ms', ({ latency }) => fixed(latency?.p90, 2)],

@@ -1,0 +1,49 @@
+/**
+ * A service that does to one request in so many what `FAULT` says, and answers the others with `hello`. Listens on `PORT`,
+ * on `WORKERS` threads where there are to be several.
+ */
+import http from 'node:http'
+import { isMainThread, Worker } from 'node:worker_threads'
+import { gzipSync } from 'node:zlib'
+
+const { PORT = '0', FAULT = 'none', EVERY = '1000', WORKERS = '1', DELAY = '0' } = process.env
+const body = JSON.stringify({ hello: 'world', filler: 'x'.repeat(200) })
+let count = 0
+
+function fault(request: http.IncomingMessage, response: http.ServerResponse): boolean {
+  switch (FAULT) {
+    case 'status':
+      response.statusCode = 500
+      return false
+    case 'byte':
+      response.end(body.slice(0, -1))
+      return true
+    case 'truncate':
+      response.setHeader('content-length', Buffer.byteLength(body))
+      response.write(body.slice(0, -1), () => request.socket.end())
+      return true
+    case 'stall':
+      return true
+    case 'reset':
+      request.socket.resetAndDestroy()
+      return true
+    case 'exit':
+      process.exit(7)
+  }
+  return false
+}
+
+function answer(request: http.IncomingMessage, response: http.ServerResponse): void {
+  response.setHeader('content-type', 'application/json')
+  if (++count % Number(EVERY) === 0 && fault(request, response)) return
+  if (FAULT === 'header') response.setHeader('x-powered-by', 'a fault')
+  if (FAULT === 'compress') {
+    response.setHeader('content-encoding', 'gzip')
+    response.end(gzipSync(body))
+  } else if (Number(DELAY) > 0) setTimeout(() => response.end(body), Number(DELAY))
+  else response.end(body)
+}
+
+http.createServer(answer).listen({ port: Number(PORT), host: '127.0.0.1', reusePort: Number(WORKERS) > 1 })
+if (isMainThread)
+  for (let worker = 1; worker < Number(WORKERS); worker++) new Worker(new URL(import.meta.url), { env: process.env })

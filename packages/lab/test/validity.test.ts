@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { before, describe, test } from 'node:test'
+import { bench } from '../src/bench.ts'
+import type { ArmResult, Result } from '../src/result.ts'
+import { OwnCache, scenarioOf, serverArm, tiny, withEngine } from './support/fixture.ts'
+
+/** What each fault must be called by. */
+const faults: Readonly<Record<string, RegExp>> = {
+  status: /mismatch:status × \d+: .*status 500/,
+  byte: /mismatch:body × \d+/,
+  truncate: /truncated × \d+: the connection ended amid an answer/,
+  stall: /timeout × \d+: no answer within 1500 ms/,
+  reset: /reset × \d+/,
+  exit: /it ended under load|connections failed|closed × \d+/,
+}
+
+describe('an arm that does this to one request in three hundred is never reported as valid', withEngine, () => {
+  let result: Result
+  before(async () => {
+    using _ = new OwnCache()
+    const arms = Object.keys(faults).map((fault) => serverArm(fault, { FAULT: fault, EVERY: '300' }))
+    result = await bench(scenarioOf(arms), { quick: true, timing: tiny, command: 'test' })
+  })
+  for (const [fault, sentence] of Object.entries(faults))
+    test(fault, () => {
+      const arm = armOf(result, fault)
+      assert.equal(arm.valid, false)
+      assert.ok(
+        arm.invalidBecause.some((reason) => sentence.test(reason)),
+        arm.invalidBecause.join('\n'),
+      )
+      assert.ok(!result.comparisons.some(({ arm }) => arm === fault))
+    })
+  test('and the good one beside them is valid', () => assert.deepEqual(armOf(result, 'good').invalidBecause, []))
+})
+
+describe('an arm that does other work than the baseline is never reported as valid', withEngine, () => {
+  let result: Result
+  before(async () => {
+    using _ = new OwnCache()
+    const arms = [
+      serverArm('compress', { FAULT: 'compress' }),
+      serverArm('header', { FAULT: 'header' }),
+      serverArm('flags', {}, ['--max-semi-space-size=8']),
+    ]
+    result = await bench(scenarioOf(arms), { quick: true, timing: tiny, command: 'test' })
+  })
+  const reasons = (name: string) => armOf(result, name).invalidBecause.join('\n')
+  test('by compressing', () => {
+    assert.match(reasons('compress'), /its content-encoding is "gzip", the baseline's missing/)
+  })
+  test('by another header', () => {
+    assert.match(reasons('header'), /its x-powered-by is "a fault", the baseline's missing/)
+  })
+  test("by another flag of Node's", () => {
+    assert.match(reasons('flags'), /it ran under v\S+ --max-semi-space-size=8, the baseline under v\S+$/m)
+  })
+})
+
+test('an arm with fewer workers than were asked for does not count', withEngine, async () => {
+  using _ = new OwnCache()
+  const scenario = scenarioOf([serverArm('one', { WORKERS: '1' })], { workers: [2], connections: [40] })
+  const result = await bench(scenario, { quick: true, timing: { ...tiny, sliceMs: 1200 }, command: 'test' })
+  assert.match(armOf(result, 'one').invalidBecause.join('\n'), /1 of the 2 workers asked for did any work/)
+  assert.deepEqual(armOf(result, 'good').invalidBecause, [])
+})
+
+test('an arm that cannot start is invalid, and says what it printed', withEngine, async () => {
+  using _ = new OwnCache()
+  const broken = serverArm('broken', {}, ['--no-such-flag'])
+  const result = await bench(scenarioOf([broken]), { quick: true, timing: tiny, command: 'test' })
+  assert.match(armOf(result, 'broken').invalidBecause.join('\n'), /ended before it answered:[^]*bad option/)
+  assert.equal(armOf(result, 'good').valid, true)
+})
+
+function armOf(result: Result, name: string): ArmResult {
+  return result.arms.find((arm) => arm.name === name)!
+}
