@@ -25,7 +25,7 @@ export const offload: Scenario = {
     graceMs: 6000,
     probe: { request: { path: '/hello', expect: exactly('{"hello":"world"}') }, rate: 50 },
   },
-  sliceMs: 2400,
+  sliceMs: 2000,
 }
 
 function arm(name: string, title: string, requires?: Requirement): Arm {
