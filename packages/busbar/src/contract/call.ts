@@ -9,8 +9,8 @@ export interface CallSite {
   readonly method: string
   readonly log: Log
   readonly fail: Fail<DeclaredErrors>
-  /** Told of calls that made a signal: they are to be aborted when the service is stopped. */
-  readonly signalled: Set<LiveCall>
+  /** The calls that can be ended: those that are watched, or made a signal. A service that stops ends them. */
+  readonly endable: Set<LiveCall>
 }
 
 /** From where a call comes, and what it inherits or was told. */
@@ -22,6 +22,8 @@ export interface CallOrigin {
   readonly timeout?: number | undefined
   readonly signal?: AbortSignal | undefined
   readonly metadata?: Metadata | undefined
+  /** Somebody may end it by {@link LiveCall.end}: its answer is not waited for then. */
+  readonly mayAbort?: boolean | undefined
 }
 
 type EndListener = (reason: BusbarError) => void
@@ -43,6 +45,7 @@ export class LiveCall implements Context, Expiring {
   readonly site: CallSite
   /** Of the answer, where somebody set some. */
   headers: Record<string, string> | undefined = undefined
+  private readonly mayAbort: boolean
   private readonly parent: LiveCall | undefined
   private readonly outer: AbortSignal | undefined
   private controller: AbortController | undefined = undefined
@@ -54,9 +57,10 @@ export class LiveCall implements Context, Expiring {
     const { parent, timeout } = origin
     this.site = site
     this.caller = origin.caller
-    this.metadata = origin.metadata ?? noMetadata
+    this.metadata = origin.metadata === undefined ? noMetadata : lowerCased(origin.metadata)
     this.trace = origin.trace ?? parent?.trace
     this.outer = origin.signal
+    this.mayAbort = origin.mayAbort === true
     this.parent = parent?.endsEarly === true ? parent : undefined
     const inherited = parent?.deadline ?? Infinity
     this.deadline =
@@ -86,7 +90,7 @@ export class LiveCall implements Context, Expiring {
   get signal(): AbortSignal {
     if (this.controller === undefined) {
       this.controller = new AbortController()
-      if (this.ended === undefined) this.site.signalled.add(this)
+      if (this.ended === undefined) this.site.endable.add(this)
       else this.controller.abort(this.ended)
     }
     return this.controller.signal
@@ -101,7 +105,7 @@ export class LiveCall implements Context, Expiring {
 
   /** Whether anything but its answer can end it. */
   get endsEarly(): boolean {
-    return this.deadline !== Infinity || this.outer !== undefined || this.parent !== undefined
+    return this.mayAbort || this.deadline !== Infinity || this.outer !== undefined || this.parent !== undefined
   }
 
   get hasEnded(): BusbarError | undefined {
@@ -111,6 +115,7 @@ export class LiveCall implements Context, Expiring {
   /** Begins to watch what may end it early. `onEnd` may be told before this returns. */
   watch(onEnd: EndListener): void {
     this.onEnd = onEnd
+    this.site.endable.add(this)
     if (this.outer?.aborted === true || this.parent?.ended !== undefined)
       return this.end(this.parent?.ended ?? abortedBy(this))
     if (this.deadline !== Infinity) deadlines.add(this)
@@ -120,8 +125,8 @@ export class LiveCall implements Context, Expiring {
 
   /** The answer is there: nothing ends it any more. */
   settle(): void {
-    this.onEnd = undefined
     this.release()
+    this.onEnd = undefined
   }
 
   /** Ends it before its answer, and every call that it caused. */
@@ -152,8 +157,16 @@ export class LiveCall implements Context, Expiring {
     if (this.deadline !== Infinity) deadlines.remove(this)
     this.outer?.removeEventListener('abort', this)
     this.parent?.children?.delete(this)
-    if (this.controller !== undefined) this.site.signalled.delete(this)
+    if (this.onEnd !== undefined || this.controller !== undefined) this.site.endable.delete(this)
   }
+}
+
+/** As headers are: then it does not matter which way the call came. Those of a request are so already. */
+function lowerCased(metadata: Metadata): Metadata {
+  for (const name in metadata)
+    if (name !== name.toLowerCase())
+      return Object.fromEntries(Object.entries(metadata).map(([key, value]) => [key.toLowerCase(), value]))
+  return metadata
 }
 
 export function abortedBy(call: LiveCall): BusbarError {

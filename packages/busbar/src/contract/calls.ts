@@ -21,11 +21,11 @@ export type ErrorOf<E extends DeclaredErrors> = DeclaredError<E> | CallError
 /** Rejects with a BusbarError only, whose type {@link safe} knows. */
 export interface CallPromise<T, E extends DeclaredErrors> extends Promise<T> {
   /** Only types: there is no such property. */
-  readonly '~errors'?: E
+  readonly '~errors'?: readonly [E]
 }
 
 /** Begins with the first `next()`, waits for its reader, and is cancelled by leaving the loop. */
 export interface CallStream<T, E extends DeclaredErrors> extends AsyncIterableIterator<T, undefined, undefined> {
   /** Only types: there is no such property. */
-  readonly '~errors'?: E
+  readonly '~errors'?: readonly [E]
 }

@@ -108,13 +108,13 @@ function closedClient(contract: Contract, transport: Transport, options: ClientO
     const bound = transport.bind(contract, name, method)
     return [name, method.kind === 'fn' ? caller(contract, name, bound, options) : streamer(bound, options)]
   })
-  return Object.assign(Object.fromEntries(methods), disposal(transport)) as object
+  return disposable(Object.fromEntries(methods) as object, transport)
 }
 
 /** Where no contract lists the methods, every name that could be one is. The input is the list of arguments. */
 function openClient(contract: Contract, transport: Transport, options: ClientOptions): object {
   const known = new Map<string, unknown>()
-  return new Proxy(disposal(transport), {
+  return new Proxy(disposable({}, transport), {
     get(target, name) {
       if (typeof name === 'symbol') return Reflect.get(target, name) as unknown
       if (!isMethodName(name)) return undefined
@@ -128,8 +128,9 @@ function openClient(contract: Contract, transport: Transport, options: ClientOpt
   })
 }
 
-function disposal(transport: Transport): AsyncDisposable {
-  return Object.defineProperty({} as AsyncDisposable, Symbol.asyncDispose, { value: () => transport.close() })
+/** Not enumerable: a client that is printed or copied is its methods. */
+function disposable(target: object, transport: Transport): object {
+  return Object.defineProperty(target, Symbol.asyncDispose, { value: () => transport.close() })
 }
 
 type Caller = (input?: unknown, options?: CallOptions) => Promise<unknown>

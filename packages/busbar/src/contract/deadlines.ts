@@ -27,7 +27,8 @@ export class Deadlines {
   #last = 0
 
   add(entry: Expiring): void {
-    if (this.#size++ === 0) this.#start()
+    this.#size++
+    if (this.#timer === undefined) this.#start()
     // What is due already waits for the next turn, and not for the wheel to come around.
     const slot = Math.max(Math.ceil(entry.deadline / tick), this.#last + 1) % slots
     const head = this.#heads[slot]
@@ -47,17 +48,12 @@ export class Deadlines {
     }
     if (next !== undefined) next.previous = previous
     entry.previous = entry.next = undefined
-    if (--this.#size === 0) this.#stop()
+    this.#size--
   }
 
   #start(): void {
     this.#last = Math.floor(performance.now() / tick)
-    this.#timer ??= setInterval(() => this.#turn(), tick)
-  }
-
-  #stop(): void {
-    clearInterval(this.#timer)
-    this.#timer = undefined
+    this.#timer = setInterval(() => this.#turn(), tick)
   }
 
   #turn(): void {
@@ -66,6 +62,10 @@ export class Deadlines {
     const from = Math.max(this.#last, current - slots) + 1
     for (let at = from; at <= current; at++) this.#expire(at % slots, now)
     this.#last = current
+    // Only here: starting and stopping a timer with each call would cost more than all the rest.
+    if (this.#size > 0) return
+    clearInterval(this.#timer)
+    this.#timer = undefined
   }
 
   #expire(slot: number, now: number): void {

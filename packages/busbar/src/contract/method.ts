@@ -86,12 +86,18 @@ interface Keyed<Given> {
 type Maybe<S, Side extends 'in' | 'out'> = S extends Schema ? (Side extends 'in' ? InputOf<S> : OutputOf<S>) : undefined
 type Result<S, Side extends 'in' | 'out'> = S extends Schema ? Maybe<S, Side> : void
 
-interface TypesFrom<I, O, E> {
+/** What {@link fn} makes of its options. */
+export interface TypesFrom<I, O, E> {
   readonly given: Maybe<I, 'in'>
   readonly input: Maybe<I, 'out'>
   readonly returned: Result<O, 'in'>
   readonly output: Result<O, 'out'>
-  readonly errors: { readonly [Code in keyof E]: E[Code] extends ErrorSpec<infer D> ? D : Maybe<E[Code], 'out'> }
+  readonly errors: ErrorsFrom<NoInfer<E>>
+}
+
+/** Not inferred from: what a contract may hold at all would otherwise say which errors a method has. */
+type ErrorsFrom<E> = {
+  readonly [Code in keyof E]: E[Code] extends ErrorSpec<infer D> ? D : Maybe<E[Code], 'out'>
 }
 
 /** A method with one answer. */

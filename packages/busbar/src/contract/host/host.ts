@@ -48,7 +48,7 @@ class Host implements TypedHost, Around {
   readonly contract: Implementation['contract']
   readonly options: HostOptions
   readonly interceptors: Implementation['interceptors']
-  readonly signalled = new Set<LiveCall>()
+  readonly endable = new Set<LiveCall>()
   inFlight = 0
   readonly #created: object
   readonly #implementation: Implementation
@@ -103,7 +103,7 @@ class Host implements TypedHost, Around {
   async #stop(timeout: number): Promise<void> {
     this.#state = 'draining'
     if (this.inFlight > 0) await this.#untilIdle(timeout)
-    for (const call of this.signalled) call.end(stopping(this.name))
+    for (const call of this.endable) call.end(stopping(this.name))
     this.#state = 'stopped'
     await this.#implementation.dispose(this.#created)
   }

@@ -14,7 +14,7 @@ export interface Around {
   readonly service: string
   readonly options: HostOptions
   readonly interceptors: readonly Interceptor[]
-  readonly signalled: Set<LiveCall>
+  readonly endable: Set<LiveCall>
   /** Why it takes no call now. */
   refusal(): BusbarError | undefined
   began(): void
@@ -29,17 +29,21 @@ export class HostedMethod {
   readonly #around: Around
   readonly #run: Run
   readonly #clones: boolean
+  readonly #hasInput: boolean
+  readonly #hasOutput: boolean
   readonly #checkInput: Check | undefined
   readonly #checkOutput: Check | undefined
 
   constructor(name: string, spec: Method, run: Run, around: Around) {
-    const { service, options, signalled } = around
+    const { service, options, endable } = around
     this.name = name
     this.spec = spec
-    this.site = { service, method: name, log: options.log, fail: failOf(() => this.site, spec.errors), signalled }
+    this.site = { service, method: name, log: options.log, fail: failOf(() => this.site, spec.errors), endable }
     this.#around = around
     this.#run = compose(around.interceptors, { service, method: name }, run)
     this.#clones = options.clone
+    this.#hasInput = spec.input !== undefined
+    this.#hasOutput = spec.output !== undefined
     this.#checkInput = checkOf(spec.input)
     this.#checkOutput = checkOf(spec.output)
   }
@@ -77,6 +81,11 @@ export class HostedMethod {
   readonly #entered = (input: unknown, call: LiveCall, checked: boolean): Promise<unknown> =>
     this.#answer(input, call, checked)
 
+  /** Whether schemas or copies stand between the caller and the function. */
+  #isDirect(checked: boolean): boolean {
+    return !this.#clones && (!checked || (this.#checkInput === undefined && this.#checkOutput === undefined))
+  }
+
   /** Whichever comes first: its answer, or its end. */
   #race(input: unknown, call: LiveCall, checked: boolean): Promise<unknown> {
     return new Promise((resolve, reject) => {
@@ -99,29 +108,48 @@ export class HostedMethod {
     })
   }
 
-  /** The one function around every method: what it costs beside the method itself is one promise more. */
-  async #answer(input: unknown, call: LiveCall, checked: boolean): Promise<unknown> {
+  #answer(input: unknown, call: LiveCall, checked: boolean): Promise<unknown> {
     const around = this.#around
     const refusal = around.refusal()
-    if (refusal !== undefined) throw refusal
+    if (refusal !== undefined) return Promise.reject(refusal)
     around.began()
+    return this.#isDirect(checked)
+      ? this.#direct(input, call)
+      : this.#guarded(input, call, checked).then(this.#left, this.#failed)
+  }
+
+  /**
+   * Nothing between the caller and the method but one `then`, with functions that all calls share: an async function
+   * around it would double the cost of an awaited call.
+   */
+  #direct(input: unknown, call: LiveCall): Promise<unknown> {
+    let result: unknown
     try {
-      // Awaited only where there is something to wait for: each await costs a turn of the queue.
-      let value = input
-      if (this.#clones || (checked && this.#checkInput !== undefined)) value = await this.#input(input, checked)
-      const result = await this.#run(this.spec.input === undefined ? undefined : value, call)
-      if (this.spec.output === undefined) return undefined
-      return this.#clones || (checked && this.#checkOutput !== undefined) ? await this.#result(result, checked) : result
+      result = this.#run(this.#hasInput ? input : undefined, call)
     } catch (thrown) {
-      throw toCallError(thrown, this.site)
-    } finally {
-      around.left()
+      return Promise.reject(thrown).catch(this.#failed)
     }
+    return (result instanceof Promise ? result : Promise.resolve(result)).then(this.#left, this.#failed)
+  }
+
+  async #guarded(input: unknown, call: LiveCall, checked: boolean): Promise<unknown> {
+    const value = await this.#input(input, checked)
+    return await this.#result(await this.#run(this.#hasInput ? value : undefined, call), checked)
+  }
+
+  readonly #left = (result: unknown): unknown => {
+    this.#around.left()
+    return this.#hasOutput ? result : undefined
+  }
+
+  readonly #failed = (thrown: unknown): never => {
+    this.#around.left()
+    throw toCallError(thrown, this.site)
   }
 
   async #open(input: unknown, call: LiveCall, checked: boolean): Promise<AsyncIterator<unknown>> {
     const value = await this.#input(input, checked)
-    const source = await this.#run(this.spec.input === undefined ? undefined : value, call)
+    const source = await this.#run(this.#hasInput ? value : undefined, call)
     const iterate = (source as Partial<AsyncIterable<unknown>> | undefined)?.[Symbol.asyncIterator]
     if (iterate === undefined) throw new TypeError('a stream method returned no async iterable')
     return Reflect.apply<typeof source, never[], AsyncIterator<unknown>>(iterate, source, [])
@@ -144,6 +172,7 @@ export class HostedMethod {
   }
 
   async #result(result: unknown, checked: boolean): Promise<unknown> {
+    if (!this.#hasOutput) return undefined
     let value = result
     if (checked && this.#checkOutput !== undefined) {
       const passed = await this.#checkOutput(value)

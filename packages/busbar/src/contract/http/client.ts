@@ -1,11 +1,97 @@
-import { BusbarError } from '../errors.ts'
+import type { CallOptions } from '../calls.ts'
+import { fromUncarriable } from '../host/failures.ts'
+import type { Method } from '../method.ts'
 import type { Transport } from '../transport.ts'
+import { timeoutHeader } from './edge.ts'
+import { lines } from './events.ts'
+import { Exchange, readAnswer, type Callee } from './exchange.ts'
+import { requestOf, type HttpRequest } from './request.ts'
+import { retried, RetryBudget } from './retry.ts'
+import { answeredStream } from './answered-stream.ts'
 
 export interface HttpOptions {
   /** Instead of the global one. */
   readonly fetch?: typeof fetch
+  /** How often an idempotent call is tried again, at most. Default: 2. */
+  readonly retries?: number
 }
 
-export function httpTransport(_base: string | URL, _options: HttpOptions): Transport {
-  throw new BusbarError('INTERNAL', { message: 'not yet' })
+/** Calls a service over HTTP by `fetch`, in Node and in browsers. `base`: what stands before `/<service>/<method>`. */
+export function httpTransport(base: string | URL, options: HttpOptions & { readonly service?: string }): Transport {
+  const { fetch = (...args) => globalThis.fetch(...args), retries = 2 } = options
+  const place = String(base).replace(/\/+$/, '')
+  const budget = new RetryBudget()
+  return {
+    bind(contract, name, method) {
+      const service = options.service ?? contract.name
+      const remote = new RemoteMethod(fetch, place, { service, method: name, errors: method?.errors ?? {} }, method)
+      if (method?.kind === 'stream') return (input, options) => remote.stream(input, options ?? {})
+      const times = method?.idempotent === true ? retries : 0
+      return (input, options) => remote.call(input, options ?? {}, { times, budget })
+    },
+    close: async () => {},
+  }
+}
+
+class RemoteMethod {
+  readonly #fetch: typeof fetch
+  readonly #base: string
+  readonly #callee: Callee
+  readonly #method: Method | undefined
+
+  constructor(fetch: typeof globalThis.fetch, base: string, callee: Callee, method: Method | undefined) {
+    this.#fetch = fetch
+    this.#base = base
+    this.#callee = callee
+    this.#method = method
+  }
+
+  async call(input: unknown, options: CallOptions, retry: { times: number; budget: RetryBudget }): Promise<unknown> {
+    const request = this.#request(input)
+    const exchange = this.#exchange(options)
+    const attempt = async (): Promise<unknown> => {
+      try {
+        return await readAnswer(await this.#send(request, exchange, options, 'application/json'), this.#callee)
+      } catch (thrown) {
+        throw exchange.failure(thrown)
+      }
+    }
+    try {
+      return await retried(attempt, { ...retry, signal: exchange.signal })
+    } finally {
+      exchange.settle()
+    }
+  }
+
+  stream(input: unknown, options: CallOptions): AsyncIterableIterator<unknown> {
+    return answeredStream(this.#callee, () => {
+      const request = this.#request(input)
+      const exchange = this.#exchange(options)
+      return { exchange, response: this.#send(request, exchange, options, lines.type) }
+    })
+  }
+
+  /** A call's own limit, else the contract's, which the service would hold too, but not the network. */
+  #exchange(options: CallOptions): Exchange {
+    const { timeout = this.#method?.timeout } = options
+    return new Exchange(this.#callee, { ...options, ...(timeout !== undefined && { timeout }) })
+  }
+
+  #request(input: unknown): HttpRequest {
+    try {
+      const { service, method } = this.#callee
+      return requestOf(service, method, this.#method, input)
+    } catch (error) {
+      throw fromUncarriable(this.#callee, error)
+    }
+  }
+
+  async #send(request: HttpRequest, exchange: Exchange, options: CallOptions, accept: string): Promise<Response> {
+    const { verb, path, body } = request
+    const headers: Record<string, string> = { ...options.metadata, accept }
+    if (body !== undefined) headers['content-type'] = 'application/json'
+    if (exchange.deadline !== Infinity) headers[timeoutHeader] = String(Math.ceil(exchange.timeLeft))
+    const { signal } = exchange
+    return await this.#fetch(this.#base + path, { method: verb, headers, signal, ...(body !== undefined && { body }) })
+  }
 }

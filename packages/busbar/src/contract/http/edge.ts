@@ -1,0 +1,191 @@
+import type { Trace } from '../context.ts'
+import { abortedBy, type CallSite, type LiveCall } from '../call.ts'
+import { BusbarError, type ErrorCode } from '../errors.ts'
+import type { TypedHost } from '../host/host.ts'
+import type { HostedMethod } from '../host/hosted-method.ts'
+import type { LiveStream } from '../host/live-stream.ts'
+import { fromUncarriable, toCallError } from '../host/failures.ts'
+import { checkOf } from '../schema.ts'
+import { decodeJson, MalformedJson } from '../value/decode.ts'
+import { encodeJson } from '../value/encode.ts'
+import { formatFor, type EventFormat } from './events.ts'
+import { hasQuery, type HttpMapping } from './mapping.ts'
+import { Paths, type Found } from './paths.ts'
+import { problemHeaders, problemType, toProblem } from './problem.ts'
+import { parseQuery, readText } from './text-fields.ts'
+
+export interface EdgeOptions {
+  /** Bytes of a request's body. */
+  readonly maxInputSize: number
+}
+
+/** The head of a request, whoever brought it. */
+export interface EdgeRequest {
+  readonly verb: string
+  /** With its query. */
+  readonly url: string
+  /** In lower case; what is repeated is joined. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+}
+
+/** A request whose method is known; its body is to be read. */
+export interface Directed {
+  readonly request: EdgeRequest
+  readonly hosted: HostedMethod
+  readonly found: Found
+  readonly query: string
+}
+
+export interface EdgeAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  /** Undefined: there is none. */
+  readonly body: string | undefined
+}
+
+export interface EdgeStream {
+  readonly stream: LiveStream
+  readonly site: CallSite
+  readonly format: EventFormat
+}
+
+/** A call that a request began. */
+export interface EdgeCall {
+  readonly answer: Promise<EdgeAnswer> | EdgeStream
+  /** The client is gone. */
+  abandon(): void
+}
+
+export const timeoutHeader = 'busbar-timeout'
+
+/**
+ * A typed service over HTTP, told by neither server nor runtime: an adapter reads the body and writes the answer. Schemas
+ * are always asked here, of inputs and results: this is where others come in.
+ */
+export class HttpEdge {
+  readonly #host: TypedHost
+  readonly #paths: Paths
+  readonly #options: EdgeOptions
+
+  constructor(host: TypedHost, options: EdgeOptions) {
+    this.#host = host
+    this.#paths = new Paths(host.name, host.contract)
+    this.#options = options
+  }
+
+  get maxInputSize(): number {
+    return this.#options.maxInputSize
+  }
+
+  /** Judges a request by its head. Throws the BusbarError that it is to be answered with. */
+  direct(request: EdgeRequest): Directed {
+    const { verb, url, headers } = request
+    const mark = url.indexOf('?')
+    const path = mark < 0 ? url : url.slice(0, mark)
+    const found = this.#paths.find(verb, path)
+    if (found === undefined) throw this.#unknown(verb, path)
+    if (Number(headers['content-length'] ?? 0) > this.#options.maxInputSize) throw this.tooLarge()
+    return { request, found, query: mark < 0 ? '' : url.slice(mark + 1), hosted: this.#host.method(found.name) }
+  }
+
+  tooLarge(): BusbarError {
+    const { maxInputSize } = this.#options
+    return refusal('BODY_TOO_LARGE', `the input is larger than ${maxInputSize} bytes`, this.#host.name)
+  }
+
+  /**
+   * Makes the call. Rejects with the BusbarError of an input that cannot be read; the call's own failure is an answer.
+   * `body`: undefined where there is none.
+   */
+  async begin(directed: Directed, body: string | undefined): Promise<EdgeCall> {
+    const { hosted, request, found } = directed
+    const content = this.#content(hosted, request, body)
+    const input = found.mapping === undefined ? content : await this.#fields(directed, found.mapping, content)
+    const call = hosted.open({ ...originOf(request.headers), mayAbort: true })
+    const abandon = (): void => call.end(abortedBy(call))
+    if (hosted.spec.kind === 'fn') return { answer: answerOf(hosted, hosted.answer(input, call, true), call), abandon }
+    const stream = hosted.stream(input, call, true)
+    return { answer: { stream, format: formatFor(first(request.headers['accept'])), site: hosted.site }, abandon }
+  }
+
+  /** The input of a mapped method: what stands in the path, over what stands in the query or in the body. */
+  async #fields({ hosted, found, query }: Directed, mapping: HttpMapping, content: unknown): Promise<unknown> {
+    const inQuery = hasQuery(mapping)
+    const fields = { ...(inQuery ? parseQuery(query) : (content as object | undefined)), ...found.parameters }
+    if (Object.keys(fields).length === 0) return content
+    const check = checkOf(hosted.spec.input)
+    const textual = new Set(Object.keys(inQuery ? fields : found.parameters!))
+    return check === undefined ? fields : await readText(check, fields, textual)
+  }
+
+  #content(hosted: HostedMethod, { headers }: EdgeRequest, body: string | undefined): unknown {
+    if (body === undefined || body === '') return undefined
+    const type = first(headers['content-type'])
+    if (type === undefined || !/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type))
+      throw refusal(
+        'MEDIA_TYPE_UNSUPPORTED',
+        `the input is ${type ?? 'of no type'}, and not application/json`,
+        hosted.site.service,
+      )
+    try {
+      return decodeJson(body)
+    } catch (error) {
+      if (error instanceof MalformedJson)
+        throw refusal('REQUEST_MALFORMED', `the input is no JSON: ${error.message}`, hosted.site.service)
+      throw fromUncarriable(hosted.site, error)
+    }
+  }
+
+  #unknown(verb: string, path: string): BusbarError {
+    const nearest = this.#paths.nearest(path)
+    return new BusbarError('METHOD_UNKNOWN', {
+      message: `service ${this.#host.name} has no method at ${verb} ${path.slice(0, 128)}; the nearest are ${nearest.join(', ')}`,
+      service: this.#host.name,
+      data: { nearest },
+    })
+  }
+}
+
+async function answerOf({ site }: HostedMethod, calling: Promise<unknown>, call: LiveCall): Promise<EdgeAnswer> {
+  try {
+    const result = await calling
+    const body = encodeResult(result, site)
+    if (body === undefined) return { status: 204, headers: call.headers ?? {}, body }
+    return { status: 200, headers: { ...call.headers, 'content-type': 'application/json' }, body }
+  } catch (error) {
+    return failure(error as BusbarError, call.headers)
+  }
+}
+
+/** A result that no call carries is a fault of the service. */
+function encodeResult(result: unknown, site: CallSite): string | undefined {
+  try {
+    return encodeJson(result)
+  } catch (error) {
+    throw toCallError(error, site)
+  }
+}
+
+export function failure(error: BusbarError<string>, more: Readonly<Record<string, string>> = {}): EdgeAnswer {
+  const headers = { ...more, ...problemHeaders(error), 'content-type': problemType, 'cache-control': 'no-store' }
+  return { status: error.status, headers, body: JSON.stringify(toProblem(error)) }
+}
+
+export function refusal(code: ErrorCode, message: string, service: string): BusbarError {
+  return new BusbarError(code, { message, service })
+}
+
+function originOf(headers: EdgeRequest['headers']): { metadata: never; timeout?: number; trace?: Trace } {
+  const timeout = Number(headers[timeoutHeader])
+  const traceparent = first(headers['traceparent'])
+  const tracestate = first(headers['tracestate'])
+  return {
+    metadata: headers as never,
+    ...(timeout >= 0 && { timeout }),
+    ...(traceparent !== undefined && { trace: { traceparent, ...(tracestate !== undefined && { tracestate }) } }),
+  }
+}
+
+function first(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header
+}

@@ -1,0 +1,84 @@
+import { BusbarError, type ErrorCode, errorTable } from '../errors.ts'
+import { fromWire } from '../host/failures.ts'
+import type { ErrorSpec } from '../method.ts'
+import { fromTagged } from '../value/decode.ts'
+import { toTagged } from '../value/encode.ts'
+
+export const problemType = 'application/problem+json'
+
+/** An error as a problem of RFC 9457: what leaves the service of it, and nothing else, neither stack nor cause. */
+export interface ProblemBody {
+  readonly type: 'about:blank'
+  readonly title: string
+  readonly status: number
+  readonly detail: string
+  readonly code: string
+  readonly service?: string
+  readonly data?: unknown
+}
+
+const titles: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  409: 'Conflict',
+  410: 'Gone',
+  413: 'Payload Too Large',
+  415: 'Unsupported Media Type',
+  422: 'Unprocessable Entity',
+  429: 'Too Many Requests',
+  500: 'Internal Server Error',
+  502: 'Bad Gateway',
+  503: 'Service Unavailable',
+  504: 'Gateway Timeout',
+}
+
+export function toProblem({ code, message, status, service, data }: BusbarError<string>): ProblemBody {
+  return {
+    type: 'about:blank',
+    title: titles[status] ?? 'Error',
+    status,
+    detail: message,
+    code,
+    ...(service !== undefined && { service }),
+    ...(data !== undefined && { data: toTagged(data) }),
+  }
+}
+
+/** Headers that belong to a status: when to come again, how to say who one is. */
+export function problemHeaders({ code, data }: BusbarError<string>): Record<string, string> {
+  if (code === 'UNAUTHENTICATED') return { 'www-authenticate': 'Bearer' }
+  if (code !== 'RESOURCE_EXHAUSTED' && code !== 'SERVICE_UNAVAILABLE') return {}
+  const { retryAfter = 1 } = (data ?? {}) as { retryAfter?: number }
+  return { 'retry-after': String(retryAfter) }
+}
+
+/** The error again, of the same class and code; undefined for what is no problem of ours. */
+export function fromProblem(
+  body: unknown,
+  service: string,
+  errors: Readonly<Record<string, ErrorSpec>>,
+): BusbarError<string> | undefined {
+  if (typeof body !== 'object' || body === null) return undefined
+  const { code, detail, status, data } = body as Partial<ProblemBody>
+  if (typeof code !== 'string' || typeof detail !== 'string') return undefined
+  const wire = { code, message: detail, status: status ?? 500, data: data === undefined ? undefined : fromTagged(data) }
+  return fromWire(wire, service, errors)
+}
+
+/** What a status means where its body says nothing: something between the client and the service answered. */
+export function fromStatus(status: number, service: string, url: string): BusbarError {
+  const code = codes[status] ?? 'ANSWER_MALFORMED'
+  const message = `${url} answered ${status}, and not in the words of a typed service`
+  return new BusbarError(code, { message, service })
+}
+
+const codes: Readonly<Record<number, ErrorCode>> = {
+  401: 'UNAUTHENTICATED',
+  403: 'FORBIDDEN',
+  [errorTable.BODY_TOO_LARGE.status]: 'BODY_TOO_LARGE',
+  502: 'SERVICE_HANGUP',
+  503: 'SERVICE_UNAVAILABLE',
+  504: 'DEADLINE_EXCEEDED',
+}

@@ -1,0 +1,58 @@
+import { BusbarError } from '../errors.ts'
+
+/**
+ * Tries again may at most add a tenth to the calls, and a few at once: when a service is down for everybody, clients that
+ * all come again three times keep it down.
+ */
+export class RetryBudget {
+  #tokens = 10
+
+  earn(): void {
+    this.#tokens = Math.min(10, this.#tokens + 0.1)
+  }
+
+  spend(): boolean {
+    if (this.#tokens < 1) return false
+    this.#tokens--
+    return true
+  }
+}
+
+export interface RetryOptions {
+  /** How often, at most. */
+  readonly times: number
+  readonly budget: RetryBudget
+  /** Ends the waiting. */
+  readonly signal: AbortSignal
+}
+
+/** Repeats what failed for a reason that may be gone the next time, after a random pause that grows. */
+export async function retried<T>(attempt: () => Promise<T>, { times, budget, signal }: RetryOptions): Promise<T> {
+  budget.earn()
+  for (let at = 0; ; at++) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (at >= times || !isTransient(error) || !budget.spend()) throw error
+      const asked = ((error as BusbarError).data as { retryAfter?: number } | undefined)?.retryAfter ?? 0
+      await pause(Math.max(asked * 1000, Math.random() * 100 * 2 ** at), signal)
+    }
+  }
+}
+
+function isTransient(error: unknown): boolean {
+  if (!BusbarError.is(error)) return false
+  return ['SERVICE_UNAVAILABLE', 'SERVICE_HANGUP', 'RESOURCE_EXHAUSTED', 'WORKER_DIED'].includes(error.code)
+}
+
+function pause(delay: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const abort = (): void => reject(signal.reason as Error)
+  const timer = setTimeout(resolve, delay)
+  if (signal.aborted) abort()
+  signal.addEventListener('abort', abort, { once: true })
+  return promise.finally(() => {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', abort)
+  })
+}

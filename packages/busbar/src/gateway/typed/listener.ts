@@ -1,0 +1,72 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { BusbarError } from '../../contract/errors.ts'
+import { failure, HttpEdge, type EdgeAnswer, type EdgeCall, type EdgeOptions } from '../../contract/http/edge.ts'
+import { problemHeaders } from '../../contract/http/problem.ts'
+import type { TypedHost } from '../../contract/host/host.ts'
+import { toTagged } from '../../contract/value/encode.ts'
+import { answerProblem } from '../answer.ts'
+import type { RoutedRequest } from '../director.ts'
+import { allowOrigin, answerPreflight, isPreflight } from './cors.ts'
+import { hasBody, readText } from './read-text.ts'
+import { writeStream } from './write-stream.ts'
+
+export interface ListenerOptions extends EdgeOptions {
+  /** Origins of other sites whose pages may call: `https://shop.example`, or `*`. */
+  readonly cors: readonly string[]
+}
+
+/** Serves a typed service over HTTP: what its own `http.Server` does with a request. */
+export function typedListener(host: TypedHost, options: ListenerOptions): RequestListener {
+  const edge = new HttpEdge(host, options)
+  return (req, res) => void serve(edge, options, req, res)
+}
+
+async function serve(
+  edge: HttpEdge,
+  options: ListenerOptions,
+  req: IncomingMessage,
+  res: ServerResponse,
+): Promise<void> {
+  if (req.headers.origin !== undefined) {
+    allowOrigin(options.cors, req, res)
+    if (isPreflight(req)) return answerPreflight(req, res)
+  }
+  try {
+    const directed = edge.direct({ verb: req.method!, url: req.url!, headers: req.headers })
+    const body = hasBody(req) ? await readText(req, edge) : undefined
+    // The client went away while it was sending.
+    if (res.destroyed) return
+    await finish(await edge.begin(directed, body), res)
+  } catch (thrown) {
+    refuse(req, res, BusbarError.from(thrown))
+  }
+}
+
+async function finish(call: EdgeCall, res: ServerResponse): Promise<void> {
+  const { answer } = call
+  // `close` also follows a whole answer, when nothing is left to abandon.
+  res.once('close', () => call.abandon())
+  if ('stream' in answer) return await writeStream(answer, res)
+  write(await answer, res)
+}
+
+function write({ status, headers, body }: EdgeAnswer, res: ServerResponse): void {
+  if (res.destroyed) return
+  if (body === undefined) {
+    res.writeHead(status, headers).end()
+    return
+  }
+  res.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body)
+}
+
+/** What was judged by its head may have a body that nobody has read. */
+function refuse(req: RoutedRequest, res: ServerResponse, error: BusbarError): void {
+  if (res.headersSent || res.destroyed) {
+    res.destroy()
+    return
+  }
+  if (req.complete || !hasBody(req)) return write(failure(error), res)
+  const { code, message, service, data } = error
+  const more = { service, ...(data !== undefined && { data: toTagged(data) }) }
+  answerProblem(req, res, { code, detail: message, more, headers: problemHeaders(error) })
+}
