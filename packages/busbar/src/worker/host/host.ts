@@ -86,8 +86,7 @@ class Hosted implements HostedProgram {
     this.#scope = { service: this.service, hops: 0 }
     // The mesh's connections come to an `https` server with their handshake done, and to an http2 one by its front.
     for (const server of new Set([captured.server, this.server]))
-      for (const event of ['connection', 'secureConnection'])
-        server.on(event, (socket: Socket) => this.#track(socket))
+      for (const event of ['connection', 'secureConnection']) server.on(event, (socket: Socket) => this.#track(socket))
     program.enterPhase({ is: 'serving', ended: hosting.die })
     program.onListen = (other) => this.#warnOfOther(other)
   }
