@@ -46,5 +46,5 @@ while read -r word group; do
       groups=$left ;;
   esac
 done
-for each in $groups; do kill -KILL -- "-$each" 2>/dev/null; done
+for each in $groups; do kill -s KILL -- "-$each" 2>/dev/null; done
 `

@@ -1,0 +1,115 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { before, describe, test } from 'node:test'
+import { bench } from '../src/bench.ts'
+import { htmlReport } from '../src/report/html/page.ts'
+import { markdownReport } from '../src/report/markdown.ts'
+import { terminalReport } from '../src/report/terminal.ts'
+import type { Result } from '../src/result.ts'
+import { OwnCache, scenarioOf, serverArm, tiny, withEngine } from './support/fixture.ts'
+
+const timing = { ...tiny, sliceMs: 1000, rounds: 2, maxRounds: 2 }
+
+describe('a run with latency at fixed rates', withEngine, () => {
+  let result: Result
+  before(async () => {
+    using _ = new OwnCache()
+    // One of them cannot do three times what the baseline can, which is no fault of its answers.
+    const scenario = scenarioOf([serverArm('slow', { DELAY: '20' })], { connections: [4] })
+    result = await bench(scenario, { quick: true, timing, openShares: [0.3], seed: 7, command: 'busbar bench fixture' })
+  })
+
+  test('has what it says: every key of the schema, and no other', async () =>
+    assert.deepEqual(await problems(result), []))
+
+  test('has all cells valid, and compared by throughput and by p99', () => {
+    for (const { name, invalidBecause } of result.arms) assert.deepEqual(invalidBecause, [], name)
+    const deciding = result.comparisons.filter(({ decides }) => decides)
+    assert.deepEqual(
+      deciding.map(({ arm, baseline, metric, share, rounds }) => [arm, baseline, metric, share, rounds]),
+      [
+        ['slow', 'good', deciding[0]!.metric, null, 2],
+        ['slow', 'good', 'p99', 0.3, 2],
+      ],
+    )
+    assert.match(deciding[0]!.metric, /^per(Cpu)?Second$/)
+  })
+
+  test('tells when more was asked than an arm can do', () => {
+    const [good, slow] = ['good', 'slow'].map((name) => result.arms.find((arm) => arm.name === name)!.open[0]!)
+    assert.equal(good!.rate, slow!.rate)
+    assert.deepEqual([good!.overloaded, slow!.overloaded], [false, true])
+    assert.ok(result.notes.some((note) => /More than they can do, at 30 % .*: slow\./.test(note)))
+    // Due every so often, answered 200 times a second at best: the wait grows until the end.
+    assert.ok(slow!.latency!.p99 > 100)
+  })
+
+  test('has what the programs tell of themselves, on the timeline of each slice', () => {
+    const { server, slices } = result.arms[0]!
+    for (const [key, value] of Object.entries(server)) assert.ok(value !== null && value >= 0, key)
+    assert.equal(server.processes, 1)
+    assert.equal(server.threads, 1)
+    assert.ok(server.heapTotal! >= server.heapUsed! && server.heapUsed! >= server.oldSpace!)
+    assert.ok(server.rss! > server.heapTotal!)
+    assert.ok(slices.some(({ runtime }) => runtime.length >= 2))
+    for (const { runtime } of slices) for (const { at } of runtime) assert.ok(at > 0 && at < 5)
+    assert.equal(slices.length, 2 * 2 * 2)
+  })
+
+  test('can be repeated by the command that it tells', () =>
+    assert.equal(result.command, 'busbar bench fixture --seed 7'))
+
+  test('makes every report', () => {
+    for (const report of [terminalReport, markdownReport]) {
+      const text = report(result, { summary: true })
+      for (const part of ['good', 'slow', 'p99', '2xx', 'heap used MB', 'verdict', 'Two copies of the same arm'])
+        assert.ok(text.includes(part), part)
+    }
+    const page = htmlReport(result)
+    for (const part of ['By how much', 'Latency', 'Over time', 'Repeat it', 'busbar bench fixture --seed 7', '<svg'])
+      assert.ok(page.includes(part), part)
+  })
+})
+
+test('without the engine autocannon tells the throughput, and nothing of latency', async () => {
+  using _ = new OwnCache()
+  process.env['BUSBAR_LOAD'] = 'autocannon'
+  try {
+    const faulty = serverArm('status', { FAULT: 'status', EVERY: '50' })
+    const options = { quick: true, timing: { ...tiny, rounds: 2, maxRounds: 2 }, openShares: [0.5], command: 'test' }
+    const result = await bench(scenarioOf([serverArm('other'), faulty]), options)
+    assert.equal(result.generator, 'autocannon')
+    assert.deepEqual(await problems(result), [])
+    assert.ok(result.notes.some((note) => note.includes('throughput only')))
+    assert.deepEqual(
+      result.arms.map(({ name, valid }) => [name, valid]),
+      [
+        ['good', true],
+        ['other', true],
+        ['status', false],
+        ['good (again)', true],
+      ],
+    )
+    for (const { latency, open, throughput } of result.arms) {
+      assert.deepEqual([latency, open], [null, []])
+      assert.ok(throughput.perSecond! > 0)
+    }
+    assert.ok(result.comparisons.every(({ metric }) => metric === 'perSecond' || metric === 'perCpuSecond'))
+  } finally {
+    delete process.env['BUSBAR_LOAD']
+  }
+})
+
+/** All keys are required and no other is allowed, so that this holds schema and result together both ways. */
+async function problems(result: Result): Promise<unknown[]> {
+  const schema = JSON.parse(await readFile(new URL('../schema.json', import.meta.url), 'utf8')) as object
+  const ajv = new Ajv2020({
+    allErrors: true,
+    strictTuples: false,
+    formats: { 'date-time': /^\d{4}-\d\d-\d\dT[\d:.]+Z$/ },
+  })
+  const validate = ajv.compile(schema)
+  validate(JSON.parse(JSON.stringify(result)))
+  return validate.errors ?? []
+}

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { Result } from '../src/result.ts'
+import { withEngine } from './support/fixture.ts'
+
+const linux = process.platform === 'linux' ? withEngine : { skip: 'reads /proc' }
+
+describe('a lab that is ended', linux, () => {
+  test('by Ctrl-C keeps the rounds that are whole, leaves no process, and can be gone on with', async () => {
+    using lab = new Lab()
+    const run = lab.start(6)
+    await run.untilRound(3)
+    run.child.kill('SIGINT')
+    const partial = (await run.result())!
+    assert.equal(partial.rounds, 2)
+    assert.equal(partial.partial, true)
+    assert.deepEqual(lab.processes(), [])
+
+    const whole = (await lab.start(3, '--resume').result())!
+    assert.equal(whole.rounds, 3)
+    assert.equal(whole.partial, false)
+    assert.equal(whole.seed, partial.seed)
+    const rounds = ({ arms }: Result, most: number) =>
+      arms.map(({ name, slices }) => [name, slices.filter(({ round }) => round <= most)])
+    assert.deepEqual(rounds(whole, 2), rounds(partial, 2))
+  })
+
+  test('by a Ctrl-C that arrives twice, as npm and a terminal deliver it, ends as by one', async () => {
+    using lab = new Lab()
+    const run = lab.start(6)
+    await run.untilRound(2)
+    run.child.kill('SIGINT')
+    run.child.kill('SIGINT')
+    assert.equal((await run.result())?.rounds, 1)
+    assert.deepEqual(lab.processes(), [])
+  })
+
+  test('by force takes its copies along, those that are stopped in their tracks too', async () => {
+    using lab = new Lab()
+    const run = lab.start(6)
+    await run.untilRound(1)
+    assert.ok(lab.processes().length > 0)
+    run.child.kill('SIGKILL')
+    await once(run.child, 'close')
+    for (let turn = 0; turn < 100 && lab.processes().length > 0; turn++) await sleep(50)
+    assert.deepEqual(lab.processes(), [])
+  })
+
+  test('when all rounds are done leaves nothing to go on with', async () => {
+    using lab = new Lab()
+    assert.equal((await lab.start(1).result())?.rounds, 1)
+    const again = lab.start(2, '--resume')
+    assert.equal(await again.result(), undefined)
+    assert.match(again.said(), /there is nothing to go on with/)
+  })
+})
+
+/** Runs `programs/lab.ts` with folders of its own. */
+class Lab implements Disposable {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'busbar-lab-test-'))
+  readonly #children: ChildProcess[] = []
+
+  start(rounds: number, ...args: string[]) {
+    const program = fileURLToPath(new URL('./programs/lab.ts', import.meta.url))
+    const env = { ...process.env, TMPDIR: this.#folder, XDG_CACHE_HOME: join(this.#folder, 'cache') }
+    const child = spawn(process.execPath, [program, ...args, String(rounds)], {
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    this.#children.push(child)
+    let said = ''
+    child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+    const read = async () => {
+      const { value, done } = (await lines.next()) as IteratorResult<string>
+      return done ? undefined : (JSON.parse(value) as { round?: number; result?: Result })
+    }
+    return {
+      child,
+      said: () => said,
+      async untilRound(wanted: number) {
+        for (let line = await read(); line?.round !== wanted; line = await read())
+          assert.notEqual(line, undefined, `ended before round ${wanted}: ${said}`)
+      },
+      async result() {
+        let result: Result | undefined
+        for (let line = await read(); line !== undefined; line = await read()) result = line.result
+        return result
+      },
+    }
+  }
+
+  /** Whatever runs in a folder of a copy, by its command. */
+  processes(): string[] {
+    return readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name) && isIn(this.#folder, name))
+      .map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' '))
+      .filter((command) => command !== '')
+  }
+
+  [Symbol.dispose](): void {
+    for (const child of this.#children) child.kill('SIGKILL')
+    if (existsSync(this.#folder)) rmSync(this.#folder, { recursive: true, force: true })
+  }
+}
+
+function isIn(folder: string, pid: string): boolean {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`).startsWith(`${folder}/`)
+  } catch {
+    return false
+  }
+}
