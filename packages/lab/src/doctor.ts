@@ -14,10 +14,10 @@ import { estimate } from './stats/verdict.ts'
 import { tQuantile } from './stats/student.ts'
 
 /** What a machine is like as a place to measure, as text: its noise by A/A, and whatever may get in the way. */
-export async function doctor(signal: AbortSignal): Promise<string> {
+export async function doctor(signal: AbortSignal, output: NodeJS.WritableStream): Promise<string> {
   const machine = await describeMachine()
   const findings = [...(await onCores(machine)), ...(await onLimits())]
-  const progress = showProgress(process.stderr)
+  const progress = showProgress(output)
   const result = await bench(againstItself, {
     quick: true,
     command: 'busbar bench doctor',
@@ -26,7 +26,7 @@ export async function doctor(signal: AbortSignal): Promise<string> {
     onProgress: (said) => progress.show(said),
   }).finally(() => progress.clear())
   if (result.rounds < 2) throw new Error('ended before anything could be told')
-  return [...alignTable(findings, 2), '', ...noiseInWords(result), ''].join('\n')
+  return [...alignTable(findings, 3), '', ...noiseInWords(result), ''].join('\n')
 }
 
 const hello: Arm = {
@@ -57,7 +57,7 @@ async function onCores(machine: Machine): Promise<Finding[]> {
   const since = await watchDisturbance()
   await new Promise((resolve) => setTimeout(resolve, 1000))
   const { steal, throttled, busySeconds, seconds } = await since()
-  const free = machine.cores - busySeconds / seconds
+  const free = Math.max(0, machine.cores - busySeconds / seconds)
   const known = machine.platform.startsWith('linux')
   return [
     [

@@ -6,8 +6,8 @@ export interface ProgressLine {
 }
 
 /** One line that says what is going on; where the output is no terminal, one line a round. */
-export function showProgress(output: NodeJS.WriteStream): ProgressLine {
-  return output.isTTY ? onTerminal(output) : onPipe(output)
+export function showProgress(output: NodeJS.WritableStream): ProgressLine {
+  return isTerminal(output) ? onTerminal(output) : onPipe(output)
 }
 
 function onTerminal(output: NodeJS.WriteStream): ProgressLine {
@@ -24,7 +24,7 @@ function onTerminal(output: NodeJS.WriteStream): ProgressLine {
   }
 }
 
-function onPipe(output: NodeJS.WriteStream): ProgressLine {
+function onPipe(output: NodeJS.WritableStream): ProgressLine {
   let round = 0
   return {
     show(progress) {
@@ -34,6 +34,10 @@ function onPipe(output: NodeJS.WriteStream): ProgressLine {
     },
     clear() {},
   }
+}
+
+function isTerminal(output: NodeJS.WritableStream): output is NodeJS.WriteStream {
+  return (output as Partial<NodeJS.WriteStream>).isTTY === true
 }
 
 function textOf(progress: Progress): string {

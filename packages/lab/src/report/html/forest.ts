@@ -1,6 +1,6 @@
 import type { ComparisonResult, Result } from '../../result.ts'
 import { percent, ratioText, titleOf } from '../words.ts'
-import { drawing, el, line, logarithmic, spaced, text, type Scale } from './svg.ts'
+import { drawing, el, hint, line, logarithmic, spaced, text, type Scale } from './svg.ts'
 
 const width = 960
 const row = 40
@@ -55,7 +55,7 @@ function whisker(result: Result, found: ComparisonResult, x: Scale, y: number): 
     el('circle', { cx: inside(found.ratio), cy: y, r: 6 }),
     text(right + 24, y + 5, `${ratioText(found.ratio)} ×`, { class: 'value' }),
     text(right + 96, y + 5, range, { class: 'hint' }),
-    el('title', {}, `${found.arm}: ${ratioText(found.ratio)} (${range}), ${found.verdict}`),
+    hint(`${found.arm}: ${ratioText(found.ratio)} (${range}), ${found.verdict}`),
   )
 }
 

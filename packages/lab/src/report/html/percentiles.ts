@@ -1,5 +1,5 @@
 import type { Latency } from '../../result.ts'
-import { decades, drawing, el, line, linear, logarithmic, path, spaced, text, type Scale } from './svg.ts'
+import { decades, drawing, el, hint, line, linear, logarithmic, path, spaced, text, type Scale } from './svg.ts'
 
 export interface Curve {
   readonly name: string
@@ -58,7 +58,7 @@ function drawCurve({ name, colour, latency }: Curve, x: Scale, y: Scale, lastNin
       points.push([from, height], [to, height])
   }
   const said = `${name}: p50 ${milliseconds(latency.p50)}, p99 ${milliseconds(latency.p99)}, most ${milliseconds(latency.max)} ms`
-  return el('g', {}, path(points, { class: `curve c${colour}` }), el('title', {}, said))
+  return el('g', {}, path(points, { class: `curve c${colour}` }), hint(said))
 }
 
 function countOf({ buckets }: Latency): number {

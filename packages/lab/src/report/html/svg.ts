@@ -19,6 +19,11 @@ export function text(x: number, y: number, content: string, attributes: Attribut
   return el('text', { x, y, ...attributes }, escape(content))
 }
 
+/** What a pointer that rests on an element is told. */
+export function hint(content: string): string {
+  return el('title', {}, escape(content))
+}
+
 export function line(x1: number, y1: number, x2: number, y2: number, attributes: Attributes = {}): string {
   return el('line', { x1, y1, x2, y2, ...attributes })
 }

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { test } from 'node:test'
+import { command } from '../src/command.ts'
+import { scenarios } from '../src/scenarios/index.ts'
+import { OwnCache } from './support/fixture.ts'
+import { resultOf } from './support/result.ts'
+
+/** What a command line prints, and what it ends with. */
+async function run(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()]
+  const code = await command(args, { stdout, stderr })
+  return { code, out: said(stdout), err: said(stderr) }
+}
+
+function said(stream: PassThrough): string {
+  return (stream.read() as Buffer | null)?.toString() ?? ''
+}
+
+const wrong: readonly (readonly [line: string, sentence: RegExp])[] = [
+  ['fanuot', /"fanuot" is neither a scenario \(fanout, .*doctor\) nor a folder/],
+  ['fanout extra', /"extra" is one argument too many/],
+  ['fanout --arms nobody', /fanout has no arm "nobody"; it has tcp-16/],
+  ['fanout --work nothing', /fanout has no work "nothing"/],
+  ['fanout --rounds some', /--rounds wants a whole number from 1 on, not "some"/],
+  ['fanout --workers 0', /--workers wants a whole number from 1 on, not "0"/],
+  ['fanout --connections 10,', /--connections wants a whole number from 1 on, not ""/],
+  ['fanout --open high', /--open wants a whole number/],
+  ['fanout --set depth=1', /fanout has no parameter "depth"/],
+  ['fanout --no-such', /--no-such/],
+  ['fanout --quick --resume', /there is nothing to go on with/],
+  ['compare one.json', /compare wants two files/],
+  ['compare one.json two.json', /one\.json/],
+]
+
+for (const [line, sentence] of wrong)
+  test(`busbar bench ${line} ends with 2 and a sentence`, async () => {
+    using _ = new OwnCache()
+    const { code, out, err } = await run(...line.split(' '))
+    assert.deepEqual([code, out], [2, ''])
+    assert.match(err, sentence)
+  })
+
+test('help lists every scenario, and the help of one its arms, work and parameters', async () => {
+  const { code, out } = await run('--help')
+  assert.equal(code, 0)
+  for (const { name, question, arms, variants, parameters } of scenarios.values()) {
+    assert.ok(out.includes(name) && out.includes(question), name)
+    const one = await run(name, '--help')
+    assert.equal(one.code, 0)
+    const names = [...arms.map((arm) => arm.name), ...Object.keys(variants ?? {}), ...Object.keys(parameters ?? {})]
+    for (const part of names) assert.ok(one.out.includes(`  ${part} `), `${name}: ${part}`)
+  }
+})
+
+test('without a scenario the help is on standard error and the end is 2', async () => {
+  const { code, out, err } = await run()
+  assert.deepEqual([code, out], [2, ''])
+  assert.match(err, /^busbar bench <scenario>/)
+})
+
+test('compare ends with 0 where nothing became slower, and with 1 where something did', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'busbar-lab-test-'))
+  try {
+    const write = (name: string, perSecond: number) => {
+      const file = join(folder, name)
+      const rounds = [1, 1.01, 0.99, 1.005, 0.995, 1].map((value) => value * perSecond)
+      writeFileSync(
+        file,
+        JSON.stringify(resultOf({ base: { perSecond: [99, 101, 100, 100, 99, 101] }, arm: { perSecond: rounds } })),
+      )
+      return file
+    }
+    const [before, slower, same] = [write('before.json', 200), write('slower.json', 150), write('same.json', 200)]
+    const good = await run('compare', before, same)
+    assert.deepEqual([good.code, good.err], [0, ''])
+    const bad = await run('compare', before, slower)
+    assert.equal(bad.code, 1)
+    assert.match(bad.out, /arm +req\/CPU s, over the baseline’s +0\.75 x \[.*\] +slower/)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
