@@ -9,6 +9,8 @@ export interface Command {
   readonly operand: string | undefined
   readonly description: string
   readonly flags: readonly Flag[]
+  /** What stands behind it is another package's to read, flags and `--help` too. */
+  readonly forwards?: true
   /** Loaded only when it runs, so that `--help` stays quick. Resolves to the exit code. */
   readonly load: () => Promise<(context: Context) => Promise<number>>
 }
@@ -91,15 +93,28 @@ export const commands: readonly Command[] = [
     flags: [...overrides, { name: 'json', summary: 'print the plan as JSON' }, ...common],
     load: async () => (await import('./check.ts')).check,
   },
+  {
+    name: 'bench',
+    summary: 'measure ways of running and connecting services, your own app too',
+    operand: '<scenario|folder>',
+    description:
+      'Measures on this machine, side by side. All arguments go to the lab, a package of its own (busbar-lab): ' +
+      'busbar bench --help lists its scenarios and flags.',
+    flags: [],
+    forwards: true,
+    load: async () => (await import('./bench.ts')).bench,
+  },
 ]
 
 /** What the command ends with; `docs/reference/cli.md` lists the same. */
 export const exitCodes: Readonly<Record<number, string>> = {
   0: 'all went well; for start and dev: it was stopped by a signal',
-  1: 'the app failed: a program did not start, a worker was given up, a port was taken',
+  1: 'the app failed: a program did not start, a worker was given up, a port was taken; for bench: an arm does not count, or is slower than before',
   2: 'the command line is wrong, or this Node is not supported',
   3: 'the config is wrong',
   129: 'a second SIGHUP ended it at once',
-  130: 'a second SIGINT ended it at once',
+  130: 'a second SIGINT ended it at once; for bench: ended by hand, with the rounds that were whole',
+  137: 'it was stopped, but a thread hung in a system call (execSync, a FIFO) and could be ended by SIGKILL only',
+  137: 'it was stopped, but a thread hung in a system call (`execSync`, a FIFO) and could be ended by SIGKILL only',
   143: 'a second SIGTERM ended it at once',
 }
