@@ -10,6 +10,8 @@ export interface Context {
   /** The folder or file it was given, as it was written; undefined for the folder it stands in. */
   readonly operand: string | undefined
   readonly flags: Flags
+  /** Of a command that forwards: all that stands behind it. */
+  readonly rest: readonly string[]
   readonly terminal: Terminal
   readonly parts: Parts
 }

@@ -21,8 +21,10 @@ function commandHelp(command: Command): string {
   return [
     section('Usage', [`busbar ${signature(command)} [flags]`]),
     `${command.description}\n`,
-    section('Flags', flagLines(command.flags)).trimEnd(),
-  ].join('\n')
+    ...(command.flags.length > 0 ? [section('Flags', flagLines(command.flags))] : []),
+  ]
+    .join('\n')
+    .trimEnd()
 }
 
 function signature({ name, operand }: Command): string {

@@ -17,12 +17,12 @@ export async function runLine(
   parts: () => Promise<Parts> = loadParts,
 ): Promise<number> {
   try {
-    const { command, operand, flags } = parseLine(argv)
+    const { command, operand, flags, rest } = parseLine(argv)
     if (flags.version) return say(terminal.out, version())
     if (argv.length === 0) return say(terminal.err, helpText(undefined), 2)
     if (command === undefined || flags.help) return say(terminal.out, helpText(command))
     const run = await command.load()
-    return await run({ operand, flags, terminal, parts: await parts() })
+    return await run({ operand, flags, rest, terminal, parts: await parts() })
   } catch (error) {
     printError(terminal.err, error, argv.includes('--verbose') || Boolean(terminal.env['BUSBAR_DEBUG']))
     return BusbarError.from(error).exitCode

@@ -9,20 +9,24 @@ export interface ParsedLine {
   readonly command: Command | undefined
   readonly operand: string | undefined
   readonly flags: Flags
+  /** What a command that forwards was given, unread. */
+  readonly rest: readonly string[]
 }
 
 /** Reads a command line, without `node` and the script. Throws `USAGE`. */
 export function parseLine(argv: readonly string[]): ParsedLine {
   const [first, ...rest] = argv
-  if (first === undefined) return { command: undefined, operand: undefined, flags: {} }
+  if (first === undefined) return { command: undefined, operand: undefined, flags: {}, rest: [] }
   if (first.startsWith('-')) return { ...parseWords(argv, undefined), command: undefined }
   if (first === 'help')
     return {
       command: rest[0] === undefined ? undefined : commandOf(rest[0]),
       operand: undefined,
       flags: { help: true },
+      rest: [],
     }
   const command = commandOf(first)
+  if (command.forwards) return { command, operand: undefined, flags: {}, rest }
   return { ...parseWords(rest, command), command }
 }
 
@@ -57,7 +61,7 @@ function parseWords(argv: readonly string[], command: Command | undefined): Omit
       `"${operands[most]}" is one argument too many`,
       `see: busbar ${command?.name ?? ''} --help`.replace('  ', ' '),
     )
-  return { operand: operands[0], flags }
+  return { operand: operands[0], flags, rest: [] }
 }
 
 function optionsOf(flags: readonly Flag[]) {

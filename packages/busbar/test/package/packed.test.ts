@@ -74,6 +74,12 @@ test('its start runs the app in workers, answers a call that makes a call, and s
   assert.deepEqual([code, stderr], [0, ''])
 })
 
+test('its bench says in a sentence that the lab is not installed', async () => {
+  const { code, stdout, stderr } = await run('bench', 'fanout')
+  assert.deepEqual([code, stdout], [2, ''])
+  assert.match(stderr, /busbar bench needs the lab, which is not installed .*\n.*npm install --save-dev busbar-lab/)
+})
+
 test('its types are enough for a config to be checked', async () => {
   const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2024', '--types', '']
   const tsc = fileURLToPath(new URL('../../../../node_modules/.bin/tsc', import.meta.url))
