@@ -66,7 +66,8 @@ export interface Limits {
 
 export interface Service {
   readonly name: string
-  readonly kind: 'program'
+  /** A typed service has a `contract.*` in its folder; everything else is a program. */
+  readonly kind: 'program' | 'typed'
   readonly run: 'shared'
   /** The folder it is found in and sees as its working directory. Absolute. */
   readonly path: string

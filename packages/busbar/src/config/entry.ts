@@ -40,6 +40,23 @@ export function findConventional(folder: string, names: readonly string[] = stem
   return firstFile(names.flatMap((stem) => extensions.map((extension) => join(folder, stem + extension))))
 }
 
+/** `contract.*` of a folder: what makes it a typed service, known without loading anything. */
+export function findContract(folder: string): Promise<string | undefined> {
+  return firstFile(extensions.map((extension) => join(folder, `contract${extension}`)))
+}
+
+/** A typed service's module: `entry` of the config, else `index.*`, whatever its package's `start` does besides. */
+export async function findTypedEntry(folder: string, service: string, entry: string | undefined): Promise<FoundEntry> {
+  if (entry !== undefined) return findEntry(folder, service, entry)
+  const index = await findConventional(folder, ['index'])
+  if (index !== undefined) return findEntry(folder, service, basename(index), basename(index))
+  throw new BusbarError('SERVICE_ENTRY_NOT_FOUND', {
+    service,
+    message: `service ${service}: ${folder} has a contract and no index.*, which would implement it`,
+    hint: 'Write index.ts with `export default contract.implement({ … })`, or name another file with `entry`.',
+  })
+}
+
 async function searchEntry(folder: string, service: string): Promise<FoundEntry> {
   const found = await readPackageFile(folder)
   const start = found?.scripts['start']

@@ -52,7 +52,7 @@ async function resolveApp(context: ServiceContext, filled: unknown, problems: Pr
   const sources = await listServices(context, problems)
   const names = [...new Set([...sources.map(({ name }) => name), ...declaredNames(filled)])]
   if (names.length === 0) problems.addFrom(nothingToRun(context))
-  checkPlacement(sources, filled, problems)
+  await checkPlacement(sources, found.root, filled, problems)
   checkLimits(config, problems)
   const services: Service[] = []
   for (const source of sources) {

@@ -3,16 +3,24 @@ import type { Address, Service } from './app.ts'
 import { laterKeys } from './later.ts'
 import { isPlainObject } from './placeholders.ts'
 import type { Problems } from './problems.ts'
-import type { ServiceSource } from './services.ts'
+import { isTyped, type ServiceSource } from './services.ts'
 
 /**
  * Programs are to run in a thread each unless the config says otherwise, and this version only has `shared`. So that
- * no app changes its meaning later, one of several programs must say so; a single program shares with nobody.
+ * no app changes its meaning later, a program beside other services must say so; a single program shares with nobody.
+ * Typed services are shared unless the config says otherwise.
  * `said` is the config as it was written: a `run` that was refused has been reported already.
  */
-export function checkPlacement(sources: readonly ServiceSource[], said: unknown, problems: Problems): void {
+export async function checkPlacement(
+  sources: readonly ServiceSource[],
+  root: string,
+  said: unknown,
+  problems: Problems,
+): Promise<void> {
   if (sources.length < 2 || isSaid(said, 'defaults', 'run')) return
-  const silent = sources.map(({ name }) => name).filter((name) => !isSaid(said, 'services', name, 'run'))
+  const silent: string[] = []
+  for (const source of sources)
+    if (!isSaid(said, 'services', source.name, 'run') && !(await isTyped(source, root))) silent.push(source.name)
   if (silent.length === 0) return
   problems.add('PLACEMENT_UNSUPPORTED', {
     message: `${silent.join(', ')}: programs run in a thread each unless the config says otherwise, which this version cannot do yet`,

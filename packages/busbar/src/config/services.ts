@@ -1,7 +1,7 @@
 import { basename, dirname, join, resolve } from 'node:path'
 import { BusbarError } from '../contract/errors.ts'
 import type { Address, Service } from './app.ts'
-import { findConventional, findEntry, type FoundEntry } from './entry.ts'
+import { findContract, findConventional, findEntry, findTypedEntry, type FoundEntry } from './entry.ts'
 import { readServiceEnv } from './environment.ts'
 import type { Found } from './locate.ts'
 import { checkServiceName, toServiceName } from './names.ts'
@@ -37,8 +37,9 @@ export async function resolveService(source: ServiceSource, context: ServiceCont
   const { defaults, stopTimeout } = context.config
   const {
     path,
+    kind,
     found: { entry, script },
-  } = await findProgram(source, found.root)
+  } = await findModule(source, found.root)
   const env = await readServiceEnv({
     service: name,
     root: found.root,
@@ -50,7 +51,7 @@ export async function resolveService(source: ServiceSource, context: ServiceCont
   })
   return {
     name,
-    kind: 'program',
+    kind,
     run: 'shared',
     path,
     entry,
@@ -102,16 +103,28 @@ function discoveredHint(config: ParsedConfig, name: string): string | undefined 
   return `Rename the folder services/${name}, or list it: services: { '${toServiceName(name)}': './services/${name}' }.`
 }
 
-async function findProgram(
-  { name, config }: ServiceSource,
-  root: string,
-): Promise<{ path: string; found: FoundEntry }> {
+/** A folder with a contract is a typed service; a program is known by its file, too. */
+export async function isTyped({ config }: ServiceSource, root: string): Promise<boolean> {
+  return (await findContract(resolve(root, config.path))) !== undefined
+}
+
+interface FoundModule {
+  readonly path: string
+  readonly kind: Service['kind']
+  readonly found: FoundEntry
+}
+
+async function findModule(source: ServiceSource, root: string): Promise<FoundModule> {
+  const { name, config } = source
   const path = resolve(root, config.path)
   const kind = await kindOf(path)
   if (kind === 'missing') throw await notFound(name, path)
-  if (kind === 'folder') return { path, found: await findEntry(path, name, config.entry) }
-  if (config.entry === undefined)
-    return { path: dirname(path), found: await findEntry(dirname(path), name, basename(path), 'path') }
+  if (await isTyped(source, root)) return { path, kind: 'typed', found: await findTypedEntry(path, name, config.entry) }
+  if (kind === 'folder') return { path, kind: 'program', found: await findEntry(path, name, config.entry) }
+  if (config.entry === undefined) {
+    const folder = dirname(path)
+    return { path: folder, kind: 'program', found: await findEntry(folder, name, basename(path), 'path') }
+  }
   throw new BusbarError('CONFIG_INVALID', {
     service: name,
     message: `services.${name} has an entry, but its path ${path} is a file already`,

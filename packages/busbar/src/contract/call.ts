@@ -22,6 +22,8 @@ export interface CallOrigin {
   readonly timeout?: number | undefined
   readonly signal?: AbortSignal | undefined
   readonly metadata?: Metadata | undefined
+  /** How many calls led to it; 0 for what comes from outside. */
+  readonly hops?: number | undefined
   /** Somebody may end it by {@link LiveCall.end}: its answer is not waited for then. */
   readonly mayAbort?: boolean | undefined
 }
@@ -43,6 +45,7 @@ export class LiveCall implements Context, Expiring {
   next: Expiring | undefined = undefined
   slot = -1
   readonly site: CallSite
+  readonly hops: number
   /** Of the answer, where somebody set some. */
   headers: Record<string, string> | undefined = undefined
   private readonly mayAbort: boolean
@@ -59,6 +62,7 @@ export class LiveCall implements Context, Expiring {
     this.caller = origin.caller
     this.metadata = origin.metadata === undefined ? noMetadata : lowerCased(origin.metadata)
     this.trace = origin.trace ?? parent?.trace
+    this.hops = origin.hops ?? 0
     this.outer = origin.signal
     this.mayAbort = origin.mayAbort === true
     this.parent = parent?.endsEarly === true ? parent : undefined

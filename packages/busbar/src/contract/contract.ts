@@ -1,6 +1,7 @@
 import type { Methods } from './method.ts'
 
-export const contractBrand: unique symbol = Symbol.for('busbar.contract') as never
+/** Text, so that two copies of this package agree on it, in their types too. */
+export const contractBrand = '~contract'
 
 /** What a typed service offers, as a value: all that its callers import. */
 export interface Contract<M extends Methods = Methods> {

@@ -27,7 +27,7 @@ export type Implementing<M extends Methods, Extra> =
   | Handlers<M, Extra>
   | ((setup: Setup) => Handlers<M, Extra> | Promise<Handlers<M, Extra>>)
 
-export const implementationBrand: unique symbol = Symbol.for('busbar.implementation') as never
+export const implementationBrand = '~implementation'
 
 /** A service ready to be started: what a typed service's `index.*` exports by default. */
 export interface Implementation<M extends Methods = Methods> {

@@ -17,14 +17,14 @@ type AnyFunction = (...args: never[]) => unknown
 /** A contract that lists nothing: its methods are those of `T`, and their input the list of arguments. */
 export interface PlainContract<T extends object> extends Contract {
   /** Only types: there is no such property. */
-  readonly '~plain'?: T
+  readonly '~instance'?: T
 }
 
 export interface PlainImplementation<T extends object> extends Implementation, PlainContract<T> {
   readonly contract: PlainContract<T>
 }
 
-export const plainBrand: unique symbol = Symbol.for('busbar.plain') as never
+export const plainBrand = '~plain'
 
 export function fromFactory<T extends object>(name: string, factory: Factory<T>): PlainImplementation<T> {
   const contract = { [contractBrand]: true, [plainBrand]: true, name, methods: {}, docs: undefined } as const

@@ -63,7 +63,9 @@ export function createGateway(parts: GatewayParts): Gateway {
 /** True when the one service answers everything itself: then its server gets the connections with nothing in between. */
 export function isRawEntry(app: App): boolean {
   const { entry, routes, tls } = app.gateway
-  return entry !== undefined && routes.length === 0 && tls === undefined
+  if (entry === undefined || routes.length > 0 || tls !== undefined) return false
+  // A typed service has no server of its own that would have limits of its own.
+  return app.services.find(({ name }) => name === entry)?.kind === 'program'
 }
 
 /** Requests that one connection may have in flight: who pipelines more without reading the answers is cut off. */

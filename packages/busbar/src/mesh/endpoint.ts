@@ -1,4 +1,5 @@
 import type { Server as HttpServer } from 'node:http'
+import type { TypedHost } from '../contract/host/host.ts'
 import type { Scope } from './scope.ts'
 
 /**
@@ -13,6 +14,8 @@ export interface Endpoint {
    * exchange requests.
    */
   readonly server: HttpServer
+  /** Of a typed service: how it is called without HTTP. */
+  readonly typed?: TypedHost
   readonly state: 'serving' | 'draining' | 'stopped'
   /**
    * Runs `callback` as the program itself would, with nothing of the caller's async context left (a caller's

@@ -18,10 +18,14 @@ const reasons: Readonly<Record<ServiceState, (service: string) => string>> = {
   stopped: (service) => `service ${service} has stopped`,
 }
 
+export function reasonUnreachable(router: Router, service: string): string {
+  return reasons[router.stateOf(service)](service)
+}
+
 /** Clients know the code: they retry, or report it, as they would for a server that is down. */
 export function connectionRefused(router: Router, service: string, port = 80): ConnectionRefused {
   const address = `${service}.internal`
-  const reason = reasons[router.stateOf(service)](service)
+  const reason = reasonUnreachable(router, service)
   return Object.assign(new Error(`connect ECONNREFUSED ${address}:${port} (${reason})`), {
     code: 'ECONNREFUSED' as const,
     errno: -constants.errno.ECONNREFUSED,

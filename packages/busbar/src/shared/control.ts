@@ -15,6 +15,8 @@ export interface WorkerInit {
   readonly listeners: readonly ListenerSpec[]
   /** PEM contents of the gateway's certificate and key. */
   readonly tls: TlsMaterial | undefined
+  /** In `dev` typed services copy what they are given and what they return. */
+  readonly mode: 'start' | 'dev'
 }
 
 export interface TlsMaterial {

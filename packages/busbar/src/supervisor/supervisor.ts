@@ -192,9 +192,9 @@ class Supervisor implements RunningApp {
   }
 
   #launch(worker: number, row: number, app: App): WorkerThread {
-    const { log, workerEntry, resourceLimits } = this.#options
+    const { mode, log, workerEntry, resourceLimits } = this.#options
     const tls = this.#certificates?.current
-    const init = { app, worker, row, cells: this.#cells, listeners: this.#specs, tls }
+    const init = { app, worker, row, cells: this.#cells, listeners: this.#specs, tls, mode }
     const thread = new WorkerThread({ init, timing: this.#timing, log, entry: workerEntry, resourceLimits })
     this.#threads.add(thread)
     void thread.gone.then(() => this.#threads.delete(thread))

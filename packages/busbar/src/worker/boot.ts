@@ -2,6 +2,7 @@ import { BusbarError } from '../contract/errors.ts'
 import type { App, Service } from '../config/app.ts'
 import { createGateway, isRawEntry, type Gateway } from '../gateway/gateway.ts'
 import { startMesh } from '../mesh/mesh.ts'
+import { offerTypedCalls } from '../mesh/typed/transport.ts'
 import { Router } from '../mesh/router.ts'
 import type { WorkerCells } from '../shared/cells.ts'
 import type { ListenerSpec, TlsMaterial, WorkerInit } from '../shared/control.ts'
@@ -12,6 +13,7 @@ import { type HostedProgram, hostProgram } from './host/host.ts'
 import { type Fault, installHosting } from './host/install.ts'
 import { startInOrder } from './order.ts'
 import type { Outbox } from './outbox.ts'
+import { hostTyped } from './typed/host.ts'
 
 /** The copy of the app that this thread hosts. */
 export interface WorkerApp {
@@ -33,9 +35,11 @@ export async function bootWorker(init: WorkerInit, cells: WorkerCells, outbox: O
   }
   const hosting = installHosting({ app, log: (record) => outbox.log(record), fault: onFault })
   const mesh = await startMesh({ router, maxHops: app.limits.maxHops })
+  offerTypedCalls({ router, maxHops: app.limits.maxHops, validate: 'always' })
+  const typedHosting = { ...hosting, limits: app.limits, development: init.mode === 'dev' }
   const services = await startInOrder(app.services, async (service) => {
     outbox.post({ type: 'starting', service: service.name })
-    const program = await hostProgram(service, hosting)
+    const program = await (service.kind === 'typed' ? hostTyped(service, typedHosting) : hostProgram(service, hosting))
     mesh.router.add(program)
     outbox.post({ type: 'started', service: service.name })
     return program

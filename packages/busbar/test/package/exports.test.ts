@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
+import * as client from '../../src/contract/client-entry.ts'
+import * as contract from '../../src/contract/index.ts'
 import * as busbar from '../../src/index.ts'
 
 const source = await readFile(new URL('../../src/index.ts', import.meta.url), 'utf8')
@@ -14,6 +16,11 @@ test('the package exports these values', () => {
   assert.deepEqual(Object.keys(busbar).toSorted(), ['BusbarError', 'defineApp', 'errorTable'])
 })
 
+test('busbar/contract and busbar/client export these values', () => {
+  assert.deepEqual(Object.keys(contract).toSorted(), ['BusbarError', 'error', 'fn', 'service', 'stream', 'type'])
+  assert.deepEqual(Object.keys(client).toSorted(), ['BusbarError', 'client', 'safe'])
+})
+
 test('the package exports these types', () => {
   const lists = [...source.matchAll(/export (?<all>type )?\{(?<names>[^}]+)\}/g)].flatMap(({ groups }) =>
     groups!['names']!.split(',').filter((name) => groups!['all'] !== undefined || name.includes('type ')),
@@ -23,7 +30,7 @@ test('the package exports these types', () => {
 })
 
 test('the package can be entered at these places', () => {
-  assert.deepEqual(Object.keys(manifest.exports), ['.', './schema.json', './package.json'])
+  assert.deepEqual(Object.keys(manifest.exports), ['.', './contract', './client', './schema.json', './package.json'])
 })
 
 test('dependencies are exact, so that an installation is what was tested', () => {

@@ -17,6 +17,8 @@ import { parseQuery, readText } from './text-fields.ts'
 export interface EdgeOptions {
   /** Bytes of a request's body. */
   readonly maxInputSize: number
+  /** How many calls led to the request that is being served, where somebody counts. */
+  readonly hops?: () => number
 }
 
 /** The head of a request, whoever brought it. */
@@ -101,7 +103,7 @@ export class HttpEdge {
     const { hosted, request, found } = directed
     const content = this.#content(hosted, request, body)
     const input = found.mapping === undefined ? content : await this.#fields(directed, found.mapping, content)
-    const call = hosted.open({ ...originOf(request.headers), mayAbort: true })
+    const call = hosted.open({ ...originOf(request.headers), hops: this.#options.hops?.(), mayAbort: true })
     const abandon = (): void => call.end(abortedBy(call))
     if (hosted.spec.kind === 'fn') return { answer: answerOf(hosted, hosted.answer(input, call, true), call), abandon }
     const stream = hosted.stream(input, call, true)

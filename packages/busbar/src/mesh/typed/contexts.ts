@@ -1,0 +1,53 @@
+import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks'
+import type { LiveCall } from '../../contract/call.ts'
+import { runInScope, type Scope } from '../scope.ts'
+
+/** Of a method that answers a call which may end early: the calls that it causes end with it. */
+interface CallScope extends Scope {
+  readonly call: LiveCall
+}
+
+/** The call that the running code answers, if there is anything to inherit from it. */
+export function currentCall(scope: Scope | undefined): LiveCall | undefined {
+  return (scope as CallScope | undefined)?.call
+}
+
+type Snapshot = ReturnType<typeof AsyncLocalStorage.snapshot>
+
+/**
+ * Runs a service's methods in contexts of its own: nothing of the caller's async context is left, and the scope says whose
+ * code runs. A scope of its own costs 0.4 µs, so calls that have nothing to hand on (no deadline, no caller that could give
+ * up, no trace) share one per number of hops, by a resource that was made in it
+ * (0.015 µs).
+ */
+export class CallContexts {
+  readonly #service: string
+  readonly #base: Snapshot
+  readonly #byHops: AsyncResource[] = []
+
+  /** Taken where it is made: in the context that the service was loaded in. */
+  constructor(service: string) {
+    this.#service = service
+    this.#base = AsyncLocalStorage.snapshot()
+  }
+
+  readonly enter = <A extends unknown[], R>(call: LiveCall, run: (...args: A) => R, ...args: A): R => {
+    if (!call.endsEarly && call.trace === undefined)
+      return this.#shared(call.hops).runInAsyncScope<undefined, R>(run as never, undefined, ...args)
+    const scope: CallScope = { service: this.#service, hops: call.hops, call }
+    return this.#base(runWith<A, R>, scope, run, args)
+  }
+
+  enterScope<R>(scope: Scope, run: () => R): R {
+    return this.#base(runInScope<R>, scope, run)
+  }
+
+  #shared(hops: number): AsyncResource {
+    const make = (): AsyncResource => new AsyncResource('BusbarCall', { requireManualDestroy: true })
+    return (this.#byHops[hops] ??= this.#base(runInScope<AsyncResource>, { service: this.#service, hops }, make))
+  }
+}
+
+function runWith<A extends unknown[], R>(scope: Scope, run: (...args: A) => R, args: A): R {
+  return runInScope(scope, () => run(...args))
+}

@@ -1,0 +1,155 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { createServer, type Server } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Limits, Service } from '../../config/app.ts'
+import { client } from '../../contract/client.ts'
+import type { Log } from '../../contract/context.ts'
+import { BusbarError } from '../../contract/errors.ts'
+import { defaultMaxInFlight, type TypedHost } from '../../contract/host/host.ts'
+import { typedListener } from '../../gateway/typed/listener.ts'
+import type { Endpoint } from '../../mesh/endpoint.ts'
+import { listenVirtually, type VirtualListener } from '../../mesh/listener.ts'
+import { currentScope, type Scope } from '../../mesh/scope.ts'
+import { CallContexts } from '../../mesh/typed/contexts.ts'
+import type { ServiceReport } from '../../shared/control.ts'
+import type { HostedProgram } from '../host/host.ts'
+import type { Hosting } from '../host/install.ts'
+import type { ProgramProcess } from '../host/program-process.ts'
+import { startTyped } from './load.ts'
+import { logOf } from './log.ts'
+
+export interface TypedHosting extends Hosting {
+  readonly limits: Limits
+  /** In development arguments and results are copied, so that it shows who changes what is not his. */
+  readonly development: boolean
+}
+
+/** Of an input over HTTP: a call's input is read whole before anybody looks at it. */
+const maxInputSize = 4 * 1024 * 1024
+
+const clean = AsyncLocalStorage.snapshot()
+
+/** Starts a typed service in this thread. Rejects with a BusbarError that names the service. */
+export function hostTyped(service: Service, hosting: TypedHosting): Promise<HostedProgram> {
+  return clean(async () => {
+    const program = hosting.programs.of(service.name)!
+    const began = performance.now()
+    const contexts = new CallContexts(service.name)
+    const log = logOf(service.name, hosting.log)
+    try {
+      const host = await startTyped(program, hosting.programs, () => ({
+        name: service.name,
+        log,
+        clone: hosting.development,
+        maxInFlight: defaultMaxInFlight,
+        client,
+        enter: contexts.enter,
+      }))
+      program.enterPhase({ is: 'serving', ended: hosting.die })
+      if (host.contract.name !== host.name) log.warn(mismatch(host))
+      return new HostedTyped({ program, hosting, host, contexts, log }, Math.round(performance.now() - began))
+    } catch (error) {
+      program.enterPhase({ is: 'stopped' })
+      hosting.output.flush(service.name)
+      throw error
+    }
+  })
+}
+
+interface Parts {
+  readonly program: ProgramProcess
+  readonly hosting: TypedHosting
+  readonly host: TypedHost
+  readonly contexts: CallContexts
+  readonly log: Log
+}
+
+class HostedTyped implements HostedProgram {
+  readonly service: string
+  readonly typed: TypedHost
+  /** For all that comes over HTTP: by the gateway, by name from programs, by ports of its own. */
+  readonly server: Server
+  readonly report: ServiceReport
+  readonly #parts: Parts
+  readonly #listener: VirtualListener
+  readonly #scope: Scope
+  #latest: Socket | undefined
+  #state: Endpoint['state'] = 'serving'
+  #stopped: Promise<void> | undefined
+
+  constructor(parts: Parts, startedIn: number) {
+    const { host, hosting } = parts
+    this.#parts = parts
+    this.service = host.name
+    this.typed = host
+    this.#scope = { service: host.name, hops: 0 }
+    this.report = reportOf(host, startedIn)
+    this.server = createServer(serverOptions(hosting.limits), typedListener(host, edgeOptions(hosting.limits)))
+    this.server.on('connection', (socket: Socket) => (this.#latest = socket))
+    this.#listener = listenVirtually(this.server, { address: '127.0.0.1', family: 'IPv4', port: 80 })
+  }
+
+  get state(): Endpoint['state'] {
+    return this.#state
+  }
+
+  enter<R>(scope: Scope, callback: () => R): R {
+    return this.#parts.contexts.enterScope(scope, callback)
+  }
+
+  accept(handle: unknown, closed: () => void = () => {}): void {
+    this.#latest = undefined
+    this.enter(this.#scope, () => this.#listener.accept(handle))
+    const socket = this.#latest as Socket | undefined
+    if (socket === undefined || socket.destroyed) closed()
+    else socket.once('close', closed)
+  }
+
+  door(): { accept(handle: unknown): void } {
+    return this
+  }
+
+  stop(timeout: number): Promise<void> {
+    return (this.#stopped ??= clean(() => this.#stop(timeout)))
+  }
+
+  async #stop(timeout: number): Promise<void> {
+    const { program, hosting, host, log } = this.#parts
+    this.#state = 'draining'
+    this.server.closeIdleConnections()
+    try {
+      await this.enter(this.#scope, async () => await host.stop(timeout))
+    } catch (thrown) {
+      log.error(`service '${this.service}' threw while it was disposed: ${stackOf(thrown)}`)
+    }
+    this.server.close()
+    this.server.closeAllConnections()
+    program.enterPhase({ is: 'stopped' })
+    hosting.output.flush(this.service)
+    this.#state = 'stopped'
+  }
+}
+
+function reportOf({ name, contract }: TypedHost, startedIn: number): ServiceReport {
+  const methods = Object.keys(contract.methods).length
+  const listens = methods === 0 ? 'methods of a class' : `${methods} ${methods === 1 ? 'method' : 'methods'}`
+  return { name, listens, startedIn, warnings: [] }
+}
+
+function mismatch({ name, contract }: TypedHost): string {
+  return `service '${name}': its contract is named ${contract.name}, and the config calls it ${name}: callers write client(contract, undefined, { service: '${name}' })`
+}
+
+function serverOptions(limits: Limits): Parameters<typeof createServer>[0] & object {
+  const { headerTimeout, requestTimeout, keepAliveTimeout, maxHeaderSize } = limits
+  const headersTimeout = requestTimeout === 0 ? headerTimeout : Math.min(headerTimeout, requestTimeout)
+  return { headersTimeout, requestTimeout, keepAliveTimeout, maxHeaderSize }
+}
+
+function edgeOptions({ maxBodySize }: Limits): Parameters<typeof typedListener>[1] {
+  return { maxInputSize: Math.min(maxInputSize, maxBodySize), cors: [], hops: () => currentScope()?.hops ?? 0 }
+}
+
+function stackOf(thrown: unknown): string {
+  return thrown instanceof Error ? (thrown.stack ?? thrown.message) : BusbarError.from(thrown).message
+}

@@ -1,0 +1,1 @@
+export { calc as default } from './contract.ts'
