@@ -1,4 +1,5 @@
-import { buildSteps } from './steps.ts'
+import { engineBuildSteps } from './engine.ts'
 import { runSteps } from './run.ts'
+import { buildSteps, labSteps } from './steps.ts'
 
-await runSteps(buildSteps)
+await runSteps([...buildSteps, ...labSteps, ...engineBuildSteps()])

@@ -1,4 +1,5 @@
-import { buildSteps, checkSteps } from './steps.ts'
+import { engineBuildSteps, engineCheckSteps } from './engine.ts'
 import { runSteps } from './run.ts'
+import { buildSteps, checkSteps } from './steps.ts'
 
-await runSteps([...buildSteps, ...checkSteps])
+await runSteps([...buildSteps, ...checkSteps, ...engineBuildSteps(), ...engineCheckSteps()])

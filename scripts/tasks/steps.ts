@@ -1,10 +1,12 @@
-type Steps = readonly [name: string, command: string, ...args: string[]][]
+export type Steps = readonly [name: string, command: string, ...args: string[]][]
 
 /** The product alone: what its tests and examples need is checked, not built. */
 export const buildSteps: Steps = [
   ['build', 'tsc', '-b', 'packages/busbar'],
   ['schema', 'node', 'scripts/emit-schema.ts'],
 ]
+
+export const labSteps: Steps = [['lab', 'tsc', '-b', 'packages/lab']]
 
 export const checkSteps: Steps = [
   ['types', 'tsc', '-b'],

@@ -115,6 +115,5 @@ export const exitCodes: Readonly<Record<number, string>> = {
   129: 'a second SIGHUP ended it at once',
   130: 'a second SIGINT ended it at once; for bench: ended by hand, with the rounds that were whole',
   137: 'it was stopped, but a thread hung in a system call (execSync, a FIFO) and could be ended by SIGKILL only',
-  137: 'it was stopped, but a thread hung in a system call (`execSync`, a FIFO) and could be ended by SIGKILL only',
   143: 'a second SIGTERM ended it at once',
 }
