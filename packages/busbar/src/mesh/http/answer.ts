@@ -182,7 +182,8 @@ export abstract class Answer extends AsyncResource {
       while (told < chunks.length && !this.#paused && this.#chunks === chunks) {
         const chunk = chunks[told++]!
         this.#queued -= chunk.length
-        if (!this.#handler.onData(chunk)) this.#paused = true
+        // A handler that gives up answers false too, and then has its error to hear.
+        if (!this.#handler.onData(chunk) && this.#chunks === chunks) this.#paused = true
       }
     } finally {
       if (this.#chunks === chunks) this.#chunks = told < chunks.length ? chunks.slice(told) : undefined

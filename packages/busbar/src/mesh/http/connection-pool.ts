@@ -1,6 +1,7 @@
 import { Server as TlsServer } from 'node:tls'
 import type { AddressInfo } from 'node:net'
 import type { Endpoint } from '../endpoint.ts'
+import type { Scope } from '../scope.ts'
 import { Entrance } from './entrance.ts'
 import { callbacksOf, parserClassOf, parseSilently } from './internals.ts'
 import type { HttpParserClass, ParserCallbacks, ServerInternals } from './internals.ts'
@@ -29,7 +30,7 @@ export class ConnectionPool {
   readonly entrance: Entrance
   readonly #server: ServerInternals
   readonly #idle: VirtualSocket[] = []
-  readonly #service: string
+  readonly #scope: Scope
   #made = 0
   /** Milliseconds, as the sweeper counts them. */
   #clock = 0
@@ -45,13 +46,16 @@ export class ConnectionPool {
 
   constructor(endpoint: Endpoint) {
     this.entrance = new Entrance(endpoint)
-    this.#service = endpoint.service
+    this.#scope = { service: endpoint.service, hops: 0 }
     this.#server = endpoint.server as ServerInternals
   }
 
   /** Undefined where the server takes no more connections. Runs the program's `'connection'` listeners. */
   take(): VirtualSocket | undefined {
-    return this.#idle.pop() ?? this.#connect()
+    for (let socket = this.#idle.pop(); socket !== undefined; socket = this.#idle.pop())
+      // One that the program ended while it was idle has not gone yet.
+      if (socket.writable) return socket
+    return this.#connect()
   }
 
   give(socket: VirtualSocket): void {
@@ -61,7 +65,8 @@ export class ConnectionPool {
     }
     socket.idleSince = this.#clock
     this.#idle.push(socket)
-    if (this.#sweeper === undefined) this.#startSweeper()
+    // Not in the context of the call that happens to be the first.
+    if (this.#sweeper === undefined) this.entrance.enter(this.#scope, startSweeper, this, undefined)
   }
 
   /** The socket was closed, by its timeout or by the server. */
@@ -70,7 +75,7 @@ export class ConnectionPool {
     if (index !== -1) this.#idle.splice(index, 1)
   }
 
-  #startSweeper(): void {
+  startSweeper(): void {
     this.#sweeper = setInterval(() => this.#sweep(), sweepInterval).unref()
   }
 
@@ -79,7 +84,7 @@ export class ConnectionPool {
     this.#clock += sweepInterval
     const limit = this.#idle.findIndex((socket) => !socket.isExpired(this.#clock))
     for (const socket of limit === -1 ? this.#idle.splice(0) : this.#idle.splice(0, limit))
-      this.entrance.enter({ service: this.#service, hops: 0 }, expire, socket, undefined)
+      this.entrance.enter(this.#scope, expire, socket, undefined)
     if (this.#idle.length > 0) return
     clearInterval(this.#sweeper)
     this.#sweeper = undefined
@@ -124,9 +129,14 @@ export class ConnectionPool {
   }
 }
 
-/** As its own timer would. */
+function startSweeper(pool: ConnectionPool): void {
+  pool.startSweeper()
+}
+
+/** As its own timer would; and where the program listens to that and leaves it open, a client would close it. */
 function expire(socket: VirtualSocket): void {
   socket.emit('timeout')
+  socket.hangUp(false)
 }
 
 function dropped(handle: VirtualHandle): Record<string, unknown> {

@@ -1,6 +1,6 @@
-import { BusbarError } from '../../contract/errors.ts'
 import type { Endpoint } from '../endpoint.ts'
 import type { Scope } from '../scope.ts'
+import { needsByteStream } from './exchange-errors.ts'
 import { InThreadExchange } from './in-thread-exchange.ts'
 import { addFraming, planRequest } from './request-plan.ts'
 import type { RequestPlan } from './request-plan.ts'
@@ -75,12 +75,7 @@ export function openExchange(
   handler: ExchangeHandler,
 ): Exchange {
   const plan = planOf(endpoint, request)
-  if (plan === undefined)
-    throw new BusbarError('INTERNAL', {
-      message: `the request ${request.method} ${request.path} to service '${endpoint.service}' needs a byte stream`,
-      hint: 'ask canExchange() first',
-      service: endpoint.service,
-    })
+  if (plan === undefined) throw needsByteStream(endpoint.service, request)
   addFraming(plan, request)
   return new InThreadExchange(endpoint, request, plan, scope, handler)
 }

@@ -1,10 +1,10 @@
-import { BusbarError } from '../../contract/errors.ts'
 import type { Endpoint } from '../endpoint.ts'
 import type { Scope } from '../scope.ts'
 import { Answer } from './answer.ts'
 import type { Chunk } from './answer.ts'
 import { ConnectionPool } from './connection-pool.ts'
 import type { Exchange, ExchangeHandler, ExchangeRequest } from './exchange.ts'
+import { badUpgrade, callAborted, closedByProgram, serviceStopped } from './exchange-errors.ts'
 import { foldHeaders, foldTrailers } from './header-fields.ts'
 import type { RequestPlan } from './request-plan.ts'
 import type { CaughtHead } from './response-head.ts'
@@ -30,6 +30,7 @@ export class InThreadExchange extends Answer implements Exchange {
   readonly body: Uint8Array | null = null
   readonly upload: Upload | undefined
   readonly #endpoint: Endpoint
+  readonly #pool: ConnectionPool
   readonly #scope: Scope
   #socket: VirtualSocket | undefined
   #uploadDue = false
@@ -41,7 +42,6 @@ export class InThreadExchange extends Answer implements Exchange {
   #text: ResponseText | undefined
   #spoilt = false
   #thisTurn = 0
-  readonly #pool: ConnectionPool
 
   constructor(endpoint: Endpoint, request: ExchangeRequest, plan: RequestPlan, scope: Scope, handler: ExchangeHandler) {
     super(handler)
@@ -53,8 +53,7 @@ export class InThreadExchange extends Answer implements Exchange {
     const { body } = request
     if (request.streamed) this.upload = new Upload(this, plan.contentLength)
     else if (body !== null && body.length > 0) {
-      // Bytes are copied: the caller may use the memory again.
-      const bytes = typeof body === 'string' ? Buffer.from(body) : Buffer.from(body)
+      const bytes = bytesOf(body)
       if (bytes.length > largeBody) this.upload = Upload.whole(this, bytes)
       else this.body = bytes
     }
@@ -64,7 +63,7 @@ export class InThreadExchange extends Answer implements Exchange {
   // The caller's side
 
   write(chunk: Uint8Array | string): boolean {
-    return this.upload?.write(typeof chunk === 'string' ? Buffer.from(chunk) : Buffer.from(chunk)) ?? true
+    return this.upload?.write(bytesOf(chunk)) ?? true
   }
 
   end(rawTrailers?: string[]): void {
@@ -75,7 +74,7 @@ export class InThreadExchange extends Answer implements Exchange {
     // After the answer, only what is left of the request can be given up.
     if (this.isTold && this.upload?.complete !== false) return
     const unread = this.hasUntold
-    this.cancel(error ?? this.#aborted())
+    this.cancel(error ?? callAborted(this.#endpoint.service))
     this.#enter(() => {
       if (this.#socket?.exchange === this) this.#socket.hangUp(unread)
     })
@@ -87,10 +86,10 @@ export class InThreadExchange extends Answer implements Exchange {
 
   // The program's side
 
-  /** The program's code runs in here. */
   start(): void {
     if (!this.isOpen || this.#socket !== undefined) return
-    if (this.#endpoint.state === 'stopped' || !this.#endpoint.server.listening) this.putFailure(this.#unavailable())
+    if (this.#endpoint.state === 'stopped' || !this.#endpoint.server.listening)
+      this.putFailure(serviceStopped(this.#endpoint.service))
     else this.#enter(begin)
   }
 
@@ -190,6 +189,7 @@ export class InThreadExchange extends Answer implements Exchange {
     return this.isComplete && !this.#spoilt && this.plan.keepAlive && this.#head?.keepAlive === true
   }
 
+  /** Runs the program's request listener. */
   begin(): void {
     const socket = this.#pool.take()
     if (socket === undefined) return this.hungUp()
@@ -261,28 +261,8 @@ export class InThreadExchange extends Answer implements Exchange {
     process.nextTick(() => this.#socket?.hangUp(false))
   }
 
-  #unavailable(): BusbarError {
-    const { service } = this.#endpoint
-    return new BusbarError('SERVICE_UNAVAILABLE', {
-      message: `service '${service}' has stopped and takes no more calls`,
-      hint: 'order the services with `needs`, so that what is called stops after its callers',
-      service,
-    })
-  }
-
-  #aborted(): BusbarError {
-    const { service } = this.#endpoint
-    return new BusbarError('CALL_ABORTED', { message: `the call to service '${service}' was aborted`, service })
-  }
-
-  /** In the words of undici, whose error programs know how to handle. */
   #closedByProgram(): Error {
-    const { service } = this.#endpoint
-    const cause = new BusbarError('SERVICE_HANGUP', {
-      message: `service '${service}' closed the connection before its answer to ${this.request.method} ${this.request.path} was complete`,
-      service,
-    })
-    return Object.assign(new Error('other side closed', { cause }), { name: 'SocketError', code: 'UND_ERR_SOCKET' })
+    return closedByProgram(this.#endpoint.service, this.request)
   }
 }
 
@@ -305,6 +285,11 @@ function nextTurn(exchange: InThreadExchange): void {
   exchange.nextTurn()
 }
 
+/** A copy: the caller may use the memory again. */
+function bytesOf(body: Chunk): Buffer {
+  return Buffer.from(body as string)
+}
+
 /** What the program wrote, as the caller may keep it: text stays text, bytes are copied. */
 function owned(data: Chunk, encoding: BufferEncoding): Chunk {
   if (typeof data !== 'string') return Buffer.from(data)
@@ -314,10 +299,6 @@ function owned(data: Chunk, encoding: BufferEncoding): Chunk {
 /** As UTF-8 would carry it. */
 function wellFormed(text: string): string {
   return text.isWellFormed() ? text : text.toWellFormed()
-}
-
-function badUpgrade(): Error {
-  return Object.assign(new Error('bad upgrade'), { name: 'SocketError', code: 'UND_ERR_SOCKET' })
 }
 
 function rethrow(error: unknown): never {

@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 /**
@@ -8,7 +8,6 @@ import type { Socket } from 'node:net'
 
 /** llhttp as Node's HTTP server and client drive it (`lib/_http_common.js`). */
 export interface HttpParser {
-  onIncoming: unknown
   execute(bytes: Uint8Array): number | Error
   finish(): Error | undefined
   initialize(type: number, resource: object, maxHeaderSize: number, lenientFlags: number): void
@@ -26,7 +25,7 @@ export interface HttpParserClass {
   readonly kOnMessageComplete: number
 }
 
-/** The three callbacks by which a parser tells Node's server of a request: what a virtual connection calls instead. */
+/** The callbacks by which a parser tells Node's server of a request: what a virtual connection calls instead. */
 export interface ParserCallbacks {
   headersComplete(
     this: HttpParser,
@@ -53,7 +52,6 @@ export interface ResponseInternals extends ServerResponse {
   _send: Send
   _writeRaw: Send
   readonly _hasBody: boolean
-  readonly _trailer: string
   _contentLength: number | null
   _last: boolean
   _defaultKeepAlive: boolean
@@ -64,7 +62,6 @@ export interface ResponseInternals extends ServerResponse {
   readonly _maxRequestsPerSocket: number | null
   readonly maxRequestsOnConnectionReached: boolean
   readonly agent: unknown
-  _isLenientHeaderValidation(): boolean
 }
 
 export type StoreHeader = (this: ResponseInternals, firstLine: string, headers: unknown) => void
@@ -132,5 +129,3 @@ export function parseSilently(parser: HttpParser, text: Uint8Array): void {
     for (const [index, name] of names.entries()) parser[name] = callbacks[index]!
   }
 }
-
-export type { IncomingMessage }

@@ -19,6 +19,9 @@ const token = /^[\^_`a-zA-Z\-0-9!#$%&'*+.|~]+$/
 const notInPath = /[^\x21-\x7e]/
 const digits = /^\d{1,15}$/
 
+/** What the parser is shown of a request counts too (`virtual-socket.ts`). */
+const reserve = 64
+
 /**
  * Undefined for a request that the exchange leaves to a byte stream: what is not valid, so that the client refuses it in
  * its own words; what the parser judges (contradictory lengths, headers beyond the limit, a space at a value's end); and
@@ -39,7 +42,7 @@ export function planRequest(
   if (rawHeaders.length > maxPairs(server)) return undefined
   for (let n = 0; n < rawHeaders.length; n += 2) if (!draft.add(rawHeaders[n]!, rawHeaders[n + 1])) return undefined
   const limit = (server as { maxHeaderSize?: number }).maxHeaderSize || maxHeaderSize
-  return draft.size < limit && draft.fits(request) ? draft : undefined
+  return draft.size + reserve < limit && draft.fits(request) ? draft : undefined
 }
 
 /** Beyond it a server answers 431, or leaves headers out. Twice the number of headers. */

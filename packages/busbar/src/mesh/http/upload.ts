@@ -1,3 +1,4 @@
+import { lengthMismatch } from './exchange-errors.ts'
 import type { InThreadExchange } from './in-thread-exchange.ts'
 import type { VirtualSocket } from './virtual-socket.ts'
 
@@ -90,11 +91,4 @@ export class Upload {
     this.#chunks.push(chunk)
     this.#size += chunk.length
   }
-}
-
-function lengthMismatch(): Error {
-  return Object.assign(new Error('Request body length does not match content-length header'), {
-    name: 'RequestContentLengthMismatchError',
-    code: 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH',
-  })
 }

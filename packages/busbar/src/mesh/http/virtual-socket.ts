@@ -109,7 +109,7 @@ export class VirtualSocket extends (Socket as unknown as new (options: object) =
 
   /** Whether the program takes more of the request's body now. */
   get reading(): boolean {
-    return this.#handle.reading && this.#peerGone === 'no'
+    return this.#handle.reading && this.#peerGone === 'no' && !this.destroyed
   }
 
   receive(chunk: Uint8Array): void {

@@ -73,6 +73,17 @@ describe('an exchange', () => {
     await rejects(call.answer(), (error) => error === reason)
   })
 
+  test('is told of an abort from within its handler, whatever that answers', async () => {
+    await using endpoint = new TestEndpoint('callee', (_, response) => void response.write('x'))
+    const call = open(endpoint)
+    const reason = new Error('mine')
+    call.onData = () => {
+      call.exchange!.abort(reason)
+      return false
+    }
+    await rejects(call.answer(), (error) => error === reason)
+  })
+
   test('hands over text as text and bytes as bytes', async () => {
     await using endpoint = new TestEndpoint('callee', (request, response) =>
       response.end(request.url === '/text' ? 'äö' : Buffer.from('äö')),
@@ -229,6 +240,45 @@ describe('connections', () => {
       endpoint.server.getConnections((_, connections) => resolve(connections)),
     )
     ok(count > 0 && count <= 2_048, `${count} connections are kept`)
+  })
+
+  for (const listens of [false, true])
+    test(`an idle one is closed in the end${listens ? ', even if the program listens for timeouts' : ''}`, async () => {
+      const sockets: Socket[] = []
+      const server = createServer({ keepAliveTimeout: 1_000 }, (request, response) => {
+        sockets.push(request.socket)
+        response.end()
+      })
+      if (listens) server.on('timeout', () => {})
+      await using endpoint = new TestEndpoint('callee', server)
+      await send(endpoint)
+      await once(sockets[0]!, 'close')
+      await send(endpoint)
+      notEqual(sockets[1], sockets[0])
+    })
+
+  test('a timeout that a program set for its call does not outlive it', async () => {
+    let timeouts = 0
+    await using endpoint = new TestEndpoint('callee', (request, response) => {
+      if (request.url === '/first') request.socket.setTimeout(20, () => timeouts++)
+      setTimeout(() => response.end(), request.url === '/first' ? 0 : 60)
+    })
+    await send(endpoint, { path: '/first' })
+    await send(endpoint, { path: '/second' })
+    equal(timeouts, 0)
+  })
+
+  test('one that the program ended while it was idle is not used again', async () => {
+    const sockets: Socket[] = []
+    await using endpoint = new TestEndpoint('callee', (request, response) => {
+      sockets.push(request.socket)
+      response.end()
+    })
+    await send(endpoint)
+    await nextTurn()
+    sockets[0]!.end()
+    await send(endpoint)
+    notEqual(sockets[1], sockets[0])
   })
 
   test('each has a port of its own, as far as they go', async () => {
