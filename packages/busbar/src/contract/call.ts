@@ -127,10 +127,12 @@ export class LiveCall implements Context, Expiring {
     if (this.parent !== undefined) (this.parent.children ??= new Set()).add(this)
   }
 
-  /** The answer is there: nothing ends it any more. */
-  settle(): void {
+  /** The answer is there: nothing ends it any more. False where something has. */
+  settle(): boolean {
+    if (this.ended !== undefined) return false
     this.release()
     this.onEnd = undefined
+    return true
   }
 
   /** Ends it before its answer, and every call that it caused. */

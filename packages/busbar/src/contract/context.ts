@@ -32,7 +32,7 @@ export interface Context<E extends DeclaredErrors = DeclaredErrors> {
   /** Ends the call with a declared error: throws it. */
   readonly fail: Fail<E>
   /** A header of the answer; only seen where the call came over HTTP. */
-  setHeader(name: string, value: string): void
+  readonly setHeader: (name: string, value: string) => void
 }
 
 export type Fail<E extends DeclaredErrors> = <Code extends keyof E & string>(

@@ -47,7 +47,7 @@ function toChecked(result: StandardSchemaV1.Result<unknown>): Checked {
 }
 
 function toIssue({ path = [], message }: StandardSchemaV1.Issue): InputIssue {
-  return { path: path.map(toKey), message }
+  return { path: Array.from(path, toKey), message }
 }
 
 function toKey(segment: PropertyKey | StandardSchemaV1.PathSegment): string | number {

@@ -2,7 +2,7 @@ import type { CallOrigin, CallSite } from '../call.ts'
 import { LiveCall } from '../call.ts'
 import type { BusbarError } from '../errors.ts'
 import type { Method } from '../method.ts'
-import { checkOf, type Check } from '../schema.ts'
+import { checkOf, type Check, type Checked } from '../schema.ts'
 import { cloneValue } from '../value/clone.ts'
 import { failOf, fromUncarriable, inputInvalid, OutputRefused, toCallError } from './failures.ts'
 import { compose, type Interceptor, type Run } from './interceptors.ts'
@@ -62,79 +62,69 @@ export class HostedMethod {
   }
 
   answer(input: unknown, call: LiveCall, checked: boolean): Promise<unknown> {
-    return call.endsEarly ? this.#race(input, call, checked) : this.#enter(input, call, checked)
+    const around = this.#around
+    const refusal = around.refusal()
+    if (refusal !== undefined) return Promise.reject(refusal)
+    around.began()
+    if (call.endsEarly) return this.#race(input, call, checked)
+    return this.#enter(input, call, checked).then(this.#left, this.#failed)
   }
 
   stream(input: unknown, call: LiveCall, checked: boolean): LiveStream {
     return new LiveStream(call, this.#around, {
       open: () => this.#open(input, call, checked),
-      pass: (value) => this.#result(value, checked),
+      pass: async (value) => this.#result(value, checked),
       fail: (thrown) => toCallError(thrown, this.site),
     })
   }
 
   #enter(input: unknown, call: LiveCall, checked: boolean): Promise<unknown> {
     const { enter } = this.#around.options
-    return enter === undefined ? this.#answer(input, call, checked) : enter(call, this.#entered, input, call, checked)
+    return enter === undefined ? this.#invoke(input, call, checked) : enter(call, this.#invoke, input, call, checked)
   }
 
-  readonly #entered = (input: unknown, call: LiveCall, checked: boolean): Promise<unknown> =>
-    this.#answer(input, call, checked)
-
-  /** Whether schemas or copies stand between the caller and the function. */
-  #isDirect(checked: boolean): boolean {
-    return !this.#clones && (!checked || (this.#checkInput === undefined && this.#checkOutput === undefined))
-  }
-
-  /** Whichever comes first: its answer, or its end. */
+  /** Whichever comes first: its answer, or its end. One that has ended is in flight no more, though its method may go on. */
   #race(input: unknown, call: LiveCall, checked: boolean): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      let over = false
-      call.watch((reason) => {
-        over = true
-        reject(reason)
-      })
-      if (over) return
-      void this.#enter(input, call, checked).then(
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+    call.watch((reason) => {
+      this.#around.left()
+      reject(reason)
+    })
+    if (call.hasEnded === undefined)
+      this.#enter(input, call, checked).then(
         (value) => {
-          call.settle()
-          resolve(value)
+          if (call.settle()) resolve(this.#left(value))
         },
-        (error: unknown) => {
-          call.settle()
-          reject(error)
+        (thrown: unknown) => {
+          if (!call.settle()) return
+          this.#around.left()
+          reject(toCallError(thrown, this.site))
         },
       )
-    })
-  }
-
-  #answer(input: unknown, call: LiveCall, checked: boolean): Promise<unknown> {
-    const around = this.#around
-    const refusal = around.refusal()
-    if (refusal !== undefined) return Promise.reject(refusal)
-    around.began()
-    return this.#isDirect(checked)
-      ? this.#direct(input, call)
-      : this.#guarded(input, call, checked).then(this.#left, this.#failed)
+    return promise
   }
 
   /**
-   * Nothing between the caller and the method but one `then`, with functions that all calls share: an async function
-   * around it would double the cost of an awaited call.
+   * Nothing stands between the caller and the method but one `then`, with functions that all calls share: an async
+   * function around it would double the cost of an awaited call.
    */
-  #direct(input: unknown, call: LiveCall): Promise<unknown> {
-    let result: unknown
+  readonly #invoke = (input: unknown, call: LiveCall, checked: boolean): Promise<unknown> => {
+    const isDirect = !this.#clones && (!checked || (this.#checkInput === undefined && this.#checkOutput === undefined))
+    if (!isDirect) return this.#guarded(input, call, checked)
     try {
-      result = this.#run(this.#hasInput ? input : undefined, call)
+      const result = this.#run(this.#hasInput ? input : undefined, call)
+      return result instanceof Promise ? result : Promise.resolve(result)
     } catch (thrown) {
-      return Promise.reject(thrown).catch(this.#failed)
+      return Promise.reject(thrown)
     }
-    return (result instanceof Promise ? result : Promise.resolve(result)).then(this.#left, this.#failed)
   }
 
+  /** Waits only where there is something to wait for: most schemas answer at once, and an `await` costs a turn. */
   async #guarded(input: unknown, call: LiveCall, checked: boolean): Promise<unknown> {
-    const value = await this.#input(input, checked)
-    return await this.#result(await this.#run(this.#hasInput ? value : undefined, call), checked)
+    const checking = this.#input(input, checked)
+    const value = checking instanceof Promise ? await checking : checking
+    const result = await this.#run(this.#hasInput ? value : undefined, call)
+    return this.#result(result, checked)
   }
 
   readonly #left = (result: unknown): unknown => {
@@ -155,10 +145,15 @@ export class HostedMethod {
     return Reflect.apply<typeof source, never[], AsyncIterator<unknown>>(iterate, source, [])
   }
 
-  async #input(input: unknown, checked: boolean): Promise<unknown> {
+  /** The value, or a promise of it where the schema is asynchronous. */
+  #input(input: unknown, checked: boolean): unknown {
     const value = this.#clones ? this.#cloneInput(input) : input
     if (!checked || this.#checkInput === undefined) return value
-    const result = await this.#checkInput(value)
+    const result = this.#checkInput(value)
+    return result instanceof Promise ? result.then((later) => this.#accepted(later)) : this.#accepted(result)
+  }
+
+  #accepted(result: Checked): unknown {
     if (result.issues !== undefined) throw inputInvalid(this.site, result.issues)
     return result.value
   }
@@ -171,14 +166,15 @@ export class HostedMethod {
     }
   }
 
-  async #result(result: unknown, checked: boolean): Promise<unknown> {
+  #result(result: unknown, checked: boolean): unknown {
     if (!this.#hasOutput) return undefined
-    let value = result
-    if (checked && this.#checkOutput !== undefined) {
-      const passed = await this.#checkOutput(value)
-      if (passed.issues !== undefined) throw new OutputRefused(passed.issues)
-      value = passed.value
-    }
-    return this.#clones ? cloneValue(value) : value
+    if (!checked || this.#checkOutput === undefined) return this.#clones ? cloneValue(result) : result
+    const passed = this.#checkOutput(result)
+    return passed instanceof Promise ? passed.then((later) => this.#passed(later)) : this.#passed(passed)
+  }
+
+  #passed(result: Checked): unknown {
+    if (result.issues !== undefined) throw new OutputRefused(result.issues)
+    return this.#clones ? cloneValue(result.value) : result.value
   }
 }

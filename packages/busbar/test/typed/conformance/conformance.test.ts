@@ -2,13 +2,14 @@ import { describe, it } from 'node:test'
 import { TestLog } from './backend.ts'
 import { http } from './backends/http.ts'
 import { inDevelopment, inProduction } from './backends/local.ts'
+import { meshInDevelopment, meshInProduction } from './backends/mesh.ts'
 import { calls } from './cases/calls.ts'
 import { endings } from './cases/endings.ts'
 import { streams } from './cases/streams.ts'
 import { values } from './cases/values.ts'
 import { Diary, implementProbe } from './contract.ts'
 
-for (const backend of [inDevelopment, inProduction, http])
+for (const backend of [inDevelopment, inProduction, meshInDevelopment, meshInProduction, http])
   describe(`typed calls by ${backend.name}`, () => {
     for (const [name, run] of Object.entries({ ...calls, ...values, ...endings, ...streams }))
       it(name, async () => {
