@@ -15,8 +15,7 @@ export async function dev(context: Context): Promise<number> {
     await Promise.race([session.stopWish, loop.run()])
     return 0
   } finally {
-    await loop.close()
-    session.log.event('info', 'stopped')
+    session.sayStopped(await loop.close())
     await session.close()
   }
 }
@@ -45,10 +44,13 @@ class DevLoop {
     }
   }
 
-  async close(): Promise<void> {
+  /** Resolves to what ran last, stopped. */
+  async close(): Promise<RunningApp | undefined> {
     this.#closed = true
     this.#watching?.close()
-    await this.#running?.stop()
+    const running = this.#running
+    await running?.stop()
+    return running
   }
 
   /** Brings up the version that the files hold now. A failure is said, and leaves what runs as it is. */

@@ -18,6 +18,8 @@ export interface Session {
   startApp(app: App, mode: 'start' | 'dev'): Promise<RunningApp | undefined>
   /** Says what went wrong, to people and in the log. */
   report(thrown: unknown): void
+  /** Says so, and sees to it that the process can end. */
+  sayStopped(running: RunningApp | undefined): void
   /** Writes what still waits and takes the signal handlers away. */
   close(): Promise<void>
 }
@@ -61,9 +63,19 @@ export function openSession(context: Context): Session {
       if (!out.isTerminal) log.event('fatal', error.message, { ...error.toRecord() })
       printError(err, error, verbose)
     },
+    sayStopped(running) {
+      if (running !== undefined && running.hung > 0) endByForce(log)
+      log.event('info', 'stopped')
+    },
     async close() {
       forget()
       await log.flush(1000)
     },
   }
+}
+
+/** `process.exit` waits for its threads, and one that hangs in a system call can be ended by nothing else. */
+function endByForce(log: Log): void {
+  log.event('warn', 'a thread hangs in a system call and cannot be ended: the process ends by SIGKILL')
+  process.once('exit', () => process.kill(process.pid, 'SIGKILL'))
 }

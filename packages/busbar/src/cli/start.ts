@@ -28,16 +28,11 @@ async function run(app: App, session: Session, { terminal }: Context): Promise<n
 }
 
 /** Stops the app when a signal wishes so; throws the error of an app that fails. */
-export async function untilEnd(running: RunningApp, { stopWish, log }: Session): Promise<number> {
-  const stopping = stopWish.then(() => running.stop())
+export async function untilEnd(running: RunningApp, session: Session): Promise<number> {
+  const stopping = session.stopWish.then(() => running.stop())
   const reason = await running.ended
   if (reason.why === 'failed') throw reason.error
   await stopping
-  // `process.exit` waits for its threads, and one that hangs in a system call can be ended by nothing else.
-  if (running.hung > 0) {
-    log.event('warn', 'a thread hangs in a system call and cannot be ended: the process ends by SIGKILL')
-    process.once('exit', () => process.kill(process.pid, 'SIGKILL'))
-  }
-  log.event('info', 'stopped')
+  session.sayStopped(running)
   return 0
 }

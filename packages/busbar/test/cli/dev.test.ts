@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
 import { BusbarProcess } from '../support/busbar-process.ts'
 import { TestFolder } from '../support/folder.ts'
@@ -91,6 +92,30 @@ test('a signal in the middle of a restart stops it with 0', async () => {
   busbar.child.kill('SIGTERM')
   assert.equal((await busbar.ended).code, 0)
 })
+
+test(
+  'a thread that hangs in a system call does not keep it from stopping',
+  { skip: process.platform === 'win32' },
+  async () => {
+    const hanging = `
+    const { readFileSync } = require('node:fs')
+    require('node:http').createServer(() => {}).listen(3000, () => setTimeout(() => {
+      console.log('hanging')
+      setImmediate(() => readFileSync(__dirname + '/fifo'))
+    }, 500))`
+    using folder = new TestFolder({
+      ...files,
+      'busbar.config.json': { ...config, stopTimeout: '200ms' },
+      'web/index.js': hanging,
+    })
+    execFileSync('mkfifo', [folder.at('web/fifo')])
+    await using busbar = new BusbarProcess(['dev', folder.path])
+    await busbar.url()
+    await busbar.message('hanging')
+    busbar.child.kill('SIGTERM')
+    assert.equal((await busbar.ended).signal, 'SIGKILL')
+  },
+)
 
 /** Over a connection of its own: a kept one ends with the worker that has it, which may be just now. */
 async function textAt(url: string): Promise<string> {
