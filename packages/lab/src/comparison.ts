@@ -36,12 +36,17 @@ export type ThroughputMetric = 'perSecond' | 'perCpuSecond'
 
 /**
  * Which throughput decides. A generator that shares its cores with the servers takes from whoever answers fastest, and
- * one that has no time to wait answers for itself; CPU seconds are each arm's own.
+ * one that has no time to wait answers for itself; CPU seconds are each arm's own. One that has next to nothing to do, as
+ * with requests that compute, takes nothing from anyone.
  */
 export function throughputThatDecides(summaries: readonly CellSummary[], sharesCores: boolean): ThroughputMetric {
   const known = summaries.some(({ perCpuSecond }) => perCpuSecond !== undefined)
-  return known && (sharesCores || summaries.some(({ saturated }) => saturated)) ? 'perCpuSecond' : 'perSecond'
+  const shares = sharesCores && summaries.some(({ generatorCores = 0 }) => generatorCores > weight)
+  return known && (shares || summaries.some(({ saturated }) => saturated)) ? 'perCpuSecond' : 'perSecond'
 }
+
+/** Cores that a generator may take before it stands in the servers' way. */
+const weight = 0.1
 
 /** How far apart two copies of the same arm were: the largest such ratio of the session, at least 1. */
 export function floorOf(summaries: readonly CellSummary[], metric: Metric, share: number | null = null): number {

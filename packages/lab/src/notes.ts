@@ -1,4 +1,5 @@
 /** Sentences on what a reader must know before believing a table. */
+import { throughputThatDecides } from './comparison.ts'
 import type { Engine } from './engine/load.ts'
 import type { Timing } from './protocol/plan.ts'
 import type { Round } from './protocol/round.ts'
@@ -27,15 +28,14 @@ function onEngine({ engine }: Noted): string[] {
 }
 
 function onCores({ sharesCores, summaries }: Noted): string[] {
+  if (throughputThatDecides(summaries, sharesCores) === 'perSecond') return []
   const bound = summaries.filter(({ saturated, cell }) => saturated && !cell.control).map(({ cell }) => cell.name)
-  if (sharesCores)
+  const decides = 'requests per server CPU second decide'
+  if (bound.length > 0)
     return [
-      'The load generator shares its cores with the servers, so requests per server CPU second decide: that is each arm’s own.',
+      `The load generator had no time to wait with ${bound.join(', ')}, so requests per second are its limit, and ${decides}.`,
     ]
-  if (bound.length === 0) return []
-  return [
-    `The load generator had no time to wait with ${bound.join(', ')}, so requests per second are its limit, and requests per server CPU second decide.`,
-  ]
+  return [`The load generator shares its cores with the servers, so ${decides}: that is each arm’s own.`]
 }
 
 function onNeighbours({ summaries }: Noted): string[] {

@@ -1,7 +1,7 @@
 import type { Distribution } from './engine/job.ts'
 import type { Cell, Timing } from './protocol/plan.ts'
 import type { CellRound, OpenSlice, Round } from './protocol/round.ts'
-import { coresOf, type Slice } from './protocol/slice.ts'
+import { coresOf, generatorCoresOf, type Slice } from './protocol/slice.ts'
 import { merge, type Merged } from './stats/histogram.ts'
 import { faultsOf, isLate, isOverloaded, isSaturated } from './validity.ts'
 
@@ -19,6 +19,8 @@ export interface CellSummary {
   /** CPU cores that the arm's processes kept busy. */
   readonly cores: number | undefined
   readonly otherCores: number | undefined
+  /** CPU cores that the load generator kept busy. */
+  readonly generatorCores: number | undefined
   /** Requests of the closed loop that had no answer after two seconds. */
   readonly unanswered: number
   readonly slices: readonly Slice[]
@@ -61,6 +63,7 @@ export function summarise(cells: readonly Cell[], rounds: readonly Round[], { op
       perCpuSecond: medianOf(good.map((round) => round.perCpuSecond)),
       cores: medianOf(slices.map(coresOf)),
       otherCores: medianOf(slices.map((slice) => slice.otherCores)),
+      generatorCores: medianOf(slices.map(generatorCoresOf)),
       unanswered: slices.reduce((sum, { result }) => sum + countAbove(result.latency, patienceMs), 0),
       slices,
       open: openShares.flatMap((share) => summariseOpen(found, share)),

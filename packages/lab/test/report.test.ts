@@ -40,7 +40,7 @@ test('what does not count is said, and why', () => {
   assert.match(htmlReport(result), /bad, in words<\/strong> does not count:<ul><li>mismatch:body × 3: too short</)
 })
 
-test('runs of a job are called runs, and a rate below a hundred has digits', () => {
+test('runs of a job are called runs, and a low rate has digits', () => {
   const text = terminalReport(resultOf({ base: { perSecond: [2.5, 2.5] } }, { unit: 'run' }), { summary: false })
   assert.match(text, /runs\/s .*runs\/CPU s/)
   assert.match(text, /2\.50/)

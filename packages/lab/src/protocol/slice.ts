@@ -94,9 +94,22 @@ export function faultsOfSlice({ result, probe }: Slice): string[] {
 }
 
 /** CPU cores that the arm's processes kept busy. */
-export function coresOf({ serverCpuSeconds, ticks }: Pick<Slice, 'serverCpuSeconds' | 'ticks'>): number | undefined {
-  const last = ticks.at(-1)
-  return serverCpuSeconds === undefined || last === undefined ? undefined : serverCpuSeconds / last.at
+export function coresOf({ serverCpuSeconds, ...slice }: Slice): number | undefined {
+  return serverCpuSeconds === undefined ? undefined : serverCpuSeconds / ranFor(slice)
+}
+
+/** CPU cores that the load engine kept busy. */
+export function generatorCoresOf(slice: Slice): number {
+  return generatorSeconds(slice) / ranFor(slice)
+}
+
+/** Seconds from the first request on, those that are discarded included; a short job ends before the first tick. */
+function ranFor({ ticks, result }: Pick<Slice, 'ticks' | 'result'>): number {
+  return Math.max(ticks.at(-1)?.at ?? 0, result.seconds, 0.001)
+}
+
+function generatorSeconds({ result: { generator } }: Loaded): number {
+  return generator.userSeconds + generator.systemSeconds
 }
 
 function otherCores(
@@ -106,11 +119,7 @@ function otherCores(
   own: NodeJS.CpuUsage,
 ): number | undefined {
   if (server === undefined || seconds === 0) return undefined
-  const generators = loads.reduce(
-    (sum, each) =>
-      sum + (each === undefined ? 0 : each.result.generator.userSeconds + each.result.generator.systemSeconds),
-    0,
-  )
+  const generators = loads.reduce((sum, each) => sum + (each === undefined ? 0 : generatorSeconds(each)), 0)
   return Math.max(0, busySeconds - server - generators - (own.user + own.system) / 1e6) / seconds
 }
 

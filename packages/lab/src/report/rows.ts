@@ -34,11 +34,11 @@ function main(result: Result): Table {
   }
 }
 
-function mainRow(arm: ArmResult, { comparisons, unit }: Result): string[] {
+function mainRow(arm: ArmResult, { comparisons }: Result): string[] {
   const found = comparisons.find((each) => each.arm === arm.name && each.decides && each.share === null)
   const baseline = comparisons.some((each) => each.baseline === arm.name)
-  // A job is run a few times in a slice: a rate below ten needs digits.
-  const rate = (value: number | null) => (unit === 'run' && (value ?? 0) < 100 ? fixed(value, 2) : whole(value))
+  // A job, or a request that computes, is done a few times in a second.
+  const rate = (value: number | null) => ((value ?? 100) < 100 ? fixed(value, (value ?? 0) < 10 ? 2 : 1) : whole(value))
   return [
     arm.name,
     rate(arm.throughput.perSecond) + (arm.throughput.saturated ? '*' : ''),

@@ -53,6 +53,10 @@ export function metricText({ metric, share }: ComparisonResult, unit: Result['un
   }
 }
 
+export function roundsText(rounds: number): string {
+  return rounds === 1 ? 'one round' : `${rounds} rounds`
+}
+
 export function percent(share: number): string {
   const value = share * 100
   return `${value.toFixed(value < 10 || value % 1 > 0.05 ? 1 : 0).replace(/\.0$/, '')}\u{a0}%`

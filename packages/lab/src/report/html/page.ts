@@ -1,7 +1,7 @@
 import type { ArmResult, ComparisonResult, Result } from '../../result.ts'
 import { publishedTable } from '../published.ts'
 import { tablesOf, type Table } from '../rows.ts'
-import { claim, deciding, inWords, metricText, percent, ratioText, sentenceOn, titleOf } from '../words.ts'
+import { claim, deciding, inWords, metricText, percent, ratioText, roundsText, sentenceOn, titleOf } from '../words.ts'
 import { forest } from './forest.ts'
 import { percentilePlot, type Curve } from './percentiles.ts'
 import { timeSeries } from './series.ts'
@@ -44,7 +44,7 @@ export function htmlReport(result: Result): string {
 
 function header(result: Result): string {
   const invalid = result.arms.filter(({ valid }) => !valid)
-  const when = `${result.startedAt.slice(0, 10)} · ${result.rounds} rounds in ${duration(result.seconds)}${result.partial ? ', ended early' : ''} · ${result.machine.cores} × ${result.machine.cpu}`
+  const when = `${result.startedAt.slice(0, 10)} · ${roundsText(result.rounds)} in ${duration(result.seconds)}${result.partial ? ', ended early' : ''} · ${result.machine.cores} × ${result.machine.cpu}`
   return el(
     'header',
     {},
