@@ -1,12 +1,12 @@
 import type { Endpoint } from '../endpoint.ts'
 import type { Scope } from '../scope.ts'
-import { needsByteStream } from './exchange-errors.ts'
-import { InThreadExchange } from './in-thread-exchange.ts'
-import { addFraming, planRequest } from './request-plan.ts'
-import type { RequestPlan } from './request-plan.ts'
-import { fastPathWorks, methodNumbers } from './self-check.ts'
+import { needsByteStream } from './exchange/errors.ts'
+import { InThreadExchange } from './exchange/in-thread-exchange.ts'
+import { addFraming, planRequest } from './exchange/request-plan.ts'
+import type { RequestPlan } from './exchange/request-plan.ts'
+import { fastPathWorks, methodNumbers } from './exchange/self-check.ts'
 
-export { fastPathWorks } from './self-check.ts'
+export { fastPathWorks } from './exchange/self-check.ts'
 
 /**
  * One HTTP request and its answer between two programs in this thread, without a socket, HTTP text or a parser.

@@ -9,7 +9,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { request as requestByUndici } from 'undici8'
 import { BusbarError } from '../../../src/contract/errors.ts'
 import { canExchange, fastPathWorks, openExchange } from '../../../src/mesh/http/exchange.ts'
-import { fastPathFault } from '../../../src/mesh/http/self-check.ts'
+import { fastPathFault } from '../../../src/mesh/http/exchange/self-check.ts'
 import { TestEndpoint } from '../../support/endpoint.ts'
 import { open, requestOf, send, TestCall } from '../../support/exchange.ts'
 

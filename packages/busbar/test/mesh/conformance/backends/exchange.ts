@@ -2,7 +2,7 @@ import { deepEqual } from 'node:assert/strict'
 import { TestEndpoint } from '../../../support/endpoint.ts'
 import { canExchange, openExchange } from '../../../../src/mesh/http/exchange.ts'
 import type { Exchange, ExchangeHandler, ResponseHead } from '../../../../src/mesh/http/exchange.ts'
-import { foldHeaders } from '../../../../src/mesh/http/header-fields.ts'
+import { foldHeaders } from '../../../../src/mesh/http/exchange/header-fields.ts'
 import type { Backend } from '../backend.ts'
 import type { Recording } from '../recording.ts'
 

@@ -1,4 +1,4 @@
-import { lengthMismatch } from './exchange-errors.ts'
+import { lengthMismatch } from './errors.ts'
 import type { InThreadExchange } from './in-thread-exchange.ts'
 import type { VirtualSocket } from './virtual-socket.ts'
 

@@ -7,7 +7,7 @@ import {
   validateHeaderValue,
 } from 'node:http'
 import { Socket } from 'node:net'
-import type { ResponseHead } from './exchange.ts'
+import type { ResponseHead } from '../exchange.ts'
 import { isPlain } from './header-values.ts'
 import { symbolNamed } from './internals.ts'
 import type { OutHeaders, ResponseInternals } from './internals.ts'

@@ -1,7 +1,7 @@
 import { maxHeaderSize, Server as HttpServer } from 'node:http'
 import { Server as HttpsServer } from 'node:https'
-import type { Endpoint } from '../endpoint.ts'
-import type { ExchangeRequest } from './exchange.ts'
+import type { Endpoint } from '../../endpoint.ts'
+import type { ExchangeRequest } from '../exchange.ts'
 import { isPlain } from './header-values.ts'
 
 /** What the server's parser would have found in the request's text. */

@@ -1,5 +1,5 @@
 import { AsyncResource } from 'node:async_hooks'
-import type { ExchangeHandler, ResponseHead } from './exchange.ts'
+import type { ExchangeHandler, ResponseHead } from '../exchange.ts'
 import { Turn } from './turns.ts'
 
 export type Headers = Record<string, string | string[]>

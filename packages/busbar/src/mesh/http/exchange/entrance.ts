@@ -1,6 +1,6 @@
 import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks'
-import type { Endpoint } from '../endpoint.ts'
-import type { Scope } from '../scope.ts'
+import type { Endpoint } from '../../endpoint.ts'
+import type { Scope } from '../../scope.ts'
 
 /** All that tells two scopes of a service apart. Another field here would make an entrance wrong: it would have to go. */
 const fields: Record<keyof Scope, true> = { service: true, hops: true }

@@ -1,5 +1,5 @@
-import { BusbarError } from '../../contract/errors.ts'
-import type { ExchangeRequest } from './exchange.ts'
+import { BusbarError } from '../../../contract/errors.ts'
+import type { ExchangeRequest } from '../exchange.ts'
 
 /** What a call fails with. Where undici has words for it, those: programs know how to handle them. */
 
