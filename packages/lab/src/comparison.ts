@@ -46,7 +46,7 @@ export function throughputThatDecides(summaries: readonly CellSummary[], sharesC
 }
 
 /** Cores that a generator may take before it stands in the servers' way. */
-const weight = 0.1
+const weight = 0.05
 
 /** How far apart two copies of the same arm were: the largest such ratio of the session, at least 1. */
 export function floorOf(summaries: readonly CellSummary[], metric: Metric, share: number | null = null): number {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { basename, resolve } from 'node:path'
 import type { Arm } from './arm.ts'
-import { Copy } from './protocol/copy.ts'
+import { Copy, type CopyOptions } from './protocol/copy.ts'
 import { completed, likenessOf, type Likeness } from './protocol/parity.ts'
 import type { Scenario } from './scenarios/scenario.ts'
 import { inWorkshop, type Workshop } from './workshop.ts'
@@ -111,7 +111,12 @@ function plainNode({ path: cwd, entry }: { path: string; entry: string }, path: 
   }
 }
 
-async function firstAnswers(arm: Arm, path: string, workshop: Workshop, signal: AbortSignal): Promise<Likeness> {
+async function firstAnswers(
+  arm: Arm,
+  path: string,
+  workshop: Omit<CopyOptions, 'workers'>,
+  signal: AbortSignal,
+): Promise<Likeness> {
   const copy = await Copy.start(arm, { ...workshop, workers: 1, signal })
   try {
     return likenessOf([await copy.ask({ path }), await copy.ask({ path }), await copy.ask({ path })])
@@ -123,7 +128,7 @@ async function firstAnswers(arm: Arm, path: string, workshop: Workshop, signal: 
 /** Why the program cannot run by itself; undefined where it can. */
 async function whyNot(arm: Arm, path: string, workshop: Workshop, signal: AbortSignal): Promise<string | undefined> {
   try {
-    await firstAnswers(arm, path, workshop, signal)
+    await firstAnswers(arm, path, { ...workshop, patienceMs: 10_000 }, signal)
     return undefined
   } catch (error) {
     signal.throwIfAborted()

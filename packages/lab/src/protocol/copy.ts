@@ -23,6 +23,8 @@ export interface CopyOptions {
   /** Ends the copy where this process cannot. */
   readonly keeper: Keeper
   readonly signal?: AbortSignal
+  /** How long it may take until it answers. Default 30,000. */
+  readonly patienceMs?: number
 }
 
 type State = 'starting' | 'running' | 'frozen' | 'ended'
@@ -79,7 +81,7 @@ export class Copy {
     const launch = arm.launch({ ...options, port: port!, folder, packages: packagesOf(arm) })
     const copy = new Copy(arm, launch, folder, options)
     try {
-      await copy.#untilItAnswers(options.signal)
+      await copy.#untilItAnswers(options)
     } catch (error) {
       await copy.end()
       throw error
@@ -174,8 +176,8 @@ export class Copy {
     return promise
   }
 
-  async #untilItAnswers(signal: AbortSignal | undefined): Promise<void> {
-    const deadline = performance.now() + 30_000
+  async #untilItAnswers({ signal, patienceMs = 30_000 }: CopyOptions): Promise<void> {
+    const deadline = performance.now() + patienceMs
     let last = ''
     let refused = 0
     while (performance.now() < deadline) {

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { bench } from '../src/bench.ts'
+import { ownApp } from '../src/own-app.ts'
+import { requestOf } from '../src/scenarios/cells.ts'
+import { OwnCache, tiny, withEngine } from './support/fixture.ts'
+
+const { signal } = new AbortController()
+const program = (answer: string) =>
+  `require('node:http').createServer((request, response) => {
+    if (request.url !== '/checkout') response.statusCode = 404
+    response.end(${answer})
+  }).listen(process.env.PORT)`
+
+test('a program is measured under plain node and under Busbar, by what it answers now', withEngine, async () => {
+  using app = new AppFolder({ 'server.js': program(`'paid'`) })
+  const { scenario, oneAtATime, notes } = await ownApp(app.path, { path: '/checkout', signal })
+  assert.deepEqual([scenario.arms.map(({ name }) => name), scenario.baseline], [['node', 'busbar'], 'node'])
+  assert.deepEqual([oneAtATime, notes], [false, []])
+  const { expect } = requestOf(scenario, { quick: true })
+  assert.deepEqual([expect?.status, expect?.body], [200, 'paid'])
+  using _ = new OwnCache()
+  const result = await bench(scenario, { quick: true, timing: tiny, command: 'test' })
+  for (const { name, invalidBecause } of result.arms) assert.deepEqual(invalidBecause, [], name)
+})
+
+test('an app of several services that opens ports of its own is measured one copy at a time', withEngine, async () => {
+  const port = await freePort()
+  using app = new AppFolder({
+    'busbar.config.json': JSON.stringify({
+      gateway: { entry: 'web' },
+      defaults: { run: 'shared' },
+      services: { web: './web.js', stock: { path: './stock.js', expose: port } },
+    }),
+    'web.js': program(`'paid'`),
+    'stock.js': program(`'in stock'`),
+  })
+  const { scenario, oneAtATime } = await ownApp(app.path, { path: '/checkout', signal })
+  assert.deepEqual([scenario.arms.map(({ name }) => name), oneAtATime], [['busbar'], true])
+  using _ = new OwnCache()
+  const result = await bench(scenario, { quick: true, oneAtATime, timing: tiny, command: 'test' })
+  assert.deepEqual(
+    result.arms.map(({ name, invalidBecause, slices }) => [name, invalidBecause, slices.length]),
+    [
+      ['busbar', [], 2],
+      ['busbar (again)', [], 2],
+    ],
+  )
+})
+
+test('answers that differ from each other are held to their status alone, which is said', async () => {
+  using app = new AppFolder({ 'server.js': program('String(process.hrtime.bigint())') })
+  const { scenario, notes } = await ownApp(app.path, { path: '/checkout', signal })
+  assert.equal(requestOf(scenario, { quick: true }).expect?.body, undefined)
+  assert.match(notes.join(), /only their status/)
+})
+
+test('a program that listens where it likes has no baseline, and the reason is said', async () => {
+  const port = await freePort()
+  using app = new AppFolder({ 'server.js': program(`'paid'`).replace('process.env.PORT', String(port)) })
+  const { scenario, notes } = await ownApp(app.path, { path: '/checkout', signal })
+  assert.deepEqual(
+    scenario.arms.map(({ name }) => name),
+    ['busbar'],
+  )
+  assert.match(notes.join(), /Left out: the program under plain node, since it must listen where PORT says/)
+})
+
+test('a path that is not there, and a config that is wrong, end with a sentence', async () => {
+  using app = new AppFolder({ 'server.js': program(`'paid'`) })
+  await assert.rejects(
+    ownApp(app.path, { path: '/nowhere', signal }),
+    /no good answer at \/nowhere \(it answered 404\)/,
+  )
+  using wrong = new AppFolder({ 'busbar.config.json': '{"services":{"web":"./nothing"}}' })
+  await assert.rejects(ownApp(wrong.path, { path: '/', signal }), /nothing/)
+})
+
+class AppFolder implements Disposable {
+  readonly path = mkdtempSync(join(tmpdir(), 'busbar-lab-test-'))
+
+  constructor(files: Readonly<Record<string, string>>) {
+    for (const [name, content] of Object.entries(files)) {
+      mkdirSync(dirname(join(this.path, name)), { recursive: true })
+      writeFileSync(join(this.path, name), content)
+    }
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.path, { recursive: true, force: true })
+  }
+}
+
+async function freePort(): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<number>()
+  const server = createServer().listen(0, '127.0.0.1', () => {
+    const { port } = server.address() as AddressInfo
+    server.close(() => resolve(port))
+  })
+  return promise
+}
