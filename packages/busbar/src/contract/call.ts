@@ -53,6 +53,7 @@ export class LiveCall implements Context, Expiring {
   private readonly outer: AbortSignal | undefined
   private controller: AbortController | undefined = undefined
   private ended: BusbarError | undefined = undefined
+  private settled = false
   private onEnd: EndListener | undefined = undefined
   private children: Set<LiveCall> | undefined = undefined
 
@@ -127,17 +128,23 @@ export class LiveCall implements Context, Expiring {
     if (this.parent !== undefined) (this.parent.children ??= new Set()).add(this)
   }
 
+  /** Ends it for a caller who is gone. After the answer that is nothing, and most connections end then. */
+  abandon(): void {
+    if (this.ended === undefined && !this.settled) this.end(abortedBy(this))
+  }
+
   /** The answer is there: nothing ends it any more. False where something has. */
   settle(): boolean {
     if (this.ended !== undefined) return false
     this.release()
     this.onEnd = undefined
+    this.settled = true
     return true
   }
 
   /** Ends it before its answer, and every call that it caused. */
   end(reason: BusbarError): void {
-    if (this.ended !== undefined) return
+    if (this.ended !== undefined || this.settled) return
     this.ended = reason
     this.release()
     this.controller?.abort(reason)

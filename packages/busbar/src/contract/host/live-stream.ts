@@ -115,6 +115,7 @@ export class LiveStream implements AsyncIterableIterator<unknown, undefined, und
   }
 
   #ended(reason: BusbarError): void {
+    if (this.#state.is === 'over') return
     if (this.#pending === undefined) this.#failure = reason
     else this.#pending.reject(reason)
     this.#break()
@@ -124,9 +125,13 @@ export class LiveStream implements AsyncIterableIterator<unknown, undefined, und
     const state = this.#state
     if (state.is === 'over') return
     const pending = this.#pending
-    this.#break()
+    this.#state = { is: 'over' }
     this.#failure = undefined
-    if (state.is === 'open') this.call.end(abortedBy(this.call))
+    if (state.is === 'open') {
+      this.call.end(abortedBy(this.call))
+      this.#around.left()
+      this.#returnFrom(state.iterator)
+    }
     pending?.resolve(done)
   }
 
@@ -135,7 +140,11 @@ export class LiveStream implements AsyncIterableIterator<unknown, undefined, und
     const state = this.#state
     this.#finish()
     if (state.is !== 'open') return
-    void state.iterator.then((iterator) => this.#enter(async () => await iterator.return?.())).catch(() => {})
+    this.#returnFrom(state.iterator)
+  }
+
+  #returnFrom(opened: Promise<AsyncIterator<unknown>>): void {
+    void opened.then((iterator) => this.#enter(async () => await iterator.return?.())).catch(() => {})
   }
 
   #finish(): void {

@@ -1,11 +1,12 @@
 import type { Trace } from '../context.ts'
-import { abortedBy, type CallSite, type LiveCall } from '../call.ts'
+import type { CallSite, LiveCall } from '../call.ts'
 import { BusbarError, type ErrorCode } from '../errors.ts'
 import type { TypedHost } from '../host/host.ts'
 import type { HostedMethod } from '../host/hosted-method.ts'
 import type { LiveStream } from '../host/live-stream.ts'
 import { fromUncarriable, toCallError } from '../host/failures.ts'
 import { checkOf } from '../schema.ts'
+import type { Method } from '../method.ts'
 import { decodeJson, MalformedJson } from '../value/decode.ts'
 import { encodeJson } from '../value/encode.ts'
 import { formatFor, type EventFormat } from './events.ts'
@@ -17,9 +18,13 @@ import { parseQuery, readText } from './text-fields.ts'
 export interface EdgeOptions {
   /** Bytes of a request's body. */
   readonly maxInputSize: number
+  /** A faster way to write a method's results, where there is one. */
+  readonly serialiser?: (method: Method) => Serialise | undefined
   /** How many calls led to the request that is being served, where somebody counts. */
   readonly hops?: () => number
 }
+
+export type Serialise = (result: unknown) => string
 
 /** The head of a request, whoever brought it. */
 export interface EdgeRequest {
@@ -68,6 +73,7 @@ export class HttpEdge {
   readonly #host: TypedHost
   readonly #paths: Paths
   readonly #options: EdgeOptions
+  readonly #serialisers = new Map<HostedMethod, Serialise | undefined>()
 
   constructor(host: TypedHost, options: EdgeOptions) {
     this.#host = host
@@ -104,10 +110,21 @@ export class HttpEdge {
     const content = this.#content(hosted, request, body)
     const input = found.mapping === undefined ? content : await this.#fields(directed, found.mapping, content)
     const call = hosted.open({ ...originOf(request.headers), hops: this.#options.hops?.(), mayAbort: true })
-    const abandon = (): void => call.end(abortedBy(call))
-    if (hosted.spec.kind === 'fn') return { answer: answerOf(hosted, hosted.answer(input, call, true), call), abandon }
+    const abandon = (): void => call.abandon()
+    if (hosted.spec.kind === 'fn') {
+      const calling = hosted.answer(input, call, true)
+      return { answer: answerOf(hosted, calling, call, this.#serialiserOf(hosted)), abandon }
+    }
     const stream = hosted.stream(input, call, true)
     return { answer: { stream, format: formatFor(first(request.headers['accept'])), site: hosted.site }, abandon }
+  }
+
+  #serialiserOf(hosted: HostedMethod): Serialise | undefined {
+    const known = this.#serialisers.get(hosted)
+    if (known !== undefined || this.#serialisers.has(hosted)) return known
+    const made = this.#options.serialiser?.(hosted.spec)
+    this.#serialisers.set(hosted, made)
+    return made
   }
 
   /** The input of a mapped method: what stands in the path, over what stands in the query or in the body. */
@@ -148,21 +165,26 @@ export class HttpEdge {
   }
 }
 
-async function answerOf({ site }: HostedMethod, calling: Promise<unknown>, call: LiveCall): Promise<EdgeAnswer> {
+async function answerOf(
+  { site }: HostedMethod,
+  calling: Promise<unknown>,
+  call: LiveCall,
+  serialise: Serialise = encodeJson as Serialise,
+): Promise<EdgeAnswer> {
   try {
     const result = await calling
-    const body = encodeResult(result, site)
-    if (body === undefined) return { status: 204, headers: call.headers ?? {}, body }
-    return { status: 200, headers: { ...call.headers, 'content-type': 'application/json' }, body }
+    if (result === undefined) return { status: 204, headers: call.headers ?? {}, body: undefined }
+    const headers = { ...call.headers, 'content-type': 'application/json' }
+    return { status: 200, headers, body: encodeResult(result, site, serialise) }
   } catch (error) {
     return failure(error as BusbarError, call.headers)
   }
 }
 
 /** A result that no call carries is a fault of the service. */
-function encodeResult(result: unknown, site: CallSite): string | undefined {
+function encodeResult(result: unknown, site: CallSite, serialise: Serialise): string {
   try {
-    return encodeJson(result)
+    return serialise(result)
   } catch (error) {
     throw toCallError(error, site)
   }

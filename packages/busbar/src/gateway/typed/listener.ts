@@ -8,6 +8,7 @@ import { answerProblem } from '../answer.ts'
 import type { RoutedRequest } from '../director.ts'
 import { allowOrigin, answerPreflight, isPreflight } from './cors.ts'
 import { hasBody, readText } from './read-text.ts'
+import { serialiserOf } from './serialiser.ts'
 import { writeStream } from './write-stream.ts'
 
 export interface ListenerOptions extends EdgeOptions {
@@ -17,7 +18,7 @@ export interface ListenerOptions extends EdgeOptions {
 
 /** Serves a typed service over HTTP: what its own `http.Server` does with a request. */
 export function typedListener(host: TypedHost, options: ListenerOptions): RequestListener {
-  const edge = new HttpEdge(host, options)
+  const edge = new HttpEdge(host, { ...options, serialiser: serialiserOf })
   return (req, res) => void serve(edge, options, req, res)
 }
 
