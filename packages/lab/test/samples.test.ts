@@ -88,7 +88,9 @@ test('every thread of a Node program tells of itself, and the program behaves as
     assert.equal(ownFlags(threads[0]!)[0], '--no-warnings')
     assert.ok(ownFlags(threads[0]!).every((flag) => !flag.includes('sampler')))
     for (const { samples } of threads) {
-      assert.ok(samples.length >= 1 && samples.length <= 4, `${samples.length} samples in 0.7 s`)
+      assert.ok(samples.length > 0)
+      // Four times a second and no more, however long the machine takes.
+      for (const { from, to } of samples) assert.ok(to - from > 200, `${to - from} ms`)
       for (const { heapUsed, heapTotal, newSpace, oldSpace, utilisation, delayP99, cpu } of samples) {
         assert.ok(heapUsed > 1e6 && heapUsed <= heapTotal && newSpace > 0 && oldSpace > 1e6)
         assert.ok(utilisation >= 0 && utilisation <= 1 && delayP99 >= 0 && cpu >= 0)
