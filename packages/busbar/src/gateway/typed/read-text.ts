@@ -27,6 +27,9 @@ export function readText(req: IncomingMessage, edge: Pick<HttpEdge, 'maxInputSiz
     if (isUtf8(bytes)) resolve(bytes.toString('utf8'))
     else reject(refusal('REQUEST_MALFORMED', 'the input is no UTF-8', 'gateway'))
   })
-  req.once('close', () => reject(refusal('CALL_ABORTED', 'the client ended before its input', 'gateway')))
+  // It follows every request: an error, with its stack, is only made where there was no end.
+  req.once('close', () => {
+    if (!req.readableEnded) reject(refusal('CALL_ABORTED', 'the client ended before its input', 'gateway'))
+  })
   return promise
 }

@@ -1,0 +1,12 @@
+/** The route of `../fastify.ts` as a contract. */
+import { fn, service } from 'busbar/contract'
+import * as z from 'zod'
+
+const product = z.object({ id: z.int(), name: z.string(), category: z.string(), cents: z.int(), stock: z.int() })
+const input = z.strictObject({ limit: z.int().min(1).max(100) })
+const output = z.object({ products: z.array(product) })
+
+export const catalog = service('catalog', {
+  constant: fn({ input, output }),
+  stored: fn({ input, output }),
+})
