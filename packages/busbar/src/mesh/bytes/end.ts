@@ -11,8 +11,15 @@ import type { Socket } from 'node:net'
 import { constants } from 'node:os'
 import { carry, internals, type Carrier, type Done, type SocketAddress } from './socket.ts'
 
-/** Bytes that may wait in one direction before a write is held; also the largest piece that is pushed at once. */
-const capacity = 64 * 1024
+/** The largest piece that is pushed at once, as the largest read of Node's own sockets. */
+const pieceSize = 64 * 1024
+
+/**
+ * Bytes that may wait in one direction before a write is held. A program may answer without reading the request, and a
+ * caller may send all of it before it looks at the answer: with a kernel between them both go on as long as its buffers
+ * last (Linux gives a TCP connection on the loopback interface some MiB), and so they must here.
+ */
+const capacity = 1024 * 1024
 
 export interface EndOptions {
   readonly local: SocketAddress
@@ -122,7 +129,7 @@ export class End implements Carrier {
 
   /** True: there is room for more. */
   #receive(chunk: Buffer, owned: boolean): boolean {
-    const fits = owned || chunk.length <= capacity
+    const fits = owned || chunk.length <= pieceSize
     this.#inbox.push(owned || !fits ? chunk : Buffer.from(chunk))
     this.#borrowed = !fits
     this.#waiting += chunk.length
@@ -199,20 +206,20 @@ export class End implements Carrier {
   #take(): Buffer | undefined {
     const first = this.#inbox[0]
     if (first === undefined) return undefined
-    const piece = first.length > capacity ? this.#takePart(first) : this.#takeWhole()
+    const piece = first.length > pieceSize ? this.#takePart(first) : this.#takeWhole()
     this.#waiting -= piece.length
     return piece
   }
 
   #takePart(first: Buffer): Buffer {
-    const piece = first.subarray(0, capacity)
-    this.#inbox[0] = first.subarray(capacity)
+    const piece = first.subarray(0, pieceSize)
+    this.#inbox[0] = first.subarray(pieceSize)
     return this.#borrowed && this.#inbox.length === 1 ? Buffer.from(piece) : piece
   }
 
   #takeWhole(): Buffer {
     let size = 0
-    const count = this.#inbox.findIndex((piece) => (size += piece.length) > capacity)
+    const count = this.#inbox.findIndex((piece) => (size += piece.length) > pieceSize)
     const pieces = this.#inbox.splice(0, count === -1 ? this.#inbox.length : count)
     const borrowed = this.#borrowed && this.#inbox.length === 0
     if (borrowed) this.#borrowed = false
