@@ -1,6 +1,15 @@
 /** `busbar/contract`: what contracts and implementations are written with. Runs in browsers. */
 export { service, type Service } from './service.ts'
-export { error, fn, stream, type DeclaredErrors, type ErrorSpec, type Method, type Methods } from './method.ts'
+export {
+  error,
+  fn,
+  stream,
+  type DeclaredErrors,
+  type ErrorSpec,
+  type Method,
+  type Methods,
+  type TypesFrom,
+} from './method.ts'
 export { type, type Schema } from './schema.ts'
 export { BusbarError, type CallError, type ErrorCode, type ErrorData, type InputIssue } from './errors.ts'
 export type { Contract } from './contract.ts'
