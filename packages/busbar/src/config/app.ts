@@ -31,6 +31,8 @@ export interface Gateway extends Address {
   /** The service that gets whatever no route takes. */
   readonly entry: string | undefined
   readonly routes: readonly Route[]
+  /** Origins of other sites whose pages may call typed services; undefined for none. */
+  readonly cors?: readonly string[]
 }
 
 export interface TlsFiles {

@@ -20,7 +20,7 @@ export interface GatewayContext {
 /** The public entrance. One service and nothing said: it is the entry; several: each at `/<name>`. */
 export async function resolveGateway(context: GatewayContext, problems: Problems): Promise<Gateway> {
   const { root, config, names } = context
-  const { host, entry, routes, tls } = config.gateway
+  const { host, entry, routes, tls, cors } = config.gateway
   const address = { host, port: config.gateway.port ?? portFromEnv(context.env, problems) }
   const files = tls && { cert: resolve(root, tls.cert), key: resolve(root, tls.key) }
   if (files !== undefined) await problems.collect(() => readTlsFiles(files))
@@ -29,9 +29,11 @@ export async function resolveGateway(context: GatewayContext, problems: Problems
     return {
       ...address,
       tls: files,
+      ...(cors !== undefined && { cors }),
       ...(names.length === 1 ? { entry: names[0], routes: [] } : { entry, routes: names.map(byName) }),
     }
-  return { ...address, tls: files, entry, routes: resolveRoutes(routes ?? {}, address, context, problems) }
+  const resolved = resolveRoutes(routes ?? {}, address, context, problems)
+  return { ...address, tls: files, entry, routes: resolved, ...(cors !== undefined && { cors }) }
 }
 
 /** Where the config names no port: the variable that hosting platforms set, else 3000. */

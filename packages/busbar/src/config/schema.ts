@@ -133,6 +133,18 @@ const gateway = z
         title: 'an object of routes',
         description: 'Which service gets `/prefix`, `host.example` or `host.example/prefix`; the prefix is cut off.',
       }),
+    cors: z
+      .array(
+        z
+          .string()
+          .regex(/^(?:\*|https?:\/\/[^/?#*]+)$/)
+          .meta({ title: 'an origin, such as "https://shop.example", or "*"' }),
+      )
+      .optional()
+      .meta({
+        title: 'a list of origins',
+        description: 'Sites whose pages may call typed services: `https://shop.example`, or `*` for all.',
+      }),
   })
   .prefault({})
   .meta({ title: 'an object', description: 'The public entrance.' })

@@ -36,7 +36,12 @@ export async function bootWorker(init: WorkerInit, cells: WorkerCells, outbox: O
   const hosting = installHosting({ app, log: (record) => outbox.log(record), fault: onFault })
   const mesh = await startMesh({ router, maxHops: app.limits.maxHops })
   offerTypedCalls({ router, maxHops: app.limits.maxHops, validate: 'always' })
-  const typedHosting = { ...hosting, limits: app.limits, development: init.mode === 'dev' }
+  const typedHosting = {
+    ...hosting,
+    limits: app.limits,
+    cors: app.gateway.cors ?? [],
+    development: init.mode === 'dev',
+  }
   const services = await startInOrder(app.services, async (service) => {
     outbox.post({ type: 'starting', service: service.name })
     const program = await (service.kind === 'typed' ? hostTyped(service, typedHosting) : hostProgram(service, hosting))

@@ -54,6 +54,7 @@ const everyKey: Readonly<Record<string, readonly [value: unknown, read: (app: Ap
   'gateway.port': [1, (app) => app.gateway.port],
   'gateway.entry': ['web', (app) => app.gateway.entry],
   'gateway.routes': [{ '/x': 'web' }, (app) => app.gateway.routes, [{ host: undefined, prefix: '/x', service: 'web' }]],
+  'gateway.cors': [['https://page.example'], (app) => app.gateway.cors],
   'limits.headerTimeout': [1, (app) => app.limits.headerTimeout],
   'limits.requestTimeout': [20_000, (app) => app.limits.requestTimeout],
   'limits.responseTimeout': [1, (app) => app.limits.responseTimeout],

@@ -99,6 +99,12 @@ describe('an app with typed services', () => {
     assert.equal((await safe(products.product({ id: 100 })))[0]?.code, 'NOT_FOUND')
   })
 
+  it('lets the pages of origins call that the config lists', async () => {
+    const headers = { origin: 'https://page.example', 'access-control-request-method': 'GET' }
+    const { status, headers: answered } = await fetch(`${url}/api/products/1`, { method: 'OPTIONS', headers })
+    assert.deepEqual([status, answered.get('access-control-allow-origin')], [204, 'https://page.example'])
+  })
+
   it('tells the services when a client from outside gives up', async () => {
     const [error] = await safe(client(catalog, `${url}/api`).slow({ name: 'outside' }, { timeout: 100 }))
     assert.equal(error?.code, 'DEADLINE_EXCEEDED')

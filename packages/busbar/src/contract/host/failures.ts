@@ -51,11 +51,17 @@ export function toCallError(thrown: unknown, site: CallSite): BusbarError<string
 }
 
 function internal(thrown: unknown, site: CallSite): BusbarError {
-  const id = globalThis.crypto.randomUUID()
+  const id = newId()
   const { service } = site
   site.log.error(`${nameOf(site)} failed (${id}): ${describe(thrown)}`, { id })
   const message = `${nameOf(site)} failed; the log of the service has the cause under ${id}`
   return new BusbarError('INTERNAL', { message, service, data: { id }, cause: thrown })
+}
+
+/** Browsers have `randomUUID` in secure contexts only. */
+function newId(): string {
+  const { crypto } = globalThis as { crypto?: { randomUUID?(): string } }
+  return crypto?.randomUUID?.() ?? Math.random().toString(36).slice(2)
 }
 
 function describe(thrown: unknown): string {

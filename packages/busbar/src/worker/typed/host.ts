@@ -20,6 +20,8 @@ import { logOf } from './log.ts'
 
 export interface TypedHosting extends Hosting {
   readonly limits: Limits
+  /** Origins of other sites whose pages may call. */
+  readonly cors: readonly string[]
   /** In development arguments and results are copied, so that it shows who changes what is not his. */
   readonly development: boolean
 }
@@ -84,7 +86,7 @@ class HostedTyped implements HostedProgram {
     this.typed = host
     this.#scope = { service: host.name, hops: 0 }
     this.report = reportOf(host, startedIn)
-    this.server = createServer(serverOptions(hosting.limits), typedListener(host, edgeOptions(hosting.limits)))
+    this.server = createServer(serverOptions(hosting.limits), typedListener(host, edgeOptions(hosting)))
     this.server.on('connection', (socket: Socket) => (this.#latest = socket))
     this.#listener = listenVirtually(this.server, { address: '127.0.0.1', family: 'IPv4', port: 80 })
   }
@@ -146,8 +148,8 @@ function serverOptions(limits: Limits): Parameters<typeof createServer>[0] & obj
   return { headersTimeout, requestTimeout, keepAliveTimeout, maxHeaderSize }
 }
 
-function edgeOptions({ maxBodySize }: Limits): Parameters<typeof typedListener>[1] {
-  return { maxInputSize: Math.min(maxInputSize, maxBodySize), cors: [], hops: () => currentScope()?.hops ?? 0 }
+function edgeOptions({ limits: { maxBodySize }, cors }: TypedHosting): Parameters<typeof typedListener>[1] {
+  return { maxInputSize: Math.min(maxInputSize, maxBodySize), cors, hops: () => currentScope()?.hops ?? 0 }
 }
 
 function stackOf(thrown: unknown): string {
