@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
+import type { Arm } from './arm.ts'
 import { assemble } from './assemble.ts'
 import { compare, throughputThatDecides } from './comparison.ts'
 import { findEngine, type Engine } from './engine/load.ts'
@@ -33,57 +34,31 @@ export interface BenchOptions extends Choice {
   readonly command: string
   readonly signal?: AbortSignal
   readonly onProgress?: (progress: Progress) => void
+  /** What this arm requires is installed or built now, which takes a while, once. */
+  readonly onInstall?: (arm: Arm) => void
 }
 
 /** Measures a scenario and returns what was found. An aborted signal ends it with the rounds that are whole. */
 export async function bench(scenario: Scenario, options: BenchOptions): Promise<Result> {
   const startedAt = new Date()
-  const [engine, machine, cores] = [findEngine(), await describeMachine(), shareOut()]
-  const timing = timingOf(scenario, options, engine)
-  const asked = cellsOf(scenario, options)
-  const provided = await provide(asked.map((cell) => cell.arm))
-  const notes = [...leftOut(scenario, options), ...missing(provided, scenario, options)]
-  const cells = asked.filter(({ arm }) => !provided.missing.has(arm.name))
-  const checkpoint = await openCheckpoint(scenario, options, { cells, timing, machine, engine })
-  const sharesCores = machine.platform.startsWith('linux') && cores.generator === undefined
-  const summariesOf = (rounds: readonly Round[]) => summarise(cells, rounds, timing)
-  const isEnough = (rounds: readonly Round[]) => {
-    const summaries = summariesOf(rounds)
-    return isNarrow(compare(summaries, timing, throughputThatDecides(summaries, sharesCores)))
-  }
-  const rounds = await inWorkshop((workshop) =>
-    runSession({
-      cells,
-      timing,
-      engine,
-      checkpoint,
-      isEnough,
-      seed: checkpoint.seed,
-      generatorCpu: cores.generator,
-      copies: workshop,
-      oneAtATime: options.oneAtATime ?? false,
-      ...(options.signal && { signal: options.signal }),
-      ...(options.onProgress && { onProgress: options.onProgress }),
-    }),
-  )
-  if (rounds.length >= timing.rounds || options.signal?.aborted !== true) await checkpoint.remove()
-  const summaries = summariesOf(rounds)
+  const plan = await makePlan(scenario, options)
+  const checkpoint = await openCheckpoint(scenario, options, plan)
+  const rounds = await runPlan(plan, checkpoint, options)
+  const isWhole = rounds.length >= plan.timing.rounds && options.signal?.aborted !== true
+  if (isWhole) await checkpoint.remove()
+  const summaries = summarise(plan.cells, rounds, plan.timing)
   return assemble({
+    ...plan,
     scenario: scenario.name,
     question: questionOf(scenario, options),
     unit: scenario.unit ?? 'request',
-    versions: provided.versions,
-    engine,
-    sharesCores,
     seed: checkpoint.seed,
     command: `${options.command} --seed ${checkpoint.seed}`,
     startedAt,
     seconds: rounds.reduce((sum, round) => sum + round.seconds, 0),
-    machine,
-    timing,
     rounds,
     summaries,
-    notes: [...notes, ...notesOn({ engine, sharesCores, summaries, rounds, timing })],
+    notes: [...plan.notes, ...notesOn({ ...plan, summaries, rounds })],
   })
 }
 
@@ -92,6 +67,54 @@ interface Plan {
   readonly timing: Timing
   readonly machine: Machine
   readonly engine: Engine
+  /** The processor that the engine stays on. */
+  readonly generatorCpu: number | undefined
+  readonly sharesCores: boolean
+  readonly versions: Provided['versions']
+  readonly notes: readonly string[]
+}
+
+async function makePlan(scenario: Scenario, options: BenchOptions): Promise<Plan> {
+  const [engine, machine, { generator }] = [findEngine(), await describeMachine(), shareOut()]
+  const asked = cellsOf(scenario, options)
+  const provided = await provide(
+    asked.map((cell) => cell.arm),
+    options.onInstall,
+  )
+  return {
+    cells: asked.filter(({ arm }) => !provided.missing.has(arm.name)),
+    timing: timingOf(scenario, options, engine),
+    machine,
+    engine,
+    generatorCpu: generator,
+    sharesCores: machine.platform.startsWith('linux') && generator === undefined,
+    versions: provided.versions,
+    notes: [...leftOut(scenario, options), ...missing(provided, scenario, options)],
+  }
+}
+
+function runPlan(
+  plan: Plan,
+  checkpoint: Checkpoint,
+  { oneAtATime, signal, onProgress }: BenchOptions,
+): Promise<Round[]> {
+  const { cells, timing, sharesCores } = plan
+  const isEnough = (rounds: readonly Round[]) => {
+    const summaries = summarise(cells, rounds, timing)
+    return isNarrow(compare(summaries, timing, throughputThatDecides(summaries, sharesCores)))
+  }
+  return inWorkshop((workshop) =>
+    runSession({
+      ...plan,
+      checkpoint,
+      isEnough,
+      seed: checkpoint.seed,
+      copies: workshop,
+      oneAtATime: oneAtATime ?? false,
+      ...(signal && { signal }),
+      ...(onProgress && { onProgress }),
+    }),
+  )
 }
 
 /** One file for each kind of run: how many rounds, and for how long, is no part of the kind. */

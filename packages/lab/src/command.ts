@@ -85,6 +85,7 @@ async function measure(scenario: Scenario, { values, args, output, signal, oneAt
     oneAtATime,
     signal,
     onProgress: (said) => progress.show(said),
+    onInstall: ({ title }) => output.stderr.write(`installing what “${title}” needs (once)…\n`),
   }).finally(() => progress.clear())
   if (signal.aborted && result.rounds === 0) throw new Error('ended before the first round was whole')
   await reportTo(output.stdout, result, values)

@@ -28,6 +28,8 @@ export interface Timing {
   readonly budgetMs: number
   /** The smallest difference that matters, as a share. */
   readonly matters: number
+  /** A slice from which the machine took a larger share than this, by steal or throttling, is repeated. */
+  readonly disturbed: number
   /** Shares of the baseline's capacity at which latency is measured by a clock, after the closed loop of each round. */
   readonly openShares: readonly number[]
 }
@@ -45,6 +47,7 @@ export const quick: Timing = {
   maxRounds: 6,
   budgetMs: 180_000,
   matters: 0.1,
+  disturbed: 0.02,
   openShares: [],
 }
 
@@ -57,6 +60,7 @@ export const full: Timing = {
   maxRounds: 30,
   budgetMs: 3_600_000,
   matters: 0.03,
+  disturbed: 0.02,
   openShares: [0.7],
 }
 

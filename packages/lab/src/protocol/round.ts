@@ -59,8 +59,7 @@ type Draft = { -readonly [Key in keyof CellRound]: CellRound[Key] } & {
   faults: string[]
 }
 
-/** More steal or throttling than this, and the slice is repeated. */
-const disturbed = 0.02
+/** Of a slice that was disturbed. */
 const repeats = 2
 /** Each copy is asked so often before it is loaded: what differs between these answers varies by itself. */
 const questions = 3
@@ -198,8 +197,9 @@ class RoundRun {
 
   /** Undefined where the machine took too much, however often it was tried. */
   async #undisturbed(cell: Cell, copy: Copy, work: Work): Promise<Slice | undefined> {
+    const { sliceMs, disturbed } = this.#options.timing
     for (let attempt = 0; attempt <= repeats; attempt++) {
-      const found = await this.#slice(cell, copy, work, this.#options.timing.sliceMs)
+      const found = await this.#slice(cell, copy, work, sliceMs)
       if (found.disturbance.steal <= disturbed && found.disturbance.throttled <= disturbed) return found
       const result = this.results.get(cell.name)!
       result.lost++
