@@ -3,8 +3,14 @@
  * the answers first; prints nanoseconds per call, the median of the rounds, and the ratio to the plain call.
  */
 import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
 import { client } from '../src/contract/client-entry.ts'
+import { startHost } from '../src/contract/host/host.ts'
 import { fn, service, type } from '../src/contract/index.ts'
+import type { Endpoint } from '../src/mesh/endpoint.ts'
+import { Router } from '../src/mesh/router.ts'
+import { CallContexts } from '../src/mesh/typed/contexts.ts'
+import { offerTypedCalls } from '../src/mesh/typed/transport.ts'
 
 interface Input {
   readonly id: number
@@ -29,11 +35,14 @@ const wrap = async (input: Input): Promise<Input> => {
   }
 }
 
+/** The same by the mesh, as services of one worker call each other. */
+const mesh = await byMesh()
 const signal = new AbortController().signal
 const variants: Record<string, (input: Input) => Promise<Input>> = {
   'awaited function': plain,
   'one async function around it': wrap,
   'typed call': (input) => typed.get(input),
+  'typed call by the mesh': (input) => mesh.get(input),
   'typed call with a timeout': (input) => typed.get(input, { timeout: 1000 }),
   'typed call with a signal': (input) => typed.get(input, { signal }),
 }
@@ -50,6 +59,17 @@ const base = median(results.get('awaited function')!)
 for (const [name, times] of results) {
   const time = median(times)
   console.log(`${name.padEnd(32)} ${time.toFixed(0).padStart(6)} ns  ${(time / base).toFixed(2)} x`)
+}
+
+async function byMesh(): Promise<typeof typed> {
+  const router = new Router(['bench'])
+  const contexts = new CallContexts('bench')
+  const enter: Endpoint['enter'] = (scope, run) => contexts.enterScope(scope, run)
+  const parts = { name: 'bench', maxInFlight: 1000, client, enter: contexts.enter }
+  const host = await startHost(implementation, { ...options, ...parts })
+  router.add({ service: 'bench', server: createServer(), typed: host, state: 'serving', enter })
+  offerTypedCalls({ router, maxHops: 16, validate: 'always' })
+  return client(contract)
 }
 
 async function measure(call: (input: Input) => Promise<Input>): Promise<number> {

@@ -37,20 +37,16 @@ const noMetadata: Metadata = Object.freeze({})
  * AbortController costs 67 ns and most methods never look at it.
  */
 export class LiveCall implements Context, Expiring {
-  readonly caller: string | undefined
-  readonly metadata: Metadata
-  readonly trace: Trace | undefined
-  readonly deadline: number
+  readonly site: CallSite
   previous: Expiring | undefined = undefined
   next: Expiring | undefined = undefined
   slot = -1
-  readonly site: CallSite
-  readonly hops: number
   /** Of the answer, where somebody set some. */
   headers: Record<string, string> | undefined = undefined
-  private readonly mayAbort: boolean
+  private readonly origin: CallOrigin
   private readonly parent: LiveCall | undefined
-  private readonly outer: AbortSignal | undefined
+  /** Undefined rather than Infinity: V8 boxes a fraction in each object, and most calls have no limit. */
+  private readonly limit: number | undefined
   private controller: AbortController | undefined = undefined
   private ended: BusbarError | undefined = undefined
   private settled = false
@@ -60,16 +56,30 @@ export class LiveCall implements Context, Expiring {
   constructor(site: CallSite, origin: CallOrigin) {
     const { parent, timeout } = origin
     this.site = site
-    this.caller = origin.caller
-    this.metadata = origin.metadata === undefined ? noMetadata : lowerCased(origin.metadata)
-    this.trace = origin.trace ?? parent?.trace
-    this.hops = origin.hops ?? 0
-    this.outer = origin.signal
-    this.mayAbort = origin.mayAbort === true
+    this.origin = origin
     this.parent = parent?.endsEarly === true ? parent : undefined
-    const inherited = parent?.deadline ?? Infinity
-    this.deadline =
-      timeout === undefined || !(timeout >= 0) ? inherited : Math.min(inherited, performance.now() + timeout)
+    this.limit = timeout === undefined || !(timeout >= 0) ? parent?.limit : earlier(parent?.limit, timeout)
+  }
+
+  get caller(): string | undefined {
+    return this.origin.caller
+  }
+
+  get metadata(): Metadata {
+    const { metadata } = this.origin
+    return metadata === undefined ? noMetadata : lowerCased(metadata)
+  }
+
+  get trace(): Trace | undefined {
+    return this.origin.trace ?? this.origin.parent?.trace
+  }
+
+  get hops(): number {
+    return this.origin.hops ?? 0
+  }
+
+  get deadline(): number {
+    return this.limit ?? Infinity
   }
 
   get service(): string {
@@ -89,7 +99,7 @@ export class LiveCall implements Context, Expiring {
   }
 
   get timeLeft(): number {
-    return this.deadline === Infinity ? Infinity : Math.max(0, this.deadline - performance.now())
+    return this.limit === undefined ? Infinity : Math.max(0, this.limit - performance.now())
   }
 
   get signal(): AbortSignal {
@@ -110,7 +120,8 @@ export class LiveCall implements Context, Expiring {
 
   /** Whether anything but its answer can end it. */
   get endsEarly(): boolean {
-    return this.mayAbort || this.deadline !== Infinity || this.outer !== undefined || this.parent !== undefined
+    const { limit, parent, origin } = this
+    return limit !== undefined || parent !== undefined || origin.signal !== undefined || origin.mayAbort === true
   }
 
   get hasEnded(): BusbarError | undefined {
@@ -121,10 +132,11 @@ export class LiveCall implements Context, Expiring {
   watch(onEnd: EndListener): void {
     this.onEnd = onEnd
     this.site.endable.add(this)
-    if (this.outer?.aborted === true || this.parent?.ended !== undefined)
+    const { signal } = this.origin
+    if (signal?.aborted === true || this.parent?.ended !== undefined)
       return this.end(this.parent?.ended ?? abortedBy(this))
-    if (this.deadline !== Infinity) deadlines.add(this)
-    this.outer?.addEventListener('abort', this)
+    if (this.limit !== undefined) deadlines.add(this)
+    signal?.addEventListener('abort', this)
     if (this.parent !== undefined) (this.parent.children ??= new Set()).add(this)
   }
 
@@ -167,11 +179,17 @@ export class LiveCall implements Context, Expiring {
   }
 
   private release(): void {
-    if (this.deadline !== Infinity) deadlines.remove(this)
-    this.outer?.removeEventListener('abort', this)
+    if (this.limit !== undefined) deadlines.remove(this)
+    this.origin.signal?.removeEventListener('abort', this)
     this.parent?.children?.delete(this)
     if (this.onEnd !== undefined || this.controller !== undefined) this.site.endable.delete(this)
   }
+}
+
+/** `Infinity` is a limit that nobody meets. */
+function earlier(limit: number | undefined, timeout: number): number | undefined {
+  if (timeout === Infinity) return limit
+  return Math.min(limit ?? Infinity, performance.now() + timeout)
 }
 
 /** As headers are: then it does not matter which way the call came. Those of a request are so already. */

@@ -17,8 +17,16 @@ export interface HostOptions {
   /** How the implementation calls other services. */
   readonly client: ClientFunction
   /** Runs the service's code in a context of its own, with nothing of the caller's. */
-  readonly enter?: <A extends unknown[], R>(call: LiveCall, run: (...args: A) => R, ...args: A) => R
+  readonly enter?: Enter
 }
+
+/** Without rest parameters, which would make a list of its own for each call. */
+export type Enter = <R>(
+  call: LiveCall,
+  run: (input: unknown, call: LiveCall, checked: boolean) => R,
+  input: unknown,
+  checked: boolean,
+) => R
 
 export const defaultMaxInFlight = 10_000
 

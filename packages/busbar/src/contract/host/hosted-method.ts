@@ -80,7 +80,7 @@ export class HostedMethod {
 
   #enter(input: unknown, call: LiveCall, checked: boolean): Promise<unknown> {
     const { enter } = this.#around.options
-    return enter === undefined ? this.#invoke(input, call, checked) : enter(call, this.#invoke, input, call, checked)
+    return enter === undefined ? this.#invoke(input, call, checked) : enter(call, this.#invoke, input, checked)
   }
 
   /** Whichever comes first: its answer, or its end. One that has ended is in flight no more, though its method may go on. */

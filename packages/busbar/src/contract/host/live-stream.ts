@@ -111,7 +111,7 @@ export class LiveStream implements AsyncIterableIterator<unknown, undefined, und
   /** A generator's body runs in the context of whoever asks for the next value, which must not be the caller's. */
   #enter<R>(run: () => R): R {
     const { enter } = this.#around.options
-    return enter === undefined ? run() : enter(this.call, run)
+    return enter === undefined ? run() : enter(this.call, run, undefined, false)
   }
 
   #ended(reason: BusbarError): void {

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks'
 import type { LiveCall } from '../../contract/call.ts'
+import type { Enter } from '../../contract/host/host.ts'
 import { runInScope, type Scope } from '../scope.ts'
 
 /** Of a method that answers a call which may end early: the calls that it causes end with it. */
@@ -31,11 +32,11 @@ export class CallContexts {
     this.#base = AsyncLocalStorage.snapshot()
   }
 
-  readonly enter = <A extends unknown[], R>(call: LiveCall, run: (...args: A) => R, ...args: A): R => {
+  readonly enter: Enter = (call, run, input, checked) => {
     if (!call.endsEarly && call.trace === undefined)
-      return this.#shared(call.hops).runInAsyncScope<undefined, R>(run as never, undefined, ...args)
+      return this.#shared(call.hops).runInAsyncScope(run, undefined, input, call, checked)
     const scope: CallScope = { service: this.#service, hops: call.hops, call }
-    return this.#base(runWith<A, R>, scope, run, args)
+    return this.#base(runInScope<ReturnType<typeof run>>, scope, () => run(input, call, checked))
   }
 
   enterScope<R>(scope: Scope, run: () => R): R {
@@ -46,8 +47,4 @@ export class CallContexts {
     const make = (): AsyncResource => new AsyncResource('BusbarCall', { requireManualDestroy: true })
     return (this.#byHops[hops] ??= this.#base(runInScope<AsyncResource>, { service: this.#service, hops }, make))
   }
-}
-
-function runWith<A extends unknown[], R>(scope: Scope, run: (...args: A) => R, args: A): R {
-  return runInScope(scope, () => run(...args))
 }
