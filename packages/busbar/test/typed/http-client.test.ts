@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, it } from 'node:test'
+import * as z from 'zod'
+import { client, safe, type Client } from '../../src/contract/client-entry.ts'
+import { fn, service, stream, type } from '../../src/contract/index.ts'
+
+const shop = service('shop', {
+  read: fn({ output: z.int(), idempotent: true }),
+  write: fn({ output: z.int() }),
+  ticks: stream({ output: type<number>() }),
+})
+
+/** A server that is no typed service, or a broken one. */
+class Peer implements AsyncDisposable {
+  asked = 0
+  readonly #server: Server
+
+  private constructor(server: Server) {
+    this.#server = server
+  }
+
+  static async start(answer: (asked: number) => RequestListener): Promise<Peer> {
+    const server = createServer((req, res) => answer(++peer.asked)(req, res))
+    const peer = new Peer(server)
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    return peer
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  get calls(): Client<(typeof shop)['methods']> {
+    return client(shop, this.url)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections()
+    await new Promise((resolve) => this.#server.close(resolve))
+  }
+}
+
+const busy: RequestListener = (_req, res) => {
+  const problem = { status: 503, code: 'SERVICE_UNAVAILABLE', detail: 'not now' }
+  res.writeHead(503, { 'content-type': 'application/problem+json' }).end(JSON.stringify(problem))
+}
+const well: RequestListener = (_req, res) => res.writeHead(200, { 'content-type': 'application/json' }).end('7')
+const cut: RequestListener = (req) => req.socket.destroy()
+const page: RequestListener = (_req, res) => res.writeHead(200, { 'content-type': 'text/html' }).end('<p>sign in</p>')
+const half: RequestListener = (_req, res) => res.writeHead(200, { 'content-type': 'application/json' }).end('{"a":')
+
+describe('a client over HTTP', () => {
+  it('tries again what is idempotent, and nothing else', async () => {
+    await using peer = await Peer.start((asked) => (asked === 2 ? well : busy))
+    assert.equal(await peer.calls.read(), 7)
+    assert.equal(peer.asked, 2)
+    assert.equal((await safe(peer.calls.write()))[0]?.code, 'SERVICE_UNAVAILABLE')
+    assert.equal(peer.asked, 3)
+  })
+
+  it('gives up after two tries more, or as many as it was told', async () => {
+    await using peer = await Peer.start(() => cut)
+    assert.equal((await safe(peer.calls.read()))[0]?.code, 'SERVICE_HANGUP')
+    assert.equal(peer.asked, 3)
+    assert.equal((await safe(client(shop, peer.url, { retries: 0 }).read()))[0]?.code, 'SERVICE_HANGUP')
+    assert.equal(peer.asked, 4)
+  })
+
+  it('stops trying when most calls fail: all clients together must not keep a service down', async () => {
+    await using peer = await Peer.start(() => busy)
+    const calls = client(shop, peer.url)
+    for (let at = 0; at < 20; at++) await safe(calls.read())
+    assert.ok(peer.asked <= 20 + 12, `asked ${peer.asked} times`)
+  })
+
+  it('does not try beyond its time', async () => {
+    await using peer = await Peer.start(() => (_req, res) => {
+      const problem = { status: 503, code: 'RESOURCE_EXHAUSTED', detail: 'full', data: { retryAfter: 60 } }
+      res.writeHead(503, { 'content-type': 'application/problem+json' }).end(JSON.stringify(problem))
+    })
+    assert.equal((await safe(peer.calls.read(undefined, { timeout: 50 })))[0]?.code, 'DEADLINE_EXCEEDED')
+    assert.equal(peer.asked, 1)
+  })
+
+  it('says that nobody is there', async () => {
+    const peer = await Peer.start(() => well)
+    const { url } = peer
+    await peer[Symbol.asyncDispose]()
+    assert.equal((await safe(client(shop, url).write()))[0]?.code, 'SERVICE_UNAVAILABLE')
+  })
+
+  for (const [what, answer] of Object.entries({ 'a page': page, 'half an answer': half }))
+    it(`takes ${what} for no answer of a typed service`, async () => {
+      await using peer = await Peer.start(() => answer)
+      const [error] = await safe(peer.calls.write())
+      assert.equal(error?.code, 'ANSWER_MALFORMED')
+      assert.match(error.message, /shop\.write/)
+    })
+
+  it('reads a status that something else has answered', async () => {
+    for (const [status, code] of [
+      [401, 'UNAUTHENTICATED'],
+      [413, 'BODY_TOO_LARGE'],
+      [502, 'SERVICE_HANGUP'],
+      [504, 'DEADLINE_EXCEEDED'],
+      [418, 'ANSWER_MALFORMED'],
+    ] as const) {
+      await using peer = await Peer.start(() => (_req, res) => res.writeHead(status).end('no'))
+      assert.equal((await safe(peer.calls.write()))[0]?.code, code)
+    }
+  })
+
+  it('does not take a stream that was cut for one that ended', async () => {
+    await using peer = await Peer.start(() => (_req, res) => {
+      res.writeHead(200, { 'content-type': 'application/x-ndjson' }).end('1\n2\n')
+    })
+    const seen: number[] = []
+    await assert.rejects(
+      async () => {
+        for await (const tick of peer.calls.ticks()) seen.push(tick)
+      },
+      { code: 'SERVICE_HANGUP' },
+    )
+    assert.deepEqual(seen, [1, 2])
+  })
+})
