@@ -3,12 +3,22 @@ import { deadlines, type Expiring } from './deadlines.ts'
 import { BusbarError } from './errors.ts'
 import type { DeclaredErrors } from './method.ts'
 
+/** Without rest parameters, which would make a list of its own for each call. */
+export type Enter = <R>(
+  call: LiveCall,
+  run: (input: unknown, call: LiveCall, checked: boolean) => R,
+  input: unknown,
+  checked: boolean,
+) => R
+
 /** What all calls of one method have in common. */
 export interface CallSite {
   readonly service: string
   readonly method: string
   readonly log: Log
   readonly fail: Fail<DeclaredErrors>
+  /** Runs the service's code in a context of its own; undefined where there are no such contexts. */
+  readonly enter: Enter | undefined
   /** The calls that can be ended: those that are watched, or made a signal. A service that stops ends them. */
   readonly endable: Set<LiveCall>
 }
@@ -159,7 +169,7 @@ export class LiveCall implements Context, Expiring {
     if (this.ended !== undefined || this.settled) return
     this.ended = reason
     this.release()
-    this.controller?.abort(reason)
+    if (this.controller !== undefined) this.abortWith(this.controller, reason)
     for (const child of this.children ?? []) child.end(childReason(child, reason))
     this.onEnd?.(reason)
   }
@@ -176,6 +186,13 @@ export class LiveCall implements Context, Expiring {
   /** Listens to the caller's signal itself, which spares a closure. */
   handleEvent(): void {
     this.end(abortedBy(this))
+  }
+
+  /** Its listeners are the service's, and whoever ends the call is not. */
+  private abortWith(controller: AbortController, reason: BusbarError): void {
+    const { enter } = this.site
+    if (enter === undefined) controller.abort(reason)
+    else enter(this, () => controller.abort(reason), undefined, false)
   }
 
   private release(): void {

@@ -1,5 +1,5 @@
 import { distance } from 'fastest-levenshtein'
-import type { LiveCall } from '../call.ts'
+import type { Enter, LiveCall } from '../call.ts'
 import type { Log } from '../context.ts'
 import { BusbarError } from '../errors.ts'
 import type { ClientFunction } from '../client.ts'
@@ -19,14 +19,6 @@ export interface HostOptions {
   /** Runs the service's code in a context of its own, with nothing of the caller's. */
   readonly enter?: Enter
 }
-
-/** Without rest parameters, which would make a list of its own for each call. */
-export type Enter = <R>(
-  call: LiveCall,
-  run: (input: unknown, call: LiveCall, checked: boolean) => R,
-  input: unknown,
-  checked: boolean,
-) => R
 
 export const defaultMaxInFlight = 10_000
 

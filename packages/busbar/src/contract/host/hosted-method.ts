@@ -38,7 +38,14 @@ export class HostedMethod {
     const { service, options, endable } = around
     this.name = name
     this.spec = spec
-    this.site = { service, method: name, log: options.log, fail: failOf(() => this.site, spec.errors), endable }
+    this.site = {
+      service,
+      method: name,
+      log: options.log,
+      fail: failOf(() => this.site, spec.errors),
+      endable,
+      enter: options.enter,
+    }
     this.#around = around
     this.#run = compose(around.interceptors, { service, method: name }, run)
     this.#clones = options.clone

@@ -1,6 +1,5 @@
 import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks'
-import type { LiveCall } from '../../contract/call.ts'
-import type { Enter } from '../../contract/host/host.ts'
+import type { Enter, LiveCall } from '../../contract/call.ts'
 import { runInScope, type Scope } from '../scope.ts'
 
 /** Of a method that answers a call which may end early: the calls that it causes end with it. */
