@@ -73,6 +73,14 @@ test('an arm that cannot start is invalid, and says what it printed', withEngine
   assert.deepEqual(armOf(result, 'good').invalidBecause, [])
 })
 
+test('slices from which the machine took too much are repeated twice, and then lost', withEngine, async () => {
+  using _ = new OwnCache()
+  const timing = { ...tiny, disturbed: -1, sliceMs: 100, warmUpMs: 100 }
+  const result = await bench(scenarioOf([]), { quick: true, timing, command: 'test' })
+  assert.deepEqual(armOf(result, 'good').invalidBecause, ['6 of 6 slices were lost to steal or throttling'])
+  assert.equal(armOf(result, 'good').throughput.perSecond, null)
+})
+
 function armOf(result: Result, name: string): ArmResult {
   return result.arms.find((arm) => arm.name === name)!
 }
