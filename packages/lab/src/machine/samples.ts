@@ -129,8 +129,8 @@ export function useWithin(threads: readonly ThreadSamples[], from: number, to: n
 const tolerance = 50
 
 /**
- * Moments of a quarter of a second. What flows (GC, CPU) is that of the samples which ended in it; what stands (heap) is
- * each thread's at the nearest sample, else a thread that was a moment late would seem to have none.
+ * Moments of a quarter of a second. What flows (GC, CPU) is that of the samples which ended in it; what stands (heap,
+ * utilisation) is each thread's at the nearest sample, else a thread that was a moment late would seem to have none.
  */
 function timelineOf(threads: readonly (readonly Sample[])[], from: number): RuntimeMoment[] {
   const slots = Map.groupBy(threads.flat(), (sample) => Math.floor((sample.to - from) / 250))
@@ -138,7 +138,7 @@ function timelineOf(threads: readonly (readonly Sample[])[], from: number): Runt
     .toSorted(([one], [other]) => one - other)
     .map(([slot, samples]) => ({
       at: (slot + 1) / 4,
-      utilisation: Math.max(...samples.map((sample) => sample.utilisation)),
+      utilisation: Math.max(...threads.map((each) => nearest(each, from + (slot + 1) * 250).utilisation)),
       delayMax: Math.max(...samples.map((sample) => sample.delayMax)),
       gc: samples.reduce((sum, sample) => sum + sample.gc, 0),
       heapUsed: threads.reduce((sum, each) => sum + nearest(each, from + (slot + 1) * 250).heapUsed, 0),

@@ -59,10 +59,10 @@ function whisker(result: Result, found: ComparisonResult, x: Scale, y: number): 
   )
 }
 
-/** Holds 1 and every ratio with its interval, but no interval beyond twice as far out as the ratios reach. */
+/** Holds 1 and every ratio with its interval, but no interval beyond four times as far out as the ratios reach. */
 function extent(comparisons: readonly ComparisonResult[]): [number, number] {
   const ratios = comparisons.map(({ ratio }) => ratio)
-  const [least, most] = [Math.min(1, ...ratios) / 2, Math.max(1, ...ratios) * 2]
+  const [least, most] = [Math.min(1, ...ratios) / 4, Math.max(1, ...ratios) * 4]
   const low = Math.max(least, Math.min(0.9, ...comparisons.map((each) => each.low)) * 0.95)
   const high = Math.min(most, Math.max(1.1, ...comparisons.map((each) => each.high)) * 1.05)
   return [low, high]

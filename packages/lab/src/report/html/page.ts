@@ -165,12 +165,13 @@ function legend(curves: readonly Curve[]): string {
 function series(result: Result): string[] {
   const arms = shown(result).filter(({ slices }) => slices.length > 0)
   if (arms.length === 0) return []
+  const open = arms.some((arm) => arm.open.length > 0) ? 'Darker slices ran at a fixed rate. ' : ''
   return [
     el('h2', {}, 'Over time'),
     el(
       'p',
       {},
-      'All slices of each arm in the order they were run, every tenth of a second. Darker slices ran at a fixed rate. What the programs tell of themselves comes four times a second.',
+      `All slices of each arm in the order they were run, every tenth of a second. ${open}What the programs tell of themselves comes four times a second.`,
     ),
     ...arms.map((arm, at) =>
       el(
