@@ -30,7 +30,14 @@ test('the package exports these types', () => {
 })
 
 test('the package can be entered at these places', () => {
-  assert.deepEqual(Object.keys(manifest.exports), ['.', './contract', './client', './adapters', './schema.json', './package.json'])
+  assert.deepEqual(Object.keys(manifest.exports), [
+    '.',
+    './contract',
+    './client',
+    './adapters',
+    './schema.json',
+    './package.json',
+  ])
 })
 
 test('dependencies are exact, so that an installation is what was tested', () => {
