@@ -22,6 +22,8 @@ interface Lock {
 
 const platform =
   /[/-](?<os>android|darwin|freebsd|linux|openharmony|win32)-(?<cpu>arm64|arm|ia32|ppc64|riscv64|s390x|x64)(?:-(?<abi>\w+))?$/
+/** Instead of machine code: npm takes it for a processor, and installs it where that is asked for. */
+const webAssembly = /[/-]wasm32(?:-wasi)?$/
 
 /** Paths of optional packages that the lock names without having them, and what it should have. */
 export function missingOptionals(lock: Lock): Record<string, LockedPackage> {
@@ -29,16 +31,19 @@ export function missingOptionals(lock: Lock): Record<string, LockedPackage> {
   for (const owner of Object.values(lock.packages))
     for (const [name, version] of Object.entries(owner.optionalDependencies ?? {})) {
       const path = `node_modules/${name}`
-      const groups = platform.exec(name)?.groups
-      if (lock.packages[path] !== undefined || groups === undefined) continue
-      missing[path] = { version, ...placeOf(groups), ...(owner.dev === true && { dev: true }), optional: true }
+      const place = placeOf(name)
+      if (lock.packages[path] !== undefined || place === undefined) continue
+      missing[path] = { version, ...place, ...(owner.dev === true && { dev: true }), optional: true }
     }
   return missing
 }
 
-function placeOf({ os, cpu, abi }: Record<string, string>): Pick<LockedPackage, 'os' | 'cpu' | 'libc'> {
+function placeOf(name: string): Pick<LockedPackage, 'os' | 'cpu' | 'libc'> | undefined {
+  if (webAssembly.test(name)) return { cpu: ['wasm32'] }
+  const { os, cpu, abi } = platform.exec(name)?.groups ?? {}
+  if (os === undefined || cpu === undefined) return undefined
   const libc = abi?.startsWith('gnu') ? 'glibc' : abi?.startsWith('musl') ? 'musl' : undefined
-  return { os: [os!], cpu: [cpu!], ...(os === 'linux' && libc !== undefined && { libc: [libc] }) }
+  return { os: [os], cpu: [cpu], ...(os === 'linux' && libc !== undefined && { libc: [libc] }) }
 }
 
 if (import.meta.main) {

@@ -12,7 +12,11 @@ test('a package for another platform gets an entry that keeps it there', () => {
   const tool = {
     version: '2.0.0',
     dev: true,
-    optionalDependencies: { '@tool/linux-x64-musl': '2.0.0', '@tool/win32-arm64': '2.0.0' },
+    optionalDependencies: {
+      '@tool/linux-x64-musl': '2.0.0',
+      '@tool/win32-arm64': '2.0.0',
+      '@tool/wasm32-wasi': '2.0.0',
+    },
   }
   assert.deepEqual(missingOptionals({ packages: { 'node_modules/tool': tool } }), {
     'node_modules/@tool/linux-x64-musl': {
@@ -24,5 +28,6 @@ test('a package for another platform gets an entry that keeps it there', () => {
       optional: true,
     },
     'node_modules/@tool/win32-arm64': { version: '2.0.0', os: ['win32'], cpu: ['arm64'], dev: true, optional: true },
+    'node_modules/@tool/wasm32-wasi': { version: '2.0.0', cpu: ['wasm32'], dev: true, optional: true },
   })
 })
