@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { ErrorCode } from '../../../src/contract/errors.ts'
-import { failureOf, hosting, StartFailure, HostedApp, serviceOf } from './support/app.ts'
+import { another, failureOf, hosting, StartFailure, HostedApp, serviceOf } from './support/app.ts'
 
 interface Expected {
   readonly program: string
@@ -132,14 +132,14 @@ suite('a program that exits while it starts', () => {
 
 suite('two programs that register the defaults of prom-client', () => {
   test('are told why the second one fails, and what to do', async () => {
-    const error = await failureOf({ one: 'metrics', two: 'metrics-too' })
+    const error = await failureOf({ one: 'metrics', two: another('metrics') })
     assert.deepEqual([error.code, error.service], ['PROGRAM_THREW', 'two'])
     assert.match(error.hint!, /new Registry\(\)/)
   })
 
   test('run with a registry each', async () => {
     const env = { OWN: 'yes' }
-    await using app = await hosting({ one: { program: 'metrics', env }, two: { program: 'metrics-too', env } })
+    await using app = await hosting({ one: { program: 'metrics', env }, two: { program: another('metrics'), env } })
     const { metrics } = (await app.json('two')) as { metrics: string }
     assert.match(metrics, /process_cpu_seconds_total/)
   })

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
-import { hosting, programs, type HostedApp } from './support/app.ts'
+import { another, hosting, programs, type HostedApp } from './support/app.ts'
 
 const folder = join(programs, 'environment')
-const two = { one: named('environment', 'one'), two: named('environment-too', 'two') }
+const tooFolder = another('environment')
+const two = { one: named('environment', 'one'), two: named(tooFolder, 'two') }
 
 function named(program: string, name: string): { program: string; args: string[]; env: Record<string, string> } {
   return { program, args: ['--flag', name], env: { NAME: name } }
@@ -36,7 +37,6 @@ suite('each of two programs in a thread', () => {
 
   test('gives its variables and folder to the processes and threads that it starts', async () => {
     await using app = await hosting(two)
-    const tooFolder = join(programs, 'environment-too')
     assert.deepEqual(await both(app, '/child'), [{ says: `one ${folder}` }, { says: `two ${tooFolder}` }])
     assert.deepEqual(await both(app, '/child-sync'), [{ says: 'one' }, { says: 'two' }])
     assert.deepEqual(await both(app, '/thread'), [{ name: 'one' }, { name: 'two' }])

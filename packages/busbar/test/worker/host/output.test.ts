@@ -3,11 +3,13 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
-import { hosting } from './support/app.ts'
+import { another, hosting } from './support/app.ts'
+
+const outputToo = another('output')
 
 const two = {
   one: { program: 'output', env: { NAME: 'one' } },
-  two: { program: 'output-too', env: { NAME: 'two' } },
+  two: { program: outputToo, env: { NAME: 'two' } },
 }
 
 suite('what a program prints', () => {

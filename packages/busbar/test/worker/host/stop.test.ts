@@ -4,12 +4,14 @@ import http from 'node:http'
 import net from 'node:net'
 import { suite, test } from 'node:test'
 import { WebSocket } from 'ws'
-import { hosting, type Program } from './support/app.ts'
+import { another, hosting, type Program } from './support/app.ts'
+
+const stoppingToo = another('stopping')
 
 function stopping(handler: string): Record<string, Program> {
   return {
     one: { program: 'stopping', env: { NAME: 'one', HANDLER: handler } },
-    two: { program: 'stopping-too', env: { NAME: 'two' } },
+    two: { program: stoppingToo, env: { NAME: 'two' } },
   }
 }
 

@@ -1,6 +1,8 @@
 import { once } from 'node:events'
-import { readdirSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { cpSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import type { App, Service } from '../../../../src/config/app.ts'
@@ -12,7 +14,7 @@ import type { Started, ToTest, ToThread } from './messages.ts'
 export const programs = fileURLToPath(new URL('../programs', import.meta.url))
 
 export interface Program extends Partial<Omit<Service, 'entry'>> {
-  /** A folder of `programs`, or a file in one: `koa`, `commonjs/second.js`. */
+  /** A folder of `programs`, a file in one, or an absolute folder: `koa`, `commonjs/second.js`. */
   readonly program: string
   readonly args?: readonly string[]
   readonly nodeOptions?: readonly string[]
@@ -153,9 +155,24 @@ export async function failureOf(services: Record<string, Program | string>): Pro
   throw new Error('it started')
 }
 
+/**
+ * The same program once more, in a folder of its own that is gone when the test file ends: two programs that are alike,
+ * and not one that is configured twice.
+ */
+export function another(program: string): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'busbar-program-')))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  cpSync(join(programs, program), folder, { recursive: true })
+  symlinkSync(nodeModules, join(folder, 'node_modules'))
+  return folder
+}
+
+/** Where the programs' libraries are: those of all packages lie together. */
+const nodeModules = dirname(dirname(createRequire(import.meta.url).resolve('prom-client/package.json')))
+
 export function serviceOf(name: string, given: Program | string): Service {
   const { program, args = [], nodeOptions = [], ...rest } = typeof given === 'string' ? { program: given } : given
-  const file = fileOf(join(programs, program))
+  const file = fileOf(resolve(programs, program))
   return {
     name,
     kind: 'program',
