@@ -1,23 +1,73 @@
-/** What the supervisor and its workers say to each other, over the port that comes with every worker thread. */
+/** What the supervisor and its workers say to each other: over a thread's port, or a process's channel. */
 import type { Socket } from 'node:net'
+import type { MessagePort } from 'node:worker_threads'
 import type { ErrorRecord } from '../contract/errors.ts'
 import type { App } from '../config/app.ts'
 import type { TcpHandle } from './port.ts'
 
-/** What a worker is born with (`workerData`). */
-export interface WorkerInit {
+/** What a worker is born with: the `workerData` of a thread, the first message to a process. */
+export type WorkerInit = ThreadInit | ProcessInit
+
+interface CommonInit {
   readonly app: App
-  /** Its number in logs: 0 to `app.workers` - 1, the same for a worker and for the one that replaces it. */
+  /** Its number, of no other worker of the app; the same for a worker and for the one that replaces it. */
   readonly worker: number
-  readonly cells: SharedArrayBuffer
-  /** Its row in the cells, its own as long as the thread lives. */
-  readonly row: number
+  /** The instances it hosts, at most one of a service, in the order they start. The gateway is in every shared worker. */
+  readonly hosts: readonly InstanceSpec[]
+  /** What a link's hello must know, so that no other program talks to this app. */
+  readonly secret: string
   readonly listeners: readonly ListenerSpec[]
   /** PEM contents of the gateway's certificate and key. */
   readonly tls: TlsMaterial | undefined
   /** In `dev` typed services copy what they are given and what they return. */
   readonly mode: 'start' | 'dev'
 }
+
+export interface ThreadInit extends CommonInit {
+  readonly kind: 'shared' | 'thread'
+  readonly cells: SharedArrayBuffer
+  /** Its row in the cells, its own as long as the thread lives. */
+  readonly row: number
+  /** The rows of all instances that threads host (`instances.ts`). */
+  readonly instances: SharedArrayBuffer | undefined
+  readonly listenAt: undefined
+}
+
+/** A process has no memory in common with the others. */
+export interface ProcessInit extends CommonInit {
+  readonly kind: 'process'
+  readonly cells: undefined
+  readonly row: undefined
+  readonly instances: undefined
+  /** The Unix socket (or named pipe) where it takes the links of the others. */
+  readonly listenAt: string
+}
+
+export interface InstanceSpec {
+  /** The service. */
+  readonly name: string
+  readonly typed: boolean
+  /** Which of the service's instances, from 0. */
+  readonly index: number
+}
+
+/** Another worker of the app, as one that is to call it gets to know it. */
+export interface PeerSpec {
+  readonly worker: number
+  /** Those that serve now; what starts later comes with `serves`. */
+  readonly services: readonly InstanceSpec[]
+  /** Its row in the shared memory; undefined for a process. */
+  readonly row: number | undefined
+  readonly way: PeerWay
+}
+
+export type PeerWay =
+  | { readonly by: 'thread'; readonly port: MessagePort }
+  | { readonly by: 'unix'; readonly path: string }
+  /** A command: no worker, only an HTTP server of its own. */
+  | { readonly by: 'tcp'; readonly host: string; readonly port: number }
+  /** It will dial. */
+  | { readonly by: 'accept' }
 
 export interface TlsMaterial {
   readonly cert: string
@@ -40,12 +90,19 @@ export type ToWorker =
   /** A socket where raw handles cannot be handed over (Windows). */
   | { type: 'connection'; listener: string; connection: TcpHandle | Socket }
   | { type: 'tls'; tls: TlsMaterial }
+  /** There is another worker; its MessagePort, where there is one, is in the transfer list. */
+  | { type: 'join'; peer: PeerSpec }
+  /** One more service of a worker that has joined. */
+  | { type: 'serves'; peer: number; service: InstanceSpec }
+  /** It died, or drains: no new calls. Its link ends by itself when what is in flight has ended. */
+  | { type: 'leave'; peer: number; reason: ErrorRecord }
   /** Finish what is in flight, run the programs' own signal handlers, stop them in reverse order of `needs`. */
   | { type: 'stop'; timeout: number }
 
 export type FromWorker =
   /** Said before a program is loaded, so that one that blocks its thread for ever can be named. */
   | { type: 'starting'; service: string }
+  /** It serves from now on. */
   | { type: 'started'; service: string }
   /** Every service answers, and under `accept: 'reusePort'` the worker's own listeners are open. */
   | { type: 'ready'; services: ServiceReport[] }
@@ -54,6 +111,21 @@ export type FromWorker =
   /** A service's uncaught exception, unhandled rejection or exit, said before the thread ends. */
   | { type: 'fault'; service: string | undefined; reason: 'exception' | 'rejection' | 'exit'; error: ErrorRecord }
   | { type: 'stopped' }
+  /** Of a process, several times a second: what a thread writes into the cells. */
+  | ({ type: 'beat' } & ProcessBeat)
+
+export interface ProcessBeat {
+  /** As in the cells: connections it was handed and has seen close, requests in flight. */
+  readonly closed: number
+  readonly inFlight: number
+  /** Bytes. */
+  readonly rss: number
+  readonly heapUsed: number
+  /** Processor time since its start, in microseconds. */
+  readonly cpu: number
+  /** Of the time since the beat before, the part that its event loop was busy: 0 to 1. */
+  readonly utilization: number
+}
 
 export interface ServiceReport {
   readonly name: string

@@ -194,7 +194,9 @@ class Supervisor implements RunningApp {
   #launch(worker: number, row: number, app: App): WorkerThread {
     const { mode, log, workerEntry, resourceLimits } = this.#options
     const tls = this.#certificates?.current
-    const init = { app, worker, row, cells: this.#cells, listeners: this.#specs, tls, mode }
+    const hosts = app.services.map(({ name, kind }) => ({ name, typed: kind === 'typed', index: worker }))
+    const shared = { kind: 'shared', cells: this.#cells, row, instances: undefined, listenAt: undefined } as const
+    const init = { app, worker, hosts, secret: '', listeners: this.#specs, tls, mode, ...shared } as const
     const thread = new WorkerThread({ init, timing: this.#timing, log, entry: workerEntry, resourceLimits })
     this.#threads.add(thread)
     void thread.gone.then(() => this.#threads.delete(thread))

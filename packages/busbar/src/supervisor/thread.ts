@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import { type ResourceLimits, Worker } from 'node:worker_threads'
 import { BusbarError } from '../contract/errors.ts'
 import { WorkerCells, threadsNow } from '../shared/cells.ts'
-import type { FromWorker, LogRecord, ServiceReport, TlsMaterial, ToWorker, WorkerInit } from '../shared/control.ts'
+import type { FromWorker, LogRecord, ServiceReport, TlsMaterial, ThreadInit, ToWorker } from '../shared/control.ts'
 import type { TcpHandle } from '../shared/port.ts'
 import { exited, faulted, startFailed, stopped, stuck, stuckAtStart, threw } from './exit.ts'
 import { handOver } from './handover.ts'
@@ -12,7 +12,7 @@ import type { AppLogRecord, WorkerExit } from './running.ts'
 import type { Timing } from './timing.ts'
 
 export interface ThreadParts {
-  readonly init: WorkerInit
+  readonly init: ThreadInit
   readonly timing: Timing
   readonly log: (record: AppLogRecord) => void
   readonly entry: URL | undefined
@@ -164,6 +164,8 @@ export class WorkerThread {
         return
       case 'stopped':
         return this.#drained.resolve()
+      case 'beat':
+        return
     }
   }
 

@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { BusbarError } from '../contract/errors.ts'
 import { WorkerCells, threadsNow } from '../shared/cells.ts'
-import type { ToWorker, WorkerInit } from '../shared/control.ts'
+import type { ThreadInit, ToWorker } from '../shared/control.ts'
 import { bootWorker, type WorkerApp } from './boot.ts'
 import { createOutbox } from './outbox.ts'
 
@@ -12,7 +12,7 @@ const heartbeatInterval = 100
 // Programs get a `process.exit` of their own; this one really ends the thread.
 const exit = process.exit.bind(process)
 const port = parentPort!
-const init = workerData as WorkerInit
+const init = workerData as ThreadInit
 const outbox = createOutbox((message) => port.postMessage(message))
 const cells = new WorkerCells(init.cells, init.row)
 cells.beat(threadsNow())
@@ -33,6 +33,10 @@ function obey(app: WorkerApp, order: ToWorker): void {
       return app.doors.admit(order.listener, order.connection)
     case 'tls':
       return app.setTls(order.tls)
+    case 'join':
+    case 'serves':
+    case 'leave':
+      return
     case 'stop':
       return void app.stop(order.timeout).then(sayStopped)
   }
