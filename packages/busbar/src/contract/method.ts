@@ -26,6 +26,8 @@ export interface Method<Kind extends 'fn' | 'stream' = 'fn' | 'stream', Types ex
   readonly idempotent: boolean
   readonly key: ((input: never) => string | number) | undefined
   readonly http: HttpMapping | undefined
+  /** Of its success over HTTP; undefined for 200, and 204 without a result. */
+  readonly status: SuccessStatus | undefined
   readonly timeout: number | undefined
   readonly docs: string | undefined
   /** Only types: there is no such property. */
@@ -86,6 +88,13 @@ interface Keyed<Given> {
 type Maybe<S, Side extends 'in' | 'out'> = S extends Schema ? (Side extends 'in' ? InputOf<S> : OutputOf<S>) : undefined
 type Result<S, Side extends 'in' | 'out'> = S extends Schema ? Maybe<S, Side> : void
 
+interface Succeeding {
+  /** Of its success over HTTP: 201 for what makes something. Default: 200, and 204 without a result. */
+  readonly status?: SuccessStatus
+}
+
+export type SuccessStatus = 200 | 201 | 202 | 203
+
 /** What {@link fn} makes of its options. */
 export interface TypesFrom<I, O, E> {
   readonly given: Maybe<I, 'in'>
@@ -105,7 +114,7 @@ export function fn<
   I extends Schema | undefined = undefined,
   O extends Schema | undefined = undefined,
   const E extends Readonly<Record<string, ErrorDeclaration>> = {},
->(options: MethodOptions<I, O, E> & Keyed<Maybe<I, 'in'>> = {}): Method<'fn', TypesFrom<I, O, E>> {
+>(options: MethodOptions<I, O, E> & Keyed<Maybe<I, 'in'>> & Succeeding = {}): Method<'fn', TypesFrom<I, O, E>> {
   return define('fn', options)
 }
 
@@ -129,10 +138,14 @@ export function error<S extends Schema | undefined = undefined>(status: number, 
 }
 
 /** What {@link Method} is made from, whatever its types. */
-type AnyOptions = MethodOptions<unknown, unknown, Readonly<Record<string, ErrorDeclaration>>> & Keyed<never>
+type AnyOptions = MethodOptions<unknown, unknown, Readonly<Record<string, ErrorDeclaration>>> &
+  Keyed<never> &
+  Succeeding
 
 function define<Kind extends 'fn' | 'stream', T extends MethodTypes>(kind: Kind, options: AnyOptions): Method<Kind, T> {
-  const { http, key, timeout, docs, idempotent = false } = options
+  const { http, status, key, timeout, docs, idempotent = false } = options
+  if (status !== undefined && ![200, 201, 202, 203].includes(status))
+    throw invalid(`the status of a method's success is ${status}`, 'Give 200, 201, 202 or 203.')
   const input = schemaOf(options.input, 'input')
   const mapping = http === undefined ? undefined : parseHttp(http)
   return {
@@ -143,6 +156,7 @@ function define<Kind extends 'fn' | 'stream', T extends MethodTypes>(kind: Kind,
     idempotent,
     key,
     http: mapping,
+    status,
     timeout,
     docs,
   }

@@ -68,6 +68,7 @@ const anyMethod: Method = {
   idempotent: false,
   key: undefined,
   http: undefined,
+  status: undefined,
   timeout: undefined,
   docs: undefined,
 }

@@ -17,6 +17,7 @@ describe('a contract', () => {
     'an error that Busbar has': () => fn({ errors: { INTERNAL: z.object({}) } }),
     'an error in small letters': () => fn({ errors: { notFound: z.object({}) } }),
     'a status that is no caller’s fault': () => error(500),
+    'a success that is none': () => fn({ status: 404 as never }),
     'a mapping without a verb': () => fn({ http: '/products' }),
     'a mapping with a dot segment': () => fn({ http: 'GET /a/../b' }),
     'a mapping with half a segment': () => fn({ http: 'GET /a{id}' }),

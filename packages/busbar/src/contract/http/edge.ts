@@ -166,19 +166,25 @@ export class HttpEdge {
 }
 
 async function answerOf(
-  { site }: HostedMethod,
+  { site, spec: { status } }: HostedMethod,
   calling: Promise<unknown>,
   call: LiveCall,
   serialise: Serialise = encodeJson as Serialise,
 ): Promise<EdgeAnswer> {
   try {
     const result = await calling
-    if (result === undefined) return { status: 204, headers: call.headers ?? {}, body: undefined }
+    if (result === undefined) return withoutBody(status, call.headers)
     const headers = { ...call.headers, 'content-type': 'application/json' }
-    return { status: 200, headers, body: encodeResult(result, site, serialise) }
+    return { status: status ?? 200, headers, body: encodeResult(result, site, serialise) }
   } catch (error) {
     return failure(error as BusbarError, call.headers)
   }
+}
+
+/** 204 must not say how long its body is, every other status must (RFC 9110, 8.6). */
+function withoutBody(status: number | undefined, headers: Readonly<Record<string, string>> = {}): EdgeAnswer {
+  if (status === undefined) return { status: 204, headers, body: undefined }
+  return { status, headers: { ...headers, 'content-length': '0' }, body: undefined }
 }
 
 /** A result that no call carries is a fault of the service. */

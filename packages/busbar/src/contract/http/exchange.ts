@@ -79,8 +79,8 @@ export class Exchange implements Expiring {
 const jsonType = /^application\/(?:[\w.+-]+\+)?json\b/
 
 export async function readAnswer(response: Response, callee: Callee): Promise<unknown> {
-  if (response.status === 204) return undefined
   if (!response.ok) throw await readProblem(response, callee)
+  if (response.status === 204 || response.headers.get('content-length') === '0') return undefined
   if (!jsonType.test(response.headers.get('content-type') ?? ''))
     throw await malformed(response, callee, 'it is no JSON')
   return decode(await response.text(), response, callee)
