@@ -11,7 +11,7 @@ import { answerProblem } from './answer.ts'
 import { limitUnknownLength } from './body-limit.ts'
 import { problemOf, type ClientError } from './client-error.ts'
 import { Connections } from './connections.ts'
-import { Director, malformed, prepare, tooLarge } from './director.ts'
+import { Director, malformed, prepare, tooLarge, unavailable } from './director.ts'
 import { Flights, type Flight } from './flights.ts'
 import {
   handOver,
@@ -204,6 +204,7 @@ class HttpGateway implements Gateway {
     const connection = this.#connections.of(socket)
     if (direction.problem !== undefined || connection === undefined)
       return refuse(socket, direction.problem ?? stopping)
+    if (direction.endpoint.at !== 'here') return refuse(socket, unavailable(direction.way.service))
     connection.state = 'upgraded'
     this.#connections.settle()
     prepare(req, direction.way)

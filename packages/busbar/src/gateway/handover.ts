@@ -1,6 +1,6 @@
 import { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { Endpoint } from '../mesh/endpoint.ts'
+import type { Endpoint, LocalEndpoint } from '../mesh/endpoint.ts'
 import type { Way } from './routes.ts'
 
 /** Part of Node's HTTP servers since 24.9, and not in its types yet. */
@@ -16,7 +16,7 @@ export type RequestEvent = 'request' | 'checkContinue' | 'checkExpectation'
  * is copied, parsed or waited for. An `Expect` that the service does not look at is met as Node meets it.
  */
 export function handOver(
-  endpoint: Endpoint,
+  endpoint: LocalEndpoint,
   way: Way,
   event: RequestEvent,
   req: IncomingMessage,
@@ -33,16 +33,20 @@ export function handOver(
 }
 
 /** Whether the service takes the upgrade; else Node treats it as a plain request. The choice is its server's (Node 24.9). */
-export function takesUpgrade({ server }: Endpoint, req: IncomingMessage): boolean {
+export function takesUpgrade(endpoint: Endpoint, req: IncomingMessage): endpoint is LocalEndpoint {
+  if (endpoint.at !== 'here') return false
+  const { server } = endpoint
   return (server as Partial<UpgradeChooser>).shouldUpgradeCallback?.(req) ?? false
 }
 
 /**
- * False where the program had its server make requests and responses of classes of its own (`http.createServer({
+ * False where it is in another worker, and where the program had its server make requests and responses of classes of its own (`http.createServer({
  * IncomingMessage, ServerResponse })`): it would miss their methods in ours. Node keeps both under symbols that have no
  * name but their description; servers of HTTP/2 have none, and take ours as they take a request of HTTP/1.
  */
-export function takesOurObjects({ server }: Endpoint): boolean {
+export function takesOurObjects(endpoint: Endpoint): endpoint is LocalEndpoint {
+  if (endpoint.at !== 'here') return false
+  const { server } = endpoint
   let takes = known.get(server)
   if (takes === undefined) {
     const own = Object.getOwnPropertySymbols(server).filter(({ description = '' }) =>
@@ -55,11 +59,11 @@ export function takesOurObjects({ server }: Endpoint): boolean {
 }
 
 const classes = { IncomingMessage, ServerResponse }
-const known = new WeakMap<Endpoint['server'], boolean>()
+const known = new WeakMap<LocalEndpoint['server'], boolean>()
 
 /** `head` is what the client sent behind its request. */
 export function handOverUpgrade(
-  endpoint: Endpoint,
+  endpoint: LocalEndpoint,
   way: Way,
   req: IncomingMessage,
   socket: Duplex,
@@ -72,7 +76,7 @@ export function handOverUpgrade(
  * A listener that throws must be the service's fault, and not ours: its error is thrown anew where only the service's
  * own context is around it, so that whoever hears of it knows whose it is.
  */
-function inService(endpoint: Endpoint, { scope }: Way, callback: () => void): void {
+function inService(endpoint: LocalEndpoint, { scope }: Way, callback: () => void): void {
   endpoint.enter(scope, () => {
     try {
       callback()

@@ -1,12 +1,19 @@
 import type { Server as HttpServer } from 'node:http'
 import type { TypedHost } from '../contract/host/host.ts'
+import type { Link } from './links/link.ts'
 import type { Scope } from './scope.ts'
 
+/** A service's instance as the mesh sees it: where it is, and so how a call gets there. */
+export type Endpoint = LocalEndpoint | RemoteEndpoint | TcpEndpoint
+
+export type EndpointState = 'serving' | 'draining' | 'stopped'
+
 /**
- * A service's instance in this thread, as the mesh sees it: the HTTP server of an unmodified program.
+ * An instance in this thread: the HTTP server of an unmodified program, or a typed service.
  * Made by the host, registered with the {@link Router}, called by the transports.
  */
-export interface Endpoint {
+export interface LocalEndpoint {
+  readonly at: 'here'
   readonly service: string
   /**
    * The program's own server, `http.createServer()` or a framework's, which listens on nothing that a caller could
@@ -16,10 +23,48 @@ export interface Endpoint {
   readonly server: HttpServer
   /** Of a typed service: how it is called without HTTP. */
   readonly typed?: TypedHost
-  readonly state: 'serving' | 'draining' | 'stopped'
+  readonly state: EndpointState
   /**
    * Runs `callback` as the program itself would, with nothing of the caller's async context left (a caller's
    * AsyncLocalStorage stores must never reach the callee). 0.1 µs for the snapshot, 0.4 with a scope of its own.
    */
   enter<R>(scope: Scope, callback: () => R): R
+}
+
+/** An instance in another worker of this app. */
+export interface RemoteEndpoint {
+  readonly at: 'link'
+  readonly service: string
+  /** The worker's number. */
+  readonly worker: number
+  /** Which of the service's instances it is. */
+  readonly index: number
+  readonly state: EndpointState
+  readonly link: Link
+  /** It implements a contract. Over HTTP it answers like any other. */
+  readonly typed: boolean
+  /** How busy it is, for comparing instances of one service; the smaller the better. */
+  readonly load?: number
+  /** Of a service with a limit to what it does at a time. */
+  readonly admission?: Admission
+}
+
+/** Asked before a call is opened on an instance, and told when that call is over. */
+export interface Admission {
+  /**
+   * At once when there is room, else when there is; throws or rejects with RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED or the
+   * signal's reason. `deadline`: in milliseconds from now.
+   */
+  enter(deadline: number | undefined, signal: AbortSignal | undefined): void | Promise<void>
+  /** Once for each `enter` that succeeded. */
+  leave(): void
+}
+
+/** A command: it listens on a port of this machine, and speaks HTTP for itself. */
+export interface TcpEndpoint {
+  readonly at: 'tcp'
+  readonly service: string
+  readonly state: EndpointState
+  readonly host: string
+  readonly port: number
 }

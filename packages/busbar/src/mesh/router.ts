@@ -1,14 +1,15 @@
-import type { Endpoint } from './endpoint.ts'
+import type { Endpoint, EndpointState, LocalEndpoint, RemoteEndpoint, TcpEndpoint } from './endpoint.ts'
 
 const suffix = '.internal'
 
-/** Of a service in this thread; `starting` until its first instance was added. */
-export type ServiceState = 'starting' | Endpoint['state']
+/** `starting` until a service's first instance was added. */
+export type ServiceState = 'starting' | EndpointState
 
-/** Knows which of the app's services answer in this thread, and by which name. */
+/** Knows which of the app's services answer, by which name and where. */
 export class Router {
   readonly #names: ReadonlySet<string>
-  readonly #endpoints = new Map<string, Endpoint>()
+  readonly #local = new Map<string, LocalEndpoint>()
+  readonly #elsewhere = new Map<string, readonly (RemoteEndpoint | TcpEndpoint)[]>()
   readonly #removed = new Set<string>()
 
   /** `names`: all services of the app, whether they have started or not. */
@@ -33,25 +34,43 @@ export class Router {
     return this.#names.has(name) ? name : undefined
   }
 
-  add(endpoint: Endpoint): void {
-    this.#endpoints.set(endpoint.service, endpoint)
+  add(endpoint: LocalEndpoint): void {
+    this.#local.set(endpoint.service, endpoint)
     this.#removed.delete(endpoint.service)
   }
 
-  remove(endpoint: Endpoint): void {
-    if (this.#endpoints.get(endpoint.service) !== endpoint) return
-    this.#endpoints.delete(endpoint.service)
+  remove(endpoint: LocalEndpoint): void {
+    if (this.#local.get(endpoint.service) !== endpoint) return
+    this.#local.delete(endpoint.service)
     this.#removed.add(endpoint.service)
+  }
+
+  addRemote(endpoint: RemoteEndpoint | TcpEndpoint): void {
+    this.#elsewhere.set(endpoint.service, [...(this.#elsewhere.get(endpoint.service) ?? []), endpoint])
+    this.#removed.delete(endpoint.service)
+  }
+
+  removeRemote(endpoint: RemoteEndpoint | TcpEndpoint): void {
+    const left = (this.#elsewhere.get(endpoint.service) ?? []).filter((other) => other !== endpoint)
+    this.#elsewhere.set(endpoint.service, left)
+    if (left.length === 0) this.#removed.add(endpoint.service)
   }
 
   /** The instance a call goes to; undefined while none serves. */
   find(service: string): Endpoint | undefined {
-    const endpoint = this.#endpoints.get(service)
-    return endpoint?.state === 'serving' ? endpoint : undefined
+    const endpoint = this.#local.get(service)
+    if (endpoint?.state === 'serving') return endpoint
+    return this.#elsewhere.get(service)?.find(({ state }) => state === 'serving')
+  }
+
+  /** The instance in this thread, in whatever state: for calls that came here to be answered. */
+  local(service: string): LocalEndpoint | undefined {
+    return this.#local.get(service)
   }
 
   /** Why {@link find} found none. */
   stateOf(service: string): ServiceState {
-    return this.#endpoints.get(service)?.state ?? (this.#removed.has(service) ? 'stopped' : 'starting')
+    const known = this.#local.get(service) ?? this.#elsewhere.get(service)?.[0]
+    return known?.state ?? (this.#removed.has(service) ? 'stopped' : 'starting')
   }
 }

@@ -1,15 +1,16 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Endpoint } from '../../src/mesh/endpoint.ts'
+import type { EndpointState, LocalEndpoint } from '../../src/mesh/endpoint.ts'
 import { listenVirtually } from '../../src/mesh/listener.ts'
 import { runInScope, type Scope } from '../../src/mesh/scope.ts'
 
 /** A service's instance without a host: a server of the test's own, behind a virtual listener. */
-export class TestEndpoint implements Endpoint, AsyncDisposable {
+export class TestEndpoint implements LocalEndpoint, AsyncDisposable {
+  readonly at = 'here'
   readonly service: string
   readonly server: Server
-  state: Endpoint['state'] = 'serving'
+  state: EndpointState = 'serving'
   readonly #snapshot: <R>(run: () => R) => R
   readonly #sockets = new Set<Socket>()
 

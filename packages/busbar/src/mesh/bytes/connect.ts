@@ -1,7 +1,7 @@
 import { channel } from 'node:diagnostics_channel'
 import type { ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
-import type { Endpoint } from '../endpoint.ts'
+import type { LocalEndpoint } from '../endpoint.ts'
 import { nextHops } from '../hops.ts'
 import type { HttpMesh } from '../mesh.ts'
 import { connectionRefused } from '../refusals.ts'
@@ -51,7 +51,7 @@ function establish(attempt: Attempt): void {
   const { mesh, service, socket, end } = attempt
   if (socket.destroyed) return
   const endpoint = mesh.router.find(service)
-  if (endpoint === undefined) {
+  if (endpoint?.at !== 'here') {
     socket.destroy(connectionRefused(mesh.router, service, end.remote.port))
     return
   }
@@ -66,7 +66,7 @@ function establish(attempt: Attempt): void {
  * The program sees the connection when its first bytes come: an HTTP server never speaks first, and one that was opened
  * ahead of need would keep a server from closing that waits for its connections to become idle.
  */
-function openServerEnd(attempt: Attempt, endpoint: Endpoint): End {
+function openServerEnd(attempt: Attempt, endpoint: LocalEndpoint): End {
   const { server } = endpoint
   const highWaterMark = (server as { highWaterMark?: number }).highWaterMark
   const socket = new Socket({
@@ -84,7 +84,7 @@ function openServerEnd(attempt: Attempt, endpoint: Endpoint): End {
   })
 }
 
-function acceptAtEndpoint(mesh: HttpMesh, endpoint: Endpoint, scope: MutableScope, socket: Socket): void {
+function acceptAtEndpoint(mesh: HttpMesh, endpoint: LocalEndpoint, scope: MutableScope, socket: Socket): void {
   if (endpoint.state === 'stopped') {
     socket.destroy()
     return
@@ -104,7 +104,7 @@ function acceptAtEndpoint(mesh: HttpMesh, endpoint: Endpoint, scope: MutableScop
 }
 
 /** A server that closes while it answers would wait for as long as the caller keeps the connection for a next request. */
-function closeBehindAnswer(endpoint: Endpoint, socket: Socket): void {
+function closeBehindAnswer(endpoint: LocalEndpoint, socket: Socket): void {
   const connection = socket as Socket & { _httpMessage?: ServerResponse | null }
   connection._httpMessage?.once('close', () => {
     if (!endpoint.server.listening && !connection._httpMessage) socket.destroySoon()

@@ -75,7 +75,7 @@ export function openExchange(
   handler: ExchangeHandler,
 ): Exchange {
   const plan = planOf(endpoint, request)
-  if (plan === undefined) throw needsByteStream(endpoint.service, request)
+  if (plan === undefined || endpoint.at !== 'here') throw needsByteStream(endpoint.service, request)
   addFraming(plan, request)
   return new InThreadExchange(endpoint, request, plan, scope, handler)
 }
@@ -94,7 +94,7 @@ let last: { endpoint: Endpoint; request: ExchangeRequest; plan: RequestPlan | un
 /** Remembered for the `openExchange` that follows `canExchange`. */
 function planOf(endpoint: Endpoint, request: ExchangeRequest): RequestPlan | undefined {
   if (last?.request === request && last.endpoint === endpoint) return last.plan
-  const plan = fastPathWorks() ? planRequest(methodNumbers(), endpoint, request) : undefined
+  const plan = endpoint.at === 'here' && fastPathWorks() ? planRequest(methodNumbers(), endpoint, request) : undefined
   last = { endpoint, request, plan }
   return plan
 }

@@ -61,8 +61,8 @@ class LocalTransport implements Transport {
     let hosted: HostedMethod | undefined
     return () => {
       const endpoint = router.find(service)
-      if (hosted !== undefined && endpoint?.typed === host) return hosted
-      if (endpoint === undefined) throw notServing(router, service)
+      if (hosted !== undefined && endpoint?.at === 'here' && endpoint.typed === host) return hosted
+      if (endpoint?.at !== 'here') throw notServing(router, service)
       if (endpoint.typed === undefined) throw notTyped(service)
       host = endpoint.typed
       return (hosted = endpoint.typed.method(name))

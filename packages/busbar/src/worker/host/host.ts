@@ -3,7 +3,7 @@ import type { Server as HttpServer } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Service } from '../../config/app.ts'
 import { BusbarError } from '../../contract/errors.ts'
-import type { Endpoint } from '../../mesh/endpoint.ts'
+import type { EndpointState, LocalEndpoint } from '../../mesh/endpoint.ts'
 import { runInScope, type Scope } from '../../mesh/scope.ts'
 import type { ServiceReport } from '../../shared/control.ts'
 import type { Hosting } from './install.ts'
@@ -14,7 +14,7 @@ import { isLost, otherWarning, portOf, reportOf } from './report.ts'
 import { startProgram } from './start.ts'
 import { stopProgram } from './stop.ts'
 
-export interface HostedProgram extends Endpoint {
+export interface HostedProgram extends LocalEndpoint {
   readonly report: ServiceReport
   /**
    * Gives a connected TCP handle to the program's own server, TLS included if it is an `https` one. `closed` is told
@@ -59,6 +59,7 @@ export function hostProgram(service: Service, hosting: Hosting): Promise<HostedP
 type Snapshot = ReturnType<typeof AsyncLocalStorage.snapshot>
 
 class Hosted implements HostedProgram {
+  readonly at = 'here'
   readonly service: string
   readonly server: HttpServer
   readonly report: ServiceReport
@@ -72,7 +73,7 @@ class Hosted implements HostedProgram {
   /** Those of the network, without the mesh's. */
   readonly #accepted = new Set<Socket>()
   #latest: Socket | undefined
-  #state: Endpoint['state'] = 'serving'
+  #state: EndpointState = 'serving'
   #stopped: Promise<void> | undefined
 
   constructor(program: ProgramProcess, hosting: Hosting, captured: CapturedServer, report: ServiceReport) {
@@ -91,7 +92,7 @@ class Hosted implements HostedProgram {
     program.onListen = (other) => this.#warnOfOther(other)
   }
 
-  get state(): Endpoint['state'] {
+  get state(): EndpointState {
     return this.#state
   }
 

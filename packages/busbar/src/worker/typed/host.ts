@@ -7,7 +7,7 @@ import type { Log } from '../../contract/context.ts'
 import { BusbarError } from '../../contract/errors.ts'
 import { defaultMaxInFlight, type TypedHost } from '../../contract/host/host.ts'
 import { typedListener } from '../../gateway/typed/listener.ts'
-import type { Endpoint } from '../../mesh/endpoint.ts'
+import type { EndpointState } from '../../mesh/endpoint.ts'
 import { listenVirtually, type VirtualListener } from '../../mesh/listener.ts'
 import { currentScope, type Scope } from '../../mesh/scope.ts'
 import { CallContexts } from '../../mesh/typed/contexts.ts'
@@ -67,6 +67,7 @@ interface Parts {
 }
 
 class HostedTyped implements HostedProgram {
+  readonly at = 'here'
   readonly service: string
   readonly typed: TypedHost
   /** For all that comes over HTTP: by the gateway, by name from programs, by ports of its own. */
@@ -76,7 +77,7 @@ class HostedTyped implements HostedProgram {
   readonly #listener: VirtualListener
   readonly #scope: Scope
   #latest: Socket | undefined
-  #state: Endpoint['state'] = 'serving'
+  #state: EndpointState = 'serving'
   #stopped: Promise<void> | undefined
 
   constructor(parts: Parts, startedIn: number) {
@@ -91,7 +92,7 @@ class HostedTyped implements HostedProgram {
     this.#listener = listenVirtually(this.server, { address: '127.0.0.1', family: 'IPv4', port: 80 })
   }
 
-  get state(): Endpoint['state'] {
+  get state(): EndpointState {
     return this.#state
   }
 

@@ -219,7 +219,7 @@ describe('a service of which no instance serves refuses connections', () => {
   test('and says that it is stopping, or has stopped', async () => {
     await using mesh = new ByteMesh({})
     const late = new ByteMesh({ stock: () => {} })
-    const endpoint = late.router.find('stock')!
+    const endpoint = late.router.local('stock')!
     ;(endpoint as { state: string }).state = 'draining'
     await assert.rejects(once(net.connect(80, 'stock.internal'), 'connect'), {
       code: 'ECONNREFUSED',

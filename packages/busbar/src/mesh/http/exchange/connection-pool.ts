@@ -1,6 +1,6 @@
 import { Server as TlsServer } from 'node:tls'
 import type { AddressInfo } from 'node:net'
-import type { Endpoint } from '../../endpoint.ts'
+import type { LocalEndpoint } from '../../endpoint.ts'
 import type { Scope } from '../../scope.ts'
 import { Entrance } from './entrance.ts'
 import { callbacksOf, parserClassOf, parseSilently } from './internals.ts'
@@ -17,7 +17,7 @@ const sweepInterval = 1_000
 /** Lets a parser that never sees text count as idle, not as a connection that is slow to send its first request. */
 const finishedRequest = Buffer.from('GET / HTTP/1.1\r\n\r\n')
 
-const pools = new WeakMap<Endpoint, ConnectionPool>()
+const pools = new WeakMap<LocalEndpoint, ConnectionPool>()
 
 /**
  * The virtual keep-alive connections of one endpoint: one per call in flight, the last one used first. They are the
@@ -36,7 +36,7 @@ export class ConnectionPool {
   #clock = 0
   #sweeper: NodeJS.Timeout | undefined
 
-  static of(endpoint: Endpoint): ConnectionPool {
+  static of(endpoint: LocalEndpoint): ConnectionPool {
     const known = pools.get(endpoint)
     if (known !== undefined) return known
     const pool = new ConnectionPool(endpoint)
@@ -44,7 +44,7 @@ export class ConnectionPool {
     return pool
   }
 
-  constructor(endpoint: Endpoint) {
+  constructor(endpoint: LocalEndpoint) {
     this.entrance = new Entrance(endpoint)
     this.#scope = { service: endpoint.service, hops: 0 }
     this.#server = endpoint.server as ServerInternals

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks'
-import type { Endpoint } from '../../endpoint.ts'
+import type { LocalEndpoint } from '../../endpoint.ts'
 import type { Scope } from '../../scope.ts'
 
 /** All that tells two scopes of a service apart. Another field here would make an entrance wrong: it would have to go. */
@@ -14,10 +14,10 @@ const maxRemembered = 64
  * made inside them once remembers them (0.015 µs), and all calls of the same service and hops are in the same.
  */
 export class Entrance {
-  readonly #endpoint: Endpoint
+  readonly #endpoint: LocalEndpoint
   readonly #remembered: (AsyncResource | undefined)[] = []
 
-  constructor(endpoint: Endpoint) {
+  constructor(endpoint: LocalEndpoint) {
     this.#endpoint = endpoint
   }
 

@@ -1,4 +1,4 @@
-import type { Endpoint } from '../../endpoint.ts'
+import type { LocalEndpoint } from '../../endpoint.ts'
 import type { Scope } from '../../scope.ts'
 import { Answer } from './answer.ts'
 import type { Chunk } from './answer.ts'
@@ -29,7 +29,7 @@ export class InThreadExchange extends Answer implements Exchange {
   /** A small whole body; all others are an upload. */
   readonly body: Uint8Array | null = null
   readonly upload: Upload | undefined
-  readonly #endpoint: Endpoint
+  readonly #endpoint: LocalEndpoint
   readonly #pool: ConnectionPool
   readonly #scope: Scope
   #socket: VirtualSocket | undefined
@@ -43,7 +43,13 @@ export class InThreadExchange extends Answer implements Exchange {
   #spoilt = false
   #thisTurn = 0
 
-  constructor(endpoint: Endpoint, request: ExchangeRequest, plan: RequestPlan, scope: Scope, handler: ExchangeHandler) {
+  constructor(
+    endpoint: LocalEndpoint,
+    request: ExchangeRequest,
+    plan: RequestPlan,
+    scope: Scope,
+    handler: ExchangeHandler,
+  ) {
     super(handler)
     this.request = request
     this.plan = plan

@@ -1,6 +1,6 @@
 import { maxHeaderSize, Server as HttpServer } from 'node:http'
 import { Server as HttpsServer } from 'node:https'
-import type { Endpoint } from '../../endpoint.ts'
+import type { LocalEndpoint } from '../../endpoint.ts'
 import type { ExchangeRequest } from '../exchange.ts'
 import { isPlain } from './header-values.ts'
 
@@ -29,7 +29,7 @@ const reserve = 64
  */
 export function planRequest(
   methods: ReadonlyMap<string, number>,
-  endpoint: Endpoint,
+  endpoint: LocalEndpoint,
   request: ExchangeRequest,
 ): RequestPlan | undefined {
   const server: unknown = endpoint.server

@@ -2,7 +2,7 @@ import { deepStrictEqual } from 'node:assert'
 import { createServer, IncomingMessage, METHODS, ServerResponse } from 'node:http'
 import type { RequestListener } from 'node:http'
 import { Socket } from 'node:net'
-import type { Endpoint } from '../../endpoint.ts'
+import type { LocalEndpoint } from '../../endpoint.ts'
 import { listenVirtually } from '../../listener.ts'
 import type { ExchangeHandler } from '../exchange.ts'
 import { InThreadExchange } from './in-thread-exchange.ts'
@@ -125,7 +125,8 @@ function run(program: RequestListener): unknown[][] {
   const told: unknown[][] = []
   const server = createServer(program)
   listenVirtually(server, { address: '127.0.0.1', family: 'IPv4', port: 0 })
-  const endpoint: Endpoint = {
+  const endpoint: LocalEndpoint = {
+    at: 'here',
     service: 'self-check',
     server,
     state: 'serving',

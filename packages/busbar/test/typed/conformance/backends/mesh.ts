@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { client } from '../../../../src/contract/client-entry.ts'
 import { defaultMaxInFlight, startHost } from '../../../../src/contract/host/host.ts'
-import type { Endpoint } from '../../../../src/mesh/endpoint.ts'
+import type { LocalEndpoint } from '../../../../src/mesh/endpoint.ts'
 import { Router } from '../../../../src/mesh/router.ts'
 import { CallContexts } from '../../../../src/mesh/typed/contexts.ts'
 import { offerTypedCalls } from '../../../../src/mesh/typed/transport.ts'
@@ -21,11 +21,12 @@ function mesh(name: string, clone: boolean): Backend {
       const options = { name: 'probe', log, clone, maxInFlight: defaultMaxInFlight, client, enter: contexts.enter }
       const typed = await startHost(implementation, options)
       const endpoint = {
+        at: 'here' as const,
         service: 'probe',
         server: createServer(),
         typed,
-        state: 'serving' as Endpoint['state'],
-        enter: <R>(scope: Parameters<Endpoint['enter']>[0], run: () => R) => contexts.enterScope(scope, run),
+        state: 'serving' as LocalEndpoint['state'],
+        enter: <R>(scope: Parameters<LocalEndpoint['enter']>[0], run: () => R) => contexts.enterScope(scope, run),
       }
       router.add(endpoint)
       // The next backend offers its own.

@@ -1,5 +1,5 @@
 import type { ErrorRecord } from '../../../../src/contract/errors.ts'
-import type { Endpoint } from '../../../../src/mesh/endpoint.ts'
+import type { EndpointState } from '../../../../src/mesh/endpoint.ts'
 import type { LogRecord, ServiceReport } from '../../../../src/shared/control.ts'
 import type { Fault } from '../../../../src/worker/host/install.ts'
 
@@ -18,5 +18,5 @@ export type ToTest =
   | { type: 'failed'; error: ErrorRecord }
   | { type: 'pong' }
   | { type: 'log'; record: LogRecord }
-  | { type: 'stopped'; closed: number; states: Endpoint['state'][] }
+  | { type: 'stopped'; closed: number; states: EndpointState[] }
   | Fault
