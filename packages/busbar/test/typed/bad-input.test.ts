@@ -14,6 +14,7 @@ const shop = service('shop', {
   any: fn({ input: z.any(), output: type<unknown>() }),
   product: fn({ input: z.object({ id: z.int() }), output: type<unknown>(), http: 'GET /products/{id}' }),
   top: fn({ output: type<string>(), http: 'GET /products/top' }),
+  list: fn({ input: z.object({ from: z.int().default(1) }), output: type<unknown>(), http: 'GET /products' }),
   sold: fn({ output: type<unknown>() }),
   hang: fn({ output: type<unknown>() }),
   late: stream({ output: type<number>() }),
@@ -37,6 +38,7 @@ describe('what comes over HTTP', () => {
         setHeader('X-Cache', 'hit')
         return 'top'
       },
+      list: (input) => input,
       sold: () => {
         throw new BusbarError('RESOURCE_EXHAUSTED', { message: 'too much', data: { retryAfter: 7 } })
       },
@@ -131,6 +133,12 @@ describe('what comes over HTTP', () => {
     }
     assert.equal((await post('{}', '/shop/pot'))[1].data.nearest[0], 'POST /shop/put')
     assert.equal((await fetch(`${url}/shop/put`)).status, 404)
+  })
+
+  it('needs no query where no field is asked for', async () => {
+    assert.deepEqual(await (await fetch(`${url}/products`)).json(), { from: 1 })
+    assert.deepEqual(await (await fetch(`${url}/products?from=2`)).json(), { from: 2 })
+    assert.deepEqual(await client(shop, url).list({}), { from: 1 })
   })
 
   it('finds a method with and without the name of its service, fixed paths before parameters', async () => {

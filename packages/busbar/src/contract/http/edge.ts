@@ -5,7 +5,7 @@ import type { TypedHost } from '../host/host.ts'
 import type { HostedMethod } from '../host/hosted-method.ts'
 import type { LiveStream } from '../host/live-stream.ts'
 import { fromUncarriable, toCallError } from '../host/failures.ts'
-import { checkOf } from '../schema.ts'
+import { checkOf, type Check } from '../schema.ts'
 import type { Method } from '../method.ts'
 import { decodeJson, MalformedJson } from '../value/decode.ts'
 import { encodeJson } from '../value/encode.ts'
@@ -131,8 +131,8 @@ export class HttpEdge {
   async #fields({ hosted, found, query }: Directed, mapping: HttpMapping, content: unknown): Promise<unknown> {
     const inQuery = hasQuery(mapping)
     const fields = { ...(inQuery ? parseQuery(query) : (content as object | undefined)), ...found.parameters }
-    if (Object.keys(fields).length === 0) return content
     const check = checkOf(hosted.spec.input)
+    if (Object.keys(fields).length === 0) return await withoutFields(check, content, inQuery)
     const textual = new Set(Object.keys(inQuery ? fields : found.parameters!))
     return check === undefined ? fields : await readText(check, fields, textual)
   }
@@ -163,6 +163,12 @@ export class HttpEdge {
       data: { nearest },
     })
   }
+}
+
+/** No query is what both an input without fields and none at all are sent as: which one it was, only the schema knows. */
+async function withoutFields(check: Check | undefined, content: unknown, inQuery: boolean): Promise<unknown> {
+  if (!inQuery || check === undefined) return content
+  return (await check(undefined)).issues === undefined ? undefined : {}
 }
 
 async function answerOf(
