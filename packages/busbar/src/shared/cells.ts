@@ -1,7 +1,7 @@
 /**
  * What every thread may read at any time without asking: one row per worker thread in one SharedArrayBuffer.
  *
- *     row 0 │ heartbeat │ connections closed │ requests in flight │ … padding to 128 bytes │
+ *     row 0 │ heartbeat │ connections closed │ requests in flight │ busy ‰ │ heap KiB │ … padding to 128 bytes │
  *     row 1 │ …
  *
  * A row has one writer, its worker, so plain stores suffice and nothing is ever locked; 128 bytes keep two rows out
@@ -11,7 +11,19 @@
 const rowBytes = 128
 const rowCells = rowBytes / Uint32Array.BYTES_PER_ELEMENT
 
-const cell = { heartbeat: 0, closed: 1, inFlight: 2 } as const
+const cell = { heartbeat: 0, closed: 1, inFlight: 2, busy: 3, heap: 4, memory: 5, cpu: 6, thread: 7 } as const
+
+/** What a worker says of itself, about once a second. */
+export interface Vitals {
+  /** The part of the time that its event loop was busy, 0 to 1. */
+  readonly utilization: number
+  /** Bytes of the JavaScript heap. */
+  readonly heapUsed: number
+  /** Bytes: of a process all it has in memory, of a thread its heap and what hangs on it. */
+  readonly memory: number
+  /** Processor time since its start, in milliseconds; wraps. */
+  readonly cpu: number
+}
 
 export function createCells(rows: number): SharedArrayBuffer {
   return new SharedArrayBuffer(rows * rowBytes)
@@ -59,6 +71,43 @@ export class WorkerCells {
 
   addInFlight(by: 1 | -1): void {
     this.#row[cell.inFlight] = this.#row[cell.inFlight]! + by
+  }
+
+  /** Only differences mean anything: of the clock of {@link threadsNow}, as the worker last saw it. */
+  get lastBeat(): number {
+    return this.#row[cell.heartbeat]!
+  }
+
+  get vitals(): Vitals {
+    const row = this.#row
+    return {
+      utilization: row[cell.busy]! / 1000,
+      heapUsed: row[cell.heap]! * 1024,
+      memory: row[cell.memory]! * 1024,
+      cpu: row[cell.cpu]!,
+    }
+  }
+
+  set vitals({ utilization, heapUsed, memory, cpu }: Vitals) {
+    const row = this.#row
+    row[cell.busy] = Math.round(utilization * 1000)
+    row[cell.heap] = heapUsed / 1024
+    row[cell.memory] = memory / 1024
+    row[cell.cpu] = Math.round(cpu)
+  }
+
+  /** The part of the time that its event loop was busy, 0 to 1. */
+  get utilization(): number {
+    return this.#row[cell.busy]! / 1000
+  }
+
+  /** The system's number of the thread, by which its processor time can be read while it is blocked; 0 where it is not known. */
+  get threadId(): number {
+    return this.#row[cell.thread]!
+  }
+
+  set threadId(id: number) {
+    this.#row[cell.thread] = id
   }
 
   /** Only before a row gets a new worker. */

@@ -1,0 +1,272 @@
+/**
+ * What each worker does and has done for and with the app's services, in memory that everyone may read at any time: one
+ * block per row of {@link WorkerCells}, written by that worker alone with plain stores (the supervisor writes the block
+ * of a process, from what that reports).
+ *
+ *     block of row 0 │ service 0 │ service 1 │ … │ latency 0 │ latency 1 │ … │
+ *     block of row 1 │ …
+ *     slots of each service with a limit (`slots.ts`)
+ *
+ *     service │ state │ in flight │ calls │ failures │ shed │ waiting │ … padding to 128 bytes │
+ *     latency │ caller + 1 │ callee + 1 │ milliseconds │ … │ buckets … │        caller + 1 = 0: not in use
+ *
+ * Counters wrap and are compared by difference: a reader that looks every second misses nothing.
+ */
+import { bucketCount, bucketOf } from './latency.ts'
+import { slotCells, Slots } from './slots.ts'
+
+/** What the memory is laid out by: the same wherever it is opened. */
+export interface InstancesShape {
+  /** As many as the cells have. */
+  readonly rows: number
+  /** The app's, in its order. */
+  readonly services: readonly ServiceShape[]
+}
+
+export interface ServiceShape {
+  readonly name: string
+  /** How many calls one instance answers at a time; undefined without a limit. */
+  readonly concurrency?: number | undefined
+}
+
+export type InstanceState = 'absent' | 'starting' | 'serving' | 'draining' | 'stopped'
+
+const states: readonly InstanceState[] = ['absent', 'starting', 'serving', 'draining', 'stopped']
+
+const serviceCells = 32
+const cell = { state: 0, inFlight: 1, calls: 2, failures: 3, shed: 4, waiting: 5 } as const
+
+const latencyHead = 4
+const latencyCells = latencyHead + Math.ceil(bucketCount / 4) * 4
+/** Pairs of caller and callee that a worker tells apart; what comes beyond is counted together. */
+const latencyLimit = 64
+
+/** Stands for callers that are no service: the gateway's clients, and what runs outside of any service. */
+export const outside = ''
+/** Stands for both sides of all the pairs for which there was no room. */
+export const others = '*'
+
+export class InstanceTable {
+  readonly memory: SharedArrayBuffer
+  readonly shape: InstancesShape
+  readonly #names: readonly string[]
+  readonly #blockCells: number
+  readonly #slots: ReadonlyMap<string, Slots>
+
+  constructor(shape: InstancesShape, memory?: SharedArrayBuffer) {
+    this.shape = shape
+    this.#names = shape.services.map(({ name }) => name)
+    this.#blockCells = shape.services.length * serviceCells + pairsOf(shape) * latencyCells
+    const limited = limitedOf(shape, shape.rows * this.#blockCells)
+    const cells = limited.at(-1)?.end ?? shape.rows * this.#blockCells
+    const all = (this.memory = memory ?? new SharedArrayBuffer(cells * Uint32Array.BYTES_PER_ELEMENT))
+    this.#slots = new Map(
+      limited.map(({ name, begin, end, slots }) => [
+        name,
+        new Slots(slots, new Int32Array(all, begin * 4, end - begin)),
+      ]),
+    )
+  }
+
+  /** What the worker of `row` has to do with `service`: as its host, and as its caller. */
+  at(row: number, service: string): InstanceCells {
+    const index = this.#names.indexOf(service)
+    if (index < 0) throw new RangeError(`no service ${service} in the table`)
+    return new InstanceCells(this.block(row).subarray(index * serviceCells, (index + 1) * serviceCells))
+  }
+
+  latencies(row: number): LatencyTable {
+    return new LatencyTable(this.#names, this.block(row).subarray(this.#names.length * serviceCells))
+  }
+
+  /** Undefined for a service without a limit. */
+  slots(service: string): Slots | undefined {
+    return this.#slots.get(service)
+  }
+
+  /** All that one worker writes: what a process reports, and where that is kept. */
+  block(row: number): Uint32Array {
+    return new Uint32Array(this.memory, row * this.#blockCells * Uint32Array.BYTES_PER_ELEMENT, this.#blockCells)
+  }
+
+  /** The worker of `row` is gone: what it held is free, and the row is ready for another. */
+  clear(row: number): void {
+    for (const slots of this.#slots.values()) slots.releaseAllOf(row)
+    this.block(row).fill(0)
+  }
+}
+
+/** One service, as one worker has to do with it. */
+export class InstanceCells {
+  readonly #cells: Uint32Array
+
+  constructor(cells: Uint32Array = new Uint32Array(serviceCells)) {
+    this.#cells = cells
+  }
+
+  get state(): InstanceState {
+    return states[this.#cells[cell.state]!] ?? 'absent'
+  }
+
+  set state(state: InstanceState) {
+    this.#cells[cell.state] = states.indexOf(state)
+  }
+
+  /** Calls that this worker's instance answers at this moment. */
+  get inFlight(): number {
+    return this.#cells[cell.inFlight]!
+  }
+
+  /** Calls that it has begun to answer. */
+  get calls(): number {
+    return this.#cells[cell.calls]!
+  }
+
+  /** Of these, the ones that got no answer or one that says the fault is the service's (a status of 500 or more). */
+  get failures(): number {
+    return this.#cells[cell.failures]!
+  }
+
+  /** Calls that were refused since too many were waiting. */
+  get shed(): number {
+    return this.#cells[cell.shed]!
+  }
+
+  /** Calls that wait in this worker for an instance with room. */
+  get waiting(): number {
+    return this.#cells[cell.waiting]!
+  }
+
+  began(): void {
+    const cells = this.#cells
+    cells[cell.inFlight] = cells[cell.inFlight]! + 1
+    cells[cell.calls] = cells[cell.calls]! + 1
+  }
+
+  left(failed: boolean): void {
+    const cells = this.#cells
+    cells[cell.inFlight] = cells[cell.inFlight]! - 1
+    if (failed) cells[cell.failures] = cells[cell.failures]! + 1
+  }
+
+  countShed(): void {
+    this.#cells[cell.shed] = this.#cells[cell.shed]! + 1
+  }
+
+  addWaiting(by: 1 | -1): void {
+    this.#cells[cell.waiting] = this.#cells[cell.waiting]! + by
+  }
+}
+
+/** One pair's share of a {@link LatencyTable}, as it is read. */
+export interface PairLatency {
+  readonly caller: string
+  readonly callee: string
+  /** In milliseconds, of all calls together; wraps. */
+  readonly sum: number
+  /** By bucket of `latency.ts`; they wrap. */
+  readonly counts: Uint32Array
+}
+
+/** How long the calls took that one worker made, by caller and callee. */
+export class LatencyTable {
+  readonly #services: readonly string[]
+  readonly #cells: Uint32Array
+  readonly #known = new Map<string, PairCells>()
+
+  constructor(services: readonly string[], cells: Uint32Array) {
+    this.#services = services
+    this.#cells = cells
+  }
+
+  /** For the worker that writes: always the same for the same two. `caller`: a service, or {@link outside}. */
+  of(caller: string, callee: string): PairCells {
+    const key = `${caller}>${callee}`
+    const known = this.#known.get(key)
+    if (known !== undefined) return known
+    const pair = this.#take(this.#numberOf(caller), this.#numberOf(callee))
+    this.#known.set(key, pair)
+    return pair
+  }
+
+  read(): PairLatency[] {
+    return Array.from({ length: this.#length }, (_, at) => this.#cellsAt(at))
+      .filter((cells) => Atomics.load(cells, 0) !== 0)
+      .map((cells) => ({
+        caller: this.#nameOf(cells[0]!),
+        callee: this.#nameOf(cells[1]!),
+        sum: cells[2]!,
+        counts: cells.slice(latencyHead, latencyHead + bucketCount),
+      }))
+  }
+
+  get #length(): number {
+    return this.#cells.length / latencyCells
+  }
+
+  #cellsAt(at: number): Uint32Array {
+    return this.#cells.subarray(at * latencyCells, (at + 1) * latencyCells)
+  }
+
+  /** The last one is for all that find no other. */
+  #take(caller: number, callee: number): PairCells {
+    const at = Math.min(this.#known.size, this.#length - 1)
+    const cells = this.#cellsAt(at)
+    const isLast = at === this.#length - 1
+    cells[1] = isLast ? this.#services.length + 2 : callee
+    Atomics.store(cells, 0, isLast ? this.#services.length + 2 : caller)
+    return new PairCells(cells)
+  }
+
+  #numberOf(name: string): number {
+    return (name === outside ? this.#services.length : this.#services.indexOf(name)) + 1
+  }
+
+  #nameOf(number: number): string {
+    if (number === this.#services.length + 2) return others
+    return this.#services[number - 1] ?? outside
+  }
+}
+
+export class PairCells {
+  readonly #cells: Uint32Array
+  /** What the sum's cell, in whole milliseconds, lacks. */
+  #rest = 0
+
+  constructor(cells: Uint32Array) {
+    this.#cells = cells
+  }
+
+  /** `weight`: for how many calls this one stands. */
+  add(milliseconds: number, weight = 1): void {
+    const cells = this.#cells
+    const at = latencyHead + bucketOf(Math.ceil(milliseconds * 1000))
+    cells[at] = cells[at]! + weight
+    const sum = this.#rest + milliseconds * weight
+    const whole = Math.floor(sum)
+    this.#rest = sum - whole
+    cells[2] = cells[2]! + whole
+  }
+}
+
+interface LimitedService {
+  readonly name: string
+  readonly slots: { readonly rows: number; readonly concurrency: number }
+  readonly begin: number
+  readonly end: number
+}
+
+/** Where in the memory the slots of each service with a limit are, in cells. */
+function limitedOf({ rows, services }: InstancesShape, begin: number): LimitedService[] {
+  const limited: LimitedService[] = []
+  for (const { name, concurrency } of services) {
+    if (concurrency === undefined) continue
+    const at = limited.at(-1)?.end ?? begin
+    limited.push({ name, slots: { rows, concurrency }, begin: at, end: at + slotCells({ rows, concurrency }) })
+  }
+  return limited
+}
+
+function pairsOf({ services }: InstancesShape): number {
+  return Math.min(latencyLimit, (services.length + 1) * services.length + 1)
+}

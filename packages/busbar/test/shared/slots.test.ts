@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { test } from 'node:test'
+import { Worker } from 'node:worker_threads'
+import { InstanceTable, type InstancesShape } from '../../src/shared/instances.ts'
+
+const shape: InstancesShape = { rows: 3, services: [{ name: 'web' }, { name: 'render', concurrency: 2 }] }
+
+test('an instance has as many slots as its concurrency, and each instance its own', () => {
+  const table = new InstanceTable(shape)
+  assert.equal(table.slots('web'), undefined)
+  const slots = table.slots('render')!
+  const first = slots.take(0, 2)!
+  assert.notEqual(slots.take(0, 2), undefined)
+  assert.equal(slots.take(0, 1), undefined)
+  assert.notEqual(slots.take(1, 2), undefined)
+  assert.deepEqual([slots.taken(0), slots.taken(1)], [2, 1])
+  slots.release(first)
+  assert.notEqual(slots.take(0, 1), undefined)
+})
+
+test('slots of a worker that died are free again, those of others are not', () => {
+  const table = new InstanceTable(shape)
+  const slots = table.slots('render')!
+  slots.take(0, 1)
+  slots.take(0, 2)
+  table.clear(1)
+  assert.equal(slots.taken(0), 1)
+})
+
+test('a release wakes a sleeper, one that came before it went to sleep too', async () => {
+  const slots = new InstanceTable(shape).slots('render')!
+  const slot = slots.take(0, 1)!
+  const seen = slots.releases
+  const woken = slots.released(seen, 60_000)
+  slots.release(slot)
+  await woken
+  await slots.released(seen, 60_000)
+})
+
+test('two threads that take and release never hold more than there are', async () => {
+  const table = new InstanceTable(shape)
+  const url = JSON.stringify(new URL('../../src/shared/instances.ts', import.meta.url))
+  const code = `import(${url}).then(({ InstanceTable }) => {
+    const { parentPort, workerData: { shape, memory, held, row } } = require('node:worker_threads')
+    const slots = new InstanceTable(shape, memory).slots('render')
+    let most = 0
+    for (let round = 0; round < 200_000; round++) {
+      const slot = slots.take(0, row)
+      if (slot === undefined) continue
+      most = Math.max(most, Atomics.add(held, 0, 1) + 1)
+      Atomics.sub(held, 0, 1)
+      slots.release(slot)
+    }
+    parentPort.postMessage(most)
+  })`
+  const held = new Int32Array(new SharedArrayBuffer(4))
+  const most = await Promise.all(
+    [0, 1, 2].map(async (row) => {
+      const worker = new Worker(code, { eval: true, workerData: { shape, memory: table.memory, held, row } })
+      const [message] = (await once(worker, 'message')) as [number]
+      await once(worker, 'exit')
+      return message
+    }),
+  )
+  assert.ok(Math.max(...most) <= 2, most.join())
+  assert.equal(table.slots('render')!.taken(0), 0)
+})
