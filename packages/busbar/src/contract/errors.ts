@@ -41,6 +41,7 @@ export const errorTable = {
   PORT_IN_USE: { status: 500, exit: 1 },
   PORT_FORBIDDEN: { status: 500, exit: 1 },
   WORKER_DIED: { status: 502, exit: 1 },
+  LINK_LOST: { status: 502, exit: 1 },
   WORKER_RESTART_LIMIT: { status: 503, exit: 1 },
 
   // Calls
@@ -119,6 +120,8 @@ export interface ErrorRecord {
   service?: string
   /** The stack of the program's own error where there is one, else ours. */
   stack?: string
+  /** Of a typed call's error, which crosses by a link; nowhere else. */
+  data?: unknown
 }
 
 /** An error that a contract declares: its code and its status are the contract's own. */

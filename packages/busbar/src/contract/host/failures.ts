@@ -31,6 +31,7 @@ const passedOn: ReadonlySet<ErrorCode> = new Set([
   'SERVICE_UNAVAILABLE',
   'SERVICE_HANGUP',
   'WORKER_DIED',
+  'LINK_LOST',
 ])
 
 /** What a method may answer with by throwing it: who may call, and whether there is room. */

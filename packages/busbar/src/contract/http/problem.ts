@@ -34,10 +34,14 @@ const titles: Readonly<Record<number, string>> = {
   504: 'Gateway Timeout',
 }
 
+export function titleOf(status: number): string {
+  return titles[status] ?? 'Error'
+}
+
 export function toProblem({ code, message, status, service, data }: BusbarError<string>): ProblemBody {
   return {
     type: 'about:blank',
-    title: titles[status] ?? 'Error',
+    title: titleOf(status),
     status,
     detail: message,
     code,

@@ -12,12 +12,19 @@ export class MalformedJson extends Error {}
 export function decodeJson(text: string): unknown {
   if (isTooDeep(text)) throw new Uncarriable([], `nested deeper than ${maxDepth} levels`)
   const value = parse(text)
-  return mayNeedRaising(text) ? raise(value, []) : value
+  return mayNeedRaising(text) ? raise(value, [], undefined) : value
 }
 
-/** Of a value that was parsed already. */
-export function fromTagged(value: unknown): unknown {
-  return raise(value, [])
+/**
+ * Of a value that was parsed already. `beside`: the bytes that came with it, where `toTagged` put them there. Throws
+ * {@link Uncarriable}.
+ */
+export function fromTagged(value: unknown, beside?: readonly Uint8Array[]): unknown {
+  try {
+    return raise(value, [], beside)
+  } catch (error) {
+    throw error instanceof RangeError ? new Uncarriable([], 'nested too deep') : error
+  }
 }
 
 function parse(text: string): unknown {
@@ -61,36 +68,38 @@ function endOfString(text: string, start: number): number {
 type Path = readonly (string | number)[]
 
 /** In place: what was just parsed is nobody else's. */
-function raise(value: unknown, path: Path): unknown {
+type Beside = readonly Uint8Array[] | undefined
+
+function raise(value: unknown, path: Path, beside: Beside): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) {
-    for (let at = 0; at < value.length; at++) value[at] = raise(value[at], [...path, at])
+    for (let at = 0; at < value.length; at++) value[at] = raise(value[at], [...path, at], beside)
     return value
   }
   const fields = value as Record<string, unknown>
   const keys = Object.keys(fields)
-  if (keys.length === 1 && keys[0]!.charCodeAt(0) === 0x24) return raiseTag(keys[0]!, fields, path)
-  return raiseFields(fields, keys, path)
+  if (keys.length === 1 && keys[0]!.charCodeAt(0) === 0x24) return raiseTag(keys[0]!, fields, path, beside)
+  return raiseFields(fields, keys, path, beside)
 }
 
-function raiseFields(fields: Record<string, unknown>, keys: readonly string[], path: Path): unknown {
+function raiseFields(fields: Record<string, unknown>, keys: readonly string[], path: Path, beside: Beside): unknown {
   for (const key of keys) {
     if (pollutes(key, fields[key])) throw new Uncarriable([...path, key], 'a key that is refused')
-    fields[key] = raise(fields[key], [...path, key])
+    fields[key] = raise(fields[key], [...path, key], beside)
   }
   return fields
 }
 
-function raiseTag(tag: string, fields: Record<string, unknown>, path: Path): unknown {
+function raiseTag(tag: string, fields: Record<string, unknown>, path: Path, beside: Beside): unknown {
   const content = fields[tag]
-  const raised = readers[tag]?.(content, path)
+  const raised = readers[tag]?.(content, path, beside)
   if (raised !== undefined) return raised.value
   if (tag in readers) throw new Uncarriable(path, `${tag} without the value that belongs to it`)
   // Not one of ours: an object that happens to have such a key, from somebody who does not know of tags.
-  return raiseFields(fields, [tag], path)
+  return raiseFields(fields, [tag], path, beside)
 }
 
-type Reader = (content: unknown, path: Path) => { value: unknown } | undefined
+type Reader = (content: unknown, path: Path, beside: Beside) => { value: unknown } | undefined
 
 const readers: Readonly<Record<string, Reader>> = {
   [tags.undefined]: () => ({ value: undefined }),
@@ -98,17 +107,17 @@ const readers: Readonly<Record<string, Reader>> = {
   [tags.bigint]: (content) =>
     typeof content === 'string' && /^-?\d{1,10000}$/.test(content) ? { value: BigInt(content) } : undefined,
   [tags.date]: readDate,
-  [tags.bytes]: (content) => {
-    const bytes = typeof content === 'string' ? fromBase64(content) : undefined
+  [tags.bytes]: (content, _path, beside) => {
+    const bytes = typeof content === 'string' ? fromBase64(content) : beside?.[content as number]
     return bytes && { value: bytes }
   },
-  [tags.map]: (content, path) =>
-    isPairs(content) ? { value: new Map(raise(content, path) as [unknown, unknown][]) } : undefined,
-  [tags.set]: (content, path) =>
-    Array.isArray(content) ? { value: new Set(raise(content, path) as unknown[]) } : undefined,
-  [tags.plain]: (content, path) => {
+  [tags.map]: (content, path, beside) =>
+    isPairs(content) ? { value: new Map(raise(content, path, beside) as [unknown, unknown][]) } : undefined,
+  [tags.set]: (content, path, beside) =>
+    Array.isArray(content) ? { value: new Set(raise(content, path, beside) as unknown[]) } : undefined,
+  [tags.plain]: (content, path, beside) => {
     if (typeof content !== 'object' || content === null || Array.isArray(content)) return undefined
-    return { value: raiseFields(content as Record<string, unknown>, Object.keys(content), path) }
+    return { value: raiseFields(content as Record<string, unknown>, Object.keys(content), path, beside) }
   },
 }
 

@@ -10,16 +10,20 @@ export function encodeJson(value: unknown): string | undefined {
 /**
  * The value with everything in tags that JSON does not know. What has nothing of the kind is returned as it is, without
  * a copy; `JSON.stringify` then leaves out fields that are undefined, as every transport does.
+ *
+ * `beside`: for those who can carry bytes as they are: copies of them are put there, and the tags say where.
  */
-export function toTagged(value: unknown): unknown {
+export function toTagged(value: unknown, beside?: Uint8Array[]): unknown {
   try {
-    return lower(value, 0)
+    return lower(value, 0, beside)
   } catch (error) {
     throw error instanceof Refusal || error instanceof RangeError ? locateRefusal(value) : error
   }
 }
 
-function lower(value: unknown, depth: number): unknown {
+type Beside = Uint8Array[] | undefined
+
+function lower(value: unknown, depth: number, beside: Beside): unknown {
   switch (typeof value) {
     case 'string':
     case 'boolean':
@@ -31,7 +35,7 @@ function lower(value: unknown, depth: number): unknown {
     case 'bigint':
       return { [tags.bigint]: String(value) }
     case 'object':
-      return value === null ? null : lowerObject(value, depth)
+      return value === null ? null : lowerObject(value, depth, beside)
     case 'function':
     case 'symbol':
       throw new Refusal()
@@ -42,35 +46,41 @@ function isOrdinary(value: number): boolean {
   return value === 0 ? !Object.is(value, -0) : Number.isFinite(value)
 }
 
-function lowerObject(value: object, depth: number): unknown {
+function lowerObject(value: object, depth: number, beside: Beside): unknown {
   if (depth >= maxDepth) throw new Refusal()
-  if (Array.isArray(value)) return lowerList(value, depth)
+  if (Array.isArray(value)) return lowerList(value, depth, beside)
   if (value instanceof Date) return { [tags.date]: Number.isNaN(value.getTime()) ? null : value.toISOString() }
-  if (value instanceof Uint8Array) return { [tags.bytes]: toBase64(value) }
+  if (value instanceof Uint8Array) return lowerBytes(value, beside)
   if (value instanceof Map)
-    return { [tags.map]: Array.from(value, ([key, part]) => [lower(key, depth + 1), lower(part, depth + 1)]) }
-  if (value instanceof Set) return { [tags.set]: Array.from(value, (part) => lower(part, depth + 1)) }
+    return {
+      [tags.map]: Array.from(value, ([key, part]) => [lower(key, depth + 1, beside), lower(part, depth + 1, beside)]),
+    }
+  if (value instanceof Set) return { [tags.set]: Array.from(value, (part) => lower(part, depth + 1, beside)) }
   if (!isPlain(value)) throw new Refusal()
-  const lowered = lowerFields(value, depth)
+  const lowered = lowerFields(value, depth, beside)
   return looksLikeTag(value) ? { [tags.plain]: lowered } : lowered
 }
 
-function lowerList(list: readonly unknown[], depth: number): unknown {
+function lowerBytes(bytes: Uint8Array, beside: Beside): unknown {
+  return { [tags.bytes]: beside === undefined ? toBase64(bytes) : beside.push(new Uint8Array(bytes)) - 1 }
+}
+
+function lowerList(list: readonly unknown[], depth: number, beside: Beside): unknown {
   let copy: unknown[] | undefined
   for (let at = 0; at < list.length; at++) {
-    const part = lower(list[at], depth + 1)
+    const part = lower(list[at], depth + 1, beside)
     if (part !== list[at]) (copy ??= [...list])[at] = part
   }
   return copy ?? list
 }
 
-function lowerFields(value: Record<string, unknown>, depth: number): unknown {
+function lowerFields(value: Record<string, unknown>, depth: number, beside: Beside): unknown {
   let copy: Record<string, unknown> | undefined
   for (const key of Object.keys(value)) {
     const part = value[key]
     if (part === undefined) continue
     if (pollutes(key, part)) throw new Refusal()
-    const lowered = lower(part, depth + 1)
+    const lowered = lower(part, depth + 1, beside)
     if (lowered !== part) (copy ??= { ...value })[key] = lowered
   }
   return copy ?? value

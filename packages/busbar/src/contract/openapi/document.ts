@@ -1,0 +1,98 @@
+import type { Contract } from '../contract.ts'
+import { timeoutHeader } from '../http/edge.ts'
+import { endTag, errorTag } from '../http/events.ts'
+import type { Method } from '../method.ts'
+import { Describer } from './describer.ts'
+import type { Converters } from './libraries.ts'
+import { describeOperation, timeoutParameter } from './operation.ts'
+import { problemName, problemResponses, problemSchema } from './problems.ts'
+import type { OpenApiDocument, Operation, PathItem } from './types.ts'
+
+export interface DescribeOptions extends Converters {
+  /** The address of the service, where it is not the contract's name. */
+  readonly name?: string | undefined
+}
+
+/** A contract as a document of OpenAPI 3.1: what the service answers over HTTP, as its edge does it. */
+export function describeContract(
+  contract: Contract,
+  { name = contract.name, ...converters }: DescribeOptions = {},
+): OpenApiDocument {
+  const { docs, methods } = contract
+  const describer = new Describer(converters)
+  defineOurs(describer)
+  const paths = new PathItems()
+  for (const [method, spec] of Object.entries(methods))
+    paths.add(name, method, spec, describeOperation(name, method, spec, describer))
+  if (Object.keys(methods).length === 0)
+    describer.notes.push(`${name} is a class without a contract: its methods are known when they are called.`)
+  return {
+    openapi: '3.1.1',
+    info: { title: name, version: '0.0.0', ...(docs !== undefined && { description: docs }) },
+    tags: [{ name, ...(docs !== undefined && { description: docs }) }],
+    paths: paths.items,
+    components: {
+      schemas: describer.schemas.toComponents(),
+      responses: problemResponses(),
+      parameters: { [timeoutParameter]: timeout },
+    },
+    ...(describer.notes.length > 0 && { 'x-busbar-notes': describer.notes }),
+  }
+}
+
+const timeout = {
+  name: timeoutHeader,
+  in: 'header',
+  required: false,
+  description: 'Milliseconds that the caller waits: then the call ends with 504, and with it all that it caused.',
+  schema: { type: 'number', minimum: 0 },
+}
+
+function defineOurs({ schemas }: Describer): void {
+  const problem = schemas.define(problemName, problemSchema)
+  const only = (tag: string, value: object): object => ({
+    type: 'object',
+    properties: { [tag]: value },
+    required: [tag],
+  })
+  schemas.define('busbar.StreamEnd', {
+    ...only(endTag, { const: true }),
+    description: 'The stream has ended by itself.',
+  })
+  schemas.define('busbar.StreamError', { ...only(errorTag, problem), description: 'The stream has failed.' })
+}
+
+/**
+ * Two paths that differ in the names of their parameters only are one path to OpenAPI: the first one's names stand for
+ * both then.
+ */
+class PathItems {
+  readonly items: Record<string, PathItem> = {}
+  readonly #byShape = new Map<string, string>()
+
+  add(service: string, name: string, { http }: Method, operation: Operation): void {
+    const own = http?.path ?? `/${service}/${name}`
+    const shape = own.replaceAll(/\{\w+\}/g, '{}')
+    const path = this.#byShape.get(shape) ?? own
+    this.#byShape.set(shape, path)
+    const verb = http?.verb.toLowerCase() ?? 'post'
+    const item = (this.items[path] ??= {})
+    // `POST /<service>/<method>` comes before a mapping that is written the same way: see `http/paths.ts`.
+    if (Object.hasOwn(item, verb) && http !== undefined) return
+    this.items[path] = {
+      ...item,
+      [verb]: path === own ? operation : renamed(operation, parametersOf(own), parametersOf(path)),
+    }
+  }
+}
+
+function parametersOf(path: string): string[] {
+  return Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => name!)
+}
+
+function renamed(operation: Operation, names: readonly string[], instead: readonly string[]): Operation {
+  const parameters = operation.parameters.map((one) =>
+    'in' in one && one.in === 'path' ? { ...one, name: instead[names.indexOf(one.name)] ?? one.name } : one,
+  )
+  return { ...operation, parameters }
+}

@@ -1,0 +1,63 @@
+import { events, lines } from '../http/events.ts'
+import type { Method } from '../method.ts'
+import type { Describer } from './describer.ts'
+import { describeInput, isOptional } from './input.ts'
+import { failuresOf } from './problems.ts'
+import type { JsonSchema, Operation } from './types.ts'
+
+/** `service`: the address, which is the tag too. */
+export function describeOperation(service: string, name: string, method: Method, describer: Describer): Operation {
+  const subject = `${service}.${name}`
+  const { parameters, requestBody } = describeInput(method, describer, `${subject}.input`)
+  const dataOf = (code: string, { data }: Method['errors'][string]): JsonSchema | undefined =>
+    data && describer.describe(data, 'output', `${subject}.${code}`)
+  return {
+    operationId: subject,
+    tags: [service],
+    ...wordsOf(method),
+    parameters: [...parameters, { $ref: `#/components/parameters/${timeoutParameter}` }],
+    ...(requestBody !== undefined && { requestBody }),
+    responses: {
+      ...successesOf(method, describer, `${subject}.output`),
+      ...failuresOf(method.errors, method.input !== undefined, dataOf),
+    },
+  }
+}
+
+export const timeoutParameter = 'busbar.Timeout'
+
+/** The first line is the title. */
+function wordsOf({ docs, idempotent }: Method): { summary?: string; description?: string } {
+  const text = docs?.trim() ?? ''
+  const [summary] = text.split('\n', 1)
+  const description = [text.includes('\n') ? text : '', idempotent ? 'May be tried again: twice is as once.' : '']
+  const said = description.filter((part) => part !== '').join('\n\n')
+  return { ...(summary !== '' && summary !== undefined && { summary }), ...(said !== '' && { description: said }) }
+}
+
+function successesOf({ kind, output }: Method, describer: Describer, subject: string): Record<string, object> {
+  if (kind === 'stream')
+    return { 200: streamOf(output === undefined ? {} : describer.describe(output, 'output', subject)) }
+  const nothing = { 204: { description: 'No result.' } }
+  if (output === undefined) return nothing
+  const schema = describer.describe(output, 'output', subject)
+  const result = { 200: { description: 'The result.', content: { 'application/json': { schema } } } }
+  return isOptional(output) ? { ...result, ...nothing } : result
+}
+
+/** Neither of the two formats is one JSON text, so the schema is that of one line, or of what one event carries. */
+function streamOf(value: JsonSchema): object {
+  const line = {
+    anyOf: [
+      value,
+      { $ref: '#/components/schemas/busbar.StreamEnd' },
+      { $ref: '#/components/schemas/busbar.StreamError' },
+    ],
+  }
+  return {
+    description:
+      'Values as they come: lines of JSON, the last of which says how the stream ended; or, for those who accept them, ' +
+      'server-sent events, where that is an event `end` or `error`. The schema is that of one line, or of the data of one event.',
+    content: { [lines.type]: { schema: line }, [events.type]: { schema: value } },
+  }
+}
