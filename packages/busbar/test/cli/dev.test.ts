@@ -101,7 +101,7 @@ test(
     const { readFileSync } = require('node:fs')
     require('node:http').createServer(() => {}).listen(3000, () => setTimeout(() => {
       console.log('hanging')
-      setImmediate(() => readFileSync(__dirname + '/fifo'))
+      readFileSync(__dirname + '/fifo')
     }, 500))`
     using folder = new TestFolder({
       ...files,
