@@ -66,11 +66,10 @@ export interface Limits {
   readonly maxHops: number
 }
 
-export interface Service {
+export interface Service extends Placement {
   readonly name: string
-  /** A typed service has a `contract.*` in its folder; everything else is a program. */
-  readonly kind: 'program' | 'typed'
-  readonly run: 'shared'
+  /** A typed service has a `contract.*` in its folder; a command is any other program that listens on `$PORT`. */
+  readonly kind: 'program' | 'typed' | 'command'
   /** The folder it is found in and sees as its working directory. Absolute. */
   readonly path: string
   readonly entry: Entry
@@ -81,14 +80,47 @@ export interface Service {
   readonly stopTimeout: number
   /** Ports of its own beside the gateway. One that the program itself listens on leads there, any other to the service. */
   readonly expose: readonly Address[]
-  /** Which of the ports that the program listens on is the service; undefined for the first HTTP one. */
+  /**
+   * Which of the ports that the program listens on is the service; undefined for the first HTTP one. Of a command: the
+   * port that it listens on whatever `PORT` says.
+   */
   readonly port: number | undefined
 }
 
+/** Where a service's instances run. */
+export interface Placement {
+  readonly run: 'shared' | 'thread' | 'process'
+  /** Services of one group share their threads: the first instance of each the first thread, and so on. */
+  readonly group: string | undefined
+  /** Of a shared service: `workers`. */
+  readonly instances: number
+  /** Calls that an instance takes at a time; undefined for as many as come. */
+  readonly concurrency: number | undefined
+  /** Calls of all callers that may wait for one of the instances; only together with `concurrency`. */
+  readonly queue: number
+  /** Bytes: the heap of a thread, all of a process. */
+  readonly memory: number | undefined
+  /** Flags of Node for a process, behind those of its entry. */
+  readonly nodeOptions: readonly string[]
+  /** Undefined allows all. */
+  readonly permissions: Permissions | undefined
+}
+
+/** Node's permission model. */
+export interface Permissions {
+  /** Absolute, besides the app and Busbar itself. */
+  readonly read: readonly string[]
+  readonly write: readonly string[]
+  readonly allow: readonly ('addons' | 'child-process' | 'wasi' | 'worker')[]
+}
+
 export interface Entry {
-  /** Absolute path of the module. */
+  /** Absolute path of the module; of a command, its first word. */
   readonly file: string
-  /** What stands behind the file in `scripts.start`: the program sees them in `process.argv`. */
+  /**
+   * What stands behind the file in `scripts.start`: the program sees them in `process.argv`. Of a command, the other
+   * words; `$PORT` in them stands for its port.
+   */
   readonly args: readonly string[]
   /** Node's own flags from `scripts.start`, such as `--import ./register.js`. */
   readonly nodeOptions: readonly string[]

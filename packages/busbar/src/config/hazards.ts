@@ -32,9 +32,9 @@ export interface Hazard {
  */
 export async function findHazards(app: App): Promise<Hazard[]> {
   const programs: Program[] = []
-  for (const service of app.services) programs.push(await readProgram(service))
+  for (const service of app.services) if (service.kind !== 'command') programs.push(await readProgram(service))
   const perProgram: Hazard[] = []
   for (const program of programs)
     perProgram.push(...findSourceHazards(program, app), ...(await findNativeHazards(program)))
-  return [...(await findMetricsHazards(programs, app)), ...perProgram]
+  return [...(await findMetricsHazards(programs)), ...perProgram]
 }

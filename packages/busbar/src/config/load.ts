@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { BusbarError } from '../contract/errors.ts'
 import { checkPorts } from './addresses.ts'
@@ -9,7 +8,7 @@ import { checkLimits } from './limits.ts'
 import { type Found, locateApp } from './locate.ts'
 import { orderByNeeds } from './needs.ts'
 import { readPackageFile } from './package-file.ts'
-import { checkPlacement, checkRemotes } from './placement.ts'
+import { checkPlaces, checkRemotes, countOf, isRemote } from './placement.ts'
 import { fillPlaceholders, isPlainObject } from './placeholders.ts'
 import { Problems } from './problems.ts'
 import { readConfig } from './read.ts'
@@ -49,26 +48,27 @@ export async function loadApp(place: string, { env = process.env, overrides = {}
 
 async function resolveApp(context: ServiceContext, filled: unknown, problems: Problems): Promise<App> {
   const { found, config, env } = context
-  const sources = await listServices(context, problems)
+  const sources = (await listServices(context, problems)).filter(({ name }) => !isRemote(filled, name))
   const names = [...new Set([...sources.map(({ name }) => name), ...declaredNames(filled)])]
   if (names.length === 0) problems.addFrom(nothingToRun(context))
-  await checkPlacement(sources, found.root, filled, problems)
   checkLimits(config, problems)
   const services: Service[] = []
   for (const source of sources) {
-    const service = await problems.collect(() => resolveService(source, context))
+    const service = await problems.collect(() => resolveService(source, context, names.length === 1))
     if (service !== undefined) services.push(service)
   }
   const needing = sources.map((source) => ({ name: source.name, needs: source.config.needs ?? [] }))
   const order = orderByNeeds(needing, names, problems)
   const gateway = await resolveGateway({ root: found.root, config, env, names, services }, problems)
   checkPorts(gateway, services, problems)
+  const workers = countOf(config.workers)
+  checkPlaces(services, workers, problems)
   checkRemotes(filled, gateway, services, problems)
   return {
     root: found.root,
     name: await nameOf(found),
     configFile: found.kind === 'config' ? found.file : undefined,
-    workers: config.workers === 'auto' ? availableParallelism() : config.workers,
+    workers,
     accept: config.accept,
     gateway,
     services: services.toSorted((one, other) => order.indexOf(one.name) - order.indexOf(other.name)),

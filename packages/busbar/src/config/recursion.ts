@@ -14,11 +14,17 @@ export async function checkEntryIsProgram(service: string, entry: string): Promi
 /** The same where no entry was found because the folder is an app itself: `"start": "busbar start"`, or a config. */
 export async function checkFolderIsProgram(service: string, folder: string): Promise<void> {
   const start = (await readPackageFile(folder))?.scripts['start'] ?? ''
-  if (/(?:^|[\s/])busbar(?:\s+(?:start|dev)\b|\s*$)/.test(start))
-    throw startsAnApp(service, `scripts.start of ${folder} is \`${start}\``)
+  if (startsBusbar.test(start)) throw startsAnApp(service, `scripts.start of ${folder} is \`${start}\``)
   const config = await findConfig(folder)
   if (config !== undefined) throw startsAnApp(service, `${folder} has a ${basename(config)} and no program`)
 }
+
+/** The same where a command in the app's own folder is `busbar start`. In another folder that is another app, in its own process. */
+export function checkCommandIsProgram(service: string, command: string, folder: string, root: string): void {
+  if (folder === root && startsBusbar.test(command)) throw startsAnApp(service, `its command is \`${command}\``)
+}
+
+const startsBusbar = /(?:^|[\s/])busbar(?:\s+(?:start|dev)\b|\s*$)/
 
 function startsAnApp(service: string, why: string): BusbarError {
   return new BusbarError('ROUTE_LOOP', {

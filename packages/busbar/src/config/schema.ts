@@ -14,10 +14,13 @@ const portNumber = 'a port: an integer from 0 to 65535'
 const port = () => integer(0, 65_535)
 const filled = () => z.string().min(1)
 
-const run = z.enum(['shared']).optional().meta({
-  title: '"shared"',
-  description: 'Where it runs: `shared` puts it into every shared worker, where calls are function calls.',
+const run = z.enum(['shared', 'thread', 'process']).optional().meta({
+  title: '"shared", "thread" or "process"',
+  description:
+    'Where it runs: in every shared worker, in a thread or a process of its own. See [placement](#where-services-run).',
 })
+
+const permitted = ['addons', 'child-process', 'wasi', 'worker'] as const
 
 const env = z
   .record(
@@ -67,16 +70,82 @@ const expose = z
       'Also opens ports of its own. One that the program itself listens on leads there, any other to the service.',
   })
 
+const permissions = z
+  .strictObject({
+    read: z
+      .array(filled().meta({ title: 'a folder or a file' }))
+      .optional()
+      .meta({
+        title: 'a list of folders and files',
+        description: 'What it may read besides the app and Busbar, relative to the folder of the config.',
+      }),
+    write: z
+      .array(filled().meta({ title: 'a folder or a file' }))
+      .optional()
+      .meta({
+        title: 'a list of folders and files',
+        description: 'What it may write, relative to the folder of the config.',
+      }),
+    allow: z
+      .array(z.enum(permitted).meta({ title: permitted.map((one) => `"${one}"`).join(' or ') }))
+      .optional()
+      .meta({
+        title: 'a list of "addons", "child-process", "wasi", "worker"',
+        description: "What else it may do: Node's flags `--allow-…`.",
+      }),
+  })
+  .optional()
+  .meta({
+    title: 'an object of read, write and allow',
+    description: "Holds a process to Node's permission model; `{}` allows to read the app, and nothing else.",
+  })
+
 const serviceObject = z.strictObject({
-  path: filled().meta({
+  path: filled().optional().meta({
     title: 'a folder or a file',
-    description: 'Where it is, relative to the folder of the config.',
+    description:
+      'Where it is, relative to the folder of the config. Of a `command`: the folder it runs in, if another.',
   }),
   entry: filled().optional().meta({
     title: 'a file',
     description: 'The module to start, relative to `path`. Else it is found: see below.',
   }),
+  command: filled().optional().meta({
+    title: 'a command line',
+    description: 'Instead of a module: any program that listens on the port in the variable `PORT`, or `$PORT` here.',
+  }),
   run,
+  group: filled().optional().meta({
+    title: 'a name',
+    description: 'Services with the same group share a thread.',
+  }),
+  instances: z
+    .union([integer(1, 1_024), z.enum(['auto', 'cpus-1'])])
+    .optional()
+    .meta({
+      title: 'an integer from 1 to 1024, "auto" or "cpus-1"',
+      description: 'How many copies run, each in a thread or process of its own; `auto`: one per usable processor.',
+    }),
+  concurrency: integer(1, 1_000_000).optional().meta({
+    title: 'an integer from 1 to 1000000',
+    description: 'How many calls an instance takes at a time; more wait.',
+  }),
+  queue: integer(0, 1_000_000).optional().meta({
+    title: 'an integer from 0 to 1000000',
+    description: 'How many calls may wait where `concurrency` is given; a further one is refused. Else 256.',
+  }),
+  memory: size().optional().meta({
+    title: bytes,
+    description: 'Of a thread: its heap. Of a process: all of its memory. An instance that exceeds it is replaced.',
+  }),
+  nodeOptions: z
+    .union([z.string(), z.array(filled().meta({ title: 'a flag' }))])
+    .optional()
+    .meta({
+      title: "Node's flags, as text or a list",
+      description: 'Flags of a process, behind those of `scripts.start`.',
+    }),
+  permissions,
   env,
   envFile,
   needs: z
@@ -193,7 +262,8 @@ export const appSchema = z
       .prefault(1)
       .meta({
         title: 'an integer from 1 to 1024, or "auto"',
-        description: 'How many shared workers, each with a copy of every service; `auto`: one per usable processor.',
+        description:
+          'How many shared workers, each with a copy of every shared service; `auto`: one per usable processor.',
       }),
     accept: z.enum(['balanced', 'reusePort']).prefault('balanced').meta({
       title: '"balanced" or "reusePort"',

@@ -2,12 +2,15 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { BusbarError } from '../contract/errors.ts'
 import type { Address, Service } from './app.ts'
 import { findContract, findConventional, findEntry, findTypedEntry, type FoundEntry } from './entry.ts'
+import { commandEntry } from './command.ts'
 import { readServiceEnv } from './environment.ts'
 import type { Found } from './locate.ts'
 import { checkServiceName, toServiceName } from './names.ts'
 import { readPackageFile } from './package-file.ts'
 import { kindOf, namesIn, nearestPath } from './places.ts'
+import { resolvePlacement } from './placement.ts'
 import type { Problems } from './problems.ts'
+import { checkCommandIsProgram } from './recursion.ts'
 import type { ParsedConfig, ParsedService } from './schema.ts'
 
 /** A service as it was listed or found, before anything of it was looked at. */
@@ -30,8 +33,11 @@ export async function listServices({ found, config }: ServiceContext, problems: 
   return sources
 }
 
-/** Looks up what a service's config names, and fills what it leaves out. Throws the first thing that is wrong. */
-export async function resolveService(source: ServiceSource, context: ServiceContext): Promise<Service> {
+/**
+ * Looks up what a service's config names, and fills what it leaves out. Throws the first thing that is wrong. `alone`:
+ * there is no other in the app.
+ */
+export async function resolveService(source: ServiceSource, context: ServiceContext, alone: boolean): Promise<Service> {
   const { name, config } = source
   const { found, env: processEnv } = context
   const { defaults, stopTimeout } = context.config
@@ -52,7 +58,7 @@ export async function resolveService(source: ServiceSource, context: ServiceCont
   return {
     name,
     kind,
-    run: 'shared',
+    ...resolvePlacement({ name, kind, config, app: context.config, root: found.root, alone }),
     path,
     entry,
     env,
@@ -103,11 +109,6 @@ function discoveredHint(config: ParsedConfig, name: string): string | undefined 
   return `Rename the folder services/${name}, or list it: services: { '${toServiceName(name)}': './services/${name}' }.`
 }
 
-/** A folder with a contract is a typed service; a program is known by its file, too. */
-export async function isTyped({ config }: ServiceSource, root: string): Promise<boolean> {
-  return (await findContract(resolve(root, config.path))) !== undefined
-}
-
 interface FoundModule {
   readonly path: string
   readonly kind: Service['kind']
@@ -116,10 +117,17 @@ interface FoundModule {
 
 async function findModule(source: ServiceSource, root: string): Promise<FoundModule> {
   const { name, config } = source
-  const path = resolve(root, config.path)
+  if (config.path === undefined && config.command === undefined) throw nothingNamed(name)
+  const path = resolve(root, config.path ?? '.')
   const kind = await kindOf(path)
   if (kind === 'missing') throw await notFound(name, path)
-  if (await isTyped(source, root)) return { path, kind: 'typed', found: await findTypedEntry(path, name, config.entry) }
+  const contract = config.path === undefined ? undefined : await findContract(path)
+  if (config.command !== undefined) {
+    checkCommandIsProgram(name, config.command, path, root)
+    return { path, kind: 'command', found: commandEntry({ name, command: config.command, path, kind, contract }) }
+  }
+  // A folder with a contract is a typed service; a program is known by its file, too.
+  if (contract !== undefined) return { path, kind: 'typed', found: await findTypedEntry(path, name, config.entry) }
   if (kind === 'folder') return { path, kind: 'program', found: await findEntry(path, name, config.entry) }
   if (config.entry === undefined) {
     const folder = dirname(path)
@@ -129,6 +137,14 @@ async function findModule(source: ServiceSource, root: string): Promise<FoundMod
     service: name,
     message: `services.${name} has an entry, but its path ${path} is a file already`,
     hint: 'Let path be the folder, or leave entry out.',
+  })
+}
+
+function nothingNamed(name: string): BusbarError {
+  return new BusbarError('CONFIG_INVALID', {
+    service: name,
+    message: `services.${name} has neither a path nor a command`,
+    hint: 'Let path be its folder; a program that is not for Node has a command.',
   })
 }
 

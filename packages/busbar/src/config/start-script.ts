@@ -70,7 +70,7 @@ function isNode(word: string | undefined): boolean {
 }
 
 /** Splits as a shell would; undefined where it takes a shell to understand (`&&`, `|`, `$NAME`, a glob). */
-function splitWords(script: string): string[] | undefined {
+export function splitWords(script: string): string[] | undefined {
   const pattern = /\s*((?:'[^']*'|"(?:[^"\\$`]|\\.)*"|\\[^\n]|[^\s'"\\&|;<>()$`*?!#~{}])+)(?=\s|$)/gy
   const words: string[] = []
   const text = script.trim()

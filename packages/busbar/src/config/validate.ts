@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import { allKeys, keysAt, nodeAt } from './json-schema.ts'
-import { laterKeys, laterRuns } from './later.ts'
+import { laterKeys } from './later.ts'
 import { nearest } from './nearest.ts'
 import { showPath, showValue } from './paths.ts'
 import { isPlainObject, unfilled } from './placeholders.ts'
@@ -96,27 +96,14 @@ function reportName(path: Path, problems: Problems): void {
 function reportValue(path: Path, value: unknown, problems: Problems): void {
   const found = valueAt(value, path)
   if (found === unfilled) return
-  const instead = path.at(-1) === 'run' && typeof found === 'string' ? laterRuns[found] : undefined
-  if (instead !== undefined)
-    return problems.add('PLACEMENT_UNSUPPORTED', {
-      message: `${showPath(path)} is "${String(found)}", which this version does not have yet`,
-      hint: instead,
-    })
   if (path.length === 1 && path[0] === 'workers' && isPlainObject(found))
     return problems.add('PLACEMENT_UNSUPPORTED', {
       message: 'workers is an object, and this version does not scale by itself yet',
       hint: "Give a number, or 'auto'.",
     })
-  // What a service is called instead of its folder: the key that comes later has been reported.
-  if (path.at(-1) === 'path' && found === undefined && usesLaterKey(value, path)) return
   problems.add('CONFIG_INVALID', {
     message: `${showPath(path)} is ${showValue(found)}; allowed is ${nodeAt(path)?.title ?? 'something else'}`,
   })
-}
-
-function usesLaterKey(value: unknown, path: Path): boolean {
-  const service = valueAt(value, path.slice(0, -1))
-  return isPlainObject(service) && ('command' in service || 'remote' in service)
 }
 
 function isOfService(path: Path): boolean {

@@ -132,12 +132,6 @@ const configs: readonly Broken[] = [
     says: ['services.web is 1', 'a folder or file, or an object'],
   },
   {
-    what: 'a service without a path',
-    config: { services: { web: {} } },
-    code: 'CONFIG_INVALID',
-    says: ['services.web.path is nothing', 'a folder or a file'],
-  },
-  {
     what: 'a need that is a number',
     config: web({ needs: [1] }),
     code: 'CONFIG_INVALID',
@@ -536,43 +530,142 @@ const configs: readonly Broken[] = [
     says: ['service self', 'busbar.js'],
   },
 
-  // What comes later
+  // Placement
   {
-    what: 'several programs and no word on where they run',
-    config: { services: two },
-    code: 'PLACEMENT_UNSUPPORTED',
-    says: ['web, stock', "defaults: { run: 'shared' }"],
+    what: 'a place that there is not',
+    config: web({ run: 'cluster' }),
+    code: 'CONFIG_INVALID',
+    says: ['services.web.run is "cluster"', '"shared", "thread" or "process"'],
   },
-  {
-    what: 'one of several programs without a word on where it runs',
-    config: { services: { web: { path: 'web', run: 'shared' }, stock: 'stock' } },
-    code: 'PLACEMENT_UNSUPPORTED',
-    says: ['stock:'],
-  },
-  ...['thread', 'process'].map((run): Broken => ({
-    what: `run: '${run}'`,
-    config: web({ run }),
-    code: 'PLACEMENT_UNSUPPORTED',
-    says: ['services.web.run', run, "run: 'shared'"],
+  ...Object.entries({ group: 'a', instances: 2, concurrency: 1, memory: '64mb' }).map(([key, value]): Broken => ({
+    what: `${key} of a shared service`,
+    config: { services: { web: { path: './web', run: 'shared', [key]: value }, stock: './stock' } },
+    code: 'CONFIG_INVALID',
+    says: [`services.web.${key}: `, "run is 'shared'", "run: 'thread'"],
   })),
   {
-    what: "run: 'thread' for all",
-    config: { ...app, defaults: { run: 'thread' } },
-    code: 'PLACEMENT_UNSUPPORTED',
-    says: ['defaults.run'],
+    what: 'instances where all services are shared',
+    config: { defaults, services: { web: { path: './web', instances: 'auto' } } },
+    code: 'CONFIG_INVALID',
+    says: ['services.web.instances: ', '`workers`'],
   },
-  ...['group', 'instances', 'concurrency', 'memory', 'openapi'].map((key): Broken => ({
+  {
+    what: 'a group of processes',
+    config: web({ run: 'process', group: 'a' }),
+    code: 'CONFIG_INVALID',
+    says: ['services.web.group: ', "run is 'process'"],
+  },
+  {
+    what: 'a service in two groups',
+    config: web({ run: 'thread', group: ['a', 'b'] }),
+    code: 'CONFIG_INVALID',
+    says: ['services.web.group is a list', 'a name'],
+  },
+  {
+    what: 'a group of which one service has a limit of memory',
+    config: {
+      services: { web: { path: './web', group: 'a', memory: '64mb' }, stock: { path: './stock', group: 'a' } },
+    },
+    code: 'CONFIG_INVALID',
+    says: ['services.stock has no memory', 'group a'],
+  },
+  ...Object.entries({ nodeOptions: '--expose-gc', permissions: {} }).map(([key, value]): Broken => ({
+    what: `${key} of a thread`,
+    config: web({ run: 'thread', [key]: value }),
+    code: 'CONFIG_INVALID',
+    says: [`services.web.${key}: `, "Write run: 'process'"],
+  })),
+  {
+    what: 'flags of Node that take a shell',
+    config: web({ run: 'process', nodeOptions: '--title $NAME' }),
+    code: 'CONFIG_INVALID',
+    says: ['services.web.nodeOptions', 'takes a shell', 'Write a list'],
+  },
+  {
+    what: 'a permission that there is not',
+    config: web({ run: 'process', permissions: { allow: ['network'] } }),
+    code: 'CONFIG_INVALID',
+    says: ['services.web.permissions.allow[0] is "network"', '"child-process"'],
+  },
+  {
+    what: 'less memory than a process takes',
+    config: web({ run: 'process', memory: '10mb' }),
+    code: 'CONFIG_INVALID',
+    says: ['services.web.memory: ', '96mb or more'],
+  },
+  {
+    what: 'a queue without a concurrency',
+    config: web({ run: 'thread', queue: 1 }),
+    code: 'CONFIG_INVALID',
+    says: ['services.web.queue: ', 'concurrency'],
+  },
+  {
+    what: 'more threads than there may be',
+    config: {
+      services: { web: { path: './web', instances: 1024 }, stock: { path: './stock', run: 'process', instances: 2 } },
+    },
+    code: 'CONFIG_INVALID',
+    says: ['1027 threads and processes', '1024'],
+  },
+  ...['./stock', undefined].map((path): Broken => ({
+    what: `a command that is a thread${path === undefined ? '' : ', in a folder of its own'}`,
+    config: { services: { pages: { command: 'next start', path, run: 'thread' }, web: './web' } },
+    code: 'CONFIG_INVALID',
+    says: ['services.pages.run: ', "'thread'"],
+  })),
+  ...Object.entries({ entry: 'index.js', expose: 1, memory: 1, nodeOptions: '--x', group: 'a' }).map(
+    ([key, value]): Broken => ({
+      what: `${key} of a command`,
+      config: { services: { pages: { command: 'next start', [key]: value }, web: './web' } },
+      code: 'CONFIG_INVALID',
+      says: [`services.pages.${key}: a command cannot have it`],
+    }),
+  ),
+  {
+    what: 'one port for several instances of a command',
+    config: { services: { pages: { command: 'next start', port: 8080, instances: 2 } } },
+    code: 'CONFIG_INVALID',
+    says: ['services.pages.port: ', 'PORT'],
+  },
+  ...['next start && echo', 'next start -H $HOST', ' '].map((command): Broken => ({
+    what: `a command that takes a shell: ${command}`,
+    config: { services: { pages: { command } } },
+    code: 'CONFIG_INVALID',
+    says: ['services.pages.command', 'takes a shell', "sh -c 'exec …'"],
+  })),
+  {
+    what: 'a command in the folder of a typed service',
+    config: { services: { web: { path: './web', command: 'next start' } } },
+    files: { 'web/contract.js': program },
+    code: 'CONFIG_INVALID',
+    says: ['services.web has a command (next start)', 'contract.js'],
+  },
+  {
+    what: 'a command whose path is a file',
+    config: { services: { web: { path: './web/index.js', command: 'next start' } } },
+    code: 'CONFIG_INVALID',
+    says: ['services.web has a command', 'web/index.js is a file'],
+  },
+  {
+    what: 'a command that starts the app itself',
+    config: { services: { web: { command: 'npx busbar start' } } },
+    code: 'ROUTE_LOOP',
+    says: ['service web', 'npx busbar start'],
+  },
+  {
+    what: 'a service that is nothing',
+    config: { services: { web: { run: 'thread' } } },
+    code: 'CONFIG_INVALID',
+    says: ['services.web has neither a path nor a command'],
+  },
+
+  // What comes later
+  ...['openapi'].map((key): Broken => ({
     what: key,
     config: web({ [key]: 1 }),
     code: 'PLACEMENT_UNSUPPORTED',
     says: [`services.web.${key}`, 'Leave it out'],
   })),
-  {
-    what: 'a command',
-    config: { services: { pages: { command: 'next start' } } },
-    code: 'PLACEMENT_UNSUPPORTED',
-    says: ['services.pages.command', 'Give `path`'],
-  },
   {
     what: 'a remote',
     config: { services: { stock: { remote: 'tls://10.0.0.7:7001' } } },
@@ -770,13 +863,11 @@ describe('a config with several faults', () => {
       'CONFIG_INVALID',
       'CONFIG_INVALID',
       'CONFIG_INVALID',
+      'CONFIG_INVALID',
       'CONFIG_KEY_UNKNOWN',
       'CONFIG_KEY_UNKNOWN',
       'CONFIG_VARIABLE_MISSING',
       'NEEDS_CYCLE',
-      'PLACEMENT_UNSUPPORTED',
-      'PLACEMENT_UNSUPPORTED',
-      'PLACEMENT_UNSUPPORTED',
       'PLACEMENT_UNSUPPORTED',
       'ROUTE_UNKNOWN_SERVICE',
       'SERVICE_NAME_INVALID',
@@ -785,7 +876,7 @@ describe('a config with several faults', () => {
     ])
     assert.equal(error.code, found[0]?.code)
     for (const { code, message } of found) assert.ok(error.message.includes(`${code}: ${message}`))
-    assert.match(error.message, /^17 problems in .*busbar\.config\.json:\n/)
+    assert.match(error.message, /^15 problems in .*busbar\.config\.json:\n/)
   })
 
   it('tells of a service that is named elsewhere although it is broken itself', async () => {

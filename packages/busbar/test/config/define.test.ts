@@ -33,10 +33,9 @@ describe('defineApp', () => {
       defineApp({ stopTimeout: '5x' }),
       // @ts-expect-error: any text for a number
       defineApp({ gateway: { port } }),
-      // @ts-expect-error: a placement that comes later
-      defineApp({ services: { web: { path: './web', run: 'thread' } } }),
-      // @ts-expect-error: a service without a path
-      defineApp({ services: { web: { run: 'shared' } } }),
+      defineApp({ services: { web: { path: './web', run: 'thread', instances: 'cpus-1', memory: '64mb' } } }),
+      // @ts-expect-error: a placement that there is not
+      defineApp({ services: { web: { path: './web', run: 'cluster' } } }),
       // @ts-expect-error: a function that returns no config
       defineApp(() => 1),
     ]
@@ -62,14 +61,24 @@ const everyKey: Readonly<Record<string, readonly [value: unknown, read: (app: Ap
   'limits.maxHeaderSize': [1, (app) => app.limits.maxHeaderSize],
   'limits.maxBodySize': [1, (app) => app.limits.maxBodySize],
   'limits.maxHops': [1, (app) => app.limits.maxHops],
-  'defaults.run': ['shared', (app) => app.services[0]?.run],
+  'defaults.run': ['process', (app) => app.services[0]?.run],
   'defaults.env': [{ A: 'x' }, (app) => app.services[0]?.env['A'], 'x'],
   'defaults.envFile': ['x.env', (app) => app.services[0]?.env['A'], 'file'],
   'defaults.startTimeout': [1, (app) => app.services[0]?.startTimeout],
   'defaults.stopTimeout': [1, (app) => app.services[0]?.stopTimeout],
   'services.<name>.path': ['other', (app) => app.services[0]?.path, /other$/],
   'services.<name>.entry': ['second.js', (app) => app.services[0]?.entry.file, /second\.js$/],
-  'services.<name>.run': ['shared', (app) => app.services[0]?.run],
+  'services.<name>.command': ['next start', (app) => app.services[0]?.entry.args, ['start']],
+  'services.<name>.run': ['thread', (app) => app.services[0]?.run],
+  'services.<name>.group': ['checkout', (app) => app.services[0]?.group],
+  'services.<name>.instances': [3, (app) => app.services[0]?.instances],
+  'services.<name>.concurrency': [4, (app) => app.services[0]?.concurrency],
+  'services.<name>.queue': [5, (app) => app.services[0]?.queue],
+  'services.<name>.memory': ['64mb', (app) => app.services[0]?.memory, 64 * 1024 ** 2],
+  'services.<name>.nodeOptions': ['--a --b', (app) => app.services[0]?.nodeOptions, ['--a', '--b']],
+  'services.<name>.permissions.read': [['/a'], (app) => app.services[0]?.permissions?.read],
+  'services.<name>.permissions.write': [['/a'], (app) => app.services[0]?.permissions?.write],
+  'services.<name>.permissions.allow': [['worker'], (app) => app.services[0]?.permissions?.allow],
   'services.<name>.env': [{ A: 1 }, (app) => app.services[0]?.env['A'], '1'],
   'services.<name>.envFile': ['x.env', (app) => app.services[0]?.env['A'], 'file'],
   'services.<name>.needs': [['stock'], (app) => app.services[1]?.needs],
@@ -81,7 +90,7 @@ const everyKey: Readonly<Record<string, readonly [value: unknown, read: (app: Ap
 
 /** Objects whose keys are listed themselves, and what other tests read: TLS files, the parts of `expose`. */
 const elsewhere =
-  /^(gateway|limits|defaults|services|services\.<name>|gateway\.tls(\..*)?|services\.<name>\.expose\..*)$/
+  /^(gateway|limits|defaults|services|services\.<name>|gateway\.tls(\..*)?|services\.<name>\.permissions|services\.<name>\.expose\..*)$/
 
 describe('every key of a config', () => {
   it('is in the table of this test', () => {
@@ -105,8 +114,18 @@ describe('every key of a config', () => {
     })
 })
 
+/** What a key needs beside it. */
+const beside: Readonly<Record<string, object>> = {
+  command: { path: undefined },
+  queue: { concurrency: 1 },
+  nodeOptions: { run: 'process' },
+  read: { run: 'process' },
+  write: { run: 'process' },
+  allow: { run: 'process' },
+}
+
 function configWith(key: string, value: unknown): object {
-  const services = { web: { path: 'web', run: 'shared' }, stock: { path: 'stock', run: 'shared' } }
+  const services = { web: { path: 'web', ...beside[key.split('.').at(-1)!] }, stock: { path: 'stock' } }
   const [last, ...above] = key.replace('<name>', 'web').split('.').toReversed()
   const config: Record<string, unknown> = { services }
   let at = config

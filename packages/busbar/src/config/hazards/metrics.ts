@@ -1,25 +1,34 @@
 import { realpath } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import type { App } from '../app.ts'
+import type { Service } from '../app.ts'
 import type { Hazard } from '../hazards.ts'
 import type { Program } from './program.ts'
 
 /** Packages that register their metrics in the default registry of the prom-client that they find. */
 const users = ['prom-client', 'fastify-metrics', 'express-prom-bundle', '@willsoto/nestjs-prometheus'] as const
 
-/** The default registry of prom-client is one per copy of the module, so per thread. */
-export async function findMetricsHazards(programs: readonly Program[], { workers }: App): Promise<Hazard[]> {
-  const copies = new Map<string, string[]>()
+/** The default registry of prom-client is one per copy of the module and per thread. */
+export async function findMetricsHazards(programs: readonly Program[]): Promise<Hazard[]> {
+  const using: { service: Service; copy: string }[] = []
   for (const program of programs) {
     const copy = await findCopy(program)
-    if (copy !== undefined) copies.set(copy, [...(copies.get(copy) ?? []), program.service.name])
+    if (copy !== undefined) using.push({ service: program.service, copy })
   }
-  const groups = [...copies.values()]
-  const split = workers > 1 ? groups.flat() : []
+  const together = [...Map.groupBy(using, ({ service, copy }) => `${threadOf(service)} ${copy}`).values()]
+  const split = Map.groupBy(
+    using.filter(({ service }) => service.instances > 1),
+    ({ service }) => service.instances,
+  )
+  const names = (some: typeof using): string[] => some.map(({ service }) => service.name)
   return [
-    ...groups.filter((services) => services.length > 1).map(shared),
-    ...(split.length > 0 ? [perWorker(split, workers)] : []),
+    ...together.filter((some) => some.length > 1).map((some) => shared(names(some))),
+    ...[...split].map(([instances, some]) => perInstance(names(some), instances)),
   ]
+}
+
+/** The same for services that share their threads. */
+function threadOf({ name, run, group }: Service): string {
+  return run === 'shared' ? run : group === undefined ? `service:${name}` : `group:${group}`
 }
 
 function shared(services: readonly string[]): Hazard {
@@ -31,12 +40,12 @@ function shared(services: readonly string[]): Hazard {
   }
 }
 
-function perWorker(services: readonly string[], workers: number): Hazard {
+function perInstance(services: readonly string[], instances: number): Hazard {
   return {
     code: 'METRICS_PER_WORKER',
     services,
-    message: `${services.join(', ')} use prom-client, and each of the ${workers} workers counts by itself: a scrape sees the one it reaches`,
-    hint: 'Run one worker, or let the metrics carry the number of the worker.',
+    message: `${services.join(', ')} use prom-client, and each of the ${instances} instances counts by itself: a scrape sees the one it reaches`,
+    hint: 'Run one instance, or let the metrics carry the number of the worker.',
   }
 }
 

@@ -13,6 +13,7 @@ const largestBinary = 64 * 1024 * 1024
  * self-register" (node: src/node_binding.cc, DLOpen).
  */
 export async function findNativeHazards({ service, dependencies }: Program): Promise<Hazard[]> {
+  if (service.run === 'process') return []
   const found: string[] = []
   for (const name of dependencies) {
     const folder = await findPackage(service.path, name)
@@ -24,7 +25,7 @@ export async function findNativeHazards({ service, dependencies }: Program): Pro
       code: 'NATIVE_ADDON',
       services: [service.name],
       message: `${service.name} depends on ${found.join(', ')}, native code that cannot be loaded in a worker`,
-      hint: 'Use a version built on Node-API, or run this program outside of Busbar.',
+      hint: "Use a version built on Node-API, or write run: 'process'.",
     },
   ]
 }

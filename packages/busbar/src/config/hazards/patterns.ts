@@ -7,7 +7,9 @@ export function findSourceHazards(program: Program, app: App): Hazard[] {
   return [...chdir(program), ...relativePath(program, app), ...cluster(program), ...notStrippable(program)]
 }
 
+/** A process has a folder of its own. */
 function chdir({ service, sources }: Program): Hazard[] {
+  if (service.run === 'process') return []
   const places = find(sources, 'code', /(?<![.\w])(?:process\s*\.\s*)?chdir\s*\(/)
   return hazard('CHDIR', service.name, places, {
     message: 'calls process.chdir(), which throws in a worker',
@@ -25,9 +27,9 @@ const relativeFile = new RegExp(
   `\\b(?:${fileCalls})\\s*\\(\\s*(['"\`])(?![/\\\\:]|[A-Za-z]:|file:|\\$\\{)[^'"\`\\n]+\\1`,
 )
 
-/** An app of one service has the folder of that service as its own; threads of a process cannot differ in it. */
+/** A process has its own folder, and so has an app of one service; threads of a process cannot differ in it. */
 function relativePath({ service, sources }: Program, { services }: App): Hazard[] {
-  if (services.length < 2) return []
+  if (services.length < 2 || service.run === 'process') return []
   return hazard('RELATIVE_PATH', service.name, find(sources, 'text', relativeFile), {
     message: 'opens a file by a relative path, which starts where Busbar was started, not in the folder of the service',
     hint: "Make it absolute: path.resolve('…') does, or new URL('…', import.meta.url).",

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { availableParallelism } from 'node:os'
+import { describe, it } from 'node:test'
+import type { Service } from '../../src/config/app.ts'
+import { loadApp } from '../../src/config/load.ts'
+import { TestFolder } from '../support/folder.ts'
+
+/** The services of an app that has a program in `web`, a typed service in `stock` and a folder `pages`. */
+async function services(config: object): Promise<Readonly<Record<string, Service>>> {
+  using folder = new TestFolder({
+    'busbar.config.json': config,
+    'web/index.js': '',
+    'stock/index.js': '',
+    'stock/contract.js': '',
+    'pages/page.html': '',
+  })
+  const app = await loadApp(folder.path, { env: {} })
+  return Object.fromEntries(app.services.map((service) => [service.name, service]))
+}
+
+const runs = (found: Readonly<Record<string, Service>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(found).map(([name, { run }]) => [name, run]))
+
+describe('where a service runs that does not say so', () => {
+  it('is a thread for a program, the shared workers for a typed service, a process for a command', async () => {
+    const found = await services({ services: { web: './web', stock: './stock', pages: { command: 'serve' } } })
+    assert.deepEqual(runs(found), { web: 'thread', stock: 'shared', pages: 'process' })
+  })
+
+  it('is the shared workers for the only program of an app, which `workers` multiplies', async () => {
+    const { web } = await services({ workers: 3, services: { web: './web' } })
+    assert.deepEqual([web?.run, web?.instances], ['shared', 3])
+  })
+
+  it('is what `defaults` say, but for a group and a command', async () => {
+    const found = await services({
+      defaults: { run: 'shared' },
+      services: { web: './web', stock: { path: './stock', group: 'a' }, pages: { command: 'serve' } },
+    })
+    assert.deepEqual(runs(found), { web: 'shared', stock: 'thread', pages: 'process' })
+  })
+})
+
+describe('the instances of a service', () => {
+  it('may follow the processors', async () => {
+    const found = await services({
+      services: {
+        web: { path: './web', instances: 'auto' },
+        stock: { path: './stock', run: 'process', instances: 'cpus-1' },
+      },
+    })
+    const processors = availableParallelism()
+    assert.deepEqual([found['web']?.instances, found['stock']?.instances], [processors, Math.max(1, processors - 1)])
+  })
+})
+
+describe('a command', () => {
+  const command = async (line: string): Promise<Service> =>
+    (await services({ services: { pages: { path: './pages', command: line }, web: './web' } }))['pages']!
+
+  it('runs in its folder, else in that of the config', async () => {
+    const found = await services({ services: { pages: { path: './pages', command: 'a' }, web: { command: 'b' } } })
+    assert.match(found['pages']!.path, /pages$/)
+    assert.equal(found['web']!.path, found['pages']!.path.replace(/.pages$/, ''))
+  })
+
+  it('is split into words as a shell would', async () => {
+    const { entry } = await command(`sh -c 'exec next start' "two words" one\\ word`)
+    assert.deepEqual([entry.file, ...entry.args], ['sh', '-c', 'exec next start', 'two words', 'one word'])
+  })
+
+  it('may name its port', async () => {
+    assert.deepEqual((await command('serve --listen=$PORT -p $PORT')).entry.args, ['--listen=$PORT', '-p', '$PORT'])
+  })
+})
+
+describe('permissions', () => {
+  it('are absolute, from the folder of the config', async () => {
+    const { web } = await services({
+      services: { web: { path: './web', run: 'process', permissions: { write: ['data'], allow: ['worker'] } } },
+    })
+    assert.match(web!.permissions!.write[0]!, /^\/.*\/data$|^[A-Z]:/)
+    assert.deepEqual([web!.permissions!.read, web!.permissions!.allow], [[], ['worker']])
+  })
+})
