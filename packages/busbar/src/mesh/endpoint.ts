@@ -43,7 +43,9 @@ export interface RemoteEndpoint {
   readonly link: Link
   /** It implements a contract. Over HTTP it answers like any other. */
   readonly typed: boolean
-  /** How busy it is, for comparing instances of one service; the smaller the better. */
+  /** Its worker's row in the shared memory, where both are threads: what it says of itself is read there. */
+  readonly row?: number | undefined
+  /** Where they are not: calls that it had in flight when it last said so. */
   readonly load?: number
   /** Of a service with a limit to what it does at a time. */
   readonly admission?: Admission
@@ -64,6 +66,8 @@ export interface Admission {
 export interface TcpEndpoint {
   readonly at: 'tcp'
   readonly service: string
+  /** Which of the service's instances it is. */
+  readonly index: number
   readonly state: EndpointState
   readonly host: string
   readonly port: number

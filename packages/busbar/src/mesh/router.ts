@@ -1,4 +1,8 @@
+import { noLoads, type Loads } from './balance/loads.ts'
+import { type FindOptions, ServiceInstances } from './balance/service-instances.ts'
 import type { Endpoint, EndpointState, LocalEndpoint, RemoteEndpoint, TcpEndpoint } from './endpoint.ts'
+
+export type { FindOptions } from './balance/service-instances.ts'
 
 const suffix = '.internal'
 
@@ -7,18 +11,17 @@ export type ServiceState = 'starting' | EndpointState
 
 /** Knows which of the app's services answer, by which name and where. */
 export class Router {
-  readonly #names: ReadonlySet<string>
-  readonly #local = new Map<string, LocalEndpoint>()
-  readonly #elsewhere = new Map<string, readonly (RemoteEndpoint | TcpEndpoint)[]>()
-  readonly #removed = new Set<string>()
+  readonly #services: ReadonlyMap<string, ServiceInstances>
+  /** Services that had an instance once. */
+  readonly #known = new Set<string>()
 
   /** `names`: all services of the app, whether they have started or not. */
-  constructor(names: Iterable<string>) {
-    this.#names = new Set(names)
+  constructor(names: Iterable<string>, loads: Loads = noLoads) {
+    this.#services = new Map([...names].map((name) => [name, new ServiceInstances(name, loads)]))
   }
 
   get names(): readonly string[] {
-    return [...this.#names]
+    return [...this.#services.keys()]
   }
 
   /**
@@ -31,46 +34,48 @@ export class Router {
     const lower = hostname.slice(0, end).toLowerCase()
     if (!lower.endsWith(suffix)) return undefined
     const name = lower.slice(0, -suffix.length)
-    return this.#names.has(name) ? name : undefined
+    return this.#services.has(name) ? name : undefined
   }
 
-  add(endpoint: LocalEndpoint): void {
-    this.#local.set(endpoint.service, endpoint)
-    this.#removed.delete(endpoint.service)
+  /** `index`: which of the service's instances it is. */
+  add(endpoint: LocalEndpoint, index = 0): void {
+    this.#of(endpoint.service).setLocal(endpoint, index)
   }
 
   remove(endpoint: LocalEndpoint): void {
-    if (this.#local.get(endpoint.service) !== endpoint) return
-    this.#local.delete(endpoint.service)
-    this.#removed.add(endpoint.service)
+    const instances = this.#of(endpoint.service)
+    if (instances.local === endpoint) instances.setLocal(undefined, 0)
   }
 
   addRemote(endpoint: RemoteEndpoint | TcpEndpoint): void {
-    this.#elsewhere.set(endpoint.service, [...(this.#elsewhere.get(endpoint.service) ?? []), endpoint])
-    this.#removed.delete(endpoint.service)
+    this.#of(endpoint.service).add(endpoint)
   }
 
   removeRemote(endpoint: RemoteEndpoint | TcpEndpoint): void {
-    const left = (this.#elsewhere.get(endpoint.service) ?? []).filter((other) => other !== endpoint)
-    this.#elsewhere.set(endpoint.service, left)
-    if (left.length === 0) this.#removed.add(endpoint.service)
+    this.#of(endpoint.service).remove(endpoint)
   }
 
-  /** The instance a call goes to; undefined while none serves. */
-  find(service: string): Endpoint | undefined {
-    const endpoint = this.#local.get(service)
-    if (endpoint?.state === 'serving') return endpoint
-    return this.#elsewhere.get(service)?.find(({ state }) => state === 'serving')
+  /** The instance that a call goes to; undefined while none serves. Asked once per call: the next may go elsewhere. */
+  find(service: string, options?: FindOptions): Endpoint | undefined {
+    return this.#services.get(service)?.find(options)
   }
 
   /** The instance in this thread, in whatever state: for calls that came here to be answered. */
   local(service: string): LocalEndpoint | undefined {
-    return this.#local.get(service)
+    return this.#services.get(service)?.local
   }
 
   /** Why {@link find} found none. */
   stateOf(service: string): ServiceState {
-    const known = this.#local.get(service) ?? this.#elsewhere.get(service)?.[0]
-    return known?.state ?? (this.#removed.has(service) ? 'stopped' : 'starting')
+    const instances = this.#services.get(service)
+    const known = instances?.local ?? instances?.elsewhere[0]
+    return known?.state ?? (this.#known.has(service) ? 'stopped' : 'starting')
+  }
+
+  #of(service: string): ServiceInstances {
+    const instances = this.#services.get(service)
+    if (instances === undefined) throw new RangeError(`${service} is no service of the app`)
+    this.#known.add(service)
+    return instances
   }
 }

@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { SharedLoads } from '../../../src/mesh/balance/loads.ts'
+import type { Endpoint } from '../../../src/mesh/endpoint.ts'
+import { Router } from '../../../src/mesh/router.ts'
+import { createCells, WorkerCells } from '../../../src/shared/cells.ts'
+import { InstanceTable } from '../../../src/shared/instances.ts'
+import { TestEndpoint } from '../../support/endpoint.ts'
+import { TestInstance, TestLoads } from '../../support/instances.ts'
+
+describe('among instances elsewhere', () => {
+  test('the one with the least load is chosen, what is on its way there included', () => {
+    const { router, instances } = routerOf(3)
+    const [first, second, third] = instances
+    first!.answering = 5
+    second!.answering = 1
+    second!.opened = 1
+    third!.answering = 3
+    assert.equal(router.find('cart'), second)
+    second!.opened = 4
+    assert.equal(router.find('cart'), third)
+  })
+
+  test('equals take turns', () => {
+    const { router, instances } = routerOf(3)
+    const chosen = Array.from({ length: 30 }, () => router.find('cart'))
+    for (const instance of instances) assert.equal(chosen.filter((one) => one === instance).length, 10)
+  })
+
+  test('one that does not serve is never chosen, nor one whose link is closing', () => {
+    const { router, instances } = routerOf(3)
+    instances[0]!.state = 'draining'
+    instances[1]!.linkState = 'draining'
+    instances[2]!.answering = 1000
+    assert.equal(router.find('cart'), instances[2])
+    instances[2]!.state = 'stopped'
+    assert.equal(router.find('cart'), undefined)
+  })
+
+  test('one whose heartbeat is late is passed over, unless all are late', () => {
+    const { router, instances } = routerOf(2)
+    instances[0]!.isLate = true
+    instances[1]!.answering = 1000
+    assert.equal(router.find('cart'), instances[1])
+    instances[1]!.isLate = true
+    assert.equal(router.find('cart'), instances[0])
+  })
+
+  test('one that left is not found any more', () => {
+    const { router, instances } = routerOf(1)
+    router.removeRemote(instances[0]!)
+    assert.equal(router.find('cart'), undefined)
+    assert.equal(router.stateOf('cart'), 'stopped')
+  })
+
+  test('a second try goes to another one, or to none', () => {
+    const { router, instances } = routerOf(2)
+    instances[1]!.answering = 1000
+    assert.equal(router.find('cart', { not: instances[0] }), instances[1])
+    router.removeRemote(instances[1]!)
+    assert.equal(router.find('cart', { not: instances[0] }), undefined)
+  })
+})
+
+describe('with an instance in this thread', () => {
+  test('that one is chosen, however idle others are', async () => {
+    await using local = new TestEndpoint('cart', () => {})
+    const { router, loads } = routerOf(2)
+    router.add(local)
+    loads.own = 100
+    assert.equal(router.find('cart'), local)
+    loads.own = 7
+    loads.ownUtilization = 1
+    assert.equal(router.find('cart'), local)
+  })
+
+  test('another is chosen while this thread has no time left and several times as many calls', async () => {
+    await using local = new TestEndpoint('cart', () => {})
+    const { router, instances, loads } = routerOf(1)
+    router.add(local)
+    loads.ownUtilization = 1
+    loads.own = 41
+    instances[0]!.answering = 9
+    assert.equal(router.find('cart'), instances[0])
+    instances[0]!.answering = 10
+    assert.equal(router.find('cart'), local)
+    instances[0]!.answering = 9
+    instances[0]!.isLate = true
+    assert.equal(router.find('cart'), local)
+  })
+
+  test('others are chosen as soon as it drains', async () => {
+    await using local = new TestEndpoint('cart', () => {})
+    const { router, instances } = routerOf(1)
+    router.add(local)
+    local.state = 'draining'
+    assert.equal(router.find('cart'), instances[0])
+  })
+})
+
+describe('calls with a key', () => {
+  const keys = Array.from({ length: 2000 }, (_, index) => `user-${index}`)
+  const homes = (router: Router): (Endpoint | undefined)[] => keys.map((key) => router.find('cart', { key }))
+
+  test('go to the same instance whatever the load, and every instance gets its share', () => {
+    const { router, instances } = routerOf(4)
+    const before = homes(router)
+    instances[0]!.answering = 1000
+    instances[1]!.isLate = true
+    assert.deepEqual(homes(router), before)
+    for (const instance of instances) {
+      const share = before.filter((one) => one === instance).length
+      assert.ok(share > 400 && share < 600, `${share} of 2000`)
+    }
+  })
+
+  test('every caller chooses alike, the one whose own instance it is too', async () => {
+    await using local = new TestEndpoint('cart', () => {})
+    const { router: other, instances } = routerOf(3)
+    const mine = new Router(['cart'])
+    mine.add(local, 1)
+    mine.addRemote(instances[2]!)
+    mine.addRemote(instances[0]!)
+    const seen = homes(mine).map((one) => (one === local ? instances[1] : one))
+    assert.deepEqual(seen, homes(other))
+  })
+
+  test('when an instance leaves only its keys move, and they return with it', () => {
+    const { router, instances } = routerOf(4)
+    const before = homes(router)
+    router.removeRemote(instances[2]!)
+    for (const [at, home] of homes(router).entries())
+      if (before[at] === instances[2]) assert.notEqual(home, instances[2])
+      else assert.equal(home, before[at])
+    router.addRemote(new TestInstance('cart', 2))
+    const indexes = homes(router).map((home) => home?.at === 'link' && home.index)
+    assert.deepEqual(
+      indexes,
+      before.map((home) => home?.at === 'link' && home.index),
+    )
+  })
+})
+
+describe('loads in shared memory', () => {
+  const table = new InstanceTable({ rows: 2, services: [{ name: 'cart' }] })
+  const memory = createCells(2)
+  const loads = new SharedLoads(memory, table, 0)
+
+  test('are those that the instance writes', () => {
+    table.at(1, 'cart').began()
+    assert.equal(loads.inFlight(1, 'cart'), 1)
+    assert.equal(loads.inFlight(undefined, 'cart'), 0)
+    table.at(0, 'cart').began()
+    assert.equal(loads.ownInFlight('cart'), 1)
+  })
+
+  test('a heartbeat is late by what this worker saw since; where this one was late itself, nobody is', () => {
+    const [own, other] = [new WorkerCells(memory, 0), new WorkerCells(memory, 1)]
+    own.beat(5000)
+    other.beat(3900)
+    assert.equal(loads.isStale(1), true)
+    other.beat(4100)
+    assert.equal(loads.isStale(1), false)
+    other.beat(9000)
+    assert.equal(loads.isStale(1), false)
+    assert.equal(loads.isStale(undefined), false)
+  })
+})
+
+function routerOf(count: number): { router: Router; instances: TestInstance[]; loads: TestLoads } {
+  const instances = Array.from({ length: count }, (_, index) => new TestInstance('cart', index))
+  const loads = new TestLoads(instances)
+  const router = new Router(['cart'], loads)
+  for (const instance of instances) router.addRemote(instance)
+  return { router, instances, loads }
+}
