@@ -33,6 +33,19 @@ export interface Gateway extends Address {
   readonly routes: readonly Route[]
   /** Origins of other sites whose pages may call typed services; undefined for none. */
   readonly cors?: readonly string[]
+  /** The document of the whole app; undefined: it has none. */
+  readonly openapi?: OpenApi | undefined
+}
+
+export interface OpenApi {
+  /** Where the document is. */
+  readonly path: string
+  /** Where the page for people is; undefined: there is none. */
+  readonly page: string | undefined
+  /** The config asks for them, so they come before an `entry` that would take these paths. Routes come before both. */
+  readonly beforeEntry: boolean
+  readonly title: string
+  readonly version: string
 }
 
 export interface TlsFiles {
@@ -85,6 +98,8 @@ export interface Service extends Placement {
    * port that it listens on whatever `PORT` says.
    */
   readonly port: number | undefined
+  /** The path at which it publishes its OpenAPI document; undefined where it does not. */
+  readonly openapi?: string | undefined
 }
 
 /** Where a service's instances run. */

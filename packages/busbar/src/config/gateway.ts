@@ -4,6 +4,7 @@ import { isOwnAddress } from './addresses.ts'
 import type { Address, Gateway, Route, Service } from './app.ts'
 import { nearest } from './nearest.ts'
 import type { Problems } from './problems.ts'
+import { resolveOpenApi } from './openapi.ts'
 import { parseRoute, routeId } from './routes.ts'
 import type { ParsedConfig } from './schema.ts'
 import { readTlsFiles } from './tls.ts'
@@ -25,15 +26,20 @@ export async function resolveGateway(context: GatewayContext, problems: Problems
   const files = tls && { cert: resolve(root, tls.cert), key: resolve(root, tls.key) }
   if (files !== undefined) await problems.collect(() => readTlsFiles(files))
   if (entry !== undefined) checkService('gateway.entry', entry, address, context, problems)
-  if (entry === undefined && routes === undefined)
-    return {
-      ...address,
-      tls: files,
-      ...(cors !== undefined && { cors }),
-      ...(names.length === 1 ? { entry: names[0], routes: [] } : { entry, routes: names.map(byName) }),
-    }
-  const resolved = resolveRoutes(routes ?? {}, address, context, problems)
-  return { ...address, tls: files, entry, routes: resolved, ...(cors !== undefined && { cors }) }
+  const ways =
+    entry !== undefined || routes !== undefined
+      ? { entry, routes: resolveRoutes(routes ?? {}, address, context, problems) }
+      : names.length === 1
+        ? { entry: names[0], routes: [] }
+        : { entry, routes: names.map(byName) }
+  const openapi = await resolveOpenApi(context, ways, problems)
+  return {
+    ...address,
+    tls: files,
+    ...ways,
+    ...(openapi !== undefined && { openapi }),
+    ...(cors !== undefined && { cors }),
+  }
 }
 
 /** Where the config names no port: the variable that hosting platforms set, else 3000. */

@@ -7,6 +7,7 @@ import { isPlainObject } from './placeholders.ts'
 /** What of a `package.json` says how a program starts and what it uses. */
 export interface PackageFile {
   readonly name: string | undefined
+  readonly version: string | undefined
   readonly main: string | undefined
   readonly scripts: Readonly<Record<string, string>>
   readonly dependencies: readonly string[]
@@ -37,6 +38,7 @@ function fromText(text: string, file: string): PackageFile {
   const content = isPlainObject(found) ? found : {}
   return {
     name: textOf(content['name']),
+    version: textOf(content['version']),
     main: textOf(content['main']),
     scripts: Object.fromEntries(
       entriesOf(content['scripts']).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),

@@ -22,6 +22,9 @@ const run = z.enum(['shared', 'thread', 'process']).optional().meta({
 
 const permitted = ['addons', 'child-process', 'wasi', 'worker'] as const
 
+/** As a request target begins: what the gateway compares it with. */
+const path = () => z.string().regex(/^(?:\/[\w.~-]+)+$/)
+
 const env = z
   .record(
     z.string().regex(/^[^=\0]+$/),
@@ -168,11 +171,42 @@ const serviceObject = z.strictObject({
     title: portNumber,
     description: 'Which of the ports that the program listens on is the service, where it listens on several.',
   }),
+  openapi: z
+    .union([path(), z.literal(false)])
+    .optional()
+    .meta({
+      title: 'a path, or false',
+      description:
+        "Where the program publishes its OpenAPI document, to be part of the app's; a typed service does at `/openapi.json`.",
+    }),
 })
 
 const service = z
   .union([filled(), serviceObject])
   .meta({ title: 'a folder or file, or an object', description: 'A service. Text alone is its `path`.' })
+
+const openapi = z
+  .union([
+    z.boolean(),
+    z.strictObject({
+      path: path().optional().meta({ title: 'a path', description: 'Where the document is. Else `/openapi.json`.' }),
+      page: z
+        .union([path(), z.literal(false)])
+        .optional()
+        .meta({ title: 'a path, or false', description: 'Where the page for people is. Else `/docs`.' }),
+      title: filled().optional().meta({ title: text, description: "The document's title. Else the name of the app." }),
+      version: filled().optional().meta({
+        title: text,
+        description: "The document's version. Else that of the app's `package.json`.",
+      }),
+    }),
+  ])
+  .optional()
+  .meta({
+    title: 'true, false, or an object',
+    description:
+      'The OpenAPI document of the app. Else it is there where a service has one and no `entry` is in its way.',
+  })
 
 const gateway = z
   .strictObject({
@@ -214,6 +248,7 @@ const gateway = z
         title: 'a list of origins',
         description: 'Sites whose pages may call typed services: `https://shop.example`, or `*` for all.',
       }),
+    openapi,
   })
   .prefault({})
   .meta({ title: 'an object', description: 'The public entrance.' })

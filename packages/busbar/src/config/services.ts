@@ -9,6 +9,7 @@ import { checkServiceName, toServiceName } from './names.ts'
 import { readPackageFile } from './package-file.ts'
 import { kindOf, namesIn, nearestPath } from './places.ts'
 import { resolvePlacement } from './placement.ts'
+import { publishedAt } from './openapi.ts'
 import type { Problems } from './problems.ts'
 import { checkCommandIsProgram } from './recursion.ts'
 import type { ParsedConfig, ParsedService } from './schema.ts'
@@ -55,6 +56,7 @@ export async function resolveService(source: ServiceSource, context: ServiceCont
     own: config,
     processEnv,
   })
+  const openapi = publishedAt(kind, config, context.config)
   return {
     name,
     kind,
@@ -67,6 +69,7 @@ export async function resolveService(source: ServiceSource, context: ServiceCont
     stopTimeout: config.stopTimeout ?? defaults.stopTimeout ?? stopTimeout,
     expose: exposed(config.expose),
     port: config.port,
+    ...(openapi !== undefined && { openapi }),
   }
 }
 

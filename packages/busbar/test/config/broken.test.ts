@@ -653,6 +653,18 @@ const configs: readonly Broken[] = [
     says: ['service web', 'npx busbar start'],
   },
   {
+    what: 'an address as the path of a document',
+    config: web({ openapi: 'http://127.0.0.1/openapi.json' }),
+    code: 'CONFIG_INVALID',
+    says: ['services.web.openapi', 'a path, or false'],
+  },
+  {
+    what: 'a document where a route leads elsewhere',
+    config: { ...app, gateway: { routes: { '/docs': 'web' }, openapi: { page: '/docs/api' } } },
+    code: 'CONFIG_INVALID',
+    says: ['gateway.openapi.page', 'the route "/docs"'],
+  },
+  {
     what: 'a service that is nothing',
     config: { services: { web: { run: 'thread' } } },
     code: 'CONFIG_INVALID',
@@ -660,12 +672,6 @@ const configs: readonly Broken[] = [
   },
 
   // What comes later
-  ...['openapi'].map((key): Broken => ({
-    what: key,
-    config: web({ [key]: 1 }),
-    code: 'PLACEMENT_UNSUPPORTED',
-    says: [`services.web.${key}`, 'Leave it out'],
-  })),
   {
     what: 'a remote',
     config: { services: { stock: { remote: 'tls://10.0.0.7:7001' } } },

@@ -54,6 +54,11 @@ const everyKey: Readonly<Record<string, readonly [value: unknown, read: (app: Ap
   'gateway.entry': ['web', (app) => app.gateway.entry],
   'gateway.routes': [{ '/x': 'web' }, (app) => app.gateway.routes, [{ host: undefined, prefix: '/x', service: 'web' }]],
   'gateway.cors': [['https://page.example'], (app) => app.gateway.cors],
+  'gateway.openapi': [true, (app) => app.gateway.openapi?.beforeEntry],
+  'gateway.openapi.path': ['/api.json', (app) => app.gateway.openapi?.path],
+  'gateway.openapi.page': ['/reference', (app) => app.gateway.openapi?.page],
+  'gateway.openapi.title': ['Shop', (app) => app.gateway.openapi?.title],
+  'gateway.openapi.version': ['2.0', (app) => app.gateway.openapi?.version],
   'limits.headerTimeout': [1, (app) => app.limits.headerTimeout],
   'limits.requestTimeout': [20_000, (app) => app.limits.requestTimeout],
   'limits.responseTimeout': [1, (app) => app.limits.responseTimeout],
@@ -86,6 +91,7 @@ const everyKey: Readonly<Record<string, readonly [value: unknown, read: (app: Ap
   'services.<name>.stopTimeout': [1, (app) => app.services[0]?.stopTimeout],
   'services.<name>.expose': [81, (app) => app.services[0]?.expose, [{ host: '127.0.0.1', port: 81 }]],
   'services.<name>.port': [82, (app) => app.services[0]?.port],
+  'services.<name>.openapi': ['/documentation/json', (app) => app.services[0]?.openapi],
 }
 
 /** Objects whose keys are listed themselves, and what other tests read: TLS files, the parts of `expose`. */

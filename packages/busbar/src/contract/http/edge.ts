@@ -85,6 +85,11 @@ export class HttpEdge {
     return this.#options.maxInputSize
   }
 
+  /** Whether a method is at this path, which has no query. */
+  has(verb: string, path: string): boolean {
+    return this.#paths.find(verb, path) !== undefined
+  }
+
   /** Judges a request by its head. Throws the BusbarError that it is to be answered with. */
   direct(request: EdgeRequest): Directed {
     const { verb, url, headers } = request

@@ -6,6 +6,7 @@ import type { TypedHost } from '../../contract/host/host.ts'
 import { toTagged } from '../../contract/value/encode.ts'
 import { answerProblem } from '../answer.ts'
 import type { RoutedRequest } from '../director.ts'
+import { selfDescriber, type SelfDescription } from './describe.ts'
 import { allowOrigin, answerPreflight, isPreflight } from './cors.ts'
 import { hasBody, readText } from './read-text.ts'
 import { serialiserOf } from './serialiser.ts'
@@ -14,25 +15,33 @@ import { writeStream } from './write-stream.ts'
 export interface ListenerOptions extends EdgeOptions {
   /** Origins of other sites whose pages may call: `https://shop.example`, or `*`. */
   readonly cors: readonly string[]
+  /** Undefined: it does not tell what it is. */
+  readonly describes?: SelfDescription | undefined
 }
 
 /** Serves a typed service over HTTP: what its own `http.Server` does with a request. */
 export function typedListener(host: TypedHost, options: ListenerOptions): RequestListener {
   const edge = new HttpEdge(host, { ...options, serialiser: serialiserOf })
-  return (req, res) => void serve(edge, options, req, res)
+  const { describes } = options
+  const description = describes && { ...describes, tell: selfDescriber(host, describes) }
+  const parts: Parts = { edge, cors: options.cors, description }
+  return (req, res) => void serve(parts, req, res)
 }
 
-async function serve(
-  edge: HttpEdge,
-  options: ListenerOptions,
-  req: IncomingMessage,
-  res: ServerResponse,
-): Promise<void> {
+interface Parts {
+  readonly edge: HttpEdge
+  readonly cors: readonly string[]
+  readonly description: (SelfDescription & { tell(): Promise<string> }) | undefined
+}
+
+async function serve({ edge, cors, description }: Parts, req: IncomingMessage, res: ServerResponse): Promise<void> {
   if (req.headers.origin !== undefined) {
-    allowOrigin(options.cors, req, res)
+    allowOrigin(cors, req, res)
     if (isPreflight(req)) return answerPreflight(req, res)
   }
   try {
+    if (description !== undefined && req.url === description.path && asksForDocument(edge, req))
+      return write(documentAnswer(await description.tell()), res)
     const directed = edge.direct({ verb: req.method!, url: req.url!, headers: req.headers })
     const body = hasBody(req) ? await readText(req, edge) : undefined
     // The client went away while it was sending.
@@ -41,6 +50,15 @@ async function serve(
   } catch (thrown) {
     refuse(req, res, BusbarError.from(thrown))
   }
+}
+
+/** A method of its own at that path comes first. */
+function asksForDocument(edge: HttpEdge, { method, url }: IncomingMessage): boolean {
+  return (method === 'GET' || method === 'HEAD') && !edge.has('GET', url!)
+}
+
+function documentAnswer(body: string): EdgeAnswer {
+  return { status: 200, headers: { 'content-type': 'application/json', 'cache-control': 'no-cache' }, body }
 }
 
 async function finish(call: EdgeCall, res: ServerResponse): Promise<void> {

@@ -81,13 +81,16 @@ class HostedTyped implements HostedProgram {
   #stopped: Promise<void> | undefined
 
   constructor(parts: Parts, startedIn: number) {
-    const { host, hosting } = parts
+    const { host, hosting, program } = parts
     this.#parts = parts
     this.service = host.name
     this.typed = host
     this.#scope = { service: host.name, hops: 0 }
     this.report = reportOf(host, startedIn)
-    this.server = createServer(serverOptions(hosting.limits), typedListener(host, edgeOptions(hosting)))
+    this.server = createServer(
+      serverOptions(hosting.limits),
+      typedListener(host, edgeOptions(program.service, hosting)),
+    )
     this.server.on('connection', (socket: Socket) => (this.#latest = socket))
     this.#listener = listenVirtually(this.server, { address: '127.0.0.1', family: 'IPv4', port: 80 })
   }
@@ -149,8 +152,13 @@ function serverOptions(limits: Limits): Parameters<typeof createServer>[0] & obj
   return { headersTimeout, requestTimeout, keepAliveTimeout, maxHeaderSize }
 }
 
-function edgeOptions({ limits: { maxBodySize }, cors }: TypedHosting): Parameters<typeof typedListener>[1] {
-  return { maxInputSize: Math.min(maxInputSize, maxBodySize), cors, hops: () => currentScope()?.hops ?? 0 }
+function edgeOptions(
+  { path: folder, openapi }: Service,
+  { limits: { maxBodySize }, cors }: TypedHosting,
+): Parameters<typeof typedListener>[1] {
+  const hops = (): number => currentScope()?.hops ?? 0
+  const describes = openapi === undefined ? undefined : { path: openapi, folder }
+  return { maxInputSize: Math.min(maxInputSize, maxBodySize), cors, hops, describes }
 }
 
 function stackOf(thrown: unknown): string {
