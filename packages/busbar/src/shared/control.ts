@@ -10,8 +10,10 @@ export type WorkerInit = ThreadInit | ProcessInit
 
 interface CommonInit {
   readonly app: App
-  /** Its number, of no other worker of the app; the same for a worker and for the one that replaces it. */
+  /** Its number among the others: no two that ever live in the app have the same, nor has the one that replaces it. */
   readonly worker: number
+  /** The number of its place, as people see it: that of the one that replaces it too. */
+  readonly place: number
   /** The instances it hosts, at most one of a service, in the order they start. The gateway is in every shared worker. */
   readonly hosts: readonly InstanceSpec[]
   /** What a link's hello must know, so that no other program talks to this app. */
@@ -51,8 +53,9 @@ export interface InstanceSpec {
   readonly index: number
 }
 
-/** Another worker of the app, as one that is to call it gets to know it. */
+/** Another worker of the app, as one that is to call it gets to know it: while both still start, if need be. */
 export interface PeerSpec {
+  /** As in its {@link WorkerInit}; a command has one too. */
   readonly worker: number
   /** Those that serve now; what starts later comes with `serves`. */
   readonly services: readonly InstanceSpec[]
@@ -100,6 +103,8 @@ export type ToWorker =
   | { type: 'stop'; timeout: number }
 
 export type FromWorker =
+  /** Of a process, before its services start: it takes links at its {@link ProcessInit.listenAt}. */
+  | { type: 'listening' }
   /** Said before a program is loaded, so that one that blocks its thread for ever can be named. */
   | { type: 'starting'; service: string }
   /** It serves from now on. */

@@ -196,7 +196,17 @@ class Supervisor implements RunningApp {
     const tls = this.#certificates?.current
     const hosts = app.services.map(({ name, kind }) => ({ name, typed: kind === 'typed', index: worker }))
     const shared = { kind: 'shared', cells: this.#cells, row, instances: undefined, listenAt: undefined } as const
-    const init = { app, worker, hosts, secret: '', listeners: this.#specs, tls, mode, ...shared } as const
+    const init = {
+      app,
+      worker,
+      place: worker,
+      hosts,
+      secret: '',
+      listeners: this.#specs,
+      tls,
+      mode,
+      ...shared,
+    } as const
     const thread = new WorkerThread({ init, timing: this.#timing, log, entry: workerEntry, resourceLimits })
     this.#threads.add(thread)
     void thread.gone.then(() => this.#threads.delete(thread))

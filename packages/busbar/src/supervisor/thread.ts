@@ -165,6 +165,7 @@ export class WorkerThread {
       case 'stopped':
         return this.#drained.resolve()
       case 'beat':
+      case 'listening':
         return
     }
   }
