@@ -2,16 +2,17 @@ import type { Endpoint } from '../endpoint.ts'
 import type { Scope } from '../scope.ts'
 import { needsByteStream } from './exchange/errors.ts'
 import { InThreadExchange } from './exchange/in-thread-exchange.ts'
-import { addFraming, planRequest } from './exchange/request-plan.ts'
+import { addFraming, limitsOf, planRequest, usualLimits } from './exchange/request-plan.ts'
 import type { RequestPlan } from './exchange/request-plan.ts'
 import { fastPathWorks, methodNumbers } from './exchange/self-check.ts'
+import { LinkExchange } from './link/link-exchange.ts'
 
 export { fastPathWorks } from './exchange/self-check.ts'
 
 /**
- * One HTTP request and its answer between two programs in this thread, without a socket, HTTP text or a parser.
- * Clients (`fetch.ts`, `dispatcher.ts`) state the request and take the answer through this interface; the virtual
- * connection behind it gives the callee a real `IncomingMessage` and `ServerResponse`.
+ * One HTTP request and its answer between two programs, without a socket, HTTP text or a parser. Clients (`fetch/`,
+ * `undici/`) state the request and take the answer through this interface; the virtual connection behind it gives the
+ * callee a real `IncomingMessage` and `ServerResponse`, in this thread or at the other end of a link.
  */
 
 export interface ExchangeRequest {
@@ -75,9 +76,10 @@ export function openExchange(
   handler: ExchangeHandler,
 ): Exchange {
   const plan = planOf(endpoint, request)
-  if (plan === undefined || endpoint.at !== 'here') throw needsByteStream(endpoint.service, request)
+  if (plan === undefined || endpoint.at === 'tcp') throw needsByteStream(endpoint.service, request)
   addFraming(plan, request)
-  return new InThreadExchange(endpoint, request, plan, scope, handler)
+  if (endpoint.at === 'here') return new InThreadExchange(endpoint, request, plan, scope, handler)
+  return new LinkExchange(endpoint, request, plan.contentLength, scope, handler)
 }
 
 /**
@@ -94,7 +96,13 @@ let last: { endpoint: Endpoint; request: ExchangeRequest; plan: RequestPlan | un
 /** Remembered for the `openExchange` that follows `canExchange`. */
 function planOf(endpoint: Endpoint, request: ExchangeRequest): RequestPlan | undefined {
   if (last?.request === request && last.endpoint === endpoint) return last.plan
-  const plan = endpoint.at === 'here' && fastPathWorks() ? planRequest(methodNumbers(), endpoint, request) : undefined
+  const plan = fastPathWorks() ? makePlan(endpoint, request) : undefined
   last = { endpoint, request, plan }
   return plan
+}
+
+/** How much the server of an instance elsewhere takes is for its own thread to say. */
+function makePlan(endpoint: Endpoint, request: ExchangeRequest): RequestPlan | undefined {
+  const limits = endpoint.at === 'here' ? limitsOf(endpoint.server) : usualLimits
+  return limits === undefined || endpoint.at === 'tcp' ? undefined : planRequest(methodNumbers(), limits, request)
 }

@@ -1,6 +1,5 @@
 import { maxHeaderSize, Server as HttpServer } from 'node:http'
 import { Server as HttpsServer } from 'node:https'
-import type { LocalEndpoint } from '../../endpoint.ts'
 import type { ExchangeRequest } from '../exchange.ts'
 import { isPlain } from './header-values.ts'
 
@@ -29,27 +28,43 @@ const reserve = 64
  */
 export function planRequest(
   methods: ReadonlyMap<string, number>,
-  endpoint: LocalEndpoint,
+  limits: RequestLimits,
   request: ExchangeRequest,
 ): RequestPlan | undefined {
-  const server: unknown = endpoint.server
   const method = methods.get(request.method)
   if (method === undefined || request.method === 'CONNECT') return undefined
   if (request.path.charCodeAt(0) !== 0x2f || notInPath.test(request.path)) return undefined
-  if (!(server instanceof HttpServer || server instanceof HttpsServer)) return undefined
   const draft = new Draft(method, request.path.length)
   const { rawHeaders } = request
-  if (rawHeaders.length > maxPairs(server)) return undefined
+  if (rawHeaders.length > limits.maxStrings) return undefined
   for (let n = 0; n < rawHeaders.length; n += 2) if (!draft.add(rawHeaders[n]!, rawHeaders[n + 1])) return undefined
-  const limit = (server as { maxHeaderSize?: number }).maxHeaderSize || maxHeaderSize
-  return draft.size + reserve < limit && draft.fits(request) ? draft : undefined
+  return draft.size + reserve < limits.maxHeaderSize && draft.fits(request) ? draft : undefined
 }
 
-/** Beyond it a server answers 431, or leaves headers out. Twice the number of headers. */
-function maxPairs(server: { maxHeadersCount: number | null }): number {
+/** What a server takes of a request's head. */
+export interface RequestLimits {
+  readonly maxHeaderSize: number
+  /** Of `rawHeaders`: twice the number of fields. Beyond it a server answers 431, or leaves fields out. */
+  readonly maxStrings: number
+}
+
+/** Of a server that was not told otherwise. */
+export const usualLimits: RequestLimits = { maxHeaderSize, maxStrings: 2000 }
+
+/** Undefined for a server that speaks no HTTP/1. */
+export function limitsOf(server: unknown): RequestLimits | undefined {
+  if (!(server instanceof HttpServer || server instanceof HttpsServer)) return undefined
+  return (server as { maxHeaderSize?: number }).maxHeaderSize || server.maxHeadersCount !== null
+    ? ownLimits(server)
+    : usualLimits
+}
+
+function ownLimits(server: { maxHeaderSize?: number; maxHeadersCount: number | null }): RequestLimits {
   const { maxHeadersCount } = server
-  if (typeof maxHeadersCount !== 'number') return 2000
-  return maxHeadersCount > 0 ? maxHeadersCount * 2 : Infinity
+  return {
+    maxHeaderSize: server.maxHeaderSize || maxHeaderSize,
+    maxStrings: typeof maxHeadersCount !== 'number' ? 2000 : maxHeadersCount > 0 ? maxHeadersCount * 2 : Infinity,
+  }
 }
 
 /** A body has a length or comes in chunks; a client that stated neither means the one it needs. */

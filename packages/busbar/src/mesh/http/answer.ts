@@ -1,0 +1,46 @@
+import { BusbarError } from '../../contract/errors.ts'
+import type { LocalEndpoint } from '../endpoint.ts'
+import type { Answerer, CallHead } from '../links/link.ts'
+import type { HttpMesh } from '../mesh.ts'
+import { reasonUnreachable } from '../refusals.ts'
+import { openExchange, type ExchangeRequest } from './exchange.ts'
+import { AnswerSender } from './link/answer-sender.ts'
+import { RequestReceiver } from './link/request-receiver.ts'
+import { fromLines, isRequestValue, malformed, type RequestValue } from './link/wire.ts'
+
+/**
+ * Answers requests that come over a link: each is an exchange with the instance in this thread, so that whatever works
+ * between two programs of one thread works between two workers.
+ */
+export function answerRequests(mesh: HttpMesh): Answerer {
+  return (head, payload, ended, channel) => {
+    const { service, hops } = head
+    const endpoint = mesh.router.local(service)
+    const refusal = refusalOf(mesh, endpoint, head, payload)
+    if (refusal !== undefined) {
+      channel.fail(refusal.toRecord())
+      return {}
+    }
+    const sender = new AnswerSender(service, channel)
+    const request = requestOf(head, payload as RequestValue, ended)
+    const exchange = openExchange(endpoint!, request, { service, hops }, sender)
+    const receiver = new RequestReceiver(service, channel, exchange, sender)
+    sender.serve(exchange, ended ? undefined : receiver)
+    return receiver
+  }
+}
+
+function refusalOf(
+  { router }: HttpMesh,
+  endpoint: LocalEndpoint | undefined,
+  { service }: CallHead,
+  payload: unknown,
+): BusbarError | undefined {
+  if (endpoint === undefined || endpoint.state === 'stopped')
+    return new BusbarError('SERVICE_UNAVAILABLE', { message: reasonUnreachable(router, service), service })
+  return isRequestValue(payload) ? undefined : malformed('the request', service)
+}
+
+function requestOf({ method }: CallHead, [path, lines, body]: RequestValue, ended: boolean): ExchangeRequest {
+  return { method, path, rawHeaders: fromLines(lines), body, streamed: !ended }
+}
