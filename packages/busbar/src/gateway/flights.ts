@@ -1,4 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { CallCount } from '../contract/host/host.ts'
+import { MeasuredCall, type Meter } from '../mesh/meter.ts'
+import { isFailed } from '../mesh/failed-response.ts'
 import type { Connection } from './connection.ts'
 
 /** A request that has arrived and is not answered to its end. */
@@ -8,6 +11,10 @@ export interface Flight {
   readonly connection: Connection
   /** Undefined until it is routed. */
   service: string | undefined
+  /** Where the service counts it; set by {@link Flights.handedOver}. */
+  count: CallCount | undefined
+  /** Of the few whose time is taken. */
+  measured: MeasuredCall | undefined
   /** The tick at which the service could begin to answer. */
   since: number
 }
@@ -18,6 +25,7 @@ export interface FlightParts {
   readonly onOverdue: (flight: Flight) => void
   /** One more or one less is in flight. */
   readonly onCount: (by: 1 | -1) => void
+  readonly meter?: Meter | undefined
 }
 
 /** How finely the response timeout is watched: one timer for all, and no clock read per request. */
@@ -52,12 +60,33 @@ export class Flights {
   }
 
   begin(req: IncomingMessage, res: ServerResponse, connection: Connection): Flight {
-    const flight = { req, res, connection, service: undefined, since: this.#tick }
+    const flight: Flight = {
+      req,
+      res,
+      connection,
+      service: undefined,
+      count: undefined,
+      measured: undefined,
+      since: this.#tick,
+    }
     this.#waiting.set(res, flight)
     connection.began(flight)
     this.#parts.onCount(1)
     res.on('close', this.#closed)
     return flight
+  }
+
+  routed(flight: Flight, service: string): void {
+    flight.service = service
+    const { meter } = this.#parts
+    const weight = meter?.next() ?? 0
+    if (weight > 0) flight.measured = new MeasuredCall(meter!, undefined, service, weight)
+  }
+
+  /** The service in this thread has it now. */
+  handedOver(flight: Flight, count: CallCount | undefined): void {
+    flight.count = count
+    count?.began()
   }
 
   of(res: ServerResponse): Flight | undefined {
@@ -84,6 +113,8 @@ export class Flights {
     if (!this.#waiting.delete(res)) this.#answering.delete(res)
     this.#parts.onCount(-1)
     flight.connection.ended(flight)
+    flight.measured?.end()
+    flight.count?.left(isFailed(res))
   }
 
   #findOverdue(): void {

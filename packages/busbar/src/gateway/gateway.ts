@@ -4,6 +4,7 @@ import type { Address, App } from '../config/app.ts'
 import type { BusbarError, ErrorCode } from '../contract/errors.ts'
 import { listenVirtually, type VirtualListener } from '../mesh/listener.ts'
 import type { HttpMesh } from '../mesh/mesh.ts'
+import type { Meter } from '../mesh/meter.ts'
 import type { Router } from '../mesh/router.ts'
 import type { WorkerCells } from '../shared/cells.ts'
 import type { LogRecord, TlsMaterial } from '../shared/control.ts'
@@ -33,6 +34,8 @@ export interface GatewayParts {
   readonly log: (level: LogRecord['level'], line: string) => void
   /** Where requests in flight and closed connections are counted, if anywhere. */
   readonly cells?: Pick<WorkerCells, 'addInFlight' | 'countClosed'>
+  /** How long requests take is written down by it; undefined where nobody asks. */
+  readonly meter?: Meter | undefined
 }
 
 /** The public entrance, as it stands in one worker. */
@@ -82,14 +85,15 @@ class HttpGateway implements Gateway {
   #stopped: Promise<void> | undefined
 
   constructor(parts: GatewayParts) {
-    const { app, router, tls, cells } = parts
+    const { app, router, tls, cells, meter } = parts
     this.#parts = parts
-    this.#mesh = { router, maxHops: app.limits.maxHops }
+    this.#mesh = { router, maxHops: app.limits.maxHops, meter }
     this.#director = new Director(app.gateway, app.limits, router)
     this.#flights = new Flights({
       responseTimeout: app.limits.responseTimeout,
       onOverdue: (flight) => this.#breakOffOverdue(flight),
       onCount: (by) => cells?.addInFlight(by),
+      meter,
     })
     this.#connections = new Connections({
       onHangUp: (res) => this.#hungUp(res),
@@ -185,11 +189,13 @@ class HttpGateway implements Gateway {
     }
     const { way, endpoint } = direction
     const { maxBodySize } = this.#parts.app.limits
-    flight.service = way.service
+    this.#flights.routed(flight, way.service)
     prepare(req, way)
     limitUnknownLength(req, maxBodySize, () => connection.breakOff(tooLarge(maxBodySize), res))
-    if (takesOurObjects(endpoint)) handOver(endpoint, way, event, req, res)
-    else relay(this.#mesh, way, req, res, () => connection.breakOff(hangUp(way.service, 'SERVICE_HANGUP'), res))
+    if (takesOurObjects(endpoint)) {
+      this.#flights.handedOver(flight, endpoint.count)
+      handOver(endpoint, way, event, req, res)
+    } else relay(this.#mesh, way, req, res, () => connection.breakOff(hangUp(way.service, 'SERVICE_HANGUP'), res))
   }
 
   /** As Node decides it, but for the service's own server: without an `upgrade` listener there, it is a plain request. */

@@ -1,5 +1,5 @@
 import type { Server as HttpServer } from 'node:http'
-import type { TypedHost } from '../contract/host/host.ts'
+import type { CallCount, TypedHost } from '../contract/host/host.ts'
 import type { Link } from './links/link.ts'
 import type { Scope } from './scope.ts'
 
@@ -23,6 +23,8 @@ export interface LocalEndpoint {
   readonly server: HttpServer
   /** Of a typed service: how it is called without HTTP. */
   readonly typed?: TypedHost
+  /** Told of every request, whichever way it comes. A typed service counts its calls itself. */
+  readonly count?: CallCount | undefined
   readonly state: EndpointState
   /**
    * Runs `callback` as the program itself would, with nothing of the caller's async context left (a caller's

@@ -4,6 +4,7 @@ import { installDispatcher } from './http/undici/dispatcher.ts'
 import { fastPathWorks } from './http/exchange.ts'
 import { installFetch } from './http/fetch/fetch.ts'
 import { installUndiciRequest } from './http/undici/request.ts'
+import type { Meter } from './meter.ts'
 import type { Router } from './router.ts'
 
 /** What every way into the mesh needs: who is called by which name, and how long a chain of calls may be. */
@@ -11,6 +12,8 @@ export interface HttpMesh {
   readonly router: Router
   /** The call that would make more than this in one chain answers 508. */
   readonly maxHops: number
+  /** How long calls take is written down by it; undefined where nobody asks. */
+  readonly meter?: Meter | undefined
 }
 
 export interface Mesh extends HttpMesh, AsyncDisposable {}
@@ -22,7 +25,7 @@ export interface Mesh extends HttpMesh, AsyncDisposable {}
  * The byte stream serves every client and is always there; `fetch` and undici get their faster ways in front of it.
  */
 export async function startMesh(options: HttpMesh): Promise<Mesh> {
-  const mesh: HttpMesh = { router: options.router, maxHops: options.maxHops }
+  const mesh: HttpMesh = { router: options.router, maxHops: options.maxHops, meter: options.meter }
   const installed = new DisposableStack()
   installed.use(captureConnections(mesh))
   installed.use(announceHops(mesh.router))

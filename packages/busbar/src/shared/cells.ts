@@ -29,6 +29,10 @@ export function createCells(rows: number): SharedArrayBuffer {
   return new SharedArrayBuffer(rows * rowBytes)
 }
 
+export function rowsOf(memory: SharedArrayBuffer): number {
+  return memory.byteLength / rowBytes
+}
+
 /**
  * Milliseconds of a clock that all threads of this process share and nobody sets back: `performance.now()` starts at
  * zero in each thread, `Date.now()` jumps when the system's time is set.

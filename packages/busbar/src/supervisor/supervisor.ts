@@ -1,6 +1,7 @@
 import { BusbarError } from '../contract/errors.ts'
 import type { App } from '../config/app.ts'
 import { createCells } from '../shared/cells.ts'
+import { InstanceTable } from '../shared/instances.ts'
 import type { ListenerSpec } from '../shared/control.ts'
 import { Acceptor, reservePorts } from './accept.ts'
 import { Certificates } from './certificates.ts'
@@ -26,6 +27,7 @@ class Supervisor implements RunningApp {
   readonly #options: StartOptions
   readonly #timing: Timing
   readonly #cells: SharedArrayBuffer
+  readonly #table: InstanceTable
   readonly #slots: readonly WorkerSlot[]
   readonly #acceptor: Acceptor
   readonly #ended = Promise.withResolvers<EndReason>()
@@ -46,7 +48,9 @@ class Supervisor implements RunningApp {
     this.#timing = { ...defaultTiming, ...options.timing }
     this.plan = planApp(app)
     this.#specs = this.plan.listeners
-    this.#cells = createCells(app.workers * rowsPerSlot)
+    const rows = app.workers * rowsPerSlot
+    this.#cells = createCells(rows)
+    this.#table = new InstanceTable({ rows, services: app.services })
     this.#slots = Array.from({ length: app.workers }, (_, worker) => this.#createSlot(worker))
     this.#acceptor = new Acceptor({
       serving: () => this.#serving(),
@@ -192,10 +196,17 @@ class Supervisor implements RunningApp {
   }
 
   #launch(worker: number, row: number, app: App): WorkerThread {
+    this.#table.clear(row)
     const { mode, log, workerEntry, resourceLimits } = this.#options
     const tls = this.#certificates?.current
     const hosts = app.services.map(({ name, kind }) => ({ name, typed: kind === 'typed', index: worker }))
-    const shared = { kind: 'shared', cells: this.#cells, row, instances: undefined, listenAt: undefined } as const
+    const shared = {
+      kind: 'shared',
+      cells: this.#cells,
+      row,
+      instances: this.#table.memory,
+      listenAt: undefined,
+    } as const
     const init = {
       app,
       worker,

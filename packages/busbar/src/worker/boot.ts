@@ -12,6 +12,7 @@ import { drain } from './drain.ts'
 import { type HostedProgram, hostProgram } from './host/host.ts'
 import { type Fault, installHosting } from './host/install.ts'
 import { startInOrder } from './order.ts'
+import type { Metering } from './metering.ts'
 import type { Outbox } from './outbox.ts'
 import { hostTyped } from './typed/host.ts'
 
@@ -24,18 +25,31 @@ export interface WorkerApp {
   stop(timeout: number): Promise<void>
 }
 
+/** What the worker has before its app. */
+export interface WorkerParts {
+  readonly cells: WorkerCells
+  readonly metering: Metering
+  readonly outbox: Outbox
+}
+
 /** Rejects with the error of the first service that does not start. */
-export async function bootWorker(init: WorkerInit, cells: WorkerCells, outbox: Outbox): Promise<WorkerApp> {
+export async function bootWorker(init: WorkerInit, parts: WorkerParts): Promise<WorkerApp> {
   const { app } = init
-  const router = new Router(app.services.map(({ name }) => name))
+  const { cells, metering, outbox } = parts
+  const { meter } = metering
+  const router = new Router(
+    app.services.map(({ name }) => name),
+    metering.loads,
+  )
   let gateway: Gateway | undefined
   const onFault = (fault: Fault): void => {
     outbox.post(fault)
     gateway?.fail(BusbarError.fromRecord({ ...fault.error, code: 'WORKER_DIED' }))
   }
-  const hosting = installHosting({ app, log: (record) => outbox.log(record), fault: onFault })
-  const mesh = await startMesh({ router, maxHops: app.limits.maxHops })
-  offerTypedCalls({ router, maxHops: app.limits.maxHops, validate: 'always' })
+  const patches = installHosting({ app, log: (record) => outbox.log(record), fault: onFault })
+  const hosting = { ...patches, metering }
+  const mesh = await startMesh({ router, maxHops: app.limits.maxHops, meter })
+  offerTypedCalls({ router, maxHops: app.limits.maxHops, validate: 'always', meter })
   const typedHosting = {
     ...hosting,
     limits: app.limits,
@@ -43,13 +57,16 @@ export async function bootWorker(init: WorkerInit, cells: WorkerCells, outbox: O
     development: init.mode === 'dev',
   }
   const services = await startInOrder(app.services, async (service) => {
+    const own = metering.of(service.name)
+    own.state = 'starting'
     outbox.post({ type: 'starting', service: service.name })
     const program = await (service.kind === 'typed' ? hostTyped(service, typedHosting) : hostProgram(service, hosting))
     mesh.router.add(program)
+    own.state = 'serving'
     outbox.post({ type: 'started', service: service.name })
     return program
   })
-  if (!isRawEntry(app)) gateway = openGateway(app, router, init.tls, cells, outbox)
+  if (!isRawEntry(app)) gateway = openGateway(init, parts, router)
   const doors = new Doors(doorsOf(init.listeners, app, services, gateway), cells)
   const ports = app.accept === 'reusePort' ? await openPorts(init.listeners, doors, gateway) : []
   let stopping: Promise<void> | undefined
@@ -57,22 +74,19 @@ export async function bootWorker(init: WorkerInit, cells: WorkerCells, outbox: O
     services: app.services.map(({ name }) => services.get(name)!),
     doors,
     setTls: (tls) => gateway?.setTls(tls),
-    stop: (timeout) => (stopping ??= drain({ services: app.services, programs: services, gateway, ports, timeout })),
+    stop: (timeout) => {
+      for (const { name } of app.services) metering.of(name).state = 'draining'
+      return (stopping ??= drain({ services: app.services, programs: services, gateway, ports, timeout }))
+    },
   }
 }
 
-function openGateway(
-  app: App,
-  router: Router,
-  tls: TlsMaterial | undefined,
-  cells: WorkerCells,
-  outbox: Outbox,
-): Gateway {
+function openGateway({ app, tls }: WorkerInit, { cells, metering, outbox }: WorkerParts, router: Router): Gateway {
   const log: Parameters<typeof createGateway>[0]['log'] = (level, line) =>
     outbox.log({ time: Date.now(), level, service: undefined, stream: 'busbar', line })
   // Closed connections are counted at the door, for services that are reached without the gateway too.
   const counts = { addInFlight: (by: 1 | -1) => cells.addInFlight(by), countClosed: () => {} }
-  return createGateway({ app, router, tls, log, cells: counts })
+  return createGateway({ app, router, tls, log, cells: counts, meter: metering.meter })
 }
 
 /** Which door each public port leads to. */

@@ -4,10 +4,13 @@ import { BusbarError } from '../contract/errors.ts'
 import { WorkerCells, threadsNow } from '../shared/cells.ts'
 import type { ThreadInit, ToWorker } from '../shared/control.ts'
 import { bootWorker, type WorkerApp } from './boot.ts'
+import { Metering } from './metering.ts'
 import { createOutbox } from './outbox.ts'
+import { createVitals, nameThread } from './vitals.ts'
 
 /** A fifth of the age at which the supervisor calls a worker stale, or less. */
 const heartbeatInterval = 100
+const vitalsInterval = 1000
 
 // Programs get a `process.exit` of their own; this one really ends the thread.
 const exit = process.exit.bind(process)
@@ -15,12 +18,19 @@ const port = parentPort!
 const init = workerData as ThreadInit
 const outbox = createOutbox((message) => port.postMessage(message))
 const cells = new WorkerCells(init.cells, init.row)
+const metering = new Metering(init)
+const vitals = createVitals()
+nameThread(cells)
 cells.beat(threadsNow())
 setInterval(() => cells.beat(threadsNow()), heartbeatInterval).unref()
+setInterval(() => {
+  cells.vitals = vitals()
+  metering.meter.renew()
+}, vitalsInterval).unref()
 process.on('exit', () => outbox.flush())
 
 try {
-  const app = await bootWorker(init, cells, outbox)
+  const app = await bootWorker(init, { cells, metering, outbox })
   port.on('message', (order: ToWorker) => obey(app, order))
   outbox.post({ type: 'ready', services: app.services.map((service) => service.report) })
 } catch (error) {

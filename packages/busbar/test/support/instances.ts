@@ -34,6 +34,8 @@ export class TestInstance implements RemoteEndpoint {
 
 class TestLink implements Link {
   readonly closed = Promise.withResolvers<never>().promise
+  readonly answering = 0
+  onState: undefined
   readonly open = unused
   readonly drain = unused
   readonly close = unused

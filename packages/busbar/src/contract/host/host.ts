@@ -14,10 +14,19 @@ export interface HostOptions {
   readonly clone: boolean
   /** Calls that may be in flight; more are refused with RESOURCE_EXHAUSTED. */
   readonly maxInFlight: number
+  /** Where its calls are counted, if anywhere. */
+  readonly count?: CallCount | undefined
   /** How the implementation calls other services. */
   readonly client: ClientFunction
   /** Runs the service's code in a context of its own, with nothing of the caller's. */
   readonly enter?: Enter
+}
+
+/** Told of every call that an instance answers. */
+export interface CallCount {
+  began(): void
+  /** `failed`: it got no answer, or one that says the fault is the service's (a status of 500 or more). */
+  left(failed: boolean): void
 }
 
 export const defaultMaxInFlight = 10_000
@@ -52,6 +61,7 @@ class Host implements TypedHost, Around {
   inFlight = 0
   readonly #created: object
   readonly #implementation: Implementation
+  readonly #count: CallCount | undefined
   readonly #methods = new Map<string, HostedMethod>()
   #state: 'serving' | 'draining' | 'stopped' = 'serving'
   #idle: (() => void) | undefined
@@ -62,6 +72,7 @@ class Host implements TypedHost, Around {
     this.contract = implementation.contract
     this.interceptors = implementation.interceptors
     this.options = options
+    this.#count = options.count
     this.#implementation = implementation
     this.#created = created
     for (const [name, spec] of Object.entries(implementation.contract.methods))
@@ -81,9 +92,11 @@ class Host implements TypedHost, Around {
 
   began(): void {
     this.inFlight++
+    this.#count?.began()
   }
 
-  left(): void {
+  left(failed: boolean): void {
+    this.#count?.left(failed)
     if (--this.inFlight === 0) this.#idle?.()
   }
 

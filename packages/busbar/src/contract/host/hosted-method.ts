@@ -18,7 +18,8 @@ export interface Around {
   /** Why it takes no call now. */
   refusal(): BusbarError | undefined
   began(): void
-  left(): void
+  /** `failed`: the fault is the service's. */
+  left(failed: boolean): void
 }
 
 /** One method of a service in this thread, with everything decided that does not depend on the call. */
@@ -94,7 +95,7 @@ export class HostedMethod {
   #race(input: unknown, call: LiveCall, checked: boolean): Promise<unknown> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     call.watch((reason) => {
-      this.#around.left()
+      this.#around.left(reason.status >= 500)
       reject(reason)
     })
     if (call.hasEnded === undefined)
@@ -104,8 +105,9 @@ export class HostedMethod {
         },
         (thrown: unknown) => {
           if (!call.settle()) return
-          this.#around.left()
-          reject(toCallError(thrown, this.site))
+          const error = toCallError(thrown, this.site)
+          this.#around.left(error.status >= 500)
+          reject(error)
         },
       )
     return promise
@@ -135,13 +137,14 @@ export class HostedMethod {
   }
 
   readonly #left = (result: unknown): unknown => {
-    this.#around.left()
+    this.#around.left(false)
     return this.#hasOutput ? result : undefined
   }
 
   readonly #failed = (thrown: unknown): never => {
-    this.#around.left()
-    throw toCallError(thrown, this.site)
+    const error = toCallError(thrown, this.site)
+    this.#around.left(error.status >= 500)
+    throw error
   }
 
   async #open(input: unknown, call: LiveCall, checked: boolean): Promise<AsyncIterator<unknown>> {

@@ -80,8 +80,9 @@ export class LiveStream implements AsyncIterableIterator<unknown, undefined, und
       if (isOver === true) this.#finish()
       return await pending.promise
     } catch (thrown) {
-      this.#break()
-      throw this.#source.fail(thrown)
+      const error = this.#source.fail(thrown)
+      this.#break(error.status >= 500)
+      throw error
     } finally {
       this.#pending = undefined
     }
@@ -118,7 +119,7 @@ export class LiveStream implements AsyncIterableIterator<unknown, undefined, und
     if (this.#state.is === 'over') return
     if (this.#pending === undefined) this.#failure = reason
     else this.#pending.reject(reason)
-    this.#break()
+    this.#break(reason.status >= 500)
   }
 
   #leave(): void {
@@ -129,16 +130,16 @@ export class LiveStream implements AsyncIterableIterator<unknown, undefined, und
     this.#failure = undefined
     if (state.is === 'open') {
       this.call.end(abortedBy(this.call))
-      this.#around.left()
+      this.#around.left(false)
       this.#returnFrom(state.iterator)
     }
     pending?.resolve(done)
   }
 
   /** Over before the method was: it is told, and not waited for. */
-  #break(): void {
+  #break(failed: boolean): void {
     const state = this.#state
-    this.#finish()
+    this.#finish(failed)
     if (state.is !== 'open') return
     this.#returnFrom(state.iterator)
   }
@@ -147,11 +148,11 @@ export class LiveStream implements AsyncIterableIterator<unknown, undefined, und
     void opened.then((iterator) => this.#enter(async () => await iterator.return?.())).catch(() => {})
   }
 
-  #finish(): void {
+  #finish(failed = false): void {
     const state = this.#state
     this.#state = { is: 'over' }
     if (state.is !== 'open') return
     this.call.settle()
-    this.#around.left()
+    this.#around.left(failed)
   }
 }

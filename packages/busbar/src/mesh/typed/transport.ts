@@ -7,6 +7,7 @@ import { serviceUnknown } from '../../contract/host/host.ts'
 import type { HostedMethod } from '../../contract/host/hosted-method.ts'
 import { offerMesh, type Transport } from '../../contract/transport.ts'
 import { reasonUnreachable } from '../refusals.ts'
+import { MeasuredCall, type Meter } from '../meter.ts'
 import type { Router } from '../router.ts'
 import { currentScope } from '../scope.ts'
 import { currentCall } from './contexts.ts'
@@ -17,6 +18,8 @@ export interface TypedMesh {
   readonly maxHops: number
   /** `edge`: schemas are not asked for calls of one service to another. */
   readonly validate: 'always' | 'edge'
+  /** How long calls take is written down by it; undefined where nobody asks. */
+  readonly meter?: Meter | undefined
 }
 
 /** Lets `client(contract)` in this thread reach the app's typed services. Disposing takes them away again. */
@@ -37,13 +40,20 @@ class LocalTransport implements Transport {
 
   bind(contract: Contract, name: string, method: { readonly kind: string } | undefined): ReturnType<Transport['bind']> {
     const service = this.#service ?? contract.name
+    const { meter } = this.#mesh
     const checked = this.#mesh.validate === 'always'
     const find = this.#finder(service, name)
     if (method?.kind === 'stream')
       return (input, options) => openStream(find, input, this.#origin(service, options), checked)
     return (input, options) => {
       try {
-        return find().call(input, this.#origin(service, options), checked)
+        const origin = this.#origin(service, options)
+        const weight = meter?.next() ?? 0
+        if (weight === 0) return find().call(input, origin, checked)
+        const measured = new MeasuredCall(meter!, origin.caller, service, weight)
+        const answer = find().call(input, origin, checked)
+        answer.then(measured.end, measured.end)
+        return answer
       } catch (error) {
         return Promise.reject(error)
       }

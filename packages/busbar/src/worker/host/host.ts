@@ -3,6 +3,8 @@ import type { Server as HttpServer } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Service } from '../../config/app.ts'
 import { BusbarError } from '../../contract/errors.ts'
+import type { CallCount } from '../../contract/host/host.ts'
+import { meterRequests } from '../../mesh/bytes/metered.ts'
 import type { EndpointState, LocalEndpoint } from '../../mesh/endpoint.ts'
 import { runInScope, type Scope } from '../../mesh/scope.ts'
 import type { ServiceReport } from '../../shared/control.ts'
@@ -62,6 +64,7 @@ class Hosted implements HostedProgram {
   readonly at = 'here'
   readonly service: string
   readonly server: HttpServer
+  readonly count: CallCount | undefined
   readonly report: ServiceReport
   readonly #program: ProgramProcess
   readonly #hosting: Hosting
@@ -79,6 +82,7 @@ class Hosted implements HostedProgram {
   constructor(program: ProgramProcess, hosting: Hosting, captured: CapturedServer, report: ServiceReport) {
     this.service = program.service.name
     this.server = callableServer(captured)
+    this.count = hosting.metering?.of(this.service)
     this.report = report
     this.#program = program
     this.#hosting = hosting
@@ -116,6 +120,7 @@ class Hosted implements HostedProgram {
     context(() => runInScope(this.#scope, () => listener.accept(handle)))
     const socket = this.#latest as Socket | undefined
     if (socket === undefined || socket.destroyed) return closed()
+    meterRequests(this, socket, this.#hosting.metering?.meter)
     this.#accepted.add(socket)
     socket.once('close', () => {
       this.#accepted.delete(socket)

@@ -1,5 +1,6 @@
 import { syncBuiltinESMExports } from 'node:module'
 import type { App } from '../../config/app.ts'
+import type { Metering } from '../metering.ts'
 import type { FromWorker, LogRecord } from '../../shared/control.ts'
 import { patchExit, watchFaults } from './endings.ts'
 import { patchEnvironment } from './environment.ts'
@@ -27,6 +28,8 @@ export interface Hosting extends Disposable {
   readonly programs: Programs
   readonly output: Output
   readonly log: (record: LogRecord) => void
+  /** Where calls are counted, if anywhere. */
+  readonly metering?: Metering
   /** Reports a fault of a serving program, then ends the worker as Node would end the process. */
   readonly die: (end: ProgramEnd) => void
 }

@@ -44,6 +44,7 @@ export function hostTyped(service: Service, hosting: TypedHosting): Promise<Host
         log,
         clone: hosting.development,
         maxInFlight: defaultMaxInFlight,
+        count: hosting.metering?.of(service.name),
         client,
         enter: contexts.enter,
       }))

@@ -3,13 +3,21 @@ import type { Endpoint } from '../../endpoint.ts'
 import { hopLimitProblem, nextHops } from '../../hops.ts'
 import type { HttpMesh } from '../../mesh.ts'
 import { connectionRefused } from '../../refusals.ts'
-import type { Scope } from '../../scope.ts'
+import { MeasuredCall } from '../../meter.ts'
+import { currentScope, type Scope } from '../../scope.ts'
 import type { Address } from './addresses.ts'
+import { MeasuredHandler } from './measured.ts'
 import { canExchange, openExchange, type Exchange, type ExchangeHandler, type ExchangeRequest } from '../exchange.ts'
 
 /** How a call will go: decided before anything of it is sent, so that it can still be handed to another way. */
 export type Route =
-  | { readonly kind: 'exchange'; readonly endpoint: Endpoint; readonly scope: Scope }
+  | {
+      readonly kind: 'exchange'
+      readonly endpoint: Endpoint
+      readonly scope: Scope
+      /** Where its time is taken. */
+      readonly measured: MeasuredCall | undefined
+    }
   /** It is known what comes of it: nobody serves, or it is one call too many in a chain. */
   | { readonly kind: 'settled'; readonly tell: (handler: ExchangeHandler) => void }
   /** Only a byte stream does it exactly. */
@@ -24,14 +32,25 @@ export function routeCall(mesh: HttpMesh, address: Address, request: ExchangeReq
   const endpoint = mesh.router.find(service)
   if (endpoint === undefined)
     return { kind: 'settled', tell: (handler) => handler.onError(connectionRefused(mesh.router, service, port)) }
-  return canExchange(endpoint, request) ? { kind: 'exchange', endpoint, scope: { service, hops } } : { kind: 'stream' }
+  if (!canExchange(endpoint, request)) return { kind: 'stream' }
+  return { kind: 'exchange', endpoint, scope: { service, hops }, measured: measure(mesh, service) }
 }
 
 /** The handler is never called before this has returned. Throws what {@link openExchange} throws. */
 export function startCall(route: StartableRoute, request: ExchangeRequest, handler: ExchangeHandler): Exchange {
-  return route.kind === 'exchange'
-    ? openExchange(route.endpoint, request, route.scope, handler)
-    : settle(handler, route.tell)
+  if (route.kind !== 'exchange') return settle(handler, route.tell)
+  const { endpoint, scope, measured } = route
+  return openExchange(
+    endpoint,
+    request,
+    scope,
+    measured === undefined ? handler : new MeasuredHandler(handler, measured),
+  )
+}
+
+function measure({ meter }: HttpMesh, service: string): MeasuredCall | undefined {
+  const weight = meter?.next() ?? 0
+  return weight === 0 ? undefined : new MeasuredCall(meter!, currentScope()?.service, service, weight)
 }
 
 /** An exchange whose end is known from the start. */

@@ -30,6 +30,8 @@ export abstract class Answer extends AsyncResource {
   #failure: Error | undefined
   /** Whether more can come from the program; `told`: the handler has heard the last word. */
   #state: 'open' | 'complete' | 'failed' | 'told' = 'open'
+  /** Of the answer, once its head has come. */
+  #status = 0
   #drainDue = false
   #paused = false
   #telling = false
@@ -40,6 +42,9 @@ export abstract class Answer extends AsyncResource {
   }
 
   abstract abort(error?: Error): void
+
+  /** The caller has heard the last word, which `failure` is where it is an error. Once. */
+  protected ended(_status: number, _failure: Error | undefined): void {}
 
   /** The caller has heard all there was and takes more. */
   protected abstract drained(): void
@@ -80,6 +85,7 @@ export abstract class Answer extends AsyncResource {
   protected putHead(head: ResponseHead): void {
     if (this.#state !== 'open') return
     this.#head = head
+    this.#status = head.status
     this.#tellSoon()
   }
 
@@ -193,6 +199,7 @@ export abstract class Answer extends AsyncResource {
   #tellOutcome(): void {
     if (this.#state === 'told') return
     this.#state = 'told'
+    this.ended(this.#status, this.#failure)
     if (this.#failure === undefined) this.#handler.onEnd(this.#trailers)
     else this.#handler.onError(this.#failure)
   }

@@ -1,3 +1,4 @@
+import type { CallCount } from '../../../contract/host/host.ts'
 import type { LocalEndpoint } from '../../endpoint.ts'
 import type { Scope } from '../../scope.ts'
 import { Answer } from './answer.ts'
@@ -33,6 +34,9 @@ export class InThreadExchange extends Answer implements Exchange {
   readonly #pool: ConnectionPool
   readonly #scope: Scope
   #socket: VirtualSocket | undefined
+  /** Where this call is counted, from when it has begun. */
+  #count: CallCount | undefined
+  #isAborted = false
   #uploadDue = false
   #head: CaughtHead | undefined
   #headPut = false
@@ -79,6 +83,7 @@ export class InThreadExchange extends Answer implements Exchange {
   override abort(error?: Error): void {
     // After the answer, only what is left of the request can be given up.
     if (this.isTold && this.upload?.complete !== false) return
+    this.#isAborted = true
     const unread = this.hasUntold
     this.cancel(error ?? callAborted(this.#endpoint.service))
     this.#enter(() => {
@@ -90,13 +95,21 @@ export class InThreadExchange extends Answer implements Exchange {
     if (this.#socket?.isHolding === true && this.#thisTurn < maxPerTurn) this.#enter(release)
   }
 
+  protected override ended(status: number, failure: Error | undefined): void {
+    this.#count?.left(failure === undefined ? status >= 500 : !this.#isAborted)
+  }
+
   // The program's side
 
   start(): void {
     if (!this.isOpen || this.#socket !== undefined) return
     if (this.#endpoint.state === 'stopped' || !this.#endpoint.server.listening)
       this.putFailure(serviceStopped(this.#endpoint.service))
-    else this.#enter(begin)
+    else {
+      this.#count = this.#endpoint.count
+      this.#count?.began()
+      this.#enter(begin)
+    }
   }
 
   passUploadSoon(): void {
