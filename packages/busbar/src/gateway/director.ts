@@ -18,12 +18,12 @@ export type Direction =
 
 /** Decides about each request by its head alone. */
 export class Director {
-  readonly #routes: Routes
+  readonly routes: Routes
   readonly #router: Router
   readonly #limits: Limits
 
   constructor(gateway: Gateway, limits: Limits, router: Router) {
-    this.#routes = new Routes(gateway)
+    this.routes = new Routes(gateway)
     this.#router = router
     this.#limits = limits
   }
@@ -32,7 +32,7 @@ export class Director {
   direct(req: IncomingMessage): Direction {
     const refusal = settleTarget(req) ?? refuseHost(req)
     if (refusal !== undefined) return { problem: malformed(refusal) }
-    const way = this.#routes.find(req.headers.host, req.url!)
+    const way = this.routes.find(req.headers.host, req.url!)
     if (way === undefined) return { problem: this.#noRoute(req) }
     if (isTooLarge(req, this.#limits.maxBodySize)) return { problem: tooLarge(this.#limits.maxBodySize) }
     const endpoint = this.#router.find(way.service)
@@ -40,7 +40,7 @@ export class Director {
   }
 
   #noRoute(req: IncomingMessage): Problem {
-    const routes = this.#routes.nearest(req.headers.host, req.url!)
+    const routes = this.routes.nearest(req.headers.host, req.url!)
     const near = routes.length === 0 ? 'there are no routes' : `the nearest are ${routes.join(', ')}`
     return { code: 'ROUTE_NOT_FOUND', detail: `No route takes this path: ${near}`, more: { routes } }
   }

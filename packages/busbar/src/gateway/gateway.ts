@@ -22,6 +22,7 @@ import {
   type RequestEvent,
   type UpgradeChooser,
 } from './handover.ts'
+import { OpenApiPages } from './openapi/openapi.ts'
 import { relay } from './relay.ts'
 import { problemText, type Problem } from './problem.ts'
 import { createServer, secureContext } from './server.ts'
@@ -65,8 +66,8 @@ export function createGateway(parts: GatewayParts): Gateway {
 
 /** True when the one service answers everything itself: then its server gets the connections with nothing in between. */
 export function isRawEntry(app: App): boolean {
-  const { entry, routes, tls } = app.gateway
-  if (entry === undefined || routes.length > 0 || tls !== undefined) return false
+  const { entry, routes, tls, openapi } = app.gateway
+  if (entry === undefined || routes.length > 0 || tls !== undefined || openapi?.beforeEntry === true) return false
   // A typed service has no server of its own that would have limits of its own.
   return app.services.find(({ name }) => name === entry)?.kind === 'program'
 }
@@ -82,6 +83,7 @@ class HttpGateway implements Gateway {
   readonly #flights: Flights
   readonly #connections: Connections
   readonly #virtual: VirtualListener | undefined
+  readonly #openapi: OpenApiPages | undefined
   #stopped: Promise<void> | undefined
 
   constructor(parts: GatewayParts) {
@@ -89,6 +91,9 @@ class HttpGateway implements Gateway {
     this.#parts = parts
     this.#mesh = { router, maxHops: app.limits.maxHops, meter }
     this.#director = new Director(app.gateway, app.limits, router)
+    const { openapi } = app.gateway
+    const { routes } = this.#director
+    this.#openapi = openapi && new OpenApiPages(openapi, app, { routes, mesh: this.#mesh, log: parts.log })
     this.#flights = new Flights({
       responseTimeout: app.limits.responseTimeout,
       onOverdue: (flight) => this.#breakOffOverdue(flight),
@@ -181,6 +186,12 @@ class HttpGateway implements Gateway {
     if (connection === undefined || connection.state !== 'open') return
     const flight = this.#flights.begin(req, res, connection)
     if (this.#connections.draining || connection.inFlight > maxPipelined) connection.finish()
+    if (this.#openapi?.takes(req) === true) return void this.#openapi.answer(req, res, () => this.#route(event, flight))
+    this.#route(event, flight)
+  }
+
+  #route(event: RequestEvent, flight: Flight): void {
+    const { req, res, connection } = flight
     const direction = this.#director.direct(req)
     if (direction.problem !== undefined) {
       // Who sends what is no request is not trusted with where the next one begins.

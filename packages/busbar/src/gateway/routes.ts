@@ -32,6 +32,17 @@ export class Routes {
     return (own && longest(own, url)) ?? longest(this.#anyHost, url) ?? this.#entry
   }
 
+  /** All that requests for `host` can be taken by, the likeliest first. */
+  ways(host: string | undefined): readonly Way[] {
+    const own = host === undefined ? undefined : this.#byHost.get(hostname(host))
+    return [...(own ?? []), ...this.#anyHost, ...(this.#entry === undefined ? [] : [this.#entry])]
+  }
+
+  /** The hosts that have routes of their own. */
+  knowsHost(host: string | undefined): boolean {
+    return host !== undefined && this.#byHost.has(hostname(host))
+  }
+
   /** Up to three prefixes that a mistyped path may have meant, the likeliest first. */
   nearest(host: string | undefined, url: string): readonly string[] {
     const asked = url.split('?', 1)[0]!.slice(0, longestCompared)

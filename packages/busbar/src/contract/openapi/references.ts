@@ -22,7 +22,19 @@ function walk(part: unknown, rename: (reference: string) => string): unknown {
   return Object.fromEntries(
     Object.entries(part).map(([key, value]) => {
       if (key === '$ref' && typeof value === 'string') return [key, rename(value)]
+      if (key === 'discriminator') return [key, renameMapping(value, rename)]
       return [key, values.has(key) ? value : walk(value, rename)]
     }),
   )
+}
+
+/** Whose values are references, or names of schemas alone (OpenAPI 3.1, 4.8.25). */
+function renameMapping(discriminator: unknown, rename: (reference: string) => string): unknown {
+  const { mapping } = (discriminator ?? {}) as { mapping?: Record<string, unknown> }
+  if (typeof mapping !== 'object' || mapping === null) return walk(discriminator, rename)
+  const renamed = Object.entries(mapping).map(([value, target]) => {
+    if (typeof target !== 'string' || /^(?![#])[^]*[/.:]/.test(target)) return [value, target]
+    return [value, rename(target.startsWith('#') ? target : `#/components/schemas/${target}`)]
+  })
+  return { ...(discriminator as object), mapping: Object.fromEntries(renamed) as object }
 }

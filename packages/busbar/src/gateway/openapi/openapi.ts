@@ -1,0 +1,112 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { App, OpenApi } from '../../config/app.ts'
+import type { OpenApiDocument } from '../../contract/openapi/types.ts'
+import { answerProblem } from '../answer.ts'
+import type { Routes } from '../routes.ts'
+import { AppDocument, type AppDocumentParts } from './app-document.ts'
+import { answerPage, answerScript, scriptName } from './page.ts'
+
+type Place = 'document' | 'page' | 'script'
+
+/**
+ * What the gateway itself answers: the app's document and the page that shows it. Whatever the app's own services have
+ * at these paths comes first: a route, a method of a typed entry, and anything of a program that is the entry, unless
+ * the config asks for the document.
+ */
+export class OpenApiPages {
+  readonly #places: ReadonlyMap<string, Place>
+  readonly #openapi: OpenApi
+  readonly #routes: Routes
+  readonly #document: AppDocument
+  readonly #typed: ReadonlySet<string>
+  readonly #log: AppDocumentParts['log']
+
+  constructor(
+    openapi: OpenApi,
+    { services }: Pick<App, 'services'>,
+    parts: Pick<AppDocumentParts, 'routes' | 'mesh' | 'log'>,
+  ) {
+    const { path, page } = openapi
+    const ofPage: [string, Place][] =
+      page === undefined
+        ? []
+        : [
+            [page, 'page'],
+            [`${page}/${scriptName}`, 'script'],
+          ]
+    this.#places = new Map<string, Place>([[path, 'document'], ...ofPage])
+    this.#openapi = openapi
+    this.#routes = parts.routes
+    this.#log = parts.log
+    this.#document = new AppDocument({ openapi, services, ...parts })
+    this.#typed = new Set(services.filter(({ kind }) => kind === 'typed').map(({ name }) => name))
+  }
+
+  /** Whether the request may be for one of these, by its path alone. */
+  takes({ method, url, headers }: IncomingMessage): boolean {
+    if (method !== 'GET' && method !== 'HEAD') return false
+    const path = pathOf(url!)
+    if (!this.#places.has(path)) return false
+    const way = this.#routes.find(headers.host, path)
+    if (way === undefined) return true
+    const isEntry = way.prefix === '' && way.host === undefined
+    return isEntry && (this.#openapi.beforeEntry || this.#typed.has(way.service))
+  }
+
+  /** `pass`: it is for a service after all. */
+  async answer(req: IncomingMessage, res: ServerResponse, pass: () => void): Promise<void> {
+    try {
+      await this.#answer(req, res, pass)
+    } catch (error) {
+      this.#log('warn', `OpenAPI: ${String(error)}`)
+      answerProblem(req, res, { code: 'INTERNAL', detail: 'The document could not be put together; the log says why' })
+    }
+  }
+
+  async #answer(req: IncomingMessage, res: ServerResponse, pass: () => void): Promise<void> {
+    const { host } = req.headers
+    const path = pathOf(req.url!)
+    const document = await this.#document.for(host)
+    if (res.destroyed) return
+    if (this.#routes.find(host, path) !== undefined && !this.#openapi.beforeEntry && hasOwn(document, path))
+      return pass()
+    switch (this.#places.get(path)!) {
+      case 'document':
+        return answerDocument(res, document)
+      case 'page':
+        return answerPage(res, this.#openapi as OpenApi & { page: string })
+      case 'script':
+        if (!(await answerScript(req, res))) answerProblem(req, res, notBuilt)
+    }
+  }
+}
+
+const notBuilt = {
+  code: 'ROUTE_NOT_FOUND',
+  detail:
+    'The page of the reference is part of the built package: run `npm run build` where Busbar runs from its sources',
+} as const
+
+function answerDocument(res: ServerResponse, document: OpenApiDocument): void {
+  const body = Buffer.from(JSON.stringify(document))
+  res.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length, 'cache-control': 'no-cache' })
+  res.end(body)
+}
+
+/** A method of a typed entry at this very path. */
+function hasOwn({ paths }: OpenApiDocument, path: string): boolean {
+  const asked = path.split('/')
+  return Object.entries(paths).some(([template, item]) => {
+    const parts = template.split('/')
+    return (
+      Object.hasOwn(item, 'get') &&
+      parts.length === asked.length &&
+      parts.every((part, at) => part === asked[at] || part.startsWith('{'))
+    )
+  })
+}
+
+function pathOf(url: string): string {
+  const mark = url.indexOf('?')
+  return mark < 0 ? url : url.slice(0, mark)
+}

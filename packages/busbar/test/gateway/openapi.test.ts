@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict'
+import { symlinkSync } from 'node:fs'
+import { after, before, describe, it } from 'node:test'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { loadApp } from '../../src/config/load.ts'
+import type { RunningApp } from '../../src/supervisor/running.ts'
+import { startApp } from '../../src/supervisor/supervisor.ts'
+import { TestFolder, type Files } from '../support/folder.ts'
+
+interface Document {
+  readonly openapi: string
+  readonly info: { readonly title: string; readonly version: string }
+  readonly paths: Record<string, Record<string, { operationId?: string; security?: unknown; responses: unknown }>>
+  readonly components: Record<string, Record<string, object>>
+  readonly 'x-busbar-notes': string[]
+}
+
+async function start(folder: string, lines: string[] = []): Promise<{ app: RunningApp; url: string }> {
+  const log = ({ line }: { line: string }): void => void lines.push(line)
+  const app = await startApp(await loadApp(folder, { env: {} }), { mode: 'start', log, timing: { stale: 60_000 } })
+  return { app, url: app.addresses[0]!.url.replace(/\/$/, '') }
+}
+
+describe('the document of an app', () => {
+  const lines: string[] = []
+  let app: RunningApp
+  let url: string
+  let document: Document
+
+  before(async () => {
+    ;({ app, url } = await start(new URL('programs/described', import.meta.url).pathname, lines))
+    document = (await (await fetch(`${url}/openapi.json`)).json()) as Document
+  })
+  after(async () => await app.stop())
+
+  it('is valid for a validator of others', async () => {
+    const { valid, errors } = await new Validator().validate(
+      structuredClone(document) as unknown as Record<string, unknown>,
+    )
+    assert.ok(valid, JSON.stringify(errors))
+  })
+
+  it('has the name and version of the app', () => {
+    assert.deepEqual(document.info, { title: 'described', version: '3.1.4' })
+  })
+
+  it('has what services publish below their routes, and where their own server says', () => {
+    assert.deepEqual(Object.keys(document.paths).toSorted(), [
+      '/api/catalog/featured',
+      '/api/products/{id}',
+      '/old/v1/things/{id}',
+      '/shop/baskets/{id}',
+    ])
+  })
+
+  it('leads to what is there', async () => {
+    const response = await fetch(`${url}/api/products/1`)
+    assert.deepEqual(await response.json(), { id: 1, name: 'lamp' })
+  })
+
+  it('renames components that differ under one name, with all that refers to them', () => {
+    const { schemas } = document.components
+    assert.ok(schemas!['Product'] && schemas!['old.Product'])
+    assert.match(JSON.stringify(schemas!['Thing']), /#\/components\/schemas\/old\.Product"/)
+    assert.ok(
+      document['x-busbar-notes'].some((note) => note.startsWith('schemas/Product of old is schemas/old.Product')),
+    )
+    const references = JSON.stringify(document).matchAll(/"\$ref":"#\/components\/([^/"]+)\/([^/"]+)"/g)
+    for (const [, kind, name] of references) assert.ok(document.components[kind!]?.[name!], `${kind}/${name}`)
+  })
+
+  it('leaves the names of operations different', () => {
+    const ids = Object.values(document.paths).flatMap((item) =>
+      Object.values(item).map(({ operationId }) => operationId),
+    )
+    assert.equal(new Set(ids).size, ids.length)
+  })
+
+  it('says of each operation what a document said of all of them', () => {
+    assert.deepEqual(document.paths['/shop/baskets/{id}']!['get']!.security, [{ key: [] }])
+    assert.equal(document.paths['/old/v1/things/{id}']!['get']!.security, undefined)
+  })
+
+  it('says in words of 3.1 what was written in those of 3.0', () => {
+    const { schemas } = document.components
+    assert.match(JSON.stringify(schemas!['Thing']), /"type":\["string","null"\]/)
+    assert.match(JSON.stringify(schemas!['old.Product']), /"exclusiveMinimum":0/)
+  })
+
+  it('goes without a service that does not tell, and says so', () => {
+    const note = 'Service silent is left out: /nothing.json answered 404'
+    assert.ok(document['x-busbar-notes'].includes(note))
+    assert.ok(lines.includes(`OpenAPI: ${note}`))
+  })
+
+  it('is asked for by GET and HEAD only', async () => {
+    assert.equal((await fetch(`${url}/openapi.json`, { method: 'HEAD' })).status, 200)
+    assert.equal((await fetch(`${url}/openapi.json`, { method: 'POST' })).status, 404)
+  })
+
+  it('is each service’s own below its route', async () => {
+    const own = (await (await fetch(`${url}/api/openapi.json`)).json()) as Document
+    assert.deepEqual(Object.keys(own.paths), ['/products/{id}', '/catalog/featured'])
+  })
+
+  it('has a page that names it, and lets nothing from elsewhere in', async () => {
+    const response = await fetch(`${url}/docs`)
+    assert.match(response.headers.get('content-type')!, /^text\/html/)
+    assert.match(response.headers.get('content-security-policy')!, /default-src 'none'.*connect-src 'self'/)
+    const text = await response.text()
+    assert.match(text, /data-url="openapi\.json"/)
+    assert.match(text, /src="docs\/reference\.js"/)
+    assert.doesNotMatch(text, /https?:\/\//)
+  })
+})
+
+const web = `require('node:http').createServer((req, res) => res.end('own ' + req.url)).listen(3000)`
+const typed = (http = ''): Files => ({
+  'items/contract.ts': `import { fn, service } from 'busbar/contract'\nexport const items = service('items', { list: fn({ ${http} }) })`,
+  'items/index.ts': `import { items } from './contract.ts'\nexport default items.implement({ list: () => {} })`,
+})
+
+describe('what the services themselves have at these paths', () => {
+  const cases: Record<string, { config: object; files: Files; docs: RegExp; status: number }> = {
+    'a route': {
+      config: {
+        gateway: { routes: { '/docs': 'web', '/api': 'items' } },
+        services: { web: './web', items: './items' },
+      },
+      files: { 'web/index.js': web, ...typed() },
+      docs: /^own \//,
+      status: 200,
+    },
+    'a program that is the entry': {
+      config: { gateway: { entry: 'web', routes: { '/api': 'items' } }, services: { web: './web', items: './items' } },
+      files: { 'web/index.js': web, ...typed() },
+      docs: /^own \/docs/,
+      status: 200,
+    },
+    'a method of a typed entry': {
+      config: { gateway: { entry: 'items' }, services: { items: './items' } },
+      files: typed("http: 'GET /docs'"),
+      docs: /^$/,
+      status: 204,
+    },
+  }
+  for (const [what, { config, files, docs, status }] of Object.entries(cases))
+    it(`comes first: ${what}`, async () => {
+      const defaults = { run: 'shared' }
+      using folder = inPackage({ 'busbar.config.json': withPort({ defaults, ...config }), ...files })
+      const { app, url } = await start(folder.path)
+      try {
+        const response = await fetch(`${url}/docs`)
+        assert.equal(response.status, status)
+        assert.match(await response.text(), docs)
+      } finally {
+        await app.stop()
+      }
+    })
+
+  it('comes after a document that the config asks for', async () => {
+    const gateway = { entry: 'web', routes: { '/api': 'items' }, openapi: { page: '/reference' } }
+    const services = { web: './web', items: './items' }
+    const config = withPort({ defaults: { run: 'shared' }, gateway, services })
+    using folder = inPackage({ 'busbar.config.json': config, 'web/index.js': web, ...typed() })
+    const { app, url } = await start(folder.path)
+    try {
+      const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as Document
+      assert.deepEqual(Object.keys(paths), ['/api/items/list'])
+      assert.match(await (await fetch(`${url}/reference`)).text(), /<!doctype html>/)
+      assert.equal(await (await fetch(`${url}/docs`)).text(), 'own /docs')
+    } finally {
+      await app.stop()
+    }
+  })
+
+  it('is all there is where the config turns it off', async () => {
+    const gateway = { routes: { '/api': 'items' }, openapi: false }
+    using folder = inPackage({
+      'busbar.config.json': withPort({ gateway, services: { items: './items' } }),
+      ...typed(),
+    })
+    const { app, url } = await start(folder.path)
+    try {
+      for (const path of ['/openapi.json', '/docs', '/api/openapi.json'])
+        assert.equal((await fetch(url + path)).status, 404, path)
+    } finally {
+      await app.stop()
+    }
+  })
+})
+
+/** Where `busbar/contract` is found. */
+function inPackage(files: Files): TestFolder {
+  const folder = new TestFolder({ 'node_modules/.keep': '', ...files })
+  symlinkSync(new URL('../..', import.meta.url).pathname, folder.at('node_modules', 'busbar'))
+  return folder
+}
+
+function withPort({ gateway, ...config }: { readonly gateway?: object; readonly [key: string]: unknown }): object {
+  return { ...config, gateway: { port: 0, ...gateway } }
+}
