@@ -1,0 +1,22 @@
+import { defineApp } from 'busbar'
+
+export default defineApp({
+  gateway: {
+    port: 3044,
+    routes: {
+      '/': 'web',
+      '/api/catalog': 'catalog',
+      '/api/stock': 'stock',
+      '/api/cart': 'cart',
+      '/api/checkout': 'checkout',
+    },
+  },
+  defaults: { run: 'shared' },
+  services: {
+    web: './web',
+    catalog: { path: './catalog', needs: ['stock'] },
+    stock: './stock',
+    cart: { path: './cart', needs: ['catalog'] },
+    checkout: { path: './checkout', needs: ['cart', 'stock'] },
+  },
+})

@@ -1,0 +1,4 @@
+import { openDatabase } from '../store/database.ts'
+import { catalogOn } from './service.ts'
+
+export default catalogOn(openDatabase)

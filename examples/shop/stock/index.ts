@@ -1,0 +1,4 @@
+import { openDatabase } from '../store/database.ts'
+import { stockOn } from './service.ts'
+
+export default stockOn(openDatabase)

@@ -1,0 +1,47 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { seed } from './seed.ts'
+import { inTransaction } from './transaction.ts'
+
+type Migration = (database: DatabaseSync) => void
+
+/** Each runs once, in its order, and is never changed again: a change is another one at the end. */
+const migrations: readonly Migration[] = [createTables, fill]
+
+/** Many may come at once: the first one does it, and the others find it done. */
+export function migrate(database: DatabaseSync): void {
+  // Readers do not wait for the writer then.
+  database.exec('PRAGMA journal_mode = WAL')
+  database.exec('PRAGMA synchronous = NORMAL')
+  inTransaction(database, () => {
+    const { user_version: done } = database.prepare('PRAGMA user_version').get() as { user_version: number }
+    for (const migration of migrations.slice(done)) migration(database)
+    database.exec(`PRAGMA user_version = ${migrations.length}`)
+  })
+}
+
+function createTables(database: DatabaseSync): void {
+  database.exec(`
+    CREATE TABLE products (
+      id INTEGER PRIMARY KEY, name TEXT NOT NULL, text TEXT NOT NULL, cents INTEGER NOT NULL,
+      picture TEXT NOT NULL, hue INTEGER NOT NULL, featured INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE stock (product INTEGER PRIMARY KEY, "left" INTEGER NOT NULL CHECK ("left" >= 0)) STRICT;
+    CREATE TABLE taken (id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+    CREATE TABLE lines (
+      cart TEXT NOT NULL, product INTEGER NOT NULL, count INTEGER NOT NULL, UNIQUE (cart, product)
+    ) STRICT;
+    CREATE TABLE orders (
+      number INTEGER PRIMARY KEY, cart TEXT NOT NULL UNIQUE, name TEXT NOT NULL, email TEXT NOT NULL,
+      cents INTEGER NOT NULL
+    ) STRICT;
+  `)
+}
+
+function fill(database: DatabaseSync): void {
+  const product = database.prepare('INSERT INTO products VALUES (?, ?, ?, ?, ?, ?, ?)')
+  const stock = database.prepare('INSERT INTO stock VALUES (?, ?)')
+  for (const { id, name, text, cents, picture, hue, featured, left } of seed) {
+    product.run(id, name, text, cents, picture, hue, featured ? 1 : 0)
+    stock.run(id, left)
+  }
+}
