@@ -4,6 +4,7 @@ export type Steps = readonly [name: string, command: string, ...args: string[]][
 export const buildSteps: Steps = [
   ['build', 'tsc', '-b', 'packages/busbar'],
   ['schema', 'node', 'scripts/emit-schema.ts'],
+  ['page', 'node', 'scripts/emit-reference-page.ts'],
 ]
 
 export const labSteps: Steps = [['lab', 'tsc', '-b', 'packages/lab']]

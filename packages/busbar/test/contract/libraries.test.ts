@@ -24,7 +24,8 @@ function typebox<T extends Type.TSchema>(schema: T): Schema<Type.Static<T>> {
             .Errors(value)
             .map(({ instancePath, message }) => ({ message, path: instancePath.split('/').slice(1) })),
         }
-  return { '~standard': { version: 1, vendor: 'typebox', validate } }
+  const jsonSchema = { input: () => schema, output: () => schema }
+  return { '~standard': { version: 1, vendor: 'typebox', validate, jsonSchema } } as Schema<Type.Static<T>>
 }
 
 const libraries: Record<string, Schema<Item>> = {

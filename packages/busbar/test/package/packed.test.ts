@@ -50,6 +50,7 @@ test('the package has its programs, types and schema, and neither sources nor te
     'dist/index.d.ts',
     'dist/worker/main.js',
     'dist/busbar.schema.json',
+    'dist/gateway/openapi/reference.js',
     'LICENSE',
   ])
     assert.ok(names.includes(name), name)
