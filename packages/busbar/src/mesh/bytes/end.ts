@@ -1,7 +1,9 @@
 /**
- * One end of a connection in this thread, whose bytes come from and go to the socket at the other end.
+ * One end of a connection, whose bytes come from and go to the socket at the other end.
  *
  *     socket A ─ write ─→ inbox of B ─ one turn of the event loop later ─→ push ─→ socket B
+ *
+ * Where B is in another worker, a {@link FarEnd} stands in its place: its inbox is the link.
  *
  * As with a kernel's buffers, a write is done once its bytes wait on the other side, unless too many wait there already.
  * Bytes are copied: a receiver may change what it was given (`ws` unmasks in place), a sender may send it again.
@@ -12,7 +14,7 @@ import { constants } from 'node:os'
 import { carry, internals, type Carrier, type Done, type SocketAddress } from './socket.ts'
 
 /** The largest piece that is pushed at once, as the largest read of Node's own sockets. */
-const pieceSize = 64 * 1024
+export const pieceSize = 64 * 1024
 
 /**
  * Bytes that may wait in one direction before a write is held. A program may answer without reading the request, and a
@@ -30,6 +32,20 @@ export interface EndOptions {
   readonly onFirstBytes?: () => void
 }
 
+/** What an end knows of the other one. */
+export interface OtherEnd {
+  /** Its socket was destroyed: nobody reads there any more. */
+  readonly gone: boolean
+  /** False: it is time to wait for {@link End.makeRoom}. */
+  readonly hasRoom: boolean
+  /** True: there is room for more. `owned`: nobody else changes these bytes. */
+  receive(chunk: Buffer, owned: boolean): boolean
+  /** Nothing more is sent to it. `reset`: and its reader shall know that something was lost. */
+  finishWith(how: 'end' | 'reset'): void
+  /** Something of what it sent was taken. */
+  makeRoom(): void
+}
+
 export type Enter = (run: () => void) => void
 
 /** The async context of now, for {@link EndOptions.enter}. */
@@ -37,7 +53,7 @@ export function currentContext(): Enter {
   return AsyncLocalStorage.snapshot()
 }
 
-export class End implements Carrier {
+export class End implements Carrier, OtherEnd {
   readonly socket: Socket
   readonly local: SocketAddress
   readonly remote: SocketAddress
@@ -45,7 +61,7 @@ export class End implements Carrier {
   bytesWritten = 0
 
   readonly #enter: Enter
-  #peer: End | undefined
+  #peer: OtherEnd | undefined
   #onFirstBytes: (() => void) | undefined
   #scheduled = false
   #reading = false
@@ -55,7 +71,7 @@ export class End implements Carrier {
   #borrowed = false
   /** What follows the inbox. */
   #finish: 'open' | 'end' | 'reset' | 'told' = 'open'
-  #gone = false
+  gone = false
   /**
    * The peer was found gone when all it had sent was delivered. What is written before that vanishes without an error, as
    * on TCP: who still writes may first read the answer that the peer left behind.
@@ -78,10 +94,14 @@ export class End implements Carrier {
   static join(a: End, b: End): void {
     a.#peer = b
     b.#peer = a
-    for (const end of [a, b]) {
-      if (end.#held !== undefined) end.#held.start?.()
-      if (end.#inbox.length > 0) end.#schedule()
-    }
+    a.#joined()
+    b.#joined()
+  }
+
+  /** Connects this end to one in another worker. */
+  joinTo(other: OtherEnd): void {
+    this.#peer = other
+    this.#joined()
   }
 
   read(): void {
@@ -97,20 +117,20 @@ export class End implements Carrier {
   }
 
   end(): void {
-    if (this.#peer !== undefined) this.#peer.#finishWith('end')
+    if (this.#peer !== undefined) this.#peer.finishWith('end')
   }
 
   reset(): void {
-    if (this.#peer !== undefined) this.#peer.#finishWith('reset')
+    if (this.#peer !== undefined) this.#peer.finishWith('reset')
   }
 
   /** As a kernel does: bytes that nobody will read any more make it a reset. */
   destroy(): void {
-    if (this.#gone) return
-    this.#gone = true
+    if (this.gone) return
+    this.gone = true
     const held = this.#held
     this.#held = undefined
-    if (this.#peer !== undefined) this.#peer.#finishWith(this.#waiting > 0 ? 'reset' : 'end')
+    if (this.#peer !== undefined) this.#peer.finishWith(this.#waiting > 0 ? 'reset' : 'end')
     this.#inbox.length = 0
     this.#waiting = 0
     if (held === undefined) return
@@ -122,29 +142,38 @@ export class End implements Carrier {
   #send(chunk: Buffer, owned: boolean, done: Done): void {
     const peer = this.#peer!
     this.#held = undefined
-    if (peer.#gone) done(this.#missed ? socketError('write', 'EPIPE') : null)
-    else if (peer.#receive(chunk, owned)) done()
+    if (peer.gone) done(this.#missed ? socketError('write', 'EPIPE') : null)
+    else if (peer.receive(chunk, owned)) done()
     else this.#held = { done, start: undefined }
   }
 
-  /** True: there is room for more. */
-  #receive(chunk: Buffer, owned: boolean): boolean {
+  receive(chunk: Buffer, owned: boolean): boolean {
     const fits = owned || chunk.length <= pieceSize
     this.#inbox.push(owned || !fits ? chunk : Buffer.from(chunk))
     this.#borrowed = !fits
     this.#waiting += chunk.length
     this.#schedule()
-    return this.#hasRoom()
+    return this.hasRoom
   }
 
-  #hasRoom(): boolean {
+  /** Bytes that this end's socket has not taken. */
+  get waiting(): number {
+    return this.#waiting
+  }
+
+  get hasRoom(): boolean {
     return !this.#borrowed && this.#waiting < capacity
   }
 
-  #finishWith(how: 'end' | 'reset'): void {
-    if (this.#gone) return
+  finishWith(how: 'end' | 'reset'): void {
+    if (this.gone) return
     if (this.#finish === 'open' || (this.#finish === 'end' && how === 'reset')) this.#finish = how
     this.#schedule()
+  }
+
+  #joined(): void {
+    this.#held?.start?.()
+    if (this.#inbox.length > 0 || this.#finish !== 'open') this.#schedule()
   }
 
   #schedule(): void {
@@ -156,7 +185,7 @@ export class End implements Carrier {
   /** Only for the event loop. */
   turn(): void {
     this.#scheduled = false
-    if (!this.#gone) this.#enter(() => this.#run())
+    if (!this.gone) this.#enter(() => this.#run())
   }
 
   #run(): void {
@@ -178,14 +207,14 @@ export class End implements Carrier {
     if (this.#begin()) return
     const piece = this.#reading ? this.#take() : undefined
     if (piece !== undefined) this.#deliver(piece)
-    if (this.#gone) return
-    if (this.#peer !== undefined) this.#peer.#makeRoom()
+    if (this.gone) return
+    if (this.#peer !== undefined) this.#peer.makeRoom()
     if (piece === undefined && this.#finish !== 'open') this.#noticeFinish()
   }
 
   #hasNext(): boolean {
     const told = this.#finish === 'open' || this.#finish === 'told'
-    return this.#reading && !this.#gone && (this.#inbox.length > 0 || !told)
+    return this.#reading && !this.gone && (this.#inbox.length > 0 || !told)
   }
 
   #begin(): boolean {
@@ -226,9 +255,9 @@ export class End implements Carrier {
     return pieces.length === 1 && !borrowed ? pieces[0]! : Buffer.concat(pieces)
   }
 
-  #makeRoom(): void {
+  makeRoom(): void {
     const held = this.#held
-    if (held === undefined || !this.#peer!.#hasRoom()) return
+    if (held === undefined || !this.#peer!.hasRoom) return
     this.#held = undefined
     this.#enter(() => {
       internals(this.socket)._unrefTimer()
@@ -246,7 +275,7 @@ export class End implements Carrier {
   }
 
   #missPeer(): void {
-    this.#missed = this.#peer!.#gone
+    this.#missed = this.#peer!.gone
     const held = this.#held
     if (held === undefined || !this.#missed) return
     this.#held = undefined

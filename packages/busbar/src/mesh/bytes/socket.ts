@@ -13,6 +13,10 @@ export interface SocketAddress {
   readonly port: number
 }
 
+export function loopback(port: number): SocketAddress {
+  return { address: '127.0.0.1', family: 'IPv4', port }
+}
+
 /** What stands in for the handle. */
 export interface Carrier {
   readonly local: SocketAddress

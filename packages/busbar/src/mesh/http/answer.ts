@@ -18,7 +18,7 @@ export function answerRequests(mesh: HttpMesh): Answerer {
     const endpoint = mesh.router.local(service)
     const refusal = refusalOf(mesh, endpoint, head, payload)
     if (refusal !== undefined) {
-      channel.fail(refusal.toRecord())
+      channel.fail(refusal.toRecord(), true)
       return {}
     }
     const sender = new AnswerSender(service, channel)

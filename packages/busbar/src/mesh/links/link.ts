@@ -37,8 +37,8 @@ export interface Channel {
   data(value: unknown): boolean
   /** Nothing follows in this direction; `value` goes with it (trailers, a stream's return value). */
   end(value?: unknown): void
-  /** Of the callee: the call failed. */
-  fail(error: ErrorRecord): void
+  /** Of the callee: the call failed. `untouched`: before anything was done for it. Default: false. */
+  fail(error: ErrorRecord, untouched?: boolean): void
   /** Of the caller: it wants no answer any more. */
   cancel(reason: ErrorRecord): void
   /** The reader has taken `count` values off {@link ChannelHandler.onData}: the other side may send as many more. */
@@ -52,8 +52,11 @@ export interface ChannelHandler {
   /** At most {@link window} values come that were not yet `consumed`. */
   onData?(value: unknown): void
   onEnd?(value: unknown): void
-  /** To the caller: the callee's failure, or the link's (WORKER_DIED, LINK_LOST, …). */
-  onError?(error: ErrorRecord): void
+  /**
+   * To the caller: the callee's failure, or the link's (WORKER_DIED, LINK_LOST, …). `untouched`: nobody has begun to
+   * answer the call, so that it may be made elsewhere, whatever it does.
+   */
+  onError?(error: ErrorRecord, untouched: boolean): void
   /** To the callee: the caller gave up, or is gone. */
   onCancel?(reason: ErrorRecord): void
   onDrain?(): void
@@ -68,18 +71,26 @@ export type Answerer = (head: CallHead, payload: unknown, ended: boolean, channe
 export interface Link {
   /** The number of the worker at the other end. */
   readonly peer: number
+  /** `draining`: the other side takes no new calls. */
   readonly state: 'open' | 'draining' | 'closed'
   /** Calls that this side has opened and that are not over. */
   readonly inFlight: number
+  /** Calls of the other side that are not over. */
+  readonly answering: number
   /**
    * Begins a call. `ended`: the caller sends no data. Never throws: what is wrong comes to `onError`, and never before
    * this has returned. A value that cannot be carried fails this call alone.
    */
   open(head: CallHead, payload: unknown, ended: boolean, handler: ChannelHandler): Channel
-  /** Takes no new calls, on either side; those in flight go on. */
+  /**
+   * This side takes no new calls, and the other is told; those in flight go on, and may cause calls in the other
+   * direction.
+   */
   drain(): void
   /** Fails every call with `reason`, at both ends. */
   close(reason: ErrorRecord): void
+  /** Whenever the state has changed; for whoever keeps a list of what may be called. */
+  onState: (() => void) | undefined
   /** Settles when it is closed by whom or whatever; never rejects. */
   readonly closed: Promise<ErrorRecord>
 }

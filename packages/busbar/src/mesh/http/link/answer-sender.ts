@@ -1,9 +1,9 @@
 import type { Channel } from '../../links/link.ts'
 import type { Exchange, ExchangeHandler, ResponseHead } from '../exchange.ts'
 import { Turn } from '../exchange/turns.ts'
-import { exact, Outflow } from './outflow.ts'
+import { exact, Outflow, pieceSize } from '../../links/outflow.ts'
 import type { RequestReceiver } from './request-receiver.ts'
-import { pieceSize, toLines, toRecord, type Chunk, type HeadValue, type Trailers } from './wire.ts'
+import { toLines, toRecord, type Chunk, type HeadValue, type Trailers } from './wire.ts'
 
 /** Of an answer that is whole within the tick that tells of its head all goes out together; of others the head goes then. */
 const held = new Turn<AnswerSender>(queueMicrotask, (sender) => sender.sendHead())

@@ -6,14 +6,13 @@ import type { Exchange, ExchangeHandler, ExchangeRequest } from '../exchange.ts'
 import { Answer } from '../exchange/answer.ts'
 import { callAborted, lengthMismatch } from '../exchange/errors.ts'
 import { foldHeaders } from '../exchange/header-fields.ts'
-import { Outflow } from './outflow.ts'
+import { Outflow, pieceSize } from '../../links/outflow.ts'
 import {
   fromLines,
   fromRecord,
   isChunk,
   isHeadValue,
   malformed,
-  pieceSize,
   toHead,
   toLines,
   type Chunk,

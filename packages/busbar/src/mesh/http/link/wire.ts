@@ -22,9 +22,6 @@ export type Trailers = Readonly<Record<string, string>>
 export type RequestValue = readonly [path: string, lines: string, body: Chunk | null]
 export type HeadValue = readonly [status: number, statusText: string, lines: string, body?: Chunk, trailers?: Trailers]
 
-/** What goes in one piece: bytes, or characters. */
-export const pieceSize = 64 * 1024
-
 const between = '\u007f'
 
 export function toLines(fields: readonly string[]): string {

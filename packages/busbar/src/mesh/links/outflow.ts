@@ -1,11 +1,12 @@
-import type { ErrorRecord } from '../../../contract/errors.ts'
-import type { Channel } from '../../links/link.ts'
-import { pieceSize, type Chunk } from './wire.ts'
+import type { ErrorRecord } from '../../contract/errors.ts'
+import type { Channel } from './link.ts'
 
-/** What waits here while the other side reads nothing: as much as in a socket's own buffer. Bytes, or characters. */
-const capacity = 64 * 1024
+type Chunk = string | Uint8Array
 
-/** A body on its way into a channel, piece by piece, as far as the other side's credit goes. */
+/** What goes in one piece: bytes, or characters. */
+export const pieceSize = 64 * 1024
+
+/** A body, or one direction of a connection, on its way into a channel: as far as the other side's credit goes. */
 export class Outflow {
   readonly #channel: Channel
   /** Told when everything has gone out after {@link write} said to wait. */
@@ -28,12 +29,17 @@ export class Outflow {
     return this.#state === 'ended'
   }
 
-  /** `chunk` is the link's from now on. False: wait. */
+  /** What waits here: bytes, or characters. */
+  get size(): number {
+    return this.#size
+  }
+
+  /** `chunk` is the link's from now on. False: wait, as behind a socket whose buffer is full. */
   write(chunk: Chunk): boolean {
     if (this.#state !== 'open') return true
     if (chunk.length <= pieceSize) this.#put(typeof chunk === 'string' ? chunk : exact(chunk))
     else this.#putLarge(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)
-    this.#writerWaits = this.#size >= capacity || (this.#blocked && this.#size > 0)
+    this.#writerWaits = this.#blocked && this.#size > 0
     return !this.#writerWaits
   }
 
@@ -42,6 +48,7 @@ export class Outflow {
     if (this.#state === 'open') this.#put(value)
   }
 
+  /** Once more, as long as the first word has not gone out: then the second takes its place. */
   end(value?: unknown): void {
     this.#endBy(() => this.#channel.end(value))
   }
@@ -62,7 +69,7 @@ export class Outflow {
   }
 
   #endBy(last: () => void): void {
-    if (this.#state !== 'open') return
+    if (this.#state === 'ended') return
     this.#state = 'ending'
     this.#last = last
     this.#finish()

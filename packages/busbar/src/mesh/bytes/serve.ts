@@ -1,0 +1,71 @@
+import type { ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import type { LocalEndpoint } from '../endpoint.ts'
+import type { HttpMesh } from '../mesh.ts'
+import { runInScope, type Scope } from '../scope.ts'
+import { acceptSocket, interceptRequests } from './accept.ts'
+import { currentContext, End } from './end.ts'
+import { answerHopLimit, takeHops } from './hops.ts'
+import { countRequest } from './metered.ts'
+import type { SocketAddress } from './socket.ts'
+
+/** A connection as it comes to the service: where it leads, from where, and how many calls led to it. */
+export interface Incoming {
+  readonly local: SocketAddress
+  readonly remote: SocketAddress
+  readonly hops: number
+}
+
+interface MutableScope extends Scope {
+  hops: number
+}
+
+/**
+ * The service's end of a connection. The program sees the connection when its first bytes come: an HTTP server never
+ * speaks first, and one that was opened ahead of need would keep a server from closing that waits for its connections to
+ * become idle.
+ */
+export function openServerEnd(mesh: HttpMesh, endpoint: LocalEndpoint, { local, remote, hops }: Incoming): End {
+  const { server } = endpoint
+  const highWaterMark = (server as { highWaterMark?: number }).highWaterMark
+  const socket = new Socket({
+    allowHalfOpen: true,
+    ...(highWaterMark !== undefined && { readableHighWaterMark: highWaterMark, writableHighWaterMark: highWaterMark }),
+  })
+  // The connection's own scope: what its requests' bodies and an upgrade's messages cause counts like the last request.
+  const scope: MutableScope = { service: endpoint.service, hops }
+  return new End(socket, {
+    local,
+    remote,
+    enter: endpoint.enter(scope, currentContext),
+    onFirstBytes: () => acceptAtEndpoint(mesh, endpoint, scope, socket),
+  })
+}
+
+function acceptAtEndpoint(mesh: HttpMesh, endpoint: LocalEndpoint, scope: MutableScope, socket: Socket): void {
+  if (endpoint.state === 'stopped') {
+    socket.destroy()
+    return
+  }
+  acceptSocket(endpoint.server, socket)
+  interceptRequests(socket, (request, next) => {
+    const hops = takeHops(request) ?? scope.hops
+    scope.hops = hops
+    if (hops > mesh.maxHops) {
+      answerHopLimit(mesh, endpoint.service, request, socket)
+      return 0
+    }
+    const result = runInScope({ service: endpoint.service, hops }, next)
+    closeBehindAnswer(endpoint, socket)
+    countRequest(endpoint, socket)
+    return result
+  })
+}
+
+/** A server that closes while it answers would wait for as long as the caller keeps the connection for a next request. */
+function closeBehindAnswer(endpoint: LocalEndpoint, socket: Socket): void {
+  const connection = socket as Socket & { _httpMessage?: ServerResponse | null }
+  connection._httpMessage?.once('close', () => {
+    if (!endpoint.server.listening && !connection._httpMessage) socket.destroySoon()
+  })
+}
