@@ -1,0 +1,16 @@
+/** What a link bounds. `docs/reference/protocol.md` has them too, and a test compares. */
+
+/** Calls of one side in flight on one link; more are refused with RESOURCE_EXHAUSTED. */
+export const maxCalls = 10_000
+
+/** Characters of one value, and bytes beside it: what is larger comes as a stream. */
+export const maxValue = 64 * 1024 * 1024
+
+/** Characters after which what goes out together is sent without waiting for the end of the turn. */
+export const fullPacket = 256 * 1024
+
+/** Characters and bytes that may wait for a peer that is behind: new calls are refused then. */
+export const maxWaiting = 16 * 1024 * 1024
+
+/** Milliseconds after which a peer that says nothing, not even to a ping, is gone. */
+export const maxSilence = 15_000

@@ -1,0 +1,279 @@
+import { BusbarError, type ErrorRecord } from '../../contract/errors.ts'
+import { carryRecord, LiveChannel, uncarriable, type Line } from './channel.ts'
+import { callFrame, closeFrame, drainFrame, errorFrame, frameTypes, pingFrame, pongFrame } from './frames.ts'
+import { maxCalls } from './limits.ts'
+import type { Answerer, CallHead, Channel, ChannelHandler, Link } from './link.ts'
+import { Outbox } from './outbox.ts'
+import { type Packet, type Pipe, type PipeListener, ProtocolError } from './pipe.ts'
+import { countAt, framesOf, headOf, recordAt, valueAt, type Frame } from './read.ts'
+import { Silence } from './silence.ts'
+import { type Carried, carry } from './value.ts'
+
+export interface LinkOptions {
+  /** The number of the worker at the other end. */
+  readonly peer: number
+  readonly answer: Answerer
+  /** Milliseconds. Of pipes that may be cut without a word: a peer that says nothing for so long is gone. */
+  readonly silence?: number
+  /** Calls in flight, of each side. Default: {@link maxCalls}. */
+  readonly maxCalls?: number
+}
+
+export function createLink(pipe: Pipe, options: LinkOptions): Link {
+  return new LiveLink(pipe, options)
+}
+
+type State = { readonly is: 'open' } | { readonly is: 'draining' } | { readonly is: 'closed' }
+
+class LiveLink implements Link, Line, PipeListener {
+  readonly peer: number
+  readonly closed: Promise<ErrorRecord>
+  readonly outbox: Outbox
+  onState: (() => void) | undefined = undefined
+  readonly #pipe: Pipe
+  readonly #answer: Answerer
+  readonly #maxCalls: number
+  readonly #settle: (reason: ErrorRecord) => void
+  readonly #silence: Silence | undefined
+  /** By the number that this side gives them: positive for its own, negative for those that it answers. */
+  readonly #channels = new Map<number, LiveChannel>()
+  readonly #blocked = new Set<LiveChannel>()
+  /** What the other side takes, as far as this side knows. */
+  #state: State = { is: 'open' }
+  #takesCalls = true
+  #opened = 0
+  #heard = 0
+  #inFlight = 0
+
+  constructor(pipe: Pipe, options: LinkOptions) {
+    this.peer = options.peer
+    this.#pipe = pipe
+    this.#answer = options.answer
+    this.#maxCalls = options.maxCalls ?? maxCalls
+    this.outbox = new Outbox(pipe)
+    const { promise, resolve } = Promise.withResolvers<ErrorRecord>()
+    this.closed = promise
+    this.#settle = resolve
+    if (options.silence !== undefined) this.#silence = new Silence(options.silence, this)
+    pipe.open(this)
+  }
+
+  get state(): Link['state'] {
+    return this.#state.is
+  }
+
+  get inFlight(): number {
+    return this.#inFlight
+  }
+
+  get answering(): number {
+    return this.#channels.size - this.#inFlight
+  }
+
+  open(head: CallHead, payload: unknown, ended: boolean, handler: ChannelHandler): Channel {
+    const channel = new LiveChannel(this, this.#opened + 1, head, ended ? 'receiving' : 'both')
+    const carried = this.#refusal(channel) ?? carryInput(payload, channel.name)
+    if ('code' in carried) return refused(channel, carried, handler)
+    channel.handler = handler
+    this.#opened++
+    this.#inFlight++
+    this.#channels.set(channel.id, channel)
+    this.outbox.push(callFrame(channel.id, head, ended, carried, this.outbox.base), carried)
+    return channel
+  }
+
+  drain(): void {
+    if (!this.#takesCalls || this.#state.is === 'closed') return
+    this.#takesCalls = false
+    this.outbox.push(drainFrame)
+  }
+
+  close(reason: ErrorRecord): void {
+    if (this.#state.is === 'closed') return
+    const carried = carryRecord(reason)
+    this.outbox.push(closeFrame(carried, this.outbox.base), carried)
+    this.outbox.flush()
+    this.#end(reason)
+  }
+
+  over(channel: LiveChannel): void {
+    if (!this.#channels.delete(channel.id)) return
+    if (channel.id > 0) this.#inFlight--
+    this.#blocked.delete(channel)
+  }
+
+  waits(channel: LiveChannel): void {
+    this.#blocked.add(channel)
+  }
+
+  /** Nothing has come for a while. */
+  ask(): void {
+    this.outbox.push(pingFrame)
+  }
+
+  giveUp(silence: number): void {
+    this.close(lost(this.peer, `has not said a word for ${silence / 1000} s`))
+  }
+
+  onPacket(packet: Packet): void {
+    this.#silence?.heard()
+    try {
+      for (const frame of framesOf(packet)) {
+        // One before it may have closed the link.
+        if (this.#state.is === 'closed') return
+        this.#tryToRead(frame, packet)
+      }
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error
+      this.close(lost(this.peer, error.message))
+    }
+  }
+
+  onDrain(): void {
+    this.outbox.drained()
+    const blocked = [...this.#blocked]
+    this.#blocked.clear()
+    for (const channel of blocked) channel.unblock()
+  }
+
+  onClose(reason: string | undefined): void {
+    if (this.#state.is !== 'closed') this.#end(lost(this.peer, reason ?? 'has closed the link'))
+  }
+
+  /** Handlers do not throw. One that does takes its own call along, and none of the others. */
+  #tryToRead(frame: Frame, packet: Packet): void {
+    try {
+      this.#read(frame, packet)
+    } catch (error) {
+      const channel = this.#channels.get(-(frame[1] as number))
+      if (error instanceof ProtocolError || channel === undefined) throw error
+      channel.giveUp(BusbarError.from(error).toRecord())
+    }
+  }
+
+  #read(frame: Frame, packet: Packet): void {
+    if (!Array.isArray(frame)) throw new ProtocolError('sent a frame that is no list')
+    switch (frame[0]) {
+      case frameTypes.call:
+        return this.#onCall(frame, packet)
+      case frameTypes.reply:
+        return this.#channel(frame)?.onReply(valueAt(frame, 3, packet), frame[2] === 1)
+      case frameTypes.data:
+        return this.#channel(frame)?.onData(valueAt(frame, 2, packet))
+      case frameTypes.end:
+        return this.#channel(frame)?.onEnd(valueAt(frame, 2, packet))
+      case frameTypes.error:
+        return this.#channel(frame)?.onError(recordAt(frame, 3, packet), frame[2] === 1)
+      case frameTypes.cancel:
+        return this.#channel(frame)?.onCancel(recordAt(frame, 2, packet))
+      case frameTypes.credit:
+        return this.#channel(frame)?.onCredit(countAt(frame, 2))
+      case frameTypes.ping:
+        return this.outbox.push(pongFrame)
+      case frameTypes.pong:
+        return
+      case frameTypes.drain:
+        return this.#onDraining()
+      case frameTypes.close:
+        return this.#end(recordAt(frame, 1, packet))
+      default:
+        throw new ProtocolError(`sent a frame of type ${JSON.stringify(frame[0])}, which there is not`)
+    }
+  }
+
+  #onCall(frame: Frame, packet: Packet): void {
+    const id = countAt(frame, 1)
+    if (id !== this.#heard + 1) throw new ProtocolError(`opened call ${id} after call ${this.#heard}`)
+    this.#heard = id
+    const head = headOf(frame)
+    const ended = frame[3] === 1
+    const refusal = this.#takesCalls ? this.#full() : stopping(head.service)
+    if (refusal !== undefined) {
+      const carried = carryRecord(refusal)
+      return this.outbox.push(errorFrame(-id, true, carried, this.outbox.base), carried)
+    }
+    const channel = new LiveChannel(this, -id, head, ended ? 'sending' : 'both')
+    this.#channels.set(-id, channel)
+    channel.handler = this.#answer(head, valueAt(frame, 10, packet), ended, channel)
+  }
+
+  /** Undefined for a call that is over: what is said of it was under way. */
+  #channel(frame: Frame): LiveChannel | undefined {
+    const id = frame[1]
+    if (!Number.isSafeInteger(id)) throw new ProtocolError('sent a frame that belongs to no call')
+    const channel = this.#channels.get(-(id as number))
+    if (channel === undefined && ((id as number) > this.#heard || -(id as number) > this.#opened))
+      throw new ProtocolError('sent a frame of a call that there never was')
+    return channel
+  }
+
+  #onDraining(): void {
+    if (this.#state.is === 'open') this.#enter({ is: 'draining' })
+  }
+
+  #end(reason: ErrorRecord): void {
+    this.#enter({ is: 'closed' })
+    this.#silence?.stop()
+    this.#pipe.close()
+    // Each leaves the list as it ends, which a Map's iteration allows.
+    for (const channel of this.#channels.values())
+      if (channel.id > 0) channel.onError(inWords(channel, this.peer, reason), false)
+      else channel.onCancel(reason)
+    this.#blocked.clear()
+    this.#settle(reason)
+  }
+
+  #enter(state: State): void {
+    this.#state = state
+    this.onState?.()
+  }
+
+  #refusal({ head: { service } }: LiveChannel): ErrorRecord | undefined {
+    if (this.#state.is === 'closed') return lost(this.peer, 'is not linked any more', service)
+    if (this.#state.is === 'draining') return stopping(service)
+    if (this.outbox.isFull || this.#inFlight >= this.#maxCalls) return exhausted(this.peer, this.#inFlight, service)
+    return undefined
+  }
+
+  #full(): ErrorRecord | undefined {
+    return this.answering < this.#maxCalls ? undefined : exhausted(this.peer, this.answering)
+  }
+}
+
+function carryInput(payload: unknown, name: string): Carried | ErrorRecord {
+  try {
+    return carry(payload)
+  } catch (error) {
+    return uncarriable(name, error)
+  }
+}
+
+/** Never told before `open` has returned. */
+function refused(channel: LiveChannel, error: ErrorRecord, handler: ChannelHandler): Channel {
+  channel.onCancel(error)
+  process.nextTick(() => handler.onError?.(error, true))
+  return channel
+}
+
+function inWords({ name, head }: LiveChannel, peer: number, { code, message, hint }: ErrorRecord): ErrorRecord {
+  const words = { code, message: `${name}, which worker ${peer} was answering: ${message}`, service: head.service }
+  return hint === undefined ? words : { ...words, hint }
+}
+
+function lost(peer: number, what: string, service?: string): ErrorRecord {
+  const record: ErrorRecord = { code: 'LINK_LOST', message: `worker ${peer} ${what}` }
+  return service === undefined ? record : { ...record, service }
+}
+
+function stopping(service: string): ErrorRecord {
+  return { code: 'SERVICE_UNAVAILABLE', message: `service ${service} is stopping and takes no new calls`, service }
+}
+
+function exhausted(peer: number, inFlight: number, service?: string): ErrorRecord {
+  return {
+    code: 'RESOURCE_EXHAUSTED',
+    message: `the link to worker ${peer} has ${inFlight} calls in flight and takes no more`,
+    data: { retryAfter: 1 },
+    ...(service !== undefined && { service }),
+  }
+}

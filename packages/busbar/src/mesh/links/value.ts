@@ -1,0 +1,59 @@
+import { fromTagged } from '../../contract/value/decode.ts'
+import { toTagged } from '../../contract/value/encode.ts'
+import { Uncarriable } from '../../contract/value/kinds.ts'
+import { maxValue } from './limits.ts'
+
+/** A value as it goes over links: it shares nothing with the value any more, and may be sent more than once. */
+export class Carried {
+  /** Undefined for undefined. */
+  readonly text: string | undefined
+  readonly isTagged: boolean
+  readonly bytes: readonly Uint8Array[]
+
+  constructor(text: string | undefined, isTagged: boolean, bytes: readonly Uint8Array[]) {
+    this.text = text
+    this.isTagged = isTagged
+    this.bytes = bytes
+  }
+}
+
+const none: readonly Uint8Array[] = []
+const nothing = new Carried(undefined, false, none)
+
+/** Throws {@link Uncarriable} for what no call carries. */
+export function carry(value: unknown): Carried {
+  if (value === undefined) return nothing
+  if (value instanceof Carried) return value
+  const bytes: Uint8Array[] = []
+  const tagged = toTagged(value, bytes)
+  const text = JSON.stringify(tagged)
+  if (text.length + sizeOf(bytes) > maxValue) throw tooLarge()
+  return new Carried(text, tagged !== value, bytes.length === 0 ? none : bytes)
+}
+
+/** As {@link carry}, but bytes as a whole are taken over and not copied, where they have a buffer of their own. */
+export function carryOver(value: unknown): Carried {
+  if (!(value instanceof Uint8Array) || value.byteLength > maxValue) return carry(value)
+  const isExact = value.byteLength === value.buffer.byteLength && value.buffer instanceof ArrayBuffer
+  return new Carried('{"$bytes":0}', true, [isExact ? toPlainBytes(value) : new Uint8Array(value)])
+}
+
+/** `bytes`: those of the packet from `base` on. Throws {@link Uncarriable} for what no peer may send. */
+export function uncarry(json: unknown, bytes: readonly Uint8Array[], base: number): unknown {
+  return fromTagged(json, base === 0 ? bytes : bytes.slice(base))
+}
+
+/** A Buffer is one only where it was made. */
+function toPlainBytes(bytes: Uint8Array): Uint8Array {
+  return bytes.constructor === Uint8Array ? bytes : new Uint8Array(bytes.buffer)
+}
+
+function sizeOf(bytes: readonly Uint8Array[]): number {
+  let size = 0
+  for (const part of bytes) size += part.byteLength
+  return size
+}
+
+function tooLarge(): Uncarriable {
+  return new Uncarriable([], `more than the ${maxValue / 1024 / 1024} MiB that one value may have; send it as a stream`)
+}
