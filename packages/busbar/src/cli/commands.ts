@@ -94,6 +94,16 @@ export const commands: readonly Command[] = [
     load: async () => (await import('./check.ts')).check,
   },
   {
+    name: 'openapi',
+    summary: 'print the OpenAPI document of an app',
+    operand: '[folder|file]',
+    description:
+      'Prints what the app serves at /openapi.json: its typed services by their contracts, and the documents that its ' +
+      'programs publish. Starts the app for it, on a free port, and stops it.',
+    flags: [...common],
+    load: async () => (await import('./openapi.ts')).openapi,
+  },
+  {
     name: 'bench',
     summary: 'measure ways of running and connecting services, your own app too',
     operand: '<scenario|folder>',

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { BusbarProcess } from '../support/busbar-process.ts'
+import { TestFolder } from '../support/folder.ts'
+
+const described = new URL('../gateway/programs/described', import.meta.url).pathname
+
+test('prints the document of an app, and what it could not say on standard error', async () => {
+  const { code, stdout, stderr } = await BusbarProcess.run(['openapi', described])
+  assert.equal(code, 0, stderr)
+  const { info, paths } = JSON.parse(stdout) as { info: { title: string }; paths: object }
+  assert.equal(info.title, 'described')
+  assert.ok(Object.hasOwn(paths, '/api/products/{id}') && Object.hasOwn(paths, '/shop/baskets/{id}'))
+  assert.match(stderr, /^note: Service silent is left out: \/nothing\.json answered 404$/m)
+})
+
+test('knows a program that is a raw entry, and opens none of its ports', async () => {
+  const document = {
+    openapi: '3.1.0',
+    info: { title: 'web', version: '1' },
+    paths: { '/': { get: { responses: {} } } },
+  }
+  const program = `require('node:http').createServer((_, res) => res.end(${JSON.stringify(JSON.stringify(document))})).listen(3000)`
+  using folder = new TestFolder({
+    // Both need rights that nobody here has.
+    'busbar.config.json': {
+      gateway: { host: '192.0.2.1', port: 80, entry: 'web' },
+      services: { web: { path: './web', openapi: '/openapi.json', expose: { host: '192.0.2.1', port: 81 } } },
+    },
+    'web/index.js': program,
+  })
+  const { code, stdout, stderr } = await BusbarProcess.run(['openapi', folder.path])
+  assert.equal(code, 0, stderr)
+  assert.deepEqual(Object.keys((JSON.parse(stdout) as { paths: object }).paths), ['/'])
+})
+
+test('says that there is nothing to print', async () => {
+  using folder = new TestFolder({ 'index.js': `throw new Error('it is not started')` })
+  const { code, stdout, stderr } = await BusbarProcess.run(['openapi', folder.path])
+  assert.deepEqual([code, stdout], [3, ''])
+  assert.match(stderr, /has an OpenAPI document[^]*services\.web\.openapi/)
+})
+
+test('ends with the error of a service that does not start', async () => {
+  using folder = new TestFolder({
+    'busbar.config.json': { services: { web: { path: './web', openapi: '/openapi.json' } } },
+    'web/index.js': `throw new Error('no database')`,
+  })
+  const { code, stdout, stderr } = await BusbarProcess.run(['openapi', folder.path])
+  assert.deepEqual([code, stdout], [1, ''])
+  assert.match(stderr, /no database/)
+})
