@@ -12,13 +12,15 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   contract: [],
   shared: [],
   config: ['contract'],
+  state: ['contract', 'shared'],
+  offload: ['contract', 'shared'],
   mesh: ['contract', 'shared'],
   gateway: ['contract', 'shared', 'config', 'mesh'],
   worker: ['contract', 'shared', 'config', 'mesh', 'gateway'],
   observe: ['contract', 'shared', 'config'],
   supervisor: ['contract', 'shared', 'config', 'observe'],
   cli: ['contract', 'shared', 'config', 'observe', 'supervisor'],
-  '.': ['contract', 'shared', 'config'],
+  '.': ['contract', 'shared', 'config', 'state', 'offload'],
 }
 
 /** Types cost nothing at run time; the orders between supervisor and worker are words about the app. */

@@ -63,6 +63,12 @@ export const errorTable = {
   RESOURCE_EXHAUSTED: { status: 503, exit: 1 },
   DEADLINE_EXCEEDED: { status: 504, exit: 1 },
 
+  // Shared state and work in other threads
+  SHARED_UNAVAILABLE: { status: 500, exit: 1 },
+  SHARED_FULL: { status: 500, exit: 1 },
+  SHARED_INVALID: { status: 500, exit: 1 },
+  TASK_INVALID: { status: 500, exit: 1 },
+
   // The gateway
   ROUTE_NOT_FOUND: { status: 404, exit: 1 },
   BODY_TOO_LARGE: { status: 413, exit: 1 },

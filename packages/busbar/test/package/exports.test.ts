@@ -13,7 +13,7 @@ const manifest = JSON.parse(await readFile(new URL('../../package.json', import.
 
 // Whoever changes one of these lists changes what users rely on: it belongs into CHANGELOG.md.
 test('the package exports these values', () => {
-  assert.deepEqual(Object.keys(busbar).toSorted(), ['BusbarError', 'defineApp', 'errorTable'])
+  assert.deepEqual(Object.keys(busbar).toSorted(), ['BusbarError', 'defineApp', 'errorTable', 'shared'])
 })
 
 test('busbar/contract and busbar/client export these values', () => {
@@ -26,7 +26,13 @@ test('the package exports these types', () => {
     groups!['names']!.split(',').filter((name) => groups!['all'] !== undefined || name.includes('type ')),
   )
   const types = lists.map((name) => name.replace('type ', '').trim()).filter((name) => name !== '')
-  assert.deepEqual(new Set(types), new Set(['App', 'AppConfig', 'ConfigContext', 'ConfigFunction', 'ErrorCode']))
+  assert.deepEqual(
+    new Set(types),
+    new Set([
+      ...['App', 'AppConfig', 'ConfigContext', 'ConfigFunction', 'ErrorCode'],
+      ...['Atomic', 'Counter', 'Held', 'Mutex', 'WaitOptions'],
+    ]),
+  )
 })
 
 test('the package can be entered at these places', () => {
