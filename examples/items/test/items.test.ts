@@ -82,6 +82,12 @@ it('has the contract and the config that its README shows', async () => {
   }
 })
 
+it('is the service that the lab measures, which brings a copy', async () => {
+  const copy = join(example, '..', '..', 'packages', 'lab', 'arms', 'protocols', 'items')
+  for (const file of ['contract.ts', 'index.ts'])
+    assert.equal(await readFile(join(copy, file), 'utf8'), await readFile(join(example, 'items', file), 'utf8'), file)
+})
+
 describe('a store of items', () => {
   it('refuses what it has no room for', async () => {
     await using store = client(items, implementation, { clone: false })

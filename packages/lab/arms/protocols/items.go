@@ -11,10 +11,8 @@ import (
 )
 
 type item struct {
-	ID    string   `json:"id"`
-	Name  string   `json:"name"`
-	Cents int      `json:"cents"`
-	Tags  []string `json:"tags"`
+	ID   string `json:"id"`
+	Name string `json:"name"`
 }
 
 type failure struct {
@@ -24,17 +22,23 @@ type failure struct {
 type store struct {
 	lock  sync.RWMutex
 	items map[string]item
+	// In the order in which they came.
+	ids []string
 }
 
 func main() {
-	var first item
-	if err := json.Unmarshal([]byte(os.Getenv("ITEM")), &first); err != nil {
+	preload, err := strconv.Atoi(os.Getenv("PRELOAD"))
+	if err != nil {
 		log.Fatal(err)
 	}
-	items := &store{items: map[string]item{first.ID: first}}
+	items := &store{items: map[string]item{}}
+	for id := 1; id <= preload; id++ {
+		items.keep(item{strconv.Itoa(id), "Item " + strconv.Itoa(id)})
+	}
 	routes := http.NewServeMux()
 	routes.HandleFunc("POST /rpz/items", items.add)
 	routes.HandleFunc("GET /rpz/items/{id}", items.find)
+	routes.HandleFunc("GET /rpz/items", items.list)
 	address := "127.0.0.1:" + os.Getenv("PORT")
 	if cert, key := os.Getenv("TLS_CERT"), os.Getenv("TLS_KEY"); cert != "" {
 		log.Fatal(http.ListenAndServeTLS(address, cert, key, routes))
@@ -48,14 +52,40 @@ func (store *store) add(response http.ResponseWriter, request *http.Request) {
 		reply(response, http.StatusBadRequest, failure{err.Error()})
 		return
 	}
-	if added.ID == "" || added.Name == "" || added.Tags == nil {
+	if added.ID == "" {
 		reply(response, http.StatusBadRequest, failure{"that is no item"})
 		return
 	}
-	store.lock.Lock()
-	store.items[added.ID] = added
-	store.lock.Unlock()
+	store.keep(added)
 	reply(response, http.StatusCreated, added)
+}
+
+func (store *store) keep(added item) {
+	store.lock.Lock()
+	defer store.lock.Unlock()
+	if _, known := store.items[added.ID]; !known {
+		store.ids = append(store.ids, added.ID)
+	}
+	store.items[added.ID] = added
+}
+
+func (store *store) list(response http.ResponseWriter, request *http.Request) {
+	store.lock.RLock()
+	defer store.lock.RUnlock()
+	limit := len(store.ids)
+	if asked := request.URL.Query().Get("limit"); asked != "" {
+		number, err := strconv.Atoi(asked)
+		if err != nil || number < 1 {
+			reply(response, http.StatusBadRequest, failure{"limit is wrong"})
+			return
+		}
+		limit = min(limit, number)
+	}
+	listed := make([]item, limit)
+	for at, id := range store.ids[:limit] {
+		listed[at] = store.items[id]
+	}
+	reply(response, http.StatusOK, listed)
 }
 
 func (store *store) find(response http.ResponseWriter, request *http.Request) {

@@ -1,6 +1,7 @@
 /**
  * The items service on `node:http`, or on `node:https` with `TLS_CERT` and `TLS_KEY`: `POST /rpz/items` keeps an item
- * and returns it, `GET /rpz/items/:id` finds it again. `items.go` does the same. `ITEM` (JSON) is there from the start.
+ * and returns it, `GET /rpz/items/:id` finds it again, `GET /rpz/items?limit=n` lists them. `items.go` and the typed
+ * service in `items/` do the same. So many are there from the start as `PRELOAD` says.
  */
 import { readFileSync } from 'node:fs'
 import http, { type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
@@ -10,19 +11,18 @@ import { text } from 'node:stream/consumers'
 interface Item {
   id: string
   name: string
-  cents: number
-  tags: string[]
 }
 
-const { ITEM = '{}', PORT = '0', TLS_CERT, TLS_KEY } = process.env
+const { PRELOAD = '0', PORT = '0', TLS_CERT, TLS_KEY } = process.env
 const path = '/rpz/items'
 const items = new Map<string, Item>()
-keep(JSON.parse(ITEM))
+for (let id = 1; id <= Number(PRELOAD); id++) keep({ id: String(id), name: `Item ${id}` })
 
 const listener: RequestListener = (request, response) => {
   const { method, url = '/' } = request
   if (method === 'POST' && url === path) void add(request, response)
   else if (method === 'GET' && url.startsWith(`${path}/`)) find(url.slice(path.length + 1), response)
+  else if (method === 'GET' && url.startsWith(path)) list(new URLSearchParams(url.slice(path.length)), response)
   else reply(response, 404, { error: 'there is nothing here' })
 }
 const server =
@@ -45,12 +45,17 @@ function find(id: string, response: ServerResponse): void {
   else reply(response, 200, item)
 }
 
+function list(query: URLSearchParams, response: ServerResponse): void {
+  const limit = Number(query.get('limit') ?? items.size)
+  if (Number.isInteger(limit) && limit >= 1) reply(response, 200, [...items.values().take(limit)])
+  else reply(response, 400, { error: 'limit is wrong' })
+}
+
 /** Takes what an item has and nothing else. */
 function keep(content: unknown): Item {
-  const { id, name, cents, tags } = content as Item
-  const isItem = typeof id === 'string' && typeof name === 'string' && Number.isInteger(cents) && Array.isArray(tags)
-  if (!isItem || !tags.every((tag) => typeof tag === 'string')) throw new Error('that is no item')
-  const item = { id, name, cents, tags }
+  const { id, name } = content as Item
+  if (typeof id !== 'string' || id === '' || typeof name !== 'string') throw new Error('that is no item')
+  const item = { id, name }
   items.set(id, item)
   return item
 }

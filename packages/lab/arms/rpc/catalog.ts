@@ -2,7 +2,9 @@
  * What every arm of the scenario serves, so that they differ in nothing but the layer above: some of the `PRODUCTS`
  * (JSON), kept as they are or in a table of SQLite.
  */
+import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { threadId } from 'node:worker_threads'
 
 export interface Product {
   id: number
@@ -32,9 +34,9 @@ export function limitOf(input: unknown): number {
   return limit
 }
 
-/** A file in the folder of the copy, which is the working directory. */
+/** A file in the folder of the copy (`FOLDER`), one for each thread: none waits for another there. */
 function filled(): DatabaseSync {
-  const database = new DatabaseSync('products.db')
+  const database = new DatabaseSync(join(process.env['FOLDER'] ?? '.', `products-${threadId}.db`))
   database.exec(
     'CREATE TABLE products (id INTEGER PRIMARY KEY, name TEXT, category TEXT, cents INTEGER, stock INTEGER)',
   )

@@ -20,6 +20,7 @@ export const fanout: Scenario = {
     oneThread('direct', 'one thread, direct function calls'),
     underBusbar('busbar-request', 'Busbar, one thread, undici.request', 'request'),
     underBusbar('busbar-fetch', 'Busbar, one thread, fetch', 'fetch'),
+    typedUnderBusbar(),
     underWatt('watt-request', 'Watt, a thread each, undici.request', 'request'),
     underWatt('watt-fetch', 'Watt, a thread each, fetch', 'fetch'),
   ],
@@ -83,6 +84,20 @@ function underBusbar(name: string, title: string, way: string): Arm {
     ...Object.fromEntries(leaves.map((index) => [`leaf${index}`, { path: leaf, env: { LEAF: String(index) } }])),
   }
   return { name, title, launch: (place) => busbar(place, path, { gateway: { entry: 'entry' }, services }) }
+}
+
+/** Four typed services, which a program calls by their contract. */
+function typedUnderBusbar(): Arm {
+  const names = leaves.map((index) => `leaf${index}`)
+  const services = {
+    web: { path: armProgram('fanout/typed/entry.ts'), env: { SERVICES: JSON.stringify(names) }, needs: names },
+    ...Object.fromEntries(names.map((name) => [name, { path: armProgram('fanout/typed/leaf') }])),
+  }
+  return {
+    name: 'busbar-typed',
+    title: 'Busbar, one thread, typed calls',
+    launch: (place) => busbar(place, path, { gateway: { entry: 'web' }, services }),
+  }
 }
 
 function underWatt(name: string, title: string, way: string): Arm {

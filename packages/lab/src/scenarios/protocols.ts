@@ -1,11 +1,11 @@
 import { armProgram, type Arm, type Launch, type Place } from '../arm.ts'
-import { exactly, goProgram, program } from './launch.ts'
-import type { Scenario } from './scenario.ts'
+import { busbar, exactly, goProgram, program } from './launch.ts'
+import type { Parameters, Scenario } from './scenario.ts'
 
-const item = { id: '4711', name: 'Folding shelf bracket, steel', cents: 1295, tags: ['kitchen', 'garage'] }
-const body = JSON.stringify(item)
+const preload = 10_000
 const collection = '/rpz/items'
-const path = `${collection}/${item.id}`
+const body = itemOf(4711)
+const path = `${collection}/4711`
 
 export const protocols: Scenario = {
   name: 'protocols',
@@ -19,10 +19,16 @@ export const protocols: Scenario = {
       ...arm('go-tls', 'Go, net/http with TLS', encrypted(inGo)),
       requires: { kind: 'go', source: 'protocols/items.go' },
     },
+    { ...arm('busbar', 'Busbar, a typed service', (place) => underBusbar(place)), single: true },
+    {
+      ...arm('busbar-tls', 'Busbar, a typed service over HTTPS', (place) => underBusbar(place, place.certificate)),
+      single: true,
+    },
   ],
-  quick: { arms: ['https', 'go'] },
+  quick: { arms: ['https', 'go', 'busbar'] },
   connections: [100],
   workers: [1],
+  parameters: { items: preload },
   request: () => ({ path, expect: exactly(body) }),
   variants: {
     post: {
@@ -35,6 +41,7 @@ export const protocols: Scenario = {
         expect: { ...exactly(body), status: 201 },
       }),
     },
+    list: { title: 'many items are listed', request: listed },
   },
 }
 
@@ -43,11 +50,11 @@ function arm(name: string, title: string, launch: (place: Place) => Launch): Arm
 }
 
 function inNode(place: Place): Launch {
-  return program(place, path, { file: armProgram('protocols/items.ts'), env: { ITEM: body } })
+  return program(place, path, { file: armProgram('protocols/items.ts'), env: { PRELOAD: String(preload) } })
 }
 
 function inGo(place: Place): Launch {
-  return goProgram(place, path, { ITEM: body })
+  return goProgram(place, path, { PRELOAD: String(preload) })
 }
 
 function encrypted(plain: (place: Place) => Launch): (place: Place) => Launch {
@@ -56,4 +63,20 @@ function encrypted(plain: (place: Place) => Launch): (place: Place) => Launch {
     const { cert, key } = place.certificate
     return { ...rest, env: { ...env, TLS_CERT: cert, TLS_KEY: key }, target: { ...target, tls: true } }
   }
+}
+
+/** One worker: each would have items of its own. */
+function underBusbar(place: Place, tls?: Place['certificate']): Launch {
+  const services = { items: { path: armProgram('protocols/items'), env: { PRELOAD: String(preload) } } }
+  const launch = busbar(place, path, { workers: 1, gateway: { routes: { '/': 'items' }, tls }, services })
+  return tls === undefined ? launch : { ...launch, target: { ...launch.target, tls: true } }
+}
+
+function listed({ items = preload }: Parameters): ReturnType<Scenario['request']> {
+  const all = Array.from({ length: items }, (_, at) => itemOf(at + 1))
+  return { path: `${collection}?limit=${items}`, expect: exactly(`[${all.join(',')}]`) }
+}
+
+function itemOf(id: number): string {
+  return JSON.stringify({ id: String(id), name: `Item ${id}` })
 }

@@ -1,6 +1,6 @@
-import { armProgram, type Arm, type Requirement } from '../arm.ts'
+import { armProgram, type Arm, type Place, type Requirement } from '../arm.ts'
 import type { LoadRequest } from '../engine/job.ts'
-import { program } from './launch.ts'
+import { busbar, program } from './launch.ts'
 import type { Scenario } from './scenario.ts'
 
 const categories = ['kitchen', 'garden', 'office', 'garage', 'travel']
@@ -27,11 +27,18 @@ export const rpc: Scenario = {
   baseline: 'fastify',
   arms: [
     arm('fastify', 'a plain Fastify route', 'fastify.ts'),
+    {
+      name: 'busbar',
+      title: 'Busbar, a contract at its gateway',
+      translate: toBusbar,
+      launch: (place) => busbar(place, '/ready', { gateway: { routes: { '/': 'catalog' } }, services: catalog(place) }),
+    },
+    { ...arm('busbar-plugin', 'the same contract as a plug-in of Fastify', 'busbar-plugin.ts'), translate: toBusbar },
     peer('trpc', 'tRPC, its own server', 'trpc.ts', trpc, toTrpc),
     peer('trpc-fastify', 'tRPC on Fastify', 'trpc.ts', trpc, toTrpc, { ON: 'fastify' }),
     peer('connect', 'Connect, JSON over HTTP/1.1', 'connect.ts', connect, toConnect),
   ],
-  quick: { arms: ['trpc', 'connect'], connections: [100] },
+  quick: { arms: ['busbar', 'trpc', 'connect'], connections: [100] },
   connections: [10, 100, 1000],
   workers: [1],
   request: () => call('/constant'),
@@ -47,6 +54,10 @@ function call(path: string): LoadRequest {
     body: JSON.stringify({ limit: products.length }),
     expect: { body: answer, headers: [['content-encoding', null]] },
   }
+}
+
+function toBusbar(request: LoadRequest): LoadRequest {
+  return { ...request, path: `/catalog${request.path}` }
 }
 
 function toTrpc(request: LoadRequest): LoadRequest {
@@ -66,9 +77,17 @@ function arm(name: string, title: string, file: string, env: Record<string, stri
     launch: (place) =>
       program(place, '/ready', {
         file: armProgram(`rpc/${file}`),
-        env: { PRODUCTS: JSON.stringify(products), PACKAGES: place.packages, ...env },
+        env: { ...dataOf(place), PACKAGES: place.packages, ...env },
       }),
   }
+}
+
+function catalog(place: Place): object {
+  return { catalog: { path: armProgram('rpc/busbar'), env: dataOf(place) } }
+}
+
+function dataOf({ folder }: Place): Record<string, string> {
+  return { PRODUCTS: JSON.stringify(products), FOLDER: folder }
 }
 
 function peer(

@@ -9,4 +9,5 @@ const output = z.object({ products: z.array(product) })
 export const catalog = service('catalog', {
   constant: fn({ input, output }),
   stored: fn({ input, output }),
+  ready: fn({ output: z.string(), http: 'GET /ready' }),
 })

@@ -4,4 +4,5 @@ import { catalog } from './contract.ts'
 export default catalog.implement({
   constant: ({ limit }) => ({ products: constant(limit) }),
   stored: ({ limit }) => ({ products: stored(limit) }),
+  ready: () => 'ready',
 })
