@@ -32,7 +32,7 @@ function bannerText({ app, addresses }: RunningApp, { out }: Terminal, took: num
   const services = app.services.map((service) => [
     paint(out, 'bold', service.name),
     runsText(app, service),
-    paint(out, 'dim', relative(app.root, service.entry.file)),
+    paint(out, 'dim', entryText(app, service)),
   ])
   const lines = [...alignColumns(doors), '', ...alignColumns(services)].map((line) => (line === '' ? '' : `  ${line}`))
   const ready = `${paint(out, 'bold', app.name)} is ready after ${Math.round(took)} ms. Ctrl-C stops it.`
@@ -46,7 +46,14 @@ export function servesText(serves: OpenAddress['serves'], { gateway }: App): str
   return [...(gateway.entry === undefined ? [] : [gateway.entry]), ...routes].join(', ')
 }
 
-/** Where a service runs: `shared, 2 workers`. */
-export function runsText({ workers }: App, { run }: Service): string {
-  return `${run}, ${workers} ${workers === 1 ? 'worker' : 'workers'}`
+/** What is started for it: a module, or a command line. */
+export function entryText({ root }: App, { kind, entry }: Service): string {
+  return kind === 'command' ? [entry.file, ...entry.args].join(' ') : relative(root, entry.file)
+}
+
+/** Where a service runs: `shared, 2 workers`, `thread of checkout`, `process, 3 instances`. */
+export function runsText({ workers }: App, { kind, run, group, instances }: Service): string {
+  if (run === 'shared') return `${run}, ${workers} ${workers === 1 ? 'worker' : 'workers'}`
+  const place = group !== undefined ? `${run} of ${group}` : kind === 'command' ? 'command' : run
+  return instances === 1 ? place : `${place}, ${instances} instances`
 }

@@ -1,8 +1,8 @@
-import { relative } from 'node:path'
 import type { App, Service } from '../config/app.ts'
 import type { Hazard } from '../config/hazards.ts'
 import { BusbarError } from '../contract/errors.ts'
-import { runsText, servesText } from './banner.ts'
+import type { Place } from '../supervisor/plan.ts'
+import { entryText, runsText, servesText } from './banner.ts'
 import { alignColumns } from './columns.ts'
 import type { Context } from './context.ts'
 import { resolveOperand } from './session.ts'
@@ -26,7 +26,9 @@ export async function check(context: Context): Promise<number> {
 export interface CheckReport {
   readonly ok: true
   readonly app: { readonly name: string; readonly root: string; readonly config: string | null }
+  /** The shared ones; the first of the places. */
   readonly workers: number
+  readonly places: readonly PlaceRow[]
   readonly accept: App['accept']
   readonly listeners: readonly { readonly id: string; readonly url: string; readonly serves: string }[]
   /** In the order they start. */
@@ -34,9 +36,19 @@ export interface CheckReport {
   readonly warnings: readonly Hazard[]
 }
 
+/** A thread or process of the app. */
+export interface PlaceRow {
+  readonly name: string
+  readonly kind: Place['kind']
+  /** The services it hosts. */
+  readonly hosts: readonly string[]
+}
+
 export interface ServiceRow {
   readonly name: string
   readonly run: Service['run']
+  readonly group: string | null
+  readonly instances: number
   readonly path: string
   readonly entry: string
   readonly foundBy: string
@@ -50,7 +62,8 @@ async function describe(app: App, { parts }: Context): Promise<CheckReport> {
   return {
     ok: true,
     app: { name: app.name, root: app.root, config: app.configFile ?? null },
-    workers: plan.workers,
+    workers: plan.places.filter(({ kind }) => kind === 'shared').length,
+    places: plan.places.map(({ name, kind, hosts }) => ({ name, kind, hosts: hosts.map((host) => host.name) })),
     accept: plan.accept,
     listeners: plan.listeners.map(({ id, host, port, serves }) => ({
       id,
@@ -62,13 +75,15 @@ async function describe(app: App, { parts }: Context): Promise<CheckReport> {
   }
 }
 
-function toRow({ gateway }: App, { name, run, path, entry, needs }: Service): ServiceRow {
+function toRow({ gateway }: App, { name, run, group, instances, path, entry, needs }: Service): ServiceRow {
   const routes = gateway.routes
     .filter(({ service }) => service === name)
     .map(({ host, prefix }) => `${host ?? ''}${prefix}/*`)
   return {
     name,
     run,
+    group: group ?? null,
+    instances,
     path,
     entry: entry.file,
     foundBy: entry.foundBy,
@@ -85,7 +100,7 @@ function tableText({ listeners, services, warnings }: CheckReport, app: App, out
   const rows = services.map((row, index) => [
     paint(out, 'bold', row.name),
     runsText(app, app.services[index]!),
-    relative(app.root, row.entry),
+    entryText(app, app.services[index]!),
     row.foundBy,
     row.address,
     row.routes.join(' ') || '–',

@@ -114,6 +114,16 @@ export class WorkerCells {
     this.#row[cell.thread] = id
   }
 
+  /** A copy, for a worker that has no memory in common with who wants to read it. */
+  copy(): Uint32Array {
+    return this.#row.slice()
+  }
+
+  /** Takes over what a process said of itself. */
+  set(row: Uint32Array): void {
+    this.#row.set(row)
+  }
+
   /** Only before a row gets a new worker. */
   clear(): void {
     this.#row.fill(0)

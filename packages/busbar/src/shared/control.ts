@@ -90,6 +90,12 @@ export interface ListenerSpec {
 }
 
 export type ToWorker =
+  | Order
+  /** To a process, whose channel carries the handle beside the message. It says `taken` at once, before it reads. */
+  | { type: 'handle'; listener: string; id: number }
+
+/** What a worker carries out. */
+export type Order =
   /** A socket where raw handles cannot be handed over (Windows). */
   | { type: 'connection'; listener: string; connection: TcpHandle | Socket }
   | { type: 'tls'; tls: TlsMaterial }
@@ -116,21 +122,13 @@ export type FromWorker =
   /** A service's uncaught exception, unhandled rejection or exit, said before the thread ends. */
   | { type: 'fault'; service: string | undefined; reason: 'exception' | 'rejection' | 'exit'; error: ErrorRecord }
   | { type: 'stopped' }
-  /** Of a process, several times a second: what a thread writes into the cells. */
-  | ({ type: 'beat' } & ProcessBeat)
-
-export interface ProcessBeat {
-  /** As in the cells: connections it was handed and has seen close, requests in flight. */
-  readonly closed: number
-  readonly inFlight: number
-  /** Bytes. */
-  readonly rss: number
-  readonly heapUsed: number
-  /** Processor time since its start, in microseconds. */
-  readonly cpu: number
-  /** Of the time since the beat before, the part that its event loop was busy: 0 to 1. */
-  readonly utilization: number
-}
+  /** Of a process: the connection with this number has come. */
+  | { type: 'taken'; id: number }
+  /**
+   * Of a process, several times a second: its row of the cells as it is now; and about once a second its block of
+   * `instances.ts`. A thread writes both itself.
+   */
+  | { type: 'beat'; cells: Uint32Array; instances: Uint32Array | undefined }
 
 export interface ServiceReport {
   readonly name: string

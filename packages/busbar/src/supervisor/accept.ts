@@ -3,13 +3,13 @@ import { threadsNow } from '../shared/cells.ts'
 import type { ListenerSpec } from '../shared/control.ts'
 import { openPort, type Port, type PortHandlers, portFailure, type TcpHandle } from '../shared/port.ts'
 import { Backlog } from './backlog.ts'
-import { pickThread } from './balance.ts'
-import type { WorkerThread } from './thread.ts'
+import { pickWorker } from './balance.ts'
+import type { WorkerHandle } from './handle.ts'
 import type { Timing } from './timing.ts'
 
 export interface AcceptorParts {
-  /** The threads that serve at this moment. */
-  readonly serving: () => readonly WorkerThread[]
+  /** The workers that take the connections of a port, those that serve at this moment. */
+  readonly serving: (listener: string) => readonly WorkerHandle[]
   readonly timing: Timing
   readonly say: (level: 'warn' | 'error', line: string) => void
 }
@@ -48,6 +48,12 @@ export class Acceptor {
     this.#backlog.drain((listener, handle) => this.#give(listener, handle))
   }
 
+  /** One that was handed to a worker and came back. */
+  again(listener: string, handle: TcpHandle): void {
+    if (this.#closed) handle.close()
+    else this.#accept(listener, handle)
+  }
+
   async close(): Promise<void> {
     this.#closed = true
     this.#backlog.close()
@@ -58,12 +64,12 @@ export class Acceptor {
     if (!this.#give(listener, handle)) this.#backlog.add(listener, handle)
   }
 
-  /** A thread that does not take it is dying and no longer serves; so this ends. */
+  /** A worker that does not take it is dying and no longer serves; so this ends. */
   #give(listener: string, handle: TcpHandle): boolean {
     for (;;) {
-      const thread = pickThread(this.#parts.serving(), threadsNow(), this.#parts.timing.stale)
-      if (thread === undefined) return false
-      if (thread.take(listener, handle)) return true
+      const worker = pickWorker(this.#parts.serving(listener), threadsNow(), this.#parts.timing.stale)
+      if (worker === undefined) return false
+      if (worker.take(listener, handle)) return true
     }
   }
 

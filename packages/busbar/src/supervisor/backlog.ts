@@ -29,10 +29,9 @@ export class Backlog {
     this.#timer ??= setTimeout(() => this.#expire(), this.#patience)
   }
 
-  /** Gives connections away until one is not taken. */
+  /** Gives away what is taken: one port's workers may serve while another's do not. */
   drain(give: (listener: string, handle: TcpHandle) => boolean): void {
-    const rest = this.#waiting.findIndex(({ listener, handle }) => !give(listener, handle))
-    this.#keep(rest === -1 ? [] : this.#waiting.slice(rest))
+    this.#keep(this.#waiting.filter(({ listener, handle }) => !give(listener, handle)))
   }
 
   close(): void {

@@ -10,19 +10,19 @@ let turn = 0
  * The one with the fewest open connections, of those whose heartbeat is younger than `stale`; of all, when none is.
  * Equals take turns: short connections that are closed before the next comes would otherwise all go to the first.
  */
-export function pickThread<T extends Candidate>(threads: readonly T[], now: number, stale: number): T | undefined {
+export function pickWorker<T extends Candidate>(workers: readonly T[], now: number, stale: number): T | undefined {
   turn = (turn + 1) >>> 0
-  return fewest(threads, (thread) => thread.age(now) < stale) ?? fewest(threads, () => true)
+  return fewest(workers, (worker) => worker.age(now) < stale) ?? fewest(workers, () => true)
 }
 
-function fewest<T extends Candidate>(threads: readonly T[], eligible: (thread: T) => boolean): T | undefined {
+function fewest<T extends Candidate>(workers: readonly T[], eligible: (worker: T) => boolean): T | undefined {
   let best: T | undefined
   let least = Infinity
-  for (let step = 0; step < threads.length; step++) {
-    const thread = threads[(turn + step) % threads.length]!
-    const { connections } = thread
-    if (connections >= least || !eligible(thread)) continue
-    best = thread
+  for (let step = 0; step < workers.length; step++) {
+    const worker = workers[(turn + step) % workers.length]!
+    const { connections } = worker
+    if (connections >= least || !eligible(worker)) continue
+    best = worker
     least = connections
   }
   return best

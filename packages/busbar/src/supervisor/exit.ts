@@ -1,4 +1,4 @@
-/** Why a thread ended, said as one sentence. */
+/** Why a worker ended, said as one sentence. */
 import { BusbarError } from '../contract/errors.ts'
 import type { FromWorker } from '../shared/control.ts'
 import type { WorkerExit } from './running.ts'
@@ -7,8 +7,26 @@ type Fault = Extract<FromWorker, { type: 'fault' }>
 
 export const stopped: WorkerExit = { why: 'stop', service: undefined, error: undefined, text: 'it was stopped' }
 
-export function exited(code: number): WorkerExit {
+export function threadExited(code: number): WorkerExit {
   return { why: 'exit', service: undefined, error: undefined, text: `its thread ended with code ${code}` }
+}
+
+/** `service`: the one that it hosts. */
+export function processExited(code: number | null, signal: NodeJS.Signals | null, service: string): WorkerExit {
+  return signal === null
+    ? { why: 'exit', service, error: undefined, text: `its process ended with code ${code}` }
+    : { why: 'signal', service, error: undefined, text: `its process was ended by ${signal}` }
+}
+
+/** `rss` is what it holds, `limit` what it may, in bytes. */
+export function tooLarge(rss: number, limit: number, service: string): WorkerExit {
+  const text = `it held ${megabytes(rss)} of memory, and ${megabytes(limit)} are its limit`
+  return { why: 'memory', service, error: undefined, text }
+}
+
+/** V8 itself ended the process. */
+export function outOfHeap(service: string): WorkerExit {
+  return { why: 'memory', service, error: undefined, text: 'it ran out of memory' }
 }
 
 export function startFailed(error: BusbarError): WorkerExit {
@@ -48,6 +66,10 @@ export function threw(thrown: unknown): WorkerExit {
 
 function isOutOfMemory(thrown: unknown): boolean {
   return thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_WORKER_OUT_OF_MEMORY'
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.ceil(bytes / 1024 ** 2)} MB`
 }
 
 function seconds(milliseconds: number): string {

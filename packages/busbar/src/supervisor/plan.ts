@@ -1,9 +1,11 @@
 import type { App, Service } from '../config/app.ts'
-import type { ListenerSpec } from '../shared/control.ts'
+import { isRawEntry } from '../config/raw-entry.ts'
+import type { InstanceSpec, ListenerSpec } from '../shared/control.ts'
 
 /** What starting the app would do: pure data, printed by `busbar check` and carried out by `startApp`. */
 export interface Plan {
-  readonly workers: number
+  /** The shared ones come first. */
+  readonly places: readonly Place[]
   readonly accept: App['accept']
   readonly listeners: readonly ListenerSpec[]
   /** Services of one wave start side by side, after all of the waves before; they stop in reverse. */
@@ -12,13 +14,26 @@ export interface Plan {
   readonly folder: string | undefined
 }
 
+/** Where one worker of the app lives and, when it has died, the next. */
+export interface Place {
+  /** Its number. */
+  readonly place: number
+  /** For people: `shared 0`, `api`, `render 1`. */
+  readonly name: string
+  readonly kind: 'shared' | 'thread' | 'process' | 'command'
+  /** At most one instance of a service, in the order they start. */
+  readonly hosts: readonly InstanceSpec[]
+  /** Bytes; undefined for no limit. */
+  readonly memory: number | undefined
+}
+
 export function planApp(app: App): Plan {
   return {
-    workers: app.workers,
+    places: placesOf(app),
     accept: app.accept,
     listeners: listenersOf(app),
     waves: wavesOf(app.services),
-    folder: app.services.length === 1 ? app.services[0]!.path : undefined,
+    folder: folderOf(app),
   }
 }
 
@@ -26,6 +41,76 @@ export function planApp(app: App): Plan {
 export function canRestartInto(running: App, next: App): boolean {
   const fixed = (app: App): string => JSON.stringify([planApp(app), app.root, app.gateway.tls])
   return fixed(running) === fixed(next)
+}
+
+/** The places that take the connections of a port. */
+export function servedAt({ serves }: ListenerSpec, app: App, places: readonly Place[]): readonly Place[] {
+  if (serves.kind === 'gateway' && !isRawEntry(app)) return places.filter(({ kind }) => kind === 'shared')
+  const service = serves.kind === 'service' ? serves.service : app.gateway.entry
+  return places.filter(({ hosts }) => hosts.some(({ name }) => name === service))
+}
+
+type Draft = Omit<Place, 'place'>
+
+function placesOf(app: App): Place[] {
+  const drafts = [...sharedPlaces(app), ...threadPlaces(app), ...processPlaces(app)]
+  return drafts.map((draft, place) => ({ place, ...draft }))
+}
+
+/** Also where no service is shared: the gateway needs a thread, unless an entry takes the connections raw. */
+function sharedPlaces(app: App): Draft[] {
+  const shared = app.services.filter(({ run }) => run === 'shared')
+  if (shared.length === 0 && isRawEntry(app)) return []
+  return Array.from({ length: app.workers }, (_, index) => ({
+    name: `shared ${index}`,
+    kind: 'shared',
+    hosts: shared.map((service) => instanceOf(service, index)),
+    memory: undefined,
+  }))
+}
+
+/** The threads of a group: the first has the first instance of each of its services, and so on. */
+function threadPlaces({ services }: App): Draft[] {
+  const threads = services.filter(({ run }) => run === 'thread')
+  const groups = Map.groupBy(threads, ({ name, group }) => (group === undefined ? `service ${name}` : `group ${group}`))
+  return [...groups.values()].flatMap((members) => {
+    const count = Math.max(...members.map(({ instances }) => instances))
+    const name = members[0]!.group ?? members[0]!.name
+    return Array.from({ length: count }, (_, index): Draft => {
+      const here = members.filter(({ instances }) => index < instances)
+      return {
+        name: nameOf(name, count, index),
+        kind: 'thread',
+        hosts: here.map((service) => instanceOf(service, index)),
+        memory: sumOf(here.map(({ memory }) => memory)),
+      }
+    })
+  })
+}
+
+function processPlaces({ services }: App): Draft[] {
+  return services
+    .filter(({ run }) => run === 'process')
+    .flatMap((service) =>
+      Array.from({ length: service.instances }, (_, index) => ({
+        name: nameOf(service.name, service.instances, index),
+        kind: service.kind === 'command' ? 'command' : 'process',
+        hosts: [instanceOf(service, index)],
+        memory: service.memory,
+      })),
+    )
+}
+
+function instanceOf({ name, kind }: Service, index: number): InstanceSpec {
+  return { name, typed: kind === 'typed', index }
+}
+
+function nameOf(name: string, count: number, index: number): string {
+  return count === 1 ? name : `${name} ${index}`
+}
+
+function sumOf(sizes: readonly (number | undefined)[]): number | undefined {
+  return sizes.reduce((sum, size) => (sum === undefined || size === undefined ? undefined : sum + size))
 }
 
 function listenersOf(app: App): ListenerSpec[] {
@@ -50,4 +135,10 @@ function wavesOf(services: readonly Service[]): string[][] {
     ;(waves[depth] ??= []).push(name)
   }
   return waves
+}
+
+/** A thread has no working directory of its own: it sees the process's, which one service can have for itself. */
+function folderOf({ services }: App): string | undefined {
+  const [only, ...others] = services
+  return only !== undefined && others.length === 0 && only.run !== 'process' ? only.path : undefined
 }

@@ -2,8 +2,8 @@
 import type { ResourceLimits } from 'node:worker_threads'
 import type { BusbarError } from '../contract/errors.ts'
 import type { App } from '../config/app.ts'
-import type { ListenerSpec, LogRecord, ServiceReport } from '../shared/control.ts'
-import type { Plan } from './plan.ts'
+import type { InstanceSpec, ListenerSpec, LogRecord, ServiceReport } from '../shared/control.ts'
+import type { Place, Plan } from './plan.ts'
 import type { Timing } from './timing.ts'
 
 export interface StartOptions {
@@ -35,11 +35,11 @@ export interface RunningApp {
    */
   stop(): Promise<void>
   /**
-   * Replaces every worker by a new one, which takes over before the old one drains; listeners stay open throughout.
-   * `next` is the app as its config says now; see `canRestartInto`.
+   * Replaces workers by new ones, each of which takes over before the old one drains; listeners stay open throughout.
+   * `next` is the app as its config says now; see `canRestartInto`. `services`: only the workers that host one of these.
    * Rejects with the service's error when a new worker cannot start: the old ones go on serving.
    */
-  restart(next?: App): Promise<void>
+  restart(next?: App, services?: readonly string[]): Promise<void>
   /**
    * Threads that could not be ended since they hang in a blocking system call (`execSync`, a FIFO). As long as there
    * are any, `process.exit()` blocks too: only a SIGKILL ends the process.
@@ -75,7 +75,16 @@ export type WorkerState =
   | { readonly state: 'stopped' }
 
 export type WorkerStatus = WorkerState & {
+  /** The number of its place. */
   readonly worker: number
+  /** For people: `shared 0`, `api`, `render 1`. */
+  readonly name: string
+  readonly kind: Place['kind']
+  readonly hosts: readonly InstanceSpec[]
+  /** Of the system: all threads have the same. */
+  readonly pid: number | undefined
+  /** Of the worker that fills the place, in the memory of all; undefined before the first. */
+  readonly row: number | undefined
   /** How often it died and was started again; a `restart()` does not count. */
   readonly deaths: number
   readonly lastExit: WorkerExit | undefined
@@ -83,9 +92,9 @@ export type WorkerStatus = WorkerState & {
   readonly connections: number
 }
 
-/** Why a worker's thread ended. */
+/** Why a worker ended. `signal`: from outside the program, as by `kill -9`. */
 export interface WorkerExit {
-  readonly why: 'exception' | 'rejection' | 'exit' | 'memory' | 'stuck' | 'start' | 'stop' | 'unknown'
+  readonly why: 'exception' | 'rejection' | 'exit' | 'signal' | 'memory' | 'stuck' | 'start' | 'stop' | 'unknown'
   /** The service whose code did it, where known. */
   readonly service: string | undefined
   readonly error: BusbarError | undefined

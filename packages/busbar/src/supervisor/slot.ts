@@ -2,42 +2,43 @@ import { BusbarError } from '../contract/errors.ts'
 import type { App } from '../config/app.ts'
 import type { ServiceReport, TlsMaterial } from '../shared/control.ts'
 import { stopped } from './exit.ts'
+import { labelOf, type WorkerHandle } from './handle.ts'
+import { rowsPerPlace } from './launcher.ts'
+import type { Place } from './plan.ts'
 import { RestartPolicy } from './restarts.ts'
 import type { WorkerExit, WorkerState, WorkerStatus } from './running.ts'
-import type { WorkerThread } from './thread.ts'
 import { restartLimit, type Timing } from './timing.ts'
 
-/** Rows that a slot needs in the cells: its thread's, and its successor's while one takes over from the other. */
-export const rowsPerSlot = 2
-
 export interface SlotParts {
-  readonly worker: number
+  readonly place: Place
   readonly mode: 'start' | 'dev'
   readonly timing: Timing
-  /** Starts a thread; the slot says with which number and row. */
-  readonly launch: (worker: number, row: number, app: App) => WorkerThread
+  /** Starts a worker; the slot says in which row. */
+  readonly launch: (place: Place, row: number, app: App) => WorkerHandle
+  /** It is to be drained, and gets no new calls from the other workers. */
+  readonly leaves: (handle: WorkerHandle) => void
   readonly say: (level: 'info' | 'warn' | 'error', line: string) => void
   readonly changed: (slot: WorkerSlot) => void
 }
 
 /**
- * One of the app's workers by its number, which outlives the threads that fill it:
+ * One of the app's places, which outlives the workers that fill it:
  *
  *     starting ─→ serving ─→ draining ─→ stopped          by stop()
- *         └──────────┴─→ waiting ─→ starting              the thread died
+ *         └──────────┴─→ waiting ─→ starting              the worker died
  *                          └──────→ givenUp               it died too often
  */
 export class WorkerSlot {
-  readonly worker: number
+  readonly place: Place
   readonly #parts: SlotParts
   readonly #policy: RestartPolicy
   #app: App
   #state: WorkerState = { state: 'stopped' }
-  #thread: WorkerThread | undefined
-  /** While a restart is under way: the thread that is to take over. */
-  #successor: WorkerThread | undefined
-  /** After a restart: the thread that finishes what it had in flight. */
-  #predecessor: WorkerThread | undefined
+  #worker: WorkerHandle | undefined
+  /** While a restart is under way: the worker that is to take over. */
+  #successor: WorkerHandle | undefined
+  /** After a restart: the worker that finishes what it had in flight. */
+  #predecessor: WorkerHandle | undefined
   #timer: NodeJS.Timeout | undefined
   #restarting = false
   #stopping = false
@@ -47,44 +48,50 @@ export class WorkerSlot {
   constructor(app: App, parts: SlotParts) {
     this.#app = app
     this.#parts = parts
-    this.worker = parts.worker
+    this.place = parts.place
     this.#policy = new RestartPolicy(parts.timing, parts.mode === 'start')
   }
 
   get status(): WorkerStatus {
+    const { place, name, kind, hosts } = this.place
     return {
       ...this.#state,
-      worker: this.worker,
+      worker: place,
+      name,
+      kind,
+      hosts,
+      pid: this.#worker?.phase === 'ended' ? undefined : this.#worker?.pid,
+      row: this.#worker?.row,
       deaths: this.#deaths,
       lastExit: this.#lastExit,
-      connections: this.#thread?.connections ?? 0,
+      connections: this.#worker?.connections ?? 0,
     }
   }
 
-  /** All threads that are alive, for the watchdog. */
-  get threads(): readonly WorkerThread[] {
-    const all = [this.#thread, this.#successor, this.#predecessor]
-    return all.filter((thread) => thread !== undefined && thread.phase !== 'ended') as WorkerThread[]
+  /** All workers that are alive, for the watchdog. */
+  get workers(): readonly WorkerHandle[] {
+    const all = [this.#worker, this.#successor, this.#predecessor]
+    return all.filter((worker) => worker !== undefined && worker.phase !== 'ended') as WorkerHandle[]
   }
 
-  /** The thread that may get connections. */
-  get serving(): WorkerThread | undefined {
-    return this.#thread?.serving === true ? this.#thread : undefined
+  /** The worker that may get connections. */
+  get serving(): WorkerHandle | undefined {
+    return this.#worker?.serving === true ? this.#worker : undefined
   }
 
   /** Rejects with the service's own error; there is no second try. */
   async start(): Promise<void> {
-    const thread = this.#begin()
-    this.#serve(thread, await thread.ready)
+    const worker = this.#begin()
+    this.#serve(worker, await worker.ready)
   }
 
-  /** A new thread takes over; the old one drains behind it. On failure the old one goes on. */
+  /** A new worker takes over; the old one drains behind it. On failure the old one goes on. */
   async restart(app: App): Promise<void> {
     clearTimeout(this.#timer)
     this.#restarting = true
     try {
       await this.#predecessor?.end(stopped)
-      if (this.serving === undefined) await this.#thread?.end(stopped)
+      if (this.serving === undefined) await this.#worker?.end(stopped)
       await this.#succeed(app)
     } finally {
       this.#restarting = false
@@ -93,57 +100,59 @@ export class WorkerSlot {
   }
 
   setTls(tls: TlsMaterial): void {
-    for (const thread of this.threads) thread.setTls(tls)
+    for (const worker of this.workers) worker.setTls(tls)
   }
 
   /** Never rejects. */
   async stop(timeout: number): Promise<void> {
     this.#stopping = true
     clearTimeout(this.#timer)
-    if (this.#thread?.phase === 'serving') this.#enter({ state: 'draining', since: Date.now() })
+    if (this.#worker?.phase === 'serving') this.#enter({ state: 'draining', since: Date.now() })
     await Promise.all([
-      this.#thread?.phase === 'booting' ? this.#thread.end(stopped) : this.#thread?.drain(timeout),
+      this.#worker?.phase === 'booting' ? this.#worker.end(stopped) : this.#worker?.drain(timeout),
       this.#successor?.end(stopped),
       this.#predecessor?.drain(timeout),
     ])
     this.#enter({ state: 'stopped' })
   }
 
-  #begin(): WorkerThread {
+  #begin(): WorkerHandle {
     this.#enter({ state: 'starting', since: Date.now() })
-    return (this.#thread = this.#launch(this.#app))
+    return (this.#worker = this.#launch(this.#app))
   }
 
-  #launch(app: App): WorkerThread {
-    const first = this.worker * rowsPerSlot
-    const row = this.threads.some((thread) => thread.row === first) ? first + 1 : first
-    return this.#parts.launch(this.worker, row, app)
+  #launch(app: App): WorkerHandle {
+    const first = this.place.place * rowsPerPlace
+    const row = this.workers.some((worker) => worker.row === first) ? first + 1 : first
+    return this.#parts.launch(this.place, row, app)
   }
 
-  #serve(thread: WorkerThread, services: readonly ServiceReport[]): void {
-    this.#thread = thread
-    void thread.ended.then((exit) => this.#died(thread, exit))
-    if (thread.serving) this.#enter({ state: 'serving', since: Date.now(), services })
+  #serve(worker: WorkerHandle, services: readonly ServiceReport[]): void {
+    this.#worker = worker
+    void worker.ended.then((exit) => this.#died(worker, exit))
+    if (worker.serving) this.#enter({ state: 'serving', since: Date.now(), services })
   }
 
   async #succeed(app: App): Promise<void> {
     if (this.#stopping) return
     const successor = (this.#successor = this.#launch(app))
     const services = await successor.ready.finally(() => (this.#successor = undefined))
-    const old = (this.#predecessor = this.#thread)
+    const old = (this.#predecessor = this.#worker)
     this.#app = app
     this.#policy.forget()
     this.#serve(successor, services)
-    void old?.drain(app.stopTimeout)
+    if (old === undefined) return
+    this.#parts.leaves(old)
+    void old.drain(app.stopTimeout)
   }
 
-  /** The slot's thread has ended, and nobody here ended it. A restart that is under way fills the place by itself. */
-  #died(thread: WorkerThread, exit: WorkerExit): void {
-    if (this.#stopping || thread !== this.#thread || exit.why === 'stop') return
+  /** The slot's worker has ended, and nobody here ended it. A restart that is under way fills the place by itself. */
+  #died(worker: WorkerHandle, exit: WorkerExit): void {
+    if (this.#stopping || worker !== this.#worker || exit.why === 'stop') return
     this.#deaths++
     this.#lastExit = exit
     this.#enter({ state: 'waiting', until: Date.now() })
-    this.#parts.say('error', `worker ${this.worker} died: ${exit.text}`)
+    this.#parts.say('error', `worker ${labelOf(this.place)} died: ${exit.text}`)
     if (!this.#restarting) this.#replace()
   }
 
@@ -151,24 +160,24 @@ export class WorkerSlot {
     const wait = this.#policy.died(Date.now())
     if (wait === undefined) return this.#giveUp()
     this.#enter({ state: 'waiting', until: Date.now() + wait })
-    if (wait > 0) this.#parts.say('warn', `worker ${this.worker} starts again in ${wait} ms`)
+    if (wait > 0) this.#parts.say('warn', `worker ${labelOf(this.place)} starts again in ${wait} ms`)
     this.#timer = setTimeout(() => void this.#retry(), wait)
   }
 
   async #retry(): Promise<void> {
-    const thread = this.#begin()
+    const worker = this.#begin()
     try {
-      this.#serve(thread, await thread.ready)
-      this.#parts.say('info', `worker ${this.worker} serves again`)
+      this.#serve(worker, await worker.ready)
+      this.#parts.say('info', `worker ${labelOf(this.place)} serves again`)
     } catch {
-      this.#died(thread, await thread.ended)
+      this.#died(worker, await worker.ended)
     }
   }
 
   #giveUp(): void {
     const { restartWindow } = this.#parts.timing
     const error = new BusbarError('WORKER_RESTART_LIMIT', {
-      message: `worker ${this.worker} died more than ${restartLimit} times within ${restartWindow / 1000} s; the last time, ${this.#lastExit?.text ?? 'unknown'}`,
+      message: `worker ${labelOf(this.place)} died more than ${restartLimit} times within ${restartWindow / 1000} s; the last time, ${this.#lastExit?.text ?? 'unknown'}`,
       hint: 'see its log above for what ended it',
       ...(this.#lastExit?.service !== undefined && { service: this.#lastExit.service }),
       cause: this.#lastExit?.error,

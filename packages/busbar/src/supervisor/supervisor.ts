@@ -1,14 +1,13 @@
-import { BusbarError } from '../contract/errors.ts'
+import { BusbarError, type ErrorRecord } from '../contract/errors.ts'
 import type { App } from '../config/app.ts'
-import { createCells } from '../shared/cells.ts'
-import { InstanceTable } from '../shared/instances.ts'
 import type { ListenerSpec } from '../shared/control.ts'
 import { Acceptor, reservePorts } from './accept.ts'
 import { Certificates } from './certificates.ts'
-import { canRestartInto, type Plan, planApp } from './plan.ts'
+import type { WorkerHandle } from './handle.ts'
+import { Launcher } from './launcher.ts'
+import { canRestartInto, type Place, type Plan, planApp, servedAt } from './plan.ts'
 import type { AppEvent, EndReason, OpenAddress, RunningApp, StartOptions, WorkerStatus } from './running.ts'
-import { rowsPerSlot, WorkerSlot } from './slot.ts'
-import { WorkerThread } from './thread.ts'
+import { WorkerSlot } from './slot.ts'
 import { defaultTiming, type Timing } from './timing.ts'
 import { watch } from './watchdog.ts'
 
@@ -22,19 +21,19 @@ export async function startApp(app: App, options: StartOptions): Promise<Running
   return supervisor
 }
 
+/** Why a worker that hands over to its successor takes no more calls. */
+const replaced: ErrorRecord = { code: 'SERVICE_UNAVAILABLE', message: 'the worker is being replaced' }
+
 class Supervisor implements RunningApp {
   readonly plan: Plan
   readonly #options: StartOptions
   readonly #timing: Timing
-  readonly #cells: SharedArrayBuffer
-  readonly #table: InstanceTable
+  readonly #launcher: Launcher
   readonly #slots: readonly WorkerSlot[]
   readonly #acceptor: Acceptor
   readonly #ended = Promise.withResolvers<EndReason>()
   /** Closed in reverse order of opening. */
   readonly #owned = new AsyncDisposableStack()
-  /** All threads whose end has not been seen. */
-  readonly #threads = new Set<WorkerThread>()
   #app: App
   #specs: readonly ListenerSpec[]
   #addresses: readonly OpenAddress[] = []
@@ -48,12 +47,18 @@ class Supervisor implements RunningApp {
     this.#timing = { ...defaultTiming, ...options.timing }
     this.plan = planApp(app)
     this.#specs = this.plan.listeners
-    const rows = app.workers * rowsPerSlot
-    this.#cells = createCells(rows)
-    this.#table = new InstanceTable({ rows, services: app.services })
-    this.#slots = Array.from({ length: app.workers }, (_, worker) => this.#createSlot(worker))
+    this.#launcher = new Launcher({
+      app,
+      places: this.plan.places,
+      options,
+      timing: this.#timing,
+      listeners: () => this.#specs,
+      tls: () => this.#certificates?.current,
+      returned: (listener, handle) => this.#acceptor.again(listener, handle),
+    })
+    this.#slots = this.plan.places.map((place) => this.#createSlot(place))
     this.#acceptor = new Acceptor({
-      serving: () => this.#serving(),
+      serving: (listener) => this.#serving(listener),
       timing: this.#timing,
       say: (level, line) => this.#say(level, line),
     })
@@ -72,7 +77,7 @@ class Supervisor implements RunningApp {
   }
 
   get hung(): number {
-    return [...this.#threads].filter(({ phase }) => phase === 'ended').length
+    return this.#launcher.hung
   }
 
   get ended(): Promise<EndReason> {
@@ -98,11 +103,11 @@ class Supervisor implements RunningApp {
     return this.#end({ why: 'stopped' })
   }
 
-  restart(next: App = this.#app): Promise<void> {
+  restart(next: App = this.#app, services?: readonly string[]): Promise<void> {
     const before = this.#restarting
     const done = (async () => {
       await before
-      await this.#restart(next)
+      await this.#restart(next, services)
     })()
     this.#restarting = done.catch(() => {})
     return done
@@ -139,7 +144,8 @@ class Supervisor implements RunningApp {
   }
 
   async #startWorkers(): Promise<void> {
-    this.#own(watch(() => this.#slots.flatMap((slot) => slot.threads), this.#timing.watch))
+    this.#own(() => this.#launcher.close())
+    this.#own(watch(() => this.#slots.flatMap((slot) => slot.workers), this.#timing.watch))
     this.#own(() => Promise.all(this.#slots.map((slot) => slot.stop(this.#app.stopTimeout))))
     await Promise.all(this.#slots.map((slot) => slot.start()))
   }
@@ -166,11 +172,12 @@ class Supervisor implements RunningApp {
     })
   }
 
-  async #restart(next: App): Promise<void> {
+  async #restart(next: App, services?: readonly string[]): Promise<void> {
     if (this.#stopping !== undefined) return
     if (!canRestartInto(this.#app, next))
       throw new BusbarError('INTERNAL', { message: 'ports, workers or the order of services changed: stop and start' })
-    for (const slot of this.#slots) await slot.restart(next)
+    const hosts = ({ place }: WorkerSlot): boolean => place.hosts.some(({ name }) => services!.includes(name))
+    for (const slot of this.#slots) if (services === undefined || hosts(slot)) await slot.restart(next)
     this.#app = next
   }
 
@@ -184,48 +191,22 @@ class Supervisor implements RunningApp {
     this.#owned.defer(async () => void (await close()))
   }
 
-  #createSlot(worker: number): WorkerSlot {
+  #createSlot(place: Place): WorkerSlot {
     return new WorkerSlot(this.#app, {
-      worker,
+      place,
       mode: this.#options.mode,
       timing: this.#timing,
-      launch: (worker, row, app) => this.#launch(worker, row, app),
+      launch: (place, row, app) => this.#launcher.launch(place, row, app),
+      leaves: ({ worker }) => this.#launcher.introductions.leave(worker, replaced),
       say: (level, line) => this.#say(level, line),
       changed: (slot) => this.#changed(slot),
     })
   }
 
-  #launch(worker: number, row: number, app: App): WorkerThread {
-    this.#table.clear(row)
-    const { mode, log, workerEntry, resourceLimits } = this.#options
-    const tls = this.#certificates?.current
-    const hosts = app.services.map(({ name, kind }) => ({ name, typed: kind === 'typed', index: worker }))
-    const shared = {
-      kind: 'shared',
-      cells: this.#cells,
-      row,
-      instances: this.#table.memory,
-      listenAt: undefined,
-    } as const
-    const init = {
-      app,
-      worker,
-      place: worker,
-      hosts,
-      secret: '',
-      listeners: this.#specs,
-      tls,
-      mode,
-      ...shared,
-    } as const
-    const thread = new WorkerThread({ init, timing: this.#timing, log, entry: workerEntry, resourceLimits })
-    this.#threads.add(thread)
-    void thread.gone.then(() => this.#threads.delete(thread))
-    return thread
-  }
-
-  #serving(): WorkerThread[] {
-    return this.#slots.flatMap((slot) => slot.serving ?? [])
+  #serving(listener: string): WorkerHandle[] {
+    const spec = this.#specs.find(({ id }) => id === listener)!
+    const takers = servedAt(spec, this.#app, this.plan.places)
+    return takers.flatMap(({ place }) => this.#slots[place]!.serving ?? [])
   }
 
   #changed(slot: WorkerSlot): void {

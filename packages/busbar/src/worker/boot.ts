@@ -1,29 +1,22 @@
+import { isRawEntry } from '../config/raw-entry.ts'
 import { BusbarError } from '../contract/errors.ts'
-import type { App, Service } from '../config/app.ts'
-import { createGateway, isRawEntry, type Gateway } from '../gateway/gateway.ts'
+import type { Service } from '../config/app.ts'
+import { createGateway, type Gateway } from '../gateway/gateway.ts'
 import { startMesh } from '../mesh/mesh.ts'
 import { offerTypedCalls } from '../mesh/typed/transport.ts'
 import { Router } from '../mesh/router.ts'
 import type { WorkerCells } from '../shared/cells.ts'
-import type { ListenerSpec, TlsMaterial, WorkerInit } from '../shared/control.ts'
-import { openPort, type Port, portFailure } from '../shared/port.ts'
+import type { ServiceReport, TlsMaterial, WorkerInit } from '../shared/control.ts'
+import { openPort, type Port, portFailure, type TcpHandle } from '../shared/port.ts'
 import { type Door, Doors } from './doors.ts'
 import { drain } from './drain.ts'
 import { type HostedProgram, hostProgram } from './host/host.ts'
-import { type Fault, installHosting } from './host/install.ts'
+import { type Fault, type Hosting, installHosting } from './host/install.ts'
 import { startInOrder } from './order.ts'
 import type { Metering } from './metering.ts'
+import { Neighbours } from './neighbours.ts'
 import type { Outbox } from './outbox.ts'
 import { hostTyped } from './typed/host.ts'
-
-/** The copy of the app that this thread hosts. */
-export interface WorkerApp {
-  readonly services: readonly HostedProgram[]
-  readonly doors: Doors
-  setTls(tls: TlsMaterial): void
-  /** Finishes what is in flight and stops the services, within `timeout` milliseconds. The second call is the first. */
-  stop(timeout: number): Promise<void>
-}
 
 /** What the worker has before its app. */
 export interface WorkerParts {
@@ -32,97 +25,152 @@ export interface WorkerParts {
   readonly outbox: Outbox
 }
 
-/** Rejects with the error of the first service that does not start. */
-export async function bootWorker(init: WorkerInit, parts: WorkerParts): Promise<WorkerApp> {
-  const { app } = init
-  const { cells, metering, outbox } = parts
-  const { meter } = metering
+/** Makes this thread or process one that can host services: what they take for Node, and the mesh. Once. */
+export async function prepareWorker(init: WorkerInit, parts: WorkerParts): Promise<WorkerApp> {
+  const { app, hosts } = init
+  const { metering, outbox } = parts
+  const { maxHops } = app.limits
   const router = new Router(
     app.services.map(({ name }) => name),
     metering.loads,
   )
-  let gateway: Gateway | undefined
-  const onFault = (fault: Fault): void => {
+  const services = app.services.filter(({ name }) => hosts.some((host) => host.name === name))
+  let worker: WorkerApp | undefined
+  const fault = (fault: Fault): void => {
     outbox.post(fault)
-    gateway?.fail(BusbarError.fromRecord({ ...fault.error, code: 'WORKER_DIED' }))
+    worker?.fail(BusbarError.fromRecord({ ...fault.error, code: 'WORKER_DIED' }))
   }
-  const patches = installHosting({ app, log: (record) => outbox.log(record), fault: onFault })
-  const hosting = { ...patches, metering }
-  const mesh = await startMesh({ router, maxHops: app.limits.maxHops, meter })
-  offerTypedCalls({ router, maxHops: app.limits.maxHops, validate: 'always', meter })
-  const typedHosting = {
-    ...hosting,
-    limits: app.limits,
-    cors: app.gateway.cors ?? [],
-    development: init.mode === 'dev',
+  const hosting = installHosting({ app, services, log: (record) => outbox.log(record), fault })
+  await startMesh({ router, maxHops, meter: metering.meter })
+  offerTypedCalls({ router, maxHops, validate: 'always', meter: metering.meter })
+  const neighbours = new Neighbours({ join: () => {}, serves: () => {}, leave: () => {} })
+  worker = new WorkerApp({ ...parts, init, services, router, hosting, neighbours })
+  return worker
+}
+
+interface AppParts extends WorkerParts {
+  readonly init: WorkerInit
+  /** Those that it hosts. */
+  readonly services: readonly Service[]
+  readonly router: Router
+  readonly hosting: Hosting
+  readonly neighbours: Neighbours
+}
+
+/** The part of the app that this worker hosts. */
+export class WorkerApp {
+  readonly neighbours: Neighbours
+  readonly #parts: AppParts
+  #programs: ReadonlyMap<string, HostedProgram> = new Map()
+  #gateway: Gateway | undefined
+  #doors: Doors | undefined
+  #ports: readonly Port[] = []
+  #tls: TlsMaterial | undefined
+  #stopping: Promise<void> | undefined
+
+  constructor(parts: AppParts) {
+    this.#parts = parts
+    this.neighbours = parts.neighbours
+    this.#tls = parts.init.tls
   }
-  const services = await startInOrder(app.services, async (service) => {
+
+  /** Rejects with the error of the first service that does not start. */
+  async start(): Promise<ServiceReport[]> {
+    const { init, services, cells, neighbours } = this.#parts
+    this.#programs = await startInOrder(
+      services,
+      (service) => this.#host(service),
+      (service) => neighbours.until(service),
+    )
+    if (init.kind === 'shared' && !isRawEntry(init.app)) this.#gateway = this.#openGateway()
+    this.#doors = new Doors(this.#openDoors(), cells)
+    if (init.app.accept === 'reusePort') this.#ports = await this.#openPorts(this.#doors)
+    return services.map(({ name }) => this.#programs.get(name)!.report)
+  }
+
+  admit(listener: string, connection: Parameters<Doors['admit']>[1]): void {
+    if (this.#doors === undefined) (connection as TcpHandle).close()
+    else this.#doors.admit(listener, connection)
+  }
+
+  setTls(tls: TlsMaterial): void {
+    this.#tls = tls
+    this.#gateway?.setTls(tls)
+  }
+
+  /** The thread ends: whoever waits for it learns why. */
+  fail(error: BusbarError): void {
+    this.#gateway?.fail(error)
+  }
+
+  /** Finishes what is in flight and stops the services, within `timeout` milliseconds. The second call is the first. */
+  stop(timeout: number): Promise<void> {
+    const { services, metering } = this.#parts
+    for (const { name } of services) metering.of(name).state = 'draining'
+    this.#stopping ??= drain({
+      services,
+      programs: this.#programs,
+      gateway: this.#gateway,
+      ports: this.#ports,
+      timeout,
+    })
+    return this.#stopping
+  }
+
+  async #host(service: Service): Promise<HostedProgram> {
+    const { init, router, hosting, metering, outbox } = this.#parts
+    const { limits, gateway } = init.app
     const own = metering.of(service.name)
     own.state = 'starting'
     outbox.post({ type: 'starting', service: service.name })
-    const program = await (service.kind === 'typed' ? hostTyped(service, typedHosting) : hostProgram(service, hosting))
-    mesh.router.add(program)
+    const all = { ...hosting, metering }
+    const typed = { ...all, limits, cors: gateway.cors ?? [], development: init.mode === 'dev' }
+    const program = await (service.kind === 'typed' ? hostTyped(service, typed) : hostProgram(service, all))
+    router.add(program, init.hosts.find(({ name }) => name === service.name)!.index)
     own.state = 'serving'
     outbox.post({ type: 'started', service: service.name })
     return program
-  })
-  if (!isRawEntry(app)) gateway = openGateway(init, parts, router)
-  const doors = new Doors(doorsOf(init.listeners, app, services, gateway), cells)
-  const ports = app.accept === 'reusePort' ? await openPorts(init.listeners, doors, gateway) : []
-  let stopping: Promise<void> | undefined
-  return {
-    services: app.services.map(({ name }) => services.get(name)!),
-    doors,
-    setTls: (tls) => gateway?.setTls(tls),
-    stop: (timeout) => {
-      for (const { name } of app.services) metering.of(name).state = 'draining'
-      return (stopping ??= drain({ services: app.services, programs: services, gateway, ports, timeout }))
-    },
   }
-}
 
-function openGateway({ app, tls }: WorkerInit, { cells, metering, outbox }: WorkerParts, router: Router): Gateway {
-  const log: Parameters<typeof createGateway>[0]['log'] = (level, line) =>
-    outbox.log({ time: Date.now(), level, service: undefined, stream: 'busbar', line })
-  // Closed connections are counted at the door, for services that are reached without the gateway too.
-  const counts = { addInFlight: (by: 1 | -1) => cells.addInFlight(by), countClosed: () => {} }
-  return createGateway({ app, router, tls, log, cells: counts, meter: metering.meter })
-}
+  #openGateway(): Gateway {
+    const { init, router, cells, metering, outbox } = this.#parts
+    const log: Parameters<typeof createGateway>[0]['log'] = (level, line) =>
+      outbox.log({ time: Date.now(), level, service: undefined, stream: 'busbar', line })
+    // Closed connections are counted at the door, for services that are reached without the gateway too.
+    const counts = { addInFlight: (by: 1 | -1) => cells.addInFlight(by), countClosed: () => {} }
+    return createGateway({ app: init.app, router, tls: this.#tls, log, cells: counts, meter: metering.meter })
+  }
 
-/** Which door each public port leads to. */
-function doorsOf(
-  listeners: readonly ListenerSpec[],
-  app: App,
-  services: ReadonlyMap<Service['name'], HostedProgram>,
-  gateway: Gateway | undefined,
-): Map<string, Door> {
-  return new Map(
-    listeners.map(({ id, port, serves }) => {
-      if (serves.kind === 'service') return [id, services.get(serves.service)!.door(port)]
-      return [id, gateway ?? services.get(app.gateway.entry!)!]
-    }),
-  )
-}
+  /** Which door each public port leads to, of those that lead here. */
+  #openDoors(): Map<string, Door> {
+    const { listeners, app } = this.#parts.init
+    return new Map(
+      listeners.flatMap(({ id, port, serves }): [string, Door][] => {
+        const service = serves.kind === 'service' ? serves.service : app.gateway.entry
+        const program = serves.kind === 'gateway' && !isRawEntry(app) ? undefined : this.#programs.get(service!)
+        const door = serves.kind === 'service' ? program?.door(port) : (program ?? this.#gateway)
+        return door === undefined ? [] : [[id, door]]
+      }),
+    )
+  }
 
-/**
- * Only under `accept: 'reusePort'`: the kernel balances over all workers' listeners. The gateway listens by itself
- * and closes its port in its own stop.
- */
-async function openPorts(
-  listeners: readonly ListenerSpec[],
-  doors: Doors,
-  gateway: Gateway | undefined,
-): Promise<Port[]> {
-  return await Promise.all(
-    listeners.map(async (spec) => {
-      try {
-        if (spec.serves.kind === 'gateway' && gateway)
-          return { port: await gateway.listen(spec), close: async () => {} }
-        const handlers = { connection: (handle: unknown) => doors.admitOwn(spec.id, handle), error: () => {} }
-        return await openPort(spec, true, handlers)
-      } catch (error) {
-        throw BusbarError.fromRecord(portFailure(error as NodeJS.ErrnoException, spec))
-      }
-    }),
-  )
+  /**
+   * Only under `accept: 'reusePort'`: the kernel balances over all workers' listeners. The gateway listens by itself
+   * and closes its port in its own stop.
+   */
+  async #openPorts(doors: Doors): Promise<Port[]> {
+    const own = this.#parts.init.listeners.filter(({ id }) => doors.has(id))
+    return await Promise.all(
+      own.map(async (spec) => {
+        try {
+          if (spec.serves.kind === 'gateway' && this.#gateway)
+            return { port: await this.#gateway.listen(spec), close: async () => {} }
+          const handlers = { connection: (handle: unknown) => doors.admitOwn(spec.id, handle), error: () => {} }
+          return await openPort(spec, true, handlers)
+        } catch (error) {
+          throw BusbarError.fromRecord(portFailure(error as NodeJS.ErrnoException, spec))
+        }
+      }),
+    )
+  }
 }

@@ -18,6 +18,10 @@ export class Doors {
     this.#cells = cells
   }
 
+  has(listener: string): boolean {
+    return this.#doors.has(listener)
+  }
+
   /** A connection that the supervisor handed over. */
   admit(listener: string, connection: TcpHandle | Socket): void {
     const handle = connection instanceof Socket ? (takeHandle(connection) as TcpHandle) : connection

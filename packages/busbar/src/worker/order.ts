@@ -4,18 +4,24 @@ type Ordered = Pick<Service, 'name' | 'needs'>
 
 /**
  * Starts each service as soon as those it needs have started; others side by side. `services` come in an order where
- * each stands behind those it needs. Rejects with the first failure; what waits for it is not started.
+ * each stands behind those it needs. Rejects with the first failure; what waits for it is not started. `elsewhere` settles
+ * when a service that is not among them serves.
  */
 export async function startInOrder<S extends Ordered, T>(
   services: readonly S[],
   start: (service: S) => Promise<T>,
+  elsewhere: (service: string) => Promise<void> = async () => {},
 ): Promise<Map<string, T>> {
   const starting = new Map<string, Promise<T>>()
-  for (const service of services)
-    starting.set(
-      service.name,
-      after(service.needs, starting, () => start(service)),
-    )
+  const names = new Set(services.map(({ name }) => name))
+  for (const service of services) {
+    const far = service.needs.filter((name) => !names.has(name)).map((name) => elsewhere(name))
+    const started = after(service.needs, starting, async () => {
+      await Promise.all(far)
+      return await start(service)
+    })
+    starting.set(service.name, started)
+  }
   const started = await Promise.all(services.map(async ({ name }) => [name, await starting.get(name)!] as const))
   return new Map(started)
 }

@@ -44,6 +44,7 @@ test('prints the same as JSON whose shape is fixed', async () => {
     ok: true,
     app: { name: folder.path.split('/').at(-1), root: folder.path, config: folder.at('busbar.config.json') },
     workers: 3,
+    places: [0, 1, 2].map((worker) => ({ name: `shared ${worker}`, kind: 'shared', hosts: ['stock', 'web'] })),
     accept: 'balanced',
     listeners: [
       { id: 'gateway', url: 'http://127.0.0.1:3999', serves: 'stock, /shop → web' },
@@ -53,6 +54,8 @@ test('prints the same as JSON whose shape is fixed', async () => {
       {
         name: 'stock',
         run: 'shared',
+        group: null,
+        instances: 3,
         path: folder.at('stock'),
         entry: folder.at('stock/index.js'),
         foundBy: 'index.js',
@@ -63,6 +66,8 @@ test('prints the same as JSON whose shape is fixed', async () => {
       {
         name: 'web',
         run: 'shared',
+        group: null,
+        instances: 3,
         path: folder.at('web'),
         entry: folder.at('web/src/main.js'),
         foundBy: 'scripts.start',

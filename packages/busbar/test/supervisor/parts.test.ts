@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { TcpHandle } from '../../src/shared/port.ts'
 import { Backlog } from '../../src/supervisor/backlog.ts'
-import { pickThread } from '../../src/supervisor/balance.ts'
+import { pickWorker } from '../../src/supervisor/balance.ts'
 import { canRestartInto, planApp } from '../../src/supervisor/plan.ts'
 import { RestartPolicy } from '../../src/supervisor/restarts.ts'
 import { backlogLimit, defaultTiming } from '../../src/supervisor/timing.ts'
@@ -18,22 +18,22 @@ test('the one with the fewest connections is picked, whatever its place', () => 
     [more, few, most],
     [most, more, few],
   ])
-    for (let turn = 0; turn < 3; turn++) assert.equal(pickThread(threads, 0, 100), few)
+    for (let turn = 0; turn < 3; turn++) assert.equal(pickWorker(threads, 0, 100), few)
 })
 
 test('equals take turns', () => {
   const threads = [candidate(1), candidate(1), candidate(1)]
-  const picked = new Set([1, 2, 3].map(() => pickThread(threads, 0, 100)))
+  const picked = new Set([1, 2, 3].map(() => pickWorker(threads, 0, 100)))
   assert.equal(picked.size, 3)
 })
 
 test('one with a stale heartbeat is picked only when all are stale', () => {
   const [stale, fresh] = [candidate(0, 100), candidate(50, 99)]
   for (let turn = 0; turn < 2; turn++) {
-    assert.equal(pickThread([stale, fresh], 0, 100), fresh)
-    assert.equal(pickThread([stale, candidate(1, 500)], 0, 100), stale)
+    assert.equal(pickWorker([stale, fresh], 0, 100), fresh)
+    assert.equal(pickWorker([stale, candidate(1, 500)], 0, 100), stale)
   }
-  assert.equal(pickThread([], 0, 100), undefined)
+  assert.equal(pickWorker([], 0, 100), undefined)
 })
 
 test('restarts come at once, then after waits that double up to a limit, then no more', () => {
@@ -112,7 +112,15 @@ test('a plan names the ports, the waves of needs and the folder of a lone progra
     },
   })
   assert.deepEqual(planApp(app), {
-    workers: 1,
+    places: [
+      {
+        place: 0,
+        name: 'shared 0',
+        kind: 'shared',
+        hosts: ['stock', 'catalog', 'web', 'mail'].map((name) => ({ name, typed: false, index: 0 })),
+        memory: undefined,
+      },
+    ],
     accept: 'balanced',
     listeners: [
       { id: 'gateway', host: '127.0.0.1', port: 0, serves: { kind: 'gateway' } },

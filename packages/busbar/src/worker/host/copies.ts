@@ -2,12 +2,12 @@ import { realpathSync } from 'node:fs'
 import Module, { registerHooks } from 'node:module'
 import { dirname, join, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import type { App } from '../../config/app.ts'
+import type { Service } from '../../config/app.ts'
 import { currentScope } from '../../mesh/scope.ts'
 import { replace } from './patch.ts'
 
 /**
- * A folder that is configured as several services is loaded once for each, though Node would load it once. The first
+ * A folder that is configured as several services of one thread is loaded once for each, though Node would load it once. The first
  * one keeps plain module URLs and Node's own cache, so that an app without such a folder pays nothing. For the others:
  *
  * - an ES module of the folder gets `?service=<name>` on its URL, whoever imports it and whenever;
@@ -16,8 +16,8 @@ import { replace } from './patch.ts'
  *
  * Modules in `node_modules` and outside of the folder stay one for all.
  */
-export function isolateSecondCopies(app: App, patches: DisposableStack): void {
-  const copies = secondCopies(app)
+export function isolateSecondCopies(services: readonly Service[], patches: DisposableStack): void {
+  const copies = secondCopies(services)
   if (copies.size === 0) return
   patches.adopt(registerHooks({ resolve: resolveFor(copies), load: loadPlain }), (hooks) => hooks.deregister())
   const internals = Module as unknown as ModuleInternals
@@ -43,10 +43,10 @@ interface Folder {
 
 const parameter = 'service'
 
-function secondCopies(app: App): Copies {
+function secondCopies(services: readonly Service[]): Copies {
   const seen = new Set<string>()
   const copies = new Map<string, Folder>()
-  for (const { name, path } of app.services) {
+  for (const { name, path } of services) {
     const folder = realpathSync(path)
     if (seen.has(folder)) copies.set(name, folderOf(folder))
     seen.add(folder)

@@ -1,5 +1,5 @@
 import { syncBuiltinESMExports } from 'node:module'
-import type { App } from '../../config/app.ts'
+import type { App, Service } from '../../config/app.ts'
 import type { Metering } from '../metering.ts'
 import type { FromWorker, LogRecord } from '../../shared/control.ts'
 import { patchExit, watchFaults } from './endings.ts'
@@ -13,6 +13,8 @@ import { Programs } from './programs.ts'
 
 export interface HostingOptions {
   readonly app: App
+  /** Those of the app that this worker hosts; all of them where it does not say. */
+  readonly services?: readonly Service[]
   /** Gets each line that a program wrote, once, without its newline. */
   readonly log: (record: LogRecord) => void
   /** Told of what ends this worker, just before it ends; never of what fails a start, which {@link hostProgram} throws. */
@@ -37,13 +39,14 @@ export interface Hosting extends Disposable {
 /** Once per worker, before the first program and outside of any scope: the patches are process-wide. */
 export function installHosting(options: HostingOptions): Hosting {
   const patches = new DisposableStack()
-  const programs = new Programs(options.app, process.env)
+  const { app, services = app.services } = options
+  const programs = new Programs(app, services, process.env)
   const output = new Output(programs, options.log)
   const die = dying(options, output, process.exit.bind(process))
   patches.defer(() => syncBuiltinESMExports())
   patchOutput(output, patches)
   patchEnvironment(programs, patches)
-  isolateSecondCopies(options.app, patches)
+  isolateSecondCopies(services, patches)
   captureListen(programs, patches)
   watchFaults(programs, die, patches)
   patchExit(programs, output, patches)

@@ -8,9 +8,10 @@ export class Programs {
   readonly #byName: ReadonlyMap<string, ProgramProcess>
   readonly #only: ProgramProcess | undefined
 
-  constructor(app: App, base: NodeJS.ProcessEnv) {
+  /** `services`: those of the app that this thread hosts. */
+  constructor(app: App, services: readonly Service[], base: NodeJS.ProcessEnv) {
     const names = app.services.map(({ name }) => name)
-    const programs = app.services.map((service) => new ProgramProcess(service, environment(base, service, names)))
+    const programs = services.map((service) => new ProgramProcess(service, environment(base, service, names)))
     this.#byName = new Map(programs.map((program) => [program.service.name, program]))
     this.#only = programs.length === 1 ? programs[0] : undefined
   }

@@ -1,0 +1,188 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo } from 'node:net'
+import { delimiter, dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Address, Service } from '../config/app.ts'
+import { BusbarError } from '../contract/errors.ts'
+import type { ToWorker } from '../shared/control.ts'
+import { processExited, startFailed } from './exit.ts'
+import type { Guard } from './guard.ts'
+import { splitLines } from './lines.ts'
+import type { Vessel, VesselEvents } from './vessel.ts'
+
+export interface CommandParts {
+  readonly service: Service
+  /** Settles when the services that it needs serve. */
+  readonly needed: Promise<unknown>
+  readonly guard: Guard
+  /** Told where it answers, just before it serves. */
+  readonly answers: (address: Address) => void
+}
+
+/** How often a port is tried that does not answer yet, in milliseconds. */
+const tryInterval = 50
+
+/** Programs that listen on `localhost` may mean either. */
+const loopbacks = ['127.0.0.1', '::1'] as const
+
+/**
+ * A program of any kind that listens on a port of its own. It has its own group of processes, so that what it starts
+ * ends with it.
+ */
+export class CommandVessel implements Vessel {
+  readonly closed = 0
+  readonly #parts: CommandParts
+  readonly #events: VesselEvents
+  readonly #ended = Promise.withResolvers<void>()
+  #child: ChildProcess | undefined
+  #over = false
+
+  constructor(parts: CommandParts, events: VesselEvents) {
+    this.#parts = parts
+    this.#events = events
+    void this.#start()
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid
+  }
+
+  /** What it does between two answers cannot be seen. */
+  age(): number {
+    return 0
+  }
+
+  send(order: ToWorker): void {
+    if (order.type === 'stop') this.#signal('SIGTERM')
+  }
+
+  /** It accepts for itself. */
+  hand(): boolean {
+    return false
+  }
+
+  kill(): Promise<void> {
+    if (this.#child === undefined) this.#exited(null, null)
+    else this.#signal('SIGKILL')
+    return this.#ended.promise
+  }
+
+  async #start(): Promise<void> {
+    const { service, needed } = this.#parts
+    await needed
+    try {
+      const port = service.port ?? (await freePort())
+      if (this.#over) return
+      this.#spawn(port)
+      const host = await this.#untilAnswers(port)
+      if (host === undefined) return
+      this.#parts.answers({ host, port })
+      this.#events.message({ type: 'started', service: service.name })
+      const report = { name: service.name, listens: `${host}:${port}`, startedIn: 0, warnings: [] }
+      this.#events.message({ type: 'ready', services: [report] })
+    } catch (error) {
+      this.#events.failing(startFailed(BusbarError.from(error)))
+      void this.kill()
+    }
+  }
+
+  #spawn(port: number): void {
+    const { service, guard } = this.#parts
+    const [file, ...args] = [service.entry.file, ...service.entry.args].map((word) =>
+      word.replaceAll('$PORT', `${port}`),
+    )
+    const env = { ...process.env, ...service.env }
+    const child = (this.#child = spawn(file!, args, {
+      cwd: service.path,
+      env: { ...env, PORT: `${port}`, PATH: pathFor(service.path, env['PATH']) },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: process.platform !== 'win32',
+    }))
+    splitLines(child.stdout, (line) => this.#events.line(line, 'stdout', service.name))
+    splitLines(child.stderr, (line) => this.#events.line(line, 'stderr', service.name))
+    child.once('exit', (code, signal) => this.#exited(code, signal))
+    child.once('error', (error) => {
+      if (child.pid !== undefined) return
+      this.#events.failing(startFailed(notStarted(service, error)))
+      this.#exited(null, null)
+    })
+    if (child.pid === undefined) return
+    guard.watch(-child.pid)
+  }
+
+  /** Undefined where it ended first. Rejects when its time is over. */
+  async #untilAnswers(port: number): Promise<string | undefined> {
+    const { service } = this.#parts
+    const deadline = performance.now() + service.startTimeout
+    while (!this.#over) {
+      for (const host of loopbacks) if (await answers(host, port)) return this.#over ? undefined : host
+      if (performance.now() > deadline) throw tooLate(service, port)
+      await sleep(tryInterval)
+    }
+    return undefined
+  }
+
+  #exited(code: number | null, signal: NodeJS.Signals | null): void {
+    if (this.#over) return
+    this.#over = true
+    const { service, guard } = this.#parts
+    // Whatever it started and left behind.
+    this.#signal('SIGKILL')
+    if (this.#child?.pid !== undefined) guard.forget(-this.#child.pid)
+    this.#events.exited(processExited(code, signal, service.name))
+    this.#ended.resolve()
+  }
+
+  #signal(signal: NodeJS.Signals): void {
+    const pid = this.#child?.pid
+    if (pid === undefined) return
+    try {
+      process.kill(process.platform === 'win32' ? pid : -pid, signal)
+    } catch {
+      // There is nobody left in the group.
+    }
+  }
+}
+
+/** As `npm run` has it: the `node_modules/.bin` of the folder and of all above it first. */
+function pathFor(folder: string, path = ''): string {
+  const folders: string[] = []
+  for (let at = folder; ; at = dirname(at)) {
+    folders.push(join(at, 'node_modules', '.bin'))
+    if (dirname(at) === at) return [...folders, path].join(delimiter)
+  }
+}
+
+/** Nobody has it now; that nobody takes it until the command does is likely, not certain. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+function answers(host: string, port: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const socket = connect({ host, port })
+  socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
+  return promise.finally(() => socket.destroy())
+}
+
+function notStarted({ name, entry }: Service, error: Error): BusbarError {
+  return new BusbarError('PROGRAM_THREW', {
+    message: `service '${name}' could not be started: ${error.message}`,
+    hint: `Is ${entry.file} installed? It is looked for in node_modules/.bin, then in PATH.`,
+    service: name,
+    cause: error,
+  })
+}
+
+function tooLate({ name, entry, startTimeout }: Service, port: number): BusbarError {
+  return new BusbarError('PROGRAM_START_TIMEOUT', {
+    message: `service '${name}' (${[entry.file, ...entry.args].join(' ')}) did not answer on port ${port} within ${startTimeout} ms`,
+    hint: 'It has to listen on the port in its variable PORT; $PORT in the command stands for it as well',
+    service: name,
+  })
+}

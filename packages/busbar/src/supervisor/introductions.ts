@@ -1,0 +1,114 @@
+import { MessageChannel, type Transferable } from 'node:worker_threads'
+import type { ErrorRecord } from '../contract/errors.ts'
+import type { InstanceSpec, PeerWay, ToWorker } from '../shared/control.ts'
+
+/** A worker, as the others get to know it. */
+export interface Acquaintance {
+  readonly worker: number
+  readonly row: number
+  readonly reach: Reach
+  /** A command is told nothing. */
+  tell(order: ToWorker, transfer?: readonly Transferable[]): void
+}
+
+/** How links to it are made. */
+export type Reach =
+  | { readonly by: 'thread' }
+  | { readonly by: 'unix'; readonly path: string }
+  | { readonly by: 'tcp'; readonly host: string; readonly port: number }
+
+interface Member {
+  readonly who: Acquaintance
+  services: readonly InstanceSpec[]
+  /** Nobody calls it any more, but it may still call. */
+  leaving: boolean
+}
+
+/**
+ * Tells workers of each other. A pair is linked as soon as both can be, before either serves, so that a service reaches those
+ * it needs while it starts; what each serves is told as it comes.
+ */
+export class Introductions {
+  readonly #members = new Map<number, Member>()
+  readonly #waiting = new Set<{ readonly service: string; readonly resolve: () => void }>()
+
+  enter(who: Acquaintance): void {
+    const member: Member = { who, services: [], leaving: false }
+    for (const other of this.#members.values()) this.#introduce(member, other)
+    this.#members.set(who.worker, member)
+  }
+
+  serves(worker: number, service: InstanceSpec): void {
+    const member = this.#members.get(worker)
+    if (member === undefined || member.leaving) return
+    member.services = [...member.services, service]
+    this.#tellOthers(worker, { type: 'serves', peer: worker, service })
+    for (const one of this.#waiting)
+      if (one.service === service.name) {
+        this.#waiting.delete(one)
+        one.resolve()
+      }
+  }
+
+  /** It drains: it gets no new calls from the others. */
+  leave(worker: number, reason: ErrorRecord): void {
+    const member = this.#members.get(worker)
+    if (member === undefined || member.leaving) return
+    member.leaving = true
+    member.services = []
+    this.#tellOthers(worker, { type: 'leave', peer: worker, reason })
+  }
+
+  /** It has ended. */
+  remove(worker: number, reason: ErrorRecord): void {
+    if (this.#members.delete(worker)) this.#tellOthers(worker, { type: 'leave', peer: worker, reason })
+  }
+
+  /** Settles when an instance of the service serves. */
+  until(service: string): Promise<void> {
+    const serves = [...this.#members.values()].some(({ services }) => services.some(({ name }) => name === service))
+    if (serves) return Promise.resolve()
+    return new Promise((resolve) => this.#waiting.add({ service, resolve }))
+  }
+
+  #introduce(one: Member, other: Member): void {
+    const [toOther, toOne] = waysBetween(one.who, other.who)
+    joined(one, other, toOther)
+    joined(other, one, toOne)
+  }
+
+  #tellOthers(worker: number, order: ToWorker): void {
+    for (const { who } of this.#members.values()) if (who.worker !== worker) who.tell(order)
+  }
+}
+
+function joined({ who }: Member, { who: peer, services }: Member, way: PeerWay): void {
+  // Only threads see the memory, and only of threads it is always as new as can be.
+  const row = who.reach.by === 'thread' && peer.reach.by === 'thread' ? peer.row : undefined
+  const order: ToWorker = { type: 'join', peer: { worker: peer.worker, services, row, way } }
+  who.tell(order, way.by === 'thread' ? [way.port] : [])
+}
+
+/** How the one reaches the other, and the other the one: each pair has one link. */
+function waysBetween(one: Acquaintance, other: Acquaintance): [PeerWay, PeerWay] {
+  if (one.reach.by === 'thread' && other.reach.by === 'thread') {
+    const { port1, port2 } = new MessageChannel()
+    return [
+      { by: 'thread', port: port1 },
+      { by: 'thread', port: port2 },
+    ]
+  }
+  // A command is called, and never calls.
+  if (one.reach.by === 'tcp' || other.reach.by === 'tcp') return [wayTo(other), wayTo(one)]
+  return dials(one, other) ? [wayTo(other), { by: 'accept' }] : [{ by: 'accept' }, wayTo(one)]
+}
+
+/** Threads dial processes; of two processes the one that came later. */
+function dials(one: Acquaintance, other: Acquaintance): boolean {
+  if (one.reach.by !== other.reach.by) return one.reach.by === 'thread'
+  return one.worker > other.worker
+}
+
+function wayTo({ reach }: Acquaintance): PeerWay {
+  return reach.by === 'thread' ? { by: 'accept' } : reach
+}

@@ -1,0 +1,167 @@
+import { randomBytes } from 'node:crypto'
+import type { ResourceLimits } from 'node:worker_threads'
+import type { App, Service } from '../config/app.ts'
+import type { ErrorRecord } from '../contract/errors.ts'
+import { createCells, WorkerCells } from '../shared/cells.ts'
+import type { ListenerSpec, TlsMaterial } from '../shared/control.ts'
+import { InstanceTable } from '../shared/instances.ts'
+import type { TcpHandle } from '../shared/port.ts'
+import { CommandVessel } from './command.ts'
+import { Guard } from './guard.ts'
+import { labelOf, WorkerHandle } from './handle.ts'
+import { Introductions, type Reach } from './introductions.ts'
+import type { Place } from './plan.ts'
+import { ProcessVessel } from './process.ts'
+import type { StartOptions, WorkerExit } from './running.ts'
+import { SocketFolder } from './socket-folder.ts'
+import { ThreadVessel } from './thread.ts'
+import type { Timing } from './timing.ts'
+import type { Launch } from './vessel.ts'
+
+/** Rows that a place needs in the shared memory: its worker's, and that of the one that takes over from it. */
+export const rowsPerPlace = 2
+
+export interface LauncherParts {
+  readonly app: App
+  readonly places: readonly Place[]
+  readonly options: StartOptions
+  readonly timing: Timing
+  readonly listeners: () => readonly ListenerSpec[]
+  readonly tls: () => TlsMaterial | undefined
+  /** Gets a connection again that a worker died with before it had taken it. */
+  readonly returned: (listener: string, handle: TcpHandle) => void
+}
+
+/** Starts workers of every kind, and sees to it that the others know them and that none is left behind. */
+export class Launcher {
+  readonly introductions = new Introductions()
+  /** Of all workers: heartbeats and the like, calls and the like. */
+  readonly cells: SharedArrayBuffer
+  readonly instances: InstanceTable
+  readonly #parts: LauncherParts
+  readonly #secret = randomBytes(24).toString('base64url')
+  /** All workers whose end has not been seen. */
+  readonly #alive = new Set<WorkerHandle>()
+  readonly #folder: SocketFolder | undefined
+  readonly #guard: Guard
+  #next = 0
+
+  constructor(parts: LauncherParts) {
+    this.#parts = parts
+    const rows = parts.places.length * rowsPerPlace
+    this.cells = createCells(rows)
+    this.instances = new InstanceTable({ rows, services: parts.app.services })
+    const processes = parts.places.some(({ kind }) => kind === 'process')
+    this.#folder = processes ? new SocketFolder(this.#secret) : undefined
+    this.#guard = new Guard(this.#folder?.path)
+  }
+
+  /** Workers that could not be ended. */
+  get hung(): number {
+    return [...this.#alive].filter(({ phase }) => phase === 'ended').length
+  }
+
+  launch(place: Place, row: number, app: App): WorkerHandle {
+    const worker = this.#next++
+    this.instances.clear(row)
+    const { timing, options, returned } = this.#parts
+    let reach: Reach = place.kind === 'process' ? this.#socketOf(worker) : { by: 'thread' }
+    const handle: WorkerHandle = new WorkerHandle({
+      app,
+      place,
+      worker,
+      row,
+      timing,
+      log: options.log,
+      launch: this.#launchOf(place, worker, row, app, (address) => {
+        reach = { by: 'tcp', ...address }
+        this.#enter(handle, reach)
+      }),
+      linkable: () => this.#enter(handle, reach),
+      serves: (_, service) =>
+        this.introductions.serves(
+          worker,
+          place.hosts.find(({ name }) => name === service)!,
+        ),
+      returned,
+    })
+    this.#alive.add(handle)
+    void handle.ended.then((exit) => this.introductions.remove(worker, reasonOf(place, exit)))
+    void handle.gone.then(() => this.#alive.delete(handle))
+    if (reach.by === 'thread' && place.kind !== 'command') this.#enter(handle, reach)
+    return handle
+  }
+
+  /** When no worker is left. */
+  async close(): Promise<void> {
+    await this.#guard.close()
+    this.#folder?.remove()
+  }
+
+  #enter(handle: WorkerHandle, reach: Reach): void {
+    const { worker, row } = handle
+    this.introductions.enter({ worker, row, reach, tell: (order, transfer) => handle.tell(order, transfer) })
+  }
+
+  #launchOf(
+    place: Place,
+    worker: number,
+    row: number,
+    app: App,
+    answers: (address: { host: string; port: number }) => void,
+  ): Launch {
+    const { options } = this.#parts
+    const common = {
+      app,
+      worker,
+      place: place.place,
+      hosts: place.hosts,
+      secret: this.#secret,
+      listeners: this.#parts.listeners(),
+      tls: this.#parts.tls(),
+      mode: options.mode,
+    }
+    const service = app.services.find(({ name }) => name === place.hosts[0]?.name)
+    switch (place.kind) {
+      case 'shared':
+      case 'thread': {
+        const { kind } = place
+        const init = { ...common, kind, cells: this.cells, row, instances: this.instances.memory, listenAt: undefined }
+        const resourceLimits = limitsOf(place, options.resourceLimits)
+        const name = `busbar ${place.name}`
+        return (events) => new ThreadVessel({ init, name, entry: options.workerEntry, resourceLimits }, events)
+      }
+      case 'process': {
+        const nothing = { cells: undefined, row: undefined, instances: undefined }
+        const listenAt = this.#socketOf(worker).path
+        const init = { ...common, app: withoutFlags(app, service!), kind: 'process', ...nothing, listenAt } as const
+        const cells = new WorkerCells(this.cells, row)
+        const own = { cells, block: this.instances.block(row), guard: this.#guard }
+        return (events) => new ProcessVessel({ init, service: service!, ...own }, events)
+      }
+      case 'command': {
+        const needed = Promise.all(service!.needs.map((name) => this.introductions.until(name)))
+        return (events) => new CommandVessel({ service: service!, needed, guard: this.#guard, answers }, events)
+      }
+    }
+  }
+
+  #socketOf(worker: number): { readonly by: 'unix'; readonly path: string } {
+    return { by: 'unix', path: this.#folder!.socketOf(worker) }
+  }
+}
+
+/** A process gets the flags of its `scripts.start` from Node itself, and not once more from the host. */
+function withoutFlags(app: App, service: Service): App {
+  const plain = { ...service, entry: { ...service.entry, nodeOptions: [] } }
+  return { ...app, services: app.services.map((one) => (one === service ? plain : one)) }
+}
+
+function limitsOf({ memory }: Place, limits: ResourceLimits | undefined): ResourceLimits | undefined {
+  return memory === undefined ? limits : { ...limits, maxOldGenerationSizeMb: Math.floor(memory / 1024 ** 2) }
+}
+
+function reasonOf(place: Place, { why, text, service }: WorkerExit): ErrorRecord {
+  const code = why === 'stop' ? 'SERVICE_UNAVAILABLE' : 'WORKER_DIED'
+  return { code, message: `worker ${labelOf(place)} ended: ${text}`, ...(service !== undefined && { service }) }
+}
