@@ -2,8 +2,7 @@
 import type { ErrorRecord } from '../../src/contract/errors.ts'
 import type { Answerer, CallHead, Channel, ChannelHandler, Link } from '../../src/mesh/links/link.ts'
 import { createLink, type LinkOptions } from '../../src/mesh/links/live-link.ts'
-import { memoryPipes } from '../../src/mesh/links/memory.ts'
-import type { Pipe } from '../../src/mesh/links/pipe.ts'
+import { type Way, memory } from './pipes.ts'
 
 export const head: CallHead = {
   service: 'shop',
@@ -22,8 +21,12 @@ export interface Pair extends Disposable {
 }
 
 /** `other` answers, as worker 2; `one` calls, as worker 1, and answers nothing unless told to. */
-export function linked(answer: Answerer, options: Partial<LinkOptions> & { readonly pipes?: [Pipe, Pipe] } = {}): Pair {
-  const { pipes: [near, far] = memoryPipes(), ...rest } = options
+export async function linked(
+  answer: Answerer,
+  options: Partial<LinkOptions> & { readonly way?: Way } = {},
+): Promise<Pair> {
+  const { way = memory, ...rest } = options
+  const [near, far] = await way.pipes()
   const one = createLink(near, { peer: 2, answer: refuse, ...rest })
   const other = createLink(far, { peer: 1, ...rest, answer })
   return { one, other, [Symbol.dispose]: () => one.close({ code: 'CALL_ABORTED', message: 'the test is over' }) }

@@ -14,3 +14,16 @@ export const maxWaiting = 16 * 1024 * 1024
 
 /** Milliseconds after which a peer that says nothing, not even to a ping, is gone. */
 export const maxSilence = 15_000
+
+/** Bytes of one packet on a byte link, before and after the hello. */
+export const maxPacket = 256 * 1024 * 1024
+export const maxHello = 1024
+
+/** Parts of bytes in one packet. */
+export const maxParts = 1_048_576
+
+/** Bytes under way to a peer that is not behind: above that it is. */
+export const maxUnderWay = 4 * 1024 * 1024
+
+/** Milliseconds in which both sides must have said hello. */
+export const helloTime = 5_000

@@ -4,215 +4,218 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { ErrorRecord } from '../../../src/contract/errors.ts'
 import { type CallHead, window } from '../../../src/mesh/links/link.ts'
 import { ask, Callee, echo, hang, head, Heard, linked } from '../../support/links.ts'
+import { ways } from '../../support/pipes.ts'
 
 const died: ErrorRecord = { code: 'WORKER_DIED', message: 'worker 2 was killed' }
 
-describe('a call over a link', () => {
-  it('is answered with what the callee replies', async () => {
-    using pair = linked(echo)
-    assert.deepEqual(await ask(pair.one, { id: 7, when: new Date(5) }), { id: 7, when: new Date(5) })
-    assert.equal(await ask(pair.one, undefined), undefined)
-    assert.equal(pair.one.inFlight, 0)
-    assert.equal(pair.other.answering, 0)
+for (const way of ways) {
+  describe(`a call over a link, over ${way.name}`, () => {
+    it('is answered with what the callee replies', async () => {
+      using pair = await linked(echo, { way })
+      assert.deepEqual(await ask(pair.one, { id: 7, when: new Date(5) }), { id: 7, when: new Date(5) })
+      assert.equal(await ask(pair.one, undefined), undefined)
+      assert.equal(pair.one.inFlight, 0)
+      assert.equal(pair.other.answering, 0)
+    })
+
+    it('brings its head', async () => {
+      const whole: CallHead = {
+        service: 'shop',
+        kind: 'http',
+        method: 'PROPFIND',
+        hops: 3,
+        caller: 'web',
+        timeLeft: 250,
+        trace: { traceparent: '00-1', tracestate: 'a=b' },
+        metadata: { 'x-word': 'hello "you"' },
+      }
+      const callee = new Callee()
+      using pair = await linked(callee.answer, { way })
+      pair.one.open(whole, undefined, true, {})
+      pair.one.open(head, undefined, true, {})
+      assert.deepEqual((await callee.call(0)).head, whole)
+      assert.deepEqual((await callee.call(1)).head, head)
+    })
+
+    it('goes both ways over one link', async () => {
+      using pair = await linked(echo, { way, answer: echo })
+      assert.deepEqual(await Promise.all([ask(pair.one, 1), ask(pair.other, 2), ask(pair.one, 3)]), [1, 2, 3])
+    })
+
+    it('carries a stream each way, in order, until both have ended', async () => {
+      const callee = new Callee()
+      using pair = await linked(callee.answer, { way })
+      const heard = new Heard()
+      const channel = pair.one.open({ ...head, kind: 'http' }, 'up', false, heard)
+      const { channel: answer, heard: up } = await callee.call()
+      channel.data('a')
+      channel.data(new Uint8Array([1, 2]))
+      channel.end('trailers')
+      answer.reply('head', false)
+      answer.data('b')
+      answer.end()
+      await Promise.all([heard.over, up.over])
+      assert.deepEqual(up.events, [
+        ['data', 'a'],
+        ['data', new Uint8Array([1, 2])],
+        ['end', 'trailers'],
+      ])
+      assert.deepEqual(heard.events, [
+        ['reply', 'head'],
+        ['data', 'b'],
+        ['end', undefined],
+      ])
+      await turn()
+      assert.deepEqual([pair.one.inFlight, pair.other.answering], [0, 0])
+    })
+
+    it('snapshots what it is given', async () => {
+      using pair = await linked(echo, { way })
+      const payload = { list: [1], bytes: new Uint8Array([1]) }
+      const answer = ask(pair.one, payload)
+      payload.list.push(2)
+      payload.bytes[0] = 9
+      assert.deepEqual(await answer, { list: [1], bytes: new Uint8Array([1]) })
+    })
+
+    it('fails alone when its value is nothing that a call carries', async () => {
+      using pair = await linked(echo, { way })
+      const good = ask(pair.one, 1)
+      const bad = ask(pair.one, { f: () => 1 })
+      const after = ask(pair.one, 2)
+      await assert.rejects(bad, { code: 'INTERNAL', message: /shop\.list has at f a function/ })
+      assert.deepEqual(await Promise.all([good, after]), [1, 2])
+    })
+
+    it('fails at both ends when the answer is nothing that a call carries', async () => {
+      const callee = new Callee()
+      using pair = await linked(callee.answer, { way })
+      const heard = new Heard()
+      pair.one.open(head, 1, true, heard)
+      const { channel, heard: there } = await callee.call()
+      channel.reply(Symbol('x'), true)
+      assert.equal((await heard.over)?.code, 'INTERNAL')
+      assert.equal((await there.over)?.code, 'INTERNAL')
+    })
   })
 
-  it('brings its head', async () => {
-    const whole: CallHead = {
-      service: 'shop',
-      kind: 'http',
-      method: 'PROPFIND',
-      hops: 3,
-      caller: 'web',
-      timeLeft: 250,
-      trace: { traceparent: '00-1', tracestate: 'a=b' },
-      metadata: { 'x-word': 'hello "you"' },
-    }
-    const callee = new Callee()
-    using pair = linked(callee.answer)
-    pair.one.open(whole, undefined, true, {})
-    pair.one.open(head, undefined, true, {})
-    assert.deepEqual((await callee.call(0)).head, whole)
-    assert.deepEqual((await callee.call(1)).head, head)
+  describe(`the end of a call, over ${way.name}`, () => {
+    it('is told to the callee when the caller gives up, and what comes after is nobody’s', async () => {
+      const callee = new Callee()
+      using pair = await linked(callee.answer, { way })
+      const heard = new Heard()
+      const channel = pair.one.open(head, 1, true, heard)
+      const { channel: answer, heard: there } = await callee.call()
+      channel.cancel({ code: 'CALL_ABORTED', message: 'enough' })
+      assert.equal((await there.over)?.code, 'CALL_ABORTED')
+      answer.reply('late', true)
+      await turn()
+      assert.deepEqual(heard.events, [])
+    })
+
+    it('is told to the caller when the callee fails, with the data of its error', async () => {
+      const callee = new Callee()
+      using pair = await linked(callee.answer, { way })
+      const errors: ErrorRecord[] = []
+      const { promise, resolve } = Promise.withResolvers<void>()
+      pair.one.open(head, 1, true, { onError: (error) => resolve(void errors.push(error)) })
+      const { channel } = await callee.call()
+      channel.fail({ code: 'RESOURCE_EXHAUSTED', message: 'no room', service: 'shop', data: { when: new Date(1) } })
+      await promise
+      assert.deepEqual(errors, [
+        { code: 'RESOURCE_EXHAUSTED', message: 'no room', service: 'shop', data: { when: new Date(1) } },
+      ])
+    })
+
+    it('is the link’s, for all calls at both ends', async () => {
+      const callee = new Callee()
+      using pair = await linked(callee.answer, { way })
+      const heard = new Heard()
+      pair.one.open(head, 1, true, heard)
+      const { heard: there } = await callee.call()
+      pair.other.close(died)
+      const error = await heard.over
+      assert.equal(error?.code, 'WORKER_DIED')
+      assert.equal(error.service, 'shop')
+      assert.match(error.message, /^shop\.list, which worker 2 was answering: worker 2 was killed$/)
+      assert.equal((await there.over)?.code, 'WORKER_DIED')
+      assert.deepEqual(await pair.one.closed, died)
+      assert.equal(pair.one.state, 'closed')
+      await assert.rejects(ask(pair.one, 1), { code: 'LINK_LOST', message: 'worker 2 is not linked any more' })
+    })
   })
 
-  it('goes both ways over one link', async () => {
-    using pair = linked(echo, { answer: echo })
-    assert.deepEqual(await Promise.all([ask(pair.one, 1), ask(pair.other, 2), ask(pair.one, 3)]), [1, 2, 3])
+  describe(`backpressure, over ${way.name}`, () => {
+    it('stops the writer after a window, and lets it go on when the reader has read', async () => {
+      const callee = new Callee()
+      using pair = await linked(callee.answer, { way })
+      const heard = new Heard()
+      const channel = pair.one.open({ ...head, kind: 'http' }, 0, false, heard)
+      const { channel: reader, heard: there } = await callee.call()
+      for (let at = 1; at < window; at++) assert.equal(channel.data(at), true)
+      assert.equal(channel.data(window), false)
+      await there.until(window)
+      assert.deepEqual(heard.events, [])
+      reader.consumed(window)
+      await heard.until(1)
+      assert.deepEqual(heard.events, [['drain']])
+      assert.equal(channel.data('more'), true)
+    })
+
+    it('keeps a little of what a writer sends who does not wait, in order, and then fails the call', async () => {
+      const callee = new Callee()
+      using pair = await linked(callee.answer, { way })
+      const heard = new Heard()
+      const channel = pair.one.open({ ...head, kind: 'http' }, 0, false, heard)
+      const { channel: reader, heard: there } = await callee.call()
+      for (let at = 0; at < 2 * window; at++) channel.data(at)
+      channel.end('end')
+      await there.until(window)
+      reader.consumed(window)
+      await there.over
+      assert.deepEqual(
+        there.values,
+        Array.from({ length: 2 * window }, (_, at) => at),
+      )
+      const second = new Heard()
+      const rude = pair.one.open({ ...head, kind: 'http' }, 0, false, second)
+      for (let at = 0; at < 3 * window; at++) rude.data(at)
+      assert.equal((await second.over)?.code, 'INTERNAL')
+    })
   })
 
-  it('carries a stream each way, in order, until both have ended', async () => {
-    const callee = new Callee()
-    using pair = linked(callee.answer)
-    const heard = new Heard()
-    const channel = pair.one.open({ ...head, kind: 'http' }, 'up', false, heard)
-    const { channel: answer, heard: up } = await callee.call()
-    channel.data('a')
-    channel.data(new Uint8Array([1, 2]))
-    channel.end('trailers')
-    answer.reply('head', false)
-    answer.data('b')
-    answer.end()
-    await Promise.all([heard.over, up.over])
-    assert.deepEqual(up.events, [
-      ['data', 'a'],
-      ['data', new Uint8Array([1, 2])],
-      ['end', 'trailers'],
-    ])
-    assert.deepEqual(heard.events, [
-      ['reply', 'head'],
-      ['data', 'b'],
-      ['end', undefined],
-    ])
-    await turn()
-    assert.deepEqual([pair.one.inFlight, pair.other.answering], [0, 0])
+  describe(`a link that drains, over ${way.name}`, () => {
+    it('takes no new call, finishes those in flight, and may itself call', async () => {
+      const callee = new Callee()
+      using pair = await linked(callee.answer, { way, answer: echo })
+      const heard = new Heard()
+      pair.one.open(head, 1, true, heard)
+      const { channel } = await callee.call()
+      pair.other.drain()
+      const crossing = new Heard()
+      pair.one.open(head, 2, true, crossing)
+      assert.equal((await crossing.over)?.code, 'SERVICE_UNAVAILABLE')
+      assert.equal(crossing.untouched, true)
+      assert.equal(pair.one.state, 'draining')
+      const refused = new Heard()
+      pair.one.open(head, 3, true, refused)
+      assert.deepEqual(refused.events, [])
+      assert.equal((await refused.over)?.code, 'SERVICE_UNAVAILABLE')
+      assert.equal(await ask(pair.other, 4), 4)
+      channel.reply('done', true)
+      assert.equal(await heard.over, undefined)
+      assert.equal(callee.calls.length, 1)
+    })
   })
 
-  it('snapshots what it is given', async () => {
-    using pair = linked(echo)
-    const payload = { list: [1], bytes: new Uint8Array([1]) }
-    const answer = ask(pair.one, payload)
-    payload.list.push(2)
-    payload.bytes[0] = 9
-    assert.deepEqual(await answer, { list: [1], bytes: new Uint8Array([1]) })
+  describe(`the bounds of a link, over ${way.name}`, () => {
+    it('refuse at once what is too much, at the caller', async () => {
+      using pair = await linked(hang, { way, maxCalls: 2 })
+      const calls = Array.from({ length: 3 }, () => new Heard())
+      for (const call of calls) pair.one.open(head, 1, true, call)
+      assert.equal((await calls[2]!.over)?.code, 'RESOURCE_EXHAUSTED')
+      assert.equal(calls[2]!.untouched, true)
+      assert.equal(pair.one.inFlight, 2)
+    })
   })
-
-  it('fails alone when its value is nothing that a call carries', async () => {
-    using pair = linked(echo)
-    const good = ask(pair.one, 1)
-    const bad = ask(pair.one, { f: () => 1 })
-    const after = ask(pair.one, 2)
-    await assert.rejects(bad, { code: 'INTERNAL', message: /shop\.list has at f a function/ })
-    assert.deepEqual(await Promise.all([good, after]), [1, 2])
-  })
-
-  it('fails at both ends when the answer is nothing that a call carries', async () => {
-    const callee = new Callee()
-    using pair = linked(callee.answer)
-    const heard = new Heard()
-    pair.one.open(head, 1, true, heard)
-    const { channel, heard: there } = await callee.call()
-    channel.reply(Symbol('x'), true)
-    assert.equal((await heard.over)?.code, 'INTERNAL')
-    assert.equal((await there.over)?.code, 'INTERNAL')
-  })
-})
-
-describe('the end of a call', () => {
-  it('is told to the callee when the caller gives up, and what comes after is nobody’s', async () => {
-    const callee = new Callee()
-    using pair = linked(callee.answer)
-    const heard = new Heard()
-    const channel = pair.one.open(head, 1, true, heard)
-    const { channel: answer, heard: there } = await callee.call()
-    channel.cancel({ code: 'CALL_ABORTED', message: 'enough' })
-    assert.equal((await there.over)?.code, 'CALL_ABORTED')
-    answer.reply('late', true)
-    await turn()
-    assert.deepEqual(heard.events, [])
-  })
-
-  it('is told to the caller when the callee fails, with the data of its error', async () => {
-    const callee = new Callee()
-    using pair = linked(callee.answer)
-    const errors: ErrorRecord[] = []
-    const { promise, resolve } = Promise.withResolvers<void>()
-    pair.one.open(head, 1, true, { onError: (error) => resolve(void errors.push(error)) })
-    const { channel } = await callee.call()
-    channel.fail({ code: 'RESOURCE_EXHAUSTED', message: 'no room', service: 'shop', data: { when: new Date(1) } })
-    await promise
-    assert.deepEqual(errors, [
-      { code: 'RESOURCE_EXHAUSTED', message: 'no room', service: 'shop', data: { when: new Date(1) } },
-    ])
-  })
-
-  it('is the link’s, for all calls at both ends', async () => {
-    const callee = new Callee()
-    using pair = linked(callee.answer)
-    const heard = new Heard()
-    pair.one.open(head, 1, true, heard)
-    const { heard: there } = await callee.call()
-    pair.other.close(died)
-    const error = await heard.over
-    assert.equal(error?.code, 'WORKER_DIED')
-    assert.equal(error.service, 'shop')
-    assert.match(error.message, /^shop\.list, which worker 2 was answering: worker 2 was killed$/)
-    assert.equal((await there.over)?.code, 'WORKER_DIED')
-    assert.deepEqual(await pair.one.closed, died)
-    assert.equal(pair.one.state, 'closed')
-    await assert.rejects(ask(pair.one, 1), { code: 'LINK_LOST', message: 'worker 2 is not linked any more' })
-  })
-})
-
-describe('backpressure', () => {
-  it('stops the writer after a window, and lets it go on when the reader has read', async () => {
-    const callee = new Callee()
-    using pair = linked(callee.answer)
-    const heard = new Heard()
-    const channel = pair.one.open({ ...head, kind: 'http' }, 0, false, heard)
-    const { channel: reader, heard: there } = await callee.call()
-    for (let at = 1; at < window; at++) assert.equal(channel.data(at), true)
-    assert.equal(channel.data(window), false)
-    await there.until(window)
-    assert.deepEqual(heard.events, [])
-    reader.consumed(window)
-    await heard.until(1)
-    assert.deepEqual(heard.events, [['drain']])
-    assert.equal(channel.data('more'), true)
-  })
-
-  it('keeps a little of what a writer sends who does not wait, in order, and then fails the call', async () => {
-    const callee = new Callee()
-    using pair = linked(callee.answer)
-    const heard = new Heard()
-    const channel = pair.one.open({ ...head, kind: 'http' }, 0, false, heard)
-    const { channel: reader, heard: there } = await callee.call()
-    for (let at = 0; at < 2 * window; at++) channel.data(at)
-    channel.end('end')
-    await there.until(window)
-    reader.consumed(window)
-    await there.over
-    assert.deepEqual(
-      there.values,
-      Array.from({ length: 2 * window }, (_, at) => at),
-    )
-    const second = new Heard()
-    const rude = pair.one.open({ ...head, kind: 'http' }, 0, false, second)
-    for (let at = 0; at < 3 * window; at++) rude.data(at)
-    assert.equal((await second.over)?.code, 'INTERNAL')
-  })
-})
-
-describe('a link that drains', () => {
-  it('takes no new call, finishes those in flight, and may itself call', async () => {
-    const callee = new Callee()
-    using pair = linked(callee.answer, { answer: echo })
-    const heard = new Heard()
-    pair.one.open(head, 1, true, heard)
-    const { channel } = await callee.call()
-    pair.other.drain()
-    const crossing = new Heard()
-    pair.one.open(head, 2, true, crossing)
-    assert.equal((await crossing.over)?.code, 'SERVICE_UNAVAILABLE')
-    assert.equal(crossing.untouched, true)
-    assert.equal(pair.one.state, 'draining')
-    const refused = new Heard()
-    pair.one.open(head, 3, true, refused)
-    assert.deepEqual(refused.events, [])
-    assert.equal((await refused.over)?.code, 'SERVICE_UNAVAILABLE')
-    assert.equal(await ask(pair.other, 4), 4)
-    channel.reply('done', true)
-    assert.equal(await heard.over, undefined)
-    assert.equal(callee.calls.length, 1)
-  })
-})
-
-describe('the bounds of a link', () => {
-  it('refuse at once what is too much, at the caller', async () => {
-    using pair = linked(hang, { maxCalls: 2 })
-    const calls = Array.from({ length: 3 }, () => new Heard())
-    for (const call of calls) pair.one.open(head, 1, true, call)
-    assert.equal((await calls[2]!.over)?.code, 'RESOURCE_EXHAUSTED')
-    assert.equal(calls[2]!.untouched, true)
-    assert.equal(pair.one.inFlight, 2)
-  })
-})
+}
