@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel'
-import type { Socket } from 'node:net'
-import type { RemoteEndpoint } from '../endpoint.ts'
+import { Socket } from 'node:net'
+import type { LocalEndpoint, RemoteEndpoint } from '../endpoint.ts'
 import { nextHops } from '../hops.ts'
 import type { HttpMesh } from '../mesh.ts'
 import { connectionRefused } from '../refusals.ts'
@@ -40,6 +40,19 @@ export function connectToService(mesh: HttpMesh, service: string, port: number, 
   setImmediate(() => establish(attempt))
 }
 
+/** A connection to an instance in this thread, as a call that `hops` led to. Nobody hears of it but that instance. */
+export function connectHere(mesh: HttpMesh, endpoint: LocalEndpoint, hops: number): Socket {
+  const socket = internals(new Socket())
+  socket.connecting = true
+  const end = new End(socket, { local: loopback(takePort()), remote: loopback(80), enter: currentContext() })
+  setImmediate(() => {
+    if (socket.destroyed) return
+    End.join(end, openServerEnd(mesh, endpoint, { local: end.remote, remote: end.local, hops }))
+    connected(socket)
+  })
+  return socket
+}
+
 interface Attempt {
   readonly mesh: HttpMesh
   readonly service: string
@@ -57,7 +70,7 @@ function establish(attempt: Attempt): void {
   const endpoint = mesh.router.find(service)
   if (endpoint?.at === 'here') {
     End.join(end, openServerEnd(mesh, endpoint, { local: end.remote, remote: end.local, hops }))
-    connected(attempt)
+    connected(socket)
   } else if (endpoint?.at === 'link') establishFar(attempt, endpoint)
   else refuse(attempt)
 }
@@ -67,12 +80,12 @@ function establishFar(attempt: Attempt, endpoint: RemoteEndpoint): void {
   openFarEnd(endpoint, end, {
     hops,
     caller,
-    onConnected: () => enter(() => connected(attempt)),
+    onConnected: () => enter(() => connected(socket)),
     onRefused: () => enter(() => socket.destroyed || refuse(attempt)),
   })
 }
 
-function connected({ socket }: Attempt): void {
+function connected(socket: SocketInternals): void {
   if (socket.destroyed) return
   socket.connecting = false
   socket.emit('connect')

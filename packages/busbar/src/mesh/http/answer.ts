@@ -3,7 +3,8 @@ import type { LocalEndpoint } from '../endpoint.ts'
 import type { Answerer, CallHead } from '../links/link.ts'
 import type { HttpMesh } from '../mesh.ts'
 import { reasonUnreachable } from '../refusals.ts'
-import { openExchange, type ExchangeRequest } from './exchange.ts'
+import { openByBytes } from './by-bytes.ts'
+import { canExchange, openExchange, type ExchangeRequest } from './exchange.ts'
 import { AnswerSender } from './link/answer-sender.ts'
 import { RequestReceiver } from './link/request-receiver.ts'
 import { fromLines, isRequestValue, malformed, type RequestValue } from './link/wire.ts'
@@ -23,7 +24,9 @@ export function answerRequests(mesh: HttpMesh): Answerer {
     }
     const sender = new AnswerSender(service, channel)
     const request = requestOf(head, payload as RequestValue, ended)
-    const exchange = openExchange(endpoint!, request, { service, hops }, sender)
+    const exchange = canExchange(endpoint!, request)
+      ? openExchange(endpoint!, request, { service, hops }, sender)
+      : openByBytes(mesh, endpoint!, request, { service, hops }, sender)
     const receiver = new RequestReceiver(service, channel, exchange, sender)
     sender.serve(exchange, ended ? undefined : receiver)
     return receiver

@@ -134,7 +134,7 @@ describe('a service that stops', () => {
     await once(response, 'close')
     const unused = net.connect(80, 'catalog.internal')
     await once(unused, 'connect')
-    const { server } = stock.router.local('catalog')!
+    const { server } = stock.endpoints.get('catalog')!
     const connections = await new Promise<number>((resolve, reject) => {
       server.getConnections((error, count) => (error ? reject(error) : resolve(count)))
     })
@@ -151,7 +151,7 @@ describe('a service that stops', () => {
     await using mesh = new ByteMesh({ catalog: () => assert.fail('called') })
     const socket = net.connect(80, 'catalog.internal')
     await once(socket, 'connect')
-    const { server } = mesh.router.local('catalog')!
+    const { server } = mesh.endpoints.get('catalog')!
     server.close()
     await once(server, 'close')
     const failed = once(socket, 'error')

@@ -2,6 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { byteStream } from './backends/byte-stream.ts'
 import { exchange } from './backends/exchange.ts'
+import { byteLink, exchangeLink } from './backends/link.ts'
 import { tcp } from './backends/tcp.ts'
 import { abortCases } from './cases/abort.ts'
 import { bodyCases } from './cases/body.ts'
@@ -15,16 +16,20 @@ const cases = [...headCases, ...bodyCases, ...uploadCases, ...abortCases, ...con
 
 /** What a way of calling is known to do otherwise. */
 const differences: Readonly<Record<string, ReadonlySet<string>>> = {
+  [byteLink.name]: new Set(['a limit on the number of connections']),
   // It refuses the connection too, without telling the server's 'drop' listeners.
   [byteStream.name]: new Set(['a limit on the number of connections']),
 }
 
-for (const backend of [exchange, byteStream]) {
+for (const backend of [exchange, exchangeLink, byteStream, byteLink]) {
   describe(`${backend.name} does as TCP does`, () => {
     for (const one of cases.filter(({ name }) => !differences[backend.name]?.has(name)))
       test(one.name, { timeout: 20_000 }, async () => {
-        if (backend === exchange && one.handedOver) equal((await runCase(one, backend)).handedOver, true)
-        else deepEqual(await runCase(one, backend), await runCase(one, tcp))
+        const result = await runCase(one, backend)
+        // Elsewhere it may only show when the request is there.
+        if (result.handedOver || (backend === exchange && one.handedOver))
+          equal(result.handedOver && one.handedOver, true)
+        else deepEqual(result, await runCase(one, tcp))
       })
   })
 }

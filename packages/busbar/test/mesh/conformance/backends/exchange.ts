@@ -1,5 +1,6 @@
 import { deepEqual } from 'node:assert/strict'
 import { TestEndpoint } from '../../../support/endpoint.ts'
+import type { Endpoint } from '../../../../src/mesh/endpoint.ts'
 import { canExchange, openExchange } from '../../../../src/mesh/http/exchange.ts'
 import type { Exchange, ExchangeHandler, ResponseHead } from '../../../../src/mesh/http/exchange.ts'
 import { foldHeaders } from '../../../../src/mesh/http/exchange/header-fields.ts'
@@ -7,32 +8,42 @@ import type { Backend } from '../backend.ts'
 import type { Recording } from '../recording.ts'
 
 /** No socket, no text, no parser. */
-export const exchange: Backend = {
-  name: 'exchange',
-  async serve(server) {
-    const endpoint = new TestEndpoint('callee', server)
-    const scope = { service: 'callee', hops: 1 }
-    return {
-      open(request, recording) {
-        if (!canExchange(endpoint, request)) return undefined
-        const handler = new RecordingHandler(recording)
-        const opened: Exchange = openExchange(endpoint, request, scope, handler)
-        return {
-          write: (chunk) => opened.write(chunk),
-          end: (rawTrailers) => opened.end(rawTrailers),
-          abort: () => opened.abort(new Error('aborted by the test')),
-          resume: () => {
-            handler.reading = true
-            opened.resume()
-          },
-        }
-      },
-      async [Symbol.asyncDispose]() {
-        server.closeAllConnections()
-        await endpoint[Symbol.asyncDispose]()
-      },
-    }
-  },
+export const exchange = byExchange('exchange', (instance) => instance)
+
+/** An exchange with an instance that is reached as `reach` says. */
+export function byExchange(
+  name: string,
+  reach: (instance: TestEndpoint) => Endpoint | Promise<Endpoint & Disposable>,
+): Backend {
+  return {
+    name,
+    async serve(server) {
+      const instance = new TestEndpoint('callee', server)
+      const endpoint = await reach(instance)
+      const scope = { service: 'callee', hops: 1 }
+      return {
+        open(request, recording) {
+          if (!canExchange(endpoint, request)) return undefined
+          const handler = new RecordingHandler(recording)
+          const opened: Exchange = openExchange(endpoint, request, scope, handler)
+          return {
+            write: (chunk) => opened.write(chunk),
+            end: (rawTrailers) => opened.end(rawTrailers),
+            abort: () => opened.abort(new Error('aborted by the test')),
+            resume: () => {
+              handler.reading = true
+              opened.resume()
+            },
+          }
+        },
+        async [Symbol.asyncDispose]() {
+          server.closeAllConnections()
+          await instance[Symbol.asyncDispose]()
+          if (Symbol.dispose in endpoint) endpoint[Symbol.dispose]()
+        },
+      }
+    },
+  }
 }
 
 /** Holds the promises of {@link ExchangeHandler}: order, nothing after the end. */
