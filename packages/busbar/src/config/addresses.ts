@@ -7,8 +7,13 @@ interface Listener extends Address {
 }
 
 /** Every port that the app opens; PORT_DUPLICATE where two could not be open at once. */
-export function checkPorts(gateway: Address, services: readonly Service[], problems: Problems): void {
+export function checkPorts(
+  { gateway, admin }: { readonly gateway: Address; readonly admin: Address | undefined },
+  services: readonly Service[],
+  problems: Problems,
+): void {
   const listeners = listenersOf(gateway, services)
+  if (admin !== undefined) listeners.push({ key: 'admin.port', host: admin.host, port: admin.port })
   for (const [index, later] of listeners.entries()) {
     const earlier = listeners.slice(0, index).find((other) => collide(other, later))
     if (earlier === undefined) continue

@@ -13,6 +13,8 @@ export interface App {
   /** Who accepts a connection: the main thread, which hands it to the worker with the fewest, or each worker by itself. */
   readonly accept: 'balanced' | 'reusePort'
   readonly gateway: Gateway
+  /** Undefined opens no port. */
+  readonly admin?: AdminPort | undefined
   /** In the order they start: after those they need. */
   readonly services: readonly Service[]
   readonly limits: Limits
@@ -46,6 +48,11 @@ export interface OpenApi {
   readonly beforeEntry: boolean
   readonly title: string
   readonly version: string
+}
+
+/** What the app says of itself, for whoever knows the token. */
+export interface AdminPort extends Address {
+  readonly token: string
 }
 
 export interface TlsFiles {

@@ -60,7 +60,7 @@ async function resolveApp(context: ServiceContext, filled: unknown, problems: Pr
   const needing = sources.map((source) => ({ name: source.name, needs: source.config.needs ?? [] }))
   const order = orderByNeeds(needing, names, problems)
   const gateway = await resolveGateway({ root: found.root, config, env, names, services }, problems)
-  checkPorts(gateway, services, problems)
+  checkPorts({ gateway, admin: config.admin }, services, problems)
   const workers = countOf(config.workers)
   checkPlaces(services, workers, problems)
   checkRemotes(filled, gateway, services, problems)
@@ -71,6 +71,7 @@ async function resolveApp(context: ServiceContext, filled: unknown, problems: Pr
     workers,
     accept: config.accept,
     gateway,
+    ...(config.admin !== undefined && { admin: config.admin }),
     services: services.toSorted((one, other) => order.indexOf(one.name) - order.indexOf(other.name)),
     limits: config.limits,
     stopTimeout: config.stopTimeout,

@@ -289,6 +289,21 @@ const limits = z
     description: 'What the gateway allows. Under a raw `entry` the limits of the program itself rule, `maxHops` aside.',
   })
 
+const admin = z
+  .strictObject({
+    host: filled().prefault('127.0.0.1').meta({ title: 'a host', description: 'The address to listen on.' }),
+    port: port().meta({ title: portNumber, description: 'The port; 0 asks the system for a free one.' }),
+    token: z.string().min(16).meta({
+      title: 'a text of at least 16 characters',
+      description: 'What who asks must know: `authorization: Bearer <token>`.',
+    }),
+  })
+  .optional()
+  .meta({
+    title: 'an object of host, port and token',
+    description: 'Opens a port for metrics and the like beside the socket that `busbar ps` asks.',
+  })
+
 export const appSchema = z
   .strictObject({
     $schema: z.string().optional().meta({ title: text, description: 'For editors: where the JSON Schema is.' }),
@@ -310,6 +325,7 @@ export const appSchema = z
       description: 'How long a stop waits for what is in flight.',
     }),
     gateway,
+    admin,
     limits,
     defaults,
     services: z.record(z.string(), service).optional().meta({

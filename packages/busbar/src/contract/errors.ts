@@ -40,6 +40,8 @@ export const errorTable = {
   // Workers and listeners
   PORT_IN_USE: { status: 500, exit: 1 },
   PORT_FORBIDDEN: { status: 500, exit: 1 },
+  ADMIN_UNAVAILABLE: { status: 500, exit: 1 },
+  APP_NOT_RUNNING: { status: 503, exit: 1 },
   WORKER_DIED: { status: 502, exit: 1 },
   LINK_LOST: { status: 502, exit: 1 },
   WORKER_RESTART_LIMIT: { status: 503, exit: 1 },

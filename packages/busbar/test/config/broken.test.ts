@@ -54,6 +54,24 @@ const configs: readonly Broken[] = [
     says: ['services.web.expose.prt', 'services.web.expose.port'],
   },
   {
+    what: 'a port for metrics without a token',
+    config: { ...app, admin: { port: 9464 } },
+    code: 'CONFIG_INVALID',
+    says: ['admin.token', 'at least 16 characters'],
+  },
+  {
+    what: 'a token that is soon guessed',
+    config: { ...app, admin: { port: 9464, token: 'secret' } },
+    code: 'CONFIG_INVALID',
+    says: ['admin.token'],
+  },
+  {
+    what: 'a port for metrics that is the gateway’s',
+    config: { ...app, gateway: { port: 3000 }, admin: { port: 3000, token: '0123456789abcdef' } },
+    code: 'PORT_DUPLICATE',
+    says: ['gateway.port', 'admin.port'],
+  },
+  {
     what: 'a key in the wrong place',
     config: { ...app, port: 1 },
     code: 'CONFIG_KEY_UNKNOWN',

@@ -59,6 +59,9 @@ const everyKey: Readonly<Record<string, readonly [value: unknown, read: (app: Ap
   'gateway.openapi.page': ['/reference', (app) => app.gateway.openapi?.page],
   'gateway.openapi.title': ['Shop', (app) => app.gateway.openapi?.title],
   'gateway.openapi.version': ['2.0', (app) => app.gateway.openapi?.version],
+  'admin.host': ['::1', (app) => app.admin?.host],
+  'admin.port': [9464, (app) => app.admin?.port],
+  'admin.token': ['0123456789abcdef', (app) => app.admin?.token],
   'limits.headerTimeout': [1, (app) => app.limits.headerTimeout],
   'limits.requestTimeout': [20_000, (app) => app.limits.requestTimeout],
   'limits.responseTimeout': [1, (app) => app.limits.responseTimeout],
@@ -96,7 +99,7 @@ const everyKey: Readonly<Record<string, readonly [value: unknown, read: (app: Ap
 
 /** Objects whose keys are listed themselves, and what other tests read: TLS files, the parts of `expose`. */
 const elsewhere =
-  /^(gateway|limits|defaults|services|services\.<name>|gateway\.tls(\..*)?|services\.<name>\.permissions|services\.<name>\.expose\..*)$/
+  /^(gateway|admin|limits|defaults|services|services\.<name>|gateway\.tls(\..*)?|services\.<name>\.permissions|services\.<name>\.expose\..*)$/
 
 describe('every key of a config', () => {
   it('is in the table of this test', () => {
@@ -133,7 +136,8 @@ const beside: Readonly<Record<string, object>> = {
 function configWith(key: string, value: unknown): object {
   const services = { web: { path: 'web', ...beside[key.split('.').at(-1)!] }, stock: { path: 'stock' } }
   const [last, ...above] = key.replace('<name>', 'web').split('.').toReversed()
-  const config: Record<string, unknown> = { services }
+  const admin = { port: 1, token: 'not to be guessed' }
+  const config: Record<string, unknown> = { services, ...(key.startsWith('admin.') && { admin }) }
   let at = config
   for (const part of above.toReversed()) at = (at[part] ??= {}) as Record<string, unknown>
   at[last!] = value
