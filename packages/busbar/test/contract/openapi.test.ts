@@ -125,6 +125,13 @@ describe('the document of a contract', () => {
     assert.deepEqual(Object.keys(paths['/catalog/ping']!['post']!.responses).slice(0, 1), ['204'])
   })
 
+  it('has the status of a success that is another', async () => {
+    const made = service('made', { one: fn({ output: z.int(), status: 201 }), none: fn({ status: 202 }) })
+    const { paths } = await documentOf(made)
+    assert.deepEqual(Object.keys(paths['/made/one']!['post']!.responses)[0], '201')
+    assert.deepEqual(Object.keys(paths['/made/none']!['post']!.responses)[0], '202')
+  })
+
   it('has declared errors with their status and data, and those that any method may have', async () => {
     const { responses } = (await documentOf(catalog)).paths['/products/{id}']!['get']!
     const missing = JSON.stringify(responses['404'])

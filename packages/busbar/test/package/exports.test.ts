@@ -41,6 +41,7 @@ test('the package can be entered at these places', () => {
     './contract',
     './client',
     './adapters',
+    './fetch',
     './schema.json',
     './package.json',
   ])

@@ -3,12 +3,13 @@ import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createRequire } from 'node:module'
-import { describe, it } from 'node:test'
+import { after, describe, it } from 'node:test'
 import Fastify from 'fastify'
+import { Hono } from 'hono'
 import * as z from 'zod'
 import { client } from '../../src/contract/client-entry.ts'
-import { fn, service } from '../../src/contract/index.ts'
-import { fastifyPlugin, nodeListener } from '../../src/gateway/typed/adapters/index.ts'
+import { BusbarError, fn, service, stream } from '../../src/contract/index.ts'
+import { fastifyPlugin, fetchHandler, nodeListener } from '../../src/gateway/typed/adapters/index.ts'
 
 /** Express has no types of its own. */
 interface ExpressApp extends RequestListener {
@@ -77,5 +78,140 @@ describe('a typed service in a program that is there already', () => {
     assert.equal(await (await fetch(`${url}/own`)).text(), 'own')
     await app.close()
     assert.equal(stopped, before + 1)
+  })
+})
+
+describe('a typed service as a fetch handler', () => {
+  const pages = service('pages', {
+    add: fn({ input: z.object({ a: z.int(), b: z.int() }), output: z.int() }),
+    hang: fn({ output: z.int() }),
+    ticks: stream({ output: z.int() }),
+    breaks: stream({ output: z.int() }),
+  })
+  const begun = Promise.withResolvers<void>()
+  const aborted = Promise.withResolvers<void>()
+  const left = Promise.withResolvers<void>()
+  const served = pages.implement({
+    add: ({ a, b }) => a + b,
+    hang: async (_, { signal }) => {
+      begun.resolve()
+      await once(signal, 'abort')
+      aborted.resolve()
+      return 1
+    },
+    async *ticks() {
+      try {
+        for (let at = 0; ; at++) yield at
+      } finally {
+        left.resolve()
+      }
+    },
+    breaks: () => {
+      throw new BusbarError('FORBIDDEN', { message: 'not for you' })
+    },
+  })
+  const handler = fetchHandler(served, { prefix: '/api', maxInputSize: 100, cors: ['https://page.example'] })
+  after(async () => await handler[Symbol.asyncDispose]())
+
+  async function post(path: string, body?: RequestInit['body'], more: RequestInit = {}): Promise<Response> {
+    const headers = { 'content-type': 'application/json' }
+    return await handler(
+      new Request(`http://any.example/api/pages/${path}`, { method: 'POST', headers, body: body ?? null, ...more }),
+    )
+  }
+
+  it('answers, below its prefix', async () => {
+    const response = await post('add', '{"a":1,"b":2}')
+    assert.deepEqual([response.status, await response.json()], [200, 3])
+  })
+
+  const refused: Record<string, [body: RequestInit['body'], status: number, code: string]> = {
+    'what is not valid': ['{"a":"x"}', 422, 'INPUT_INVALID'],
+    'what is no JSON': ['{', 400, 'REQUEST_MALFORMED'],
+    'what is no UTF-8': [new Uint8Array([0x22, 0xff, 0x22]), 400, 'REQUEST_MALFORMED'],
+    'what is too large': ['x'.repeat(101), 413, 'BODY_TOO_LARGE'],
+  }
+  for (const [what, [body, status, code]] of Object.entries(refused))
+    it(`refuses ${what}`, async () => {
+      const response = await post('add', body)
+      assert.equal(response.headers.get('content-type'), 'application/problem+json')
+      assert.deepEqual([response.status, ((await response.json()) as { code: string }).code], [status, code])
+    })
+
+  it('names the nearest methods for an unknown one', async () => {
+    const response = await post('ad')
+    assert.equal(response.status, 404)
+    assert.match(((await response.json()) as { detail: string }).detail, /POST \/pages\/add/)
+  })
+
+  it('stops reading a body that is too large', async () => {
+    const cancelled = Promise.withResolvers<void>()
+    const body = new ReadableStream({
+      pull: (controller) => controller.enqueue(new Uint8Array(60)),
+      cancel: () => cancelled.resolve(),
+    })
+    assert.equal((await post('add', body, { duplex: 'half' })).status, 413)
+    await cancelled.promise
+  })
+
+  it('ends a call whose client goes away', async () => {
+    const client = new AbortController()
+    const answer = post('hang', undefined, { signal: client.signal })
+    await begun.promise
+    client.abort()
+    assert.equal((await answer).status, 499)
+    await aborted.promise
+  })
+
+  it('asks for values as they are read, and leaves a stream that is cancelled', async () => {
+    const { body, headers } = await post('ticks')
+    assert.equal(headers.get('content-type'), 'application/x-ndjson')
+    const reader = body!.getReader()
+    const decoder = new TextDecoder()
+    assert.equal(decoder.decode((await reader.read()).value), '0\n')
+    assert.equal(decoder.decode((await reader.read()).value), '1\n')
+    await reader.cancel()
+    await left.promise
+  })
+
+  it('answers a stream that fails before its first value as any failure', async () => {
+    assert.equal((await post('breaks')).status, 403)
+  })
+
+  it('lets the listed pages call, and no others', async () => {
+    const ask = async (origin: string): Promise<string | null> => {
+      const headers = { origin, 'access-control-request-method': 'POST' }
+      const request = new Request('http://any.example/api/pages/add', { method: 'OPTIONS', headers })
+      return (await handler(request)).headers.get('access-control-allow-origin')
+    }
+    assert.equal(await ask('https://page.example'), 'https://page.example')
+    assert.equal(await ask('https://other.example'), null)
+  })
+
+  it('tells what it is', async () => {
+    const response = await handler(new Request('http://any.example/api/openapi.json'))
+    const { paths } = (await response.json()) as { paths: object }
+    assert.deepEqual(Object.keys(paths), ['/pages/add', '/pages/hang', '/pages/ticks', '/pages/breaks'])
+  })
+
+  it('says 503, and why in its log, where the service does not start', async () => {
+    const lines: string[] = []
+    const log = { debug() {}, info() {}, warn() {}, error: (line: string) => void lines.push(line) }
+    const broken = fetchHandler(
+      pages.implement(() => Promise.reject(new Error('no database'))),
+      { log },
+    )
+    assert.equal((await broken(new Request('http://any.example/pages/add', { method: 'POST' }))).status, 503)
+    assert.match(lines[0]!, /no database/)
+  })
+
+  it('is mounted in Hono, which cuts the path off', async () => {
+    await using sumsHandler = fetchHandler(implementation)
+    const app = new Hono().mount('/api', sumsHandler).get('/own', (context) => context.text('own'))
+    const fetch: typeof globalThis.fetch = async (input, init) => await app.fetch(new Request(input, init))
+    const calls = client(sums, 'http://any.example/api', { fetch })
+    assert.equal(await calls.add({ a: 1, b: 2 }), 3)
+    assert.equal(await calls.half({ of: 5 }), 2.5)
+    assert.equal(await (await fetch('http://any.example/own')).text(), 'own')
   })
 })

@@ -63,6 +63,9 @@ export interface EdgeCall {
   abandon(): void
 }
 
+/** Bytes: an input is read whole before anybody looks at it. */
+export const defaultMaxInputSize = 4 * 1024 * 1024
+
 export const timeoutHeader = 'busbar-timeout'
 
 /**
@@ -205,6 +208,11 @@ function encodeResult(result: unknown, site: CallSite, serialise: Serialise): st
   } catch (error) {
     throw toCallError(error, site)
   }
+}
+
+/** A value of a stream that no call carries is a fault of the service, too. */
+export function encodeValue({ format, site }: EdgeStream, value: unknown): string {
+  return encodeResult(value, site, (one) => format.value(one))
 }
 
 export function failure(error: BusbarError<string>, more: Readonly<Record<string, string>> = {}): EdgeAnswer {

@@ -37,3 +37,13 @@ export const events: EventFormat = {
 export function formatFor(accept: string | undefined): EventFormat {
   return accept?.includes(events.type) === true ? events : lines
 }
+
+export function streamHeaders({ type }: EventFormat): Record<string, string> {
+  // nginx gathers an answer before it passes it on, unless it is told.
+  return { 'content-type': type, 'cache-control': 'no-store', 'x-accel-buffering': 'no' }
+}
+
+/** Milliseconds until a stream without a first value says at least that it has begun; before that, it can still fail whole. */
+export const headPatience = 1000
+/** Milliseconds of silence after which a sign of life is written: proxies cut connections that idle for a minute. */
+export const aliveInterval = 15_000

@@ -35,14 +35,15 @@ function wordsOf({ docs, idempotent }: Method): { summary?: string; description?
   return { ...(summary !== '' && summary !== undefined && { summary }), ...(said !== '' && { description: said }) }
 }
 
-function successesOf({ kind, output }: Method, describer: Describer, subject: string): Record<string, object> {
+function successesOf(method: Method, describer: Describer, subject: string): Record<string, object> {
+  const { kind, output, status } = method
   if (kind === 'stream')
     return { 200: streamOf(output === undefined ? {} : describer.describe(output, 'output', subject)) }
-  const nothing = { 204: { description: 'No result.' } }
-  if (output === undefined) return nothing
-  const schema = describer.describe(output, 'output', subject)
-  const result = { 200: { description: 'The result.', content: { 'application/json': { schema } } } }
-  return isOptional(output) ? { ...result, ...nothing } : result
+  if (output === undefined) return { [status ?? 204]: { description: 'No result.' } }
+  const content = { 'application/json': { schema: describer.describe(output, 'output', subject) } }
+  if (!isOptional(output)) return { [status ?? 200]: { description: 'The result.', content } }
+  if (status !== undefined) return { [status]: { description: 'The result, or nothing.', content } }
+  return { 200: { description: 'The result.', content }, 204: { description: 'No result.' } }
 }
 
 /** Neither of the two formats is one JSON text, so the schema is that of one line, or of what one event carries. */

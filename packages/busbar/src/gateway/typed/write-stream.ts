@@ -1,14 +1,9 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import type { EdgeStream } from '../../contract/http/edge.ts'
-import { failure } from '../../contract/http/edge.ts'
+import { encodeValue, failure } from '../../contract/http/edge.ts'
 import type { BusbarError } from '../../contract/errors.ts'
-import { toCallError } from '../../contract/host/failures.ts'
-
-/** Milliseconds until a stream without a first value says at least that it has begun; before that, it can still fail whole. */
-const headPatience = 1000
-/** Milliseconds of silence after which a sign of life is written: proxies cut connections that idle for a minute. */
-const aliveInterval = 15_000
+import { aliveInterval, headPatience, streamHeaders } from '../../contract/http/events.ts'
 
 /** Writes values as fast as the client takes them: the next one is asked for when the socket has room. */
 export async function writeStream(answer: EdgeStream, res: ServerResponse): Promise<void> {
@@ -18,7 +13,7 @@ export async function writeStream(answer: EdgeStream, res: ServerResponse): Prom
   const alive = setInterval(() => res.headersSent && res.write(format.alive), aliveInterval)
   try {
     for (let step = await first; step.done !== true; step = await stream.next()) {
-      const text = encode(answer, step.value)
+      const text = encodeValue(answer, step.value)
       begin(answer, res)
       if (!res.write(text)) await room(res)
       if (res.destroyed) return
@@ -36,18 +31,8 @@ export async function writeStream(answer: EdgeStream, res: ServerResponse): Prom
 
 function begin({ format, stream }: EdgeStream, res: ServerResponse): void {
   if (res.headersSent || res.destroyed) return
-  const headers = { ...stream.call.headers, 'content-type': format.type, 'cache-control': 'no-store' }
-  // nginx gathers an answer before it passes it on, unless it is told.
-  res.writeHead(200, { ...headers, 'x-accel-buffering': 'no' })
+  res.writeHead(200, { ...stream.call.headers, ...streamHeaders(format) })
   res.flushHeaders()
-}
-
-function encode({ format, site }: EdgeStream, value: unknown): string {
-  try {
-    return format.value(value)
-  } catch (error) {
-    throw toCallError(error, site)
-  }
 }
 
 /** A failure before the first value is an answer of its own; a later one is the last thing in the stream. */

@@ -1,5 +1,6 @@
 import { describe, it } from 'node:test'
 import { TestLog } from './backend.ts'
+import { fetched } from './backends/fetch.ts'
 import { http } from './backends/http.ts'
 import { inDevelopment, inProduction } from './backends/local.ts'
 import { meshInDevelopment, meshInProduction } from './backends/mesh.ts'
@@ -9,7 +10,7 @@ import { streams } from './cases/streams.ts'
 import { values } from './cases/values.ts'
 import { Diary, implementProbe } from './contract.ts'
 
-for (const backend of [inDevelopment, inProduction, meshInDevelopment, meshInProduction, http])
+for (const backend of [inDevelopment, inProduction, meshInDevelopment, meshInProduction, http, fetched])
   describe(`typed calls by ${backend.name}`, () => {
     for (const [name, run] of Object.entries({ ...calls, ...values, ...endings, ...streams }))
       it(name, async () => {

@@ -3,4 +3,5 @@
  * Connect, too: `app.use('/api', nodeListener(catalog))`, which cuts the prefix off.
  */
 export { nodeListener, type AdapterOptions, type NodeListener } from './node.ts'
+export { fetchHandler, type FetchHandler, type FetchHandlerOptions } from '../../../contract/http/fetch-handler.ts'
 export { fastifyPlugin } from './fastify.ts'

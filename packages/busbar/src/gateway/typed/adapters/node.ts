@@ -1,7 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { client } from '../../../contract/client.ts'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Log } from '../../../contract/context.ts'
-import { defaultMaxInFlight, startHost, type TypedHost } from '../../../contract/host/host.ts'
+import { LazyHost } from '../../../contract/host/lazy-host.ts'
+import { defaultMaxInputSize } from '../../../contract/http/edge.ts'
 import type { Implementation } from '../../../contract/implementation.ts'
 import { documentPath } from '../describe.ts'
 import { typedListener } from '../listener.ts'
@@ -24,17 +24,14 @@ export interface NodeListener extends AsyncDisposable {
 
 /** The implementation is started by the first request; disposing stops it. */
 export function nodeListener(implementation: Implementation, options: AdapterOptions = {}): NodeListener {
-  const { maxInputSize = 4 * 1024 * 1024, cors = [], openapi = true, log = console } = options
+  const { maxInputSize = defaultMaxInputSize, cors = [], openapi = true, log = console } = options
   const { name } = implementation.contract
-  let starting: Promise<TypedHost> | undefined
-  const listening = async (): Promise<ReturnType<typeof typedListener>> => {
-    starting ??= startHost(implementation, { name, log, clone: false, maxInFlight: defaultMaxInFlight, client })
-    const describes = openapi ? { path: documentPath, folder: process.cwd() } : undefined
-    return typedListener(await starting, { maxInputSize, cors, describes })
-  }
-  let listener: Promise<ReturnType<typeof typedListener>> | undefined
+  const service = new LazyHost(implementation, log)
+  const describes = openapi ? { path: documentPath, folder: process.cwd() } : undefined
+  let listener: Promise<RequestListener> | undefined
   const serve = (req: IncomingMessage, res: ServerResponse): void => {
-    void (listener ??= listening()).then(
+    listener ??= service.get().then((host) => typedListener(host, { maxInputSize, cors, describes }))
+    void listener.then(
       (answer) => answer(req, res as never),
       (error: unknown) => {
         log.error(`${name} did not start: ${error instanceof Error ? error.stack : String(error)}`)
@@ -42,9 +39,5 @@ export function nodeListener(implementation: Implementation, options: AdapterOpt
       },
     )
   }
-  return Object.assign(serve, {
-    async [Symbol.asyncDispose](): Promise<void> {
-      await (await starting?.catch(() => undefined))?.stop(0)
-    },
-  })
+  return Object.assign(serve, { [Symbol.asyncDispose]: () => service.stop() })
 }

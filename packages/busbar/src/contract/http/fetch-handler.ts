@@ -1,0 +1,194 @@
+import type { Log } from '../context.ts'
+import { BusbarError } from '../errors.ts'
+import type { TypedHost } from '../host/host.ts'
+import { LazyHost } from '../host/lazy-host.ts'
+import type { Implementation } from '../implementation.ts'
+import { describeContract } from '../openapi/document.ts'
+import type { Converters } from '../openapi/libraries.ts'
+import { corsHeaders, preflightHeaders } from './cors.ts'
+import {
+  defaultMaxInputSize,
+  failure,
+  HttpEdge,
+  refusal,
+  type EdgeAnswer,
+  type EdgeCall,
+  type EdgeStream,
+} from './edge.ts'
+import { headPatience, streamHeaders } from './events.ts'
+import { settled, streamBody, type First } from './stream-body.ts'
+
+export interface FetchHandlerOptions {
+  /** What stands before the service's own paths, where nobody has cut it off: `/api`. */
+  readonly prefix?: string
+  /** Bytes of an input. Default: 4 MB. */
+  readonly maxInputSize?: number
+  /** Origins of other sites whose pages may call. Default: none. */
+  readonly cors?: readonly string[]
+  /** Whether `GET /openapi.json` answers what the contract says; with Valibot, its converter. Default: true. */
+  readonly openapi?: boolean | Converters
+  /** Default: the console. */
+  readonly log?: Log
+}
+
+/** Never rejects: what goes wrong is an answer. */
+export interface FetchHandler extends AsyncDisposable {
+  (request: Request): Promise<Response>
+}
+
+/**
+ * Serves a typed service wherever a `Request` becomes a `Response`: `app.mount('/api', fetchHandler(catalog))` in Hono,
+ * `Deno.serve(fetchHandler(catalog))`, or in a service worker. The implementation is started by the first request;
+ * disposing stops it.
+ */
+export function fetchHandler(implementation: Implementation, options: FetchHandlerOptions = {}): FetchHandler {
+  const { log = console } = options
+  const service = new LazyHost(implementation, log)
+  let server: Promise<FetchServer> | undefined
+  const handle = async (request: Request): Promise<Response> => {
+    try {
+      server ??= service.get().then((host) => new FetchServer(host, options))
+      return await (await server).serve(request)
+    } catch (error) {
+      const { name } = implementation.contract
+      log.error(`${name} did not start: ${error instanceof Error ? error.stack : String(error)}`)
+      return toResponse(
+        failure(new BusbarError('SERVICE_UNAVAILABLE', { message: `service ${name} did not start`, service: name })),
+      )
+    }
+  }
+  return Object.assign(handle, { [Symbol.asyncDispose]: () => service.stop() })
+}
+
+class FetchServer {
+  readonly #edge: HttpEdge
+  readonly #host: TypedHost
+  readonly #options: FetchHandlerOptions
+  readonly #prefix: string
+  #document: string | undefined
+
+  constructor(host: TypedHost, options: FetchHandlerOptions) {
+    const { maxInputSize = defaultMaxInputSize, prefix = '' } = options
+    this.#edge = new HttpEdge(host, { maxInputSize })
+    this.#host = host
+    this.#options = options
+    this.#prefix = prefix.replace(/\/+$/, '')
+  }
+
+  async serve(request: Request): Promise<Response> {
+    const { cors = [] } = this.#options
+    const origin = request.headers.get('origin')
+    if (origin === null) return await this.#answer(request)
+    const headers = corsHeaders(cors, origin)
+    const asked = request.headers.get('access-control-request-headers') ?? undefined
+    const isPreflight = request.method === 'OPTIONS' && request.headers.has('access-control-request-method')
+    const response = isPreflight
+      ? new Response(null, { status: 204, headers: preflightHeaders('access-control-allow-origin' in headers, asked) })
+      : await this.#answer(request)
+    for (const [name, value] of Object.entries(headers)) response.headers.set(name, value)
+    return response
+  }
+
+  async #answer(request: Request): Promise<Response> {
+    const { method, headers } = request
+    try {
+      const url = this.#pathOf(request.url)
+      if (this.#asksForDocument(method, url)) return documentResponse((this.#document ??= this.#describe()), method)
+      const directed = this.#edge.direct({ verb: method, url, headers: Object.fromEntries(headers) })
+      if (request.signal.aborted) throw refusal('CALL_ABORTED', 'the client ended before its call', this.#host.name)
+      const body = request.body === null ? undefined : await readText(request.body, this.#edge)
+      return await finish(await this.#edge.begin(directed, body), request.signal)
+    } catch (thrown) {
+      // What was judged by its head has a body that nobody has read.
+      if (request.body !== null && !request.bodyUsed) await request.body.cancel().catch(() => {})
+      return toResponse(failure(BusbarError.from(thrown)))
+    }
+  }
+
+  /** With its query, and without the prefix. */
+  #pathOf(url: string): string {
+    const { pathname, search } = new URL(url)
+    const isBelow = pathname === this.#prefix || pathname.startsWith(`${this.#prefix}/`)
+    return (isBelow ? pathname.slice(this.#prefix.length) || '/' : pathname) + search
+  }
+
+  #asksForDocument(method: string, url: string): boolean {
+    if (this.#options.openapi === false || url !== '/openapi.json') return false
+    return (method === 'GET' || method === 'HEAD') && !this.#edge.has('GET', url)
+  }
+
+  #describe(): string {
+    const { openapi } = this.#options
+    const { contract, name } = this.#host
+    return JSON.stringify(describeContract(contract, { name, ...(typeof openapi === 'object' && openapi) }))
+  }
+}
+
+function documentResponse(document: string, method: string): Response {
+  const headers = { 'content-type': 'application/json', 'cache-control': 'no-cache' }
+  return new Response(method === 'HEAD' ? null : document, { headers })
+}
+
+async function finish(call: EdgeCall, signal: AbortSignal): Promise<Response> {
+  const { answer } = call
+  const abandon = (): void => call.abandon()
+  if (signal.aborted) abandon()
+  signal.addEventListener('abort', abandon, { once: true })
+  if ('stream' in answer) return await streamResponse(answer)
+  try {
+    return toResponse(await answer)
+  } finally {
+    signal.removeEventListener('abort', abandon)
+  }
+}
+
+/** A failure before the first value is an answer of its own, if it comes soon enough; a later one is the last thing in the stream. */
+async function streamResponse(answer: EdgeStream): Promise<Response> {
+  const { stream, format } = answer
+  const first = settled(stream.next())
+  const early = await within(first, headPatience)
+  if (early?.status === 'rejected') return toResponse(failure(early.reason as BusbarError, stream.call.headers))
+  const headers = { ...stream.call.headers, ...streamHeaders(format) }
+  return new Response(streamBody(answer, first), { headers })
+}
+
+/** Undefined where it takes longer. */
+async function within(first: Promise<First>, patience: number): Promise<First | undefined> {
+  const late = Promise.withResolvers<undefined>()
+  const timer = setTimeout(() => late.resolve(undefined), patience)
+  try {
+    return await Promise.race([first, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function toResponse({ status, headers, body }: EdgeAnswer): Response {
+  return new Response(body ?? null, { status, headers })
+}
+
+async function readText(body: ReadableStream<Uint8Array>, edge: HttpEdge): Promise<string> {
+  const reader = body.getReader()
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for (;;) {
+    const { done, value } = await reader.read().catch(() => {
+      throw refusal('CALL_ABORTED', 'the client ended before its input', 'gateway')
+    })
+    if (done) return toText(chunks)
+    chunks.push(value)
+    if ((size += value.length) <= edge.maxInputSize) continue
+    await reader.cancel().catch(() => {})
+    throw edge.tooLarge()
+  }
+}
+
+/** JSON is UTF-8 (RFC 8259, 8.1), and replaced characters would be what nobody sent. */
+function toText(chunks: readonly Uint8Array[]): string {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+  try {
+    return chunks.map((chunk) => decoder.decode(chunk, { stream: true })).join('') + decoder.decode()
+  } catch {
+    throw refusal('REQUEST_MALFORMED', 'the input is no UTF-8', 'gateway')
+  }
+}

@@ -1,0 +1,53 @@
+import type { BusbarError } from '../errors.ts'
+import { encodeValue, type EdgeStream } from './edge.ts'
+import { aliveInterval } from './events.ts'
+
+/** What a stream's first `next()` came to. */
+export type First = PromiseSettledResult<IteratorResult<unknown, undefined>>
+
+/**
+ * A stream as the body of a response, whose reader sets the pace: the next value is asked for when there is room for it.
+ * Cancelling the body leaves the stream. `first` has been asked for already.
+ */
+export function streamBody(answer: EdgeStream, first: Promise<First>): ReadableStream<Uint8Array> {
+  const { stream, format } = answer
+  const encoder = new TextEncoder()
+  let next: Promise<First> | undefined = first
+  let alive: ReturnType<typeof setInterval> | undefined
+  const finish = (): void => {
+    clearInterval(alive)
+    void stream.return()
+  }
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        alive ??= setInterval(() => controller.enqueue(encoder.encode(format.alive)), aliveInterval)
+        const step = await (next ?? settled(stream.next()))
+        next = undefined
+        const text = textOf(answer, step)
+        controller.enqueue(encoder.encode(text.text))
+        if (!text.isLast) return
+        finish()
+        controller.close()
+      },
+      cancel: finish,
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+export async function settled<T>(promise: Promise<T>): Promise<PromiseSettledResult<T>> {
+  const [result] = await Promise.allSettled([promise])
+  return result
+}
+
+function textOf(answer: EdgeStream, step: First): { text: string; isLast: boolean } {
+  const { format } = answer
+  if (step.status === 'rejected') return { text: format.error(step.reason as BusbarError), isLast: true }
+  if (step.value.done === true) return { text: format.end, isLast: true }
+  try {
+    return { text: encodeValue(answer, step.value.value), isLast: false }
+  } catch (error) {
+    return { text: format.error(error as BusbarError), isLast: true }
+  }
+}
