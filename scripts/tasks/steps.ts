@@ -7,7 +7,7 @@ export const buildSteps: Steps = [
   ['page', 'node', 'scripts/emit-reference-page.ts'],
 ]
 
-export const labSteps: Steps = [['lab', 'tsc', '-b', 'packages/lab']]
+export const labSteps: Steps = [['lab', 'tsc', '-b', 'packages/lab', 'packages/lab/arms']]
 
 export const checkSteps: Steps = [
   ['types', 'tsc', '-b'],

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import type { LoadRequest } from './engine/job.ts'
 
 /** One of the alternatives a scenario compares: how to start it, and how to reach what it serves. */
@@ -60,9 +61,19 @@ export interface ArmTarget {
   readonly path: string
 }
 
-/** A program of the folder `arms`, run by the Node that runs the lab. */
+const isBuilt = import.meta.url.endsWith('.js')
+
+/**
+ * A program (`scaling/hello.ts`) or a folder of the folder `arms`, run by the Node that runs the lab: as it was written,
+ * or as it was built where the lab itself was, since Node strips no types from what was installed.
+ */
 export function armProgram(file: string): string {
-  return new URL(`../arms/${file}`, import.meta.url).pathname
+  return fileURLToPath(isBuilt ? new URL(`arms/${file.replace(/\.ts$/, '.js')}`, import.meta.url) : armSource(file))
+}
+
+/** Of what is not built with the lab, such as programs in Go. */
+export function armSource(file: string): URL {
+  return new URL(`../arms/${file}`, import.meta.url)
 }
 
 export const node: string = process.execPath

@@ -4,7 +4,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { armProgram, type Arm, type Requirement } from './arm.ts'
+import { fileURLToPath } from 'node:url'
+import { armSource, type Arm, type Requirement } from './arm.ts'
 
 /**
  * What arms require and the lab does not depend on: packages of the registry, and programs in Go. Each set has a
@@ -80,7 +81,7 @@ async function install(folder: string, packages: Readonly<Record<string, string>
 /** From the standard library only, so nothing is fetched; without a module, hence outside of any workspace. */
 async function build(folder: string, source: string): Promise<void> {
   const env = { ...process.env, GOFLAGS: '', GOPROXY: 'off', GOTOOLCHAIN: 'local', CGO_ENABLED: '0' }
-  await run('go', ['build', '-o', join(folder, 'program'), armProgram(source)], folder, env)
+  await run('go', ['build', '-o', join(folder, 'program'), fileURLToPath(armSource(source))], folder, env)
   await writeFile(join(folder, 'version'), await run('go', ['env', 'GOVERSION'], folder, env))
 }
 
@@ -117,7 +118,7 @@ async function run(program: string, args: readonly string[], cwd: string, env = 
 
 function folderOf(requirement: Requirement): string {
   const content =
-    requirement.kind === 'npm' ? requirement.packages : readFileSync(armProgram(requirement.source), 'utf8')
+    requirement.kind === 'npm' ? requirement.packages : readFileSync(armSource(requirement.source), 'utf8')
   const hash = createHash('sha256').update(JSON.stringify([requirement.kind, content, process.platform, process.arch]))
   return join(cacheFolder(), hash.digest('hex').slice(0, 16))
 }

@@ -3,13 +3,14 @@
  * tasks=500&shards=500`. The threads are there before; a run is what they do. `contention.go` does the same.
  */
 import http, { type ServerResponse } from 'node:http'
+import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { totalOf, type Order } from './ways.ts'
 
 const { WORKERS = '1', PORT = '0', WAY = 'atomic' } = process.env
 const threads = Array.from(
   { length: Number(WORKERS) },
-  () => new Worker(new URL('thread.ts', import.meta.url), { workerData: WAY }),
+  () => new Worker(new URL(`thread${extname(import.meta.url)}`, import.meta.url), { workerData: WAY }),
 )
 for (const thread of threads)
   thread.on('error', (error) => {

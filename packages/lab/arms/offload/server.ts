@@ -3,6 +3,7 @@
  * program, since what the one does to the other is the question.
  */
 import http, { type ServerResponse } from 'node:http'
+import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { peer } from '../peer.ts'
 import fibonacci from './fibonacci.ts'
@@ -42,7 +43,7 @@ function wayOf(way: string): Compute {
 
 function inNewWorker(n: number): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>()
-  const worker = new Worker(new URL('worker.ts', import.meta.url), { workerData: n })
+  const worker = new Worker(new URL(`worker${extname(import.meta.url)}`, import.meta.url), { workerData: n })
   worker.once('message', resolve)
   worker.once('error', reject)
   return promise
@@ -55,7 +56,7 @@ interface Pool {
 function inPool(): Compute {
   const { Piscina } = peer('piscina') as { Piscina: new (options: object) => Pool }
   const threads = Number(WORKERS)
-  const filename = new URL('fibonacci.ts', import.meta.url).href
+  const filename = new URL(`fibonacci${extname(import.meta.url)}`, import.meta.url).href
   const pool = new Piscina({ filename, minThreads: threads, maxThreads: threads })
   return (n) => pool.run(n)
 }

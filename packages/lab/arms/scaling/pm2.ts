@@ -3,14 +3,14 @@
  * no daemon; all that it keeps is in the copy's own folder.
  */
 import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { extname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const { APP_FOLDER = '.', PACKAGES = '.', WORKERS = '1' } = process.env
 const config = join(APP_FOLDER, 'pm2.json')
 const app = {
   name: 'hello',
-  script: fileURLToPath(new URL('hello.ts', import.meta.url)),
+  script: fileURLToPath(new URL(`hello${extname(import.meta.url)}`, import.meta.url)),
   // For a `.ts` it would choose another runtime.
   interpreter: 'node',
   exec_mode: 'cluster',
