@@ -52,6 +52,8 @@ const overrides: readonly Flag[] = [
   { name: 'host', value: 'address', summary: "the gateway's address, over what the config says" },
 ]
 
+const json: Flag = { name: 'json', summary: 'print it as JSON' }
+
 const logLevel: Flag = {
   name: 'log-level',
   value: 'level',
@@ -90,7 +92,7 @@ export const commands: readonly Command[] = [
     summary: 'validate an app and show how it would run',
     operand: '[folder|file]',
     description: 'Reads the config, finds every entry and prints the resolved plan. Starts nothing.',
-    flags: [...overrides, { name: 'json', summary: 'print the plan as JSON' }, ...common],
+    flags: [...overrides, json, ...common],
     load: async () => (await import('./check.ts')).check,
   },
   {
@@ -102,6 +104,16 @@ export const commands: readonly Command[] = [
       'programs publish. Starts the app for it, on a free port, and stops it.',
     flags: [...common],
     load: async () => (await import('./openapi.ts')).openapi,
+  },
+  {
+    name: 'ps',
+    summary: 'show what runs of an app, and how it does',
+    operand: '[folder|file]',
+    description:
+      'Shows every instance of the running app of a folder: where it runs, its state, processor, memory, event loop, ' +
+      'calls, and how often it was started again and why. Also while a service blocks its thread.',
+    flags: [json, ...common],
+    load: async () => (await import('./ps.ts')).ps,
   },
   {
     name: 'bench',

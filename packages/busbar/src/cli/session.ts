@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import type { App } from '../config/app.ts'
 import { BusbarError } from '../contract/errors.ts'
 import { type Log, createLog } from '../observe/log.ts'
+import { runtimeFolder } from '../supervisor/admin-socket.ts'
 import type { RunningApp } from '../supervisor/running.ts'
 import type { Context } from './context.ts'
 import { printError } from './print-error.ts'
@@ -52,7 +53,13 @@ export function openSession(context: Context): Session {
     loadApp: () => parts.loadApp(resolveOperand(context), { env, overrides: flags }),
     async startApp(app, mode) {
       try {
-        return await parts.startApp(app, { mode, log: (record) => log.write(record), signal: stopped.signal })
+        const adminFolder = runtimeFolder(env)
+        return await parts.startApp(app, {
+          mode,
+          log: (record) => log.write(record),
+          signal: stopped.signal,
+          adminFolder,
+        })
       } catch (error) {
         if (error === stopped) return undefined
         throw error

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { ResourceLimits } from 'node:worker_threads'
 import type { App, Service } from '../config/app.ts'
 import type { ErrorRecord } from '../contract/errors.ts'
+import { Ledger } from '../observe/ledger.ts'
 import { createCells, WorkerCells } from '../shared/cells.ts'
 import type { ListenerSpec, TlsMaterial } from '../shared/control.ts'
 import { InstanceTable } from '../shared/instances.ts'
@@ -38,6 +39,8 @@ export class Launcher {
   /** Of all workers: heartbeats and the like, calls and the like. */
   readonly cells: SharedArrayBuffer
   readonly instances: InstanceTable
+  /** What all workers did, those that are gone too. */
+  readonly ledger: Ledger
   readonly #parts: LauncherParts
   readonly #secret = randomBytes(24).toString('base64url')
   /** All workers whose end has not been seen. */
@@ -51,6 +54,7 @@ export class Launcher {
     const rows = parts.places.length * rowsPerPlace
     this.cells = createCells(rows)
     this.instances = new InstanceTable({ rows, services: parts.app.services })
+    this.ledger = new Ledger(this.instances)
     const processes = parts.places.some(({ kind }) => kind === 'process')
     this.#folder = processes ? new SocketFolder(this.#secret) : undefined
     this.#guard = new Guard(this.#folder?.path)
@@ -63,7 +67,7 @@ export class Launcher {
 
   launch(place: Place, row: number, app: App): WorkerHandle {
     const worker = this.#next++
-    this.instances.clear(row)
+    this.ledger.assign(row, { place: place.place })
     const { timing, options, returned } = this.#parts
     let reach: Reach = place.kind === 'process' ? this.#socketOf(worker) : { by: 'thread' }
     const handle: WorkerHandle = new WorkerHandle({
@@ -86,7 +90,10 @@ export class Launcher {
       returned,
     })
     this.#alive.add(handle)
-    void handle.ended.then((exit) => this.introductions.remove(worker, reasonOf(place, exit)))
+    void handle.ended.then((exit) => {
+      this.introductions.remove(worker, reasonOf(place, exit))
+      this.ledger.retire(row)
+    })
     void handle.gone.then(() => this.#alive.delete(handle))
     if (reach.by === 'thread' && place.kind !== 'command') this.#enter(handle, reach)
     return handle

@@ -2,6 +2,7 @@
 import type { ResourceLimits } from 'node:worker_threads'
 import type { BusbarError } from '../contract/errors.ts'
 import type { App } from '../config/app.ts'
+import type { AppStatus } from '../observe/status.ts'
 import type { InstanceSpec, ListenerSpec, LogRecord, ServiceReport } from '../shared/control.ts'
 import type { Place, Plan } from './plan.ts'
 import type { Timing } from './timing.ts'
@@ -14,6 +15,8 @@ export interface StartOptions {
   readonly on?: (event: AppEvent) => void
   /** Aborts a start that is under way: it rejects with the signal's reason when all is closed. */
   readonly signal?: AbortSignal
+  /** The folder for the socket that `busbar ps` asks; there is none when undefined. */
+  readonly adminFolder?: string | undefined
   /** Over the defaults of {@link Timing}; for tests, and for machines where they do not fit. */
   readonly timing?: Partial<Timing>
   /** Of each thread; V8's own defaults when undefined. */
@@ -29,6 +32,10 @@ export interface RunningApp {
   readonly addresses: readonly OpenAddress[]
   /** One for each worker of the app, as it is now. */
   readonly workers: readonly WorkerStatus[]
+  /** What `busbar ps` shows and metrics say, as it is now. */
+  status(): AppStatus
+  /** Where others can ask for it: `unix:/run/user/1000/busbar/….sock`, `http://127.0.0.1:9464`. */
+  readonly adminUrls: readonly string[]
   /**
    * Stops accepting, finishes what is in flight, stops the services in reverse order of `needs`: all within
    * `app.stopTimeout`, after which threads are ended. Never rejects; the second call returns the first's promise.

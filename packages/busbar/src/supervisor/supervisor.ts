@@ -1,8 +1,11 @@
 import { BusbarError, type ErrorRecord } from '../contract/errors.ts'
 import type { App } from '../config/app.ts'
+import type { AppStatus } from '../observe/status.ts'
 import type { ListenerSpec } from '../shared/control.ts'
 import { Acceptor, reservePorts } from './accept.ts'
+import { openAdmin } from './admin.ts'
 import { Certificates } from './certificates.ts'
+import { Figures } from './figures.ts'
 import type { WorkerHandle } from './handle.ts'
 import { Launcher } from './launcher.ts'
 import { canRestartInto, type Place, type Plan, planApp, servedAt } from './plan.ts'
@@ -31,12 +34,14 @@ class Supervisor implements RunningApp {
   readonly #launcher: Launcher
   readonly #slots: readonly WorkerSlot[]
   readonly #acceptor: Acceptor
+  readonly #figures: Figures
   readonly #ended = Promise.withResolvers<EndReason>()
   /** Closed in reverse order of opening. */
   readonly #owned = new AsyncDisposableStack()
   #app: App
   #specs: readonly ListenerSpec[]
   #addresses: readonly OpenAddress[] = []
+  #adminUrls: readonly string[] = []
   #certificates: Certificates | undefined
   #stopping: Promise<void> | undefined
   #restarting: Promise<void> = Promise.resolve()
@@ -62,6 +67,8 @@ class Supervisor implements RunningApp {
       timing: this.#timing,
       say: (level, line) => this.#say(level, line),
     })
+    const { cells, instances, ledger } = this.#launcher
+    this.#figures = new Figures({ app, cells, instances, ledger, workers: () => this.workers })
   }
 
   get app(): App {
@@ -74,6 +81,14 @@ class Supervisor implements RunningApp {
 
   get workers(): readonly WorkerStatus[] {
     return this.#slots.map((slot) => slot.status)
+  }
+
+  get adminUrls(): readonly string[] {
+    return this.#adminUrls
+  }
+
+  status(): AppStatus {
+    return this.#figures.read()
   }
 
   get hung(): number {
@@ -117,6 +132,7 @@ class Supervisor implements RunningApp {
   async #open(): Promise<void> {
     this.#enterFolder()
     await this.#readCertificates()
+    await this.#openAdmin()
     const reusePort = this.plan.accept === 'reusePort'
     const ports = await reservePorts(this.plan.listeners, reusePort)
     this.#specs = ports.specs
@@ -141,6 +157,18 @@ class Supervisor implements RunningApp {
   async #readCertificates(): Promise<void> {
     const { tls } = this.#app.gateway
     if (tls !== undefined) this.#certificates = await Certificates.read(tls)
+  }
+
+  /** First, so that a start that does not come to its end can be looked at. */
+  async #openAdmin(): Promise<void> {
+    this.#own(this.#figures.watch())
+    const { adminFolder } = this.#options
+    const opening = openAdmin(this.#app, adminFolder, {
+      status: () => this.status(),
+      warn: (line) => this.#say('warn', line),
+    })
+    this.#own(() => opening.then((admin) => admin.close()).catch(() => {}))
+    this.#adminUrls = (await opening).urls
   }
 
   async #startWorkers(): Promise<void> {
