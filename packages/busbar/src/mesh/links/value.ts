@@ -3,7 +3,7 @@ import { toTagged } from '../../contract/value/encode.ts'
 import { Uncarriable } from '../../contract/value/kinds.ts'
 import { maxValue } from './limits.ts'
 
-/** A value as it goes over links: it shares nothing with the value any more, and may be sent more than once. */
+/** A value as it goes over links, which shares nothing with what was given. Its bytes go with it: it is sent once. */
 export class Carried {
   /** Undefined for undefined. */
   readonly text: string | undefined
@@ -14,6 +14,13 @@ export class Carried {
     this.text = text
     this.isTagged = isTagged
     this.bytes = bytes
+  }
+
+  /** For those who may have to send it again. */
+  copy(): Carried {
+    if (this.bytes.length === 0) return this
+    const copies = this.bytes.map((part) => new Uint8Array(part))
+    return new Carried(this.text, this.isTagged, copies)
   }
 }
 

@@ -1,16 +1,21 @@
+import type { CallOrigin } from '../../contract/call.ts'
 import type { CallOptions } from '../../contract/calls.ts'
 import type { Contract } from '../../contract/contract.ts'
-import type { CallOrigin } from '../../contract/call.ts'
 import { BusbarError } from '../../contract/errors.ts'
 import { deferredStream } from '../../contract/host/deferred-stream.ts'
-import { serviceUnknown } from '../../contract/host/host.ts'
+import { serviceUnknown, type TypedHost } from '../../contract/host/host.ts'
 import type { HostedMethod } from '../../contract/host/hosted-method.ts'
-import { offerMesh, type Transport } from '../../contract/transport.ts'
-import { reasonUnreachable } from '../refusals.ts'
+import type { Method } from '../../contract/method.ts'
+import { type BoundMethod, offerMesh, type Transport } from '../../contract/transport.ts'
+import type { LocalEndpoint, RemoteEndpoint } from '../endpoint.ts'
 import { MeasuredCall, type Meter } from '../meter.ts'
+import { reasonUnreachable } from '../refusals.ts'
 import type { Router } from '../router.ts'
 import { currentScope } from '../scope.ts'
 import { currentCall } from './contexts.ts'
+import { type Elsewhere, RemoteCall } from './remote-call.ts'
+import { RemoteMethod } from './remote-method.ts'
+import { RemoteStream } from './remote-stream.ts'
 
 export interface TypedMesh {
   readonly router: Router
@@ -24,12 +29,15 @@ export interface TypedMesh {
 
 /** Lets `client(contract)` in this thread reach the app's typed services. Disposing takes them away again. */
 export function offerTypedCalls(mesh: TypedMesh): Disposable {
-  const withdraw = offerMesh({ transport: (service) => new LocalTransport(mesh, service) })
+  const withdraw = offerMesh({ transport: (service) => new MeshTransport(mesh, service) })
   return { [Symbol.dispose]: withdraw }
 }
 
-/** Within one thread a call is a function call: nothing is copied, queued or waited for. */
-class LocalTransport implements Transport {
+/**
+ * Within one thread a call is a function call: nothing is copied, queued or waited for. To other workers it goes by their
+ * link.
+ */
+class MeshTransport implements Transport {
   readonly #mesh: TypedMesh
   readonly #service: string | undefined
 
@@ -38,20 +46,21 @@ class LocalTransport implements Transport {
     this.#service = service
   }
 
-  bind(contract: Contract, name: string, method: { readonly kind: string } | undefined): ReturnType<Transport['bind']> {
-    const service = this.#service ?? contract.name
-    const { meter } = this.#mesh
-    const checked = this.#mesh.validate === 'always'
-    const find = this.#finder(service, name)
+  bind(contract: Contract, name: string, method: Method | undefined): BoundMethod {
+    const bound = new MeshMethod(this.#mesh, this.#service ?? contract.name, name, method)
     if (method?.kind === 'stream')
-      return (input, options) => openStream(find, input, this.#origin(service, options), checked)
+      return (input, options) => {
+        const origin = bound.origin(options)
+        return deferredStream(async () => bound.stream(input, origin))
+      }
+    const { meter } = this.#mesh
     return (input, options) => {
       try {
-        const origin = this.#origin(service, options)
+        const origin = bound.origin(options)
         const weight = meter?.next() ?? 0
-        if (weight === 0) return find().call(input, origin, checked)
-        const measured = new MeasuredCall(meter!, origin.caller, service, weight)
-        const answer = find().call(input, origin, checked)
+        if (weight === 0) return bound.call(input, origin)
+        const measured = new MeasuredCall(meter!, origin.caller, bound.service, weight)
+        const answer = bound.call(input, origin)
         answer.then(measured.end, measured.end)
         return answer
       } catch (error) {
@@ -63,27 +72,48 @@ class LocalTransport implements Transport {
   async close(): Promise<void> {
     // The services are the app's.
   }
+}
 
-  /** Remembers the instance that answered last: only when there is another one is the method looked up again. */
-  #finder(service: string, name: string): () => HostedMethod {
-    const { router } = this.#mesh
-    let host: unknown
-    let hosted: HostedMethod | undefined
-    return () => {
-      const endpoint = router.find(service)
-      if (hosted !== undefined && endpoint?.at === 'here' && endpoint.typed === host) return hosted
-      if (endpoint?.at !== 'here') throw notServing(router, service)
-      if (endpoint.typed === undefined) throw notTyped(service)
-      host = endpoint.typed
-      return (hosted = endpoint.typed.method(name))
-    }
+/** One method of a service, wherever that is at the moment. */
+class MeshMethod {
+  readonly service: string
+  readonly #mesh: TypedMesh
+  readonly #name: string
+  readonly #method: Method | undefined
+  readonly #remote: RemoteMethod
+  readonly #checked: boolean
+  /** The instance in this thread that answered last: only when there is another one is the method looked up again. */
+  #host: TypedHost | undefined
+  #hosted: HostedMethod | undefined
+
+  constructor(mesh: TypedMesh, service: string, name: string, method: Method | undefined) {
+    this.service = service
+    this.#mesh = mesh
+    this.#name = name
+    this.#method = method
+    this.#remote = new RemoteMethod(service, name, method)
+    this.#checked = mesh.validate === 'always'
+  }
+
+  call(input: unknown, origin: CallOrigin): Promise<unknown> {
+    const endpoint = this.#find(input)
+    if (endpoint.at === 'here') return this.#local(endpoint).call(input, origin, this.#checked)
+    const remote = this.#remote
+    return new RemoteCall(remote, origin, remote.carry(input), endpoint, this.#elsewhere(input, origin)).answer
+  }
+
+  stream(input: unknown, origin: CallOrigin): AsyncIterator<unknown> {
+    const endpoint = this.#find(input)
+    if (endpoint.at === 'link') return new RemoteStream(this.#remote, origin, this.#remote.carry(input), endpoint)
+    const hosted = this.#local(endpoint)
+    return hosted.stream(input, hosted.open(origin), this.#checked)
   }
 
   /** What a call inherits from the code that makes it. */
-  #origin(service: string, options: CallOptions | undefined): CallOrigin {
+  origin(options: CallOptions | undefined): CallOrigin {
     const scope = currentScope()
     const hops = (scope?.hops ?? 0) + 1
-    if (hops > this.#mesh.maxHops) throw hopLimit(service, this.#mesh.maxHops)
+    if (hops > this.#mesh.maxHops) throw hopLimit(this.service, this.#mesh.maxHops)
     return {
       parent: currentCall(scope),
       caller: scope?.service,
@@ -93,18 +123,43 @@ class LocalTransport implements Transport {
       metadata: options?.metadata,
     }
   }
+
+  /** Throws what the caller is told when there is none. */
+  #find(input: unknown): LocalEndpoint | RemoteEndpoint {
+    const { router } = this.#mesh
+    const endpoint = router.find(this.service, this.#method?.key && { key: this.#keyOf(input) })
+    if (endpoint === undefined) throw notServing(router, this.service)
+    if (endpoint.at === 'tcp' || !isTyped(endpoint)) throw notTyped(this.service)
+    return endpoint
+  }
+
+  #local({ typed }: LocalEndpoint): HostedMethod {
+    if (this.#hosted !== undefined && this.#host === typed) return this.#hosted
+    this.#host = typed
+    return (this.#hosted = typed!.method(this.#name))
+  }
+
+  #elsewhere(input: unknown, origin: CallOrigin): Elsewhere {
+    return (not, timeLeft) => {
+      const next = this.#mesh.router.find(this.service, { not, key: this.#keyOf(input) })
+      if (next?.at !== 'here') return next?.at === 'link' && isTyped(next) ? next : undefined
+      return this.#local(next).call(input, { ...origin, timeout: timeLeft }, this.#checked)
+    }
+  }
+
+  /** An input that has no key is for its schema to refuse, wherever that is asked. */
+  #keyOf(input: unknown): string | undefined {
+    try {
+      const key = this.#method?.key?.(input as never)
+      return key === undefined ? undefined : String(key)
+    } catch {
+      return undefined
+    }
+  }
 }
 
-function openStream(
-  find: () => HostedMethod,
-  input: unknown,
-  origin: CallOrigin,
-  checked: boolean,
-): AsyncIterable<unknown> {
-  return deferredStream(async () => {
-    const hosted = find()
-    return hosted.stream(input, hosted.open(origin), checked)
-  })
+function isTyped({ typed }: LocalEndpoint | RemoteEndpoint): boolean {
+  return typed !== undefined && typed !== false
 }
 
 function notServing(router: Router, service: string): BusbarError {

@@ -2,6 +2,7 @@ import { describe, it } from 'node:test'
 import { TestLog } from './backend.ts'
 import { fetched } from './backends/fetch.ts'
 import { http } from './backends/http.ts'
+import { byThread, byUnix } from './backends/link.ts'
 import { inDevelopment, inProduction } from './backends/local.ts'
 import { meshInDevelopment, meshInProduction } from './backends/mesh.ts'
 import { calls } from './cases/calls.ts'
@@ -10,7 +11,16 @@ import { streams } from './cases/streams.ts'
 import { values } from './cases/values.ts'
 import { Diary, implementProbe } from './contract.ts'
 
-for (const backend of [inDevelopment, inProduction, meshInDevelopment, meshInProduction, http, fetched])
+for (const backend of [
+  inDevelopment,
+  inProduction,
+  meshInDevelopment,
+  meshInProduction,
+  byThread,
+  byUnix,
+  http,
+  fetched,
+])
   describe(`typed calls by ${backend.name}`, () => {
     for (const [name, run] of Object.entries({ ...calls, ...values, ...endings, ...streams }))
       it(name, async () => {
