@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isIPv6, Server as NetServer, type AddressInfo, type Socket } from 'node:net'
 import type { Address, App } from '../config/app.ts'
-import type { BusbarError, ErrorCode } from '../contract/errors.ts'
+import { BusbarError, type ErrorCode } from '../contract/errors.ts'
 import { listenVirtually, type VirtualListener } from '../mesh/listener.ts'
 import type { HttpMesh } from '../mesh/mesh.ts'
 import type { Meter } from '../mesh/meter.ts'
@@ -14,6 +14,7 @@ import { problemOf, type ClientError } from './client-error.ts'
 import { Connections } from './connections.ts'
 import { Director, malformed, prepare, tooLarge, unavailable } from './director.ts'
 import { Flights, type Flight } from './flights.ts'
+import { forward } from './forward.ts'
 import {
   handOver,
   handOverUpgrade,
@@ -24,6 +25,7 @@ import {
 } from './handover.ts'
 import { OpenApiPages } from './openapi/openapi.ts'
 import { relay } from './relay.ts'
+import { relayUpgrade } from './relay-upgrade.ts'
 import { problemText, type Problem } from './problem.ts'
 import { createServer, secureContext } from './server.ts'
 
@@ -205,8 +207,17 @@ class HttpGateway implements Gateway {
     limitUnknownLength(req, maxBodySize, () => connection.breakOff(tooLarge(maxBodySize), res))
     if (takesOurObjects(endpoint)) {
       this.#flights.handedOver(flight, endpoint.count)
-      handOver(endpoint, way, event, req, res)
-    } else relay(this.#mesh, way, req, res, () => connection.breakOff(hangUp(way.service, 'SERVICE_HANGUP'), res))
+      return handOver(endpoint, way, event, req, res)
+    }
+    const onLost = (error: Error): void => this.#lost(flight, way.service, error)
+    if (endpoint.at !== 'link' || !forward(endpoint, way, req, res, onLost)) relay(this.#mesh, way, req, res, onLost)
+  }
+
+  /** A service elsewhere has given no answer, and will not. */
+  #lost({ req, res, connection }: Flight, service: string, error: Error): void {
+    const { status, code } = lossOf(error)
+    if (status === 503) answerProblem(req, res, { ...unavailable(service), code })
+    else connection.breakOff(hangUp(service, code), res)
   }
 
   /** As Node decides it, but for the service's own server: without an `upgrade` listener there, it is a plain request. */
@@ -221,11 +232,12 @@ class HttpGateway implements Gateway {
     const connection = this.#connections.of(socket)
     if (direction.problem !== undefined || connection === undefined)
       return refuse(socket, direction.problem ?? stopping)
-    if (direction.endpoint.at !== 'here') return refuse(socket, unavailable(direction.way.service))
+    const { way, endpoint } = direction
     connection.state = 'upgraded'
     this.#connections.settle()
-    prepare(req, direction.way)
-    handOverUpgrade(direction.endpoint, direction.way, req, socket, head)
+    prepare(req, way)
+    if (endpoint.at === 'here') handOverUpgrade(endpoint, way, req, socket, head)
+    else relayUpgrade(this.#mesh, way, req, socket, head, () => refuse(socket, hangUp(way.service, 'SERVICE_HANGUP')))
   }
 
   #onClientError(error: ClientError, socket: Socket): void {
@@ -256,6 +268,14 @@ const stopping: Problem = {
 
 function hangUp(service: string | undefined, code: ErrorCode): Problem {
   return { code, detail: `Service "${service}" ended before it had answered`, more: { service } }
+}
+
+/** What a client is told of it: that nobody serves, or that somebody did until now. */
+function lossOf(error: Error): { status: number; code: ErrorCode } {
+  if (BusbarError.is(error) && (error.status === 502 || error.status === 503)) return error
+  return (error as NodeJS.ErrnoException).code === 'ECONNREFUSED'
+    ? { status: 503, code: 'SERVICE_UNAVAILABLE' }
+    : { status: 502, code: 'SERVICE_HANGUP' }
 }
 
 /** For sockets that are no longer HTTP's. */

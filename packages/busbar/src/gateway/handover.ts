@@ -1,6 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Endpoint, LocalEndpoint } from '../mesh/endpoint.ts'
+import { hasBody } from './relay.ts'
 import type { Way } from './routes.ts'
 
 /** Part of Node's HTTP servers since 24.9, and not in its types yet. */
@@ -32,9 +33,13 @@ export function handOver(
   inService(endpoint, way, () => server.emit(heard ? event : 'request', req, res))
 }
 
-/** Whether the service takes the upgrade; else Node treats it as a plain request. The choice is its server's (Node 24.9). */
-export function takesUpgrade(endpoint: Endpoint, req: IncomingMessage): endpoint is LocalEndpoint {
-  if (endpoint.at !== 'here') return false
+/**
+ * Whether the service takes the upgrade; else Node treats it as a plain request. The choice is its server's (Node 24.9).
+ * One elsewhere is asked by making the request; but not for a change to HTTP/2, which clients offer with any request and
+ * Node's servers do not take (RFC 9113 has dropped it), nor for what has a body.
+ */
+export function takesUpgrade(endpoint: Endpoint, req: IncomingMessage): boolean {
+  if (endpoint.at !== 'here') return !hasBody(req) && req.headers.upgrade?.toLowerCase() !== 'h2c'
   const { server } = endpoint
   return (server as Partial<UpgradeChooser>).shouldUpgradeCallback?.(req) ?? false
 }

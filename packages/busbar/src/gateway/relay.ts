@@ -3,6 +3,7 @@ import { Socket } from 'node:net'
 import { pipeline } from 'node:stream'
 import { connectToService } from '../mesh/bytes/connect.ts'
 import type { HttpMesh } from '../mesh/mesh.ts'
+import { endToEnd, pairs } from './end-to-end.ts'
 import type { Way } from './routes.ts'
 
 /**
@@ -15,7 +16,7 @@ export function relay(
   { service }: Way,
   req: IncomingMessage,
   res: ServerResponse,
-  onLost: () => void,
+  onLost: (error: Error) => void,
 ): void {
   // No agent at all: one would keep the connection for itself, and make it its own way.
   const outgoing = request({
@@ -23,20 +24,20 @@ export function relay(
     setHost: false,
     method: req.method,
     path: req.url,
-    headers: passedOn(req.rawHeaders),
+    headers: endToEnd(req.rawHeaders),
   })
   outgoing.useChunkedEncodingByDefault = hasBody(req)
   outgoing.on('continue', () => res.writeContinue())
   outgoing.on('information', ({ statusCode, headers }) => statusCode === 103 && res.writeEarlyHints(headers as never))
   outgoing.on('response', (incoming) => passBack(incoming, res))
-  outgoing.on('error', () => (res.headersSent ? res.destroy() : onLost()))
+  outgoing.on('error', (error) => (res.headersSent ? res.destroy() : onLost(error)))
   sendBody(req, outgoing)
   // The caller gave up: so does the service's.
   res.once('close', () => outgoing.destroy())
 }
 
-function openConnection(mesh: HttpMesh, service: string): Socket {
-  const socket = new Socket()
+export function openConnection(mesh: HttpMesh, service: string): Socket {
+  const socket = new Socket({ allowHalfOpen: true })
   connectToService(mesh, service, 80, socket)
   return socket
 }
@@ -52,7 +53,7 @@ function sendBody(req: IncomingMessage, outgoing: ClientRequest): void {
 }
 
 function passBack(incoming: IncomingMessage, res: ServerResponse): void {
-  res.writeHead(incoming.statusCode!, incoming.statusMessage, passedOn(incoming.rawHeaders))
+  res.writeHead(incoming.statusCode!, incoming.statusMessage, endToEnd(incoming.rawHeaders))
   incoming.once('end', () => {
     const trailers = pairs(incoming.rawTrailers)
     if (trailers.length > 0) res.addTrailers(trailers)
@@ -60,21 +61,6 @@ function passBack(incoming: IncomingMessage, res: ServerResponse): void {
   pipeline(incoming, res, (error) => error && res.destroy())
 }
 
-/** Of one hop only (RFC 9110, 7.6.1). The framing is stated anew by Node, from `content-length` or by chunks. */
-const hopByHop = new Set(['connection', 'keep-alive', 'proxy-connection', 'te', 'upgrade'])
-
-function passedOn(raw: readonly string[]): string[] {
-  const named = pairs(raw).find(([name]) => name.toLowerCase() === 'connection')?.[1]
-  const dropped = new Set([...hopByHop, ...(named?.toLowerCase().split(/\s*,\s*/) ?? [])])
-  return pairs(raw)
-    .filter(([name]) => !dropped.has(name.toLowerCase()))
-    .flat()
-}
-
-function pairs(raw: readonly string[]): [string, string][] {
-  return raw.flatMap((name, at) => (at % 2 === 0 ? [[name, raw[at + 1]!] as [string, string]] : []))
-}
-
-function hasBody(req: IncomingMessage): boolean {
+export function hasBody(req: IncomingMessage): boolean {
   return req.headers['content-length'] !== undefined || req.headers['transfer-encoding'] !== undefined
 }

@@ -7,7 +7,9 @@ import { takeHandle } from '../../src/mesh/listener.ts'
 import { Router } from '../../src/mesh/router.ts'
 import { WorkerCells, createCells } from '../../src/shared/cells.ts'
 import type { TlsMaterial } from '../../src/shared/control.ts'
+import { way } from './byte-mesh.ts'
 import { TestEndpoint } from './endpoint.ts'
+import { elsewhere } from './linked.ts'
 
 export interface GatewaySetup {
   /** Programs by name; by default each has the route `/<name>`. */
@@ -27,6 +29,7 @@ export class TestGateway implements AsyncDisposable {
   readonly cells = new WorkerCells(createCells(1), 0)
   readonly logged: string[] = []
   readonly #listener: NetServer
+  readonly #links = new DisposableStack()
   readonly #scheme: 'http' | 'https'
 
   private constructor(setup: GatewaySetup) {
@@ -34,7 +37,8 @@ export class TestGateway implements AsyncDisposable {
     for (const [name, program] of Object.entries(setup.services)) {
       const endpoint = new TestEndpoint(name, program)
       this.endpoints.set(name, endpoint)
-      this.router.add(endpoint)
+      if (way.overLink) this.router.addRemote(this.#links.use(elsewhere(endpoint)))
+      else this.router.add(endpoint)
     }
     this.gateway = createGateway({
       app: appOf(setup),
@@ -81,6 +85,7 @@ export class TestGateway implements AsyncDisposable {
     this.#listener.close()
     this.gateway.destroy()
     for (const endpoint of this.endpoints.values()) await endpoint[Symbol.asyncDispose]()
+    this.#links.dispose()
   }
 }
 

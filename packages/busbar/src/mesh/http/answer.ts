@@ -44,6 +44,10 @@ function refusalOf(
   return isRequestValue(payload) ? undefined : malformed('the request', service)
 }
 
-function requestOf({ method }: CallHead, [path, lines, body]: RequestValue, ended: boolean): ExchangeRequest {
-  return { method, path, rawHeaders: fromLines(lines), body, streamed: !ended }
+function requestOf(
+  { method }: CallHead,
+  [path, lines, body, originalUrl]: RequestValue,
+  ended: boolean,
+): ExchangeRequest {
+  return { method, path, rawHeaders: fromLines(lines), body, streamed: !ended, originalUrl }
 }

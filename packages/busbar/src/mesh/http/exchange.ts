@@ -28,6 +28,8 @@ export interface ExchangeRequest {
   readonly body: string | Uint8Array | null
   /** The body will come chunk by chunk, by {@link Exchange.write} and {@link Exchange.end}. */
   readonly streamed: boolean
+  /** The path before the gateway cut its prefix off: `req.originalUrl` for the program. */
+  readonly originalUrl?: string | undefined
 }
 
 export interface ResponseHead {

@@ -42,10 +42,10 @@ export class LinkExchange extends Answer implements Exchange, ChannelHandler {
     handler: ExchangeHandler,
   ) {
     super(handler)
-    const { path, rawHeaders, streamed } = request
+    const { streamed } = request
     const body = request.body === null || request.body.length === 0 ? null : request.body
     const apart = streamed || (body !== null && body.length > pieceSize)
-    const payload: RequestValue = [path, toLines(rawHeaders), apart ? null : carriedBody(body)]
+    const payload = payloadOf(request, apart ? null : carriedBody(body))
     this.#service = endpoint.service
     this.#left = streamed && contentLength >= 0 ? contentLength : Infinity
     this.#channel = endpoint.link.open(headOf(request, scope), payload, !apart, this)
@@ -139,6 +139,11 @@ export class LinkExchange extends Answer implements Exchange, ChannelHandler {
     this.putFailure(error)
     this.#channel.cancel(error.toRecord())
   }
+}
+
+function payloadOf({ path, rawHeaders, originalUrl }: ExchangeRequest, body: Chunk | null): RequestValue {
+  const lines = toLines(rawHeaders)
+  return originalUrl === undefined ? [path, lines, body] : [path, lines, body, originalUrl]
 }
 
 function headOf({ method }: ExchangeRequest, { service, hops }: Scope): CallHead {
