@@ -6,3 +6,12 @@ export { shared } from './state/shared.ts'
 export type { Atomic } from './state/atomic.ts'
 export type { Counter } from './state/counter.ts'
 export type { Held, Mutex, WaitOptions } from './state/mutex.ts'
+export {
+  createOffload,
+  offload,
+  type Offload,
+  type OffloadOptions,
+  type OffloadPool,
+  type OffloadPoolOptions,
+} from './offload/offload.ts'
+export type { TaskContext } from './offload/thread/running-task.ts'

@@ -13,7 +13,14 @@ const manifest = JSON.parse(await readFile(new URL('../../package.json', import.
 
 // Whoever changes one of these lists changes what users rely on: it belongs into CHANGELOG.md.
 test('the package exports these values', () => {
-  assert.deepEqual(Object.keys(busbar).toSorted(), ['BusbarError', 'defineApp', 'errorTable', 'shared'])
+  assert.deepEqual(Object.keys(busbar).toSorted(), [
+    'BusbarError',
+    'createOffload',
+    'defineApp',
+    'errorTable',
+    'offload',
+    'shared',
+  ])
 })
 
 test('busbar/contract and busbar/client export these values', () => {
@@ -28,10 +35,12 @@ test('the package exports these types', () => {
   const types = lists.map((name) => name.replace('type ', '').trim()).filter((name) => name !== '')
   assert.deepEqual(
     new Set(types),
-    new Set([
-      ...['App', 'AppConfig', 'ConfigContext', 'ConfigFunction', 'ErrorCode'],
-      ...['Atomic', 'Counter', 'Held', 'Mutex', 'WaitOptions'],
-    ]),
+    new Set(
+      (
+        'App AppConfig ConfigContext ConfigFunction ErrorCode Atomic Counter Held Mutex WaitOptions ' +
+        'Offload OffloadOptions OffloadPool OffloadPoolOptions TaskContext'
+      ).split(' '),
+    ),
   )
 })
 

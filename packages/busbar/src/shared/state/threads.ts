@@ -88,14 +88,19 @@ export class Threads {
     return this.#slot(identity) + cell.bell
   }
 
-  setPooled(identity: Identity, threads: number): void {
-    Atomics.store(this.#cells, this.#slot(identity) + cell.pooled, threads)
+  addPooled(identity: Identity, by: 1 | -1): void {
+    Atomics.add(this.#cells, this.#slot(identity) + cell.pooled, by)
+  }
+
+  /** Threads of `offload` that this thread has started. */
+  pooledOf(identity: Identity): number {
+    return Atomics.load(this.#cells, this.#slot(identity) + cell.pooled)
   }
 
   /** Threads of `offload` in the whole process. A thread that died took those it had started along. */
   get pooled(): number {
     let sum = 0
-    for (const identity of this.#living()) sum += Atomics.load(this.#cells, this.#slot(identity) + cell.pooled)
+    for (const identity of this.#living()) sum += this.pooledOf(identity)
     return sum
   }
 

@@ -1,0 +1,31 @@
+import { BusbarError } from '../../contract/errors.ts'
+import type { TaskContext } from './running-task.ts'
+
+export type Task = (input: unknown, context: TaskContext) => unknown
+
+/** By URL. One that is being loaded, or could not be, is a promise. */
+const tasks = new Map<string, Task | Promise<Task>>()
+
+/** The default export of a module, which is loaded once in this thread. */
+export function loadTask(module: string): Task | Promise<Task> {
+  const known = tasks.get(module)
+  if (known !== undefined) return known
+  const loading = load(module)
+  tasks.set(module, loading)
+  loading.then(
+    (task) => tasks.set(module, task),
+    // Whatever was missing may be there the next time.
+    () => tasks.delete(module),
+  )
+  return loading
+}
+
+async function load(module: string): Promise<Task> {
+  const { default: task } = (await import(module)) as { default?: unknown }
+  if (typeof task === 'function') return task as Task
+  const found = task === undefined ? 'no default export' : `a default export that is ${typeof task}`
+  throw new BusbarError('TASK_INVALID', {
+    message: `${module} has ${found}`,
+    hint: 'export default (input, { signal }) => result',
+  })
+}
