@@ -4,7 +4,7 @@ import { callFrame, closeFrame, drainFrame, errorFrame, frameTypes, pingFrame, p
 import { maxCalls } from './limits.ts'
 import type { Answerer, CallHead, Channel, ChannelHandler, Link } from './link.ts'
 import { Outbox } from './outbox.ts'
-import { type Packet, type Pipe, type PipeListener, ProtocolError } from './pipe.ts'
+import { type EndCode, type Packet, type Pipe, type PipeListener, ProtocolError } from './pipe.ts'
 import { countAt, framesOf, headOf, recordAt, valueAt, type Frame } from './read.ts'
 import { Silence } from './silence.ts'
 import { type Carried, carry } from './value.ts'
@@ -136,8 +136,8 @@ class LiveLink implements Link, Line, PipeListener {
     for (const channel of blocked) channel.unblock()
   }
 
-  onClose(reason: string | undefined): void {
-    if (this.#state.is !== 'closed') this.#end(lost(this.peer, reason ?? 'has closed the link'))
+  onClose(reason = 'has closed the link', code: EndCode = 'LINK_LOST'): void {
+    if (this.#state.is !== 'closed') this.#end({ ...lost(this.peer, reason), code })
   }
 
   /** Handlers do not throw. One that does takes its own call along, and none of the others. */

@@ -20,11 +20,14 @@ export interface Pipe {
   close(): void
 }
 
+/** Whether the worker is gone, or only what was between. Default: LINK_LOST. */
+export type EndCode = 'WORKER_DIED' | 'LINK_LOST'
+
 export interface PipeListener {
   onPacket(packet: Packet): void
   onDrain(): void
-  /** Once. `reason`: what is wrong, in a sentence without a subject; undefined where the other end closed in order. */
-  onClose(reason: string | undefined): void
+  /** Once. `reason`: what the other end did, in a sentence without a subject; undefined where it closed in order. */
+  onClose(reason: string | undefined, code?: EndCode): void
 }
 
 /** What a peer sent that no peer may send: the link ends. Its message is a sentence without a subject. */

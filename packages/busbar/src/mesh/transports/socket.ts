@@ -4,7 +4,7 @@ import { BusbarError } from '../../contract/errors.ts'
 import { type Hello, helloPacket, readHello } from '../links/hello.ts'
 import { helloTime, maxHello, maxPacket, maxUnderWay } from '../links/limits.ts'
 import { encodePacket, PacketReader } from '../links/packets.ts'
-import { type Packet, type Pipe, type PipeListener, ProtocolError } from '../links/pipe.ts'
+import { type EndCode, type Packet, type Pipe, type PipeListener, ProtocolError } from '../links/pipe.ts'
 
 export interface Greeted {
   readonly pipe: Pipe
@@ -42,6 +42,9 @@ type State =
   | { readonly is: 'open'; readonly listener: PipeListener }
   | { readonly is: 'closed' }
 
+/** On one machine nothing comes between two workers: a connection ends with one of them. */
+const gone: EndCode = 'WORKER_DIED'
+
 /** Milliseconds in which a closed pipe must have got rid of what was sent before. */
 const lingering = 1_000
 
@@ -56,9 +59,9 @@ class SocketPipe implements Pipe {
     socket.on('data', (slice: Buffer) => this.#read(slice))
     socket.on('drain', () => this.#drained())
     socket.once('error', (error: NodeJS.ErrnoException) =>
-      this.fail(`is not reachable (${error.code ?? error.message})`),
+      this.fail(`is not reachable (${error.code ?? error.message})`, gone),
     )
-    socket.once('close', () => this.fail('has ended without a word'))
+    socket.once('close', () => this.fail('has ended without a word', gone))
   }
 
   /** The hello. Rejects with what is wrong, in a sentence without a subject. */
@@ -69,7 +72,7 @@ class SocketPipe implements Pipe {
 
   open(listener: PipeListener): void {
     const before = this.#state
-    if (before.is !== 'unheard') return process.nextTick(() => listener.onClose('has ended without a word'))
+    if (before.is !== 'unheard') return process.nextTick(() => listener.onClose('has ended without a word', gone))
     this.#state = { is: 'open', listener }
     for (const packet of before.came) listener.onPacket(packet)
     this.#socket.resume()
@@ -97,10 +100,10 @@ class SocketPipe implements Pipe {
   }
 
   /** `reason`: undefined where it ends in order. */
-  fail(reason: string | undefined): void {
+  fail(reason: string | undefined, code?: EndCode): void {
     const before = this.#state
     this.#state = { is: 'closed' }
-    if (before.is === 'open') before.listener.onClose(reason)
+    if (before.is === 'open') before.listener.onClose(reason, code)
     if (before.is === 'greeting') before.first.reject(new ProtocolError(reason))
     // Whatever comes from now on is nobody's.
     this.#socket.resume()

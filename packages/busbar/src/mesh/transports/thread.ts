@@ -30,7 +30,7 @@ class ThreadPipe implements Pipe {
 
   open(listener: PipeListener): void {
     // Told once, and not at all for a port that was closed before.
-    this.#port.once('close', () => listener.onClose('has ended without a word'))
+    this.#port.once('close', () => listener.onClose('has ended without a word', 'WORKER_DIED'))
     this.#port.once('messageerror', () => this.#port.close())
     this.#port.on('message', (message: Message) => {
       if (typeof message === 'number') return this.#told(message, listener)

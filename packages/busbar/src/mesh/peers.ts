@@ -1,0 +1,170 @@
+import { BusbarError, type ErrorRecord } from '../contract/errors.ts'
+import type { InstanceSpec, PeerSpec, PeerWay } from '../shared/control.ts'
+import type { EndpointState, RemoteEndpoint, TcpEndpoint } from './endpoint.ts'
+import type { Hello } from './links/hello.ts'
+import { helloTime, maxSilence } from './links/limits.ts'
+import type { Answerer, Link } from './links/link.ts'
+import { createLink } from './links/live-link.ts'
+import { PendingPipe } from './links/pending.ts'
+import type { Pipe } from './links/pipe.ts'
+import type { Router } from './router.ts'
+import { type Greeted } from './transports/socket.ts'
+import { threadPipe } from './transports/thread.ts'
+import { dialUnix, type LinkListener, listenUnix } from './transports/unix.ts'
+
+export interface PeersOptions extends Hello {
+  readonly router: Router
+  readonly answer: Answerer
+  /** Where other workers dial this one; undefined where all of them have a port to it, or are dialled. */
+  readonly listenAt: string | undefined
+}
+
+interface Peer {
+  readonly spec: PeerSpec
+  /** Undefined for a command, which knows of no links. */
+  readonly link: Link | undefined
+  readonly endpoints: (Changing<RemoteEndpoint> | Changing<TcpEndpoint>)[]
+  isLeaving: boolean
+}
+
+type Changing<T> = Omit<T, 'state'> & { state: EndpointState }
+
+/** The other workers, as the supervisor tells of them: one link to each, and their instances in the router. */
+export class Peers {
+  readonly #options: PeersOptions
+  readonly #peers = new Map<number, Peer>()
+  /** Of those who will dial, and of those who have before anybody told of them. */
+  readonly #expected = new Map<number, PendingPipe>()
+  readonly #early = new Map<number, Pipe>()
+  #listener: LinkListener | undefined
+
+  constructor(options: PeersOptions) {
+    this.#options = options
+  }
+
+  /** Takes links, where others dial this worker. Rejects with Node's own error where the path cannot be had. */
+  async listen(): Promise<void> {
+    const { listenAt } = this.#options
+    if (listenAt === undefined) return
+    this.#listener = await listenUnix(listenAt, this.#options, (greeted) => this.#dialled(greeted))
+  }
+
+  join(spec: PeerSpec): void {
+    const pipe = this.#pipeTo(spec.worker, spec.way)
+    const peer: Peer = { spec, link: pipe && this.#link(spec, pipe), endpoints: [], isLeaving: false }
+    this.#peers.set(spec.worker, peer)
+    for (const service of spec.services) this.serves(spec.worker, service)
+  }
+
+  serves(worker: number, { name: service, typed, index }: InstanceSpec): void {
+    const peer = this.#peers.get(worker)
+    if (peer === undefined || peer.isLeaving) return
+    const { row, way } = peer.spec
+    const state = 'serving' as EndpointState
+    if (way.by === 'tcp') this.#add(peer, { at: 'tcp', service, index, state, host: way.host, port: way.port })
+    else this.#add(peer, { at: 'link', service, worker, index, state, link: peer.link!, typed, row })
+  }
+
+  /** First when it drains, and then when it is gone; one that dies drains not. */
+  leave(worker: number, reason: ErrorRecord): void {
+    const peer = this.#peers.get(worker)
+    if (peer === undefined) return
+    this.#withdraw(peer)
+    if (peer.isLeaving || peer.link === undefined) this.#forget(worker, reason)
+    else peer.isLeaving = true
+  }
+
+  /** This worker takes no new calls; those in flight go on, and may call others. */
+  drain(): void {
+    for (const { link } of this.#peers.values()) link?.drain()
+  }
+
+  /** Fails what is in flight in either direction, with `reason`. */
+  async close(reason: ErrorRecord): Promise<void> {
+    // Each leaves the list as it goes, which a Map's iteration allows.
+    for (const worker of this.#peers.keys()) this.#forget(worker, reason)
+    for (const pipe of this.#early.values()) pipe.close()
+    await this.#listener?.close()
+  }
+
+  #link({ worker, way }: PeerSpec, pipe: Pipe): Link {
+    const { answer } = this.#options
+    // A port ends with its thread. A socket may be open for ever to a process that does not run any more.
+    const silence = way.by === 'thread' ? {} : { silence: maxSilence }
+    const link = createLink(pipe, { peer: worker, answer, ...silence })
+    void link.closed.then((reason) => this.#forget(worker, reason))
+    return link
+  }
+
+  #pipeTo(worker: number, way: PeerWay): Pipe | undefined {
+    switch (way.by) {
+      case 'thread':
+        return threadPipe(way.port)
+      case 'unix':
+        return this.#dial(worker, way.path)
+      case 'accept':
+        return this.#expect(worker)
+      case 'tcp':
+        return undefined
+    }
+  }
+
+  #dial(worker: number, path: string): Pipe {
+    const pending = new PendingPipe()
+    const dialling = dialUnix(path, this.#options).then(({ pipe, peer }) => {
+      if (peer !== worker) throw new BusbarError('LINK_LOST', { message: `worker ${peer} takes links at ${path}` })
+      if (!pending.fulfil(pipe)) pipe.close()
+    })
+    dialling.catch((error: unknown) => pending.fail(`cannot be dialled: ${BusbarError.from(error).message}`))
+    return pending
+  }
+
+  #expect(worker: number): Pipe {
+    const early = this.#early.get(worker)
+    if (early !== undefined) {
+      this.#early.delete(worker)
+      return early
+    }
+    const pending = new PendingPipe()
+    this.#expected.set(worker, pending)
+    setTimeout(() => pending.fail('has not dialled in time'), helloTime).unref()
+    return pending
+  }
+
+  #dialled({ pipe, peer }: Greeted): void {
+    const expected = this.#expected.get(peer)
+    this.#expected.delete(peer)
+    if (expected?.fulfil(pipe) === true) return
+    // Told of it or not, a worker has one link: another one is no worker's.
+    if (this.#peers.has(peer) || this.#early.has(peer)) return pipe.close()
+    this.#early.set(peer, pipe)
+    setTimeout(() => this.#dropEarly(peer, pipe), helloTime).unref()
+  }
+
+  #dropEarly(peer: number, pipe: Pipe): void {
+    if (this.#early.get(peer) !== pipe) return
+    this.#early.delete(peer)
+    pipe.close()
+  }
+
+  #add(peer: Peer, endpoint: Peer['endpoints'][number]): void {
+    peer.endpoints.push(endpoint)
+    this.#options.router.addRemote(endpoint)
+  }
+
+  #withdraw({ endpoints }: Peer): void {
+    for (const endpoint of endpoints.splice(0)) {
+      endpoint.state = 'stopped'
+      this.#options.router.removeRemote(endpoint)
+    }
+  }
+
+  #forget(worker: number, reason: ErrorRecord): void {
+    const peer = this.#peers.get(worker)
+    if (peer === undefined) return
+    this.#peers.delete(worker)
+    this.#expected.delete(worker)
+    this.#withdraw(peer)
+    peer.link?.close(reason)
+  }
+}

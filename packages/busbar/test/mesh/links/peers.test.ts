@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { MessageChannel } from 'node:worker_threads'
+import type { Answerer } from '../../../src/mesh/links/link.ts'
+import { Peers } from '../../../src/mesh/peers.ts'
+import { Router } from '../../../src/mesh/router.ts'
+import type { PeerWay } from '../../../src/shared/control.ts'
+import { ask, Callee, echo, Heard, head } from '../../support/links.ts'
+
+const shop = { name: 'shop', typed: true, index: 0 } as const
+const over = { code: 'SERVICE_UNAVAILABLE', message: 'the test is over' } as const
+
+class Worker {
+  readonly router = new Router(['shop', 'pages'])
+  readonly peers: Peers
+
+  constructor(worker: number, answer: Answerer = echo, listenAt?: string, secret = 's') {
+    this.peers = new Peers({ worker, secret, router: this.router, answer, listenAt })
+  }
+
+  /** How the mesh reaches the shop from here. */
+  get shop() {
+    const endpoint = this.router.find('shop')
+    return endpoint?.at === 'link' ? endpoint.link : undefined
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.peers.close(over)
+  }
+}
+
+function spec(worker: number, way: PeerWay, services: readonly (typeof shop)[] = []) {
+  return { worker, services, row: undefined, way }
+}
+
+async function folder(): Promise<AsyncDisposable & { readonly path: string }> {
+  const path = await mkdtemp(join(tmpdir(), 'busbar-peers-'))
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) }
+}
+
+describe('peers', () => {
+  it('of two threads are linked by the port that each gets, both ways', async () => {
+    await using one = new Worker(1)
+    await using other = new Worker(2)
+    const { port1, port2 } = new MessageChannel()
+    one.peers.join(spec(2, { by: 'thread', port: port1 }, [shop]))
+    other.peers.join(spec(1, { by: 'thread', port: port2 }))
+    assert.equal(await ask(one.shop!, 7), 7)
+    assert.equal(other.shop, undefined)
+    other.peers.serves(1, shop)
+    assert.equal(await ask(other.shop!, 8), 8)
+  })
+
+  it('of which one dials may call before the link is there, from both sides, in either order', async () => {
+    await using place = await folder()
+    const path = join(place.path, 'link')
+    for (const dialsFirst of [true, false]) {
+      await using dialling = new Worker(2)
+      await using dialled = new Worker(1, echo, path)
+      await dialled.peers.listen()
+      const dial = (): void => dialling.peers.join(spec(1, { by: 'unix', path }, [shop]))
+      const expect = (): void => dialled.peers.join(spec(2, { by: 'accept' }, [shop]))
+      if (dialsFirst) {
+        dial()
+        assert.equal(await Promise.race([ask(dialling.shop!, 'before'), turns()]), 'not yet')
+        expect()
+      } else {
+        expect()
+        dial()
+      }
+      assert.deepEqual(await Promise.all([ask(dialling.shop!, 1), ask(dialled.shop!, 2)]), [1, 2])
+    }
+  })
+
+  it('that drain get no new calls, finish theirs and may call themselves', async () => {
+    const callee = new Callee()
+    await using one = new Worker(1)
+    await using other = new Worker(2, callee.answer)
+    const { port1, port2 } = new MessageChannel()
+    one.peers.join(spec(2, { by: 'thread', port: port1 }, [shop]))
+    other.peers.join(spec(1, { by: 'thread', port: port2 }, [shop]))
+    const heard = new Heard()
+    one.shop!.open(head, 1, true, heard)
+    const { channel } = await callee.call()
+    one.peers.leave(2, { code: 'SERVICE_UNAVAILABLE', message: 'it drains' })
+    assert.equal(one.router.find('shop'), undefined)
+    assert.equal(await ask(other.shop!, 2), 2)
+    channel.reply('done', true)
+    assert.equal(await heard.over, undefined)
+    one.peers.leave(2, { code: 'WORKER_DIED', message: 'it has ended' })
+    await other.peers.close(over)
+  })
+
+  it('that end without a word fail what is in flight there, and are called no more', async () => {
+    const callee = new Callee()
+    await using one = new Worker(1)
+    await using other = new Worker(2, callee.answer)
+    const { port1, port2 } = new MessageChannel()
+    one.peers.join(spec(2, { by: 'thread', port: port1 }, [shop]))
+    other.peers.join(spec(1, { by: 'thread', port: port2 }))
+    const heard = new Heard()
+    one.shop!.open(head, 1, true, heard)
+    await callee.call()
+    port2.close()
+    const error = await heard.over
+    assert.equal(error?.code, 'WORKER_DIED')
+    assert.match(error.message, /shop\.list, which worker 2 was answering: worker 2 has ended without a word/)
+    assert.equal(one.router.find('shop'), undefined)
+  })
+
+  it('that cannot be dialled fail the calls that waited', async () => {
+    await using one = new Worker(1)
+    one.peers.join(spec(2, { by: 'unix', path: join(tmpdir(), 'busbar-nobody-here') }, [shop]))
+    await assert.rejects(ask(one.shop!, 1), { code: 'LINK_LOST', message: /cannot be dialled: nobody takes links at/ })
+  })
+
+  it('of another app are refused, at both ends', async () => {
+    await using place = await folder()
+    const path = join(place.path, 'link')
+    await using ours = new Worker(1, echo, path)
+    await ours.peers.listen()
+    await using stranger = new Worker(2, echo, undefined, 'another secret')
+    stranger.peers.join(spec(1, { by: 'unix', path }, [shop]))
+    await assert.rejects(ask(stranger.shop!, 1), { code: 'LINK_LOST', message: /belongs to another app/ })
+  })
+
+  it('that are commands have an address and no link', async () => {
+    await using one = new Worker(1)
+    const pages = { name: 'pages', typed: false, index: 0 }
+    one.peers.join({ worker: 3, services: [pages], row: undefined, way: { by: 'tcp', host: '127.0.0.1', port: 4000 } })
+    assert.deepEqual(one.router.find('pages'), {
+      at: 'tcp',
+      service: 'pages',
+      index: 0,
+      state: 'serving',
+      host: '127.0.0.1',
+      port: 4000,
+    })
+    one.peers.leave(3, { code: 'WORKER_DIED', message: 'it has ended' })
+    assert.equal(one.router.find('pages'), undefined)
+  })
+})
+
+async function turns(): Promise<string> {
+  for (let at = 0; at < 20; at++) await new Promise((resolve) => setImmediate(resolve))
+  return 'not yet'
+}
