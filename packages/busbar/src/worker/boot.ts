@@ -2,7 +2,9 @@ import { isRawEntry } from '../config/raw-entry.ts'
 import { BusbarError } from '../contract/errors.ts'
 import type { Service } from '../config/app.ts'
 import { createGateway, type Gateway } from '../gateway/gateway.ts'
+import { answerAll } from '../mesh/answer.ts'
 import { startMesh } from '../mesh/mesh.ts'
+import { Peers } from '../mesh/peers.ts'
 import { offerTypedCalls } from '../mesh/typed/transport.ts'
 import { Router } from '../mesh/router.ts'
 import type { WorkerCells } from '../shared/cells.ts'
@@ -43,8 +45,12 @@ export async function prepareWorker(init: WorkerInit, parts: WorkerParts): Promi
   const hosting = installHosting({ app, services, log: (record) => outbox.log(record), fault })
   await startMesh({ router, maxHops, meter: metering.meter })
   offerTypedCalls({ router, maxHops, validate: 'always', meter: metering.meter })
-  const neighbours = new Neighbours({ join: () => {}, serves: () => {}, leave: () => {} })
-  worker = new WorkerApp({ ...parts, init, services, router, hosting, neighbours })
+  const answer = answerAll({ router, maxHops, validate, meter: metering.meter })
+  const peers = new Peers({ worker: init.worker, secret: init.secret, listenAt: init.listenAt, router, answer })
+  await peers.listen()
+  if (init.listenAt !== undefined) outbox.post({ type: 'listening' })
+  const neighbours = new Neighbours(peers)
+  worker = new WorkerApp({ ...parts, init, services, router, hosting, neighbours, peers })
   return worker
 }
 
@@ -55,6 +61,7 @@ interface AppParts extends WorkerParts {
   readonly router: Router
   readonly hosting: Hosting
   readonly neighbours: Neighbours
+  readonly peers: Peers
 }
 
 /** The part of the app that this worker hosts. */
@@ -107,14 +114,15 @@ export class WorkerApp {
   stop(timeout: number): Promise<void> {
     const { services, metering } = this.#parts
     for (const { name } of services) metering.of(name).state = 'draining'
-    this.#stopping ??= drain({
-      services,
-      programs: this.#programs,
-      gateway: this.#gateway,
-      ports: this.#ports,
-      timeout,
-    })
+    this.#stopping ??= this.#stop(timeout)
     return this.#stopping
+  }
+
+  /** The links last: what is in flight may still call others, and is answered over them. */
+  async #stop(timeout: number): Promise<void> {
+    const { init, services, peers } = this.#parts
+    await drain({ services, programs: this.#programs, gateway: this.#gateway, ports: this.#ports, timeout })
+    await peers.close({ code: 'SERVICE_UNAVAILABLE', message: `worker ${init.place} has stopped` })
   }
 
   async #host(service: Service): Promise<HostedProgram> {
