@@ -18,6 +18,10 @@ export interface App {
   /** In the order they start: after those they need. */
   readonly services: readonly Service[]
   readonly limits: Limits
+  /** The module whose default export stands around every call of a typed service. Absolute. */
+  readonly interceptors: string | undefined
+  /** Whether schemas are asked for calls between services, too; for those from outside they always are. */
+  readonly validate: 'always' | 'edge'
   /** How long a stop waits for what is in flight. */
   readonly stopTimeout: number
 }
@@ -82,6 +86,10 @@ export interface Limits {
   readonly maxHeaderSize: number
   /** A request's body. */
   readonly maxBodySize: number
+  /** The input of a typed call over HTTP, which is read whole; at most `maxBodySize`. */
+  readonly maxInputSize: number
+  /** Typed calls that an instance of a service has in flight; one more is refused. */
+  readonly maxInFlight: number
   /** Of calls that cause calls: the one that would make more than this answers 508. */
   readonly maxHops: number
 }

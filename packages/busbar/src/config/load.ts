@@ -4,6 +4,7 @@ import { checkPorts } from './addresses.ts'
 import type { App, Service } from './app.ts'
 import { deepFreeze } from './freeze.ts'
 import { resolveGateway } from './gateway.ts'
+import { findInterceptors } from './interceptors.ts'
 import { checkLimits } from './limits.ts'
 import { type Found, locateApp } from './locate.ts'
 import { orderByNeeds } from './needs.ts'
@@ -74,6 +75,8 @@ async function resolveApp(context: ServiceContext, filled: unknown, problems: Pr
     ...(config.admin !== undefined && { admin: config.admin }),
     services: services.toSorted((one, other) => order.indexOf(one.name) - order.indexOf(other.name)),
     limits: config.limits,
+    interceptors: await problems.collect(() => findInterceptors(found.root, config.interceptors)),
+    validate: config.validate,
     stopTimeout: config.stopTimeout,
   }
 }

@@ -2,8 +2,10 @@ import type { App } from './app.ts'
 
 /** True when the one service answers everything itself: then its server gets the connections with nothing in between. */
 export function isRawEntry(app: App): boolean {
-  const { entry, routes, tls } = app.gateway
+  const { entry, routes, tls, openapi } = app.gateway
   if (entry === undefined || routes.length > 0 || tls !== undefined) return false
+  // The document comes before the entry, so somebody has to look at each request.
+  if (openapi?.beforeEntry === true) return false
   // A typed service has no server of its own that would have limits of its own, and no connection goes to a command.
   return app.services.find(({ name }) => name === entry)?.kind === 'program'
 }

@@ -278,6 +278,14 @@ const limits = z
         description: 'All headers of a request together (431).',
       }),
     maxBodySize: size().prefault('1gb').meta({ title: bytes, description: "A request's body (413)." }),
+    maxInputSize: size().prefault('4mb').meta({
+      title: bytes,
+      description: 'The input of a typed call over HTTP (413); at most `maxBodySize`.',
+    }),
+    maxInFlight: integer(1, 1_000_000).prefault(10_000).meta({
+      title: 'an integer from 1 to 1000000',
+      description: 'Typed calls that an instance of a service has in flight; one more is refused (503).',
+    }),
     maxHops: integer(1, 1_000).prefault(16).meta({
       title: 'an integer from 1 to 1000',
       description: 'Of calls that cause calls: the one that would make more answers 508.',
@@ -327,6 +335,15 @@ export const appSchema = z
     gateway,
     admin,
     limits,
+    interceptors: filled().optional().meta({
+      title: 'a file',
+      description:
+        'Module whose default export stands around every call of a typed service: an interceptor, or a list of them.',
+    }),
+    validate: z.enum(['always', 'edge']).prefault('always').meta({
+      title: '"always" or "edge"',
+      description: 'Whether typed calls between services are checked by their schemas; those from outside always are.',
+    }),
     defaults,
     services: z.record(z.string(), service).optional().meta({
       title: 'an object of services',

@@ -1,6 +1,7 @@
 import type { CallOptions } from './calls.ts'
 import { isContract, isMethodName, type Contract } from './contract.ts'
 import { BusbarError } from './errors.ts'
+import { deferredStream } from './host/deferred-stream.ts'
 import { httpTransport, type HttpOptions } from './http/client.ts'
 import { isImplementation, type Implementation } from './implementation.ts'
 import { localTransport, type LocalOptions } from './local.ts'
@@ -20,7 +21,7 @@ export interface ClientOptions extends HttpOptions, LocalOptions {
   readonly metadata?: CallOptions['metadata']
   /** The name in the config, where it is not the contract's. */
   readonly service?: string
-  /** Stand around every call, the first one outermost: before it, after it, instead of it. Streams pass them unopened. */
+  /** Stand around every call, the first one outermost: before it, after it, instead of it. */
   readonly use?: readonly ClientInterceptor[]
 }
 
@@ -31,7 +32,10 @@ export interface OutgoingCall {
   readonly options: CallOptions
 }
 
-/** `next` makes the call, with other options where it is given some. */
+/**
+ * `next` makes the call, with other options where it is given some, and resolves to the result; of a stream, to its values
+ * as an async iterable, which is asked for when the stream is first read.
+ */
 export type ClientInterceptor = (
   call: OutgoingCall,
   next: (options?: CallOptions) => Promise<unknown>,
@@ -106,7 +110,10 @@ function noMesh({ name }: Contract): BusbarError {
 function closedClient(contract: Contract, transport: Transport, options: ClientOptions): object {
   const methods = Object.entries(contract.methods).map(([name, method]) => {
     const bound = transport.bind(contract, name, method)
-    return [name, method.kind === 'fn' ? caller(contract, name, bound, options) : streamer(bound, options)]
+    return [
+      name,
+      method.kind === 'fn' ? caller(contract, name, bound, options) : streamer(contract, name, bound, options),
+    ]
   })
   return disposable(Object.fromEntries(methods) as object, transport)
 }
@@ -139,20 +146,38 @@ function caller({ name: service }: Contract, method: string, bound: BoundMethod,
   const plain = withDefaults(bound as Caller, defaults)
   const { use = [] } = defaults
   if (use.length === 0) return plain
-  const around = use.reduceRight<(call: OutgoingCall) => Promise<unknown>>(
-    (inner, interceptor) => (call) =>
-      interceptor(call, (options) => inner(options === undefined ? call : { ...call, options })),
-    (call) => plain(call.input, call.options),
-  )
+  const around = compose(use, plain)
   return (input, options = {}) => around({ service, method, input, options })
 }
 
-function streamer(bound: BoundMethod, defaults: ClientOptions): unknown {
-  return withDefaults(bound as Caller, defaults)
+type Streamer = (input?: unknown, options?: CallOptions) => AsyncIterable<unknown>
+
+function streamer({ name: service }: Contract, method: string, bound: BoundMethod, defaults: ClientOptions): Streamer {
+  const plain = withDefaults(bound as Streamer, defaults)
+  const { use = [] } = defaults
+  if (use.length === 0) return plain
+  const around = compose(use, async (input, options) => plain(input, options))
+  return (input, options = {}) =>
+    deferredStream(async () => {
+      const values = (await around({ service, method, input, options })) as AsyncIterable<unknown>
+      return values[Symbol.asyncIterator]()
+    })
+}
+
+/** Once per method, so that a call makes no chain. */
+function compose(use: readonly ClientInterceptor[], call: Caller): (call: OutgoingCall) => Promise<unknown> {
+  return use.reduceRight<(call: OutgoingCall) => Promise<unknown>>(
+    (inner, interceptor) => (outgoing) =>
+      interceptor(outgoing, (options) => inner(options === undefined ? outgoing : { ...outgoing, options })),
+    ({ input, options }) => call(input, options),
+  )
 }
 
 /** Where there are no defaults, nothing stands between the caller and the transport. */
-function withDefaults(bound: Caller, { timeout, metadata }: ClientOptions): Caller {
+function withDefaults<Answer>(
+  bound: (input?: unknown, options?: CallOptions) => Answer,
+  { timeout, metadata }: ClientOptions,
+): (input?: unknown, options?: CallOptions) => Answer {
   if (timeout === undefined && metadata === undefined) return bound
   return (input, options) =>
     bound(input, {

@@ -15,5 +15,5 @@ export { BusbarError, type CallError, type ErrorCode, type ErrorData, type Input
 export type { Contract } from './contract.ts'
 export type { Context, Log, Metadata, Trace } from './context.ts'
 export type { Implementation, Setup } from './implementation.ts'
-export type { Intercepted, Interceptor, Next } from './host/interceptors.ts'
+export type { InContext, Intercepted, Interceptor, Next } from './host/interceptors.ts'
 export type { PlainClient, PlainContract, PlainImplementation } from './plain.ts'

@@ -11,6 +11,8 @@ import { checksAnything } from './schema.ts'
 export interface Service<M extends Methods, Extra = object> extends Contract<M> {
   /** Puts an interceptor around every call, inside of those before it. */
   use<More extends object = object>(interceptor: Interceptor<More>): Service<M, Extra & More>
+  /** The same contract, for implementations that rely on what the app's interceptors put into every context. */
+  expects<More extends object>(): Service<M, Extra & More>
   implement(implementing: Implementing<M, Extra>): Implementation<M>
 }
 
@@ -43,6 +45,7 @@ function build<M extends Methods, Extra>(
   return {
     ...contract,
     use: (interceptor) => build(contract, [...interceptors, interceptor as unknown as Interceptor]),
+    expects: () => build(contract, interceptors),
     implement: (implementing) => implementContract(contract, interceptors, implementing),
   }
 }

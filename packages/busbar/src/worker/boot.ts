@@ -31,6 +31,7 @@ export interface WorkerParts {
 export async function prepareWorker(init: WorkerInit, parts: WorkerParts): Promise<WorkerApp> {
   const { app, hosts } = init
   const { metering, outbox } = parts
+  const { validate } = app
   const { maxHops } = app.limits
   const router = new Router(
     app.services.map(({ name }) => name),
@@ -44,7 +45,7 @@ export async function prepareWorker(init: WorkerInit, parts: WorkerParts): Promi
   }
   const hosting = installHosting({ app, services, log: (record) => outbox.log(record), fault })
   await startMesh({ router, maxHops, meter: metering.meter })
-  offerTypedCalls({ router, maxHops, validate: 'always', meter: metering.meter })
+  offerTypedCalls({ router, maxHops, validate, meter: metering.meter })
   const answer = answerAll({ router, maxHops, validate, meter: metering.meter })
   const peers = new Peers({ worker: init.worker, secret: init.secret, listenAt: init.listenAt, router, answer })
   await peers.listen()
@@ -127,12 +128,12 @@ export class WorkerApp {
 
   async #host(service: Service): Promise<HostedProgram> {
     const { init, router, hosting, metering, outbox } = this.#parts
-    const { limits, gateway } = init.app
+    const { limits, gateway, interceptors } = init.app
     const own = metering.of(service.name)
     own.state = 'starting'
     outbox.post({ type: 'starting', service: service.name })
     const all = { ...hosting, metering }
-    const typed = { ...all, limits, cors: gateway.cors ?? [], development: init.mode === 'dev' }
+    const typed = { ...all, limits, interceptors, cors: gateway.cors ?? [], development: init.mode === 'dev' }
     const program = await (service.kind === 'typed' ? hostTyped(service, typed) : hostProgram(service, all))
     router.add(program, init.hosts.find(({ name }) => name === service.name)!.index)
     own.state = 'serving'

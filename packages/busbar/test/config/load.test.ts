@@ -116,6 +116,8 @@ describe('a config', () => {
       keepAliveTimeout: 72_000,
       maxHeaderSize: 16 * 1024,
       maxBodySize: 1024 ** 3,
+      maxInputSize: 4 * 1024 ** 2,
+      maxInFlight: 10_000,
       maxHops: 16,
     })
     assert.deepEqual([app.workers, app.accept, app.stopTimeout], [1, 'balanced', 8000])

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
-import { symlinkSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { loadApp } from '../../src/config/load.ts'
 import type { RunningApp } from '../../src/supervisor/running.ts'
 import { startApp } from '../../src/supervisor/supervisor.ts'
-import { TestFolder, type Files } from '../support/folder.ts'
+import { folderWithBusbar, type Files } from '../support/folder.ts'
 
 interface Document {
   readonly openapi: string
@@ -147,7 +146,7 @@ describe('what the services themselves have at these paths', () => {
   for (const [what, { config, files, docs, status }] of Object.entries(cases))
     it(`comes first: ${what}`, async () => {
       const defaults = { run: 'shared' }
-      using folder = inPackage({ 'busbar.config.json': withPort({ defaults, ...config }), ...files })
+      using folder = folderWithBusbar({ 'busbar.config.json': withPort({ defaults, ...config }), ...files })
       const { app, url } = await start(folder.path)
       try {
         const response = await fetch(`${url}/docs`)
@@ -162,7 +161,7 @@ describe('what the services themselves have at these paths', () => {
     const gateway = { entry: 'web', routes: { '/api': 'items' }, openapi: { page: '/reference' } }
     const services = { web: './web', items: './items' }
     const config = withPort({ defaults: { run: 'shared' }, gateway, services })
-    using folder = inPackage({ 'busbar.config.json': config, 'web/index.js': web, ...typed() })
+    using folder = folderWithBusbar({ 'busbar.config.json': config, 'web/index.js': web, ...typed() })
     const { app, url } = await start(folder.path)
     try {
       const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as Document
@@ -176,7 +175,7 @@ describe('what the services themselves have at these paths', () => {
 
   it('is all there is where the config turns it off', async () => {
     const gateway = { routes: { '/api': 'items' }, openapi: false }
-    using folder = inPackage({
+    using folder = folderWithBusbar({
       'busbar.config.json': withPort({ gateway, services: { items: './items' } }),
       ...typed(),
     })
@@ -189,13 +188,6 @@ describe('what the services themselves have at these paths', () => {
     }
   })
 })
-
-/** Where `busbar/contract` is found. */
-function inPackage(files: Files): TestFolder {
-  const folder = new TestFolder({ 'node_modules/.keep': '', ...files })
-  symlinkSync(new URL('../..', import.meta.url).pathname, folder.at('node_modules', 'busbar'))
-  return folder
-}
 
 function withPort({ gateway, ...config }: { readonly gateway?: object; readonly [key: string]: unknown }): object {
   return { ...config, gateway: { port: 0, ...gateway } }

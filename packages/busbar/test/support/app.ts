@@ -27,8 +27,12 @@ export function appOf({ services, gateway, ...rest }: AppSetup): App {
       keepAliveTimeout: 60_000,
       maxHeaderSize: 16_384,
       maxBodySize: 1024 * 1024,
+      maxInputSize: 4 * 1024 ** 2,
+      maxInFlight: 10_000,
       maxHops: 16,
     },
+    interceptors: undefined,
+    validate: 'always',
     stopTimeout: 5000,
     ...rest,
   }

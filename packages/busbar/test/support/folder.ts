@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
@@ -31,4 +31,11 @@ export class TestFolder implements Disposable {
   [Symbol.dispose](): void {
     rmSync(this.path, { recursive: true, force: true })
   }
+}
+
+/** A folder whose files can import `busbar/contract` and the like. */
+export function folderWithBusbar(files: Files): TestFolder {
+  const folder = new TestFolder({ 'node_modules/.keep': '', ...files })
+  symlinkSync(join(import.meta.dirname, '..', '..'), folder.at('node_modules', 'busbar'))
+  return folder
 }

@@ -127,6 +127,8 @@ export const generousLimits: Limits = {
   keepAliveTimeout: 60_000,
   maxHeaderSize: 16_384,
   maxBodySize: 1024 ** 3,
+  maxInputSize: 4 * 1024 ** 2,
+  maxInFlight: 10_000,
   maxHops: 16,
 }
 
@@ -140,6 +142,8 @@ function appOf(setup: GatewaySetup): App {
     gateway: gatewayConfig(setup),
     services: [],
     limits: { ...generousLimits, ...setup.limits },
+    interceptors: undefined,
+    validate: 'always',
     stopTimeout: 1000,
   }
 }

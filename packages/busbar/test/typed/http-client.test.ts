@@ -4,7 +4,7 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, it } from 'node:test'
 import * as z from 'zod'
-import { client, safe, type Client } from '../../src/contract/client-entry.ts'
+import { client, safe, type Client, type ClientInterceptor } from '../../src/contract/client-entry.ts'
 import { fn, service, stream, type } from '../../src/contract/index.ts'
 
 const shop = service('shop', {
@@ -59,6 +59,65 @@ describe('a client over HTTP', () => {
     assert.equal(peer.asked, 2)
     assert.equal((await safe(peer.calls.write()))[0]?.code, 'SERVICE_UNAVAILABLE')
     assert.equal(peer.asked, 3)
+  })
+
+  it('has its calls and streams pass its interceptors, the first one outermost', async () => {
+    const ticking: RequestListener = (req, res) =>
+      res
+        .writeHead(200, { 'content-type': 'application/x-ndjson' })
+        .end(`"${String(req.headers['x-who'])}"\n{"$end":true}\n`)
+    const seen: string[] = []
+    const interceptor =
+      (name: string): ClientInterceptor =>
+      async ({ method, options }, next) => {
+        seen.push(`${name} before ${method}`)
+        const result = await next({ ...options, metadata: { ...options.metadata, 'x-who': name } })
+        seen.push(`${name} after ${method}`)
+        return result
+      }
+    await using peer = await Peer.start((asked) => (asked === 1 ? ticking : well))
+    const calls = client(shop, peer.url, { use: [interceptor('outer'), interceptor('inner')] })
+    const ticks = calls.ticks()
+    assert.deepEqual(seen, [])
+    assert.deepEqual(await ticks.next(), { done: false, value: 'inner' })
+    assert.deepEqual(seen.splice(0), [
+      'outer before ticks',
+      'inner before ticks',
+      'inner after ticks',
+      'outer after ticks',
+    ])
+    await ticks.return?.()
+    assert.equal(await calls.read(), 7)
+    assert.deepEqual(seen, ['outer before read', 'inner before read', 'inner after read', 'outer after read'])
+  })
+
+  it('writes and reads by a serialiser of the user’s', async () => {
+    const echo: RequestListener = (req, res) => {
+      res.writeHead(200, { 'content-type': 'application/json' })
+      req.pipe(res)
+    }
+    const echoes = service('echoes', { say: fn({ input: type<Date>(), output: type<Date>() }), ping: fn() })
+    const encoded: string[] = []
+    const serialiser = {
+      encode: (value: unknown) => {
+        encoded.push(JSON.stringify(value))
+        return encoded.at(-1)!
+      },
+      decode: (text: string) => new Date(JSON.parse(text) as string),
+    }
+    await using peer = await Peer.start((asked) => (asked === 1 ? echo : (_req, res) => res.writeHead(204).end()))
+    const calls = client(echoes, peer.url, { serialiser })
+    assert.deepEqual(await calls.say(new Date(0)), new Date(0))
+    assert.deepEqual(encoded, ['"1970-01-01T00:00:00.000Z"'])
+    assert.equal(await calls.ping(), undefined)
+    assert.equal(encoded.length, 1)
+  })
+
+  it('adds no tries beyond its budget', async () => {
+    await using peer = await Peer.start(() => cut)
+    const calls = client(shop, peer.url, { retryBudget: 0 })
+    for (let at = 0; at < 8; at++) assert.equal((await safe(calls.read()))[0]?.code, 'SERVICE_HANGUP')
+    assert.equal(peer.asked, 8 + 10)
   })
 
   it('gives up after two tries more, or as many as it was told', async () => {

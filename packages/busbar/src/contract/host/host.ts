@@ -4,6 +4,7 @@ import type { Log } from '../context.ts'
 import { BusbarError } from '../errors.ts'
 import type { ClientFunction } from '../client.ts'
 import type { Implementation } from '../implementation.ts'
+import type { Interceptor } from './interceptors.ts'
 import { HostedMethod, type Around } from './hosted-method.ts'
 
 export interface HostOptions {
@@ -16,6 +17,8 @@ export interface HostOptions {
   readonly maxInFlight: number
   /** Where its calls are counted, if anywhere. */
   readonly count?: CallCount | undefined
+  /** Stand around its own, outside of them: those of the app. */
+  readonly interceptors?: readonly Interceptor[]
   /** How the implementation calls other services. */
   readonly client: ClientFunction
   /** Runs the service's code in a context of its own, with nothing of the caller's. */
@@ -70,7 +73,7 @@ class Host implements TypedHost, Around {
   constructor(implementation: Implementation, created: object, options: HostOptions) {
     this.name = this.service = options.name
     this.contract = implementation.contract
-    this.interceptors = implementation.interceptors
+    this.interceptors = [...(options.interceptors ?? []), ...implementation.interceptors]
     this.options = options
     this.#count = options.count
     this.#implementation = implementation

@@ -17,6 +17,14 @@ export type Interceptor<Extra extends object = object> = (call: Intercepted, nex
 /** Resolves to the method's result; of a stream, to its values as an async iterable. */
 export type Next<Extra extends object> = (...extra: keyof Extra extends never ? [] : [extra: Extra]) => Promise<unknown>
 
+/** What an interceptor, or all of a list, put into a context: for `expects<InContext<typeof interceptors>>()`. */
+export type InContext<I> =
+  I extends Interceptor<infer Extra>
+    ? Extra
+    : I extends readonly [infer First, ...infer Rest]
+      ? InContext<First> & InContext<Rest>
+      : object
+
 export type Run = (input: unknown, context: Context) => unknown
 
 /** Once per method, so that a call makes no chain: the first one stands outermost. */

@@ -5,7 +5,8 @@ import type { Transport } from '../transport.ts'
 import { timeoutHeader } from './edge.ts'
 import { lines } from './events.ts'
 import { Exchange, readAnswer, type Callee } from './exchange.ts'
-import { requestOf, type HttpRequest } from './request.ts'
+import { decodeJson } from '../value/decode.ts'
+import { requestOf, type Encode, type HttpRequest } from './request.ts'
 import { retried, RetryBudget } from './retry.ts'
 import { answeredStream } from './answered-stream.ts'
 
@@ -14,17 +15,29 @@ export interface HttpOptions {
   readonly fetch?: typeof fetch
   /** How often an idempotent call is tried again, at most. Default: 2. */
   readonly retries?: number
+  /** How many tries may be added to the calls of this client, as a share of them. Default: 0.1. */
+  readonly retryBudget?: number
+  /** Instead of JSON with its tags, for a service that speaks otherwise. Fields in a path or a query stay text. */
+  readonly serialiser?: Serialiser
+}
+
+/** How inputs become the text of a body, and the text of results becomes values. What it throws is the call's failure. */
+export interface Serialiser {
+  encode(value: unknown): string
+  decode(text: string): unknown
 }
 
 /** Calls a service over HTTP by `fetch`, in Node and in browsers. `base`: what stands before `/<service>/<method>`. */
 export function httpTransport(base: string | URL, options: HttpOptions & { readonly service?: string }): Transport {
-  const { fetch = (...args) => globalThis.fetch(...args), retries = 2 } = options
+  const { fetch = (...args) => globalThis.fetch(...args), retries = 2, serialiser } = options
   const place = String(base).replace(/\/+$/, '')
-  const budget = new RetryBudget()
+  const budget = new RetryBudget(options.retryBudget)
   return {
     bind(contract, name, method) {
       const service = options.service ?? contract.name
-      const remote = new RemoteMethod(fetch, place, { service, method: name, errors: method?.errors ?? {} }, method)
+      const callee: Callee = { service, method: name, errors: method?.errors ?? {}, decode: decoderOf(serialiser) }
+      const encode = serialiser === undefined ? undefined : (value: unknown) => serialiser.encode(value)
+      const remote = new RemoteMethod({ fetch, base: place, callee, method, encode })
       if (method?.kind === 'stream') return (input, options) => remote.stream(input, options ?? {})
       const times = method?.idempotent === true ? retries : 0
       return (input, options) => remote.call(input, options ?? {}, { times, budget })
@@ -33,17 +46,31 @@ export function httpTransport(base: string | URL, options: HttpOptions & { reado
   }
 }
 
+function decoderOf(serialiser: Serialiser | undefined): Callee['decode'] {
+  return serialiser === undefined ? decodeJson : (text) => serialiser.decode(text)
+}
+
+interface RemoteParts {
+  readonly fetch: typeof fetch
+  readonly base: string
+  readonly callee: Callee
+  readonly method: Method | undefined
+  readonly encode: Encode | undefined
+}
+
 class RemoteMethod {
   readonly #fetch: typeof fetch
   readonly #base: string
   readonly #callee: Callee
   readonly #method: Method | undefined
+  readonly #encode: Encode | undefined
 
-  constructor(fetch: typeof globalThis.fetch, base: string, callee: Callee, method: Method | undefined) {
+  constructor({ fetch, base, callee, method, encode }: RemoteParts) {
     this.#fetch = fetch
     this.#base = base
     this.#callee = callee
     this.#method = method
+    this.#encode = encode
   }
 
   async call(input: unknown, options: CallOptions, retry: { times: number; budget: RetryBudget }): Promise<unknown> {
@@ -80,7 +107,7 @@ class RemoteMethod {
   #request(input: unknown): HttpRequest {
     try {
       const { service, method } = this.#callee
-      return requestOf(service, method, this.#method, input)
+      return requestOf(service, method, this.#method, input, this.#encode)
     } catch (error) {
       throw fromUncarriable(this.#callee, error)
     }

@@ -1,7 +1,6 @@
 import type { CallOptions } from '../calls.ts'
 import { deadlines, type Expiring } from '../deadlines.ts'
 import { BusbarError, type ErrorCode } from '../errors.ts'
-import { decodeJson } from '../value/decode.ts'
 import type { Method } from '../method.ts'
 import { fromProblem, fromStatus } from './problem.ts'
 
@@ -10,6 +9,8 @@ export interface Callee {
   readonly service: string
   readonly method: string
   readonly errors: Method['errors']
+  /** Reads the text of a result. */
+  readonly decode: (text: string) => unknown
 }
 
 /** A call over HTTP in flight: what ends it before its answer. */
@@ -94,7 +95,7 @@ export async function readProblem(response: Response, { service, errors }: Calle
 
 export function decode(text: string, response: Response, callee: Callee): unknown {
   try {
-    return decodeJson(text)
+    return callee.decode(text)
   } catch (error) {
     throw answerMalformed(response, callee, (error as Error).message)
   }

@@ -1,6 +1,6 @@
 import type { Method } from '../method.ts'
 import { encodeJson } from '../value/encode.ts'
-import { hasQuery, type HttpMapping } from './mapping.ts'
+import { hasQuery } from './mapping.ts'
 import { toText } from './text-fields.ts'
 
 /** A call as a request, without its base. */
@@ -11,14 +11,24 @@ export interface HttpRequest {
   readonly body: string | undefined
 }
 
-/** Throws {@link Uncarriable}. */
-export function requestOf(service: string, name: string, method: Method | undefined, input: unknown): HttpRequest {
+export type Encode = (value: unknown) => string | undefined
+
+/** Throws {@link Uncarriable}, or what `encode` throws, which is not asked where there is no input. */
+export function requestOf(
+  service: string,
+  name: string,
+  method: Method | undefined,
+  input: unknown,
+  encode: Encode = encodeJson,
+): HttpRequest {
   const mapping = method?.http
-  if (mapping === undefined) return { verb: 'POST', path: `/${service}/${name}`, body: encodeJson(input) }
+  if (mapping === undefined) return { verb: 'POST', path: `/${service}/${name}`, body: bodyOf(input, encode) }
   const fields = { ...(input as Record<string, unknown> | undefined) }
   const path = mapping.segments.map((segment) => ('text' in segment ? segment.text : take(fields, segment.parameter)))
   const place = `/${path.join('/')}`
-  if (!hasQuery(mapping)) return { verb: mapping.verb, path: place, body: bodyOf(input, fields, mapping) }
+  // The whole input where nothing of it stands in the path: it need not be an object then.
+  const whole = mapping.parameters.length === 0 ? input : fields
+  if (!hasQuery(mapping)) return { verb: mapping.verb, path: place, body: bodyOf(whole, encode) }
   return { verb: mapping.verb, path: place + queryOf(fields), body: undefined }
 }
 
@@ -28,9 +38,8 @@ function take(fields: Record<string, unknown>, parameter: string): string {
   return encodeURIComponent(value === undefined ? '' : toText(value))
 }
 
-/** The whole input where nothing of it stands in the path: it need not be an object then. */
-function bodyOf(input: unknown, fields: object, { parameters }: HttpMapping): string | undefined {
-  return encodeJson(parameters.length === 0 ? input : fields)
+function bodyOf(input: unknown, encode: Encode): string | undefined {
+  return input === undefined ? undefined : encode(input)
 }
 
 function queryOf(fields: Record<string, unknown>): string {

@@ -1,14 +1,19 @@
 import { BusbarError } from '../errors.ts'
 
 /**
- * Tries again may at most add a tenth to the calls, and a few at once: when a service is down for everybody, clients that
- * all come again three times keep it down.
+ * Tries again may at most add this share to the calls, and a few at once: when a service is down for everybody, clients
+ * that all come again three times keep it down.
  */
 export class RetryBudget {
+  readonly #share: number
   #tokens = 10
 
+  constructor(share = 0.1) {
+    this.#share = share
+  }
+
   earn(): void {
-    this.#tokens = Math.min(10, this.#tokens + 0.1)
+    this.#tokens = Math.min(10, this.#tokens + this.#share)
   }
 
   spend(): boolean {

@@ -4,20 +4,32 @@ import { toTagged } from '../value/encode.ts'
 
 /**
  * Fields of an input that stand in a path or a query are text, and only the schema knows what they are: what it refuses as
- * text is read as JSON, if it then takes it. So `?id=7` is the text "7" for a schema of text, and the number for one of
- * numbers, whatever library the schema is of. What is returned is still to be checked.
+ * text is read as JSON, and then as a list of one. So `?id=7` is the text "7" for a schema of text, the number for one of
+ * numbers, and `[7]` for a list of these, whatever library the schema is of. What is returned is still to be checked: of
+ * all readings that are refused, it is the one with the fewest faults.
  */
 export async function readText(
   check: Check,
   fields: Record<string, unknown>,
   textual: ReadonlySet<string>,
 ): Promise<Record<string, unknown>> {
-  const { issues } = await check(fields)
-  if (issues === undefined) return fields
-  const refused = new Set(issues.map(({ path }) => String(path[0])).filter((key) => textual.has(key)))
-  if (refused.size === 0) return fields
-  const read = { ...fields, ...Object.fromEntries([...refused].map((key) => [key, readAsJson(fields[key])])) }
-  return (await check(read)).issues === undefined ? read : fields
+  let read = fields
+  let refused = await refusedBy(check, read, textual)
+  for (const reading of readings) {
+    if (refused.size === 0) return read
+    const next = { ...read, ...Object.fromEntries([...refused].map((key) => [key, reading(fields[key])])) }
+    const left = await refusedBy(check, next, textual)
+    if (left.size < refused.size) [read, refused] = [next, left]
+  }
+  return read
+}
+
+const readings: readonly ((text: unknown) => unknown)[] = [readAsJson, (text) => [text], (text) => [readAsJson(text)]]
+
+/** The fields of text that the schema finds fault with. */
+async function refusedBy(check: Check, fields: object, textual: ReadonlySet<string>): Promise<Set<string>> {
+  const { issues = [] } = await check(fields)
+  return new Set(issues.map(({ path }) => String(path[0])).filter((key) => textual.has(key)))
 }
 
 function readAsJson(text: unknown): unknown {

@@ -5,7 +5,7 @@ import type { Limits, Service } from '../../config/app.ts'
 import { client } from '../../contract/client.ts'
 import type { Log } from '../../contract/context.ts'
 import { BusbarError } from '../../contract/errors.ts'
-import { defaultMaxInFlight, type TypedHost } from '../../contract/host/host.ts'
+import type { TypedHost } from '../../contract/host/host.ts'
 import { typedListener } from '../../gateway/typed/listener.ts'
 import type { EndpointState } from '../../mesh/endpoint.ts'
 import { listenVirtually, type VirtualListener } from '../../mesh/listener.ts'
@@ -15,6 +15,7 @@ import type { ServiceReport } from '../../shared/control.ts'
 import type { HostedProgram } from '../host/host.ts'
 import type { Hosting } from '../host/install.ts'
 import type { ProgramProcess } from '../host/program-process.ts'
+import { loadInterceptors } from './interceptors.ts'
 import { startTyped } from './load.ts'
 import { logOf } from './log.ts'
 
@@ -22,12 +23,11 @@ export interface TypedHosting extends Hosting {
   readonly limits: Limits
   /** Origins of other sites whose pages may call. */
   readonly cors: readonly string[]
+  /** The app's module of interceptors. Absolute. */
+  readonly interceptors: string | undefined
   /** In development arguments and results are copied, so that it shows who changes what is not his. */
   readonly development: boolean
 }
-
-/** Of an input over HTTP: a call's input is read whole before anybody looks at it. */
-const maxInputSize = 4 * 1024 * 1024
 
 const clean = AsyncLocalStorage.snapshot()
 
@@ -39,11 +39,12 @@ export function hostTyped(service: Service, hosting: TypedHosting): Promise<Host
     const contexts = new CallContexts(service.name)
     const log = logOf(service.name, hosting.log)
     try {
-      const host = await startTyped(program, hosting.programs, () => ({
+      const host = await startTyped(program, hosting.programs, async () => ({
         name: service.name,
         log,
         clone: hosting.development,
-        maxInFlight: defaultMaxInFlight,
+        maxInFlight: hosting.limits.maxInFlight,
+        interceptors: await loadInterceptors(hosting.interceptors),
         count: hosting.metering?.of(service.name),
         client,
         enter: contexts.enter,
@@ -155,7 +156,7 @@ function serverOptions(limits: Limits): Parameters<typeof createServer>[0] & obj
 
 function edgeOptions(
   { path: folder, openapi }: Service,
-  { limits: { maxBodySize }, cors }: TypedHosting,
+  { limits: { maxInputSize, maxBodySize }, cors }: TypedHosting,
 ): Parameters<typeof typedListener>[1] {
   const hops = (): number => currentScope()?.hops ?? 0
   const describes = openapi === undefined ? undefined : { path: openapi, folder }

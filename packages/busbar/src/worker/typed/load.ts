@@ -12,7 +12,7 @@ import { startError } from '../host/start-errors.ts'
 export async function startTyped(
   program: ProgramProcess,
   programs: Programs,
-  options: () => HostOptions,
+  options: () => Promise<HostOptions>,
 ): Promise<TypedHost> {
   const { name, startTimeout } = program.service
   const ended = Promise.withResolvers<never>()
@@ -24,7 +24,7 @@ export async function startTyped(
   try {
     const starting = runInScope({ service: name, hops: 0 }, async () => {
       const { value } = await loadEntry(program, programs)
-      return await startHost(requireImplementation(program, await value), options())
+      return await startHost(requireImplementation(program, await value), await options())
     })
     return await Promise.race([starting, ended.promise, late])
   } catch (thrown) {

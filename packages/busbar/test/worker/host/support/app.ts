@@ -220,8 +220,12 @@ export function appOf(services: readonly Service[]): App {
       keepAliveTimeout: 5_000,
       maxHeaderSize: 16_384,
       maxBodySize: 1_048_576,
+      maxInputSize: 4 * 1024 ** 2,
+      maxInFlight: 10_000,
       maxHops: 10,
     },
+    interceptors: undefined,
+    validate: 'always',
     stopTimeout: 5_000,
   }
 }
