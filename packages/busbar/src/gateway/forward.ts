@@ -9,6 +9,7 @@ import {
   type ResponseHead,
 } from '../mesh/http/exchange.ts'
 import type { RoutedRequest } from './director.ts'
+import type { Router } from '../mesh/router.ts'
 import { endToEnd, forExchange } from './end-to-end.ts'
 import { hasBody } from './relay.ts'
 import type { Way } from './routes.ts'
@@ -19,8 +20,9 @@ import type { Way } from './routes.ts'
  * will; the response is the caller's to make.
  */
 export function forward(
+  router: Router,
   endpoint: RemoteEndpoint,
-  { scope }: Way,
+  { scope, service }: Way,
   req: RoutedRequest,
   res: ServerResponse,
   onLost: (error: Error) => void,
@@ -36,7 +38,7 @@ export function forward(
   }
   if (!canExchange(endpoint, request)) return false
   const answer = new ForwardedAnswer(req, res, onLost)
-  const exchange = openExchange(endpoint, request, scope, answer)
+  const exchange = openExchange(endpoint, request, scope, answer, (not) => router.find(service, { not }))
   answer.exchange = exchange
   if (streamed) send(req, exchange)
   // The caller gave up, or was given an answer: so does the service's.

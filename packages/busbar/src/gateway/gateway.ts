@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Agent, type IncomingMessage, type ServerResponse } from 'node:http'
 import { isIPv6, Server as NetServer, type AddressInfo, type Socket } from 'node:net'
 import type { Address, App } from '../config/app.ts'
 import { BusbarError, type ErrorCode } from '../contract/errors.ts'
@@ -83,6 +83,7 @@ class HttpGateway implements Gateway {
   readonly #director: Director
   readonly #mesh: HttpMesh
   readonly #flights: Flights
+  readonly #agent = new Agent({ keepAlive: true })
   readonly #connections: Connections
   readonly #virtual: VirtualListener | undefined
   readonly #openapi: OpenApiPages | undefined
@@ -154,6 +155,7 @@ class HttpGateway implements Gateway {
     this.#stopListening()
     this.#flights.stopWatching()
     this.#connections.cut()
+    this.#agent.destroy()
     this.#server.close()
   }
 
@@ -161,6 +163,7 @@ class HttpGateway implements Gateway {
     this.#stopListening()
     await this.#connections.drain(timeout, (connection) => connection.breakOffHead(stopping))
     this.#flights.stopWatching()
+    this.#agent.destroy()
     // Only now: this also ends Node's watch over header timeouts.
     this.#server.close()
   }
@@ -210,7 +213,8 @@ class HttpGateway implements Gateway {
       return handOver(endpoint, way, event, req, res)
     }
     const onLost = (error: Error): void => this.#lost(flight, way.service, error)
-    if (endpoint.at !== 'link' || !forward(endpoint, way, req, res, onLost)) relay(this.#mesh, way, req, res, onLost)
+    if (endpoint.at === 'link' && forward(this.#parts.router, endpoint, way, req, res, onLost)) return
+    relay({ mesh: this.#mesh, way, endpoint, req, res, agent: this.#agent, onLost })
   }
 
   /** A service elsewhere has given no answer, and will not. */

@@ -1,26 +1,63 @@
-import { request, type ClientRequest, type IncomingMessage, type ServerResponse } from 'node:http'
+import {
+  request,
+  type Agent,
+  type ClientRequest,
+  type IncomingMessage,
+  type RequestOptions,
+  type ServerResponse,
+} from 'node:http'
 import { Socket } from 'node:net'
 import { pipeline } from 'node:stream'
 import { connectToService } from '../mesh/bytes/connect.ts'
+import type { Endpoint, TcpEndpoint } from '../mesh/endpoint.ts'
 import type { HttpMesh } from '../mesh/mesh.ts'
 import { endToEnd, pairs } from './end-to-end.ts'
 import type { Way } from './routes.ts'
 
+/** Where a request is relayed to, and from whom. */
+export interface Relayed {
+  readonly mesh: HttpMesh
+  readonly way: Way
+  readonly endpoint: Endpoint
+  readonly req: IncomingMessage
+  readonly res: ServerResponse
+  /** Keeps connections to commands; all others cost nothing to make. */
+  readonly agent: Agent
+  /** The service hung up before it had begun to answer. */
+  readonly onLost: (error: Error) => void
+}
+
 /**
- * Takes a request to its service over a byte stream of the mesh, on which the service's own server reads it anew: for
- * servers that make request and response objects of classes of their own. `onLost`: the service hung up before it had
- * begun to answer.
+ * Takes a request to its service as HTTP text, which its own server reads anew: over a byte stream of the mesh to servers
+ * that make request and response objects of classes of their own, and to a command over its port.
  */
-export function relay(
-  mesh: HttpMesh,
-  { service }: Way,
-  req: IncomingMessage,
-  res: ServerResponse,
-  onLost: (error: Error) => void,
-): void {
-  // No agent at all: one would keep the connection for itself, and make it its own way.
+export function relay(relayed: Relayed): void {
+  const { req, res, endpoint } = relayed
+  const isRepeatable = endpoint.at === 'tcp' && !hasBody(req) && safe.has(req.method!)
+  const target = isRepeatable ? toKept(relayed.agent, endpoint) : toNew(relayed)
+  send(relayed, target, (error, isReused) => {
+    if (res.headersSent) res.destroy()
+    // The command has closed a kept connection just when it was to be used again (RFC 9112, 9.3.1).
+    else if (isReused && isRepeatable && !res.destroyed) send(relayed, toNew(relayed), relayed.onLost)
+    else relayed.onLost(error)
+  })
+}
+
+/** Methods that change nothing. */
+const safe: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+function toKept(agent: Agent, { host, port }: TcpEndpoint): RequestOptions {
+  return { agent, host, port }
+}
+
+/** No agent at all: one would keep the connection for itself, and make it its own way. */
+function toNew({ mesh, way }: Relayed): RequestOptions {
+  return { createConnection: () => openConnection(mesh, way.service) }
+}
+
+function send({ req, res }: Relayed, target: RequestOptions, onError: (error: Error, isReused: boolean) => void): void {
   const outgoing = request({
-    createConnection: () => openConnection(mesh, service),
+    ...target,
     setHost: false,
     method: req.method,
     path: req.url,
@@ -30,7 +67,7 @@ export function relay(
   outgoing.on('continue', () => res.writeContinue())
   outgoing.on('information', ({ statusCode, headers }) => statusCode === 103 && res.writeEarlyHints(headers as never))
   outgoing.on('response', (incoming) => passBack(incoming, res))
-  outgoing.on('error', (error) => (res.headersSent ? res.destroy() : onLost(error)))
+  outgoing.on('error', (error) => onError(error, outgoing.reusedSocket))
   sendBody(req, outgoing)
   // The caller gave up: so does the service's.
   res.once('close', () => outgoing.destroy())

@@ -14,6 +14,8 @@ import { elsewhere } from './linked.ts'
 export interface GatewaySetup {
   /** Programs by name; by default each has the route `/<name>`. */
   services: Record<string, Server | RequestListener>
+  /** Services that no endpoint has been added for. */
+  names?: string[]
   routes?: Record<string, string>
   entry?: string
   limits?: Partial<Limits>
@@ -33,7 +35,7 @@ export class TestGateway implements AsyncDisposable {
   readonly #scheme: 'http' | 'https'
 
   private constructor(setup: GatewaySetup) {
-    this.router = new Router(Object.keys(setup.services))
+    this.router = new Router([...Object.keys(setup.services), ...(setup.names ?? [])])
     for (const [name, program] of Object.entries(setup.services)) {
       const endpoint = new TestEndpoint(name, program)
       this.endpoints.set(name, endpoint)

@@ -1,10 +1,11 @@
-import type { Endpoint } from '../endpoint.ts'
+import type { Endpoint, RemoteEndpoint } from '../endpoint.ts'
 import type { Scope } from '../scope.ts'
 import { needsByteStream } from './exchange/errors.ts'
 import { InThreadExchange } from './exchange/in-thread-exchange.ts'
 import { addFraming, limitsOf, planRequest, usualLimits } from './exchange/request-plan.ts'
 import type { RequestPlan } from './exchange/request-plan.ts'
 import { fastPathWorks, methodNumbers } from './exchange/self-check.ts'
+import { Attempts } from './link/attempts.ts'
 import { LinkExchange } from './link/link-exchange.ts'
 
 export { fastPathWorks } from './exchange/self-check.ts'
@@ -69,6 +70,8 @@ export interface Exchange {
  * this call, in the context of `endpoint.enter(scope, …)`; the handler is called in the caller's async context, never
  * inside the program's code. The body is taken (copied) before this returns.
  *
+ * `elsewhere`: finds another instance, for a request whose instance turns out to be gone.
+ *
  * Throws for what {@link canExchange} declines: ask it first, and send that over a byte stream.
  */
 export function openExchange(
@@ -76,12 +79,41 @@ export function openExchange(
   request: ExchangeRequest,
   scope: Scope,
   handler: ExchangeHandler,
+  elsewhere?: (not: Endpoint) => Endpoint | undefined,
 ): Exchange {
   const plan = planOf(endpoint, request)
   if (plan === undefined || endpoint.at === 'tcp') throw needsByteStream(endpoint.service, request)
   addFraming(plan, request)
   if (endpoint.at === 'here') return new InThreadExchange(endpoint, request, plan, scope, handler)
-  return new LinkExchange(endpoint, request, plan.contentLength, scope, handler)
+  if (endpoint.admission === undefined && (elsewhere === undefined || request.streamed))
+    return new LinkExchange(endpoint, request, plan.contentLength, scope, handler)
+  return attempt(endpoint, request, plan.contentLength, scope, handler, elsewhere)
+}
+
+function attempt(
+  endpoint: RemoteEndpoint,
+  stated: ExchangeRequest,
+  contentLength: number,
+  scope: Scope,
+  handler: ExchangeHandler,
+  elsewhere: (not: Endpoint) => Endpoint | undefined = () => undefined,
+): Exchange {
+  // Its memory is the caller's, who may use it again before the request is made, or made again.
+  const body = typeof stated.body === 'string' || stated.body === null ? stated.body : new Uint8Array(stated.body)
+  const request = { ...stated, body }
+  return new Attempts({
+    endpoint,
+    request,
+    handler,
+    open: (chosen, own) =>
+      chosen === endpoint
+        ? new LinkExchange(endpoint, request, contentLength, scope, own)
+        : openExchange(chosen, request, scope, own),
+    elsewhere(not) {
+      const next = elsewhere(not)
+      return next !== undefined && canExchange(next, request) ? next : undefined
+    },
+  })
 }
 
 /**

@@ -15,6 +15,7 @@ export type Route =
       readonly kind: 'exchange'
       readonly endpoint: Endpoint
       readonly scope: Scope
+      readonly elsewhere: ((not: Endpoint) => Endpoint | undefined) | undefined
       /** Where its time is taken. */
       readonly measured: MeasuredCall | undefined
     }
@@ -33,18 +34,20 @@ export function routeCall(mesh: HttpMesh, address: Address, request: ExchangeReq
   if (endpoint === undefined)
     return { kind: 'settled', tell: (handler) => handler.onError(connectionRefused(mesh.router, service, port)) }
   if (!canExchange(endpoint, request)) return { kind: 'stream' }
-  return { kind: 'exchange', endpoint, scope: { service, hops }, measured: measure(mesh, service) }
+  const elsewhere = endpoint.at === 'here' ? undefined : (not: Endpoint) => mesh.router.find(service, { not })
+  return { kind: 'exchange', endpoint, scope: { service, hops }, elsewhere, measured: measure(mesh, service) }
 }
 
 /** The handler is never called before this has returned. Throws what {@link openExchange} throws. */
 export function startCall(route: StartableRoute, request: ExchangeRequest, handler: ExchangeHandler): Exchange {
   if (route.kind !== 'exchange') return settle(handler, route.tell)
-  const { endpoint, scope, measured } = route
+  const { endpoint, scope, measured, elsewhere } = route
   return openExchange(
     endpoint,
     request,
     scope,
     measured === undefined ? handler : new MeasuredHandler(handler, measured),
+    elsewhere,
   )
 }
 

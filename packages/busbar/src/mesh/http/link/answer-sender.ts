@@ -1,7 +1,7 @@
 import type { Channel } from '../../links/link.ts'
 import type { Exchange, ExchangeHandler, ResponseHead } from '../exchange.ts'
 import { Turn } from '../exchange/turns.ts'
-import { exact, Outflow, pieceSize } from '../../links/outflow.ts'
+import { Outflow, pieceSize } from '../../links/outflow.ts'
 import type { RequestReceiver } from './request-receiver.ts'
 import { toLines, toRecord, type Chunk, type HeadValue, type Trailers } from './wire.ts'
 
@@ -99,7 +99,6 @@ function fieldsOf(headers: ResponseHead['headers']): string[] {
 }
 
 function wholeOf([status, text, lines]: HeadValue, body: Chunk | undefined, trailers: Trailers): HeadValue {
-  const carried = typeof body === 'object' ? exact(body) : body
-  if (Object.keys(trailers).length > 0) return [status, text, lines, carried ?? '', trailers]
-  return carried === undefined ? [status, text, lines] : [status, text, lines, carried]
+  if (Object.keys(trailers).length > 0) return [status, text, lines, body ?? '', trailers]
+  return body === undefined ? [status, text, lines] : [status, text, lines, body]
 }

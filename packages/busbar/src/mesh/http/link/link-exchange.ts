@@ -30,6 +30,7 @@ export class LinkExchange extends Answer implements Exchange, ChannelHandler {
   /** Of a streamed body whose length was stated: what is to come. */
   #left: number
   #hasHead = false
+  #isUntouched = false
   /** Values of the answer that the caller has not taken yet. */
   #untaken = 0
 
@@ -45,7 +46,7 @@ export class LinkExchange extends Answer implements Exchange, ChannelHandler {
     const { streamed } = request
     const body = request.body === null || request.body.length === 0 ? null : request.body
     const apart = streamed || (body !== null && body.length > pieceSize)
-    const payload = payloadOf(request, apart ? null : carriedBody(body))
+    const payload = payloadOf(request, apart ? null : wellFormed(body))
     this.#service = endpoint.service
     this.#left = streamed && contentLength >= 0 ? contentLength : Infinity
     this.#channel = endpoint.link.open(headOf(request, scope), payload, !apart, this)
@@ -54,6 +55,11 @@ export class LinkExchange extends Answer implements Exchange, ChannelHandler {
     if (streamed) return
     this.#upload.write(Buffer.from(body as string))
     this.#upload.end()
+  }
+
+  /** It has failed before anybody began to answer it. */
+  get isUntouched(): boolean {
+    return this.#isUntouched
   }
 
   // The caller's side
@@ -103,7 +109,8 @@ export class LinkExchange extends Answer implements Exchange, ChannelHandler {
     else this.#fault()
   }
 
-  onError(record: ErrorRecord): void {
+  onError(record: ErrorRecord, untouched: boolean): void {
+    this.#isUntouched = untouched
     this.putFailure(fromRecord(record), this.#isUploading)
   }
 
@@ -151,10 +158,8 @@ function headOf({ method }: ExchangeRequest, { service, hops }: Scope): CallHead
   return { service, kind: 'http', method, hops, caller, timeLeft: undefined, trace: undefined, metadata: undefined }
 }
 
-/** As it crosses: a copy, since the caller may use the memory again. */
-function carriedBody(body: Chunk | null): Chunk | null {
-  if (body === null) return null
-  return typeof body === 'string' ? body.toWellFormed() : new Uint8Array(body)
+function wellFormed(body: Chunk | null): Chunk | null {
+  return typeof body === 'string' ? body.toWellFormed() : body
 }
 
 /** Clients expect what Node's own would give them. */

@@ -1,0 +1,131 @@
+import { BusbarError, type ErrorCode } from '../../../contract/errors.ts'
+import type { Admission, Endpoint, RemoteEndpoint } from '../../endpoint.ts'
+import type { Exchange, ExchangeHandler, ExchangeRequest, ResponseHead } from '../exchange.ts'
+import { callAborted } from '../exchange/errors.ts'
+import { LinkExchange } from './link-exchange.ts'
+import type { Chunk, Trailers } from './wire.ts'
+
+export interface AttemptParts {
+  readonly endpoint: RemoteEndpoint
+  readonly request: ExchangeRequest
+  readonly handler: ExchangeHandler
+  readonly open: (endpoint: Endpoint, handler: ExchangeHandler) => Exchange
+  /** Another instance; undefined where there is none, or none that does this by exchange. */
+  readonly elsewhere: (not: Endpoint) => Endpoint | undefined
+}
+
+/** With these an instance that was never reached says so, or the link to it. */
+const unreached: ReadonlySet<ErrorCode> = new Set(['SERVICE_UNAVAILABLE', 'LINK_LOST', 'WORKER_DIED'])
+
+/** Twice is as good as once (RFC 9110, 9.2.2). */
+const idempotent: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE'])
+
+/**
+ * A request as more than one exchange: it waits where its service has a limit to what it does at a time, and is made once
+ * more elsewhere where its instance is gone, if that cannot do anything twice.
+ */
+export class Attempts implements Exchange, ExchangeHandler {
+  readonly #parts: AttemptParts
+  /** Undefined while the request waits to be admitted. */
+  #exchange: Exchange | undefined
+  #admitted: Admission | undefined
+  readonly #waiting = new AbortController()
+  /** What the caller has sent meanwhile. */
+  readonly #early: ((exchange: Exchange) => void)[] = []
+  #state: 'first' | 'second' | 'answered' = 'first'
+
+  constructor(parts: AttemptParts) {
+    this.#parts = parts
+    if (parts.endpoint.admission === undefined) this.#start()
+    else this.#enter(parts.endpoint.admission)
+  }
+
+  // The caller's side
+
+  write(chunk: Chunk): boolean {
+    if (this.#exchange !== undefined) return this.#exchange.write(chunk)
+    const ours = Buffer.from(chunk as string)
+    this.#early.push((exchange) => exchange.write(ours) && this.onDrain())
+    return false
+  }
+
+  end(trailers?: string[]): void {
+    if (this.#exchange !== undefined) this.#exchange.end(trailers)
+    else this.#early.push((exchange) => exchange.end(trailers))
+  }
+
+  resume(): void {
+    this.#exchange?.resume()
+  }
+
+  abort(error: Error = callAborted(this.#parts.endpoint.service)): void {
+    this.#state = 'answered'
+    if (this.#exchange !== undefined) return this.#exchange.abort(error)
+    this.#waiting.abort(error)
+  }
+
+  // What becomes of the exchange
+
+  onInformation(status: number, headers: ResponseHead['headers']): void {
+    this.#state = 'answered'
+    this.#parts.handler.onInformation?.(status, headers)
+  }
+
+  onHead(head: ResponseHead): void {
+    this.#state = 'answered'
+    this.#parts.handler.onHead(head)
+  }
+
+  onData(chunk: Chunk): boolean {
+    return this.#parts.handler.onData(chunk)
+  }
+
+  onDrain(): void {
+    this.#parts.handler.onDrain?.()
+  }
+
+  onEnd(trailers: Trailers): void {
+    this.#leave()
+    this.#parts.handler.onEnd(trailers)
+  }
+
+  onError(error: Error): void {
+    const next = this.#mayRepeat(error) ? this.#parts.elsewhere(this.#parts.endpoint) : undefined
+    this.#leave()
+    if (next === undefined) return this.#parts.handler.onError(error)
+    this.#state = 'second'
+    this.#exchange = this.#parts.open(next, this)
+  }
+
+  #enter(admission: Admission): void {
+    const refused = (error: Error): void => this.onError(error)
+    try {
+      const entering = admission.enter(undefined, this.#waiting.signal)
+      if (entering === undefined) this.#start()
+      else void entering.then(() => this.#start(), refused)
+    } catch (error) {
+      process.nextTick(refused, error as Error)
+    }
+  }
+
+  #start(): void {
+    this.#admitted = this.#parts.endpoint.admission
+    // It may have been given up just when it was let in.
+    if (this.#waiting.signal.aborted) return this.onError(this.#waiting.signal.reason as Error)
+    const exchange = (this.#exchange = this.#parts.open(this.#parts.endpoint, this))
+    for (const send of this.#early.splice(0)) send(exchange)
+  }
+
+  #mayRepeat(error: Error): boolean {
+    const { request, endpoint } = this.#parts
+    const exchange = this.#exchange
+    if (this.#state !== 'first' || request.streamed || !(exchange instanceof LinkExchange)) return false
+    if (exchange.isUntouched) return BusbarError.is(error) && unreached.has(error.code)
+    return idempotent.has(request.method) && endpoint.link.state === 'closed'
+  }
+
+  #leave(): void {
+    this.#admitted?.leave()
+    this.#admitted = undefined
+  }
+}

@@ -1,0 +1,257 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { get, type RequestListener } from 'node:http'
+import { describe, test } from 'node:test'
+import { request as undiciRequest } from 'undici'
+import { BusbarError } from '../../../src/contract/errors.ts'
+import type { Admission, RemoteEndpoint } from '../../../src/mesh/endpoint.ts'
+import { openExchange } from '../../../src/mesh/http/exchange.ts'
+import { startMesh } from '../../../src/mesh/mesh.ts'
+import { Router } from '../../../src/mesh/router.ts'
+import { TestEndpoint } from '../../support/endpoint.ts'
+import { open, requestOf, send, TestCall } from '../../support/exchange.ts'
+import { elsewhere } from '../../support/linked.ts'
+
+const died = { code: 'WORKER_DIED', message: 'worker 2 ended' } as const
+
+/** Instances of one service, each at the end of a link of its own. */
+class Elsewhere implements AsyncDisposable {
+  readonly router = new Router(['callee'])
+  readonly endpoints: (RemoteEndpoint & Disposable)[] = []
+  readonly #stack = new AsyncDisposableStack()
+
+  async add(program: RequestListener): Promise<RemoteEndpoint> {
+    const endpoint = this.#stack.use(elsewhere(this.#stack.use(new TestEndpoint('callee', program))))
+    this.endpoints.push(endpoint)
+    this.router.addRemote(endpoint)
+    return endpoint
+  }
+
+  async mesh(): Promise<void> {
+    this.#stack.use(await startMesh({ router: this.router, maxHops: 5, meter: undefined }))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#stack.disposeAsync()
+  }
+}
+
+describe('the worker of a service dies', () => {
+  const calls: Record<string, () => Promise<unknown>> = {
+    fetch: () => fetch('http://callee.internal/', { method: 'POST', body: 'x' }),
+    'undici.request': () => undiciRequest('http://callee.internal/', { method: 'POST', body: 'x' }),
+    'node:http': () => once(get('http://callee.internal/'), 'response'),
+  }
+
+  for (const [client, call] of Object.entries(calls))
+    test(`in mid-call: ${client} fails at once, as over a cut connection`, async () => {
+      await using app = new Elsewhere()
+      const asked = Promise.withResolvers<void>()
+      const endpoint = await app.add(() => asked.resolve())
+      await app.mesh()
+      const answer = call()
+      await asked.promise
+      endpoint.link.close(died)
+      await assert.rejects(answer, (error: NodeJS.ErrnoException) => {
+        const codes = [error, error.cause].map((one) => (one as NodeJS.ErrnoException | undefined)?.code)
+        return codes.some((code) => code === 'UND_ERR_SOCKET' || code === 'ECONNRESET')
+      })
+    })
+
+  test('in mid-answer: the caller gets what there was, then the error', async () => {
+    await using app = new Elsewhere()
+    const endpoint = await app.add((_, response) => void response.write('half'))
+    const call = open(endpoint)
+    await once(call, 'chunk')
+    endpoint.link.close(died)
+    await assert.rejects(call.answer(), { code: 'WORKER_DIED' })
+    assert.deepEqual(call.chunks, ['half'])
+  })
+
+  test('and an idempotent request is made once more elsewhere', async () => {
+    await using app = new Elsewhere()
+    const asked = Promise.withResolvers<void>()
+    const first = await app.add(() => asked.resolve())
+    await app.mesh()
+    const answer = fetch('http://callee.internal/', { method: 'PUT', body: 'x' })
+    await asked.promise
+    await app.add((request, response) => void request.pipe(response))
+    first.link.close(died)
+    assert.equal(await (await answer).text(), 'x')
+  })
+
+  test('and no other request is: it may have been done', async () => {
+    await using app = new Elsewhere()
+    const asked = Promise.withResolvers<void>()
+    const first = await app.add(() => asked.resolve())
+    await app.mesh()
+    const answer = fetch('http://callee.internal/', { method: 'POST', body: 'x' })
+    await asked.promise
+    await app.add(() => assert.fail('called'))
+    first.link.close(died)
+    await assert.rejects(answer)
+  })
+
+  test('before it has begun: any request is made elsewhere', async () => {
+    await using app = new Elsewhere()
+    await app.add((_, response) => void response.end('never'))
+    const first = app.endpoints[0]!
+    await app.mesh()
+    // It takes no new calls, and the news of that is still under way.
+    const draining = new Proxy(first, { get: (target, key) => (key === 'link' ? refusing : Reflect.get(target, key)) })
+    app.router.removeRemote(first)
+    app.router.addRemote(draining)
+    await app.add((_, response) => void response.end('elsewhere'))
+    const texts = await Promise.all(
+      Array.from({ length: 4 }, async () =>
+        (await fetch('http://callee.internal/', { method: 'POST', body: 'x' })).text(),
+      ),
+    )
+    assert.deepEqual(new Set(texts), new Set(['elsewhere']))
+  })
+})
+
+const refusing = {
+  state: 'open',
+  inFlight: 0,
+  open(
+    _head: unknown,
+    _payload: unknown,
+    _ended: unknown,
+    handler: { onError(error: object, untouched: boolean): void },
+  ) {
+    setImmediate(() => handler.onError({ code: 'SERVICE_UNAVAILABLE', message: 'is stopping' }, true))
+    return { cancel() {}, consumed() {} }
+  },
+}
+
+describe('a service with a limit', () => {
+  /** Lets one in at a time. */
+  class One implements Admission {
+    readonly waiting: (() => void)[] = []
+    inside = 0
+
+    enter(_deadline: number | undefined, signal: AbortSignal | undefined): void | Promise<void> {
+      if (this.inside === 0) return void this.inside++
+      if (this.waiting.length === 2) throw new BusbarError('RESOURCE_EXHAUSTED', { message: 'full' })
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      const admit = (): void => {
+        this.inside++
+        resolve()
+      }
+      this.waiting.push(admit)
+      signal?.addEventListener('abort', () => {
+        this.waiting.splice(this.waiting.indexOf(admit), 1)
+        reject(signal.reason as Error)
+      })
+      return promise
+    }
+
+    leave(): void {
+      this.inside--
+      this.waiting.shift()?.()
+    }
+  }
+
+  async function limited(app: Elsewhere, program: RequestListener): Promise<[RemoteEndpoint, One]> {
+    const admission = new One()
+    return [Object.assign(await app.add(program), { admission }), admission]
+  }
+
+  test('gets as many requests as it lets in; the others wait, bodies and all', async () => {
+    await using app = new Elsewhere()
+    let atOnce = 0
+    const [endpoint, admission] = await limited(app, (request, response) => {
+      assert.equal(++atOnce, 1)
+      request.on('end', () => atOnce--)
+      request.pipe(response)
+    })
+    const streamed = Array.from({ length: 3 }, () => open(endpoint, { method: 'POST', streamed: true }))
+    for (const [index, call] of streamed.entries()) {
+      call.exchange!.write(`call `)
+      call.exchange!.write(`${index}`)
+      call.exchange!.end()
+    }
+    const answers = await Promise.all(streamed.map((call) => call.answer()))
+    assert.deepEqual(
+      answers.map(({ body }) => body),
+      ['call 0', 'call 1', 'call 2'],
+    )
+    assert.equal(admission.inside, 0)
+  })
+
+  test('refuses what does not fit, and forgets who gave up', async () => {
+    await using app = new Elsewhere()
+    const [endpoint, admission] = await limited(app, () => {})
+    const calls = Array.from({ length: 3 }, () => open(endpoint))
+    await assert.rejects(send(endpoint), { code: 'RESOURCE_EXHAUSTED' })
+    const endings = calls.map((call) => assert.rejects(call.answer(), { code: 'CALL_ABORTED' }))
+    for (const call of calls.toReversed()) call.exchange!.abort()
+    await Promise.all(endings)
+    assert.equal(admission.inside, 0)
+    assert.equal(admission.waiting.length, 0)
+  })
+})
+
+describe('an answer from elsewhere', () => {
+  test('waits for its reader, in bounded memory', async () => {
+    await using app = new Elsewhere()
+    const piece = Buffer.alloc(64 * 1024)
+    let written = 0
+    const whole = 32 * 1024 * 1024
+    const endpoint = await app.add((_, response) => {
+      const write = (): void => {
+        while (written < whole) {
+          written += piece.length
+          if (!response.write(piece)) return void response.once('drain', write)
+        }
+        response.end()
+      }
+      write()
+    })
+    const call = open(endpoint)
+    call.reading = false
+    await once(call, 'chunk')
+    // As much as is written in a second of turns.
+    for (let turn = 0; turn < 200; turn++) await new Promise(setImmediate)
+    assert.ok(written < 3 * 1024 * 1024, `${written} bytes`)
+    call.reading = true
+    call.exchange!.resume()
+    assert.equal((await call.answer()).body.length, whole)
+  })
+
+  test('that is not what the protocol says fails the call', async () => {
+    await using app = new Elsewhere()
+    const endpoint = await app.add(() => {})
+    for (const value of [undefined, null, 5, ['200', '', ''], [200, '', 3], [200, '', '', 7]]) {
+      const link = { ...refusing, open: replying(value) }
+      const call = new TestCall()
+      openExchange({ ...endpoint, link } as never, requestOf(), { service: 'callee', hops: 1 }, call)
+      await assert.rejects(call.answer(), { code: 'INTERNAL' })
+    }
+  })
+
+  test('is refused to a request that is not what the protocol says', async () => {
+    await using app = new Elsewhere()
+    const endpoint = await app.add(() => assert.fail('called'))
+    const head = { service: 'callee', kind: 'http', method: 'GET', hops: 1 } as const
+    const rest = { caller: undefined, timeLeft: undefined, trace: undefined, metadata: undefined }
+    for (const payload of [undefined, 7, [], ['/', 5, null], ['/', '', 5], ['/', '', null, 5]]) {
+      const { promise, resolve } = Promise.withResolvers<{ code: string }>()
+      endpoint.link.open({ ...head, ...rest }, payload, true, { onError: resolve })
+      assert.equal((await promise).code, 'INTERNAL')
+    }
+  })
+})
+
+function replying(value: unknown) {
+  return (
+    _head: unknown,
+    _payload: unknown,
+    _ended: unknown,
+    handler: { onReply(value: unknown, last: boolean): void },
+  ) => {
+    setImmediate(() => handler.onReply(value, true))
+    return { cancel() {}, consumed() {} }
+  }
+}
