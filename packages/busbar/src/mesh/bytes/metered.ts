@@ -5,13 +5,18 @@ import { isFailed } from '../failed-response.ts'
 import { MeasuredCall, type Meter } from '../meter.ts'
 import { interceptRequests } from './accept.ts'
 
-/** Counts the request that the server has just been given on this connection. An upgrade has no response, and no end. */
-export function countRequest({ count }: LocalEndpoint, socket: Socket): ServerResponse | undefined {
-  const response = (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage
-  if (count === undefined || !response) return undefined
+/**
+ * Counts the request that `next` gives to the server, from before the program sees it: one that blocks its thread is in
+ * flight. An upgrade has no response, and is over when it was accepted.
+ */
+export function countRequest({ count }: LocalEndpoint, socket: Socket, next: () => number): number {
+  if (count === undefined) return next()
   count.began()
-  response.once('close', () => count.left(isFailed(response)))
-  return response
+  const result = next()
+  const response = responseOn(socket)
+  if (response === undefined) count.left(false)
+  else response.once('close', () => count.left(isFailed(response)))
+  return result
 }
 
 /** Counts and measures every request on a connection that came from outside, with nothing of ours in between. */
@@ -20,9 +25,12 @@ export function meterRequests(endpoint: LocalEndpoint, socket: Socket, meter: Me
   interceptRequests(socket, (_request, next) => {
     const weight = meter.next()
     const measured = weight > 0 ? new MeasuredCall(meter, undefined, endpoint.service, weight) : undefined
-    const result = next()
-    const response = countRequest(endpoint, socket)
-    if (measured !== undefined) response?.once('close', measured.end)
+    const result = countRequest(endpoint, socket, next)
+    if (measured !== undefined) responseOn(socket)?.once('close', measured.end)
     return result
   })
+}
+
+function responseOn(socket: Socket): ServerResponse | undefined {
+  return (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage ?? undefined
 }

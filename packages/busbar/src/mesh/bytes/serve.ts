@@ -55,9 +55,8 @@ function acceptAtEndpoint(mesh: HttpMesh, endpoint: LocalEndpoint, scope: Mutabl
       answerHopLimit(mesh, endpoint.service, request, socket)
       return 0
     }
-    const result = runInScope({ service: endpoint.service, hops }, next)
+    const result = countRequest(endpoint, socket, () => runInScope({ service: endpoint.service, hops }, next))
     closeBehindAnswer(endpoint, socket)
-    countRequest(endpoint, socket)
     return result
   })
 }

@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { request, type IncomingMessage } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { describe, test } from 'node:test'
+import { BusbarError } from '../../src/contract/errors.ts'
+import type { AppStatus } from '../../src/observe/status.ts'
+import { askStatus } from '../../src/supervisor/admin-client.ts'
+import { claimSocket, findSockets, runtimeFolder } from '../../src/supervisor/admin-socket.ts'
+import { pollUntil, TestApp } from '../support/app.ts'
+import { Connection } from '../support/connection.ts'
+import { TestFolder } from '../support/folder.ts'
+import { parseMetrics } from '../support/prometheus.ts'
+
+const any = `${import.meta.dirname}/programs/any.js`
+const token = 'a token for this test'
+
+describe('the admin socket', () => {
+  test('tells what runs, in a folder and behind a file that are the user’s own', async () => {
+    using folder = new TestFolder({})
+    const adminFolder = folder.at('run')
+    await using app = await TestApp.start({ services: { any }, workers: 2 }, { adminFolder })
+    const [found] = findSockets(adminFolder, app.running.app.root)
+    assert.deepEqual(app.running.adminUrls, [`unix:${found!.path}`])
+    assert.equal(found!.pid, process.pid)
+    assert.deepEqual([statSync(adminFolder).mode & 0o777, statSync(found!.path).mode & 0o777], [0o700, 0o600])
+    const { workers, instances } = await askStatus(found!.path)
+    assert.deepEqual(
+      workers.map(({ name, kind, state, restarts }) => [name, kind, state, restarts]),
+      [
+        ['shared 0', 'shared', 'serving', 0],
+        ['shared 1', 'shared', 'serving', 0],
+      ],
+    )
+    assert.deepEqual(
+      instances.map(({ service, instance, worker }) => [service, instance, worker]),
+      [
+        ['any', 0, 0],
+        ['any', 1, 1],
+      ],
+    )
+  })
+
+  test('is gone with the app; two runs of one app have one each', async () => {
+    using folder = new TestFolder({})
+    const paths = (): string[] => readdirSync(folder.path)
+    {
+      await using first = await TestApp.start({ services: { any } }, { adminFolder: folder.path })
+      await using second = await TestApp.start({ services: { any } }, { adminFolder: folder.path })
+      const { root } = first.running.app
+      assert.equal(second.running.app.root, root)
+      assert.equal(findSockets(folder.path, root).length, 2)
+    }
+    assert.deepEqual(paths(), [])
+  })
+
+  test('one that a killed process left behind is taken away by the next app', () => {
+    using folder = new TestFolder({})
+    const path = claimSocket(folder.path, '/shop')
+    // No process has this number: it is above what Linux gives.
+    const stale = path.replace(`-${process.pid}-`, '-4194305-')
+    writeFileSync(stale, '')
+    const other = folder.at('notes.txt')
+    writeFileSync(other, '')
+    claimSocket(folder.path, '/other')
+    assert.deepEqual(readdirSync(folder.path), ['notes.txt'])
+  })
+
+  test('an app whose socket cannot be opened runs without it, and says so', async () => {
+    using folder = new TestFolder({})
+    const adminFolder = folder.at('x'.repeat(100))
+    await using app = await TestApp.start({ services: { any } }, { adminFolder })
+    assert.deepEqual(app.running.adminUrls, [])
+    assert.ok(app.log.some(({ level, line }) => level === 'warn' && line.includes('busbar ps cannot see this app')))
+  })
+
+  test('is where the system keeps such things for the user, else among the temporary files', () => {
+    if (process.platform === 'win32') return
+    assert.equal(runtimeFolder({ XDG_RUNTIME_DIR: '/run/user/7' }), '/run/user/7/busbar')
+    assert.match(runtimeFolder({}), new RegExp(`/busbar-${process.getuid!()}$`))
+  })
+
+  test('a folder that others could enter is closed to them', () => {
+    using folder = new TestFolder({})
+    mkdirSync(folder.at('run'), { mode: 0o755 })
+    claimSocket(folder.at('run'), '/shop')
+    assert.equal(statSync(folder.at('run')).mode & 0o777, 0o700)
+  })
+})
+
+describe('the admin port', () => {
+  const admin = { host: '127.0.0.1', port: 0, token }
+
+  test('answers whoever has the token, and nobody else', async () => {
+    await using app = await TestApp.start({ services: { any }, admin })
+    const url = app.running.adminUrls[0]!
+    for (const authorization of [undefined, 'Bearer wrong', `Basic ${token}`, `Bearer ${token}x`, 'Bearer'])
+      assert.equal(
+        (await ask(url, '/metrics', authorization === undefined ? {} : { authorization })).status,
+        401,
+        authorization,
+      )
+    const { status, type, body } = await ask(url, '/metrics', { authorization: `Bearer ${token}` })
+    assert.deepEqual([status, type], [200, 'text/plain; version=0.0.4; charset=utf-8'])
+    assert.ok(parseMetrics(body).has('busbar_calls_total'))
+  })
+
+  test('knows /metrics and /status, by GET', async () => {
+    await using app = await TestApp.start({ services: { any }, admin })
+    const url = app.running.adminUrls[0]!
+    const headers = { authorization: `Bearer ${token}` }
+    const state = await ask(url, '/status?x=1', headers)
+    assert.equal((JSON.parse(state.body) as AppStatus).app.pid, process.pid)
+    assert.equal((await ask(url, '/', headers)).status, 404)
+    assert.equal((await ask(url, '/status', headers, 'POST')).status, 405)
+  })
+
+  test('one that is taken fails the start', async () => {
+    await using app = await TestApp.start({ services: { any }, admin })
+    const port = Number(new URL(app.running.adminUrls[0]!).port)
+    await assert.rejects(TestApp.start({ services: { any }, admin: { ...admin, port } }), (error) =>
+      BusbarError.is(error, 'ADMIN_UNAVAILABLE'),
+    )
+  })
+})
+
+describe('figures', () => {
+  test('count what comes from outside, by instance, and how long it took', async () => {
+    await using app = await TestApp.start({ services: { any } })
+    using connection = await Connection.open(app.port)
+    for (let call = 0; call < 5; call++) await connection.thread()
+    // The caller has the answer a moment before the service hears that it has left.
+    await pollUntil(() => app.running.status().instances[0]!.inFlight === 0)
+    const { instances, calls } = app.running.status()
+    assert.deepEqual(
+      instances.map(({ calls, failures, inFlight }) => [calls, failures, inFlight]),
+      [[5, 0, 0]],
+    )
+    assert.deepEqual(
+      calls.map(({ caller, callee, count }) => [caller, callee, count]),
+      [['', 'any', 5]],
+    )
+    assert.equal(calls[0]!.buckets.at(-1)!.count, 5)
+  })
+
+  test('show a worker that is blocked, at once and without it', async () => {
+    using folder = new TestFolder({})
+    await using app = await TestApp.start({ services: { any }, workers: 2 }, { adminFolder: folder.path })
+    using connection = await Connection.open(app.port)
+    connection.send('/busy?ms=4000')
+    const [socket] = findSockets(folder.path, app.running.app.root)
+    const blocked = (): boolean => app.running.status().workers.some(({ state }) => state === 'blocked')
+    await pollUntil(blocked)
+    const { workers, instances } = await askStatus(socket!.path)
+    const worker = workers.find(({ state }) => state === 'blocked')!
+    assert.ok(worker.silentFor! > 1000)
+    assert.equal(worker.eventLoopUtilization, 1)
+    assert.equal(instances.find((one) => one.worker === worker.worker)!.inFlight, 1)
+    assert.equal((await connection.answer())?.status, 200)
+    await pollUntil(() => !blocked())
+  })
+
+  test('say why a worker died, and go on counting', async () => {
+    await using app = await TestApp.start({ services: { any } })
+    using lost = await Connection.open(app.port)
+    await lost.thread()
+    lost.send('/throw')
+    assert.equal(await lost.answer(), undefined)
+    await app.untilReplaced(0)
+    using connection = await Connection.open(app.port)
+    await connection.thread()
+    const { workers, instances } = app.running.status()
+    assert.equal(workers[0]!.restarts, 1)
+    assert.equal(workers[0]!.lastExit!.why, 'exception')
+    assert.equal(instances[0]!.calls, 3)
+  })
+})
+
+interface Answered {
+  readonly status: number
+  readonly type: string | undefined
+  readonly body: string
+}
+
+async function ask(
+  base: string,
+  path: string,
+  headers: Record<string, string> | undefined,
+  method = 'GET',
+): Promise<Answered> {
+  const call = request(base + path, { method, headers: { ...headers, connection: 'close' } })
+  const [answer] = (await once(call.end(), 'response')) as [IncomingMessage]
+  return { status: answer.statusCode!, type: answer.headers['content-type'], body: await text(answer) }
+}
