@@ -72,9 +72,9 @@ export class Held implements Disposable, AsyncDisposable {
     this.release()
   }
 
-  // eslint-disable-next-line typescript/require-await
-  async [Symbol.asyncDispose](): Promise<void> {
+  [Symbol.asyncDispose](): Promise<void> {
     this.release()
+    return Promise.resolve()
   }
 }
 

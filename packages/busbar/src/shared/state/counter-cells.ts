@@ -4,6 +4,7 @@ import type { Threads } from './threads.ts'
 
 /** The lower cell counts to 2^30: a number that V8 keeps unboxed everywhere, and never negative. */
 const carryAt = 2 ** 30
+const lowMask = carryAt - 1
 
 /**
  * A counter: in each thread's row the cells that this thread counts in, and that all others only read.
@@ -20,35 +21,35 @@ const cell = { begun: 0, low: 1, done: 2 } as const
 export class CounterCells {
   readonly #cells: Int32Array
   readonly #counter: number
-  readonly #row: number
-  readonly #low: number
-
   readonly #threads: Threads
+  /** This thread's own cells. */
+  readonly #own: Int32Array
 
   constructor(cells: Int32Array, counter: number, threads: Threads, me: Identity) {
     this.#cells = cells
-    this.#threads = threads
     this.#counter = counter
-    this.#row = rowOf(slotOf(me), counter)
-    this.#low = this.#row + cell.low
+    this.#threads = threads
+    const row = rowOf(slotOf(me), counter)
+    this.#own = cells.subarray(row, row + counterInts)
     this.#finish()
   }
 
-  /** False: `by` is no small whole number, and was not counted; see {@link addMuch}. */
+  /** False: `by` is no small whole number, or too much for now, and was not counted; see {@link addMuch}. */
   add(by: number): boolean {
-    const next = this.#cells[this.#low]! + by
-    if (by < 0 || next >= carryAt || (next | 0) !== next) return false
-    this.#cells[this.#low] = next
+    const own = this.#own
+    const next = (own[cell.low]! + by) | 0
+    if ((by & lowMask) !== by || next >= carryAt || next < 0) return false
+    own[cell.low] = next
     return true
   }
 
   /** `by` is a whole number, and not negative. */
   addMuch(by: number): void {
-    const sum = this.#cells[this.#low]! + by
-    const begun = this.#cells[this.#row + cell.done]! + Math.floor(sum / carryAt)
-    Atomics.store(this.#cells, this.#row + cell.begun, begun)
-    Atomics.store(this.#cells, this.#low, sum % carryAt)
-    Atomics.store(this.#cells, this.#row + cell.done, begun)
+    const sum = this.#own[cell.low]! + by
+    const begun = this.#own[cell.done]! + Math.floor(sum / carryAt)
+    Atomics.store(this.#own, cell.begun, begun)
+    Atomics.store(this.#own, cell.low, sum % carryAt)
+    Atomics.store(this.#own, cell.done, begun)
   }
 
   read(): number {
@@ -66,10 +67,10 @@ export class CounterCells {
 
   /** Where the slot's last tenant died within a carry: readers have been told `begun * 2^30`, so that is what it was. */
   #finish(): void {
-    const begun = Atomics.load(this.#cells, this.#row + cell.begun)
-    if (begun === Atomics.load(this.#cells, this.#row + cell.done)) return
-    Atomics.store(this.#cells, this.#low, 0)
-    Atomics.store(this.#cells, this.#row + cell.done, begun)
+    const begun = Atomics.load(this.#own, cell.begun)
+    if (begun === Atomics.load(this.#own, cell.done)) return
+    Atomics.store(this.#own, cell.low, 0)
+    Atomics.store(this.#own, cell.done, begun)
   }
 }
 
