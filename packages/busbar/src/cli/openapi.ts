@@ -38,6 +38,7 @@ function outOfTheWay(app: App): App {
   return {
     ...app,
     workers: 1,
+    admin: undefined,
     gateway: {
       ...gateway,
       host: '127.0.0.1',

@@ -92,6 +92,13 @@ describe('the document of an app', () => {
     assert.ok(lines.includes(`OpenAPI: ${note}`))
   })
 
+  it('may be read by the pages that the config lists', async () => {
+    const allowed = async (origin: string): Promise<string | null> =>
+      (await fetch(`${url}/openapi.json`, { headers: { origin } })).headers.get('access-control-allow-origin')
+    assert.equal(await allowed('https://page.example'), 'https://page.example')
+    assert.equal(await allowed('https://other.example'), null)
+  })
+
   it('is asked for by GET and HEAD only', async () => {
     assert.equal((await fetch(`${url}/openapi.json`, { method: 'HEAD' })).status, 200)
     assert.equal((await fetch(`${url}/openapi.json`, { method: 'POST' })).status, 404)

@@ -33,6 +33,8 @@ async function check(url: string): Promise<void> {
   const calls = client(sums, url)
   assert.equal(await calls.add({ a: 1, b: 2 }), 3)
   assert.equal(await calls.half({ of: 5 }), 2.5)
+  const { status, headers } = await fetch(`${url}/half/5`, { method: 'HEAD' })
+  assert.deepEqual([status, headers.get('content-length')], [200, '3'])
   await assert.rejects(calls.add({ a: 'x' } as never), { code: 'INPUT_INVALID' })
 }
 
@@ -203,6 +205,13 @@ describe('a typed service as a fetch handler', () => {
     )
     assert.equal((await broken(new Request('http://any.example/pages/add', { method: 'POST' }))).status, 503)
     assert.match(lines[0]!, /no database/)
+  })
+
+  it('answers HEAD as GET, without a body', async () => {
+    await using sumsHandler = fetchHandler(implementation)
+    const response = await sumsHandler(new Request('http://any.example/half/5', { method: 'HEAD' }))
+    assert.deepEqual([response.status, await response.text()], [200, ''])
+    assert.equal(response.headers.get('content-type'), 'application/json')
   })
 
   it('is mounted in Hono, which cuts the path off', async () => {

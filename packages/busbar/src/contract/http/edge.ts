@@ -98,10 +98,17 @@ export class HttpEdge {
     const { verb, url, headers } = request
     const mark = url.indexOf('?')
     const path = mark < 0 ? url : url.slice(0, mark)
-    const found = this.#paths.find(verb, path)
+    const found = this.#find(verb, path)
     if (found === undefined) throw this.#unknown(verb, path)
     if (Number(headers['content-length'] ?? 0) > this.#options.maxInputSize) throw this.tooLarge()
     return { request, found, query: mark < 0 ? '' : url.slice(mark + 1), hosted: this.#host.method(found.name) }
+  }
+
+  /** HEAD asks what GET would answer (RFC 9110, 9.3.2); whoever writes the answer leaves its body out. */
+  #find(verb: string, path: string): Found | undefined {
+    if (verb !== 'HEAD') return this.#paths.find(verb, path)
+    const found = this.#paths.find('GET', path)
+    return found !== undefined && this.#host.method(found.name).spec.kind === 'fn' ? found : undefined
   }
 
   tooLarge(): BusbarError {

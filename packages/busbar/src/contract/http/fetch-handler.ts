@@ -97,7 +97,8 @@ class FetchServer {
       const directed = this.#edge.direct({ verb: method, url, headers: Object.fromEntries(headers) })
       if (request.signal.aborted) throw refusal('CALL_ABORTED', 'the client ended before its call', this.#host.name)
       const body = request.body === null ? undefined : await readText(request.body, this.#edge)
-      return await finish(await this.#edge.begin(directed, body), request.signal)
+      const response = await finish(await this.#edge.begin(directed, body), request.signal)
+      return method === 'HEAD' ? new Response(null, response) : response
     } catch (thrown) {
       // What was judged by its head has a body that nobody has read.
       if (request.body !== null && !request.bodyUsed) await request.body.cancel().catch(() => {})

@@ -3,6 +3,7 @@ import type { App, OpenApi } from '../../config/app.ts'
 import type { OpenApiDocument } from '../../contract/openapi/types.ts'
 import { answerProblem } from '../answer.ts'
 import type { Routes } from '../routes.ts'
+import { allowOrigin } from '../typed/cors.ts'
 import { AppDocument, type AppDocumentParts } from './app-document.ts'
 import { answerPage, answerScript, scriptName } from './page.ts'
 
@@ -16,6 +17,7 @@ type Place = 'document' | 'page' | 'script'
 export class OpenApiPages {
   readonly #places: ReadonlyMap<string, Place>
   readonly #openapi: OpenApi
+  readonly #cors: readonly string[]
   readonly #routes: Routes
   readonly #document: AppDocument
   readonly #typed: ReadonlySet<string>
@@ -23,7 +25,7 @@ export class OpenApiPages {
 
   constructor(
     openapi: OpenApi,
-    { services }: Pick<App, 'services'>,
+    { services, gateway: { cors = [] } }: Pick<App, 'services' | 'gateway'>,
     parts: Pick<AppDocumentParts, 'routes' | 'mesh' | 'log'>,
   ) {
     const { path, page } = openapi
@@ -36,6 +38,7 @@ export class OpenApiPages {
           ]
     this.#places = new Map<string, Place>([[path, 'document'], ...ofPage])
     this.#openapi = openapi
+    this.#cors = cors
     this.#routes = parts.routes
     this.#log = parts.log
     this.#document = new AppDocument({ openapi, services, ...parts })
@@ -72,6 +75,7 @@ export class OpenApiPages {
       return pass()
     switch (this.#places.get(path)!) {
       case 'document':
+        if (req.headers.origin !== undefined) allowOrigin(this.#cors, req, res)
         return answerDocument(res, document)
       case 'page':
         return answerPage(res, this.#openapi as OpenApi & { page: string })
