@@ -5,6 +5,7 @@
 import http, { type ServerResponse } from 'node:http'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { sharedWayOf } from './shared-ways.ts'
 import { totalOf, type Order } from './ways.ts'
 
 const { WORKERS = '1', PORT = '0', WAY = 'atomic' } = process.env
@@ -29,6 +30,7 @@ http
 
 async function run(response: ServerResponse, increments: number, tasks: number, shards: number): Promise<void> {
   const memory = new SharedArrayBuffer(128 * (shards + 1))
+  const before = counted(memory, shards)
   const done = threads.map(
     (thread, index) =>
       new Promise((resolve) => {
@@ -38,7 +40,11 @@ async function run(response: ServerResponse, increments: number, tasks: number, 
       }),
   )
   await Promise.all(done)
-  const body = `{"total":${totalOf(memory, WAY)}}`
+  const body = `{"total":${(counted(memory, shards) - before) | 0}}`
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length })
   response.end(body)
+}
+
+function counted(memory: SharedArrayBuffer, shards: number): number {
+  return sharedWayOf(WAY)?.total(shards) ?? totalOf(memory, WAY)
 }

@@ -5,6 +5,7 @@
 import http, { type ServerResponse } from 'node:http'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { createOffload } from 'busbar'
 import { peer } from '../peer.ts'
 import fibonacci from './fibonacci.ts'
 
@@ -37,7 +38,8 @@ function reply(response: ServerResponse, status: number, body: string): void {
 function wayOf(way: string): Compute {
   if (way === 'main') return async (n) => fibonacci(n)
   if (way === 'worker') return inNewWorker
-  if (way === 'piscina') return inPool()
+  if (way === 'piscina') return inPiscina()
+  if (way === 'busbar') return inBusbar()
   throw new Error(`there is no way "${way}"`)
 }
 
@@ -53,10 +55,16 @@ interface Pool {
   run: (n: number) => Promise<number>
 }
 
-function inPool(): Compute {
+function inPiscina(): Compute {
   const { Piscina } = peer('piscina') as { Piscina: new (options: object) => Pool }
   const threads = Number(WORKERS)
   const filename = new URL(`fibonacci${extname(import.meta.url)}`, import.meta.url).href
   const pool = new Piscina({ filename, minThreads: threads, maxThreads: threads })
   return (n) => pool.run(n)
+}
+
+function inBusbar(): Compute {
+  const offload = createOffload({ threads: Number(WORKERS) })
+  const task = new URL(`fibonacci${extname(import.meta.url)}`, import.meta.url)
+  return (n) => offload<number>(task, n)
 }

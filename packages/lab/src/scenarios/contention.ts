@@ -9,6 +9,14 @@ const ways = {
   'sharded-plain': ['plain stores, a cell for each shard', 'plain stores, a cell for each shard'],
 } as const
 
+/** The same by what Busbar gives to services, instead of by hand. */
+const shared = {
+  'busbar-mutex': 'a lock for each increment, shared.mutex()',
+  'busbar-atomic': 'one cell, shared.atomic()',
+  'busbar-sharded': 'a cell for each shard, shared.atomic()',
+  'busbar-counter': 'a cell for each thread, shared.counter()',
+} as const
+
 /**
  * A job rather than a load: a run is one request, whose answer is the total that was counted, and the next begins when
  * it has come. So a wrong total is a wrong answer, latency is a run's time, and rounds and verdicts are as everywhere.
@@ -19,8 +27,11 @@ export const contention: Scenario = {
   question: 'Threads that count together: what does it cost them to agree on the total?',
   unit: 'run',
   baseline: 'atomic',
-  arms: Object.entries(ways).flatMap(([way, [inNode, inGo]]) => [node(way, inNode), go(way, inGo)]),
-  quick: { arms: ['mutex', 'sharded-atomic', 'sharded-plain'] },
+  arms: [
+    ...Object.entries(ways).flatMap(([way, [inNode, inGo]]) => [node(way, `Node, ${inNode}`), go(way, inGo)]),
+    ...Object.entries(shared).map(([way, title]) => node(way, `Busbar, ${title}`)),
+  ],
+  quick: { arms: ['mutex', 'sharded-plain', 'busbar-counter'] },
   connections: [1],
   workers: [4],
   parameters: { increments: 20_000_000, tasks: 500, shards: 500 },
@@ -35,7 +46,7 @@ function node(way: string, title: string): Arm {
   const file = armProgram('contention/server.ts')
   return {
     name: way,
-    title: `Node, ${title}`,
+    title,
     launch: (place) => program(place, '/ready', { file, env: { WAY: way } }),
   }
 }

@@ -9,9 +9,10 @@ export const offload: Scenario = {
   arms: [
     { ...arm('main', 'on the main thread'), single: true },
     { ...arm('worker', 'a new Worker for each request'), single: true },
+    arm('busbar', "Busbar's offload()"),
     arm('piscina', 'Piscina', { kind: 'npm', packages: { piscina: '5.3.2' } }),
   ],
-  quick: { arms: ['worker', 'piscina'], connections: [20] },
+  quick: { arms: ['busbar', 'piscina'], connections: [20] },
   connections: [100],
   workers: [2],
   parameters: { fibonacci: 30 },
