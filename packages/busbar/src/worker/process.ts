@@ -33,9 +33,10 @@ function takeChannel(): void {
     receive(args[0] as Message, args[1] as TcpHandle | undefined)
     return true
   }) as typeof process.emit
-  // It counts as open only while somebody listens on `process`.
-  process.channel!.ref()
-  for (const name of ['send', 'disconnect', 'connected', 'channel'])
+  // Node keeps messages back, and the process does not stay for them, until somebody listens.
+  process.on('message', () => {})
+  // Node itself looks at `channel` and `connected` for each message.
+  for (const name of ['send', 'disconnect'])
     Object.defineProperty(process, name, { value: undefined, configurable: true, writable: true })
   delete process.env['NODE_CHANNEL_FD']
 }

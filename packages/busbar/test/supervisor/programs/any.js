@@ -5,6 +5,20 @@ import { threadId } from 'node:worker_threads'
 
 const actions = {
   '/': () => ({ thread: threadId, cwd: process.cwd() }),
+  '/process': () => ({
+    pid: process.pid,
+    cwd: process.cwd(),
+    colour: process.env.COLOUR,
+    send: typeof process.send,
+  }),
+  '/flags': () => process.execArgv,
+  '/may-read': (query) => {
+    try {
+      return readFileSync(query.get('file')).length > 0
+    } catch (error) {
+      return error.code === 'ERR_ACCESS_DENIED' ? false : error.code
+    }
+  },
   '/busy': (query) => {
     const end = performance.now() + Number(query.get('ms'))
     while (performance.now() < end);

@@ -1,0 +1,187 @@
+/** Entries in threads and processes of their own, and what becomes of them: all that needs no link between workers. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { type AppSetup, TestApp } from '../support/app.ts'
+import { Connection, openMany } from '../support/connection.ts'
+
+const file = `${import.meta.dirname}/programs/any.js`
+const megabyte = 1024 * 1024
+
+for (const run of ['thread', 'process'] as const) {
+  test(`an entry in a ${run} of its own gets the connections raw, and there is no other worker`, async () => {
+    await using app = await TestApp.start({ services: { any: { file, run } } })
+    assert.deepEqual(
+      app.running.workers.map(({ name, kind }) => [name, kind]),
+      [['any', run]],
+    )
+    using connection = await Connection.open(app.port)
+    assert.notEqual(await connection.thread(), undefined)
+  })
+
+  test(`instances in ${run} form share the connections`, async () => {
+    await using app = await TestApp.start({ services: { any: { file, run, instances: 2 } } })
+    using connections = await openMany(app.port, 4)
+    await Promise.all(connections.map((connection) => connection.thread()))
+    assert.deepEqual(
+      app.running.workers.map(({ connections }) => connections),
+      [2, 2],
+    )
+  })
+
+  test(`a ${run} finishes what is in flight when the app stops`, async () => {
+    await using app = await TestApp.start({ services: { any: { file, run } } })
+    using connection = await Connection.open(app.port)
+    connection.send('/later?ms=200')
+    await app.untilLogged('begins /later')
+    const stopping = app.running.stop()
+    assert.equal((await connection.answer())?.status, 200)
+    await stopping
+    assert.deepEqual(
+      app.running.workers.map(({ state }) => state),
+      ['stopped'],
+    )
+  })
+}
+
+test('a process works in its folder, with its own variables, and finds no parent to talk to', async () => {
+  const services = { any: { file, run: 'process', env: { COLOUR: 'red' } } } as const
+  await using app = await TestApp.start({ services })
+  using connection = await Connection.open(app.port)
+  connection.send('/process')
+  const { cwd, colour, send, pid } = JSON.parse((await connection.answer())!.body) as Record<string, unknown>
+  assert.deepEqual([cwd, colour, send], [`${import.meta.dirname}/programs`, 'red', 'undefined'])
+  assert.equal(pid, app.running.workers[0]!.pid)
+  assert.notEqual(pid, process.pid)
+})
+
+test('a process gets flags of Node, and what it prints bears its name', async () => {
+  const services = { any: { file, run: 'process', nodeOptions: ['--stack-trace-limit=3'] } } as const
+  await using app = await TestApp.start({ services })
+  using connection = await Connection.open(app.port)
+  connection.send('/flags')
+  const flags = JSON.parse((await connection.answer())!.body) as string[]
+  assert.ok(flags.includes('--stack-trace-limit=3'))
+  await app.untilLogged('begins /flags')
+  assert.equal(app.log.find(({ line }) => line === 'begins /flags')?.service, 'any')
+})
+
+test('a process with permissions reads the app, and neither reads nor writes elsewhere', async () => {
+  // What the tests' own processes are started with is inherited, and lies elsewhere.
+  const permissions = { read: [fileURLToPath(new URL('../../../../', import.meta.url))], write: [], allow: [] }
+  const services = { any: { file, run: 'process', permissions } } as const
+  await using app = await TestApp.start({ root: `${import.meta.dirname}/programs`, services })
+  for (const [path, allowed] of [
+    [file, true],
+    ['/etc/hostname', false],
+  ] as const) {
+    using connection = await Connection.open(app.port)
+    connection.send(`/may-read?file=${path}`)
+    assert.equal((await connection.answer())?.body, JSON.stringify(allowed))
+  }
+})
+
+/** Ways for a program to end its process, and the reason that must be told. */
+const ways = {
+  '/exit': 'exit',
+  '/throw': 'exception',
+  '/reject': 'rejection',
+  '/abort': 'signal',
+  '/loop': 'stuck',
+  '/wait': 'stuck',
+  '/memory': 'memory',
+} as const
+
+for (const [path, why] of Object.entries(ways))
+  test(`a process that ends by ${path} is replaced, and no other request suffers`, async () => {
+    const timing = { stuck: 3000, watch: 100 }
+    await using app = await TestApp.start(two({ memory: 256 * megabyte }), { timing })
+    await survives(app, (victim) => victim.send(path), why)
+  })
+
+for (const [signal, why] of [
+  ['SIGKILL', 'signal'],
+  ['SIGABRT', 'signal'],
+  ['SIGSTOP', 'stuck'],
+] as const)
+  test(`a process that gets ${signal} in mid-call is replaced, and no other request suffers`, async () => {
+    await using app = await TestApp.start(two({}), { timing: { stuck: 2000, watch: 100 } })
+    await survives(
+      app,
+      async (victim, pid) => {
+        victim.send('/never')
+        await app.untilLogged('begins /never')
+        process.kill(pid, signal)
+      },
+      why,
+    )
+  })
+
+test('connections on their way to a process that is stopped go to another one', async () => {
+  await using app = await TestApp.start(two({}), { timing: { stuck: 1500, watch: 100 } })
+  const stopped = app.running.workers[0]!.pid!
+  process.kill(stopped, 'SIGSTOP')
+  using connections = await openMany(app.port, 6)
+  const pids = await Promise.all(connections.map((connection) => pidOf(connection)))
+  assert.ok(pids.every((pid) => pid !== undefined && pid !== stopped))
+})
+
+test('a process that is killed while it starts fails the start', async () => {
+  const blocks = { file: `${import.meta.dirname}/programs/blocks.js`, run: 'process', startTimeout: 500 } as const
+  await assert.rejects(TestApp.start({ services: { blocks } }, { timing: { watch: 50 } }), {
+    code: 'PROGRAM_START_TIMEOUT',
+  })
+})
+
+test('a process that is stopped while it drains is ended in time', async () => {
+  await using app = await TestApp.start({ ...two({}), stopTimeout: 1000 })
+  const { pid } = app.running.workers[0]!
+  process.kill(pid!, 'SIGSTOP')
+  await app.running.stop()
+  assert.throws(() => process.kill(pid!, 0), { code: 'ESRCH' })
+})
+
+test('a restart replaces processes one after the other, and loses no request', async () => {
+  await using app = await TestApp.start(two({}))
+  const before = app.running.workers.map(({ pid }) => pid)
+  using connections = await openMany(app.port, 4)
+  for (const connection of connections) connection.send('/later?ms=300')
+  await app.untilLogged('begins /later')
+  const restarting = app.running.restart()
+  const answers = await Promise.all(connections.map((connection) => connection.answer()))
+  assert.ok(answers.every((answer) => answer?.status === 200))
+  await restarting
+  const after = app.running.workers.map(({ pid }) => pid)
+  assert.ok(after.every((pid) => pid !== undefined && !before.includes(pid)))
+})
+
+function two(more: object): AppSetup {
+  return { services: { any: { file, run: 'process', instances: 2, ...more } } }
+}
+
+/** One process is ended by `end` while both have requests in flight. */
+async function survives(app: TestApp, end: (victim: Connection, pid: number) => unknown, why: string): Promise<void> {
+  using connections = await openMany(app.port, 8)
+  const pids = await Promise.all(connections.map((connection) => pidOf(connection)))
+  const [victim] = connections
+  const others = connections.filter((_, index) => pids[index] !== pids[0])
+  assert.equal(others.length, 4)
+  for (const connection of others) connection.send('/later?ms=30')
+  await end(victim!, pids[0]!)
+  assert.equal(await victim!.answer(), undefined)
+  const answers = await Promise.all(others.map((connection) => connection.answer()))
+  assert.ok(answers.every((answer) => answer?.status === 200))
+  await app.until(() => app.running.workers.some(({ deaths, state }) => deaths === 1 && state === 'serving'))
+  const dead = app.running.workers.find(({ deaths }) => deaths === 1)!
+  assert.equal(dead.lastExit?.why, why)
+  assert.ok(app.log.some(({ line }) => line.startsWith(`worker ${dead.worker} (${dead.name}) died: `)))
+  using later = await openMany(app.port, 4)
+  const served = await Promise.all(later.map((connection) => pidOf(connection)))
+  assert.ok(served.every((pid) => pid !== undefined && pid !== pids[0]))
+}
+
+async function pidOf(connection: Connection): Promise<number | undefined> {
+  connection.send('/process')
+  const answer = await connection.answer()
+  return answer && (JSON.parse(answer.body) as { pid: number }).pid
+}
