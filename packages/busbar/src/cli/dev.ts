@@ -4,7 +4,7 @@ import type { RunningApp } from '../supervisor/running.ts'
 import { announce } from './banner.ts'
 import type { Context } from './context.ts'
 import { type Session, openSession, resolveOperand } from './session.ts'
-import { changedIn, watchedBy } from './sources.ts'
+import { changedIn, outdatedIn, watchedBy } from './sources.ts'
 import { type Watching, watchFiles } from './watch.ts'
 
 /** `busbar dev`: runs the app and replaces it by its new version whenever its files change, until a signal stops it. */
@@ -29,6 +29,8 @@ class DevLoop {
   #watching: Watching | undefined
   #watched = ''
   #closed = false
+  /** What has changed since a version came up. */
+  #outdated: readonly string[] = []
 
   constructor(context: Context, session: Session) {
     this.#context = context
@@ -40,7 +42,9 @@ class DevLoop {
     await this.#watch()
     while (!this.#closed) {
       await this.#renew()
-      this.#sayChanged(await this.#changes.next())
+      const paths = await this.#changes.next()
+      this.#outdated = [...this.#outdated, ...paths]
+      this.#sayChanged(paths)
     }
   }
 
@@ -62,6 +66,7 @@ class DevLoop {
       await this.#watch()
       if (await this.#restart(this.#app)) log.event('info', `restarted in ${Math.round(performance.now() - began)} ms`)
       else await this.#start(this.#app, began)
+      this.#outdated = []
     } catch (error) {
       if (this.#closed) return
       this.#session.report(error)
@@ -76,7 +81,7 @@ class DevLoop {
     const running = this.#running
     if (running === undefined) return false
     if (this.#context.parts.canRestartInto(running.app, next)) {
-      await running.restart(next)
+      await running.restart(next, outdatedIn(running.app, next, this.#outdated))
       return true
     }
     this.#session.log.event('info', 'ports, workers or services changed: all of it stops and starts again')

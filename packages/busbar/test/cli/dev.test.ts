@@ -30,6 +30,33 @@ test('a changed service is named and its new version answers at the same address
   assert.equal((await busbar.ended).code, 0)
 })
 
+test("only the workers that host a changed service are replaced, and its contract is everybody's", async () => {
+  const program = `require('node:http').createServer((_, response) => response.end(String(process.pid))).listen(3000)`
+  using folder = new TestFolder({
+    'busbar.config.json': {
+      gateway: { port: 0 },
+      services: { web: './web', stock: './stock' },
+      defaults: { run: 'process' },
+    },
+    'web/index.js': program,
+    'stock/index.js': program,
+  })
+  await using busbar = new BusbarProcess(['dev', folder.path])
+  const url = await busbar.url()
+  await busbar.message('watching')
+  const pids = async (): Promise<string[]> => [await textAt(`${url}/web`), await textAt(`${url}/stock`)]
+  const [web, stock] = await pids()
+  folder.write('web/index.js', `${program} // changed`)
+  await busbar.message('restarted in')
+  const [webAfter, stockAfter] = await pids()
+  assert.notEqual(webAfter, web)
+  assert.equal(stockAfter, stock)
+  const seen = busbar.events.length
+  folder.write('web/contract.json', '{}')
+  await busbar.message('restarted in', seen)
+  assert.notEqual((await pids())[1], stock)
+})
+
 test('a version that fails is shown and leaves the one before serving, until it is mended', async () => {
   using folder = new TestFolder(files)
   await using busbar = new BusbarProcess(['dev', folder.path])

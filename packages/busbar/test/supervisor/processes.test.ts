@@ -143,7 +143,7 @@ test('a process that is stopped while it drains is ended in time', async () => {
 
 test('a restart replaces processes one after the other, and loses no request', async () => {
   await using app = await TestApp.start(two({}))
-  const before = app.running.workers.map(({ pid }) => pid)
+  const before = new Set(app.running.workers.map(({ pid }) => pid))
   using connections = await openMany(app.port, 4)
   for (const connection of connections) connection.send('/later?ms=300')
   await app.untilLogged('begins /later')
@@ -152,7 +152,7 @@ test('a restart replaces processes one after the other, and loses no request', a
   assert.ok(answers.every((answer) => answer?.status === 200))
   await restarting
   const after = app.running.workers.map(({ pid }) => pid)
-  assert.ok(after.every((pid) => pid !== undefined && !before.includes(pid)))
+  assert.ok(after.every((pid) => pid !== undefined && !before.has(pid)))
 })
 
 function two(more: object): AppSetup {
