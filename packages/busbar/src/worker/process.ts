@@ -5,6 +5,7 @@
 import { WorkerCells, createCells } from '../shared/cells.ts'
 import type { FromWorker, Order, ProcessInit, ToWorker } from '../shared/control.ts'
 import type { TcpHandle } from '../shared/port.ts'
+import { refuseShared } from '../shared/state/segment.ts'
 import { Metering } from './metering.ts'
 import { runWorker } from './run.ts'
 
@@ -50,6 +51,7 @@ function receive(message: Message, handle: TcpHandle | undefined): void {
 }
 
 async function run(init: ProcessInit): Promise<void> {
+  refuseShared(`${init.hosts[0]?.name} runs as a process (run: 'process'), whose memory the others do not see`)
   const cells = new WorkerCells(createCells(1), 0)
   const metering = new Metering(init)
   let beats = 0
