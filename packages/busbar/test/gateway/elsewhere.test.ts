@@ -47,7 +47,7 @@ describe('when the worker of a service dies', () => {
       async (gateway, endpoint) => {
         const response = await fetch(gateway.url('/'))
         const reader = response.body!.getReader()
-        assert.equal(Buffer.from((await reader.read()).value!).toString(), 'half')
+        assert.equal(Buffer.from((await reader.read()).value ?? '').toString(), 'half')
         endpoint.link.close(died)
         await assert.rejects(reader.read())
       },
@@ -56,7 +56,8 @@ describe('when the worker of a service dies', () => {
 
   it('a WebSocket is cut', async () => {
     const server = createServer()
-    new WebSocketServer({ server })
+    const sockets = new WebSocketServer({ server })
+    assert.equal(sockets.clients.size, 0)
     await withService(server, async (gateway, endpoint) => {
       const client = new WebSocket(gateway.url('/').replace('http', 'ws'))
       await once(client, 'open')

@@ -13,6 +13,8 @@ export interface Case {
   readonly call?: (caller: Caller, log: ProgramLog) => Promise<void>
   /** The fast path leaves such requests to a byte stream. */
   readonly handedOver?: true
+  /** Its calling side has the server in its hands, which only works in one thread. */
+  readonly holdsServer?: true
 }
 
 export type Handler = (request: IncomingMessage, response: ServerResponse, log: ProgramLog) => unknown

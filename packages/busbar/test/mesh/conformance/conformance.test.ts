@@ -3,16 +3,8 @@ import { describe, test } from 'node:test'
 import { byteStream } from './backends/byte-stream.ts'
 import { exchange } from './backends/exchange.ts'
 import { byteLink, exchangeLink } from './backends/link.ts'
-import { tcp } from './backends/tcp.ts'
-import { abortCases } from './cases/abort.ts'
-import { bodyCases } from './cases/body.ts'
-import { connectionCases } from './cases/connection.ts'
-import { frameworkCases } from './cases/frameworks.ts'
-import { headCases } from './cases/head.ts'
-import { uploadCases } from './cases/upload.ts'
-import { runCase } from './run-case.ts'
-
-const cases = [...headCases, ...bodyCases, ...uploadCases, ...abortCases, ...connectionCases, ...frameworkCases]
+import { cases } from './cases/all.ts'
+import { oracle, runCase } from './run-case.ts'
 
 /** What a way of calling is known to do otherwise. */
 const differences: Readonly<Record<string, ReadonlySet<string>>> = {
@@ -29,7 +21,7 @@ for (const backend of [exchange, exchangeLink, byteStream, byteLink]) {
         // Elsewhere it may only show when the request is there.
         if (result.handedOver || (backend === exchange && one.handedOver))
           equal(result.handedOver && one.handedOver, true)
-        else deepEqual(result, await runCase(one, tcp))
+        else deepEqual(result, await oracle(one))
       })
   })
 }

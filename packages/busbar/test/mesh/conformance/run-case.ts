@@ -1,4 +1,5 @@
 import type { Backend } from './backend.ts'
+import { tcp } from './backends/tcp.ts'
 import { Caller } from './case.ts'
 import type { Case } from './case.ts'
 import { ProgramLog } from './program-log.ts'
@@ -8,6 +9,15 @@ export interface Result {
   readonly caller: readonly Outcome[]
   readonly program: readonly string[]
   readonly handedOver: boolean
+}
+
+const known = new Map<string, Promise<Result>>()
+
+/** What is right: as it is over TCP, tried once for all ways. */
+export function oracle(one: Case): Promise<Result> {
+  const result = known.get(one.name) ?? runCase(one, tcp)
+  known.set(one.name, result)
+  return result
 }
 
 export async function runCase(one: Case, backend: Backend): Promise<Result> {

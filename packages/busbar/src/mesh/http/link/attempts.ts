@@ -104,7 +104,7 @@ export class Attempts implements Exchange, ExchangeHandler {
       if (entering === undefined) this.#start()
       else void entering.then(() => this.#start(), refused)
     } catch (error) {
-      process.nextTick(refused, error as Error)
+      process.nextTick(refused, error)
     }
   }
 

@@ -4,7 +4,7 @@ import type { Endpoint } from '../../../../src/mesh/endpoint.ts'
 import { canExchange, openExchange } from '../../../../src/mesh/http/exchange.ts'
 import type { Exchange, ExchangeHandler, ResponseHead } from '../../../../src/mesh/http/exchange.ts'
 import { foldHeaders } from '../../../../src/mesh/http/exchange/header-fields.ts'
-import type { Backend } from '../backend.ts'
+import type { Backend, Link } from '../backend.ts'
 import type { Recording } from '../recording.ts'
 
 /** No socket, no text, no parser. */
@@ -20,22 +20,9 @@ export function byExchange(
     async serve(server) {
       const instance = new TestEndpoint('callee', server)
       const endpoint = await reach(instance)
-      const scope = { service: 'callee', hops: 1 }
+      const link = callByExchange(endpoint)
       return {
-        open(request, recording) {
-          if (!canExchange(endpoint, request)) return undefined
-          const handler = new RecordingHandler(recording)
-          const opened: Exchange = openExchange(endpoint, request, scope, handler)
-          return {
-            write: (chunk) => opened.write(chunk),
-            end: (rawTrailers) => opened.end(rawTrailers),
-            abort: () => opened.abort(new Error('aborted by the test')),
-            resume: () => {
-              handler.reading = true
-              opened.resume()
-            },
-          }
-        },
+        open: (request, recording) => link.open(request, recording),
         async [Symbol.asyncDispose]() {
           server.closeAllConnections()
           await instance[Symbol.asyncDispose]()
@@ -43,6 +30,28 @@ export function byExchange(
         },
       }
     },
+  }
+}
+
+/** Who calls `endpoint`; there is nothing to dispose of. */
+export function callByExchange(endpoint: Endpoint): Link {
+  const scope = { service: 'callee', hops: 1 }
+  return {
+    open(request, recording) {
+      if (!canExchange(endpoint, request)) return undefined
+      const handler = new RecordingHandler(recording)
+      const opened: Exchange = openExchange(endpoint, request, scope, handler)
+      return {
+        write: (chunk) => opened.write(chunk),
+        end: (rawTrailers) => opened.end(rawTrailers),
+        abort: () => opened.abort(new Error('aborted by the test')),
+        resume: () => {
+          handler.reading = true
+          opened.resume()
+        },
+      }
+    },
+    async [Symbol.asyncDispose]() {},
   }
 }
 

@@ -404,6 +404,7 @@ function serverCase(
   let server: ReturnType<typeof createServer>
   return {
     name,
+    holdsServer: true,
     program(log) {
       server = createServer((request, response) => {
         log.add('called')

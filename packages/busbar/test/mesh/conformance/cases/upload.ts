@@ -31,9 +31,9 @@ export const uploadCases: readonly Case[] = [
   }),
   plain('a text body', readAll, async (caller) => void (await caller.send({ method: 'POST', body: 'äöü 😀' }))),
   plain('a body of bytes', readAll, async (caller) => void (await caller.send({ method: 'POST', body: kilobyte }))),
-  plain('an empty body', readAll, async (caller) => void (await caller.send({ method: 'POST', body: '' }))),
+  plain('an upload that is empty', readAll, async (caller) => void (await caller.send({ method: 'POST', body: '' }))),
   plain('no body and no length', readAll, async (caller) => void (await caller.open({ method: 'POST' }).outcome())),
-  plain('a megabyte at once', countBytes, async (caller) => {
+  plain('an upload of a megabyte at once', countBytes, async (caller) => {
     await caller.send({ method: 'POST', body: Buffer.alloc(1024 * 1024, 'x') })
   }),
   plain('chunks', readAll, async (caller) => {
@@ -47,7 +47,7 @@ export const uploadCases: readonly Case[] = [
   }),
   plain('chunks that never come', readAll, async (caller) => caller.stream().end()),
   plain(
-    'trailers',
+    'an upload with trailers',
     (request, response) => {
       request.resume()
       request.on('end', () =>
@@ -63,7 +63,7 @@ export const uploadCases: readonly Case[] = [
     },
   ),
   plain(
-    'trailers behind an empty body',
+    'an upload of trailers alone',
     (request, response) => {
       request.resume()
       request.on('end', () => response.end(JSON.stringify(request.trailers)))

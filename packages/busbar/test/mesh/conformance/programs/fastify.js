@@ -1,6 +1,9 @@
 import { createReadStream } from 'node:fs'
 import { failingSource } from './sources.js'
 
+// Hono puts one of its own in its place, for all programs of a process.
+const { Response } = globalThis
+
 export async function fastifyServer(fastify) {
   const app = fastify()
   app.addHook('onSend', async (_, reply) => void reply.header('X-Hook', 'onSend'))
