@@ -1,4 +1,5 @@
 import type { Methods } from './method.ts'
+import type { Schema } from './schema.ts'
 
 /** Text, so that two copies of this package agree on it, in their types too. */
 export const contractBrand = '~contract'
@@ -9,6 +10,8 @@ export interface Contract<M extends Methods = Methods> {
   readonly name: string
   readonly methods: M
   readonly docs: string | undefined
+  /** Of what callers say beside their inputs: headers over HTTP. */
+  readonly metadata?: Schema | undefined
 }
 
 /** By its brand: caller and service may have different copies of this package. */

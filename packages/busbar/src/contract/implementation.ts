@@ -3,6 +3,7 @@ import type { Contract } from './contract.ts'
 import type { Log } from './context.ts'
 import { BusbarError } from './errors.ts'
 import type { Interceptor, Run } from './host/interceptors.ts'
+import { checkMetadata } from './host/metadata.ts'
 import type { Handler, Method, Methods } from './method.ts'
 
 /** What an implementation is made with. */
@@ -55,7 +56,7 @@ export function implementContract<M extends Methods, Extra>(
   return {
     [implementationBrand]: true,
     contract,
-    interceptors,
+    interceptors: contract.metadata === undefined ? interceptors : [checkMetadata(contract.metadata), ...interceptors],
     create: async (setup) => {
       const created: unknown = typeof implementing === 'function' ? await implementing(setup) : implementing
       return requireMethods(contract, created)

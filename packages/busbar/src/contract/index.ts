@@ -1,5 +1,5 @@
 /** `busbar/contract`: what contracts and implementations are written with. Runs in browsers. */
-export { service, type Service } from './service.ts'
+export { service, type Service, type ServiceOptions } from './service.ts'
 export {
   error,
   fn,

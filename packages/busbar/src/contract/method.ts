@@ -50,10 +50,15 @@ type Answer<Kind, Types extends MethodTypes> = Kind extends 'stream'
 /** The method as it is implemented. `Extra`: what interceptors put into the context. */
 export type Handler<M extends Method, Extra> = (
   input: TypesOf<M>['input'],
-  context: Context<TypesOf<M>['errors']> & Extra,
+  context: InMethod<TypesOf<M>['errors'], Extra>,
 ) => M['kind'] extends 'stream'
   ? AsyncIterable<TypesOf<M>['returned']>
   : TypesOf<M>['returned'] | PromiseLike<TypesOf<M>['returned']>
+
+/** What interceptors put there may stand instead of what every call has: metadata that a schema made something of. */
+export type InMethod<E extends DeclaredErrors, Extra> = Extra extends { readonly metadata: unknown }
+  ? Omit<Context<E>, 'metadata'> & Extra
+  : Context<E> & Extra
 
 /** An error that a method declares. */
 export interface ErrorSpec<D = unknown> {

@@ -5,7 +5,7 @@ import { implementContract, type Implementation, type Implementing } from './imp
 import type { Method, Methods } from './method.ts'
 import { fromFactory, type Factory, type PlainImplementation } from './plain.ts'
 import { hasQuery } from './http/mapping.ts'
-import { checksAnything } from './schema.ts'
+import { checksAnything, isSchema, type OutputOf, type Schema } from './schema.ts'
 
 /** A contract, and how it is implemented. `Extra`: what the interceptors so far put into every context. */
 export interface Service<M extends Methods, Extra = object> extends Contract<M> {
@@ -16,22 +16,42 @@ export interface Service<M extends Methods, Extra = object> extends Contract<M> 
   implement(implementing: Implementing<M, Extra>): Implementation<M>
 }
 
+export interface ServiceOptions<S extends Schema | undefined = undefined> {
+  /** For people. */
+  readonly docs?: string
+  /**
+   * Of what callers say beside their inputs, over HTTP their headers, by names in lower case. What it does not take is
+   * refused with INPUT_INVALID; what it makes of it is the context's `metadata`.
+   */
+  readonly metadata?: S
+}
+
 interface ServiceFunction {
   /**
    * A contract. `name` is a DNS label: services are called by it. Throws CONTRACT_INVALID for what cannot be a name, a
    * method or a mapping.
    */
-  <const M extends Methods>(name: string, methods: M, options?: { readonly docs?: string }): Service<M>
+  <const M extends Methods, S extends Schema | undefined = undefined>(
+    name: string,
+    methods: M,
+    options?: ServiceOptions<S>,
+  ): Service<M, S extends Schema ? { readonly metadata: OutputOf<S> } : object>
   /** A service of a plain class or object, without a contract: `factory` gives the instance that answers a call. */
   from<T extends object>(name: string, factory: Factory<T>): PlainImplementation<T>
 }
 
 export const service: ServiceFunction = Object.assign(
-  <const M extends Methods>(name: string, methods: M, { docs }: { readonly docs?: string } = {}): Service<M> => {
+  <const M extends Methods>(
+    name: string,
+    methods: M,
+    { docs, metadata }: ServiceOptions<Schema | undefined> = {},
+  ): Service<M, never> => {
     checkServiceName(name)
+    if (metadata !== undefined && !isSchema(metadata))
+      throw invalid(`the metadata of ${name} is no Standard Schema`, 'Zod 4, Valibot and ArkType have such schemas.')
     for (const [method, spec] of Object.entries(methods)) checkMethod(name, method, spec)
     checkMappings(name, methods)
-    return build({ [contractBrand]: true, name, methods, docs }, [])
+    return build({ [contractBrand]: true, name, methods, docs, metadata }, [])
   },
   {
     from: <T extends object>(name: string, factory: Factory<T>) => (checkServiceName(name), fromFactory(name, factory)),

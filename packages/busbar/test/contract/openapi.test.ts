@@ -27,6 +27,7 @@ interface Operation {
     content?: object
     $ref?: string
   }[]
+  readonly security?: object[]
   readonly requestBody?: { required: boolean; content: Record<string, { schema: Record<string, unknown> }> }
   readonly responses: Record<string, Answer>
 }
@@ -139,6 +140,17 @@ describe('the document of a contract', () => {
     assert.match(missing, /METHOD_UNKNOWN/)
     assert.match(JSON.stringify(responses['410']), /"const":"SOLD_OUT"/)
     for (const status of ['401', '403', '422', '500', '503', '504']) assert.ok(responses[status]?.$ref, status)
+  })
+
+  it('has the metadata of the contract as headers, and who may call as a security scheme', async () => {
+    const metadata = z.object({ authorization: z.string(), 'x-tenant': z.string().optional() })
+    const { paths, components } = await documentOf(service('tenants', { list: fn() }, { metadata }))
+    const { parameters, security } = paths['/tenants/list']!['post']!
+    assert.deepEqual(security, [{ 'busbar.Bearer': [] }])
+    assert.deepEqual(components['securitySchemes'], { 'busbar.Bearer': { type: 'http', scheme: 'bearer' } })
+    assert.ok(parameters.some(({ $ref }) => $ref === '#/components/parameters/tenants.x-tenant'))
+    const { name, in: place, required } = components['parameters']!['tenants.x-tenant']!
+    assert.deepEqual([name, place, required], ['x-tenant', 'header', false])
   })
 
   it('says nothing of inputs where there is none', async () => {

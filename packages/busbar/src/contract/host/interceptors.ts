@@ -36,9 +36,16 @@ export function compose(
   return interceptors.reduceRight<Run>(
     (inner, interceptor) => (input, context) =>
       interceptor({ ...method, input, context }, async (...[extra]: [extra?: object]) => {
-        if (extra !== undefined) Object.assign(context, extra)
+        if (extra !== undefined) extend(context, extra)
         return await inner(input, context)
       }),
     run,
   )
+}
+
+/** Also where a context has something of that name that cannot be assigned: its log, its metadata. */
+function extend(context: Context, extra: object): void {
+  for (const [key, value] of Object.entries(extra) as [string, unknown][])
+    if (key in context) Object.defineProperty(context, key, { value, configurable: true, enumerable: true })
+    else Reflect.set(context, key, value)
 }

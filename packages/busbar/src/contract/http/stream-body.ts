@@ -21,7 +21,7 @@ export function streamBody(answer: EdgeStream, first: Promise<First>): ReadableS
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        alive ??= setInterval(() => controller.enqueue(encoder.encode(format.alive)), aliveInterval)
+        alive ??= unreferenced(setInterval(() => controller.enqueue(encoder.encode(format.alive)), aliveInterval))
         const step = await (next ?? settled(stream.next()))
         next = undefined
         const text = textOf(answer, step)
@@ -34,6 +34,12 @@ export function streamBody(answer: EdgeStream, first: Promise<First>): ReadableS
     },
     { highWaterMark: 0 },
   )
+}
+
+/** In Node a timer keeps the process; browsers have numbers, which keep nothing. */
+function unreferenced<T>(timer: T): T {
+  ;(timer as { unref?(): void }).unref?.()
+  return timer
 }
 
 export async function settled<T>(promise: Promise<T>): Promise<PromiseSettledResult<T>> {

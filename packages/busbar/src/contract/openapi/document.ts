@@ -1,10 +1,10 @@
 import type { Contract } from '../contract.ts'
-import { timeoutHeader } from '../http/edge.ts'
 import { endTag, errorTag } from '../http/events.ts'
 import type { Method } from '../method.ts'
 import { Describer } from './describer.ts'
 import type { Converters } from './libraries.ts'
-import { describeOperation, timeoutParameter } from './operation.ts'
+import { describeMetadata } from './metadata.ts'
+import { describeOperation } from './operation.ts'
 import { problemName, problemResponses, problemSchema } from './problems.ts'
 import type { OpenApiDocument, Operation, PathItem } from './types.ts'
 
@@ -21,9 +21,10 @@ export function describeContract(
   const { docs, methods } = contract
   const describer = new Describer(converters)
   defineOurs(describer)
+  const metadata = describeMetadata(contract, name, describer)
   const paths = new PathItems()
   for (const [method, spec] of Object.entries(methods))
-    paths.add(name, method, spec, describeOperation(name, method, spec, describer))
+    paths.add(name, method, spec, describeOperation({ service: name, describer, metadata }, method, spec))
   if (Object.keys(methods).length === 0)
     describer.notes.push(`${name} is a class without a contract: its methods are known when they are called.`)
   return {
@@ -34,18 +35,10 @@ export function describeContract(
     components: {
       schemas: describer.schemas.toComponents(),
       responses: problemResponses(),
-      parameters: { [timeoutParameter]: timeout },
+      ...metadata.components,
     },
     ...(describer.notes.length > 0 && { 'x-busbar-notes': describer.notes }),
   }
-}
-
-const timeout = {
-  name: timeoutHeader,
-  in: 'header',
-  required: false,
-  description: 'Milliseconds that the caller waits: then the call ends with 504, and with it all that it caused.',
-  schema: { type: 'number', minimum: 0 },
 }
 
 function defineOurs({ schemas }: Describer): void {

@@ -2,11 +2,19 @@ import { events, lines } from '../http/events.ts'
 import type { Method } from '../method.ts'
 import type { Describer } from './describer.ts'
 import { describeInput, isOptional } from './input.ts'
+import type { DescribedMetadata } from './metadata.ts'
 import { failuresOf } from './problems.ts'
 import type { JsonSchema, Operation } from './types.ts'
 
-/** `service`: the address, which is the tag too. */
-export function describeOperation(service: string, name: string, method: Method, describer: Describer): Operation {
+/** What the operations of one service have in common. */
+export interface Around {
+  /** The address, which is the tag too. */
+  readonly service: string
+  readonly describer: Describer
+  readonly metadata: DescribedMetadata
+}
+
+export function describeOperation({ service, describer, metadata }: Around, name: string, method: Method): Operation {
   const subject = `${service}.${name}`
   const { parameters, requestBody } = describeInput(method, describer, `${subject}.input`)
   const dataOf = (code: string, { data }: Method['errors'][string]): JsonSchema | undefined =>
@@ -15,7 +23,8 @@ export function describeOperation(service: string, name: string, method: Method,
     operationId: subject,
     tags: [service],
     ...wordsOf(method),
-    parameters: [...parameters, { $ref: `#/components/parameters/${timeoutParameter}` }],
+    ...(metadata.security !== undefined && { security: metadata.security }),
+    parameters: [...parameters, ...metadata.parameters],
     ...(requestBody !== undefined && { requestBody }),
     responses: {
       ...successesOf(method, describer, `${subject}.output`),
@@ -23,8 +32,6 @@ export function describeOperation(service: string, name: string, method: Method,
     },
   }
 }
-
-export const timeoutParameter = 'busbar.Timeout'
 
 /** The first line is the title. */
 function wordsOf({ docs, idempotent }: Method): { summary?: string; description?: string } {

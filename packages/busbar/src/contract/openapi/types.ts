@@ -33,6 +33,7 @@ export interface Operation {
   readonly tags: readonly string[]
   readonly summary?: string
   readonly description?: string
+  readonly security?: readonly object[]
   readonly parameters: readonly (Parameter | { readonly $ref: string })[]
   readonly requestBody?: object
   readonly responses: Readonly<Record<string, object>>
