@@ -15,20 +15,26 @@ export interface Announcement {
 /** Says where a started app answers, what runs where, and how to stop it: to a person as text, else as one log event. */
 export function announce(running: RunningApp, { terminal, log, took }: Announcement): void {
   const { app, addresses } = running
+  const reference = referenceUrl(running)
   if (terminal.out.isTerminal) return print(terminal.out, bannerText(running, terminal, took))
   log.event('info', `${app.name} serves at ${addresses.map(({ url }) => url).join(', ')}`, {
     addresses: addresses.map(({ url, serves }) => ({ url, serves: servesText(serves, app) })),
     services: app.services.map((service) => ({ name: service.name, runs: runsText(app, service) })),
+    ...(reference !== undefined && { reference }),
     took: Math.round(took),
     stop: 'SIGINT or SIGTERM',
   })
 }
 
-function bannerText({ app, addresses }: RunningApp, { out }: Terminal, took: number): string {
+function bannerText(running: RunningApp, { out }: Terminal, took: number): string {
+  const { app, addresses } = running
+  const reference = referenceUrl(running)
   const doors = addresses.map(({ url, serves }) => [
     paint(out, ['bold', 'green'], url),
     paint(out, 'dim', servesText(serves, app)),
   ])
+  if (reference !== undefined)
+    doors.push([paint(out, ['bold', 'green'], reference), paint(out, 'dim', 'what there is to call')])
   const services = app.services.map((service) => [
     paint(out, 'bold', service.name),
     runsText(app, service),
@@ -37,6 +43,17 @@ function bannerText({ app, addresses }: RunningApp, { out }: Terminal, took: num
   const lines = [...alignColumns(doors), '', ...alignColumns(services)].map((line) => (line === '' ? '' : `  ${line}`))
   const ready = `${paint(out, 'bold', app.name)} is ready after ${Math.round(took)} ms. Ctrl-C stops it.`
   return ['', ...lines, '', ready].join('\n')
+}
+
+/** Where the page of the app's OpenAPI document is; undefined where there is none, or a program has that path. */
+function referenceUrl({ app: { gateway, services }, addresses: [door] }: RunningApp): string | undefined {
+  const { openapi, entry, routes } = gateway
+  if (openapi?.page === undefined || door?.serves.kind !== 'gateway') return undefined
+  const takers = routes.filter(({ host, prefix }) => host === undefined && `${openapi.page}/`.startsWith(`${prefix}/`))
+  const names = [entry, ...takers.filter(({ prefix }) => prefix === '').map(({ service }) => service)]
+  const isProgram = services.some(({ name, kind }) => kind !== 'typed' && names.includes(name))
+  if (takers.some(({ prefix }) => prefix !== '') || (isProgram && !openapi.beforeEntry)) return undefined
+  return door.url.replace(/\/$/, '') + openapi.page
 }
 
 /** What answers behind a port: `tsfastify, /shop → web`. */

@@ -59,6 +59,18 @@ describe('a typed service in a program that is there already', () => {
     assert.equal(stopped, before + 1)
   })
 
+  it('tells what it is, unless it is told not to', async () => {
+    for (const openapi of [true, false]) {
+      await using listener = nodeListener(implementation, { openapi })
+      await withServer(listener, async (url) => {
+        const response = await fetch(`${url}/openapi.json`)
+        assert.equal(response.status, openapi ? 200 : 404)
+        const { paths } = (await response.json()) as { paths?: object }
+        if (openapi) assert.deepEqual(Object.keys(paths!), ['/sums/add', '/half/{of}'])
+      })
+    }
+  })
+
   it('is a handler of Express, below its path', async () => {
     await using listener = nodeListener(implementation)
     const app = express()

@@ -11,7 +11,8 @@ export function toOpenApi31(document: unknown): OpenApiDocument | undefined {
   if (!isObject(document) || !isWellFormed(document)) return undefined
   const { openapi, paths = {} } = document
   if (typeof openapi !== 'string' || !/^3\.\d/.test(openapi)) return undefined
-  const whole = { ...document, paths } as unknown as OpenApiDocument
+  const own = Object.entries(paths as object).filter(([path]) => path.startsWith('/'))
+  const whole = { ...document, paths: Object.fromEntries(own) } as unknown as OpenApiDocument
   return openapi.startsWith('3.0') ? (upgrade(whole) as OpenApiDocument) : whole
 }
 
