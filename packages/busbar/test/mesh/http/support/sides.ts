@@ -3,7 +3,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Router } from '../../../../src/mesh/router.ts'
 import { startMesh, type Mesh } from '../../../../src/mesh/mesh.ts'
+import { way } from '../../../support/byte-mesh.ts'
 import { TestEndpoint } from '../../../support/endpoint.ts'
+import { elsewhere } from '../../../support/linked.ts'
 import { createProgram, type Seen } from './program.ts'
 
 /** One program, reached in two ways: by the mesh, and by a real port with nothing of the mesh in between. */
@@ -34,7 +36,10 @@ export async function openSides(): Promise<Sides> {
         createProgram((call) => seen.mesh.push(call)),
       ),
   )
-  for (const endpoint of endpoints) router.add(endpoint)
+  const links = new DisposableStack()
+  for (const endpoint of endpoints)
+    if (way.overLink) router.addRemote(links.use(elsewhere(endpoint)))
+    else router.add(endpoint)
   const servers = [0, 1].map(() => createServer(createProgram((call) => seen.tcp.push(call))).listen(0, '127.0.0.1'))
   await Promise.all(servers.map((server) => once(server, 'listening')))
   const [first, second] = servers.map((server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
@@ -45,6 +50,7 @@ export async function openSides(): Promise<Sides> {
     tcp: { name: 'tcp', at: first!, other: second!, seen: seen.tcp },
     async [Symbol.asyncDispose]() {
       await mesh[Symbol.asyncDispose]()
+      links.dispose()
       for (const endpoint of endpoints) await endpoint[Symbol.asyncDispose]()
       for (const server of servers) {
         server.close()

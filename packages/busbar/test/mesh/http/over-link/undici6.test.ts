@@ -1,0 +1,4 @@
+import { way } from '../../../support/byte-mesh.ts'
+
+way.overLink = true
+await import('../undici6.test.ts')

@@ -1,0 +1,4 @@
+import { way } from '../../../support/byte-mesh.ts'
+
+way.overLink = true
+await import('../undici8.test.ts')
