@@ -3,6 +3,7 @@ import type { CallCount } from '../contract/host/host.ts'
 import { MeasuredCall, type Meter } from '../mesh/meter.ts'
 import { isFailed } from '../mesh/failed-response.ts'
 import type { Connection } from './connection.ts'
+import { FlightList } from './flight-list.ts'
 
 /** A request that has arrived and is not answered to its end. */
 export interface Flight {
@@ -17,7 +18,15 @@ export interface Flight {
   measured: MeasuredCall | undefined
   /** The tick at which the service could begin to answer. */
   since: number
+  /** Where it stands in {@link Flights}; undefined when it has ended. */
+  list: FlightList | undefined
+  previous: Flight | undefined
+  next: Flight | undefined
 }
+
+/** Found again by its response, which all events of Node's are about. */
+const flightOf = Symbol('flight')
+type Carrier = ServerResponse & { [flightOf]?: Flight }
 
 export interface FlightParts {
   /** Milliseconds until an answer must have begun; 0: no limit. */
@@ -36,8 +45,8 @@ const ticksPerTimeout = 8
  * answer are moved aside when the watch meets them, which keeps long streams out of its way.
  */
 export class Flights {
-  readonly #waiting = new Map<ServerResponse, Flight>()
-  readonly #answering = new Map<ServerResponse, Flight>()
+  readonly #waiting = new FlightList()
+  readonly #answering = new FlightList()
   readonly #parts: FlightParts
   readonly #watch: NodeJS.Timeout | undefined
   /** One listener for all responses: `close` comes however a response ends. */
@@ -68,8 +77,12 @@ export class Flights {
       count: undefined,
       measured: undefined,
       since: this.#tick,
+      list: undefined,
+      previous: undefined,
+      next: undefined,
     }
-    this.#waiting.set(res, flight)
+    this.#waiting.add(flight)
+    ;(res as Carrier)[flightOf] = flight
     connection.began(flight)
     this.#parts.onCount(1)
     res.on('close', this.#closed)
@@ -90,12 +103,13 @@ export class Flights {
   }
 
   of(res: ServerResponse): Flight | undefined {
-    return this.#waiting.get(res) ?? this.#answering.get(res)
+    const flight = (res as Carrier)[flightOf]
+    return flight?.list === undefined ? undefined : flight
   }
 
   /** A list of its own: its reader may end some of them. */
   all(): readonly Flight[] {
-    return [...this.#waiting.values(), ...this.#answering.values()]
+    return [...this.#waiting, ...this.#answering]
   }
 
   /** A pipelined response whose turn never came closes without a word when its connection does. */
@@ -110,7 +124,7 @@ export class Flights {
   #end(res: ServerResponse): void {
     const flight = this.of(res)
     if (flight === undefined) return
-    if (!this.#waiting.delete(res)) this.#answering.delete(res)
+    flight.list!.remove(flight)
     this.#parts.onCount(-1)
     flight.connection.ended(flight)
     flight.measured?.end()
@@ -119,24 +133,24 @@ export class Flights {
 
   #findOverdue(): void {
     this.#tick++
-    for (const [res, flight] of this.#waiting) {
-      if (res.headersSent) this.#setAside(res, flight)
+    for (const flight of this.#waiting) {
+      if (flight.res.headersSent) this.#setAside(flight)
       else if (this.#tick - flight.since <= ticksPerTimeout) return
       // The service is not late while its caller is still sending: that is the request timeout's to judge.
-      else if (!flight.req.complete) this.#postpone(res, flight)
+      else if (!flight.req.complete) this.#postpone(flight)
       else this.#parts.onOverdue(flight)
     }
   }
 
-  #setAside(res: ServerResponse, flight: Flight): void {
-    this.#waiting.delete(res)
-    this.#answering.set(res, flight)
+  #setAside(flight: Flight): void {
+    this.#waiting.remove(flight)
+    this.#answering.add(flight)
   }
 
   /** To the end, which keeps the order by `since`. */
-  #postpone(res: ServerResponse, flight: Flight): void {
+  #postpone(flight: Flight): void {
     flight.since = this.#tick
-    this.#waiting.delete(res)
-    this.#waiting.set(res, flight)
+    this.#waiting.remove(flight)
+    this.#waiting.add(flight)
   }
 }

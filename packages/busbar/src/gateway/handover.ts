@@ -23,7 +23,9 @@ export function handOver(
   req: IncomingMessage,
   res: ServerResponse,
 ): void {
-  const { server } = endpoint
+  const { server, typed } = endpoint
+  // What hears it there is ours, and enters the service when it calls a method.
+  if (typed !== undefined && event === 'request') return void server.emit('request', req, res)
   const heard = event === 'request' || server.listenerCount(event) > 0
   if (!heard && event === 'checkExpectation') {
     res.writeHead(417).end()

@@ -117,21 +117,31 @@ export class HttpEdge {
   }
 
   /**
-   * Makes the call. Rejects with the BusbarError of an input that cannot be read; the call's own failure is an answer.
-   * `body`: undefined where there is none.
+   * Makes the call; a promise where its input is not known at once. Throws, or rejects with, the BusbarError of an input
+   * that cannot be read; the call's own failure is an answer. `body`: undefined where there is none.
    */
-  async begin(directed: Directed, body: string | undefined): Promise<EdgeCall> {
+  begin(directed: Directed, body: string | undefined): EdgeCall | Promise<EdgeCall> {
     const { hosted, request, found } = directed
     const content = this.#content(hosted, request, body)
-    const input = found.mapping === undefined ? content : await this.#fields(directed, found.mapping, content)
-    const call = hosted.open({ ...originOf(request.headers), hops: this.#options.hops?.(), mayAbort: true })
+    if (found.mapping === undefined) return this.#call(directed, content)
+    return this.#fields(directed, found.mapping, content).then((input) => this.#call(directed, input))
+  }
+
+  #call({ hosted, request: { headers } }: Directed, input: unknown): EdgeCall {
+    const call = hosted.open({
+      metadata: headers as never,
+      timeout: timeoutOf(headers),
+      trace: traceOf(headers),
+      hops: this.#options.hops?.(),
+      mayAbort: true,
+    })
     const abandon = (): void => call.abandon()
     if (hosted.spec.kind === 'fn') {
       const calling = hosted.answer(input, call, true)
       return { answer: answerOf(hosted, calling, call, this.#serialiserOf(hosted)), abandon }
     }
     const stream = hosted.stream(input, call, true)
-    return { answer: { stream, format: formatFor(first(request.headers['accept'])), site: hosted.site }, abandon }
+    return { answer: { stream, format: formatFor(first(headers['accept'])), site: hosted.site }, abandon }
   }
 
   #serialiserOf(hosted: HostedMethod): Serialise | undefined {
@@ -186,20 +196,24 @@ async function withoutFields(check: Check | undefined, content: unknown, inQuery
   return (await check(undefined)).issues === undefined ? undefined : {}
 }
 
-async function answerOf(
+/** It never rejects. */
+function answerOf(
   { site, spec: { status } }: HostedMethod,
   calling: Promise<unknown>,
   call: LiveCall,
   serialise: Serialise = encodeJson as Serialise,
 ): Promise<EdgeAnswer> {
-  try {
-    const result = await calling
+  const failed = (error: unknown): EdgeAnswer => failure(error as BusbarError, call.headers)
+  const answered = (result: unknown): EdgeAnswer => {
     if (result === undefined) return withoutBody(status, call.headers)
-    const headers = { ...call.headers, 'content-type': 'application/json' }
-    return { status: status ?? 200, headers, body: encodeResult(result, site, serialise) }
-  } catch (error) {
-    return failure(error as BusbarError, call.headers)
+    try {
+      const body = encodeResult(result, site, serialise)
+      return { status: status ?? 200, headers: { ...call.headers, 'content-type': 'application/json' }, body }
+    } catch (error) {
+      return failed(error)
+    }
   }
+  return calling.then(answered, failed)
 }
 
 /** 204 must not say how long its body is, every other status must (RFC 9110, 8.6). */
@@ -231,15 +245,16 @@ export function refusal(code: ErrorCode, message: string, service: string): Busb
   return new BusbarError(code, { message, service })
 }
 
-function originOf(headers: EdgeRequest['headers']): { metadata: never; timeout?: number; trace?: Trace } {
+function timeoutOf(headers: EdgeRequest['headers']): number | undefined {
   const timeout = Number(headers[timeoutHeader])
+  return timeout >= 0 ? timeout : undefined
+}
+
+function traceOf(headers: EdgeRequest['headers']): Trace | undefined {
   const traceparent = first(headers['traceparent'])
+  if (traceparent === undefined) return undefined
   const tracestate = first(headers['tracestate'])
-  return {
-    metadata: headers as never,
-    ...(timeout >= 0 && { timeout }),
-    ...(traceparent !== undefined && { trace: { traceparent, ...(tracestate !== undefined && { tracestate }) } }),
-  }
+  return tracestate === undefined ? { traceparent } : { traceparent, tracestate }
 }
 
 function first(header: string | string[] | undefined): string | undefined {

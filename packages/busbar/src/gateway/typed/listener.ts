@@ -1,6 +1,13 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { BusbarError } from '../../contract/errors.ts'
-import { failure, HttpEdge, type EdgeAnswer, type EdgeCall, type EdgeOptions } from '../../contract/http/edge.ts'
+import {
+  failure,
+  HttpEdge,
+  type Directed,
+  type EdgeAnswer,
+  type EdgeCall,
+  type EdgeOptions,
+} from '../../contract/http/edge.ts'
 import { problemHeaders } from '../../contract/http/problem.ts'
 import type { TypedHost } from '../../contract/host/host.ts'
 import { toTagged } from '../../contract/value/encode.ts'
@@ -25,7 +32,7 @@ export function typedListener(host: TypedHost, options: ListenerOptions): Reques
   const { describes } = options
   const description = describes && { ...describes, tell: selfDescriber(host, describes) }
   const parts: Parts = { edge, cors: options.cors, description }
-  return (req, res) => void serve(parts, req, res)
+  return (req, res) => serve(parts, req, res)
 }
 
 interface Parts {
@@ -34,19 +41,55 @@ interface Parts {
   readonly description: (SelfDescription & { tell(): Promise<string> }) | undefined
 }
 
-async function serve({ edge, cors, description }: Parts, req: IncomingMessage, res: ServerResponse): Promise<void> {
-  if (req.headers.origin !== undefined) {
+/** No async function, and nothing waits that need not: an `await` for each step of each request was a tenth of its cost. */
+function serve(parts: Parts, req: IncomingMessage, res: ServerResponse): void {
+  const { edge, cors, description } = parts
+  const { headers } = req
+  if (headers.origin !== undefined) {
     allowOrigin(cors, req, res)
     if (isPreflight(req)) return answerPreflight(req, res)
   }
+  if (description !== undefined && req.url === description.path && asksForDocument(edge, req))
+    return void tellDocument(description, req, res)
   try {
-    if (description !== undefined && req.url === description.path && asksForDocument(edge, req))
-      return write(documentAnswer(await description.tell()), res)
-    const directed = edge.direct({ verb: req.method!, url: req.url!, headers: req.headers })
-    const body = hasBody(req) ? await readText(req, edge) : undefined
-    // The client went away while it was sending.
-    if (res.destroyed) return
-    await finish(await edge.begin(directed, body), res)
+    const directed = edge.direct({ verb: req.method!, url: req.url!, headers })
+    const begun: Begun = { edge, directed, req, res }
+    if (!hasBody(req)) return begin(begun, undefined)
+    readText(req, edge, {
+      // The client may have gone away while it was sending.
+      done: (text) => res.destroyed || begin(begun, text),
+      failed: (error) => refuse(req, res, error),
+    })
+  } catch (thrown) {
+    refuse(req, res, BusbarError.from(thrown))
+  }
+}
+
+interface Begun {
+  readonly edge: HttpEdge
+  readonly directed: Directed
+  readonly req: IncomingMessage
+  readonly res: ServerResponse
+}
+
+function begin({ edge, directed, req, res }: Begun, body: string | undefined): void {
+  const refused = (thrown: unknown): void => refuse(req, res, BusbarError.from(thrown))
+  try {
+    const call = edge.begin(directed, body)
+    if (call instanceof Promise) call.then((known) => finish(known, res)).catch(refused)
+    else finish(call, res)
+  } catch (thrown) {
+    refused(thrown)
+  }
+}
+
+async function tellDocument(
+  description: NonNullable<Parts['description']>,
+  req: IncomingMessage,
+  res: ServerResponse,
+): Promise<void> {
+  try {
+    write(documentAnswer(await description.tell()), res)
   } catch (thrown) {
     refuse(req, res, BusbarError.from(thrown))
   }
@@ -61,12 +104,12 @@ function documentAnswer(body: string): EdgeAnswer {
   return { status: 200, headers: { 'content-type': 'application/json', 'cache-control': 'no-cache' }, body }
 }
 
-async function finish(call: EdgeCall, res: ServerResponse): Promise<void> {
+function finish(call: EdgeCall, res: ServerResponse): void {
   const { answer } = call
   // `close` also follows a whole answer, when nothing is left to abandon.
-  res.once('close', () => call.abandon())
-  if ('stream' in answer) return await writeStream(answer, res)
-  write(await answer, res)
+  res.on('close', () => call.abandon())
+  if ('stream' in answer) void writeStream(answer, res)
+  else void answer.then((whole) => write(whole, res))
 }
 
 function write({ status, headers, body }: EdgeAnswer, res: ServerResponse): void {
