@@ -7,5 +7,7 @@ export function isRawEntry(app: App): boolean {
   // The document comes before the entry, so somebody has to look at each request.
   if (openapi?.beforeEntry === true) return false
   // A typed service has no server of its own that would have limits of its own, and no connection goes to a command.
-  return app.services.find(({ name }) => name === entry)?.kind === 'program'
+  const service = app.services.find(({ name }) => name === entry)
+  // A limit counts requests, which nobody sees in a connection that is handed on.
+  return service?.kind === 'program' && service.concurrency === undefined
 }

@@ -45,10 +45,10 @@ export interface RemoteEndpoint {
   readonly link: Link
   /** It implements a contract. Over HTTP it answers like any other. */
   readonly typed: boolean
-  /** Its worker's row in the shared memory, where both are threads: what it says of itself is read there. */
+  /** Its worker's row in the shared memory, where this one sees that. */
   readonly row?: number | undefined
-  /** Where they are not: calls that it had in flight when it last said so. */
-  readonly load?: number
+  /** Calls that it had in flight when it last said so; undefined where that can be read in its row at any moment. */
+  readonly load?: number | undefined
   /** Of a service with a limit to what it does at a time. */
   readonly admission?: Admission
 }

@@ -4,6 +4,7 @@ import { installDispatcher } from './http/undici/dispatcher.ts'
 import { fastPathWorks } from './http/exchange.ts'
 import { installFetch } from './http/fetch/fetch.ts'
 import { installUndiciRequest } from './http/undici/request.ts'
+import type { Gate } from './balance/gate.ts'
 import type { Meter } from './meter.ts'
 import type { Router } from './router.ts'
 
@@ -14,6 +15,8 @@ export interface HttpMesh {
   readonly maxHops: number
   /** How long calls take is written down by it; undefined where nobody asks. */
   readonly meter?: Meter | undefined
+  /** Before the services of this thread that answer only so many calls at a time. */
+  readonly gates?: ReadonlyMap<string, Gate> | undefined
 }
 
 export interface Mesh extends HttpMesh, AsyncDisposable {}
@@ -25,7 +28,12 @@ export interface Mesh extends HttpMesh, AsyncDisposable {}
  * The byte stream serves every client and is always there; `fetch` and undici get their faster ways in front of it.
  */
 export async function startMesh(options: HttpMesh): Promise<Mesh> {
-  const mesh: HttpMesh = { router: options.router, maxHops: options.maxHops, meter: options.meter }
+  const mesh: HttpMesh = {
+    router: options.router,
+    maxHops: options.maxHops,
+    meter: options.meter,
+    gates: options.gates,
+  }
   const installed = new DisposableStack()
   installed.use(captureConnections(mesh))
   installed.use(announceHops(mesh.router))

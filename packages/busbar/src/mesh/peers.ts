@@ -62,7 +62,11 @@ export class Peers {
     const { row, way } = peer.spec
     const state = 'serving' as EndpointState
     if (way.by === 'tcp') this.#add(peer, { at: 'tcp', service, index, state, host: way.host, port: way.port })
-    else this.#add(peer, { at: 'link', service, worker, index, state, link: peer.link!, typed, row })
+    else {
+      // What a process does is written down for it, and about a second old: what this worker has sent there says more.
+      const load = way.by === 'thread' ? undefined : 0
+      this.#add(peer, { at: 'link', service, worker, index, state, link: peer.link!, typed, row, load })
+    }
   }
 
   /** First when it drains, and then when it is gone; one that dies drains not. */

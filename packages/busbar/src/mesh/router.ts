@@ -1,4 +1,5 @@
 import { noLoads, type Loads } from './balance/loads.ts'
+import type { LimitedService } from './balance/limited-service.ts'
 import { type FindOptions, ServiceInstances } from './balance/service-instances.ts'
 import type { Endpoint, EndpointState, LocalEndpoint, RemoteEndpoint, TcpEndpoint } from './endpoint.ts'
 
@@ -15,9 +16,16 @@ export class Router {
   /** Services that had an instance once. */
   readonly #known = new Set<string>()
 
-  /** `names`: all services of the app, whether they have started or not. */
-  constructor(names: Iterable<string>, loads: Loads = noLoads) {
-    this.#services = new Map([...names].map((name) => [name, new ServiceInstances(name, loads)]))
+  /**
+   * `names`: all services of the app, whether they have started or not. `limited`: those of them whose instances answer only
+   * so many calls at a time.
+   */
+  constructor(
+    names: Iterable<string>,
+    loads: Loads = noLoads,
+    limited: ReadonlyMap<string, LimitedService> = new Map(),
+  ) {
+    this.#services = new Map([...names].map((name) => [name, new ServiceInstances(name, loads, limited.get(name))]))
   }
 
   get names(): readonly string[] {
@@ -37,14 +45,17 @@ export class Router {
     return this.#services.has(name) ? name : undefined
   }
 
-  /** `index`: which of the service's instances it is. */
-  add(endpoint: LocalEndpoint, index = 0): void {
-    this.#of(endpoint.service).setLocal(endpoint, index)
+  /**
+   * `index`: which of the service's instances it is. `byLink`: how it is called from here as well, where it must not be called
+   * directly.
+   */
+  add(endpoint: LocalEndpoint, index = 0, byLink?: RemoteEndpoint): void {
+    this.#of(endpoint.service).setLocal({ endpoint, index, byLink })
   }
 
   remove(endpoint: LocalEndpoint): void {
     const instances = this.#of(endpoint.service)
-    if (instances.local === endpoint) instances.setLocal(undefined, 0)
+    if (instances.local === endpoint) instances.setLocal(undefined)
   }
 
   addRemote(endpoint: RemoteEndpoint | TcpEndpoint): void {

@@ -59,7 +59,7 @@ export interface PeerSpec {
   readonly worker: number
   /** Those that serve now; what starts later comes with `serves`. */
   readonly services: readonly InstanceSpec[]
-  /** Its row in the shared memory; undefined for a process. */
+  /** Its row in the shared memory; undefined for a process, which does not see that. */
   readonly row: number | undefined
   readonly way: PeerWay
 }

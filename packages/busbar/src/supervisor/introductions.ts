@@ -83,8 +83,8 @@ export class Introductions {
 }
 
 function joined({ who }: Member, { who: peer, services }: Member, way: PeerWay): void {
-  // Only threads see the memory, and only of threads it is always as new as can be.
-  const row = who.reach.by === 'thread' && peer.reach.by === 'thread' ? peer.row : undefined
+  // Only threads see the memory; what a process does is written there for it.
+  const row = who.reach.by === 'thread' ? peer.row : undefined
   const order: ToWorker = { type: 'join', peer: { worker: peer.worker, services, row, way } }
   who.tell(order, way.by === 'thread' ? [way.port] : [])
 }

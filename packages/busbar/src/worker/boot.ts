@@ -3,6 +3,7 @@ import { BusbarError } from '../contract/errors.ts'
 import type { Service } from '../config/app.ts'
 import { createGateway, type Gateway } from '../gateway/gateway.ts'
 import { answerAll } from '../mesh/answer.ts'
+import { gatedAnswers } from '../mesh/balance/gated-answers.ts'
 import { startMesh } from '../mesh/mesh.ts'
 import { Peers } from '../mesh/peers.ts'
 import { offerTypedCalls } from '../mesh/typed/transport.ts'
@@ -14,6 +15,7 @@ import { type Door, Doors } from './doors.ts'
 import { drain } from './drain.ts'
 import { type HostedProgram, hostProgram } from './host/host.ts'
 import { type Fault, type Hosting, installHosting } from './host/install.ts'
+import { ConcurrencyLimits } from './limits.ts'
 import { startInOrder } from './order.ts'
 import type { Metering } from './metering.ts'
 import { Neighbours } from './neighbours.ts'
@@ -33,25 +35,26 @@ export async function prepareWorker(init: WorkerInit, parts: WorkerParts): Promi
   const { metering, outbox } = parts
   const { validate } = app
   const { maxHops } = app.limits
-  const router = new Router(
-    app.services.map(({ name }) => name),
-    metering.loads,
-  )
   const services = app.services.filter(({ name }) => hosts.some((host) => host.name === name))
+  const limits = new ConcurrencyLimits(init, services, metering)
+  const names = app.services.map(({ name }) => name)
+  const router = new Router(names, metering.loads, limits.limited)
   let worker: WorkerApp | undefined
   const fault = (fault: Fault): void => {
     outbox.post(fault)
     worker?.fail(BusbarError.fromRecord({ ...fault.error, code: 'WORKER_DIED' }))
   }
   const hosting = installHosting({ app, services, log: (record) => outbox.log(record), fault })
-  await startMesh({ router, maxHops, meter: metering.meter })
-  offerTypedCalls({ router, maxHops, validate, meter: metering.meter })
-  const answer = answerAll({ router, maxHops, validate, meter: metering.meter })
+  const mesh = { router, maxHops, validate, meter: metering.meter, gates: limits.gates }
+  await startMesh(mesh)
+  offerTypedCalls(mesh)
+  const answer = gatedAnswers(limits.gates, answerAll(mesh))
+  limits.open(answer)
   const peers = new Peers({ worker: init.worker, secret: init.secret, listenAt: init.listenAt, router, answer })
   await peers.listen()
   if (init.listenAt !== undefined) outbox.post({ type: 'listening' })
   const neighbours = new Neighbours(peers)
-  worker = new WorkerApp({ ...parts, init, services, router, hosting, neighbours, peers })
+  worker = new WorkerApp({ ...parts, init, services, router, hosting, neighbours, peers, limits })
   return worker
 }
 
@@ -63,6 +66,7 @@ interface AppParts extends WorkerParts {
   readonly hosting: Hosting
   readonly neighbours: Neighbours
   readonly peers: Peers
+  readonly limits: ConcurrencyLimits
 }
 
 /** The part of the app that this worker hosts. */
@@ -121,13 +125,14 @@ export class WorkerApp {
 
   /** The links last: what is in flight may still call others, and is answered over them. */
   async #stop(timeout: number): Promise<void> {
-    const { init, services, peers } = this.#parts
+    const { init, services, peers, limits } = this.#parts
     await drain({ services, programs: this.#programs, gateway: this.#gateway, ports: this.#ports, timeout })
+    limits.close()
     await peers.close({ code: 'SERVICE_UNAVAILABLE', message: `worker ${init.place} has stopped` })
   }
 
   async #host(service: Service): Promise<HostedProgram> {
-    const { init, router, hosting, metering, outbox } = this.#parts
+    const { init, router, hosting, metering, outbox, limits: concurrency } = this.#parts
     const { limits, gateway, interceptors } = init.app
     const own = metering.of(service.name)
     own.state = 'starting'
@@ -135,7 +140,8 @@ export class WorkerApp {
     const all = { ...hosting, metering }
     const typed = { ...all, limits, interceptors, cors: gateway.cors ?? [], development: init.mode === 'dev' }
     const program = await (service.kind === 'typed' ? hostTyped(service, typed) : hostProgram(service, all))
-    router.add(program, init.hosts.find(({ name }) => name === service.name)!.index)
+    const { index } = init.hosts.find(({ name }) => name === service.name)!
+    router.add(program, index, concurrency.byLink(program, service, index))
     own.state = 'serving'
     outbox.post({ type: 'started', service: service.name })
     return program

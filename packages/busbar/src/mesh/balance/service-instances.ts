@@ -1,7 +1,9 @@
 import type { Endpoint, LocalEndpoint, RemoteEndpoint, TcpEndpoint } from '../endpoint.ts'
 import { leastLoaded } from './least-loaded.ts'
+import type { Instance, LimitedService } from './limited-service.ts'
 import type { Loads } from './loads.ts'
 import { rendezvous } from './rendezvous.ts'
+import { Reservation } from './reservation.ts'
 
 export interface FindOptions {
   /** Calls with the same key go to the same instance, as long as it serves. */
@@ -11,6 +13,15 @@ export interface FindOptions {
 }
 
 type Elsewhere = RemoteEndpoint | TcpEndpoint
+
+/** The instance in this thread. */
+interface Local {
+  readonly endpoint: LocalEndpoint
+  /** Which of the service's instances it is. */
+  readonly index: number
+  /** How it is called like those elsewhere, and not directly. */
+  readonly byLink: RemoteEndpoint | undefined
+}
 
 /** Above this the event loop of this worker has no time left for what others could do. */
 const busyLoop = 0.9
@@ -22,30 +33,29 @@ const overloadFloor = 8
 export class ServiceInstances {
   readonly service: string
   readonly #loads: Loads
-  #local: LocalEndpoint | undefined
-  #localIndex = 0
+  readonly #limited: LimitedService | undefined
+  #local: Local | undefined
   #elsewhere: readonly Elsewhere[] = []
 
-  constructor(service: string, loads: Loads) {
+  /** `limited`: where its instances answer only so many calls at a time, and this worker sees how many. */
+  constructor(service: string, loads: Loads, limited?: LimitedService) {
     this.service = service
     this.#loads = loads
+    this.#limited = limited
   }
 
   get local(): LocalEndpoint | undefined {
-    return this.#local
+    return this.#local?.endpoint
   }
 
   get elsewhere(): readonly Elsewhere[] {
     return this.#elsewhere
   }
 
-  get isEmpty(): boolean {
-    return this.#local === undefined && this.#elsewhere.length === 0
-  }
-
-  setLocal(endpoint: LocalEndpoint | undefined, index: number): void {
-    this.#local = endpoint
-    this.#localIndex = index
+  setLocal(local: Local | undefined): void {
+    if (this.#local?.byLink !== undefined) this.remove(this.#local.byLink)
+    this.#local = local
+    if (local?.byLink !== undefined) this.add(local.byLink)
   }
 
   add(endpoint: Elsewhere): void {
@@ -58,14 +68,32 @@ export class ServiceInstances {
 
   /** Only one that serves; a call within the thread costs so much less that the local one is left for little else. */
   find(options: FindOptions | undefined): Endpoint | undefined {
-    const local = this.#local
-    const here = local?.state === 'serving' && options?.not !== local ? local : undefined
+    const found = this.#find(options?.key, targetOf(options?.not))
+    if (this.#limited === undefined || found?.at !== 'link') return found
+    return new Reservation(this.#limited, found, () => this.#candidates(options?.key, targetOf(options?.not)))
+  }
+
+  #find(key: string | undefined, not: Endpoint | undefined): Endpoint | undefined {
+    const local = this.#local?.byLink === undefined ? this.local : undefined
+    const here = local?.state === 'serving' && not !== local ? local : undefined
     if (this.#elsewhere.length === 0) return here
-    if (options?.key !== undefined) return this.#homeOf(options.key, here, options.not)
+    if (key !== undefined) return this.#homeOf(key, here, not)
     if (here !== undefined && !this.#maybeOverloaded()) return here
-    const there = this.#leastElsewhere(options?.not)
+    const there = this.#leastElsewhere(not)
     if (here === undefined || there === undefined) return here ?? there
     return this.#isOverloaded(there) ? there : here
+  }
+
+  /** Those that a call which waits may go to, as they are now. */
+  #candidates(key: string | undefined, not: Endpoint | undefined): Instance[] {
+    const home = key === undefined ? undefined : this.#homeOf(key, undefined, not)
+    const serving = this.#elsewhere.filter(
+      (one) => isCallable(one) && one !== not && (home === undefined || one === home),
+    )
+    const fresh = serving.filter((one) => !this.#loads.isStale(rowOf(one)))
+    return (fresh.length > 0 ? fresh : serving).flatMap((one) =>
+      one.at === 'link' && one.row !== undefined ? [{ endpoint: one, row: one.row }] : [],
+    )
   }
 
   /** A heartbeat that is late does not re-home a key: what is kept for it there is worth the wait. */
@@ -88,7 +116,7 @@ export class ServiceInstances {
    */
   #loadOf(endpoint: Elsewhere): number {
     if (endpoint.at === 'tcp') return 0
-    return this.#loads.inFlight(endpoint.row, this.service) + (endpoint.load ?? 0) + endpoint.link.inFlight
+    return (endpoint.load ?? this.#loads.inFlight(endpoint.row, this.service)) + endpoint.link.inFlight
   }
 
   /** Without a look at the others. */
@@ -103,8 +131,13 @@ export class ServiceInstances {
   }
 
   #indexOf(endpoint: Endpoint): number {
-    return endpoint.at === 'here' ? this.#localIndex : endpoint.index
+    return endpoint.at === 'here' ? this.#local!.index : endpoint.index
   }
+}
+
+/** What was reserved is some instance. */
+function targetOf(endpoint: Endpoint | undefined): Endpoint | undefined {
+  return endpoint instanceof Reservation ? endpoint.target : endpoint
 }
 
 /** One whose link is closing is about to leave. */

@@ -1,8 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { ClientRequest, IncomingMessage } from 'node:http'
-import type { Socket } from 'node:net'
-import { hopLimitProblem, hopsHeader, nextHops } from '../hops.ts'
-import type { HttpMesh } from '../mesh.ts'
+import { hopsHeader, nextHops } from '../hops.ts'
 import type { Router } from '../router.ts'
 
 const httpRequests = 'http.client.request.created'
@@ -46,30 +44,12 @@ export function takeHops(request: IncomingMessage): number | undefined {
   return hops
 }
 
-/** Answers in the program's place, and closes the connection. */
-export function answerHopLimit(mesh: HttpMesh, service: string, request: IncomingMessage, socket: Socket): void {
-  const problem = hopLimitProblem(service, mesh.maxHops)
-  const head = [
-    `HTTP/1.1 ${problem.status} ${problem.statusText}`,
-    `content-type: ${problem.contentType}`,
-    `content-length: ${Buffer.byteLength(problem.body)}`,
-    'connection: close',
-  ]
-  // Not an upgrade any more, and its body is nobody's.
-  const message = request as IncomingMessage & MessageInternals
-  message.upgrade = false
-  message.resume()
-  socket.write(`${head.join('\r\n')}\r\n\r\n${request.method === 'HEAD' ? '' : problem.body}`)
-  socket.destroySoon()
-}
-
 interface UndiciRequest {
   readonly origin: string | URL
   addHeader(name: string, value: string): unknown
 }
 
 interface MessageInternals {
-  upgrade: boolean
   _addHeaderLines(raw: string[], length: number): void
 }
 

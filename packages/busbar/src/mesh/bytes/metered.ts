@@ -31,6 +31,7 @@ export function meterRequests(endpoint: LocalEndpoint, socket: Socket, meter: Me
   })
 }
 
-function responseOn(socket: Socket): ServerResponse | undefined {
+/** To the request that the server was given last on this connection. */
+export function responseOn(socket: Socket): ServerResponse | undefined {
   return (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage ?? undefined
 }

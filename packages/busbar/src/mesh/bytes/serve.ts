@@ -1,11 +1,14 @@
 import type { ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import type { LocalEndpoint } from '../endpoint.ts'
+import { hopLimitProblem } from '../hops.ts'
 import type { HttpMesh } from '../mesh.ts'
 import { runInScope, type Scope } from '../scope.ts'
 import { acceptSocket, interceptRequests } from './accept.ts'
+import { answerProblem } from './answer-problem.ts'
 import { currentContext, End } from './end.ts'
-import { answerHopLimit, takeHops } from './hops.ts'
+import { passGate } from './gated.ts'
+import { takeHops } from './hops.ts'
 import { countRequest } from './metered.ts'
 import type { SocketAddress } from './socket.ts'
 
@@ -52,12 +55,18 @@ function acceptAtEndpoint(mesh: HttpMesh, endpoint: LocalEndpoint, scope: Mutabl
     const hops = takeHops(request) ?? scope.hops
     scope.hops = hops
     if (hops > mesh.maxHops) {
-      answerHopLimit(mesh, endpoint.service, request, socket)
+      answerProblem(hopLimitProblem(endpoint.service, mesh.maxHops), request, socket)
       return 0
     }
-    const result = countRequest(endpoint, socket, () => runInScope({ service: endpoint.service, hops }, next))
-    closeBehindAnswer(endpoint, socket)
-    return result
+    const serve = (): number => {
+      const result = countRequest(endpoint, socket, () => runInScope({ service: endpoint.service, hops }, next))
+      closeBehindAnswer(endpoint, socket)
+      return result
+    }
+    const gate = mesh.gates?.get(endpoint.service)
+    // An upgrade is no request that would have an end.
+    if (gate === undefined || request.headers.upgrade !== undefined) return serve()
+    return passGate(gate, { service: endpoint.service, request, socket, next: serve })
   })
 }
 

@@ -7,6 +7,7 @@ import { MeasuredCall } from '../../meter.ts'
 import { currentScope, type Scope } from '../../scope.ts'
 import type { Address } from './addresses.ts'
 import { MeasuredHandler } from './measured.ts'
+import { tellProblem } from '../tell-problem.ts'
 import { canExchange, openExchange, type Exchange, type ExchangeHandler, type ExchangeRequest } from '../exchange.ts'
 
 /** How a call will go: decided before anything of it is sent, so that it can still be handed to another way. */
@@ -29,7 +30,8 @@ export type StartableRoute = Exclude<Route, { kind: 'stream' }>
 export function routeCall(mesh: HttpMesh, address: Address, request: ExchangeRequest): Route {
   const { service, port } = address
   const hops = nextHops()
-  if (hops > mesh.maxHops) return { kind: 'settled', tell: (handler) => answerHopLimit(mesh, service, handler) }
+  if (hops > mesh.maxHops)
+    return { kind: 'settled', tell: (handler) => tellProblem(hopLimitProblem(service, mesh.maxHops), handler) }
   const endpoint = mesh.router.find(service)
   if (endpoint === undefined)
     return { kind: 'settled', tell: (handler) => handler.onError(connectionRefused(mesh.router, service, port)) }
@@ -75,12 +77,4 @@ function settle(handler: ExchangeHandler, tell: (handler: ExchangeHandler) => vo
 
 function aborted(): BusbarError {
   return new BusbarError('CALL_ABORTED', { message: 'the caller gave up' })
-}
-
-function answerHopLimit(mesh: HttpMesh, service: string, handler: ExchangeHandler): void {
-  const { status, statusText, contentType, body } = hopLimitProblem(service, mesh.maxHops)
-  const headers = { 'content-type': contentType, 'content-length': String(Buffer.byteLength(body)) }
-  handler.onHead({ status, statusText, headers })
-  handler.onData(body)
-  handler.onEnd({})
 }

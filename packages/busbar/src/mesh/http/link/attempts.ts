@@ -1,6 +1,8 @@
 import { BusbarError, type ErrorCode } from '../../../contract/errors.ts'
 import type { Admission, Endpoint, RemoteEndpoint } from '../../endpoint.ts'
 import type { Exchange, ExchangeHandler, ExchangeRequest, ResponseHead } from '../exchange.ts'
+import { exhaustedProblem } from '../../problem.ts'
+import { tellProblem } from '../tell-problem.ts'
 import { callAborted } from '../exchange/errors.ts'
 import { LinkExchange } from './link-exchange.ts'
 import type { Chunk, Trailers } from './wire.ts'
@@ -92,7 +94,7 @@ export class Attempts implements Exchange, ExchangeHandler {
   onError(error: Error): void {
     const next = this.#mayRepeat(error) ? this.#parts.elsewhere(this.#parts.endpoint) : undefined
     this.#leave()
-    if (next === undefined) return this.#parts.handler.onError(error)
+    if (next === undefined) return this.#failed(error)
     this.#state = 'second'
     this.#exchange = this.#parts.open(next, this)
   }
@@ -114,6 +116,14 @@ export class Attempts implements Exchange, ExchangeHandler {
     if (this.#waiting.signal.aborted) return this.onError(this.#waiting.signal.reason as Error)
     const exchange = (this.#exchange = this.#parts.open(this.#parts.endpoint, this))
     for (const send of this.#early.splice(0)) send(exchange)
+  }
+
+  /** A service that is busy says so as a server does, and not as one that cannot be reached. */
+  #failed(error: Error): void {
+    const { handler, endpoint } = this.#parts
+    const isRefusal = this.#state !== 'answered' && BusbarError.is(error, 'RESOURCE_EXHAUSTED')
+    if (isRefusal) tellProblem(exhaustedProblem(error, endpoint.service), handler)
+    else handler.onError(error)
   }
 
   #mayRepeat(error: Error): boolean {

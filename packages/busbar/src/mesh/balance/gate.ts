@@ -1,0 +1,56 @@
+import { BusbarError } from '../../contract/errors.ts'
+import type { InstanceCells } from '../../shared/instances.ts'
+import type { Admission } from '../endpoint.ts'
+import { CallQueue } from './call-queue.ts'
+
+export interface GateParts {
+  readonly service: string
+  /** Calls that may be inside at a time. */
+  readonly concurrency: number
+  /** Calls that may wait. */
+  readonly queue: number
+  /** Where it is written down how many wait and were refused. */
+  readonly cells: InstanceCells
+}
+
+/**
+ * Stands before an instance of a limited service, in its own worker. Most callers have taken a slot before they called
+ * ({@link LimitedService}), and find it open; a process shares no memory with the others, and waits here.
+ */
+export class Gate implements Admission {
+  readonly #parts: GateParts
+  readonly #queue: CallQueue
+  #inside = 0
+
+  constructor(parts: GateParts) {
+    this.#parts = parts
+    this.#queue = new CallQueue(parts.service, (by) => parts.cells.addWaiting(by))
+  }
+
+  enter(deadline: number | undefined, signal: AbortSignal | undefined): void | Promise<void> {
+    if (this.#queue.length === 0 && this.#admit()) return undefined
+    const { service, queue, cells } = this.#parts
+    if (this.#queue.length < queue) return this.#queue.wait(() => this.#admit(), deadline, signal)
+    cells.countShed()
+    throw exhausted(service, this.#queue.length)
+  }
+
+  leave(): void {
+    this.#inside--
+    this.#queue.serve()
+  }
+
+  #admit(): boolean {
+    if (this.#inside >= this.#parts.concurrency) return false
+    this.#inside++
+    return true
+  }
+}
+
+export function exhausted(service: string, waiting: number): BusbarError {
+  return new BusbarError('RESOURCE_EXHAUSTED', {
+    message: `service ${service} is busy, and ${waiting} calls wait for it`,
+    service,
+    data: { retryAfter: 1 },
+  })
+}

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { BusbarError } from '../../../src/contract/errors.ts'
+import { Gate } from '../../../src/mesh/balance/gate.ts'
+import { LimitedService } from '../../../src/mesh/balance/limited-service.ts'
+import { noLoads } from '../../../src/mesh/balance/loads.ts'
+import type { Admission } from '../../../src/mesh/endpoint.ts'
+import { Router } from '../../../src/mesh/router.ts'
+import { InstanceCells, InstanceTable } from '../../../src/shared/instances.ts'
+import { TestInstance } from '../../support/instances.ts'
+
+/** Rows 0 and 1 are instances, 2 and 3 callers. */
+function appOf(queue = 10): { table: InstanceTable; instances: TestInstance[]; callers: Router[] } {
+  const table = new InstanceTable({ rows: 4, services: [{ name: 'render', concurrency: 1 }] })
+  const instances = [new TestInstance('render', 0), new TestInstance('render', 1)]
+  const callers = [2, 3].map((row) => {
+    const limited = new LimitedService({ service: 'render', table, row, queue })
+    const router = new Router(['render'], noLoads, new Map([['render', limited]]))
+    for (const instance of instances) router.addRemote(instance)
+    return router
+  })
+  return { table, instances, callers }
+}
+
+interface Call {
+  readonly admission: Admission
+  readonly index: () => number
+  readonly entered: void | Promise<void>
+}
+
+function call(router: Router, deadline?: number, signal?: AbortSignal): Call {
+  const endpoint = router.find('render')
+  assert.ok(endpoint?.at === 'link' && endpoint.admission !== undefined)
+  const { admission } = endpoint
+  return { admission, index: () => endpoint.index, entered: admission.enter(deadline, signal) }
+}
+
+describe('a service with a limit', () => {
+  test('gets as many calls as its instances take, each instance its own, and the rest waits', async () => {
+    const { table, callers } = appOf()
+    const [first, second, third] = [call(callers[0]!), call(callers[1]!), call(callers[0]!)]
+    assert.deepEqual([first.entered, second.entered], [undefined, undefined])
+    assert.deepEqual(new Set([first.index(), second.index()]), new Set([0, 1]))
+    assert.ok(third.entered instanceof Promise)
+    assert.equal(table.at(2, 'render').waiting, 1)
+    second.admission.leave()
+    await third.entered
+    assert.equal(third.index(), second.index())
+    assert.equal(table.at(2, 'render').waiting, 0)
+  })
+
+  test('calls of one worker are let in as they came, also behind those of another', async () => {
+    const { callers } = appOf()
+    const inside = [call(callers[0]!), call(callers[0]!)]
+    const order: number[] = []
+    const waiting = [0, 1, 0, 1].map((caller, at) => {
+      const one = call(callers[caller]!)
+      return Promise.resolve(one.entered).then(() => {
+        order.push(at)
+        one.admission.leave()
+      })
+    })
+    for (const one of inside) one.admission.leave()
+    await Promise.all(waiting)
+    assert.deepEqual([order.indexOf(0) < order.indexOf(2), order.indexOf(1) < order.indexOf(3)], [true, true])
+  })
+
+  test('when as many wait as may, in all workers together, the next is refused at once', () => {
+    const { table, callers } = appOf(2)
+    call(callers[0]!)
+    call(callers[1]!)
+    const waiting = [call(callers[0]!), call(callers[1]!)]
+    assert.throws(
+      () => call(callers[0]!),
+      (error) => {
+        assert.ok(BusbarError.is(error, 'RESOURCE_EXHAUSTED'))
+        assert.deepEqual(error.data, { retryAfter: 1 })
+        return true
+      },
+    )
+    assert.equal(table.at(2, 'render').shed, 1)
+    for (const { entered } of waiting) void Promise.resolve(entered).catch(() => {})
+  })
+
+  test('a call waits for no longer than its time, or than its caller', async () => {
+    const { table, callers } = appOf()
+    const inside = [call(callers[0]!), call(callers[0]!)]
+    await assert.rejects(Promise.resolve(call(callers[0]!, 1).entered), { code: 'DEADLINE_EXCEEDED' })
+    const gone = new AbortController()
+    const given = call(callers[0]!, undefined, gone.signal)
+    gone.abort(new Error('gave up'))
+    await assert.rejects(Promise.resolve(given.entered), { message: 'gave up' })
+    assert.equal(table.at(2, 'render').waiting, 0)
+    // Nobody is let in who is not there any more.
+    for (const one of inside) one.admission.leave()
+    assert.deepEqual([table.slots('render')!.taken(0), table.slots('render')!.taken(1)], [0, 0])
+  })
+
+  test('what a worker held that died is free for those who wait', async () => {
+    const { table, callers } = appOf()
+    call(callers[0]!)
+    call(callers[0]!)
+    const waiting = call(callers[1]!)
+    table.clear(2)
+    await waiting.entered
+  })
+
+  test('a call that waits goes to an instance that came meanwhile, and not to one that left', async () => {
+    const { callers, instances } = appOf()
+    const [router] = callers
+    const inside = [call(router!), call(router!)]
+    const [first, second] = [call(router!), call(router!)]
+    instances[0]!.state = 'draining'
+    for (const one of inside) one.admission.leave()
+    await first.entered
+    assert.equal(first.index(), 1)
+    router!.addRemote(new TestInstance('render', 2))
+    first.admission.leave()
+    await second.entered
+    assert.notEqual(second.index(), 0)
+  })
+
+  test('a second try goes elsewhere', async () => {
+    const { callers } = appOf()
+    const [router] = callers
+    const endpoint = router!.find('render')
+    assert.ok(endpoint?.at === 'link')
+    await endpoint.admission!.enter(undefined, undefined)
+    const other = router!.find('render', { not: endpoint })
+    assert.ok(other?.at === 'link')
+    await other.admission!.enter(undefined, undefined)
+    assert.notEqual(other.index, endpoint.index)
+  })
+})
+
+describe('a gate', () => {
+  test('lets in as many as may be inside, lets as many wait, and refuses the rest', async () => {
+    const cells = new InstanceCells()
+    const gate = new Gate({ service: 'render', concurrency: 2, queue: 1, cells })
+    assert.equal(gate.enter(undefined, undefined), undefined)
+    assert.equal(gate.enter(undefined, undefined), undefined)
+    const waiting = gate.enter(undefined, undefined)
+    assert.ok(waiting instanceof Promise)
+    assert.equal(cells.waiting, 1)
+    assert.throws(() => gate.enter(undefined, undefined), { code: 'RESOURCE_EXHAUSTED' })
+    assert.equal(cells.shed, 1)
+    gate.leave()
+    await waiting
+    assert.equal(cells.waiting, 0)
+  })
+})
