@@ -16,6 +16,7 @@ export class Outbox {
   readonly #waiting: { readonly packet: Packet; readonly size: number }[] = []
   #waitingSize = 0
   #isScheduled = false
+  #hasSent = false
   #isBehind = false
 
   constructor(pipe: Pipe) {
@@ -79,9 +80,18 @@ export class Outbox {
     this.#isBehind = !this.#pipe.send(packet)
   }
 
+  /** The first packet of a turn of the event loop goes in its next tick; whatever follows goes when the turn is over. */
   #schedule(): void {
     this.#isScheduled = true
+    if (this.#hasSent) return
+    this.#hasSent = true
     process.nextTick(this.#turn)
+    setImmediate(this.#turnOver)
+  }
+
+  readonly #turnOver = (): void => {
+    this.#hasSent = false
+    if (this.#isScheduled) this.#turn()
   }
 
   readonly #turn = (): void => {
