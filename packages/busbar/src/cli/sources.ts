@@ -36,6 +36,7 @@ export function outdatedIn(running: App, next: App, paths: readonly string[]): s
   if (paths.some((path) => basename(path).startsWith('contract.'))) return undefined
   const changed = changedIn(running, paths)
   if (changed.includes('config')) return undefined
-  const folders = running.services.filter(({ name }) => changed.includes(name)).map(({ path }) => path)
-  return running.services.filter(({ path }) => folders.includes(path)).map(({ name }) => name)
+  // One folder may be several services.
+  const folders = new Set(running.services.filter(({ name }) => changed.includes(name)).map(({ path }) => path))
+  return running.services.filter(({ path }) => folders.has(path)).map(({ name }) => name)
 }

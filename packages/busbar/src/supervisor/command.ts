@@ -36,6 +36,7 @@ export class CommandVessel implements Vessel {
   readonly #events: VesselEvents
   readonly #ended = Promise.withResolvers<void>()
   #child: ChildProcess | undefined
+  #serves = false
   #over = false
 
   constructor(parts: CommandParts, events: VesselEvents) {
@@ -77,6 +78,7 @@ export class CommandVessel implements Vessel {
       this.#spawn(port)
       const host = await this.#untilAnswers(port)
       if (host === undefined) return
+      this.#serves = true
       this.#parts.answers({ host, port })
       this.#events.message({ type: 'started', service: service.name })
       const report = { name: service.name, listens: `${host}:${port}`, startedIn: 0, warnings: [] }
@@ -127,10 +129,12 @@ export class CommandVessel implements Vessel {
     if (this.#over) return
     this.#over = true
     const { service, guard } = this.#parts
+    const exit = processExited(code, signal, service.name)
+    if (!this.#serves) this.#events.failing(startFailed(neverAnswered(service, exit.text)))
     // Whatever it started and left behind.
     this.#signal('SIGKILL')
     if (this.#child?.pid !== undefined) guard.forget(-this.#child.pid)
-    this.#events.exited(processExited(code, signal, service.name))
+    this.#events.exited(exit)
     this.#ended.resolve()
   }
 
@@ -176,6 +180,14 @@ function notStarted({ name, entry }: Service, error: Error): BusbarError {
     hint: `Is ${entry.file} installed? It is looked for in node_modules/.bin, then in PATH.`,
     service: name,
     cause: error,
+  })
+}
+
+function neverAnswered({ name, entry }: Service, how: string): BusbarError {
+  return new BusbarError('PROGRAM_EXITED', {
+    message: `service '${name}' (${[entry.file, ...entry.args].join(' ')}) ended before it answered: ${how}`,
+    hint: 'What it printed is in the log above',
+    service: name,
   })
 }
 

@@ -11,7 +11,7 @@ export class SocketFolder {
   /** `secret`: what nobody else can guess, for names that are not in a folder. */
   constructor(secret: string) {
     // `mkdtemp` gives 0700. The name is short: a socket's path has room for 107 bytes, on macOS for 103.
-    this.path = process.platform === 'win32' ? undefined : mkdtempSync(join(tmpdir(), 'busbar-'))
+    this.path = process.platform === 'win32' ? undefined : mkdtempSync(join(tmpdir(), 'busbar-links-'))
     this.#prefix = this.path === undefined ? `\\\\.\\pipe\\busbar-${secret.slice(0, 16)}-` : `${this.path}/`
   }
 

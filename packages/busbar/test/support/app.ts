@@ -51,12 +51,16 @@ export class TestApp implements AsyncDisposable {
   }
 
   static async start(setup: AppSetup, options: Partial<StartOptions> = {}): Promise<TestApp> {
+    return await TestApp.startLoaded(appOf(setup), options)
+  }
+
+  static async startLoaded(app: App, options: Partial<StartOptions> = {}): Promise<TestApp> {
     const changes = new Set<() => void>()
     const log: AppLogRecord[] = []
     const changed = (): void => {
       for (const change of changes) change()
     }
-    const running = await startApp(appOf(setup), {
+    const running = await startApp(app, {
       mode: 'start',
       ...options,
       // On a machine that is out of breath, every worker is late; what is tested of that says so itself.

@@ -1,0 +1,95 @@
+/** The same two services in every place that a config can give them. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Service } from '../../src/config/app.ts'
+import { TestApp } from '../support/app.ts'
+
+const programs = `${import.meta.dirname}/programs/places`
+const expected = {
+  first: { method: 'GET', url: '/first', size: 0 },
+  then: { method: 'POST', url: '/x?y=1', size: 100_000 },
+}
+
+/** Long, for a machine that starts a dozen processes at a time. */
+const startTimeout = 60_000
+
+type Place = Partial<Service>
+
+const places: Readonly<Record<string, Place>> = {
+  shared: { run: 'shared' },
+  thread: { run: 'thread' },
+  group: { run: 'thread', group: 'both' },
+  'two threads': { run: 'thread', instances: 2 },
+  process: { run: 'process' },
+  'two processes': { run: 'process', instances: 2 },
+}
+
+const command: Place = {
+  kind: 'command',
+  run: 'process',
+  entry: { file: process.execPath, args: [`${programs}/api.js`], nodeOptions: [], foundBy: 'command' },
+}
+
+const callers = ['shared', 'thread', 'process', 'group'] as const
+
+for (const caller of callers)
+  for (const [api, apiPlace] of Object.entries({ ...places, command }))
+    test(`the same answers, with web in ${caller} and api in ${api}`, async () => {
+      const webPlace = places[caller]!
+      await using app = await start(webPlace, apiPlace)
+      const { where } = await call(app)
+      assert.equal(where.web === where.api, sameWorker(webPlace, apiPlace))
+      assert.equal(pidOf(where.web) === process.pid, webPlace.run !== 'process')
+      assert.equal(pidOf(where.api) === process.pid, apiPlace.run !== 'process')
+    })
+
+for (const run of ['thread', 'process'] as const)
+  test(`calls go on while the ${run} of the callee is replaced, and end up at the new one`, async () => {
+    await using app = await start({ run: 'shared' }, { run })
+    const { where: before } = await call(app)
+    const stop = new AbortController()
+    const calling = (async () => {
+      while (!stop.signal.aborted) await call(app)
+    })()
+    await app.running.restart(undefined, ['api'])
+    stop.abort()
+    await calling
+    const { where: after } = await call(app)
+    assert.notEqual(after.api, before.api)
+    assert.equal(after.web, before.web)
+  })
+
+test('calls go to the instance that is left when another is killed, and to its successor', async () => {
+  await using app = await start({ run: 'shared' }, { run: 'process', instances: 2 })
+  const [victim] = app.running.workers.filter(({ kind }) => kind === 'process')
+  process.kill(victim!.pid!, 'SIGKILL')
+  await app.until(() => app.running.workers[victim!.worker]!.deaths === 1)
+  await call(app)
+  await app.untilReplaced(victim!.worker)
+  await call(app)
+  assert.equal(app.running.workers[victim!.worker]!.lastExit?.why, 'signal')
+})
+
+function start(web: Place, api: Place): Promise<TestApp> {
+  return TestApp.start({
+    gateway: { entry: undefined, routes: [{ host: undefined, prefix: '/web', service: 'web' }] },
+    services: {
+      api: { file: `${programs}/api.js`, startTimeout, ...api },
+      web: { file: `${programs}/web.js`, needs: ['api'], startTimeout, ...web },
+    },
+  })
+}
+
+async function call(app: TestApp): Promise<{ where: { web: string; api: string } }> {
+  const response = await fetch(`${app.url}/web/x?y=1`, { headers: { connection: 'close' } })
+  assert.deepEqual(await response.json(), expected)
+  return { where: JSON.parse(response.headers.get('x-places')!) as { web: string; api: string } }
+}
+
+function sameWorker(web: Place, api: Place): boolean {
+  return (web.run === 'shared' && api.run === 'shared') || (web.group !== undefined && web.group === api.group)
+}
+
+function pidOf(where: string): number {
+  return Number(where.split(':')[0])
+}
