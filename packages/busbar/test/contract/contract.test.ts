@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as z from 'zod'
 import { client, safe } from '../../src/contract/client-entry.ts'
-import { BusbarError, error, fn, service, type, type Interceptor } from '../../src/contract/index.ts'
+import { startHost } from '../../src/contract/host/host.ts'
+import { BusbarError, error, fn, service, type, type InContext, type Interceptor } from '../../src/contract/index.ts'
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 
@@ -90,6 +91,24 @@ describe('interceptors', () => {
       .implement({ whoami: () => 'x', fails: (_, { fail }) => fail('SOLD') })
     assert.equal((await safe(client(shop, implementation).fails('x')))[0]?.code, 'SOLD')
     assert.deepEqual(seen, ['one before fails', 'two before fails', 'two failed SOLD', 'one failed SOLD'])
+  })
+
+  it('of an app stand outside of those of a service, whose implementation expects them by type', async () => {
+    const inTransaction: Interceptor<{ transaction: { id: number } }> = async (_call, next) =>
+      await next({ transaction: { id: 7 } })
+    const ofApp = [signedIn, inTransaction] as const
+    const expecting = shop.expects<InContext<typeof ofApp>>()
+    const implementation = expecting.implement({
+      whoami: (_, { user, transaction }) => `${user.toUpperCase()} ${transaction.id.toFixed(1)}`,
+      fails: () => {},
+    })
+    const interceptors = ofApp as unknown as Interceptor[]
+    const options = { name: 'shop', log: quiet, clone: false, maxInFlight: 1, client, interceptors }
+    const host = await startHost(implementation, options)
+    const metadata = { authorization: 'ada' }
+    assert.equal(await host.method('whoami').call(undefined, { metadata }, true), 'ADA 7.0')
+    await assert.rejects(host.method('whoami').call(undefined, {}, true), { code: 'UNAUTHENTICATED' })
+    await host.stop(0)
   })
 
   it('of a client change its calls and their answers', async () => {

@@ -109,6 +109,11 @@ describe('the document of an app', () => {
     assert.deepEqual(Object.keys(own.paths), ['/products/{id}', '/catalog/featured'])
   })
 
+  it('has its page with a slash behind it, too', async () => {
+    const response = await fetch(`${url}/docs/`)
+    assert.deepEqual([response.status, response.url], [200, `${url}/docs`])
+  })
+
   it('has a page that names it, and lets nothing from elsewhere in', async () => {
     const response = await fetch(`${url}/docs`)
     assert.match(response.headers.get('content-type')!, /^text\/html/)

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
+import * as adapters from '../../src/gateway/typed/adapters/index.ts'
+import * as fetched from '../../src/contract/fetch-entry.ts'
 import * as client from '../../src/contract/client-entry.ts'
 import * as contract from '../../src/contract/index.ts'
 import * as busbar from '../../src/index.ts'
@@ -26,6 +28,11 @@ test('the package exports these values', () => {
 test('busbar/contract and busbar/client export these values', () => {
   assert.deepEqual(Object.keys(contract).toSorted(), ['BusbarError', 'error', 'fn', 'service', 'stream', 'type'])
   assert.deepEqual(Object.keys(client).toSorted(), ['BusbarError', 'client', 'safe'])
+})
+
+test('busbar/adapters and busbar/fetch export these values', () => {
+  assert.deepEqual(Object.keys(adapters).toSorted(), ['fastifyPlugin', 'fetchHandler', 'nodeListener'])
+  assert.deepEqual(Object.keys(fetched).toSorted(), ['fetchHandler'])
 })
 
 test('the package exports these types', () => {

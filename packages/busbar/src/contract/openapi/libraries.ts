@@ -74,8 +74,15 @@ function zodOptions(nested: Nested): object {
   const override = ({ zodSchema, jsonSchema }: { zodSchema: ZodPart; jsonSchema: object }): void => {
     const { def, bag } = zodSchema._zod
     Object.assign(jsonSchema, carriedKind(def.type, nested, def.keyType, def.valueType) ?? carriedInstance(bag.Class))
+    withoutSafeBounds(jsonSchema)
   }
   return { unrepresentable: 'any', override }
+}
+
+/** Of every integer, where nobody has said any. */
+function withoutSafeBounds(schema: { minimum?: unknown; maximum?: unknown }): void {
+  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum
+  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
 }
 
 interface ValibotPart {

@@ -14,6 +14,12 @@ export interface AppDocumentParts {
   readonly log: (level: 'warn', line: string) => void
 }
 
+export interface Collected {
+  readonly document: OpenApiDocument
+  /** The same as JSON. */
+  readonly body: Buffer
+}
+
 /** Milliseconds that a document is kept: services may be replaced, and whoever asks often must not make work each time. */
 const keptFor = 5000
 
@@ -21,7 +27,7 @@ const keptFor = 5000
 export class AppDocument {
   readonly #parts: AppDocumentParts
   /** By host, where it has routes of its own. */
-  readonly #kept = new Map<string, { readonly at: number; readonly document: Promise<OpenApiDocument> }>()
+  readonly #kept = new Map<string, { readonly at: number; readonly collected: Promise<Collected> }>()
   readonly #told = new Set<string>()
 
   constructor(parts: AppDocumentParts) {
@@ -29,13 +35,16 @@ export class AppDocument {
   }
 
   /** As a request for `host` finds it. */
-  for(host: string | undefined): Promise<OpenApiDocument> {
+  for(host: string | undefined): Promise<Collected> {
     const key = this.#parts.routes.knowsHost(host) ? host! : ''
     const kept = this.#kept.get(key)
-    if (kept !== undefined && performance.now() - kept.at < keptFor) return kept.document
-    const document = this.#collect(host)
-    this.#kept.set(key, { at: performance.now(), document })
-    return document
+    if (kept !== undefined && performance.now() - kept.at < keptFor) return kept.collected
+    const collected = this.#collect(host).then((document) => ({
+      document,
+      body: Buffer.from(JSON.stringify(document)),
+    }))
+    this.#kept.set(key, { at: performance.now(), collected })
+    return collected
   }
 
   async #collect(host: string | undefined): Promise<OpenApiDocument> {

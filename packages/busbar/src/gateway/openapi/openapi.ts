@@ -7,7 +7,7 @@ import { allowOrigin } from '../typed/cors.ts'
 import { AppDocument, type AppDocumentParts } from './app-document.ts'
 import { answerPage, answerScript, scriptName } from './page.ts'
 
-type Place = 'document' | 'page' | 'script'
+type Place = 'document' | 'page' | 'page with a slash' | 'script'
 
 /**
  * What the gateway itself answers: the app's document and the page that shows it. Whatever the app's own services have
@@ -29,14 +29,7 @@ export class OpenApiPages {
     parts: Pick<AppDocumentParts, 'routes' | 'mesh' | 'log'>,
   ) {
     const { path, page } = openapi
-    const ofPage: [string, Place][] =
-      page === undefined
-        ? []
-        : [
-            [page, 'page'],
-            [`${page}/${scriptName}`, 'script'],
-          ]
-    this.#places = new Map<string, Place>([[path, 'document'], ...ofPage])
+    this.#places = new Map<string, Place>([[path, 'document'], ...(page === undefined ? [] : placesOf(page))])
     this.#openapi = openapi
     this.#cors = cors
     this.#routes = parts.routes
@@ -62,28 +55,43 @@ export class OpenApiPages {
       await this.#answer(req, res, pass)
     } catch (error) {
       this.#log('warn', `OpenAPI: ${String(error)}`)
-      answerProblem(req, res, { code: 'INTERNAL', detail: 'The document could not be put together; the log says why' })
+      if (res.headersSent) res.destroy()
+      else answerProblem(req, res, failed)
     }
   }
 
   async #answer(req: IncomingMessage, res: ServerResponse, pass: () => void): Promise<void> {
     const { host } = req.headers
     const path = pathOf(req.url!)
-    const document = await this.#document.for(host)
-    if (res.destroyed) return
-    if (this.#routes.find(host, path) !== undefined && !this.#openapi.beforeEntry && hasOwn(document, path))
-      return pass()
+    if (this.#mayBeOwn(host, path) && hasOwn((await this.#document.for(host)).document, path)) return pass()
     switch (this.#places.get(path)!) {
       case 'document':
-        if (req.headers.origin !== undefined) allowOrigin(this.#cors, req, res)
-        return answerDocument(res, document)
+        return this.#answerDocument(req, res, (await this.#document.for(host)).body)
       case 'page':
         return answerPage(res, this.#openapi as OpenApi & { page: string })
+      case 'page with a slash':
+        return void res
+          .writeHead(308, { location: `..${path.slice(path.lastIndexOf('/', path.length - 2), -1)}` })
+          .end()
       case 'script':
         if (!(await answerScript(req, res))) answerProblem(req, res, notBuilt)
     }
   }
+
+  /** A typed entry may have a method there, which only its document tells. */
+  #mayBeOwn(host: string | undefined, path: string): boolean {
+    return !this.#openapi.beforeEntry && this.#routes.find(host, path) !== undefined
+  }
+
+  #answerDocument(req: IncomingMessage, res: ServerResponse, body: Buffer): void {
+    if (res.destroyed) return
+    if (req.headers.origin !== undefined) allowOrigin(this.#cors, req, res)
+    const headers = { 'content-type': 'application/json', 'cache-control': 'no-cache' }
+    res.writeHead(200, { ...headers, 'content-length': body.length }).end(body)
+  }
 }
+
+const failed = { code: 'INTERNAL', detail: 'The document could not be put together; the log says why' } as const
 
 const notBuilt = {
   code: 'ROUTE_NOT_FOUND',
@@ -91,10 +99,12 @@ const notBuilt = {
     'The page of the reference is part of the built package: run `npm run build` where Busbar runs from its sources',
 } as const
 
-function answerDocument(res: ServerResponse, document: OpenApiDocument): void {
-  const body = Buffer.from(JSON.stringify(document))
-  res.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length, 'cache-control': 'no-cache' })
-  res.end(body)
+function placesOf(page: string): [string, Place][] {
+  return [
+    [page, 'page'],
+    [`${page}/`, 'page with a slash'],
+    [`${page}/${scriptName}`, 'script'],
+  ]
 }
 
 /** A method of a typed entry at this very path. */
