@@ -217,7 +217,7 @@ function lowerCased(metadata: Metadata): Metadata {
   return metadata
 }
 
-export function abortedBy(call: LiveCall): BusbarError {
+export function abortedBy(call: { readonly service: string; readonly method: string }): BusbarError {
   return new BusbarError('CALL_ABORTED', { message: `the caller of ${nameOf(call)} gave up`, service: call.service })
 }
 

@@ -2,7 +2,7 @@ import { BusbarError, type ErrorRecord } from '../contract/errors.ts'
 import type { InstanceSpec, PeerSpec, PeerWay } from '../shared/control.ts'
 import type { EndpointState, RemoteEndpoint, TcpEndpoint } from './endpoint.ts'
 import type { Hello } from './links/hello.ts'
-import { helloTime, maxSilence } from './links/limits.ts'
+import { dialTime, maxSilence } from './links/limits.ts'
 import type { Answerer, Link } from './links/link.ts'
 import { createLink } from './links/live-link.ts'
 import { PendingPipe } from './links/pending.ts'
@@ -131,7 +131,7 @@ export class Peers {
     }
     const pending = new PendingPipe()
     this.#expected.set(worker, pending)
-    setTimeout(() => pending.fail('has not dialled in time'), helloTime).unref()
+    setTimeout(() => pending.fail('has not dialled in time'), dialTime).unref()
     return pending
   }
 
@@ -142,7 +142,7 @@ export class Peers {
     // Told of it or not, a worker has one link: another one is no worker's.
     if (this.#peers.has(peer) || this.#early.has(peer)) return pipe.close()
     this.#early.set(peer, pipe)
-    setTimeout(() => this.#dropEarly(peer, pipe), helloTime).unref()
+    setTimeout(() => this.#dropEarly(peer, pipe), dialTime).unref()
   }
 
   #dropEarly(peer: number, pipe: Pipe): void {

@@ -48,18 +48,21 @@ function isOrdinary(value: number): boolean {
 
 function lowerObject(value: object, depth: number, beside: Beside): unknown {
   if (depth >= maxDepth) throw new Refusal()
+  // Nearly all are one of these two: the rest is asked only of others.
+  if (Object.getPrototypeOf(value) === Object.prototype) return lowerFields(value as Fields, depth, beside)
   if (Array.isArray(value)) return lowerList(value, depth, beside)
   if (value instanceof Date) return { [tags.date]: Number.isNaN(value.getTime()) ? null : value.toISOString() }
   if (value instanceof Uint8Array) return lowerBytes(value, beside)
-  if (value instanceof Map)
-    return {
-      [tags.map]: Array.from(value, ([key, part]) => [lower(key, depth + 1, beside), lower(part, depth + 1, beside)]),
-    }
+  if (value instanceof Map) {
+    const pairs = Array.from(value, ([key, part]) => [lower(key, depth + 1, beside), lower(part, depth + 1, beside)])
+    return { [tags.map]: pairs }
+  }
   if (value instanceof Set) return { [tags.set]: Array.from(value, (part) => lower(part, depth + 1, beside)) }
   if (!isPlain(value)) throw new Refusal()
-  const lowered = lowerFields(value, depth, beside)
-  return looksLikeTag(value) ? { [tags.plain]: lowered } : lowered
+  return lowerFields(value, depth, beside)
 }
+
+type Fields = Record<string, unknown>
 
 function lowerBytes(bytes: Uint8Array, beside: Beside): unknown {
   return { [tags.bytes]: beside === undefined ? toBase64(bytes) : beside.push(new Uint8Array(bytes)) - 1 }
@@ -74,24 +77,20 @@ function lowerList(list: readonly unknown[], depth: number, beside: Beside): unk
   return copy ?? list
 }
 
-function lowerFields(value: Record<string, unknown>, depth: number, beside: Beside): unknown {
-  let copy: Record<string, unknown> | undefined
+function lowerFields(value: Fields, depth: number, beside: Beside): unknown {
+  let copy: Fields | undefined
+  let only: string | undefined
+  let count = 0
   for (const key of Object.keys(value)) {
     const part = value[key]
     if (part === undefined) continue
     if (pollutes(key, part)) throw new Refusal()
+    only = key
+    count++
     const lowered = lower(part, depth + 1, beside)
     if (lowered !== part) (copy ??= { ...value })[key] = lowered
   }
-  return copy ?? value
-}
-
-function looksLikeTag(value: Record<string, unknown>): boolean {
-  let first: string | undefined
-  for (const key in value) {
-    if (value[key] === undefined || !Object.hasOwn(value, key)) continue
-    if (first !== undefined || key.charCodeAt(0) !== 0x24) return false
-    first = key
-  }
-  return first !== undefined
+  const lowered = copy ?? value
+  // It would be taken for a tag.
+  return count === 1 && only!.charCodeAt(0) === 0x24 ? { [tags.plain]: lowered } : lowered
 }

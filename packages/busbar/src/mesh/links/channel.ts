@@ -33,7 +33,7 @@ export class LiveChannel implements Channel {
   /** Values that the other side takes; below zero nothing is sent. */
   #credit = window
   /** Values of a writer that did not wait, at most {@link window}. */
-  readonly #waiting: Waiting[] = []
+  #waiting: Waiting[] | undefined = undefined
   #isBlocked = false
   /** Values that came and were not taken off yet, and those that were and are not told yet. */
   #unread = 0
@@ -149,11 +149,7 @@ export class LiveChannel implements Channel {
     if (this.isOver) return
     this.#credit += count
     if (this.#credit > window) throw new ProtocolError('took more values than there were')
-    let next = this.#waiting[0]
-    for (; next !== undefined && (this.#credit > 0 || next.type === 4); next = this.#waiting[0]) {
-      this.#waiting.shift()
-      this.#send(next)
-    }
+    this.#sendWaiting()
     this.unblock()
   }
 
@@ -192,11 +188,23 @@ export class LiveChannel implements Channel {
   }
 
   #queue(waiting: Waiting): void {
-    if (this.#credit > 0 || (waiting.type === 4 && this.#waiting.length === 0)) return this.#send(waiting)
-    if (this.#waiting.at(-1)?.type === 4) return
-    this.#waiting.push(waiting)
-    if (this.#waiting.length > window + 1)
+    if (this.#credit > 0 || (waiting.type === 4 && this.#waiting === undefined)) return this.#send(waiting)
+    const line = (this.#waiting ??= [])
+    if (line.at(-1)?.type === 4) return
+    line.push(waiting)
+    if (line.length > window + 1)
       this.giveUp({ code: 'INTERNAL', message: `${this.name} sends without waiting for its reader` })
+  }
+
+  #sendWaiting(): void {
+    const line = this.#waiting
+    while (line !== undefined) {
+      const next = line[0]
+      if (next === undefined) return void (this.#waiting = undefined)
+      if (this.#credit <= 0 && next.type !== 4) return
+      line.shift()
+      this.#send(next)
+    }
   }
 
   #send({ type, value }: Waiting): void {
@@ -218,7 +226,7 @@ export class LiveChannel implements Channel {
 
   #finish(): void {
     this.#state = 'over'
-    this.#waiting.length = 0
+    this.#waiting = undefined
     this.#line.over(this)
   }
 }

@@ -27,6 +27,9 @@ export const frameTypes = {
 /** How a value stands in its frame. From {@link form.bytesFrom} on: it has tags, and its bytes begin there in the packet. */
 export const form = { none: 0, plain: 1, bytesFrom: 2 } as const
 
+/** Of a call: the caller sends no data; it will not give it up. */
+export const flags = { ended: 1, stays: 2 } as const
+
 export const kinds = ['call', 'stream', 'http', 'bytes'] as const satisfies readonly CallHead['kind'][]
 
 // `bytes`, below: how many the packet has before those of this frame.
@@ -40,7 +43,7 @@ export function callFrame(id: number, head: CallHead, ended: boolean, payload: C
       ? 0
       : JSON.stringify([trace?.traceparent, trace?.tracestate, metadata])
   const time = timeLeft === undefined ? -1 : Math.ceil(timeLeft)
-  return `[1,${id},${kind},${ended ? 1 : 0},${names},${head.hops},${time},${rest},${valueOf(payload, bytes)}]`
+  return `[1,${id},${kind},${(ended ? flags.ended : 0) + (head.mayCancel === false ? flags.stays : 0)},${names},${head.hops},${time},${rest},${valueOf(payload, bytes)}]`
 }
 
 export function replyFrame(id: number, last: boolean, value: Carried, bytes: number): string {

@@ -27,3 +27,6 @@ export const maxUnderWay = 4 * 1024 * 1024
 
 /** Milliseconds in which both sides must have said hello. */
 export const helloTime = 5_000
+
+/** Milliseconds in which a worker that will dial must have done so. */
+export const dialTime = 30_000

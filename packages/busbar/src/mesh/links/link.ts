@@ -16,6 +16,8 @@ export interface CallHead {
   /** How many calls led here, this one included. */
   readonly hops: number
   readonly caller: string | undefined
+  /** The caller may give it up; else only the link's end ends it early. Default: true. */
+  readonly mayCancel?: boolean
   /** Milliseconds left; undefined without a deadline. Clocks of two workers are never compared. */
   readonly timeLeft: number | undefined
   readonly trace: Trace | undefined

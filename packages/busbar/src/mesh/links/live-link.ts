@@ -1,6 +1,7 @@
 import { BusbarError, type ErrorRecord } from '../../contract/errors.ts'
+import { Calls } from './calls.ts'
 import { carryRecord, LiveChannel, uncarriable, type Line } from './channel.ts'
-import { callFrame, closeFrame, drainFrame, errorFrame, frameTypes, pingFrame, pongFrame } from './frames.ts'
+import { callFrame, closeFrame, drainFrame, errorFrame, flags, frameTypes, pingFrame, pongFrame } from './frames.ts'
 import { maxCalls } from './limits.ts'
 import type { Answerer, CallHead, Channel, ChannelHandler, Link } from './link.ts'
 import { Outbox } from './outbox.ts'
@@ -35,15 +36,16 @@ class LiveLink implements Link, Line, PipeListener {
   readonly #maxCalls: number
   readonly #settle: (reason: ErrorRecord) => void
   readonly #silence: Silence | undefined
-  /** By the number that this side gives them: positive for its own, negative for those that it answers. */
-  readonly #channels = new Map<number, LiveChannel>()
+  /** Those that this side has opened; their numbers are positive. */
+  readonly #own = new Calls<LiveChannel>()
+  /** Those of the other side; the negatives of its numbers. */
+  readonly #others = new Calls<LiveChannel>()
   readonly #blocked = new Set<LiveChannel>()
   /** What the other side takes, as far as this side knows. */
   #state: State = { is: 'open' }
   #takesCalls = true
   #opened = 0
   #heard = 0
-  #inFlight = 0
 
   constructor(pipe: Pipe, options: LinkOptions) {
     this.peer = options.peer
@@ -63,11 +65,11 @@ class LiveLink implements Link, Line, PipeListener {
   }
 
   get inFlight(): number {
-    return this.#inFlight
+    return this.#own.size
   }
 
   get answering(): number {
-    return this.#channels.size - this.#inFlight
+    return this.#others.size
   }
 
   open(head: CallHead, payload: unknown, ended: boolean, handler: ChannelHandler): Channel {
@@ -76,8 +78,7 @@ class LiveLink implements Link, Line, PipeListener {
     if ('code' in carried) return refused(channel, carried, handler)
     channel.handler = handler
     this.#opened++
-    this.#inFlight++
-    this.#channels.set(channel.id, channel)
+    this.#own.add(channel)
     this.outbox.push(callFrame(channel.id, head, ended, carried, this.outbox.base), carried)
     return channel
   }
@@ -97,9 +98,7 @@ class LiveLink implements Link, Line, PipeListener {
   }
 
   over(channel: LiveChannel): void {
-    if (!this.#channels.delete(channel.id)) return
-    if (channel.id > 0) this.#inFlight--
-    this.#blocked.delete(channel)
+    if ((channel.id > 0 ? this.#own : this.#others).delete(channel)) this.#blocked.delete(channel)
   }
 
   waits(channel: LiveChannel): void {
@@ -145,7 +144,7 @@ class LiveLink implements Link, Line, PipeListener {
     try {
       this.#read(frame, packet)
     } catch (error) {
-      const channel = this.#channels.get(-(frame[1] as number))
+      const channel = this.#callOf(frame[1] as number)
       if (error instanceof ProtocolError || channel === undefined) throw error
       channel.giveUp(BusbarError.from(error).toRecord())
     }
@@ -186,14 +185,14 @@ class LiveLink implements Link, Line, PipeListener {
     if (id !== this.#heard + 1) throw new ProtocolError(`opened call ${id} after call ${this.#heard}`)
     this.#heard = id
     const head = headOf(frame)
-    const ended = frame[3] === 1
+    const ended = ((frame[3] as number) & flags.ended) !== 0
     const refusal = this.#takesCalls ? this.#full() : stopping(head.service)
     if (refusal !== undefined) {
       const carried = carryRecord(refusal)
       return this.outbox.push(errorFrame(-id, true, carried, this.outbox.base), carried)
     }
     const channel = new LiveChannel(this, -id, head, ended ? 'sending' : 'both')
-    this.#channels.set(-id, channel)
+    this.#others.add(channel)
     channel.handler = this.#answer(head, valueAt(frame, 10, packet), ended, channel)
   }
 
@@ -201,10 +200,15 @@ class LiveLink implements Link, Line, PipeListener {
   #channel(frame: Frame): LiveChannel | undefined {
     const id = frame[1]
     if (!Number.isSafeInteger(id)) throw new ProtocolError('sent a frame that belongs to no call')
-    const channel = this.#channels.get(-(id as number))
+    const channel = this.#callOf(id as number)
     if (channel === undefined && ((id as number) > this.#heard || -(id as number) > this.#opened))
       throw new ProtocolError('sent a frame of a call that there never was')
     return channel
+  }
+
+  /** By the number that the other side knows it by. */
+  #callOf(id: number): LiveChannel | undefined {
+    return id < 0 ? this.#own.get(-id) : this.#others.get(-id)
   }
 
   #onDraining(): void {
@@ -215,10 +219,8 @@ class LiveLink implements Link, Line, PipeListener {
     this.#enter({ is: 'closed' })
     this.#silence?.stop()
     this.#pipe.close()
-    // Each leaves the list as it ends, which a Map's iteration allows.
-    for (const channel of this.#channels.values())
-      if (channel.id > 0) channel.onError(inWords(channel, this.peer, reason), false)
-      else channel.onCancel(reason)
+    for (const channel of this.#own) channel.onError(inWords(channel, this.peer, reason), false)
+    for (const channel of this.#others) channel.onCancel(reason)
     this.#blocked.clear()
     this.#settle(reason)
   }
@@ -231,7 +233,7 @@ class LiveLink implements Link, Line, PipeListener {
   #refusal({ head: { service } }: LiveChannel): ErrorRecord | undefined {
     if (this.#state.is === 'closed') return lost(this.peer, 'is not linked any more', service)
     if (this.#state.is === 'draining') return stopping(service)
-    if (this.outbox.isFull || this.#inFlight >= this.#maxCalls) return exhausted(this.peer, this.#inFlight, service)
+    if (this.outbox.isFull || this.inFlight >= this.#maxCalls) return exhausted(this.peer, this.inFlight, service)
     return undefined
   }
 

@@ -1,6 +1,7 @@
 /** What a peer says, as frames; whatever is none throws {@link ProtocolError}. */
+import type { Metadata, Trace } from '../../contract/context.ts'
 import type { ErrorRecord } from '../../contract/errors.ts'
-import { form, kinds } from './frames.ts'
+import { flags, form, kinds } from './frames.ts'
 import type { CallHead } from './link.ts'
 import { type Packet, ProtocolError } from './pipe.ts'
 import { uncarry } from './value.ts'
@@ -34,20 +35,22 @@ export function recordAt(frame: Frame, at: number, packet: Packet): ErrorRecord 
   return value as ErrorRecord
 }
 
-/** `[1, id, kind, ended, service, method, caller or 0, hops, time left or -1, trace and metadata or 0, value]` */
+/** `[1, id, kind, flags, service, method, caller or 0, hops, time left or -1, trace and metadata or 0, value]` */
 export function headOf(frame: Frame): CallHead {
-  const [, , kind, , service, method, caller, hops, time, rest] = frame
+  const [, , kind, flag, service, method, caller, hops, time, rest] = frame
   const isHead =
     isCount(kind) && kind < kinds.length && typeof service === 'string' && typeof method === 'string' && isCount(hops)
-  if (!isHead || typeof time !== 'number') throw new ProtocolError('sent a call without a head')
+  if (!isHead || typeof time !== 'number' || !isCount(flag)) throw new ProtocolError('sent a call without a head')
   return {
     service,
     kind: kinds[kind]!,
     method,
     hops,
     caller: typeof caller === 'string' ? caller : undefined,
+    mayCancel: (flag & flags.stays) === 0,
     timeLeft: time < 0 ? undefined : time,
-    ...restOf(rest),
+    trace: rest === 0 ? undefined : traceOf(rest),
+    metadata: rest === 0 ? undefined : metadataOf(rest),
   }
 }
 
@@ -57,17 +60,20 @@ export function countAt(frame: Frame, at: number): number {
   throw new ProtocolError('sent a frame without the number that belongs there')
 }
 
-const nothing = { trace: undefined, metadata: undefined }
+function traceOf(rest: unknown): Trace | undefined {
+  const [traceparent, tracestate] = listOf(rest)
+  if (typeof traceparent !== 'string') return undefined
+  return typeof tracestate === 'string' ? { traceparent, tracestate } : { traceparent }
+}
 
-function restOf(rest: unknown): Pick<CallHead, 'trace' | 'metadata'> {
-  if (rest === 0) return nothing
-  if (!Array.isArray(rest)) throw new ProtocolError('sent a call without a head')
-  const [traceparent, tracestate, metadata] = rest as unknown[]
-  const state = typeof tracestate === 'string' ? { tracestate } : {}
-  return {
-    trace: typeof traceparent === 'string' ? { traceparent, ...state } : undefined,
-    metadata: isWords(metadata) ? metadata : undefined,
-  }
+function metadataOf(rest: unknown): Metadata | undefined {
+  const [, , metadata] = listOf(rest)
+  return isWords(metadata) ? metadata : undefined
+}
+
+function listOf(rest: unknown): unknown[] {
+  if (Array.isArray(rest)) return rest as unknown[]
+  throw new ProtocolError('sent a call without a head')
 }
 
 function isWords(value: unknown): value is Record<string, string> {

@@ -32,9 +32,12 @@ export function answerCalls({ router, validate }: AnsweringMesh): Answerer {
   }
 }
 
-/** Somebody else's wish to end it comes as a frame, so every call may end early. */
-function originOf({ caller, hops, trace, metadata, timeLeft }: CallHead): CallOrigin {
-  return { caller, hops, trace, metadata, timeout: timeLeft, mayAbort: true }
+/**
+ * What can end early costs more. Where the caller does not give up and nobody set a limit, only the link's end is left,
+ * and then the method hears of it by its signal.
+ */
+function originOf({ caller, hops, trace, metadata, timeLeft, mayCancel, kind }: CallHead): CallOrigin {
+  return { caller, hops, trace, metadata, timeout: timeLeft, mayAbort: mayCancel !== false || kind === 'stream' }
 }
 
 /** Throws what the caller is told. */

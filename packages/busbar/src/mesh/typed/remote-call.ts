@@ -6,8 +6,11 @@ import type { Carried } from '../links/value.ts'
 import type { RemoteMethod } from './remote-method.ts'
 import { toWire } from './wire.ts'
 
-/** Another instance than the one that was asked, or the answer of one in this thread; undefined where there is none. */
-export type Elsewhere = (not: RemoteEndpoint, timeLeft: number) => RemoteEndpoint | Promise<unknown> | undefined
+/** Who knows of others. */
+export interface Elsewhere {
+  /** Another instance than `not`, or the answer of one in this thread; undefined where there is none. */
+  elsewhere(not: RemoteEndpoint, input: unknown, origin: CallOrigin): RemoteEndpoint | Promise<unknown> | undefined
+}
 
 /** With these an instance that was never reached says so, or the link to it. */
 const unreached: ReadonlySet<ErrorCode> = new Set(['SERVICE_UNAVAILABLE', 'LINK_LOST', 'WORKER_DIED'])
@@ -20,7 +23,9 @@ export class RemoteCall implements ChannelHandler {
   readonly answer: Promise<unknown>
   readonly #method: RemoteMethod
   readonly #origin: CallOrigin
-  readonly #call: LiveCall
+  /** Undefined where nothing but the answer ends it. */
+  readonly #call: LiveCall | undefined
+  readonly #value: unknown
   readonly #input: Carried
   readonly #elsewhere: Elsewhere
   readonly #resolve: (value: unknown) => void
@@ -33,7 +38,7 @@ export class RemoteCall implements ChannelHandler {
   constructor(
     method: RemoteMethod,
     origin: CallOrigin,
-    input: Carried,
+    value: unknown,
     endpoint: RemoteEndpoint,
     elsewhere: Elsewhere,
   ) {
@@ -43,23 +48,24 @@ export class RemoteCall implements ChannelHandler {
     this.#reject = reject
     this.#method = method
     this.#origin = origin
-    this.#input = input
+    this.#value = value
+    this.#input = method.carry(value)
     this.#endpoint = endpoint
     this.#elsewhere = elsewhere
     this.#call = method.open(origin)
-    if (this.#call.endsEarly) this.#call.watch((reason) => this.#ended(reason))
-    if (this.#call.hasEnded === undefined) this.#start()
+    this.#call?.watch((reason) => this.#ended(reason))
+    if (this.#isOpen) this.#start()
   }
 
   onReply(value: unknown): void {
     this.#leave()
-    if (this.#call.settle()) this.#resolve(value)
+    if (this.#settle()) this.#resolve(value)
   }
 
   onError(error: ErrorRecord, untouched: boolean): void {
     this.#leave()
-    if (this.#call.hasEnded !== undefined) return
-    const next = this.#mayRepeat(error, untouched) ? this.#elsewhere(this.#endpoint, this.#call.timeLeft) : undefined
+    if (!this.#isOpen) return
+    const next = this.#mayRepeat(error, untouched) ? this.#another() : undefined
     if (next === undefined) return this.#failed(this.#method.toError(error))
     if (next instanceof Promise) return this.#goOn(next)
     this.#isSecond = true
@@ -71,9 +77,7 @@ export class RemoteCall implements ChannelHandler {
     const { admission } = this.#endpoint
     if (admission === undefined) return this.#open()
     try {
-      const { timeLeft, endsEarly } = this.#call
-      const deadline = timeLeft === Infinity ? undefined : timeLeft
-      const entering = admission.enter(deadline, endsEarly ? this.#call.signal : undefined)
+      const entering = admission.enter(this.#timeLeft, this.#call?.signal)
       if (entering === undefined) this.#admitted()
       else
         entering.then(
@@ -87,7 +91,7 @@ export class RemoteCall implements ChannelHandler {
 
   #admitted(): void {
     this.#isAdmitted = true
-    if (this.#call.hasEnded === undefined) this.#open()
+    if (this.#isOpen) this.#open()
     else this.#leave()
   }
 
@@ -102,19 +106,37 @@ export class RemoteCall implements ChannelHandler {
     return untouched ? unreached.has(code) : this.#method.isIdempotent && this.#endpoint.link.state === 'closed'
   }
 
+  #another(): RemoteEndpoint | Promise<unknown> | undefined {
+    const origin = { ...this.#origin, timeout: this.#timeLeft }
+    return this.#elsewhere.elsewhere(this.#endpoint, this.#value, origin)
+  }
+
   /** An instance in this thread answers it; the limits of the call hold there too. */
   #goOn(answer: Promise<unknown>): void {
-    if (this.#call.settle()) this.#resolve(answer)
+    if (this.#settle()) this.#resolve(answer)
   }
 
   #failed(error: unknown): void {
-    if (this.#call.settle()) this.#reject(error)
+    if (this.#settle()) this.#reject(error)
   }
 
   #ended(reason: BusbarError): void {
     this.#channel?.cancel(toWire(reason))
     this.#leave()
     this.#reject(reason)
+  }
+
+  get #isOpen(): boolean {
+    return this.#call?.hasEnded === undefined
+  }
+
+  get #timeLeft(): number | undefined {
+    const left = this.#call?.timeLeft
+    return left === Infinity ? undefined : left
+  }
+
+  #settle(): boolean {
+    return this.#call === undefined || this.#call.settle()
   }
 
   #leave(): void {

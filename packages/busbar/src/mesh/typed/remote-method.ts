@@ -20,13 +20,14 @@ export class RemoteMethod {
     this.#site = { service, method: name, log: console, fail: failsNowhere, enter: undefined, endable: new Set() }
   }
 
-  /** With the same limits that the service will hold, so that a link that is cut does not matter. */
-  open(origin: CallOrigin): LiveCall {
-    const timeout = this.#method?.timeout
-    return new LiveCall(
-      this.#site,
-      timeout === undefined || origin.timeout !== undefined ? origin : { ...origin, timeout },
-    )
+  /**
+   * With the same limits that the service will hold, so that a link that is cut does not matter. Undefined where nothing
+   * but its answer ends the call.
+   */
+  open(origin: CallOrigin): LiveCall | undefined {
+    const { timeout = this.#method?.timeout, signal, parent } = origin
+    if (timeout === undefined && signal === undefined && parent?.endsEarly !== true) return undefined
+    return new LiveCall(this.#site, timeout === origin.timeout ? origin : { ...origin, timeout })
   }
 
   /** Throws INPUT_INVALID for what no call carries. */
@@ -38,9 +39,24 @@ export class RemoteMethod {
     }
   }
 
-  head(kind: 'call' | 'stream', call: LiveCall, { metadata }: CallOrigin): CallHead {
-    const { service, method, hops, caller, trace, timeLeft: left } = call
-    return { service, kind, method, hops, caller, trace, metadata, timeLeft: left === Infinity ? undefined : left }
+  head(kind: 'call' | 'stream', call: LiveCall | undefined, origin: CallOrigin): CallHead {
+    const { service, method } = this.#site
+    const left = call?.timeLeft ?? Infinity
+    return {
+      service,
+      kind,
+      method,
+      hops: origin.hops ?? 0,
+      caller: origin.caller,
+      mayCancel: call !== undefined,
+      timeLeft: left === Infinity ? undefined : left,
+      trace: origin.trace ?? origin.parent?.trace,
+      metadata: origin.metadata,
+    }
+  }
+
+  get name(): { readonly service: string; readonly method: string } {
+    return this.#site
   }
 
   toError(record: ErrorRecord): BusbarError<string> {

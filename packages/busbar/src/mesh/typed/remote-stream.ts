@@ -19,7 +19,7 @@ const done = { done: true, value: undefined } as const
 /** A stream that another worker makes, as its caller reads it. What has come and is not read yet is at most a window. */
 export class RemoteStream implements AsyncIterator<unknown, undefined>, ChannelHandler {
   readonly #method: RemoteMethod
-  readonly #call: LiveCall
+  readonly #call: LiveCall | undefined
   readonly #channel: Channel | undefined
   readonly #values: unknown[] = []
   #state: State = { is: 'open' }
@@ -29,8 +29,8 @@ export class RemoteStream implements AsyncIterator<unknown, undefined>, ChannelH
   constructor(method: RemoteMethod, origin: CallOrigin, input: Carried, { link }: RemoteEndpoint) {
     this.#method = method
     this.#call = method.open(origin)
-    if (this.#call.endsEarly) this.#call.watch((reason) => this.#ended(reason))
-    if (this.#call.hasEnded === undefined)
+    this.#call?.watch((reason) => this.#ended(reason))
+    if (this.#call?.hasEnded === undefined)
       this.#channel = link.open(method.head('stream', this.#call, origin), input, true, this)
   }
 
@@ -45,8 +45,8 @@ export class RemoteStream implements AsyncIterator<unknown, undefined>, ChannelH
   /** The reader has had enough. */
   async return(): Promise<Step> {
     if (this.#state.is === 'open') {
-      this.#channel?.cancel(toWire(abortedBy(this.#call)))
-      this.#call.settle()
+      this.#channel?.cancel(toWire(abortedBy(this.#method.name)))
+      this.#call?.settle()
     }
     this.#close({ is: 'over' })
     return done
@@ -73,7 +73,7 @@ export class RemoteStream implements AsyncIterator<unknown, undefined>, ChannelH
   }
 
   #settle(failure: BusbarError<string> | undefined): void {
-    if (!this.#call.settle()) return
+    if (this.#call?.settle() === false) return
     this.#state = { is: 'ended', failure }
     // Nobody waits where there are values.
     const first = this.#waiting.shift()

@@ -75,7 +75,7 @@ class MeshTransport implements Transport {
 }
 
 /** One method of a service, wherever that is at the moment. */
-class MeshMethod {
+class MeshMethod implements Elsewhere {
   readonly service: string
   readonly #mesh: TypedMesh
   readonly #name: string
@@ -98,8 +98,7 @@ class MeshMethod {
   call(input: unknown, origin: CallOrigin): Promise<unknown> {
     const endpoint = this.#find(input)
     if (endpoint.at === 'here') return this.#local(endpoint).call(input, origin, this.#checked)
-    const remote = this.#remote
-    return new RemoteCall(remote, origin, remote.carry(input), endpoint, this.#elsewhere(input, origin)).answer
+    return new RemoteCall(this.#remote, origin, input, endpoint, this).answer
   }
 
   stream(input: unknown, origin: CallOrigin): AsyncIterator<unknown> {
@@ -107,6 +106,12 @@ class MeshMethod {
     if (endpoint.at === 'link') return new RemoteStream(this.#remote, origin, this.#remote.carry(input), endpoint)
     const hosted = this.#local(endpoint)
     return hosted.stream(input, hosted.open(origin), this.#checked)
+  }
+
+  elsewhere(not: RemoteEndpoint, input: unknown, origin: CallOrigin): ReturnType<Elsewhere['elsewhere']> {
+    const next = this.#mesh.router.find(this.service, { not, key: this.#keyOf(input) })
+    if (next?.at === 'here') return this.#local(next).call(input, origin, this.#checked)
+    return next?.at === 'link' && isTyped(next) ? next : undefined
   }
 
   /** What a call inherits from the code that makes it. */
@@ -137,14 +142,6 @@ class MeshMethod {
     if (this.#hosted !== undefined && this.#host === typed) return this.#hosted
     this.#host = typed
     return (this.#hosted = typed!.method(this.#name))
-  }
-
-  #elsewhere(input: unknown, origin: CallOrigin): Elsewhere {
-    return (not, timeLeft) => {
-      const next = this.#mesh.router.find(this.service, { not, key: this.#keyOf(input) })
-      if (next?.at !== 'here') return next?.at === 'link' && isTyped(next) ? next : undefined
-      return this.#local(next).call(input, { ...origin, timeout: timeLeft }, this.#checked)
-    }
   }
 
   /** An input that has no key is for its schema to refuse, wherever that is asked. */

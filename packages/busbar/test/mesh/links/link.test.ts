@@ -25,6 +25,7 @@ for (const way of ways) {
         method: 'PROPFIND',
         hops: 3,
         caller: 'web',
+        mayCancel: false,
         timeLeft: 250,
         trace: { traceparent: '00-1', tracestate: 'a=b' },
         metadata: { 'x-word': 'hello "you"' },
@@ -34,7 +35,7 @@ for (const way of ways) {
       pair.one.open(whole, undefined, true, {})
       pair.one.open(head, undefined, true, {})
       assert.deepEqual((await callee.call(0)).head, whole)
-      assert.deepEqual((await callee.call(1)).head, head)
+      assert.deepEqual((await callee.call(1)).head, { ...head, mayCancel: true })
     })
 
     it('goes both ways over one link', async () => {
