@@ -66,14 +66,6 @@ export function createGateway(parts: GatewayParts): Gateway {
   return new HttpGateway(parts)
 }
 
-/** True when the one service answers everything itself: then its server gets the connections with nothing in between. */
-export function isRawEntry(app: App): boolean {
-  const { entry, routes, tls, openapi } = app.gateway
-  if (entry === undefined || routes.length > 0 || tls !== undefined || openapi?.beforeEntry === true) return false
-  // A typed service has no server of its own that would have limits of its own.
-  return app.services.find(({ name }) => name === entry)?.kind === 'program'
-}
-
 /** Requests that one connection may have in flight: who pipelines more without reading the answers is cut off. */
 const maxPipelined = 1000
 

@@ -159,6 +159,12 @@ describe('the document of a contract', () => {
     assert.equal(responses['422'], undefined)
   })
 
+  it('says nothing of bodies where the input is in the path and the query', async () => {
+    const { paths } = await documentOf(catalog)
+    assert.equal(paths['/products/{id}']!['get']!.responses['415'], undefined)
+    assert.ok(paths['/products/{id}']!['put']!.responses['415'])
+  })
+
   it('has streams in both of their formats', async () => {
     const { responses } = (await documentOf(catalog)).paths['/catalog/prices']!['post']!
     assert.deepEqual(Object.keys(responses['200']!.content!), ['application/x-ndjson', 'text/event-stream'])

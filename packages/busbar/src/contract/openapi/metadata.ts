@@ -7,6 +7,8 @@ import type { JsonSchema } from './types.ts'
 /** What every operation of a service says beside its input. */
 export interface DescribedMetadata {
   readonly parameters: readonly { readonly $ref: string }[]
+  /** What is wrong with it is answered as what is wrong with an input. */
+  readonly isChecked: boolean
   readonly security?: readonly object[]
   readonly components: Readonly<Record<'parameters' | 'securitySchemes', Readonly<Record<string, object>>>>
 }
@@ -35,6 +37,7 @@ export function describeMetadata({ metadata }: Contract, name: string, describer
   const isSecured = Object.hasOwn(properties, 'authorization')
   const isAlways = required.includes('authorization') && !(metadata !== undefined && isOptional(metadata))
   return {
+    isChecked: metadata !== undefined,
     parameters: Object.keys(parameters).map(refer),
     ...(isSecured && { security: [...(isAlways ? [] : [{}]), { 'busbar.Bearer': [] }] }),
     components: { parameters, securitySchemes: isSecured ? { 'busbar.Bearer': bearer } : {} },

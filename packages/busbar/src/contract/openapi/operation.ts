@@ -28,7 +28,11 @@ export function describeOperation({ service, describer, metadata }: Around, name
     ...(requestBody !== undefined && { requestBody }),
     responses: {
       ...successesOf(method, describer, `${subject}.output`),
-      ...failuresOf(method.errors, method.input !== undefined, dataOf),
+      ...failuresOf(
+        method.errors,
+        { hasInput: method.input !== undefined || metadata.isChecked, hasBody: requestBody !== undefined },
+        dataOf,
+      ),
     },
   }
 }

@@ -78,8 +78,14 @@ const standing: readonly Standing[] = [
   { codes: ['DEADLINE_EXCEEDED', 'RESPONSE_TIMEOUT'], description: 'The answer took too long.' },
 ]
 
-/** Statuses that only a method with an input answers with. */
-const ofInputs = new Set([statusOf('BODY_TOO_LARGE'), statusOf('MEDIA_TYPE_UNSUPPORTED'), statusOf('INPUT_INVALID')])
+/** Statuses that only a method with an input, or with a body, answers with. */
+const ofInputs = new Set([statusOf('INPUT_INVALID')])
+const ofBodies = new Set([statusOf('BODY_TOO_LARGE'), statusOf('MEDIA_TYPE_UNSUPPORTED')])
+
+export interface Asked {
+  readonly hasInput: boolean
+  readonly hasBody: boolean
+}
 
 const byStatus: ReadonlyMap<number, Standing> = new Map(standing.map((one) => [statusOf(one.codes[0]!), one]))
 
@@ -91,7 +97,7 @@ export function problemResponses(): Readonly<Record<string, object>> {
 /** All failures of a method: the standing ones, and those that it declares, with their data. */
 export function failuresOf(
   errors: Readonly<Record<string, ErrorSpec>>,
-  hasInput: boolean,
+  { hasInput, hasBody }: Asked,
   dataOf: (code: string, spec: ErrorSpec) => JsonSchema | undefined,
 ): Record<string, object> {
   const declared = Map.groupBy(Object.entries(errors), ([, { status }]) => status)
@@ -100,7 +106,7 @@ export function failuresOf(
   for (const status of [...statuses].toSorted((one, other) => one - other)) {
     const own = declared.get(status) ?? []
     if (own.length > 0) failures[status] = declaredResponse(status, own, dataOf)
-    else if (hasInput || !ofInputs.has(status))
+    else if ((hasInput || !ofInputs.has(status)) && (hasBody || !ofBodies.has(status)))
       failures[status] = { $ref: `#/components/responses/${responseName(status)}` }
   }
   return failures

@@ -24,7 +24,9 @@ createServer(async (request, response) => {
   const call = clients[searchParams.get('client')]
   const url = `http://render.internal/?ms=${searchParams.get('ms')}`
   const outcomes = await Promise.all(
-    Array.from({ length: Number(searchParams.get('count')) }, () => call(url).catch(({ stack }) => ({ status: 0, stack }))),
+    Array.from({ length: Number(searchParams.get('count')) }, () =>
+      call(url).catch(({ stack }) => ({ status: 0, stack })),
+    ),
   )
   response.end(JSON.stringify(outcomes))
 }).listen(3000)
