@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { once } from 'node:events'
+import { describe, test } from 'node:test'
+import { findSockets, runtimeFolder } from '../../src/supervisor/admin-socket.ts'
+import type { AppStatus } from '../../src/observe/status.ts'
+import { BusbarProcess, type Ended } from '../support/busbar-process.ts'
+import { TestFolder } from '../support/folder.ts'
+
+const program = `
+require('node:http').createServer((request, response) => {
+  if (request.url === '/loop') for (;;);
+  if (request.url === '/throw') setImmediate(() => { throw new Error('thrown on purpose') })
+  else response.end('ok')
+}).listen(3000)`
+
+const files = {
+  'busbar.config.json': {
+    gateway: { port: 0, routes: { '/web': 'web', '/render': 'render', '/billing': 'billing' } },
+    services: {
+      web: { path: './web', run: 'shared' },
+      render: { path: './render', instances: 2 },
+      billing: { path: './billing', run: 'process' },
+    },
+  },
+  'web/index.js': program,
+  'render/index.js': program,
+  'billing/index.js': program,
+}
+
+/** An app that runs, and whatever asks for it finds it in a folder of its own. */
+class RunningApp implements AsyncDisposable {
+  readonly folder = new TestFolder(files)
+  readonly env = { XDG_RUNTIME_DIR: this.folder.at('run') }
+  readonly busbar = new BusbarProcess(['start', this.folder.path], { env: this.env })
+
+  ps(...args: string[]): Promise<Ended> {
+    return BusbarProcess.run(['ps', this.folder.path, ...args], { env: this.env })
+  }
+
+  async status(): Promise<AppStatus> {
+    const { stdout } = await this.ps('--json')
+    return (JSON.parse(stdout) as { runs: AppStatus[] }).runs[0]!
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.busbar[Symbol.asyncDispose]()
+    this.folder[Symbol.dispose]()
+  }
+}
+
+describe('busbar ps', () => {
+  test('shows every instance of a running app, where it runs and how it does', async () => {
+    await using app = new RunningApp()
+    const url = await app.busbar.url()
+    for (const service of ['web', 'render', 'billing']) await (await fetch(`${url}/${service}/`)).text()
+    const { code, stdout, stderr } = await app.ps()
+    assert.deepEqual([code, stderr], [0, ''])
+    const [title, , head, ...rows] = stdout.trimEnd().split('\n')
+    assert.match(title!, new RegExp(`${app.folder.path}, process ${app.busbar.child.pid}, up \\d+ s$`))
+    assert.deepEqual(head!.split(/ {2,}/), [
+      'service',
+      '#',
+      'runs in',
+      'state',
+      'cpu',
+      'memory',
+      'loop',
+      'calls/s',
+      'in flight',
+      'restarts',
+    ])
+    assert.deepEqual(
+      rows.map((row) => row.split(/ {2,}/).slice(0, 4)),
+      [
+        ['web', '0', 'shared 0', 'serving'],
+        ['render', '0', 'render 0', 'serving'],
+        ['render', '1', 'render 1', 'serving'],
+        ['billing', '0', rows[3]!.split(/ {2,}/)[2], 'serving'],
+      ],
+    )
+    assert.match(rows[3]!, /process \d+ /)
+  })
+
+  test('says as JSON what the app says of itself, with every call counted', async () => {
+    await using app = new RunningApp()
+    const url = await app.busbar.url()
+    for (let call = 0; call < 4; call++) await (await fetch(`${url}/render/`)).text()
+    const { app: about, workers, instances, calls } = await app.status()
+    assert.equal(about.pid, app.busbar.child.pid)
+    assert.deepEqual(
+      workers.map(({ name, kind }) => [name, kind]),
+      [
+        ['shared 0', 'shared'],
+        ['render 0', 'thread'],
+        ['render 1', 'thread'],
+        ['billing', 'process'],
+      ],
+    )
+    assert.deepEqual(
+      instances.filter(({ service }) => service === 'render').map(({ calls }) => calls),
+      [2, 2],
+    )
+    assert.deepEqual(
+      calls.map(({ caller, callee, count }) => [caller, callee, count]),
+      [['', 'render', 4]],
+    )
+  })
+
+  test('answers while a service blocks its thread, and says so', async () => {
+    await using app = new RunningApp()
+    const url = await app.busbar.url()
+    const stuck = fetch(`${url}/render/loop`).catch(() => {})
+    let row: string | undefined
+    while (row === undefined) row = (await app.ps()).stdout.split('\n').find((line) => line.includes('blocked for'))
+    assert.match(row, /^render +[01] +render [01] +blocked for \d+ s +\d+ % .+ 100 % +0 +1 +0$/)
+    const { workers } = await app.status()
+    assert.equal(workers.filter(({ state }) => state === 'blocked').length, 1)
+    await app.busbar[Symbol.asyncDispose]()
+    await stuck
+  })
+
+  test('says how often a worker was started again, and why', async () => {
+    await using app = new RunningApp()
+    const url = await app.busbar.url()
+    await fetch(`${url}/web/throw`).catch(() => {})
+    await app.busbar.message('serves again')
+    const { stdout } = await app.ps()
+    assert.match(stdout, /^web .+ 1, the last since .*thrown on purpose$/m)
+  })
+
+  test('tells the runs of one app apart', async () => {
+    await using app = new RunningApp()
+    await using second = new BusbarProcess(['start', app.folder.path], { env: app.env })
+    await Promise.all([app.busbar.url(), second.url()])
+    const { stdout } = await app.ps('--json')
+    const { runs } = JSON.parse(stdout) as { runs: AppStatus[] }
+    assert.deepEqual(new Set(runs.map((run) => run.app.pid)), new Set([app.busbar.child.pid, second.child.pid]))
+  })
+})
+
+describe('busbar ps of an app that does not run', () => {
+  test('says so, also where one was killed', async () => {
+    await using app = new RunningApp()
+    await app.busbar.url()
+    const [socket] = findSockets(runtimeFolder(app.env), app.folder.path)
+    app.busbar.child.kill('SIGKILL')
+    await app.busbar.ended
+    assert.ok(existsSync(socket!.path))
+    const { code, stdout, stderr } = await app.ps()
+    assert.deepEqual([code, stdout], [1, ''])
+    assert.match(stderr, /no app runs in .+ \(APP_NOT_RUNNING\)/)
+  })
+
+  test('says that one does not answer', async () => {
+    using folder = new TestFolder({ 'index.js': program })
+    const env = { XDG_RUNTIME_DIR: folder.at('run') }
+    folder.write('run/busbar/.keep', '')
+    const { claimSocket } = await import('../../src/supervisor/admin-socket.ts')
+    const path = claimSocket(runtimeFolder(env), folder.path)
+    const silent = createServer((socket) => void socket.resume()).listen(path)
+    await once(silent, 'listening')
+    const { code, stderr } = await BusbarProcess.run(['ps', folder.path], { env })
+    assert.equal(code, 1)
+    assert.match(stderr, new RegExp(`process ${process.pid}\\) does not answer`))
+    silent.close()
+    await once(silent, 'close')
+  })
+})
