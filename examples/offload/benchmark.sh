@@ -1,7 +1,10 @@
 #!/bin/sh
-# ./benchmark.sh single|worker: the server as it is, under plain node and under Busbar. More flags reach the lab.
+# ./benchmark.sh single|worker: many such requests at once, and what /hello sees of them. More flags reach the lab.
 set -eu
-way="${1:?single or worker}"
+case "${1:-}" in
+  single) arm=main ;;
+  worker) arm=busbar ;;
+  *) echo 'usage: [CONCURRENT_REQUESTS=100] ./benchmark.sh single|worker [flags of busbar bench]' >&2; exit 2 ;;
+esac
 shift
-cd "$(dirname "$0")"
-exec npx busbar bench . --path "/prime/$way" --connections "${CONCURRENT_REQUESTS:-100}" --quick "$@"
+exec npx busbar bench offload --quick --arms "$arm" --connections "${CONCURRENT_REQUESTS:-100}" "$@"

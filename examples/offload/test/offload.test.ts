@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
@@ -56,6 +56,11 @@ it('has the route that its README shows', async () => {
   )
   const shown = /```js\n([^]*?)```/.exec(readme!)![1]!
   for (const part of shown.split('\n\n')) assert.ok(source!.includes(part.trim()), part)
+})
+
+it('has a benchmark that says how it is run', () => {
+  const { status, stderr } = spawnSync(join(example, 'benchmark.sh'), ['both'], { encoding: 'utf8' })
+  assert.deepEqual([status, stderr.startsWith('usage: ')], [2, true])
 })
 
 interface Answer {

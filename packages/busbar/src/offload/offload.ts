@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import type { Transferable } from 'node:worker_threads'
+import { BusbarError } from '../contract/errors.ts'
 import { prepareSegment } from '../shared/state/segment.ts'
 import { boundedTogether, unbounded } from './bound.ts'
 import { OffloadCall } from './call.ts'
@@ -68,9 +69,21 @@ export function createOffload(options: OffloadPoolOptions = {}): OffloadPool {
 prepareSegment()
 
 function createPool({ threads, queue = 1000, grace = 500, idle = 10_000 }: OffloadPoolOptions = {}): Pool {
+  for (const [name, value, least] of [
+    ['threads', threads ?? 1, 1],
+    ['queue', queue, 1],
+    ['grace', grace, 0],
+    ['idle', idle, 0],
+  ] as const)
+    if (!Number.isInteger(value) || value < least) throw notCountable(name, value, least)
   const size = threads ?? Math.max(1, availableParallelism() - 1)
   const bound = threads === undefined ? boundedTogether(size) : unbounded
   return new Pool({ size, queue, grace, idle, bound })
+}
+
+function notCountable(name: string, value: number, least: number): BusbarError {
+  const message = `createOffload() was given ${name}: ${value}`
+  return new BusbarError('TASK_INVALID', { message, hint: `${name} is a whole number from ${least} up` })
 }
 
 /** The caller says what it gets, as of any module that is not imported. */

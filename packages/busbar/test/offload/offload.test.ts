@@ -60,6 +60,11 @@ for (const [what, module, message] of [
     await assert.rejects(offload(module), { code: 'TASK_INVALID', message })
   })
 
+for (const options of [{ threads: 0 }, { threads: 1.5 }, { queue: 0 }, { grace: -1 }, { idle: Number.NaN }])
+  test(`a pool with ${Object.entries(options)[0]!.join(': ')} is refused`, () => {
+    assert.throws(() => createOffload(options), { code: 'TASK_INVALID', hint: /is a whole number from [01] up/ })
+  })
+
 test('a module that cannot be loaded fails its call with its own error, and is tried again', async () => {
   await using offload = createOffload({ threads: 1 })
   for (let turn = 0; turn < 2; turn++) await assert.rejects(offload(program('throws')), { message: 'not today' })

@@ -15,8 +15,7 @@ export function currentOsThread(): OsThread | undefined {
   if (process.platform !== 'linux') return undefined
   try {
     const number = Number(readlinkSync('/proc/thread-self').split('/').at(-1))
-    const started = startOf(number)
-    return started === undefined ? undefined : { number, started }
+    return { number, started: startOf(number) }
   } catch {
     return undefined
   }
@@ -24,19 +23,19 @@ export function currentOsThread(): OsThread | undefined {
 
 /** False only where the thread is known to have ended. */
 export function mayRun({ number, started }: OsThread): boolean {
-  return startOf(number) === started
+  try {
+    return startOf(number) === started
+  } catch (error) {
+    // ESRCH: it ended between opening and reading. Where we are not to be found ourselves, that says nothing of others.
+    const isGone = ['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')
+    return !isGone || currentOsThread() === undefined
+  }
 }
 
-/** Undefined when there is no such thread. */
-function startOf(number: number): number | undefined {
-  try {
-    const line = readFileSync(`/proc/self/task/${number}/stat`, 'latin1')
-    // The second field is a name in parentheses, which may hold anything; the start is the 22nd.
-    const fields = line.slice(line.lastIndexOf(')') + 2).split(' ')
-    return Number(fields[19]) & 0x7fff_ffff
-  } catch (error) {
-    // ESRCH: it ended between opening and reading.
-    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined
-    throw error
-  }
+/** Throws when there is no such thread, or it cannot be told. */
+function startOf(number: number): number {
+  const line = readFileSync(`/proc/self/task/${number}/stat`, 'latin1')
+  // The second field is a name in parentheses, which may hold anything; the start is the 22nd.
+  const fields = line.slice(line.lastIndexOf(')') + 2).split(' ')
+  return Number(fields[19]) & 0x7fff_ffff
 }
