@@ -59,6 +59,20 @@ describe('a typed service in a program that is there already', () => {
     assert.equal(stopped, before + 1)
   })
 
+  it('calls services that are mounted with it', async () => {
+    const twice = service('twice', { add: fn({ input: z.object({ a: z.int() }), output: z.int() }) })
+    const doubling = twice.implement(({ client: within }) => {
+      const calls = within(sums)
+      return { add: ({ a }) => calls.add({ a, b: a }) }
+    })
+    const before = stopped
+    {
+      await using listener = nodeListener(doubling, { calls: [implementation] })
+      await withServer(listener, async (url) => assert.equal(await client(twice, url).add({ a: 4 }), 8))
+    }
+    assert.equal(stopped, before + 1)
+  })
+
   it('tells what it is, unless it is told not to', async () => {
     for (const openapi of [true, false]) {
       await using listener = nodeListener(implementation, { openapi })

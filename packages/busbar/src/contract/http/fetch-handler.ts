@@ -27,6 +27,8 @@ export interface FetchHandlerOptions {
   readonly cors?: readonly string[]
   /** Whether `GET /openapi.json` answers what the contract says; with Valibot, its converter. Default: true. */
   readonly openapi?: boolean | Converters
+  /** Implementations of services that it calls, in this very process. Default: none. */
+  readonly calls?: readonly Implementation[]
   /** Default: the console. */
   readonly log?: Log
 }
@@ -42,8 +44,8 @@ export interface FetchHandler extends AsyncDisposable {
  * disposing stops it.
  */
 export function fetchHandler(implementation: Implementation, options: FetchHandlerOptions = {}): FetchHandler {
-  const { log = console } = options
-  const service = new LazyHost(implementation, log)
+  const { log = console, calls = [] } = options
+  const service = new LazyHost(implementation, { log, calls })
   let server: Promise<FetchServer> | undefined
   const handle = async (request: Request): Promise<Response> => {
     try {

@@ -13,6 +13,8 @@ export interface AdapterOptions {
   readonly cors?: readonly string[]
   /** Whether `GET /openapi.json` answers what the contract says, in OpenAPI 3.1. Default: true. */
   readonly openapi?: boolean
+  /** Implementations of services that it calls, in this very process. Default: none. */
+  readonly calls?: readonly Implementation[]
   /** Default: the console. */
   readonly log?: Log
 }
@@ -24,9 +26,9 @@ export interface NodeListener extends AsyncDisposable {
 
 /** The implementation is started by the first request; disposing stops it. */
 export function nodeListener(implementation: Implementation, options: AdapterOptions = {}): NodeListener {
-  const { maxInputSize = defaultMaxInputSize, cors = [], openapi = true, log = console } = options
+  const { maxInputSize = defaultMaxInputSize, cors = [], openapi = true, calls = [], log = console } = options
   const { name } = implementation.contract
-  const service = new LazyHost(implementation, log)
+  const service = new LazyHost(implementation, { log, calls })
   const describes = openapi ? { path: documentPath, folder: process.cwd() } : undefined
   let listener: Promise<RequestListener> | undefined
   const serve = (req: IncomingMessage, res: ServerResponse): void => {
