@@ -39,7 +39,9 @@ export function planApp(app: App): Plan {
 
 /** Whether running workers can be replaced by those of `next` while the listeners stay as they are. */
 export function canRestartInto(running: App, next: App): boolean {
-  const fixed = (app: App): string => JSON.stringify([planApp(app), app.root, app.gateway.tls])
+  // The memory that all workers share is laid out by the services and their limits.
+  const limits = ({ services }: App): unknown => services.map(({ name, concurrency }) => [name, concurrency])
+  const fixed = (app: App): string => JSON.stringify([planApp(app), limits(app), app.root, app.gateway.tls])
   return fixed(running) === fixed(next)
 }
 
