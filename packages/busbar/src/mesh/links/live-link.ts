@@ -144,8 +144,9 @@ class LiveLink implements Link, Line, PipeListener {
     try {
       this.#read(frame, packet)
     } catch (error) {
+      if (error instanceof ProtocolError) throw error
       const channel = this.#callOf(frame[1] as number)
-      if (error instanceof ProtocolError || channel === undefined) throw error
+      if (channel === undefined) throw error
       channel.giveUp(BusbarError.from(error).toRecord())
     }
   }

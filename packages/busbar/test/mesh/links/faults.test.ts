@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { maxWaiting } from '../../../src/mesh/links/limits.ts'
+import type { Answerer } from '../../../src/mesh/links/link.ts'
+import { ask, Callee, echo, head, Heard, refuse } from '../../support/links.ts'
+import { BadWire } from '../../support/bad-wire.ts'
+import { Chance } from '../../support/chance.ts'
+
+const megabyte = 1024 * 1024
+
+describe('a link over a bad wire', () => {
+  for (const mood of ['sliced', 'late'] as const)
+    it(`carries every call and stream whole when it is ${mood}`, async (t) => {
+      const chance = new Chance()
+      t.diagnostic(`seed ${chance.seed}`)
+      await using wire = await BadWire.between({ answer: refuse }, { answer: doubling }, mood, chance)
+      const size = mood === 'sliced' ? 40 : 5_000
+      const sent = Array.from({ length: 20 }, (_, at) => ({
+        at,
+        text: 'ä€'.repeat(chance.below(size)),
+        n: chance.next(),
+      }))
+      const answers = Promise.all(sent.map((value) => ask(wire.near, value)))
+      const heard = new Heard()
+      const bytes = new Uint8Array(1 + chance.below(size)).fill(7)
+      const channel = wire.near.open({ ...head, kind: 'http' }, undefined, false, heard)
+      channel.data(new Uint8Array(bytes))
+      channel.end()
+      await heard.over
+      assert.deepEqual(await answers, sent)
+      assert.deepEqual(heard.values, [bytes])
+    })
+
+  it('fails what is in flight when it is cut, at both ends, and does nothing twice', async (t) => {
+    const chance = new Chance()
+    t.diagnostic(`seed ${chance.seed}`)
+    for (let round = 0; round < 10; round++) {
+      const done = new Map<unknown, number>()
+      const counting: Answerer = (_head, payload, _ended, channel) => {
+        done.set(payload, (done.get(payload) ?? 0) + 1)
+        // Some answer at once, some later, some never.
+        if (chance.below(3) > 0) setTimeout(() => channel.reply(payload, true), chance.below(4))
+        return {}
+      }
+      await using wire = await BadWire.between({ answer: refuse }, { answer: counting }, 'late', chance)
+      const calls = Array.from({ length: 50 }, () => new Heard())
+      for (const [at, call] of calls.entries()) wire.near.open(head, at, true, call)
+      setTimeout(() => wire.cut(), chance.below(20))
+      const errors = await Promise.all(calls.map((call) => call.over))
+      for (const error of errors) assert.ok(error === undefined || error.code === 'WORKER_DIED', error?.message)
+      await Promise.all([wire.near.closed, wire.far.closed])
+      for (const times of done.values()) assert.equal(times, 1)
+      for (const [at, error] of errors.entries()) if (error === undefined) assert.equal(done.get(at), 1)
+      assert.deepEqual([wire.near.inFlight, wire.far.answering], [0, 0])
+    }
+  })
+
+  it('tells the callee that its caller is gone', async () => {
+    const callee = new Callee()
+    await using wire = await BadWire.between({ answer: refuse }, { answer: callee.answer })
+    wire.near.open(head, 1, true, {})
+    const { heard, channel } = await callee.call()
+    wire.cut()
+    assert.equal((await heard.over)?.code, 'WORKER_DIED')
+    channel.reply('late', true)
+  })
+
+  it('is closed at both ends when it is open by half, and a link that is only idle is not', async () => {
+    const silence = 300
+    await using idle = await BadWire.between({ answer: refuse, silence }, { answer: echo, silence })
+    await using wire = await BadWire.between({ answer: refuse, silence }, { answer: () => ({}), silence })
+    const heard = new Heard()
+    wire.near.open(head, 1, true, heard)
+    wire.stop()
+    const error = await heard.over
+    assert.equal(error?.code, 'LINK_LOST')
+    assert.match(error.message, /worker 2 has not said a word for 0\.3 s/)
+    assert.equal((await wire.far.closed).code, 'LINK_LOST')
+    assert.equal(await ask(idle.near, 'still there'), 'still there')
+  })
+})
+
+describe('a peer that stops reading', () => {
+  it('is sent a bounded amount, refuses what is more at once, and gets all of it when it reads again', async () => {
+    await using wire = await BadWire.between({ answer: refuse }, { answer: lengthOf })
+    wire.stop()
+    const text = 'x'.repeat(megabyte)
+    const calls: Heard[] = []
+    let refused: Heard | undefined
+    for (let at = 0; refused === undefined && at < 200; at++) {
+      const call = new Heard()
+      wire.near.open(head, text, true, call)
+      await new Promise((resolve) => setImmediate(resolve))
+      if (call.events.length > 0) refused = call
+      else calls.push(call)
+    }
+    assert.equal((await refused!.over)?.code, 'RESOURCE_EXHAUSTED')
+    assert.equal(refused!.untouched, true)
+    // What waits in the link, on the socket, and in the kernel.
+    assert.ok(calls.length < (maxWaiting + 16 * megabyte) / megabyte, `${calls.length} MiB were taken`)
+    wire.go()
+    for (const call of calls) {
+      assert.equal(await call.over, undefined)
+      assert.deepEqual(call.events, [['reply', megabyte]])
+    }
+  })
+
+  it('stops the writer of a stream, who goes on when it reads again', async () => {
+    const callee = new Callee()
+    await using wire = await BadWire.between({ answer: refuse }, { answer: callee.answer })
+    const heard = new Heard()
+    const channel = wire.near.open({ ...head, kind: 'http' }, undefined, false, heard)
+    const { channel: reader, heard: there } = await callee.call()
+    wire.stop()
+    let sent = 1
+    while (channel.data(new Uint8Array(64 * 1024))) sent++
+    assert.ok(sent <= 16, `${sent} pieces were sent to nobody`)
+    wire.go()
+    await there.until(sent)
+    reader.consumed(sent)
+    await heard.until(1)
+    assert.deepEqual(heard.events, [['drain']])
+  })
+})
+
+const lengthOf: Answerer = (_head, payload, _ended, channel) => {
+  channel.reply((payload as string).length, true)
+  return {}
+}
+
+/** Calls are answered with what they brought; of a stream every value comes back. */
+const doubling: Answerer = (of, payload, _ended, channel) => {
+  channel.reply(payload, of.kind === 'call')
+  return {
+    onData(value) {
+      channel.data(value)
+      channel.consumed(1)
+    },
+    onEnd: () => channel.end(),
+  }
+}

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { connect, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { protocolVersion } from '../../../src/mesh/links/frames.ts'
+import { helloPacket } from '../../../src/mesh/links/hello.ts'
+import { maxPacket } from '../../../src/mesh/links/limits.ts'
+import { createLink } from '../../../src/mesh/links/live-link.ts'
+import { memoryPipes } from '../../../src/mesh/links/memory.ts'
+import { encodePacket } from '../../../src/mesh/links/packets.ts'
+import type { Packet, Pipe } from '../../../src/mesh/links/pipe.ts'
+import { dialUnix, listenUnix } from '../../../src/mesh/transports/unix.ts'
+import { Callee, head, Heard } from '../../support/links.ts'
+import { Chance } from '../../support/chance.ts'
+
+const corpus = new URL('corpus/', import.meta.url)
+const secret = 's'
+
+interface Sample {
+  readonly packets: readonly string[]
+  /** What the link says of the peer when it ends; undefined where it does not. */
+  readonly ends?: string
+}
+
+const samples = readdirSync(corpus).map((name): [string, Sample] => [
+  name.replace('.json', ''),
+  JSON.parse(readFileSync(new URL(name, corpus), 'utf8')) as Sample,
+])
+
+describe('a peer that does not keep to the protocol', () => {
+  for (const [name, { packets, ends }] of samples)
+    it(ends === undefined ? `may send: ${name}` : `is cut off: ${name}`, async () => {
+      const { link, peer, callee } = talkedTo()
+      const pending = new Heard()
+      link.open(head, 1, true, pending)
+      for (const text of packets) peer.send({ text, bytes: [] })
+      if (ends !== undefined) {
+        assert.equal((await link.closed).message, `worker 1 ${ends}`)
+        assert.equal((await pending.over)?.code, 'LINK_LOST')
+      } else {
+        peer.send({ text: '[[2,-1,1,1,"fine"]]', bytes: [] })
+        assert.equal(await pending.over, undefined)
+        link.close({ code: 'CALL_ABORTED', message: 'the test is over' })
+      }
+      // Whatever was being answered has been told.
+      for (const call of callee.calls) assert.notEqual(call.heard.events.length, 0)
+      assert.deepEqual([link.inFlight, link.answering], [0, 0])
+    })
+
+  it('cannot do more than that by chance', async (t) => {
+    const chance = new Chance()
+    t.diagnostic(`seed ${chance.seed}`)
+    const texts = samples.flatMap(([, { packets }]) => packets)
+    for (let round = 0; round < 2000; round++) {
+      const { link, peer, callee } = talkedTo()
+      const pending = new Heard()
+      link.open(head, 1, true, pending)
+      const sent = Array.from({ length: 3 }, () => mutated(chance.of(texts), chance))
+      for (const text of sent) peer.send({ text, bytes: [] })
+      await new Promise((resolve) => setImmediate(resolve))
+      await new Promise((resolve) => setImmediate(resolve))
+      if (link.state !== 'closed') link.close({ code: 'CALL_ABORTED', message: 'the test is over' })
+      await Promise.all([pending.over, link.closed])
+      assert.deepEqual([link.inFlight, link.answering], [0, 0], sent.join('\n'))
+      for (const call of callee.calls) assert.notEqual(call.heard.events.length, 0, sent.join('\n'))
+    }
+  })
+})
+
+describe('whoever connects to a worker’s socket', () => {
+  const strangers: Readonly<Record<string, readonly [Uint8Array, RegExp]>> = {
+    'and speaks HTTP': [Buffer.from('GET / HTTP/1.1\r\nhost: a\r\n\r\n'), /packet of/],
+    'and sends noise': [randomBytes(4096), /packet of|no worker of an app/],
+    'and says too much': [bytesOf({ text: 'x'.repeat(2000), bytes: [] }), /a packet of 2008 bytes, more than 1024/],
+    'and says something else': [bytesOf({ text: '["hello"]', bytes: [] }), /is no worker of an app/],
+    'with a wrong secret': [bytesOf(helloPacket({ worker: 1, secret: 'guess' })), /belongs to another app/],
+    'and speaks another version': [
+      bytesOf({ text: JSON.stringify(['busbar', protocolVersion + 1, 1, secret]), bytes: [] }),
+      new RegExp(`speaks version ${protocolVersion + 1} of the protocol, and not ${protocolVersion}`),
+    ],
+    'and goes away': [new Uint8Array(), /has ended without a word/],
+  }
+
+  for (const [name, [bytes, why]] of Object.entries(strangers))
+    it(`${name} is turned away`, async () => {
+      await using place = await listening()
+      const socket = connect({ path: place.path })
+      socket.on('error', () => {})
+      if (bytes.length > 0) socket.write(bytes)
+      else socket.end()
+      socket.resume()
+      const refused = await place.refused
+      assert.equal((refused as { code?: string }).code, 'LINK_LOST')
+      assert.match(refused.message, why)
+      if (!socket.closed) await once(socket, 'close')
+    })
+
+  it('as a worker of another version learns which one is spoken here', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'busbar-old-'))
+    const sockets: Socket[] = []
+    const server = createServer((socket) => {
+      sockets.push(socket)
+      socket.write(bytesOf({ text: JSON.stringify(['busbar', 99, 2, '']), bytes: [] }))
+    })
+    await once(server.listen({ path: join(folder, 'link') }), 'listening')
+    await assert.rejects(dialUnix(join(folder, 'link'), { worker: 1, secret }), {
+      code: 'LINK_LOST',
+      message: /speaks version 99 of the protocol/,
+    })
+    for (const socket of sockets) socket.destroy()
+    await new Promise((resolve) => server.close(resolve))
+    await rm(folder, { recursive: true })
+  })
+
+  it('and has said hello may still send no packet beyond the limit', async () => {
+    await using place = await listening()
+    const socket = connect({ path: place.path })
+    socket.on('error', () => {}).resume()
+    socket.write(bytesOf(helloPacket({ worker: 1, secret })))
+    const link = createLink(await place.taken, { peer: 1, answer: () => ({}) })
+    const claim = Buffer.alloc(8)
+    claim.writeUInt32LE(maxPacket + 1, 0)
+    socket.write(claim)
+    const { code, message } = await link.closed
+    assert.deepEqual(
+      [code, message],
+      ['LINK_LOST', `worker 1 sent a packet of ${maxPacket + 9} bytes, more than ${maxPacket}`],
+    )
+    if (!socket.closed) await once(socket, 'close')
+  })
+})
+
+/** A link, and the bare pipe of whoever is at the other end of it. */
+function talkedTo(): { link: ReturnType<typeof createLink>; peer: Pipe; callee: Callee } {
+  const callee = new Callee()
+  const [near, far] = memoryPipes()
+  const link = createLink(near, { peer: 1, answer: callee.answer })
+  far.open({ onPacket() {}, onDrain() {}, onClose() {} })
+  return { link, peer: far, callee }
+}
+
+/** Some characters are lost, doubled, exchanged, or others. */
+function mutated(text: string, chance: Chance): string {
+  let result = text
+  for (let times = chance.below(4); times >= 0; times--) {
+    const at = chance.below(result.length)
+    const piece = chance.of([
+      '',
+      '0',
+      '-1',
+      ',',
+      '[',
+      ']',
+      '"',
+      'null',
+      '{"$bytes":0}',
+      '1e999',
+      result.slice(at, at + 9),
+    ])
+    result = result.slice(0, at) + piece + result.slice(at + chance.below(3))
+  }
+  return result
+}
+
+function bytesOf(packet: Packet): Uint8Array {
+  return Buffer.concat(encodePacket(packet))
+}
+
+async function listening() {
+  const folder = await mkdtemp(join(tmpdir(), 'busbar-strangers-'))
+  const path = join(folder, 'link')
+  const taken = Promise.withResolvers<Pipe>()
+  const refused = Promise.withResolvers<Error>()
+  const listener = await listenUnix(
+    path,
+    { worker: 2, secret },
+    ({ pipe }) => taken.resolve(pipe),
+    (error) => refused.resolve(error),
+  )
+  return {
+    path,
+    taken: taken.promise,
+    refused: refused.promise,
+    async [Symbol.asyncDispose]() {
+      await listener.close()
+      await rm(folder, { recursive: true })
+    },
+  }
+}
