@@ -1,8 +1,9 @@
 import type { App } from '../config/app.ts'
 import { BusbarError } from '../contract/errors.ts'
 import type { OpenApiDocument } from '../contract/openapi/types.ts'
-import type { Context } from './context.ts'
+import type { Context, Parts } from './context.ts'
 import { resolveOperand } from './session.ts'
+import { onStopSignal, type StopSignal } from './stop-signals.ts'
 import { paint, print } from './terminal.ts'
 
 /**
@@ -12,13 +13,27 @@ import { paint, print } from './terminal.ts'
 export async function openapi(context: Context): Promise<number> {
   const { terminal, parts } = context
   const app = outOfTheWay(await parts.loadApp(resolveOperand(context), { env: terminal.env }))
-  const running = await parts.startApp(app, { mode: 'start', log: () => {} })
+  const ended = new AbortController()
+  const forget = onStopSignal((signal) => ended.abort(endedBy(signal)))
   try {
-    const document = await documentAt(running.addresses[0]!.url)
+    const document = await documentOf(app, parts, ended.signal)
     print(terminal.out, JSON.stringify(document, undefined, 2))
     for (const note of document['x-busbar-notes'] ?? [])
       print(terminal.err, `${paint(terminal.err, 'yellow', 'note:')} ${note}`)
     return 0
+  } finally {
+    forget()
+  }
+}
+
+function endedBy(signal: StopSignal): BusbarError {
+  return new BusbarError('CALL_ABORTED', { message: `${signal} came before the document was there` })
+}
+
+async function documentOf(app: App, { startApp }: Parts, signal: AbortSignal): Promise<OpenApiDocument> {
+  const running = await startApp(app, { mode: 'start', log: () => {}, signal })
+  try {
+    return await documentAt(running.addresses[0]!.url, signal)
   } finally {
     await running.stop()
   }
@@ -39,6 +54,8 @@ function outOfTheWay(app: App): App {
     ...app,
     workers: 1,
     admin: undefined,
+    // Nobody is served, so there is nothing to finish.
+    stopTimeout: Math.min(app.stopTimeout, 2000),
     gateway: {
       ...gateway,
       host: '127.0.0.1',
@@ -50,8 +67,8 @@ function outOfTheWay(app: App): App {
   }
 }
 
-async function documentAt(url: string): Promise<OpenApiDocument> {
-  const response = await fetch(new URL(path, url))
+async function documentAt(url: string, signal: AbortSignal): Promise<OpenApiDocument> {
+  const response = await fetch(new URL(path, url), { signal })
   if (!response.ok)
     throw new BusbarError('INTERNAL', { message: `the gateway answered ${response.status}: ${await response.text()}` })
   return (await response.json()) as OpenApiDocument

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
 import { test } from 'node:test'
+import { pollUntil } from '../support/app.ts'
 import { BusbarProcess } from '../support/busbar-process.ts'
 import { TestFolder } from '../support/folder.ts'
 
@@ -39,6 +41,24 @@ test('says that there is nothing to print', async () => {
   const { code, stdout, stderr } = await BusbarProcess.run(['openapi', folder.path])
   assert.deepEqual([code, stdout], [3, ''])
   assert.match(stderr, /has an OpenAPI document[^]*services\.web\.openapi/)
+})
+
+test('stops what it has started when a signal comes first', async () => {
+  using folder = new TestFolder({
+    'busbar.config.json': { services: { web: { path: './web', openapi: '/openapi.json' } } },
+    // Asked for its document, it says so, and never answers.
+    'web/index.js': `
+      const { writeFileSync } = require('node:fs')
+      process.on('exit', () => writeFileSync(__dirname + '/stopped', ''))
+      require('node:http').createServer(() => writeFileSync(__dirname + '/asked', '')).listen(3000)`,
+  })
+  await using busbar = new BusbarProcess(['openapi', folder.path])
+  await pollUntil(() => existsSync(folder.at('web/asked')))
+  busbar.child.kill('SIGTERM')
+  const { code, stdout, stderr } = await busbar.ended
+  assert.deepEqual([code, stdout], [1, ''])
+  assert.match(stderr, /SIGTERM came before the document was there/)
+  assert.ok(existsSync(folder.at('web/stopped')))
 })
 
 test('ends with the error of a service that does not start', async () => {
