@@ -105,8 +105,13 @@ export type Order =
   | { type: 'serves'; peer: number; service: InstanceSpec }
   /** It died, or drains: no new calls. Its link ends by itself when what is in flight has ended. */
   | { type: 'leave'; peer: number; reason: ErrorRecord }
-  /** Finish what is in flight, run the programs' own signal handlers, stop them in reverse order of `needs`. */
-  | { type: 'stop'; timeout: number }
+  /**
+   * Finish what is in flight, run the programs' own signal handlers, stop them in reverse order of `needs`. `inOrder`: all
+   * of the app stops, and each service waits until it is `released`.
+   */
+  | { type: 'stop'; timeout: number; inOrder: boolean }
+  /** Nobody who needs the service runs any more. */
+  | { type: 'released'; service: string }
 
 export type FromWorker =
   /** Of a process, before its services start: it takes links at its {@link ProcessInit.listenAt}. */
@@ -121,6 +126,8 @@ export type FromWorker =
   | { type: 'log'; records: LogRecord[] }
   /** A service's uncaught exception, unhandled rejection or exit, said before the thread ends. */
   | { type: 'fault'; service: string | undefined; reason: 'exception' | 'rejection' | 'exit'; error: ErrorRecord }
+  /** While it stops: the service has stopped; undefined: the gateway has, or there was none. */
+  | { type: 'closed'; service: string | undefined }
   | { type: 'stopped' }
   /** Of a process: the connection with this number has come. */
   | { type: 'taken'; id: number }

@@ -55,7 +55,12 @@ export class CommandVessel implements Vessel {
   }
 
   send(order: ToWorker): void {
-    if (order.type === 'stop') this.#signal('SIGTERM')
+    if (order.type === 'released' && order.service === this.#parts.service.name) this.#signal('SIGTERM')
+    if (order.type !== 'stop') return
+    if (!order.inOrder) return this.#signal('SIGTERM')
+    // Those that need it may take all the time there is; it is asked all the same before it is killed.
+    const late = setTimeout(() => this.#signal('SIGTERM'), order.timeout / 2)
+    void this.#ended.promise.then(() => clearTimeout(late))
   }
 
   /** It accepts for itself. */

@@ -22,6 +22,7 @@ export interface HandleParts {
   /** It can be linked with the others from now on; a command is, once it answers. */
   readonly linkable: (handle: WorkerHandle) => void
   readonly serves: (handle: WorkerHandle, service: string) => void
+  readonly closed: (handle: WorkerHandle, service: string | undefined) => void
   /** A connection that it was handed and never took. */
   readonly returned: (listener: string, handle: TcpHandle) => void
 }
@@ -121,13 +122,13 @@ export class WorkerHandle {
     if (this.#phase !== 'ended') this.#vessel.send(order, transfer)
   }
 
-  /** Lets it finish what it does and ends it, all within `timeout` milliseconds. */
-  async drain(timeout: number): Promise<void> {
+  /** Lets it finish what it does and ends it, all within `timeout` milliseconds. `inOrder`: all of the app stops. */
+  async drain(timeout: number, inOrder = false): Promise<void> {
     if (this.#phase === 'ended') return
     this.#phase = 'draining'
     this.#cause ??= stopped
     const reserve = Math.min(1000, timeout / 4)
-    this.tell({ type: 'stop', timeout: timeout - reserve })
+    this.tell({ type: 'stop', timeout: timeout - reserve, inOrder })
     // Once stopped it exits by itself, so that `process.on('exit')` of its programs runs.
     if (await within(timeout - reserve / 2, [this.#drained.promise, this.ended]))
       await within(reserve / 4, [this.ended])
@@ -166,6 +167,8 @@ export class WorkerHandle {
       case 'log':
         for (const record of message.records) this.#parts.log({ ...record, worker: this.place.place })
         return
+      case 'closed':
+        return this.#parts.closed(this, message.service)
       case 'stopped':
         return this.#drained.resolve()
       case 'beat':

@@ -15,6 +15,7 @@ import type { Place } from './plan.ts'
 import { ProcessVessel } from './process.ts'
 import type { StartOptions, WorkerExit } from './running.ts'
 import { SocketFolder } from './socket-folder.ts'
+import { StopOrder } from './stop-order.ts'
 import { ThreadVessel } from './thread.ts'
 import type { Timing } from './timing.ts'
 import type { Launch } from './vessel.ts'
@@ -47,6 +48,7 @@ export class Launcher {
   readonly #alive = new Set<WorkerHandle>()
   readonly #folder: SocketFolder | undefined
   readonly #guard: Guard
+  #stopOrder: StopOrder | undefined
   #next = 0
 
   constructor(parts: LauncherParts) {
@@ -87,16 +89,26 @@ export class Launcher {
           worker,
           place.hosts.find(({ name }) => name === service)!,
         ),
+      closed: (_, service) => this.#stopOrder?.closed(worker, service),
       returned,
     })
     this.#alive.add(handle)
     void handle.ended.then((exit) => {
       this.introductions.remove(worker, reasonOf(place, exit))
+      this.#stopOrder?.ended(worker)
       this.ledger.retire(row)
     })
     void handle.gone.then(() => this.#alive.delete(handle))
     if (reach.by === 'thread' && place.kind !== 'command') this.#enter(handle, reach)
     return handle
+  }
+
+  /** From now on the workers that are told to stop know when each of their services may. */
+  stopInOrder(app: App): void {
+    const workers = [...this.#alive].filter(({ phase }) => phase === 'serving' || phase === 'draining')
+    this.#stopOrder = new StopOrder(app, workers, (service) => {
+      for (const worker of workers) worker.tell({ type: 'released', service })
+    })
   }
 
   /** When no worker is left. */

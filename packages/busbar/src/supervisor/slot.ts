@@ -109,7 +109,7 @@ export class WorkerSlot {
     clearTimeout(this.#timer)
     if (this.#worker?.phase === 'serving') this.#enter({ state: 'draining', since: Date.now() })
     await Promise.all([
-      this.#worker?.phase === 'booting' ? this.#worker.end(stopped) : this.#worker?.drain(timeout),
+      this.#worker?.phase === 'booting' ? this.#worker.end(stopped) : this.#worker?.drain(timeout, true),
       this.#successor?.end(stopped),
       this.#predecessor?.drain(timeout),
     ])

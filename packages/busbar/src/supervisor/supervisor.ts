@@ -174,7 +174,10 @@ class Supervisor implements RunningApp {
   async #startWorkers(): Promise<void> {
     this.#own(() => this.#launcher.close())
     this.#own(watch(() => this.#slots.flatMap((slot) => slot.workers), this.#timing.watch))
-    this.#own(() => Promise.all(this.#slots.map((slot) => slot.stop(this.#app.stopTimeout))))
+    this.#own(() => {
+      this.#launcher.stopInOrder(this.#app)
+      return Promise.all(this.#slots.map((slot) => slot.stop(this.#app.stopTimeout)))
+    })
     await Promise.all(this.#slots.map((slot) => slot.start()))
   }
 

@@ -9,10 +9,10 @@ import { Peers } from '../mesh/peers.ts'
 import { offerTypedCalls } from '../mesh/typed/transport.ts'
 import { Router } from '../mesh/router.ts'
 import type { WorkerCells } from '../shared/cells.ts'
-import type { ServiceReport, TlsMaterial, WorkerInit } from '../shared/control.ts'
+import type { Order, ServiceReport, TlsMaterial, WorkerInit } from '../shared/control.ts'
 import { openPort, type Port, portFailure, type TcpHandle } from '../shared/port.ts'
 import { type Door, Doors } from './doors.ts'
-import { drain } from './drain.ts'
+import { drain, Releases } from './drain.ts'
 import { type HostedProgram, hostProgram } from './host/host.ts'
 import { type Fault, type Hosting, installHosting } from './host/install.ts'
 import { ConcurrencyLimits } from './limits.ts'
@@ -69,6 +69,8 @@ interface AppParts extends WorkerParts {
   readonly limits: ConcurrencyLimits
 }
 
+type StopOrder = Extract<Order, { type: 'stop' }>
+
 /** The part of the app that this worker hosts. */
 export class WorkerApp {
   readonly neighbours: Neighbours
@@ -78,6 +80,7 @@ export class WorkerApp {
   #doors: Doors | undefined
   #ports: readonly Port[] = []
   #tls: TlsMaterial | undefined
+  readonly #releases = new Releases()
   #stopping: Promise<void> | undefined
 
   constructor(parts: AppParts) {
@@ -115,18 +118,31 @@ export class WorkerApp {
     this.#gateway?.fail(error)
   }
 
-  /** Finishes what is in flight and stops the services, within `timeout` milliseconds. The second call is the first. */
-  stop(timeout: number): Promise<void> {
-    const { services, metering } = this.#parts
-    for (const { name } of services) metering.of(name).state = 'draining'
-    this.#stopping ??= this.#stop(timeout)
+  /** The service may stop: nobody who needs it runs any more. */
+  release(service: string): void {
+    this.#releases.set(service)
+  }
+
+  /** Finishes what is in flight and stops the services in time. The second call is the first. */
+  stop(order: StopOrder): Promise<void> {
+    this.#stopping ??= this.#stop(order)
     return this.#stopping
   }
 
   /** The links last: what is in flight may still call others, and is answered over them. */
-  async #stop(timeout: number): Promise<void> {
-    const { init, services, peers, limits } = this.#parts
-    await drain({ services, programs: this.#programs, gateway: this.#gateway, ports: this.#ports, timeout })
+  async #stop({ timeout, inOrder }: StopOrder): Promise<void> {
+    const { init, services, peers, limits, metering, outbox } = this.#parts
+    await drain({
+      services,
+      all: init.app.services,
+      programs: this.#programs,
+      gateway: this.#gateway,
+      ports: this.#ports,
+      timeout,
+      released: async (service) => (inOrder ? await this.#releases.until(service) : undefined),
+      draining: (service) => void (metering.of(service).state = 'draining'),
+      closed: (service) => outbox.post({ type: 'closed', service }),
+    })
     limits.close()
     await peers.close({ code: 'SERVICE_UNAVAILABLE', message: `worker ${init.place} has stopped` })
   }

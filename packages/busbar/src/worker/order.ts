@@ -26,17 +26,21 @@ export async function startInOrder<S extends Ordered, T>(
   return new Map(started)
 }
 
-/** Stops each service when those that need it have stopped. */
+/** Stops each service when those that need it have stopped, here and `elsewhere`. */
 export async function stopInOrder<S extends Ordered>(
   services: readonly S[],
   stop: (service: S) => Promise<void>,
+  elsewhere: (service: S) => Promise<void> = async () => {},
 ): Promise<void> {
   const stopping = new Map<string, Promise<void>>()
   for (const service of services.toReversed()) {
     const neededBy = services.filter(({ needs }) => needs.includes(service.name)).map(({ name }) => name)
     stopping.set(
       service.name,
-      after(neededBy, stopping, () => stop(service)),
+      after(neededBy, stopping, async () => {
+        await elsewhere(service)
+        await stop(service)
+      }),
     )
   }
   await Promise.all(stopping.values())

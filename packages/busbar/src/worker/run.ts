@@ -56,8 +56,10 @@ function obey(worker: WorkerApp, order: Order, outbox: Outbox): void {
     case 'serves':
     case 'leave':
       return worker.neighbours.obey(order)
+    case 'released':
+      return worker.release(order.service)
     case 'stop':
-      return void worker.stop(order.timeout).then(() => {
+      return void worker.stop(order).then(() => {
         outbox.post({ type: 'stopped' })
         // Exiting by itself, the worker runs what its programs hung on `process.on('exit')`.
         exit(0)

@@ -7,7 +7,7 @@ import { TestApp } from '../support/app.ts'
 const programs = `${import.meta.dirname}/programs/places`
 const expected = {
   first: { method: 'GET', url: '/first', size: 0 },
-  then: { method: 'POST', url: '/x?y=1', size: 100_000 },
+  second: { method: 'POST', url: '/x?y=1', size: 100_000 },
 }
 
 /** Long, for a machine that starts a dozen processes at a time. */
@@ -61,13 +61,37 @@ for (const run of ['thread', 'process'] as const)
 
 test('calls go to the instance that is left when another is killed, and to its successor', async () => {
   await using app = await start({ run: 'shared' }, { run: 'process', instances: 2 })
-  const [victim] = app.running.workers.filter(({ kind }) => kind === 'process')
+  const victim = app.running.workers.find(({ kind }) => kind === 'process')
   process.kill(victim!.pid!, 'SIGKILL')
   await app.until(() => app.running.workers[victim!.worker]!.deaths === 1)
   await call(app)
   await app.untilReplaced(victim!.worker)
   await call(app)
   assert.equal(app.running.workers[victim!.worker]!.lastExit?.why, 'signal')
+})
+
+test('a stop goes from those that need to those that are needed, across shared workers, threads and processes', async () => {
+  const file = `${programs}/stops.js`
+  const app = await TestApp.start({
+    gateway: { entry: undefined, routes: [{ host: undefined, prefix: '', service: 'first' }] },
+    services: {
+      // Each worker is needed by one that stops before it, and needs one that stops after it.
+      fourth: { file, run: 'thread', startTimeout },
+      third: { file, run: 'shared', needs: ['fourth'], env: { NEEDS: 'fourth' }, startTimeout },
+      second: { file, run: 'process', needs: ['third'], env: { NEEDS: 'third' }, startTimeout },
+      first: { file, run: 'shared', needs: ['second'], env: { NEEDS: 'second' }, startTimeout },
+    },
+  })
+  await app.running.stop()
+  assert.deepEqual(
+    app.log.filter(({ stream }) => stream === 'stdout').map(({ service, line }) => `${service} ${line}`),
+    [
+      'first stops, and second is here',
+      'second stops, and third is here',
+      'third stops, and fourth is here',
+      'fourth stops, and undefined is nobody',
+    ],
+  )
 })
 
 function start(web: Place, api: Place): Promise<TestApp> {
