@@ -2,8 +2,7 @@
 
 /**
  * Frames that go together: all that were made in one turn of the event loop. A JSON list of frames (`frames.ts`), and
- * beside it the bytes that its tags name. JSON is what V8 reads and writes fastest, 1.1 to 2 times as fast as binary
- * codecs in JavaScript (`docs/decisions/links.md`); bytes are never part of it.
+ * beside it the bytes that its tags name. Why JSON: `docs/decisions/links.md`.
  */
 export interface Packet {
   readonly text: string
