@@ -1,17 +1,25 @@
 import type { Case } from '../case.ts'
-import { abortCases } from './abort.ts'
 import { bodyCases } from './body.ts'
-import { connectionCases } from './connection.ts'
+import { callerGivesUp } from './caller-gives-up.ts'
 import { frameworkCases } from './frameworks.ts'
 import { headCases } from './head.ts'
+import { informationCases } from './information.ts'
+import { programGivesUp } from './program-gives-up.ts'
+import { programThrows } from './program-throws.ts'
+import { serverCases } from './server.ts'
+import { socketCases } from './socket.ts'
 import { uploadCases } from './upload.ts'
 
 export const cases: readonly Case[] = [
   ...headCases,
   ...bodyCases,
   ...uploadCases,
-  ...abortCases,
-  ...connectionCases,
+  ...callerGivesUp,
+  ...programGivesUp,
+  ...programThrows,
+  ...informationCases,
+  ...socketCases,
+  ...serverCases,
   ...frameworkCases,
 ]
 
