@@ -7,7 +7,7 @@
  *     block of row 1 │ …
  *     slots of each service with a limit (`slots.ts`)
  *
- *     service │ state │ in flight │ calls │ failures │ shed │ waiting │ … padding to 128 bytes │
+ *     service │ state │ begun │ over │ failures │ shed │ waiting │ … padding to 128 bytes │
  *     latency │ caller + 1 │ callee + 1 │ milliseconds │ … │ buckets … │        caller + 1 = 0: not in use
  *
  * Counters wrap and are compared by difference: a reader that looks every second misses nothing.
@@ -34,7 +34,7 @@ export type InstanceState = 'absent' | 'starting' | 'serving' | 'draining' | 'st
 const states: readonly InstanceState[] = ['absent', 'starting', 'serving', 'draining', 'stopped']
 
 const serviceCells = 32
-const cell = { state: 0, inFlight: 1, calls: 2, failures: 3, shed: 4, waiting: 5 } as const
+const cell = { state: 0, begun: 1, over: 2, failures: 3, shed: 4, waiting: 5 } as const
 
 const latencyHead = 4
 const latencyCells = latencyHead + Math.ceil(bucketCount / 4) * 4
@@ -112,14 +112,16 @@ export class InstanceCells {
     this.#cells[cell.state] = states.indexOf(state)
   }
 
-  /** Calls that this worker's instance answers at this moment. */
+  /** Calls that this worker's instance answers at this moment: one cell less to write than a count of its own. */
   get inFlight(): number {
-    return this.#cells[cell.inFlight]!
+    // In this order, so that a call which begins and ends in between makes it no less than nothing.
+    const over = this.#cells[cell.over]!
+    return (this.#cells[cell.begun]! - over) >>> 0
   }
 
   /** Calls that it has begun to answer. */
   get calls(): number {
-    return this.#cells[cell.calls]!
+    return this.#cells[cell.begun]!
   }
 
   /** Of these, the ones that got no answer or one that says the fault is the service's (a status of 500 or more). */
@@ -138,14 +140,12 @@ export class InstanceCells {
   }
 
   began(): void {
-    const cells = this.#cells
-    cells[cell.inFlight] = cells[cell.inFlight]! + 1
-    cells[cell.calls] = cells[cell.calls]! + 1
+    this.#cells[cell.begun] = this.#cells[cell.begun]! + 1
   }
 
   left(failed: boolean): void {
     const cells = this.#cells
-    cells[cell.inFlight] = cells[cell.inFlight]! - 1
+    cells[cell.over] = cells[cell.over]! + 1
     if (failed) cells[cell.failures] = cells[cell.failures]! + 1
   }
 
