@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, request, type Server } from 'node:http'
+import { createServer, request, type RequestListener, type Server } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
 import { after, before, describe, it } from 'node:test'
+import { getRequestListener } from '@hono/node-server'
 import * as z from 'zod'
 import { client } from '../../src/contract/client-entry.ts'
-import { BusbarError, fn, service, stream, type } from '../../src/contract/index.ts'
-import { startHost, type TypedHost } from '../../src/contract/host/host.ts'
+import { BusbarError, fn, service, stream, type, type Implementation } from '../../src/contract/index.ts'
+import { fetchHandler } from '../../src/contract/fetch-entry.ts'
+import { startHost } from '../../src/contract/host/host.ts'
 import { typedListener } from '../../src/gateway/typed/listener.ts'
 
 const shop = service('shop', {
@@ -21,189 +23,227 @@ const shop = service('shop', {
   ticks: stream({ output: z.int() }),
 })
 
-describe('what comes over HTTP', () => {
-  const left = Promise.withResolvers<void>()
-  const hung = Promise.withResolvers<void>()
-  let host: TypedHost
-  let server: Server
-  let url: string
+/** Whoever reads requests and writes answers. */
+interface Front {
+  readonly listener: RequestListener
+  stop(): Promise<void>
+}
 
-  before(async () => {
-    const quiet = { debug() {}, info() {}, warn() {}, error() {} }
-    const implementation = shop.implement({
-      put: (input) => input,
-      any: (input) => input,
-      product: (input) => input,
-      top: (_, { setHeader }) => {
-        setHeader('X-Cache', 'hit')
-        return 'top'
-      },
-      list: (input) => input,
-      sold: () => {
-        throw new BusbarError('RESOURCE_EXHAUSTED', { message: 'too much', data: { retryAfter: 7 } })
-      },
-      hang: (_, { signal }) => {
-        signal.addEventListener('abort', () => hung.resolve())
-        return new Promise(() => {})
-      },
-      async *late() {
-        yield 1
-        await new Promise((resolve) => setTimeout(resolve, 10))
-        throw new Error('after a value')
-      },
-      async *ticks() {
-        try {
-          for (let at = 0; ; at++) yield at
-        } finally {
-          left.resolve()
-        }
-      },
-    })
-    host = await startHost(implementation, { name: 'shop', log: quiet, clone: false, maxInFlight: 100, client })
-    server = createServer(typedListener(host, { maxInputSize: 1_000_000, cors: ['https://page.example'] }))
-    await once(server.listen(0, '127.0.0.1'), 'listening')
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  })
+const quiet = { debug() {}, info() {}, warn() {}, error() {} }
+const maxInputSize = 1_000_000
+const cors = ['https://page.example']
 
-  after(async () => {
-    await host.stop(0)
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-  })
-
-  async function post(
-    body: RequestInit['body'],
-    path = '/shop/put',
-    type = 'application/json',
-  ): Promise<[number, any]> {
-    const response = await fetch(url + path, { method: 'POST', body: body ?? null, headers: { 'content-type': type } })
-    const text = await response.text()
-    return [response.status, text === '' ? undefined : JSON.parse(text)]
-  }
-
-  const answers: Record<string, [body: string | Uint8Array, status: number, code: string, path?: unknown[]]> = {
-    'no JSON': ['{"id":', 400, 'REQUEST_MALFORMED'],
-    nothing: ['', 422, 'INPUT_INVALID', []],
-    'a wrong type': ['{"id":"1"}', 422, 'INPUT_INVALID', ['id']],
-    'a missing field': ['{}', 422, 'INPUT_INVALID', ['id']],
-    'a wrong element': ['{"id":1,"list":[1,"x"]}', 422, 'INPUT_INVALID', ['list', 1]],
-    'a list for an object': ['[]', 422, 'INPUT_INVALID', []],
-    null: ['null', 422, 'INPUT_INVALID', []],
-    'a key that pollutes': ['{"id":1,"__proto__":{"admin":true}}', 422, 'INPUT_INVALID', ['__proto__']],
-    'the same in escapes': ['{"id":1,"__\\u0070roto__":{"admin":true}}', 422, 'INPUT_INVALID', ['__proto__']],
-    'a constructor with a prototype': ['{"constructor":{"prototype":{"a":1}}}', 422, 'INPUT_INVALID', ['constructor']],
-    'a tag without its value': ['{"id":{"$date":"soon"}}', 422, 'INPUT_INVALID', ['id']],
-    'deep nesting': [`{"id":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, 422, 'INPUT_INVALID', []],
-    'invalid UTF-8': [new Uint8Array([0x22, 0xff, 0xfe, 0x22]), 400, 'REQUEST_MALFORMED'],
-    'a body that is too large': [`{"id":1,"x":"${'x'.repeat(1_000_000)}"}`, 413, 'BODY_TOO_LARGE'],
-  }
-  for (const [what, [body, status, code, path]] of Object.entries(answers))
-    it(`is refused when it is ${what}`, async () => {
-      const [answered, problem] = await post(body)
-      assert.equal(answered, status)
-      assert.equal(problem.code, code)
-      assert.equal(problem.status, status)
-      if (path !== undefined) assert.deepEqual(problem.data.issues[0].path, path)
-      assert.equal(({} as { admin?: unknown }).admin, undefined)
-    })
-
-  it('of two equal keys the last one counts', async () => {
-    assert.deepEqual(await post('{"id":1,"id":2}'), [200, { id: 2 }])
-  })
-
-  it('is refused when it is not JSON by its own word, so that no form of another page is taken', async () => {
-    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data'])
-      assert.equal((await post('{"id":1}', '/shop/put', type))[1].code, 'MEDIA_TYPE_UNSUPPORTED')
-  })
-
-  it('is answered with the nearest names for an unknown method', async () => {
-    for (const path of [
-      '/shop/pot',
-      '/shop/constructor',
-      '/shop/__proto__',
-      '/shop/then',
-      '/shop/',
-      '/other/put',
-      '/',
-    ]) {
-      const [status, problem] = await post('{}', path)
-      assert.equal(status, 404, path)
-      assert.equal(problem.code, 'METHOD_UNKNOWN')
-      assert.ok(problem.data.nearest.length > 0)
+const fronts: Record<string, (implementation: Implementation) => Promise<Front>> = {
+  'a server of Node': async (implementation) => {
+    const host = await startHost(implementation, { name: 'shop', log: quiet, clone: false, maxInFlight: 100, client })
+    const stop = async (): Promise<void> => {
+      assert.equal(host.inFlight, 0)
+      await host.stop(0)
     }
-    assert.equal((await post('{}', '/shop/pot'))[1].data.nearest[0], 'POST /shop/put')
-    assert.equal((await fetch(`${url}/shop/put`)).status, 404)
-  })
+    return { listener: typedListener(host, { maxInputSize, cors }), stop }
+  },
+  'a fetch handler': async (implementation) => {
+    const handler = fetchHandler(implementation, { log: quiet, maxInputSize, cors })
+    const listener = getRequestListener(handler) as RequestListener
+    return { listener, stop: async () => await handler[Symbol.asyncDispose]() }
+  },
+}
 
-  it('needs no query where no field is asked for', async () => {
-    assert.deepEqual(await (await fetch(`${url}/products`)).json(), { from: 1 })
-    assert.deepEqual(await (await fetch(`${url}/products?from=2`)).json(), { from: 2 })
-    assert.deepEqual(await client(shop, url).list({}), { from: 1 })
-  })
+for (const [name, open] of Object.entries(fronts))
+  describe(`what comes over HTTP to ${name}`, () => {
+    const left = Promise.withResolvers<void>()
+    const hung = Promise.withResolvers<void>()
+    let front: Front
+    let server: Server
+    let url: string
 
-  it('finds a method with and without the name of its service, fixed paths before parameters', async () => {
-    assert.deepEqual(await post('{"id":3}', '/put'), [200, { id: 3 }])
-    assert.equal(await (await fetch(`${url}/products/top`)).json(), 'top')
-    assert.deepEqual(await (await fetch(`${url}/products/7`)).json(), { id: 7 })
-    assert.equal((await fetch(`${url}/products/x`)).status, 422)
-    assert.equal((await fetch(`${url}/products/%E0%A4%A`)).status, 404)
-  })
-
-  it('of hundred megabytes is refused before they are sent, in flat memory', async () => {
-    const before = process.memoryUsage().rss
-    for (const chunked of [false, true]) {
-      const headers = { 'content-type': 'application/json', ...(!chunked && { 'content-length': 100_000_000 }) }
-      const sending = request(`${url}/shop/put`, { method: 'POST', headers })
-      sending.on('error', () => {})
-      sending.write('"')
-      const feed = setInterval(() => sending.write('x'.repeat(100_000)), 1)
-      const [response] = await once(sending, 'response')
-      clearInterval(feed)
-      assert.equal(response.statusCode, 413)
-      sending.destroy()
-    }
-    assert.ok(process.memoryUsage().rss - before < 80_000_000)
-  })
-
-  it('says when to come again, and keeps headers that a method sets', async () => {
-    const busy = await fetch(`${url}/shop/sold`, { method: 'POST' })
-    assert.deepEqual([busy.status, busy.headers.get('retry-after')], [503, '7'])
-    assert.equal((await fetch(`${url}/products/top`)).headers.get('x-cache'), 'hit')
-  })
-
-  it('ends a call whose client goes away', async () => {
-    const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1' })
-    socket.write('POST /shop/hang HTTP/1.1\r\nhost: x\r\n\r\n')
-    await new Promise((resolve) => setTimeout(resolve, 50))
-    socket.destroy()
-    await hung.promise
-  })
-
-  it('ends a stream whose client goes away without a word', async () => {
-    const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1' })
-    socket.write('POST /shop/ticks HTTP/1.1\r\nhost: x\r\n\r\n')
-    await once(socket, 'data')
-    socket.destroy()
-    await left.promise
-    assert.equal(host.inFlight, 0)
-  })
-
-  it('streams as server-sent events, the failure last', async () => {
-    const response = await fetch(`${url}/shop/late`, { method: 'POST', headers: { accept: 'text/event-stream' } })
-    assert.equal(response.headers.get('content-type'), 'text/event-stream')
-    assert.match(await response.text(), /^data: 1\n\nevent: error\ndata: \{.*"code":"INTERNAL".*\}\n\n$/)
-  })
-
-  it('lets the pages of listed origins call, and no others', async () => {
-    const preflight = async (origin: string): Promise<Response> =>
-      await fetch(`${url}/shop/put`, {
-        method: 'OPTIONS',
-        headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'content-type' },
+    before(async () => {
+      const implementation = shop.implement({
+        put: (input) => input,
+        any: (input) => input,
+        product: (input) => input,
+        top: (_, { setHeader }) => {
+          setHeader('X-Cache', 'hit')
+          return 'top'
+        },
+        list: (input) => input,
+        sold: () => {
+          throw new BusbarError('RESOURCE_EXHAUSTED', { message: 'too much', data: { retryAfter: 7 } })
+        },
+        hang: (_, { signal }) => {
+          signal.addEventListener('abort', () => hung.resolve())
+          return new Promise(() => {})
+        },
+        async *late() {
+          yield 1
+          await new Promise((resolve) => setTimeout(resolve, 10))
+          throw new Error('after a value')
+        },
+        async *ticks() {
+          try {
+            for (let at = 0; ; at++) yield at
+          } finally {
+            left.resolve()
+          }
+        },
       })
-    const allowed = await preflight('https://page.example')
-    assert.equal(allowed.status, 204)
-    assert.equal(allowed.headers.get('access-control-allow-origin'), 'https://page.example')
-    assert.equal(allowed.headers.get('access-control-allow-headers'), 'content-type')
-    assert.equal((await preflight('https://evil.example')).headers.get('access-control-allow-origin'), null)
+      front = await open(implementation)
+      server = createServer(front.listener)
+      await once(server.listen(0, '127.0.0.1'), 'listening')
+      url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    })
+
+    after(async () => {
+      await front.stop()
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    })
+
+    async function post(
+      body: RequestInit['body'],
+      path = '/shop/put',
+      type = 'application/json',
+    ): Promise<[number, any]> {
+      const response = await fetch(url + path, {
+        method: 'POST',
+        body: body ?? null,
+        headers: { 'content-type': type },
+      })
+      const text = await response.text()
+      return [response.status, text === '' ? undefined : JSON.parse(text)]
+    }
+
+    const answers: Record<string, [body: string | Uint8Array, status: number, code: string, path?: unknown[]]> = {
+      'no JSON': ['{"id":', 400, 'REQUEST_MALFORMED'],
+      nothing: ['', 422, 'INPUT_INVALID', []],
+      'a wrong type': ['{"id":"1"}', 422, 'INPUT_INVALID', ['id']],
+      'a missing field': ['{}', 422, 'INPUT_INVALID', ['id']],
+      'a wrong element': ['{"id":1,"list":[1,"x"]}', 422, 'INPUT_INVALID', ['list', 1]],
+      'a list for an object': ['[]', 422, 'INPUT_INVALID', []],
+      null: ['null', 422, 'INPUT_INVALID', []],
+      'a key that pollutes': ['{"id":1,"__proto__":{"admin":true}}', 422, 'INPUT_INVALID', ['__proto__']],
+      'the same in escapes': ['{"id":1,"__\\u0070roto__":{"admin":true}}', 422, 'INPUT_INVALID', ['__proto__']],
+      'a constructor with a prototype': [
+        '{"constructor":{"prototype":{"a":1}}}',
+        422,
+        'INPUT_INVALID',
+        ['constructor'],
+      ],
+      'a tag without its value': ['{"id":{"$date":"soon"}}', 422, 'INPUT_INVALID', ['id']],
+      'deep nesting': [`{"id":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, 422, 'INPUT_INVALID', []],
+      'invalid UTF-8': [new Uint8Array([0x22, 0xff, 0xfe, 0x22]), 400, 'REQUEST_MALFORMED'],
+      'a body that is too large': [`{"id":1,"x":"${'x'.repeat(1_000_000)}"}`, 413, 'BODY_TOO_LARGE'],
+    }
+    for (const [what, [body, status, code, path]] of Object.entries(answers))
+      it(`is refused when it is ${what}`, async () => {
+        const [answered, problem] = await post(body)
+        assert.equal(answered, status)
+        assert.equal(problem.code, code)
+        assert.equal(problem.status, status)
+        if (path !== undefined) assert.deepEqual(problem.data.issues[0].path, path)
+        assert.equal(({} as { admin?: unknown }).admin, undefined)
+      })
+
+    it('of two equal keys the last one counts', async () => {
+      assert.deepEqual(await post('{"id":1,"id":2}'), [200, { id: 2 }])
+    })
+
+    it('is refused when it is not JSON by its own word, so that no form of another page is taken', async () => {
+      for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data'])
+        assert.equal((await post('{"id":1}', '/shop/put', type))[1].code, 'MEDIA_TYPE_UNSUPPORTED')
+    })
+
+    it('is answered with the nearest names for an unknown method', async () => {
+      for (const path of [
+        '/shop/pot',
+        '/shop/constructor',
+        '/shop/__proto__',
+        '/shop/then',
+        '/shop/',
+        '/other/put',
+        '/',
+      ]) {
+        const [status, problem] = await post('{}', path)
+        assert.equal(status, 404, path)
+        assert.equal(problem.code, 'METHOD_UNKNOWN')
+        assert.ok(problem.data.nearest.length > 0)
+      }
+      assert.equal((await post('{}', '/shop/pot'))[1].data.nearest[0], 'POST /shop/put')
+      assert.equal((await fetch(`${url}/shop/put`)).status, 404)
+    })
+
+    it('needs no query where no field is asked for', async () => {
+      assert.deepEqual(await (await fetch(`${url}/products`)).json(), { from: 1 })
+      assert.deepEqual(await (await fetch(`${url}/products?from=2`)).json(), { from: 2 })
+      assert.deepEqual(await client(shop, url).list({}), { from: 1 })
+    })
+
+    it('finds a method with and without the name of its service, fixed paths before parameters', async () => {
+      assert.deepEqual(await post('{"id":3}', '/put'), [200, { id: 3 }])
+      assert.equal(await (await fetch(`${url}/products/top`)).json(), 'top')
+      assert.deepEqual(await (await fetch(`${url}/products/7`)).json(), { id: 7 })
+      assert.equal((await fetch(`${url}/products/x`)).status, 422)
+      assert.equal((await fetch(`${url}/products/%E0%A4%A`)).status, 404)
+    })
+
+    it('of hundred megabytes is refused before they are sent, in flat memory', async () => {
+      const before = process.memoryUsage().rss
+      for (const chunked of [false, true]) {
+        const headers = { 'content-type': 'application/json', ...(!chunked && { 'content-length': 100_000_000 }) }
+        const sending = request(`${url}/shop/put`, { method: 'POST', headers })
+        sending.on('error', () => {})
+        sending.write('"')
+        const feed = setInterval(() => sending.write('x'.repeat(100_000)), 1)
+        const [response] = await once(sending, 'response')
+        clearInterval(feed)
+        assert.equal(response.statusCode, 413)
+        sending.destroy()
+      }
+      assert.ok(process.memoryUsage().rss - before < 80_000_000)
+    })
+
+    it('says when to come again, and keeps headers that a method sets', async () => {
+      const busy = await fetch(`${url}/shop/sold`, { method: 'POST' })
+      assert.deepEqual([busy.status, busy.headers.get('retry-after')], [503, '7'])
+      assert.equal((await fetch(`${url}/products/top`)).headers.get('x-cache'), 'hit')
+    })
+
+    it('ends a call whose client goes away', async () => {
+      const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1' })
+      socket.write('POST /shop/hang HTTP/1.1\r\nhost: x\r\n\r\n')
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      socket.destroy()
+      await hung.promise
+    })
+
+    it('ends a stream whose client goes away without a word', async () => {
+      const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1' })
+      socket.write('POST /shop/ticks HTTP/1.1\r\nhost: x\r\n\r\n')
+      await once(socket, 'data')
+      socket.destroy()
+      await left.promise
+    })
+
+    it('streams as server-sent events, the failure last', async () => {
+      const response = await fetch(`${url}/shop/late`, { method: 'POST', headers: { accept: 'text/event-stream' } })
+      assert.equal(response.headers.get('content-type'), 'text/event-stream')
+      assert.match(await response.text(), /^data: 1\n\nevent: error\ndata: \{.*"code":"INTERNAL".*\}\n\n$/)
+    })
+
+    it('lets the pages of listed origins call, and no others', async () => {
+      const preflight = async (origin: string): Promise<Response> =>
+        await fetch(`${url}/shop/put`, {
+          method: 'OPTIONS',
+          headers: {
+            origin,
+            'access-control-request-method': 'POST',
+            'access-control-request-headers': 'content-type',
+          },
+        })
+      const allowed = await preflight('https://page.example')
+      assert.equal(allowed.status, 204)
+      assert.equal(allowed.headers.get('access-control-allow-origin'), 'https://page.example')
+      assert.equal(allowed.headers.get('access-control-allow-headers'), 'content-type')
+      assert.equal((await preflight('https://evil.example')).headers.get('access-control-allow-origin'), null)
+    })
   })
-})
