@@ -11,14 +11,19 @@ const [first, count] = (process.env['BUSBAR_FUZZ'] ?? `${Date.now() % 100_000}:5
   number,
 ]
 const locks = 3
+/** So that a counter carries every other time. */
+const step = 2 ** 29
+const kills = 4
 
-test(`locks hold while threads come and are killed at random (seeds ${first} to ${first + count - 1})`, async (t) => {
+test(`locks, counters and values hold while threads come and are killed at random (seeds ${first} to ${first + count - 1})`, async (t) => {
   for (let seed = first; seed < first + count; seed++) await compete(seed)
   const { visits, told, violations } = Object.fromEntries(
     ['visits', 'told', 'violations'].map((name) => [name, shared.counter(name).value]),
   ) as Record<'visits' | 'told' | 'violations', number>
   t.diagnostic(`${visits} visits, ${told} of them after a holder had died`)
   assert.equal(violations, 0, `seeds from ${first}: two were inside at once, or nobody was told of a death`)
+  const [counted, steps] = [shared.counter('steps').value / step, shared.atomic('steps').load()]
+  assert.ok(Math.abs(counted - steps) <= kills * count, `seeds from ${first}: counted ${counted} of ${steps}`)
   assert.ok(visits > 1000)
 })
 
@@ -26,13 +31,13 @@ test(`locks hold while threads come and are killed at random (seeds ${first} to 
 async function compete(seed: number): Promise<void> {
   const next = random(seed)
   shared.atomic('stop').store(0)
-  const contenders = Array.from({ length: 4 }, (_, index) => new Contender(seed * 100 + index))
-  for (let kill = 0; kill < 4; kill++) {
+  const contenders = Array.from({ length: 4 }, (_, index) => new Contender(seed, index))
+  for (let kill = 0; kill < kills; kill++) {
     await Promise.all(contenders.map((one) => one.begun))
     await sleep(next(10))
     const living = contenders.filter((one) => !one.isKilled)
     living[next(living.length)]!.kill()
-    contenders.push(new Contender(seed * 100 + 10 + kill))
+    contenders.push(new Contender(seed, 10 + kill))
   }
   await Promise.all(contenders.map((one) => one.begun))
   await sleep(20)
@@ -52,11 +57,13 @@ class Contender {
   isKilled = false
   readonly #worker: Worker
 
-  constructor(seed: number) {
+  constructor(seed: number, index: number) {
     const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     this.begun = begun.promise
     this.ended = ended.promise
-    this.#worker = new Worker(new URL('programs/contender.ts', import.meta.url), { workerData: { seed, locks } })
+    this.#worker = new Worker(new URL('programs/contender.ts', import.meta.url), {
+      workerData: { seed: seed * 100 + index, locks, step, values: (seed - first) * 3 },
+    })
     let isDone = false
     this.#worker.on('message', (message) => {
       if (message === 'begun') begun.resolve()
@@ -66,7 +73,7 @@ class Contender {
     this.#worker.once('exit', () => {
       begun.resolve()
       if (isDone || this.isKilled) ended.resolve()
-      else ended.reject(new Error(`the thread of seed ${seed} ended without a word`))
+      else ended.reject(new Error(`thread ${index} of seed ${seed} ended without a word`))
     })
   }
 

@@ -1,12 +1,12 @@
 /**
- * Takes locks in ways and at times that its seed says, until it is told to stop or is killed. Whoever is inside says so in a
- * cell of the lock; who finds somebody there must have been told that the lock was abandoned.
+ * Takes locks, counts and asks for values in ways and at times that its seed says, until it is told to stop or is killed.
+ * Whoever is inside of a lock says so in a cell; who finds somebody there must have been told that the lock was abandoned.
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { shared } from '../../../src/state/shared.ts'
 import { random } from '../random.ts'
 
-const { seed, locks } = workerData
+const { seed, locks, step, values } = workerData
 const next = random(seed)
 const stop = shared.atomic('stop')
 const me = seed + 1
@@ -33,7 +33,24 @@ async function flow(names) {
     const held = await ways[names[next(names.length)]](shared.mutex(name))
     if (held !== undefined) await visit(name, held)
     if (next(4) === 0) await new Promise(setImmediate)
+    count()
+    if (next(20) === 0) await ask(values + next(3))
   }
+}
+
+/** A kill may come between the two, but not between a total and itself. */
+function count() {
+  for (let at = next(200); at > 0; at--) {
+    shared.counter('steps').add(step)
+    shared.atomic('steps').add(1)
+  }
+}
+
+/** All must get what the first one got. */
+async function ask(number) {
+  const value = await shared.once(`value ${number}`, () => new Promise((resolve) => setImmediate(resolve, me)))
+  const first = shared.atomic(`value ${number}`).compareExchange(0, value)
+  if (first !== 0 && first !== value) shared.counter('violations').add()
 }
 
 async function visit(name, held) {
