@@ -17,6 +17,8 @@ export interface PeersOptions extends Hello {
   readonly answer: Answerer
   /** Where other workers dial this one; undefined where all of them have a port to it, or are dialled. */
   readonly listenAt: string | undefined
+  /** Of a process: how busy its instance of a service is, for the others. Threads read it in the memory they share. */
+  readonly loadOf?: ((service: string) => number) | undefined
 }
 
 interface Peer {
@@ -62,11 +64,7 @@ export class Peers {
     const { row, way } = peer.spec
     const state = 'serving' as EndpointState
     if (way.by === 'tcp') this.#add(peer, { at: 'tcp', service, index, state, host: way.host, port: way.port })
-    else {
-      // What a process does is written down for it, and about a second old: what this worker has sent there says more.
-      const load = way.by === 'thread' ? undefined : 0
-      this.#add(peer, { at: 'link', service, worker, index, state, link: peer.link!, typed, row, load })
-    }
+    else this.#add(peer, linked({ service, worker, index, state, typed, row }, peer.link!, way))
   }
 
   /** First when it drains, and then when it is gone; one that dies drains not. */
@@ -92,10 +90,10 @@ export class Peers {
   }
 
   #link({ worker, way }: PeerSpec, pipe: Pipe): Link {
-    const { answer } = this.#options
+    const { answer, loadOf } = this.#options
     // A port ends with its thread. A socket may be open for ever to a process that does not run any more.
     const silence = way.by === 'thread' ? {} : { silence: maxSilence }
-    const link = createLink(pipe, { peer: worker, answer, ...silence })
+    const link = createLink(pipe, { peer: worker, answer, loadOf, ...silence })
     void link.closed.then((reason) => this.#forget(worker, reason))
     return link
   }
@@ -170,5 +168,22 @@ export class Peers {
     this.#expected.delete(worker)
     this.#withdraw(peer)
     peer.link?.close(reason)
+  }
+}
+
+/** Only between threads a row in the memory says at any moment what an instance does. */
+function linked(
+  place: Omit<Changing<RemoteEndpoint>, 'at' | 'link' | 'load' | 'admission'>,
+  link: Link,
+  { by }: PeerWay,
+): Changing<RemoteEndpoint> {
+  if (by === 'thread') return { at: 'link', link, ...place }
+  return {
+    at: 'link',
+    link,
+    ...place,
+    get load() {
+      return link.loadOf(place.service)
+    },
   }
 }

@@ -50,7 +50,9 @@ export async function prepareWorker(init: WorkerInit, parts: WorkerParts): Promi
   offerTypedCalls(mesh)
   const answer = gatedAnswers(limits.gates, answerAll(mesh))
   limits.open(answer)
-  const peers = new Peers({ worker: init.worker, secret: init.secret, listenAt: init.listenAt, router, answer })
+  const { worker: number, secret, listenAt } = init
+  const loadOf = init.kind === 'process' ? (service: string) => metering.of(service).inFlight : undefined
+  const peers = new Peers({ worker: number, secret, listenAt, router, answer, loadOf })
   await peers.listen()
   if (init.listenAt !== undefined) outbox.post({ type: 'listening' })
   const neighbours = new Neighbours(peers)

@@ -37,6 +37,7 @@ class TestLink implements Link {
   readonly answering = 0
   onState: undefined
   readonly open = unused
+  readonly loadOf = unused
   readonly drain = unused
   readonly close = unused
   readonly #instance: TestInstance

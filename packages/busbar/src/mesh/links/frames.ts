@@ -22,6 +22,7 @@ export const frameTypes = {
   pong: 9,
   drain: 10,
   close: 11,
+  load: 12,
 } as const
 
 /** How a value stands in its frame. From {@link form.bytesFrom} on: it has tags, and its bytes begin there in the packet. */
@@ -74,6 +75,10 @@ export const drainFrame = '[10]'
 
 export function closeFrame(reason: Carried, bytes: number): string {
   return `[11,${valueOf(reason, bytes)}]`
+}
+
+export function loadFrame(service: string, inFlight: number): string {
+  return `[12,${quote(service)},${inFlight}]`
 }
 
 /** What of an error may go out: plain, whatever the object was. */

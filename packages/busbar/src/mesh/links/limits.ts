@@ -30,3 +30,6 @@ export const helloTime = 5_000
 
 /** Milliseconds in which a worker that will dial must have done so. */
 export const dialTime = 30_000
+
+/** Services of which a peer may report how busy they are. */
+export const maxServices = 10_000

@@ -79,6 +79,8 @@ export interface Link {
   readonly inFlight: number
   /** Calls of the other side that are not over. */
   readonly answering: number
+  /** Calls that the other side's instance of a service had in flight when it last said so; 0 if it never did. */
+  loadOf(service: string): number
   /**
    * Begins a call. `ended`: the caller sends no data. Never throws: what is wrong comes to `onError`, and never before
    * this has returned. A value that cannot be carried fails this call alone.

@@ -2,7 +2,8 @@ import { BusbarError, type ErrorRecord } from '../../contract/errors.ts'
 import { Calls } from './calls.ts'
 import { carryRecord, LiveChannel, uncarriable, type Line } from './channel.ts'
 import { callFrame, closeFrame, drainFrame, errorFrame, flags, frameTypes, pingFrame, pongFrame } from './frames.ts'
-import { maxCalls } from './limits.ts'
+import { maxCalls, maxServices } from './limits.ts'
+import { LoadReports } from './load-reports.ts'
 import type { Answerer, CallHead, Channel, ChannelHandler, Link } from './link.ts'
 import { Outbox } from './outbox.ts'
 import { type EndCode, type Packet, type Pipe, type PipeListener, ProtocolError } from './pipe.ts'
@@ -18,6 +19,8 @@ export interface LinkOptions {
   readonly silence?: number
   /** Calls in flight, of each side. Default: {@link maxCalls}. */
   readonly maxCalls?: number
+  /** Calls that this side's instance of a service has in flight, where the other side cannot see it by itself. */
+  readonly loadOf?: ((service: string) => number) | undefined
 }
 
 export function createLink(pipe: Pipe, options: LinkOptions): Link {
@@ -36,6 +39,9 @@ class LiveLink implements Link, Line, PipeListener {
   readonly #maxCalls: number
   readonly #settle: (reason: ErrorRecord) => void
   readonly #silence: Silence | undefined
+  readonly #reports: LoadReports | undefined
+  /** What the other side has reported. */
+  readonly #loads = new Map<string, number>()
   /** Those that this side has opened; their numbers are positive. */
   readonly #own = new Calls<LiveChannel>()
   /** Those of the other side; the negatives of its numbers. */
@@ -52,7 +58,8 @@ class LiveLink implements Link, Line, PipeListener {
     this.#pipe = pipe
     this.#answer = options.answer
     this.#maxCalls = options.maxCalls ?? maxCalls
-    this.outbox = new Outbox(pipe)
+    if (options.loadOf !== undefined) this.#reports = new LoadReports(options.loadOf)
+    this.outbox = new Outbox(pipe, this.#reports && (() => this.#reports!.take()))
     const { promise, resolve } = Promise.withResolvers<ErrorRecord>()
     this.closed = promise
     this.#settle = resolve
@@ -72,9 +79,13 @@ class LiveLink implements Link, Line, PipeListener {
     return this.#others.size
   }
 
+  loadOf(service: string): number {
+    return this.#loads.get(service) ?? 0
+  }
+
   open(head: CallHead, payload: unknown, ended: boolean, handler: ChannelHandler): Channel {
     const channel = new LiveChannel(this, this.#opened + 1, head, ended ? 'receiving' : 'both')
-    const carried = this.#refusal(channel) ?? carryInput(payload, channel.name)
+    const carried = this.#refusal(channel) ?? carryInput(payload, channel)
     if ('code' in carried) return refused(channel, carried, handler)
     channel.handler = handler
     this.#opened++
@@ -98,7 +109,9 @@ class LiveLink implements Link, Line, PipeListener {
   }
 
   over(channel: LiveChannel): void {
-    if ((channel.id > 0 ? this.#own : this.#others).delete(channel)) this.#blocked.delete(channel)
+    if (!(channel.id > 0 ? this.#own : this.#others).delete(channel)) return
+    this.#blocked.delete(channel)
+    if (channel.id < 0) this.#reports?.answered(channel.head.service)
   }
 
   waits(channel: LiveChannel): void {
@@ -176,6 +189,8 @@ class LiveLink implements Link, Line, PipeListener {
         return this.#onDraining()
       case frameTypes.close:
         return this.#end(recordAt(frame, 1, packet))
+      case frameTypes.load:
+        return this.#onLoad(frame)
       default:
         throw new ProtocolError(`sent a frame of type ${JSON.stringify(frame[0])}, which there is not`)
     }
@@ -212,6 +227,14 @@ class LiveLink implements Link, Line, PipeListener {
     return id < 0 ? this.#own.get(-id) : this.#others.get(-id)
   }
 
+  /** As many services as an app may have; a peer that names more of them is none. */
+  #onLoad(frame: Frame): void {
+    const service = frame[1]
+    if (typeof service !== 'string' || this.#loads.size > maxServices)
+      throw new ProtocolError('sent the load of no service')
+    this.#loads.set(service, countAt(frame, 2))
+  }
+
   #onDraining(): void {
     if (this.#state.is === 'open') this.#enter({ is: 'draining' })
   }
@@ -243,11 +266,11 @@ class LiveLink implements Link, Line, PipeListener {
   }
 }
 
-function carryInput(payload: unknown, name: string): Carried | ErrorRecord {
+function carryInput(payload: unknown, channel: LiveChannel): Carried | ErrorRecord {
   try {
     return carry(payload)
   } catch (error) {
-    return uncarriable(name, error)
+    return uncarriable(channel.name, error)
   }
 }
 

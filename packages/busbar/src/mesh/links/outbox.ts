@@ -8,6 +8,7 @@ import type { Carried } from './value.ts'
  */
 export class Outbox {
   readonly #pipe: Pipe
+  readonly #last: (() => readonly string[]) | undefined
   /** The packet that is being made. */
   #text = ''
   #bytes: Uint8Array[] = []
@@ -19,8 +20,10 @@ export class Outbox {
   #hasSent = false
   #isBehind = false
 
-  constructor(pipe: Pipe) {
+  /** `last`: frames that go with whatever goes out. */
+  constructor(pipe: Pipe, last?: () => readonly string[]) {
     this.#pipe = pipe
+    this.#last = last
   }
 
   /** The other end does not take what was sent: who can wait should. */
@@ -66,6 +69,7 @@ export class Outbox {
   }
 
   #seal(): void {
+    for (const frame of this.#last?.() ?? []) this.#text += `,${frame}`
     const packet = { text: `${this.#text}]`, bytes: this.#bytes }
     const size = this.#size
     this.#text = ''

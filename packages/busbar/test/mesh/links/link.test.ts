@@ -146,6 +146,19 @@ for (const way of ways) {
     })
   })
 
+  describe(`the load of a service, over ${way.name}`, () => {
+    it('is reported beside what was answered, by a side that is asked to', async () => {
+      let inFlight = 7
+      using pair = await linked(echo, { way, loadOf: () => inFlight-- })
+      assert.equal(pair.one.loadOf('shop'), 0)
+      await Promise.all([ask(pair.one, 1), ask(pair.one, 2)])
+      assert.equal(pair.one.loadOf('shop'), 7)
+      await ask(pair.one, 3)
+      assert.equal(pair.one.loadOf('shop'), 6)
+      assert.equal(pair.one.loadOf('other'), 0)
+    })
+  })
+
   describe(`backpressure, over ${way.name}`, () => {
     it('stops the writer after a window, and lets it go on when the reader has read', async () => {
       const callee = new Callee()
