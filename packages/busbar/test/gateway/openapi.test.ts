@@ -125,6 +125,30 @@ describe('the document of an app', () => {
   })
 })
 
+describe('the document of an app whose services run elsewhere', () => {
+  for (const run of ['thread', 'process'] as const)
+    it(`is the same: a ${run} each`, async () => {
+      const described = await loadApp(new URL('programs/described', import.meta.url).pathname, { env: {} })
+      const services = described.services.map((service) => ({ ...service, run }))
+      const app = await startApp(
+        { ...described, services },
+        { mode: 'start', log: () => {}, timing: { stale: 60_000 } },
+      )
+      try {
+        const url = new URL('/openapi.json', app.addresses[0]!.url)
+        const { paths } = (await (await fetch(url)).json()) as Document
+        assert.deepEqual(Object.keys(paths).toSorted(), [
+          '/api/catalog/featured',
+          '/api/products/{id}',
+          '/old/v1/things/{id}',
+          '/shop/baskets/{id}',
+        ])
+      } finally {
+        await app.stop()
+      }
+    })
+})
+
 const web = `require('node:http').createServer((req, res) => res.end('own ' + req.url)).listen(3000)`
 const typed = (http = ''): Files => ({
   'items/contract.ts': `import { fn, service } from 'busbar/contract'\nexport const items = service('items', { list: fn({ ${http} }) })`,
