@@ -5,6 +5,7 @@ import { BusbarError } from '../errors.ts'
 import type { ClientFunction } from '../client.ts'
 import type { Implementation } from '../implementation.ts'
 import type { Interceptor } from './interceptors.ts'
+import type { Schema } from '../schema.ts'
 import { HostedMethod, type Around } from './hosted-method.ts'
 
 export interface HostOptions {
@@ -21,6 +22,8 @@ export interface HostOptions {
   readonly interceptors?: readonly Interceptor[]
   /** How the implementation calls other services. */
   readonly client: ClientFunction
+  /** A quick way to see that a result is what its schema would make of it, where there is one. */
+  readonly exactness?: (schema: Schema) => ((value: unknown) => boolean) | undefined
   /** Runs the service's code in a context of its own, with nothing of the caller's. */
   readonly enter?: Enter
 }

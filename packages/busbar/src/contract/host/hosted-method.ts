@@ -34,6 +34,7 @@ export class HostedMethod {
   readonly #hasOutput: boolean
   readonly #checkInput: Check | undefined
   readonly #checkOutput: Check | undefined
+  readonly #isExact: ((value: unknown) => boolean) | undefined
 
   constructor(name: string, spec: Method, run: Run, around: Around) {
     const { service, options, endable } = around
@@ -54,6 +55,8 @@ export class HostedMethod {
     this.#hasOutput = spec.output !== undefined
     this.#checkInput = checkOf(spec.input)
     this.#checkOutput = checkOf(spec.output)
+    // What is copied anyway may as well be copied by the schema.
+    if (this.#checkOutput !== undefined && !options.clone) this.#isExact = options.exactness?.(spec.output!)
   }
 
   /** `checked`: whether schemas are asked; callers who may be trusted can go without. Throws nothing: it rejects. */
@@ -179,6 +182,7 @@ export class HostedMethod {
   #result(result: unknown, checked: boolean): unknown {
     if (!this.#hasOutput) return undefined
     if (!checked || this.#checkOutput === undefined) return this.#clones ? cloneValue(result) : result
+    if (this.#isExact?.(result) === true) return result
     const passed = this.#checkOutput(result)
     return passed instanceof Promise ? passed.then((later) => this.#passed(later)) : this.#passed(passed)
   }

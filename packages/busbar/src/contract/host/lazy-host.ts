@@ -4,32 +4,41 @@ import type { Log } from '../context.ts'
 import type { Implementation } from '../implementation.ts'
 import { localTransport } from '../local.ts'
 import type { Transport } from '../transport.ts'
-import { defaultMaxInFlight, startHost, type TypedHost } from './host.ts'
+import { defaultMaxInFlight, startHost, type HostOptions, type TypedHost } from './host.ts'
 
 export interface LazyOptions {
   readonly log: Log
   /** Services that it calls, in this very process. */
   readonly calls: readonly Implementation[]
+  readonly exactness?: HostOptions['exactness']
 }
 
 /** A service that is started by the first request for it, in whatever server it is mounted. */
 export class LazyHost {
   readonly #implementation: Implementation
-  readonly #log: Log
+  readonly #options: LazyOptions
   readonly #callees: Transport | undefined
   #starting: Promise<TypedHost> | undefined
 
-  constructor(implementation: Implementation, { log, calls }: LazyOptions) {
+  constructor(implementation: Implementation, options: LazyOptions) {
+    const { log, calls } = options
     this.#implementation = implementation
-    this.#log = log
+    this.#options = options
     if (calls.length > 0) this.#callees = localTransport(calls, client, { log })
   }
 
   /** Rejects, each time, with what the start threw. */
   get(): Promise<TypedHost> {
     const { name } = this.#implementation.contract
-    const options = { name, log: this.#log, clone: false, maxInFlight: defaultMaxInFlight, client: this.#client() }
-    return (this.#starting ??= startHost(this.#implementation, options))
+    const { log, exactness } = this.#options
+    return (this.#starting ??= startHost(this.#implementation, {
+      name,
+      log,
+      clone: false,
+      maxInFlight: defaultMaxInFlight,
+      client: this.#client(),
+      ...(exactness && { exactness }),
+    }))
   }
 
   /** Ends what is in flight. */

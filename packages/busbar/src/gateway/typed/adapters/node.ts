@@ -4,6 +4,7 @@ import { LazyHost } from '../../../contract/host/lazy-host.ts'
 import { defaultMaxInputSize } from '../../../contract/http/edge.ts'
 import type { Implementation } from '../../../contract/implementation.ts'
 import { documentPath } from '../describe.ts'
+import { exactnessOf } from '../exactness.ts'
 import { typedListener } from '../listener.ts'
 
 export interface AdapterOptions {
@@ -28,12 +29,14 @@ export interface NodeListener extends AsyncDisposable {
 export function nodeListener(implementation: Implementation, options: AdapterOptions = {}): NodeListener {
   const { maxInputSize = defaultMaxInputSize, cors = [], openapi = true, calls = [], log = console } = options
   const { name } = implementation.contract
-  const service = new LazyHost(implementation, { log, calls })
+  const service = new LazyHost(implementation, { log, calls, exactness: exactnessOf })
   const describes = openapi ? { path: documentPath, folder: process.cwd() } : undefined
-  let listener: Promise<RequestListener> | undefined
+  let listener: RequestListener | undefined
+  const listening = async (): Promise<RequestListener> =>
+    (listener ??= typedListener(await service.get(), { maxInputSize, cors, describes }))
   const serve = (req: IncomingMessage, res: ServerResponse): void => {
-    listener ??= service.get().then((host) => typedListener(host, { maxInputSize, cors, describes }))
-    void listener.then(
+    if (listener !== undefined) return listener(req, res)
+    void listening().then(
       (answer) => answer(req, res as never),
       (error: unknown) => {
         log.error(`${name} did not start: ${error instanceof Error ? error.stack : String(error)}`)
