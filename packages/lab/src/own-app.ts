@@ -89,7 +89,7 @@ function underBusbar(folder: string, path: string): Arm {
     launch: ({ port, workers }) => {
       const flags = `--host 127.0.0.1 --port ${port} --workers ${workers} --log-level error`.split(' ')
       return {
-        command: [process.execPath, bin, 'start', folder, ...flags],
+        command: [process.execPath, bin, 'start', folder, '--once', ...flags],
         cwd: folder,
         target: { address: `127.0.0.1:${port}`, path },
       }

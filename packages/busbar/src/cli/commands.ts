@@ -11,6 +11,8 @@ export interface Command {
   readonly flags: readonly Flag[]
   /** What stands behind it is another package's to read, flags and `--help` too. */
   readonly forwards?: true
+  /** It runs in a process inside of a small one that starts it again when it crashes (`keeper.ts`). */
+  readonly kept?: true
   /** Loaded only when it runs, so that `--help` stays quick. Resolves to the exit code. */
   readonly load: () => Promise<(context: Context) => Promise<number>>
 }
@@ -30,6 +32,7 @@ export interface Flags {
   readonly host?: string
   readonly 'log-level'?: LogLevel
   readonly json?: true
+  readonly once?: true
   readonly verbose?: true
   readonly help?: true
   readonly version?: true
@@ -74,7 +77,13 @@ export const commands: readonly Command[] = [
     description:
       'Runs the app of a folder (default: this one): what its busbar.config says, or its one program where there is ' +
       'no config. SIGINT, SIGTERM or SIGHUP stop it gracefully, a second one at once.',
-    flags: [...overrides, logLevel, ...common],
+    flags: [
+      ...overrides,
+      logLevel,
+      { name: 'once', summary: 'end when the process crashes, instead of starting again' },
+      ...common,
+    ],
+    kept: true,
     load: async () => (await import('./start.ts')).start,
   },
   {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { BusbarError } from '../contract/errors.ts'
 import { type Parts, loadParts } from './context.ts'
 import { helpText } from './help.ts'
+import { keep, wantsKeeper } from './keeper.ts'
 import { parseLine } from './parse.ts'
 import { printError } from './print-error.ts'
 import { type Output, type Terminal, print, processTerminal } from './terminal.ts'
@@ -34,7 +35,7 @@ export async function main(argv: readonly string[]): Promise<never> {
   // A config may be ESM whatever the package around it says; `busbar` reads it once, so there is nothing to warn of.
   silenceWarning('MODULE_TYPELESS_PACKAGE_JSON')
   const terminal = processTerminal()
-  const code = await runLine(argv, terminal)
+  const code = wantsKeeper(argv) ? await keep(terminal) : await runLine(argv, terminal)
   await Promise.all([terminal.out, terminal.err].map(({ stream }) => drained(stream)))
   // Not by itself: a thread that hangs in a system call would keep the process.
   process.exit(code)

@@ -3,6 +3,7 @@ import { BusbarError } from '../contract/errors.ts'
 import type { RunningApp } from '../supervisor/running.ts'
 import { announce } from './banner.ts'
 import type { Context } from './context.ts'
+import { tellKeeper } from './keeper.ts'
 import { type Session, openSession } from './session.ts'
 
 /** `busbar start`: runs the app until a signal stops it (0) or it fails (1). */
@@ -24,6 +25,7 @@ async function run(app: App, session: Session, { terminal }: Context): Promise<n
   const running = await session.startApp(app, 'start')
   if (running === undefined) return 0
   announce(running, { terminal, log: session.log, took: performance.now() - began })
+  tellKeeper()
   return untilEnd(running, session)
 }
 

@@ -33,7 +33,7 @@ const files = {
 class RunningApp implements AsyncDisposable {
   readonly folder = new TestFolder(files)
   readonly env = { XDG_RUNTIME_DIR: this.folder.at('run') }
-  readonly busbar = new BusbarProcess(['start', this.folder.path], { env: this.env })
+  readonly busbar = new BusbarProcess(['start', this.folder.path, '--once'], { env: this.env })
 
   ps(...args: string[]): Promise<Ended> {
     return BusbarProcess.run(['ps', this.folder.path, ...args], { env: this.env })
@@ -132,7 +132,7 @@ describe('busbar ps', () => {
 
   test('tells the runs of one app apart', async () => {
     await using app = new RunningApp()
-    await using second = new BusbarProcess(['start', app.folder.path], { env: app.env })
+    await using second = new BusbarProcess(['start', app.folder.path, '--once'], { env: app.env })
     await Promise.all([app.busbar.url(), second.url()])
     const { stdout } = await app.ps('--json')
     const { runs } = JSON.parse(stdout) as { runs: AppStatus[] }

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { BusbarProcess } from '../support/busbar-process.ts'
+import { TestFolder } from '../support/folder.ts'
+
+const files = {
+  'index.js': `
+    require('node:http').createServer((_, response) => response.end(String(process.pid))).listen(3000)
+    console.log('pid', process.pid)`,
+  'package.json': { name: 'only' },
+}
+
+const skip = process.platform === 'win32'
+
+test(
+  'an app whose whole process crashes is back at once, in the same outer process, and the reason is told',
+  { skip },
+  async () => {
+    using folder = new TestFolder(files)
+    await using busbar = new BusbarProcess(['start', folder.path, '--port', '0'])
+    const inner = Number(await textAt(await busbar.url()))
+    assert.notEqual(inner, busbar.child.pid)
+    const seen = busbar.events.length
+    process.kill(inner, 'SIGKILL')
+    await busbar.message('the whole process was ended by SIGKILL', seen)
+    const event = await busbar.event(({ addresses }) => addresses !== undefined, seen)
+    assert.notEqual(Number(await textAt((event['addresses'] as { url: string }[])[0]!.url)), inner)
+    busbar.child.kill('SIGTERM')
+    assert.deepEqual(await busbar.ended.then(({ code }) => code), 0)
+  },
+)
+
+test('with --once it ends instead', { skip }, async () => {
+  using folder = new TestFolder(files)
+  await using busbar = new BusbarProcess(['start', folder.path, '--port', '0', '--once'])
+  assert.equal(Number(await textAt(await busbar.url())), busbar.child.pid)
+  busbar.child.kill('SIGKILL')
+  assert.equal((await busbar.ended).signal, 'SIGKILL')
+})
+
+test('one that crashes before it serves does not start again', { skip }, async () => {
+  using folder = new TestFolder({ 'index.js': `console.log('pid', process.pid); setInterval(() => {}, 1000)` })
+  await using busbar = new BusbarProcess(['start', folder.path, '--port', '0'])
+  const { msg } = await busbar.message('pid ')
+  process.kill(Number(String(msg).slice(4)), 'SIGKILL')
+  const { code, stdout } = await busbar.ended
+  assert.equal(code, 1)
+  assert.match(stdout, /before it served/)
+})
+
+test('the app stops when the outer process is killed', { skip }, async () => {
+  using folder = new TestFolder(files)
+  await using busbar = new BusbarProcess(['start', folder.path, '--port', '0'])
+  const inner = Number(await textAt(await busbar.url()))
+  busbar.child.kill('SIGKILL')
+  // It still says so: both write to the same pipe, which closes when the last of them has ended.
+  const { stdout } = await busbar.ended
+  assert.match(stdout, /"msg":"stopped"/)
+  while (isAlive(inner)) await sleep(20)
+})
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+async function textAt(url: string): Promise<string> {
+  return await (await fetch(url, { headers: { connection: 'close' } })).text()
+}
