@@ -1,7 +1,7 @@
-import type { Transferable } from 'node:worker_threads'
 import { deadlines, type Expiring } from '../contract/deadlines.ts'
 import { BusbarError } from '../contract/errors.ts'
 import type { CancelReason } from './messages.ts'
+import type { Movable } from './movable.ts'
 
 export interface CallParts {
   readonly module: string
@@ -9,7 +9,7 @@ export interface CallParts {
   readonly timeout?: number | undefined
   readonly signal?: AbortSignal | undefined
   readonly priority?: number | undefined
-  readonly transfer?: readonly Transferable[] | undefined
+  readonly transfer?: readonly Movable[] | undefined
 }
 
 /** A task on its way, as its caller sees it: it settles once, and lets go of timer and signal then. */

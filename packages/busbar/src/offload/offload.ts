@@ -1,11 +1,12 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import { availableParallelism } from 'node:os'
-import type { Transferable } from 'node:worker_threads'
 import { BusbarError } from '../contract/errors.ts'
 import { prepareSegment } from '../shared/state/segment.ts'
 import { boundedTogether, unbounded } from './bound.ts'
 import { OffloadCall } from './call.ts'
 import { moduleOf } from './module.ts'
 import { Pool } from './pool.ts'
+import type { Movable } from './movable.ts'
 
 export interface OffloadOptions {
   /**
@@ -18,7 +19,7 @@ export interface OffloadOptions {
   /** The higher, the sooner; 0 without it. */
   readonly priority?: number | undefined
   /** Buffers of the input that are moved instead of copied: afterwards the caller has them no more. */
-  readonly transfer?: readonly Transferable[] | undefined
+  readonly transfer?: readonly Movable[] | undefined
 }
 
 export interface OffloadPoolOptions {

@@ -1,5 +1,5 @@
 import { extname } from 'node:path'
-import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
+import { MessageChannel, type MessagePort, type Transferable, Worker } from 'node:worker_threads'
 import { BusbarError } from '../contract/errors.ts'
 import type { OffloadCall } from './call.ts'
 import { exact } from './exact.ts'
@@ -133,7 +133,7 @@ export class PoolThread {
   }
 
   #say(message: ToThread, transfer: OffloadCall['parts']['transfer'] = []): void {
-    this.#port.postMessage(message, transfer)
+    this.#port.postMessage(message, transfer as readonly Transferable[])
   }
 }
 

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import { BusbarError } from '../contract/errors.ts'
 import type { Taking, ThreadLock } from '../shared/state/thread-lock.ts'
 import { placeOf } from './place.ts'

@@ -6,6 +6,7 @@ import type { FromThread, ThreadInit, ToThread } from '../messages.ts'
 import { toTaskErrorRecord } from '../task-error.ts'
 import { loadTask } from './load-task.ts'
 import { RunningTask } from './running-task.ts'
+import type { Movable } from '../movable.ts'
 
 const { port, flags } = workerData as ThreadInit
 let running: RunningTask | undefined
@@ -31,7 +32,7 @@ async function run({ id, module, input }: Extract<ToThread, { type: 'run' }>): P
   }
 }
 
-function reply(id: number, value: unknown, transferred: readonly Transferable[]): void {
+function reply(id: number, value: unknown, transferred: readonly Movable[]): void {
   try {
     say({ type: 'returned', id, value }, transferred)
   } catch (cause) {
@@ -44,6 +45,6 @@ function unreadable(cause: Error): BusbarError {
   return new BusbarError('TASK_INVALID', { message: `the input of a task cannot be read: ${cause.message}`, cause })
 }
 
-function say(message: FromThread, transferred: readonly Transferable[] = []): void {
-  port.postMessage(message, transferred)
+function say(message: FromThread, transferred: readonly Movable[] = []): void {
+  port.postMessage(message, transferred as readonly Transferable[])
 }

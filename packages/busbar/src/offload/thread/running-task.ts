@@ -1,6 +1,6 @@
-import type { Transferable } from 'node:worker_threads'
 import { BusbarError } from '../../contract/errors.ts'
 import { cancelReasons, flag } from '../messages.ts'
+import type { Movable } from '../movable.ts'
 
 /** What a task gets besides its input. */
 export interface TaskContext {
@@ -10,12 +10,12 @@ export interface TaskContext {
    */
   readonly signal: AbortSignal
   /** Returns `value`, and has these buffers moved with the result instead of copied: afterwards the thread has them no more. */
-  transfer<Value>(value: Value, buffers: readonly Transferable[]): Value
+  transfer<Value>(value: Value, buffers: readonly Movable[]): Value
 }
 
 export class RunningTask {
   readonly id: number
-  readonly transferred: Transferable[] = []
+  readonly transferred: Movable[] = []
   readonly context: TaskContext
   readonly #flags: Int32Array
   #controller: AbortController | undefined
