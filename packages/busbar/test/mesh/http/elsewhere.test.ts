@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { once } from 'node:events'
 import { get, type RequestListener } from 'node:http'
 import { describe, test } from 'node:test'
@@ -8,9 +9,12 @@ import type { Admission, RemoteEndpoint } from '../../../src/mesh/endpoint.ts'
 import { openExchange } from '../../../src/mesh/http/exchange.ts'
 import { startMesh } from '../../../src/mesh/mesh.ts'
 import { Router } from '../../../src/mesh/router.ts'
+import { currentScope } from '../../../src/mesh/scope.ts'
 import { TestEndpoint } from '../../support/endpoint.ts'
 import { open, requestOf, send, TestCall } from '../../support/exchange.ts'
 import { elsewhere } from '../../support/linked.ts'
+
+const maxHops = 5
 
 const died = { code: 'WORKER_DIED', message: 'worker 2 ended' } as const
 
@@ -28,7 +32,7 @@ class Elsewhere implements AsyncDisposable {
   }
 
   async mesh(): Promise<void> {
-    this.#stack.use(await startMesh({ router: this.router, maxHops: 5, meter: undefined }))
+    this.#stack.use(await startMesh({ router: this.router, maxHops, meter: undefined }))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -192,6 +196,39 @@ describe('a service with a limit', () => {
     await Promise.all(endings)
     assert.equal(admission.inside, 0)
     assert.equal(admission.waiting.length, 0)
+  })
+})
+
+describe('what a call to another worker inherits', () => {
+  test('a chain of calls is counted across workers, and stopped with 508', async () => {
+    await using app = new Elsewhere()
+    let called = 0
+    await app.add((_, response) => {
+      called++
+      void fetch('http://callee.internal/').then(({ status }) => response.writeHead(status).end())
+    })
+    await app.mesh()
+    assert.equal((await fetch('http://callee.internal/')).status, 508)
+    assert.equal(called, maxHops)
+  })
+
+  test('the program sees nothing of what its caller keeps, and the caller keeps it', async () => {
+    const stores = new AsyncLocalStorage<string>()
+    await using app = new Elsewhere()
+    const endpoint = await app.add((request, response) => {
+      request.on('end', () => response.end(`${stores.getStore()} ${JSON.stringify(currentScope())}`))
+      request.resume()
+    })
+    const seen: unknown[] = []
+    const { body } = await stores.run('the caller’s', async () => {
+      const call = open(endpoint, { method: 'POST', streamed: true })
+      call.on('head', () => seen.push(stores.getStore()))
+      call.on('chunk', () => seen.push(stores.getStore()))
+      call.exchange!.end()
+      return call.answer()
+    })
+    assert.equal(body, 'undefined {"service":"callee","hops":1}')
+    assert.deepEqual(seen, ['the caller’s', 'the caller’s'])
   })
 })
 
