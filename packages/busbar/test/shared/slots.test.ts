@@ -58,8 +58,7 @@ test('two threads that take and release never hold more than there are', async (
   const most = await Promise.all(
     [0, 1, 2].map(async (row) => {
       const worker = new Worker(code, { eval: true, workerData: { shape, memory: table.memory, held, row } })
-      const [message] = (await once(worker, 'message')) as [number]
-      await once(worker, 'exit')
+      const [[message]] = await Promise.all([once(worker, 'message') as Promise<[number]>, once(worker, 'exit')])
       return message
     }),
   )
