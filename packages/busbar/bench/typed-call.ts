@@ -67,7 +67,7 @@ async function byMesh(): Promise<typeof typed> {
   const enter: Endpoint['enter'] = (scope, run) => contexts.enterScope(scope, run)
   const parts = { name: 'bench', maxInFlight: 1000, client, enter: contexts.enter }
   const host = await startHost(implementation, { ...options, ...parts })
-  router.add({ service: 'bench', server: createServer(), typed: host, state: 'serving', enter })
+  router.add({ at: 'here', service: 'bench', server: createServer(), typed: host, state: 'serving', enter })
   offerTypedCalls({ router, maxHops: 16, validate: 'always' })
   return client(contract)
 }

@@ -62,6 +62,7 @@ export class LiveCall implements Context, Expiring {
   private settled = false
   private onEnd: EndListener | undefined = undefined
   private children: Set<LiveCall> | undefined = undefined
+  private answer: Promise<unknown> | undefined = undefined
 
   constructor(site: CallSite, origin: CallOrigin) {
     const { parent, timeout } = origin
@@ -115,8 +116,9 @@ export class LiveCall implements Context, Expiring {
   get signal(): AbortSignal {
     if (this.controller === undefined) {
       this.controller = new AbortController()
-      if (this.ended === undefined) this.site.endable.add(this)
-      else this.controller.abort(this.ended)
+      if (this.ended !== undefined) this.controller.abort(this.ended)
+      else if (!this.settled) this.site.endable.add(this)
+      if (this.answer !== undefined) this.settleWith(this.answer)
     }
     return this.controller.signal
   }
@@ -148,6 +150,12 @@ export class LiveCall implements Context, Expiring {
     if (this.limit !== undefined) deadlines.add(this)
     signal?.addEventListener('abort', this)
     if (this.parent !== undefined) (this.parent.children ??= new Set()).add(this)
+  }
+
+  /** Of a call that is not watched: when it is answered, and made a signal, that ends by nothing any more. */
+  answeredBy(answer: Promise<unknown>): void {
+    this.answer = answer
+    if (this.controller !== undefined) this.settleWith(answer)
   }
 
   /** Ends it for a caller who is gone. After the answer that is nothing, and most connections end then. */
@@ -193,6 +201,11 @@ export class LiveCall implements Context, Expiring {
     const { enter } = this.site
     if (enter === undefined) controller.abort(reason)
     else enter(this, () => controller.abort(reason), undefined, false)
+  }
+
+  private settleWith(answer: Promise<unknown>): void {
+    const settle = (): void => void this.settle()
+    answer.then(settle, settle)
   }
 
   private release(): void {

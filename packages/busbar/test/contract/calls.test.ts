@@ -78,6 +78,36 @@ describe('a client of an implementation in the same thread', () => {
     assert.equal((await call)[0]?.code, 'CALL_ABORTED')
   })
 
+  it('leaves the signal of an answered call alone, whatever becomes of the service', async () => {
+    const signals: AbortSignal[] = []
+    const local = client(
+      catalog,
+      catalog.implement({
+        featured: async (_, context) => {
+          signals.push(context.signal)
+          await Promise.resolve()
+          return []
+        },
+        product: async (_, context) => {
+          await Promise.resolve()
+          // Asked for when the call has long been under way.
+          signals.push(context.signal)
+          return shelf[0]!
+        },
+        async *count() {},
+        hang: () => undefined,
+      }),
+      { log: quiet },
+    )
+    await local.featured()
+    await local.product({ id: 1 })
+    await local[Symbol.asyncDispose]()
+    assert.deepEqual(
+      signals.map(({ aborted }) => aborted),
+      [false, false],
+    )
+  })
+
   it('is no promise', async () => {
     assert.equal(await (products as unknown), products)
   })

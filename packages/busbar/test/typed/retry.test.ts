@@ -29,6 +29,7 @@ class Shops {
   readonly here = new Router(['shop'])
   readonly done: { readonly worker: number; readonly input: unknown }[] = []
   readonly links: Link[] = []
+  readonly aborted: string[] = []
   readonly #callees: Link[] = []
   readonly #withdraw: Disposable
   /** Worker by worker, whether it answers at all. */
@@ -67,7 +68,8 @@ class Shops {
   }
 
   #implementation(worker: number) {
-    const act = async (input: unknown): Promise<unknown> => {
+    const act = async (input: unknown, { signal }: { signal: AbortSignal }): Promise<unknown> => {
+      signal.addEventListener('abort', () => this.aborted.push((signal.reason as { code: string }).code))
       this.done.push({ worker, input })
       this.#began?.()
       return this.hangs.has(worker) ? await new Promise(() => {}) : { worker, input }
@@ -76,9 +78,9 @@ class Shops {
       read: act,
       write: act,
       limited: act,
-      home: async (input) => ((await act(input)) as { worker: number }).worker,
-      async *ticks() {
-        await act('ticks')
+      home: async (input, context) => ((await act(input, context)) as { worker: number }).worker,
+      async *ticks(_, context) {
+        await act('ticks', context)
         yield worker
         await new Promise(() => {})
       },
@@ -170,6 +172,20 @@ describe('a call whose instance dies', () => {
     const answer = safe(client(shop).limited(1))
     shops.links[await shops.began()]!.close(died)
     assert.equal((await answer)[0]?.code, 'DEADLINE_EXCEEDED')
+  })
+})
+
+describe('a call whose caller is gone', () => {
+  it('aborts the signal of its method, though nobody set a limit', async () => {
+    using shops = new Shops()
+    await shops.open()
+    shops.hangs.add(0)
+    const answer = safe(client(shop).write('left alone'))
+    await shops.began()
+    shops.links[0]!.close({ code: 'CALL_ABORTED', message: 'the caller ends' })
+    assert.equal((await answer)[0]?.code, 'CALL_ABORTED')
+    while (shops.aborted.length === 0) await new Promise((resolve) => setImmediate(resolve))
+    assert.deepEqual(shops.aborted, ['CALL_ABORTED'])
   })
 })
 

@@ -78,7 +78,9 @@ export class HostedMethod {
     if (refusal !== undefined) return Promise.reject(refusal)
     around.began()
     if (call.endsEarly) return this.#race(input, call, checked)
-    return this.#enter(input, call, checked).then(this.#left, this.#failed)
+    const answer = this.#enter(input, call, checked).then(this.#left, this.#failed)
+    call.answeredBy(answer)
+    return answer
   }
 
   stream(input: unknown, call: LiveCall, checked: boolean): LiveStream {
