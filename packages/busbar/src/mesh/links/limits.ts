@@ -12,8 +12,11 @@ export const fullPacket = 256 * 1024
 /** Characters and bytes that may wait for a peer that is behind: new calls are refused then. */
 export const maxWaiting = 16 * 1024 * 1024
 
-/** Milliseconds after which a peer that says nothing, not even to a ping, is gone. */
-export const maxSilence = 15_000
+/**
+ * Milliseconds after which a peer that says nothing, not even to a ping, is gone. Longer than the supervisor waits for a
+ * worker that is stuck: whatever else is wrong between two processes of one machine is its affair.
+ */
+export const maxSilence = 45_000
 
 /** Bytes of one packet on a byte link, before and after the hello. */
 export const maxPacket = 256 * 1024 * 1024
