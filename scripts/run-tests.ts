@@ -29,8 +29,6 @@ async function runTests(): Promise<number> {
       `--import=${strays}`,
       `--test-concurrency=${availableParallelism()}`,
       '--test-timeout=300000',
-      // What a file left open has failed it by then, and must not hold up the rest.
-      '--test-force-exit',
       ...(process.env['CI'] === 'true' ? ['--test-reporter=spec'] : []),
       ...flags,
       ...files,
