@@ -5,7 +5,7 @@ import { request, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
 import { BusbarError } from '../../src/contract/errors.ts'
-import type { AppStatus } from '../../src/observe/status.ts'
+import type { AppStatus, WorkerFigures } from '../../src/observe/status.ts'
 import { askStatus } from '../../src/supervisor/admin-client.ts'
 import { claimSocket, findSockets, runtimeFolder } from '../../src/supervisor/admin-socket.ts'
 import { pollUntil, TestApp } from '../support/app.ts'
@@ -159,6 +159,19 @@ describe('figures', () => {
     assert.equal(instances.find((one) => one.worker === worker.worker)!.inFlight, 1)
     assert.equal((await connection.answer())?.status, 200)
     await pollUntil(() => !blocked())
+  })
+
+  test('show a process that was stopped by a signal, and what the system says of it', async () => {
+    await using app = await TestApp.start({ services: { web: any, any: { file: any, run: 'process' } } })
+    const process_ = (): WorkerFigures => app.running.status().workers.find(({ kind }) => kind === 'process')!
+    const { pid } = process_()
+    assert.ok(pid !== null && pid !== process.pid)
+    process.kill(pid, 'SIGSTOP')
+    await pollUntil(() => process_().state === 'blocked')
+    assert.ok(process_().memory! > 10_000_000)
+    assert.ok(process_().cpuTime! > 0)
+    process.kill(pid, 'SIGCONT')
+    await pollUntil(() => process_().state === 'serving')
   })
 
   test('say why a worker died, and go on counting', async () => {

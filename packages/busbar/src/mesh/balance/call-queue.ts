@@ -2,7 +2,7 @@ import { BusbarError } from '../../contract/errors.ts'
 
 /** A call that waits for room. */
 interface Waiting {
-  /** True when it got it. */
+  /** True when it got it. Throws where there will be none. */
   readonly admit: () => boolean
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
@@ -26,8 +26,8 @@ export class CallQueue {
   }
 
   /**
-   * Resolves when {@link serve} could `admit` it. `deadline`: milliseconds from now; rejects with DEADLINE_EXCEEDED, or with
-   * the signal's reason.
+   * Resolves when {@link serve} could `admit` it. `deadline`: milliseconds from now; rejects with DEADLINE_EXCEEDED, with the
+   * signal's reason, or with what `admit` threw.
    */
   wait(admit: () => boolean, deadline: number | undefined, signal: AbortSignal | undefined): Promise<void> {
     if (signal?.aborted === true) return Promise.reject(signal.reason)
@@ -49,8 +49,12 @@ export class CallQueue {
   /** Admits in order until there is no room for one. */
   serve(): void {
     for (const one of this.#waiting) {
-      if (!one.admit()) return
-      this.#leave(one, one.resolve)
+      try {
+        if (!one.admit()) return
+        this.#leave(one, one.resolve)
+      } catch (error) {
+        this.#leave(one, () => one.reject(error))
+      }
     }
   }
 

@@ -1,3 +1,4 @@
+import { BusbarError } from '../../contract/errors.ts'
 import type { InstanceTable } from '../../shared/instances.ts'
 import type { Slots } from '../../shared/slots.ts'
 import type { RemoteEndpoint } from '../endpoint.ts'
@@ -52,8 +53,9 @@ export class LimitedService {
   }
 
   /**
-   * Takes a slot: at once, or when there is one. `candidates` is asked anew each time, the best first. Throws or rejects with
-   * RESOURCE_EXHAUSTED where too many wait, with DEADLINE_EXCEEDED, or with the signal's reason.
+   * Takes a slot: at once, or when there is one. `candidates` is asked anew each time. Throws or rejects with
+   * RESOURCE_EXHAUSTED where too many wait, with SERVICE_UNAVAILABLE when no instance is left, with DEADLINE_EXCEEDED, or
+   * with the signal's reason.
    */
   take(
     candidates: () => readonly Instance[],
@@ -62,7 +64,9 @@ export class LimitedService {
     signal: AbortSignal | undefined,
   ): void | Promise<void> {
     const admit = (): boolean => {
-      const place = this.#takeAny(candidates())
+      const instances = candidates()
+      if (instances.length === 0) throw this.#gone()
+      const place = this.#takeAny(instances)
       if (place !== undefined) taken(place)
       return place !== undefined
     }
@@ -107,6 +111,12 @@ export class LimitedService {
     if (waiting < queue) return
     table.at(row, service).countShed()
     throw exhausted(service, waiting)
+  }
+
+  /** As for a service without a limit: nobody waits for an instance that may never come. */
+  #gone(): BusbarError {
+    const { service } = this.#parts
+    return new BusbarError('SERVICE_UNAVAILABLE', { message: `no instance of service ${service} is left`, service })
   }
 
   #waitingInAll(): number {

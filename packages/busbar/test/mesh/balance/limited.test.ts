@@ -120,6 +120,16 @@ describe('a service with a limit', () => {
     assert.notEqual(second.index(), 0)
   })
 
+  test('a call that waits is refused when the last instance is gone, as any call is then', async () => {
+    const { table, callers, instances } = appOf()
+    call(callers[0]!)
+    call(callers[0]!)
+    const waiting = call(callers[0]!)
+    for (const instance of instances) callers[0]!.removeRemote(instance)
+    await assert.rejects(Promise.resolve(waiting.entered), { code: 'SERVICE_UNAVAILABLE' })
+    assert.equal(table.at(2, 'render').waiting, 0)
+  })
+
   test('a second try goes elsewhere', async () => {
     const { callers } = appOf()
     const [router] = callers
