@@ -1,5 +1,6 @@
 import { constants } from 'node:os'
 import { BusbarError } from '../contract/errors.ts'
+import type { LocalEndpoint } from './endpoint.ts'
 import type { Router, ServiceState } from './router.ts'
 
 /** What a client gets that calls a service of which no instance serves: what a closed port would give it. */
@@ -20,6 +21,11 @@ const reasons: Readonly<Record<ServiceState, (service: string) => string>> = {
 
 export function reasonUnreachable(router: Router, service: string): string {
   return reasons[router.stateOf(service)](service)
+}
+
+/** Whether a call that came over a link is taken: whoever sent it may not have heard yet that the instance stops. */
+export function takesCalls(endpoint: LocalEndpoint | undefined): endpoint is LocalEndpoint {
+  return endpoint !== undefined && endpoint.state !== 'stopped' && endpoint.server.listening
 }
 
 /** Clients know the code: they retry, or report it, as they would for a server that is down. */

@@ -1,7 +1,7 @@
 import { BusbarError } from '../../contract/errors.ts'
 import type { Answerer } from '../links/link.ts'
 import type { HttpMesh } from '../mesh.ts'
-import { reasonUnreachable } from '../refusals.ts'
+import { reasonUnreachable, takesCalls } from '../refusals.ts'
 import type { ConnectionValue } from './call.ts'
 import { FarEnd, left } from './far-end.ts'
 import { openServerEnd } from './serve.ts'
@@ -11,7 +11,7 @@ import { loopback } from './socket.ts'
 export function answerConnections(mesh: HttpMesh): Answerer {
   return ({ service, hops }, payload, _ended, channel) => {
     const endpoint = mesh.router.local(service)
-    if (endpoint?.state !== 'serving' || !isConnectionValue(payload)) {
+    if (!takesCalls(endpoint) || !isConnectionValue(payload)) {
       const message = reasonUnreachable(mesh.router, service)
       channel.fail(new BusbarError('SERVICE_UNAVAILABLE', { message, service }).toRecord(), true)
       return {}

@@ -10,7 +10,7 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Socket } from 'node:net'
-import { constants } from 'node:os'
+import { closedBeforeConnection, socketError } from './errors.ts'
 import { carry, internals, type Carrier, type Done, type SocketAddress } from './socket.ts'
 
 /** The largest piece that is pushed at once, as the largest read of Node's own sockets. */
@@ -291,15 +291,4 @@ function endReading(socket: Socket): void {
 
 function turn(end: End): void {
   end.turn()
-}
-
-function socketError(syscall: 'read' | 'write', code: 'ECONNRESET' | 'EPIPE'): NodeJS.ErrnoException {
-  return Object.assign(new Error(`${syscall} ${code}`), { code, errno: -constants.errno[code], syscall })
-}
-
-/** What Node says to a write that waits for a connection which then never came. */
-function closedBeforeConnection(): Error {
-  return Object.assign(new Error('Socket closed before the connection was established'), {
-    code: 'ERR_SOCKET_CLOSED_BEFORE_CONNECTION',
-  })
 }

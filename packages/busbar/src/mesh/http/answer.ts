@@ -2,7 +2,7 @@ import { BusbarError } from '../../contract/errors.ts'
 import type { LocalEndpoint } from '../endpoint.ts'
 import type { Answerer, CallHead } from '../links/link.ts'
 import type { HttpMesh } from '../mesh.ts'
-import { reasonUnreachable } from '../refusals.ts'
+import { reasonUnreachable, takesCalls } from '../refusals.ts'
 import { openByBytes } from './by-bytes.ts'
 import { canExchange, openExchange, type ExchangeRequest } from './exchange.ts'
 import { AnswerSender } from './link/answer-sender.ts'
@@ -17,31 +17,24 @@ export function answerRequests(mesh: HttpMesh): Answerer {
   return (head, payload, ended, channel) => {
     const { service, hops } = head
     const endpoint = mesh.router.local(service)
-    const refusal = refusalOf(mesh, endpoint, head, payload)
-    if (refusal !== undefined) {
-      channel.fail(refusal.toRecord(), true)
+    if (!takesCalls(endpoint) || !isRequestValue(payload)) {
+      channel.fail(refusalOf(mesh, service, endpoint).toRecord(), true)
       return {}
     }
     const sender = new AnswerSender(service, channel)
-    const request = requestOf(head, payload as RequestValue, ended)
-    const exchange = canExchange(endpoint!, request)
-      ? openExchange(endpoint!, request, { service, hops }, sender)
-      : openByBytes(mesh, endpoint!, request, { service, hops }, sender)
+    const request = requestOf(head, payload, ended)
+    const exchange = canExchange(endpoint, request)
+      ? openExchange(endpoint, request, { service, hops }, sender)
+      : openByBytes(mesh, endpoint, request, { service, hops }, sender)
     const receiver = new RequestReceiver(service, channel, exchange, sender)
     sender.serve(exchange, ended ? undefined : receiver)
     return receiver
   }
 }
 
-function refusalOf(
-  { router }: HttpMesh,
-  endpoint: LocalEndpoint | undefined,
-  { service }: CallHead,
-  payload: unknown,
-): BusbarError | undefined {
-  if (endpoint === undefined || endpoint.state === 'stopped')
-    return new BusbarError('SERVICE_UNAVAILABLE', { message: reasonUnreachable(router, service), service })
-  return isRequestValue(payload) ? undefined : malformed('the request', service)
+function refusalOf({ router }: HttpMesh, service: string, endpoint: LocalEndpoint | undefined): BusbarError {
+  if (takesCalls(endpoint)) return malformed('the request', service)
+  return new BusbarError('SERVICE_UNAVAILABLE', { message: reasonUnreachable(router, service), service })
 }
 
 function requestOf(
