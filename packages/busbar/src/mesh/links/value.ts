@@ -41,13 +41,17 @@ export function carry(value: unknown): Carried {
 /** As {@link carry}, but bytes as a whole are taken over and not copied, where they have a buffer of their own. */
 export function carryOver(value: unknown): Carried {
   if (!(value instanceof Uint8Array) || value.byteLength > maxValue) return carry(value)
-  const isExact = value.byteLength === value.buffer.byteLength && value.buffer instanceof ArrayBuffer
-  return new Carried('{"$bytes":0}', true, [isExact ? toPlainBytes(value) : new Uint8Array(value)])
+  return new Carried('{"$bytes":0}', true, [isWhole(value) ? toPlainBytes(value) : new Uint8Array(value)])
 }
 
 /** `bytes`: those of the packet from `base` on. Throws {@link Uncarriable} for what no peer may send. */
 export function uncarry(json: unknown, bytes: readonly Uint8Array[], base: number): unknown {
   return fromTagged(json, base === 0 ? bytes : bytes.slice(base))
+}
+
+/** All of a buffer that may be handed over. */
+function isWhole({ buffer, byteLength }: Uint8Array): boolean {
+  return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength && !buffer.detached
 }
 
 /** A Buffer is one only where it was made. */

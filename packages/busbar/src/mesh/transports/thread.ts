@@ -57,7 +57,12 @@ class ThreadPipe implements Pipe {
       this.#underWay += byteLength
       if (byteLength >= transferFrom) handedOver.push(buffer as ArrayBuffer)
     }
-    this.#port.postMessage([text, ...bytes], handedOver)
+    try {
+      this.#port.postMessage([text, ...bytes], handedOver)
+    } catch {
+      // Somebody gave the same buffer twice: one mistake must not take along what else is in the packet.
+      this.#port.postMessage([text, ...bytes.map((part) => new Uint8Array(part))])
+    }
   }
 
   #told(taken: number, listener: PipeListener): void {

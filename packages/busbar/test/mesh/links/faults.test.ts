@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { maxWaiting } from '../../../src/mesh/links/limits.ts'
+import { MessageChannel } from 'node:worker_threads'
+import { maxUnderWay, maxWaiting } from '../../../src/mesh/links/limits.ts'
 import type { Answerer } from '../../../src/mesh/links/link.ts'
+import { createLink } from '../../../src/mesh/links/live-link.ts'
+import { threadPipe } from '../../../src/mesh/transports/thread.ts'
 import { ask, Callee, echo, head, Heard, refuse } from '../../support/links.ts'
 import { BadWire } from '../../support/bad-wire.ts'
 import { Chance } from '../../support/chance.ts'
@@ -103,6 +106,21 @@ describe('a peer that stops reading', () => {
       assert.equal(await call.over, undefined)
       assert.deepEqual(call.events, [['reply', megabyte]])
     }
+  })
+
+  it('is sent as little when it is a thread', async () => {
+    const { port1, port2 } = new MessageChannel()
+    const link = createLink(threadPipe(port1), { peer: 2, answer: refuse })
+    let taken = 0
+    let refused = false
+    while (!refused && taken < 100) {
+      link.open(head, 'x'.repeat(megabyte), true, { onError: () => (refused = true) })
+      await new Promise((resolve) => setImmediate(resolve))
+      if (!refused) taken++
+    }
+    assert.ok(taken <= (maxWaiting + maxUnderWay) / megabyte + 2, `${taken} MiB were taken`)
+    link.close({ code: 'CALL_ABORTED', message: 'the test is over' })
+    port2.close()
   })
 
   it('stops the writer of a stream, who goes on when it reads again', async () => {

@@ -79,6 +79,27 @@ for (const way of ways) {
       assert.deepEqual(await answer, { list: [1], bytes: new Uint8Array([1]) })
     })
 
+    it('gives bytes buffers of their own, whatever they were a part of', async () => {
+      const callee = new Callee()
+      using pair = await linked(callee.answer, { way })
+      const channel = pair.one.open({ ...head, kind: 'http' }, { body: Buffer.from('in a pool') }, false, {})
+      const { payload, heard } = await callee.call()
+      const whole = new Uint8Array(5000).fill(1)
+      for (const bytes of [Buffer.from('abc'), whole, whole, new Uint8Array(8000).subarray(10, 5000)])
+        channel.data(bytes)
+      await heard.until(4)
+      const { body } = payload as { body: Uint8Array }
+      assert.deepEqual([body.byteLength, body.buffer.byteLength], [9, 9])
+      const sizes = heard.values.map((value) =>
+        [value as Uint8Array].map((one) => [one.byteLength, one.buffer.byteLength]),
+      )
+      assert.deepEqual(
+        sizes.flat(),
+        [3, 5000, 5000, 4990].map((size) => [size, size]),
+      )
+      assert.deepEqual(heard.values[0], new Uint8Array([97, 98, 99]))
+    })
+
     it('fails alone when its value is nothing that a call carries', async () => {
       using pair = await linked(echo, { way })
       const good = ask(pair.one, 1)

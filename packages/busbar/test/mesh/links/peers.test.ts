@@ -75,6 +75,19 @@ describe('peers', () => {
     }
   })
 
+  it('that are called much before the link is there get all of it', async () => {
+    await using place = await folder()
+    const path = join(place.path, 'link')
+    await using dialling = new Worker(2)
+    await using dialled = new Worker(1, echo, path)
+    dialled.peers.join(spec(2, { by: 'accept' }, [shop]))
+    const texts = Array.from({ length: 12 }, (_, at) => String(at).repeat(500_000))
+    const answers = Promise.all(texts.map((text) => ask(dialled.shop!, text)))
+    await dialled.peers.listen()
+    dialling.peers.join(spec(1, { by: 'unix', path }))
+    assert.deepEqual(await answers, texts)
+  })
+
   it('that drain get no new calls, finish theirs and may call themselves', async () => {
     const callee = new Callee()
     await using one = new Worker(1)
