@@ -9,7 +9,7 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RestartPolicy } from '../supervisor/restarts.ts'
 import { defaultTiming, restartLimit } from '../supervisor/timing.ts'
-import { parseLine } from './parse.ts'
+import type { Command, Flags } from './commands.ts'
 import type { Terminal } from './terminal.ts'
 
 /** Tells the inner process what it is; it takes it away, since a program of the app may be a `busbar start` of its own. */
@@ -18,15 +18,10 @@ const serving = 'busbar serves'
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** Whether this process is to be the outer one. Windows has no signals that could be passed on. */
-export function wantsKeeper(argv: readonly string[]): boolean {
+/** Whether this process is to be the outer one of the command. Windows has no signals that could be passed on. */
+export function wantsKeeper({ command, flags }: { command: Command | undefined; flags: Flags }): boolean {
   if (process.platform === 'win32' || isKept()) return false
-  try {
-    const { command, flags } = parseLine(argv)
-    return command?.kept === true && !flags.once && !flags.help && !flags.version
-  } catch {
-    return false
-  }
+  return command?.kept === true && !flags.once && !flags.help && !flags.version
 }
 
 /** In the inner process: the app serves, so that an end from now on is worth a new start. Without an outer one, nothing. */
@@ -46,7 +41,8 @@ function isKept(): boolean {
 export async function keep(terminal: Terminal): Promise<number> {
   const policy = new RestartPolicy(defaultTiming, true)
   const life = new Life()
-  using _signals = forward(life)
+  // For good: one that comes while this process ends must not change how.
+  for (const signal of signals) process.on(signal, () => life.stop(signal))
   for (;;) {
     const { code, signal } = await life.begin()
     if (signal === null) return code ?? 1
@@ -84,18 +80,9 @@ class Life {
   }
 }
 
-function forward(life: Life): Disposable {
-  const handlers = signals.map((signal) => [signal, () => life.stop(signal)] as const)
-  for (const [signal, handler] of handlers) process.on(signal, handler)
-  return {
-    [Symbol.dispose]: () => {
-      for (const [signal, handler] of handlers) process.off(signal, handler)
-    },
-  }
-}
-
-/** Its end becomes this one's; where that is not to be had, the code that a shell would tell. */
+/** Its end becomes this one's; where that is not to be had, the code of a failure. */
 async function endLike(signal: NodeJS.Signals): Promise<number> {
+  process.removeAllListeners(signal)
   process.kill(process.pid, signal)
   await sleep(1000)
   return 1

@@ -35,10 +35,19 @@ export async function main(argv: readonly string[]): Promise<never> {
   // A config may be ESM whatever the package around it says; `busbar` reads it once, so there is nothing to warn of.
   silenceWarning('MODULE_TYPELESS_PACKAGE_JSON')
   const terminal = processTerminal()
-  const code = wantsKeeper(argv) ? await keep(terminal) : await runLine(argv, terminal)
+  const code = isForKeeper(argv) ? await keep(terminal) : await runLine(argv, terminal)
   await Promise.all([terminal.out, terminal.err].map(({ stream }) => drained(stream)))
   // Not by itself: a thread that hangs in a system call would keep the process.
   process.exit(code)
+}
+
+/** A line that is wrong is told so by whoever runs it. */
+function isForKeeper(argv: readonly string[]): boolean {
+  try {
+    return wantsKeeper(parseLine(argv))
+  } catch {
+    return false
+  }
 }
 
 export function version(): string {
