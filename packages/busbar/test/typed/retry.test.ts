@@ -166,6 +166,19 @@ describe('a call whose instance dies', () => {
     assert.deepEqual(await client(shop).write('after'), { worker: third, input: 'after' })
   })
 
+  it('is made elsewhere as a stream, too, when nobody had begun with it', async () => {
+    await two()
+    shops.drain(0)
+    // One of them goes to each, since neither caller knows yet.
+    const streams = [client(shop).ticks(), client(shop).ticks()]
+    const first = await Promise.all(streams.map((stream) => stream.next()))
+    assert.deepEqual(
+      first.map(({ value }) => value),
+      [1, 1],
+    )
+    for (const stream of streams) await stream.return?.()
+  })
+
   it('keeps its limit when it is made elsewhere', async () => {
     await two()
     shops.hangs.add(0).add(1)

@@ -13,7 +13,7 @@ export interface Elsewhere {
 }
 
 /** With these an instance that was never reached says so, or the link to it. */
-const unreached: ReadonlySet<ErrorCode> = new Set(['SERVICE_UNAVAILABLE', 'LINK_LOST', 'WORKER_DIED'])
+export const unreached: ReadonlySet<ErrorCode> = new Set(['SERVICE_UNAVAILABLE', 'LINK_LOST', 'WORKER_DIED'])
 
 /**
  * A call that another worker answers. Where its instance is gone it is made once more elsewhere, if that cannot do
@@ -108,7 +108,11 @@ export class RemoteCall implements ChannelHandler {
 
   #another(): RemoteEndpoint | Promise<unknown> | undefined {
     const origin = { ...this.#origin, timeout: this.#timeLeft }
-    return this.#elsewhere.elsewhere(this.#endpoint, this.#value, origin)
+    try {
+      return this.#elsewhere.elsewhere(this.#endpoint, this.#value, origin)
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
 
   /** An instance in this thread answers it; the limits of the call hold there too. */

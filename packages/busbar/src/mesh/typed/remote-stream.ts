@@ -3,6 +3,7 @@ import type { BusbarError, ErrorRecord } from '../../contract/errors.ts'
 import type { RemoteEndpoint } from '../endpoint.ts'
 import type { Channel, ChannelHandler } from '../links/link.ts'
 import type { Carried } from '../links/value.ts'
+import { unreached } from './remote-call.ts'
 import type { RemoteMethod } from './remote-method.ts'
 import { toWire } from './wire.ts'
 
@@ -16,22 +17,33 @@ type State =
 
 const done = { done: true, value: undefined } as const
 
-/** A stream that another worker makes, as its caller reads it. What has come and is not read yet is at most a window. */
+/** Another instance than the one that was asked. */
+export type Another = (not: RemoteEndpoint) => RemoteEndpoint | undefined
+
+/**
+ * A stream that another worker makes, as its caller reads it. What has come and is not read yet is at most a window. It is
+ * opened once more, elsewhere, only where nobody had begun with it.
+ */
 export class RemoteStream implements AsyncIterator<unknown, undefined>, ChannelHandler {
   readonly #method: RemoteMethod
   readonly #call: LiveCall | undefined
-  readonly #channel: Channel | undefined
+  readonly #open: (endpoint: RemoteEndpoint) => Channel
+  #another: Another | undefined
+  #endpoint: RemoteEndpoint
+  #channel: Channel | undefined
   readonly #values: unknown[] = []
   #state: State = { is: 'open' }
   /** Those who asked for values that have not come. */
   readonly #waiting: PromiseWithResolvers<Step>[] = []
 
-  constructor(method: RemoteMethod, origin: CallOrigin, input: Carried, { link }: RemoteEndpoint) {
+  constructor(method: RemoteMethod, origin: CallOrigin, input: Carried, endpoint: RemoteEndpoint, another: Another) {
     this.#method = method
+    this.#endpoint = endpoint
+    this.#another = another
     this.#call = method.open(origin)
+    this.#open = ({ link }) => link.open(method.head('stream', this.#call, origin), input.copy(), true, this)
     this.#call?.watch((reason) => this.#ended(reason))
-    if (this.#call?.hasEnded === undefined)
-      this.#channel = link.open(method.head('stream', this.#call, origin), input, true, this)
+    if (this.#call?.hasEnded === undefined) this.#channel = this.#open(endpoint)
   }
 
   next(): Promise<Step> {
@@ -63,7 +75,14 @@ export class RemoteStream implements AsyncIterator<unknown, undefined>, ChannelH
     this.#settle(undefined)
   }
 
-  onError(error: ErrorRecord): void {
+  onError(error: ErrorRecord, untouched: boolean): void {
+    const next = untouched && unreached.has(error.code) ? this.#another?.(this.#endpoint) : undefined
+    this.#another = undefined
+    if (next !== undefined && this.#state.is === 'open') {
+      this.#endpoint = next
+      this.#channel = this.#open(next)
+      return
+    }
     this.#settle(this.#method.toError(error))
   }
 

@@ -103,15 +103,20 @@ class MeshMethod implements Elsewhere {
 
   stream(input: unknown, origin: CallOrigin): AsyncIterator<unknown> {
     const endpoint = this.#find(input)
-    if (endpoint.at === 'link') return new RemoteStream(this.#remote, origin, this.#remote.carry(input), endpoint)
-    const hosted = this.#local(endpoint)
-    return hosted.stream(input, hosted.open(origin), this.#checked)
+    if (endpoint.at === 'here') {
+      const hosted = this.#local(endpoint)
+      return hosted.stream(input, hosted.open(origin), this.#checked)
+    }
+    const another = (not: RemoteEndpoint): RemoteEndpoint | undefined => {
+      const next = this.#other(not, input)
+      return next?.at === 'link' ? next : undefined
+    }
+    return new RemoteStream(this.#remote, origin, this.#remote.carry(input), endpoint, another)
   }
 
   elsewhere(not: RemoteEndpoint, input: unknown, origin: CallOrigin): ReturnType<Elsewhere['elsewhere']> {
-    const next = this.#mesh.router.find(this.service, { not, key: this.#keyOf(input) })
-    if (next?.at === 'here') return this.#local(next).call(input, origin, this.#checked)
-    return next?.at === 'link' && isTyped(next) ? next : undefined
+    const next = this.#other(not, input)
+    return next?.at === 'here' ? this.#local(next).call(input, origin, this.#checked) : next
   }
 
   /** What a call inherits from the code that makes it. */
@@ -136,6 +141,11 @@ class MeshMethod implements Elsewhere {
     if (endpoint === undefined) throw notServing(router, this.service)
     if (endpoint.at === 'tcp' || !isTyped(endpoint)) throw notTyped(this.service)
     return endpoint
+  }
+
+  #other(not: RemoteEndpoint, input: unknown): LocalEndpoint | RemoteEndpoint | undefined {
+    const next = this.#mesh.router.find(this.service, { not, key: this.#keyOf(input) })
+    return next !== undefined && next.at !== 'tcp' && isTyped(next) ? next : undefined
   }
 
   #local({ typed }: LocalEndpoint): HostedMethod {
