@@ -7,7 +7,7 @@ import { createServer } from 'node:http'
 import type { RequestListener, Server } from 'node:http'
 import express from 'express'
 import fastify from 'fastify'
-import type { Endpoint } from '../src/mesh/endpoint.ts'
+import type { LocalEndpoint } from '../src/mesh/endpoint.ts'
 import { canExchange, openExchange } from '../src/mesh/http/exchange.ts'
 import type { ExchangeHandler, ExchangeRequest, ResponseHead } from '../src/mesh/http/exchange.ts'
 import { listenVirtually } from '../src/mesh/listener.ts'
@@ -89,7 +89,8 @@ async function measure(arm: Arm): Promise<void> {
   listenVirtually(server, { address: '127.0.0.1', family: 'IPv4', port: 3000 })
   await new Promise((resolve) => server.once('listening', resolve))
   const snapshot = AsyncLocalStorage.snapshot()
-  const endpoint: Endpoint = {
+  const endpoint: LocalEndpoint = {
+    at: 'here',
     service: 'callee',
     server,
     state: 'serving',
@@ -107,7 +108,7 @@ async function measure(arm: Arm): Promise<void> {
   server.close()
 }
 
-function run(endpoint: Endpoint, arm: Arm, calls: number): Promise<void> {
+function run(endpoint: LocalEndpoint, arm: Arm, calls: number): Promise<void> {
   return new Promise((resolve, reject) => {
     let begun = 0
     let done = 0
