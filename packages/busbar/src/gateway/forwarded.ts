@@ -10,19 +10,24 @@ import type { TLSSocket } from 'node:tls'
 export function stateForwarded(req: IncomingMessage, prefix: string): void {
   if (claimsForwarded(req.rawHeaders)) dropClaims(req)
   const socket = req.socket as Socket & Partial<TLSSocket>
-  state(req, 'x-forwarded-for', socket.remoteAddress ?? 'unknown')
-  state(req, 'x-forwarded-proto', socket.encrypted === true ? 'https' : 'http')
-  if (req.headers.host !== undefined) state(req, 'x-forwarded-host', req.headers.host)
-  if (prefix !== '') state(req, 'x-forwarded-prefix', prefix)
+  const { headers, rawHeaders } = req
+  const { host } = headers
+  const client = socket.remoteAddress ?? 'unknown'
+  const protocol = socket.encrypted === true ? 'https' : 'http'
+  // Node has made `headers` already, so both views are written; each by its own name, which V8 does faster than by a variable.
+  headers['x-forwarded-for'] = client
+  headers['x-forwarded-proto'] = protocol
+  rawHeaders.push('x-forwarded-for', client, 'x-forwarded-proto', protocol)
+  if (host !== undefined) {
+    headers['x-forwarded-host'] = host
+    rawHeaders.push('x-forwarded-host', host)
+  }
+  if (prefix === '') return
+  headers['x-forwarded-prefix'] = prefix
+  rawHeaders.push('x-forwarded-prefix', prefix)
 }
 
 const claim = /^(?:x-forwarded-.*|forwarded|x-real-ip)$/i
-
-/** Node has made `headers` already, so both views are written. */
-function state(req: IncomingMessage, name: string, value: string): void {
-  req.headers[name] = value
-  req.rawHeaders.push(name, value)
-}
 
 /** By the first letter, then by the name: most requests carry no header that begins with x or f. */
 function claimsForwarded(raw: readonly string[]): boolean {
