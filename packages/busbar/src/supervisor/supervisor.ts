@@ -251,8 +251,15 @@ class Supervisor implements RunningApp {
   #givenUp(error: BusbarError): void {
     this.#say('error', error.message)
     if (this.workers.every(({ state }) => state === 'givenUp')) return void this.#end({ why: 'failed', error })
-    this.#say('warn', 'the app goes on with the workers that are left')
+    const gone = this.#app.services.filter(({ name }) => this.#isGone(name)).map(({ name }) => name)
+    const lost = gone.length === 0 ? '' : `; nothing is left of ${gone.join(', ')}`
+    this.#say('warn', `the app goes on with the workers that are left${lost}`)
     this.#tell({ type: 'degraded', error })
+  }
+
+  #isGone(service: string): boolean {
+    const places = this.workers.filter(({ hosts }) => hosts.some(({ name }) => name === service))
+    return places.every(({ state }) => state === 'givenUp')
   }
 
   #toAddress(spec: ListenerSpec): OpenAddress {

@@ -70,6 +70,48 @@ test('calls go to the instance that is left when another is killed, and to its s
   assert.equal(app.running.workers[victim!.worker]!.lastExit?.why, 'signal')
 })
 
+for (const accept of ['balanced', 'reusePort'] as const)
+  for (const run of ['thread', 'process'] as const)
+    test(
+      `a ${run} gets the connections of a port of its own, accepted ${accept}`,
+      { skip: skipped(accept) },
+      async () => {
+        const expose = [{ host: '127.0.0.1', port: 0 }]
+        await using app = await TestApp.start({
+          accept,
+          gateway: { entry: undefined, routes: [{ host: undefined, prefix: '/web', service: 'web' }] },
+          services: {
+            api: { file: `${programs}/api.js`, startTimeout, run, expose },
+            web: { file: `${programs}/web.js`, needs: ['api'], startTimeout, run: 'shared' },
+          },
+        })
+        await call(app)
+        const { url } = app.running.addresses.find(({ id }) => id === 'expose:api')!
+        const response = await fetch(`${url}/direct`, { headers: { connection: 'close' } })
+        assert.equal(((await response.json()) as { url: string }).url, '/direct')
+        assert.equal(pidOf(response.headers.get('x-where')!) === process.pid, run === 'thread')
+      },
+    )
+
+test('a thread that exceeds its memory is replaced, and its neighbours never notice', async () => {
+  const memory = 32 * 1024 * 1024
+  const any = { file: `${import.meta.dirname}/programs/any.js`, startTimeout, run: 'thread', memory } as const
+  const routes = ['any', 'api'].map((service) => ({ host: undefined, prefix: `/${service}`, service }))
+  await using app = await TestApp.start({
+    gateway: { entry: undefined, routes },
+    services: { any, api: { file: `${programs}/api.js`, startTimeout, run: 'thread' } },
+  })
+  const dying = fetch(`${app.url}/any/memory`)
+  const { worker } = app.running.workers.find(({ name }) => name === 'any')!
+  await app.until(() => app.running.workers[worker]!.deaths === 1)
+  assert.equal((await dying).status, 502)
+  assert.equal((await fetch(`${app.url}/api/x`)).status, 200)
+  const { lastExit } = await app.untilReplaced(worker)
+  assert.equal(lastExit?.why, 'memory')
+  assert.equal((await fetch(`${app.url}/any/`)).status, 200)
+  assert.equal(app.running.workers.filter(({ deaths }) => deaths > 0).length, 1)
+})
+
 test('a stop goes from those that need to those that are needed, across shared workers, threads and processes', async () => {
   const file = `${programs}/stops.js`
   const app = await TestApp.start({
@@ -93,6 +135,11 @@ test('a stop goes from those that need to those that are needed, across shared w
     ],
   )
 })
+
+/** The kernel's balance is Linux's. */
+function skipped(accept: string): boolean {
+  return accept === 'reusePort' && process.platform !== 'linux'
+}
 
 function start(web: Place, api: Place): Promise<TestApp> {
   return TestApp.start({
