@@ -31,7 +31,8 @@ export class Attempts implements Exchange, ExchangeHandler {
   /** Undefined while the request waits to be admitted. */
   #exchange: Exchange | undefined
   #admitted: Admission | undefined
-  readonly #waiting = new AbortController()
+  /** Of a request that has to ask whether there is room for it. */
+  #waiting: AbortController | undefined
   /** What the caller has sent meanwhile. */
   readonly #early: ((exchange: Exchange) => void)[] = []
   #state: 'first' | 'second' | 'answered' = 'first'
@@ -63,7 +64,7 @@ export class Attempts implements Exchange, ExchangeHandler {
   abort(error: Error = callAborted(this.#parts.endpoint.service)): void {
     this.#state = 'answered'
     if (this.#exchange !== undefined) return this.#exchange.abort(error)
-    this.#waiting.abort(error)
+    this.#waiting?.abort(error)
   }
 
   // What becomes of the exchange
@@ -101,8 +102,9 @@ export class Attempts implements Exchange, ExchangeHandler {
 
   #enter(admission: Admission): void {
     const refused = (error: Error): void => this.onError(error)
+    const { signal } = (this.#waiting = new AbortController())
     try {
-      const entering = admission.enter(undefined, this.#waiting.signal)
+      const entering = admission.enter(undefined, signal)
       if (entering === undefined) this.#start()
       else void entering.then(() => this.#start(), refused)
     } catch (error) {
@@ -113,7 +115,8 @@ export class Attempts implements Exchange, ExchangeHandler {
   #start(): void {
     this.#admitted = this.#parts.endpoint.admission
     // It may have been given up just when it was let in.
-    if (this.#waiting.signal.aborted) return this.onError(this.#waiting.signal.reason as Error)
+    const signal = this.#waiting?.signal
+    if (signal?.aborted === true) return this.onError(signal.reason as Error)
     const exchange = (this.#exchange = this.#parts.open(this.#parts.endpoint, this))
     for (const send of this.#early.splice(0)) send(exchange)
   }
