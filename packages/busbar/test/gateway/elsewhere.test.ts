@@ -114,6 +114,37 @@ describe('a service elsewhere', () => {
     )
   })
 
+  it('waits for a client that does not read, in bounded memory', async () => {
+    let written = 0
+    const whole = 64 * 1024 * 1024
+    const piece = Buffer.alloc(64 * 1024)
+    await withService(
+      (_, response) => {
+        const write = (): void => {
+          while (written < whole) {
+            written += piece.length
+            if (!response.write(piece)) return void response.once('drain', write)
+          }
+          response.end()
+        }
+        write()
+      },
+      async (gateway) => {
+        const client = await gateway.raw()
+        client.socket.pause()
+        client.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+        let before = -1
+        for (let quiet = 0; quiet < 20; before = written) {
+          await new Promise((resolve) => setTimeout(resolve, 5))
+          quiet = written === before && written > 0 ? quiet + 1 : 0
+        }
+        // What the system keeps for a connection, and what may be under way between the workers.
+        assert.ok(written < 24 * 1024 * 1024, `${written} bytes`)
+        client.socket.destroy()
+      },
+    )
+  })
+
   it('speaks HTTP/1.0 to who knows nothing else: no chunks', async () => {
     await withService(
       (_, response) => {
