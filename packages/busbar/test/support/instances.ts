@@ -9,10 +9,11 @@ export class TestInstance implements RemoteEndpoint {
   readonly index: number
   readonly typed = true
   state: EndpointState = 'serving'
-  /** What it answers, as it says itself. */
+  /** What it answers, as it says itself, and has begun since ever. */
   answering = 0
-  /** What this worker has opened on its link. */
-  opened = 0
+  begun = 0
+  /** What this worker has opened on its link, of whatever service. */
+  opened = 100
   linkState: Link['state'] = 'open'
   isLate = false
   readonly link: Link
@@ -64,6 +65,7 @@ export class TestLoads implements Loads {
   readonly instances: readonly TestInstance[]
   own = 0
   ownUtilization = 0
+  ownBeat = 0
 
   constructor(instances: readonly TestInstance[]) {
     this.instances = instances
@@ -71,6 +73,10 @@ export class TestLoads implements Loads {
 
   inFlight(row: number | undefined): number {
     return this.instances.find((one) => one.row === row)?.answering ?? 0
+  }
+
+  begun(row: number | undefined): number {
+    return this.instances.find((one) => one.row === row)?.begun ?? 0
   }
 
   isStale(row: number | undefined): boolean {

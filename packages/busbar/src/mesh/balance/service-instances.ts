@@ -4,6 +4,7 @@ import type { Instance, LimitedService } from './limited-service.ts'
 import type { Loads } from './loads.ts'
 import { rendezvous } from './rendezvous.ts'
 import { Reservation } from './reservation.ts'
+import { Underway } from './underway.ts'
 
 export interface FindOptions {
   /** Calls with the same key go to the same instance, as long as it serves. */
@@ -36,6 +37,7 @@ export class ServiceInstances {
   readonly #limited: LimitedService | undefined
   #local: Local | undefined
   #elsewhere: readonly Elsewhere[] = []
+  readonly #underway = new Map<Elsewhere, Underway>()
 
   /** `limited`: where its instances answer only so many calls at a time, and this worker sees how many. */
   constructor(service: string, loads: Loads, limited?: LimitedService) {
@@ -60,10 +62,12 @@ export class ServiceInstances {
 
   add(endpoint: Elsewhere): void {
     this.#elsewhere = [...this.#elsewhere, endpoint]
+    this.#underway.set(endpoint, new Underway())
   }
 
   remove(endpoint: Elsewhere): void {
     this.#elsewhere = this.#elsewhere.filter((other) => other !== endpoint)
+    this.#underway.delete(endpoint)
   }
 
   /** Only one that serves; a call within the thread costs so much less that the local one is left for little else. */
@@ -80,8 +84,9 @@ export class ServiceInstances {
     if (key !== undefined) return this.#homeOf(key, here, not)
     if (here !== undefined && !this.#maybeOverloaded()) return here
     const there = this.#leastElsewhere(not)
-    if (here === undefined || there === undefined) return here ?? there
-    return this.#isOverloaded(there) ? there : here
+    if (there === undefined || (here !== undefined && !this.#isOverloaded(there))) return here
+    this.#underway.get(there)!.add()
+    return there
   }
 
   /** Those that a call which waits may go to, as they are now. */
@@ -110,13 +115,17 @@ export class ServiceInstances {
     return leastLoaded(this.#elsewhere, fresh) ?? leastLoaded(this.#elsewhere, loadOf)
   }
 
-  /**
-   * What the instance says it answers, and what this worker has on its way there: calls that have arrived count twice,
-   * for all instances alike; left out, a burst would all go to the one that has not heard of it yet.
-   */
+  /** What the instance says it answers, and what this worker has on its way there. Of a command nothing is known. */
   #loadOf(endpoint: Elsewhere): number {
     if (endpoint.at === 'tcp') return 0
-    return (endpoint.load ?? this.#loads.inFlight(endpoint.row, this.service)) + endpoint.link.inFlight
+    const { row, load, link } = endpoint
+    const { ownBeat } = this.#loads
+    const underway = this.#underway.get(endpoint)!
+    const sent =
+      load === undefined
+        ? underway.notBegun(this.#loads.begun(row, this.service), ownBeat)
+        : underway.sinceTold(load, ownBeat)
+    return (load ?? this.#loads.inFlight(row, this.service)) + Math.min(sent, link.inFlight)
   }
 
   /** Without a look at the others. */

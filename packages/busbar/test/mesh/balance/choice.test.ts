@@ -14,11 +14,33 @@ describe('among instances elsewhere', () => {
     const [first, second, third] = instances
     first!.answering = 5
     second!.answering = 1
-    second!.opened = 1
-    third!.answering = 3
-    assert.equal(router.find('cart'), second)
-    second!.opened = 4
-    assert.equal(router.find('cart'), third)
+    third!.answering = 2
+    const chosen = Array.from({ length: 5 }, () => router.find('cart'))
+    assert.equal(chosen[0], second)
+    assert.deepEqual(
+      [chosen.filter((one) => one === second).length, chosen.filter((one) => one === third).length],
+      [3, 2],
+    )
+  })
+
+  test('a call that has arrived counts once', () => {
+    const { router, instances } = routerOf(2)
+    const first = router.find('cart') as TestInstance
+    const second = instances.find((one) => one !== first)!
+    first.begun = 1
+    first.answering = 1
+    second.answering = 2
+    assert.equal(router.find('cart'), first)
+  })
+
+  test('one that never arrived is forgotten with the next heartbeat', () => {
+    const { router, loads, instances } = routerOf(2)
+    instances[1]!.answering = 1
+    assert.equal(router.find('cart'), instances[0])
+    router.find('cart')
+    router.find('cart')
+    loads.ownBeat++
+    assert.equal(router.find('cart'), instances[0])
   })
 
   test('equals take turns', () => {

@@ -59,6 +59,7 @@ function p99({ seed, choice, slow }: Setup): number {
       const end = Math.max(now, freeAt[instance.index]!) + exponential(random, work * pace)
       freeAt[instance.index] = end
       instance.answering++
+      instance.begun++
       ends.push({ at: end, instance })
       last = Math.max(last, end)
     }
