@@ -31,6 +31,23 @@ test(
   },
 )
 
+test('one huge allocation in a thread, which nothing in the process can contain, is survived', { skip }, async () => {
+  const greedy = `require('node:http').createServer((request, response) => {
+    if (request.url === '/boom') JSON.parse('[' + '1,'.repeat(8e7) + '1]')
+    response.end('well')
+  }).listen(3000)`
+  const config = { gateway: { port: 0 }, services: { greedy: { path: './greedy', memory: '64mb', run: 'thread' } } }
+  using folder = new TestFolder({ 'busbar.config.json': config, 'greedy/index.js': greedy })
+  await using busbar = new BusbarProcess(['start', folder.path])
+  const url = await busbar.url()
+  assert.equal(await textAt(url), 'well')
+  const seen = busbar.events.length
+  await assert.rejects(textAt(`${url}/boom`))
+  await busbar.message('the whole process was ended by SIG', seen)
+  const event = await busbar.event(({ addresses }) => addresses !== undefined, seen)
+  assert.equal(await textAt((event['addresses'] as { url: string }[])[0]!.url), 'well')
+})
+
 test('with --once it ends instead', { skip }, async () => {
   using folder = new TestFolder(files)
   await using busbar = new BusbarProcess(['start', folder.path, '--port', '0', '--once'])

@@ -2,8 +2,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { type AppSetup, TestApp } from '../support/app.ts'
+import type { AppLogRecord } from '../../src/supervisor/running.ts'
+import { startApp } from '../../src/supervisor/supervisor.ts'
+import { type AppSetup, appOf, TestApp } from '../support/app.ts'
 import { Connection, openMany } from '../support/connection.ts'
+import { TestFolder } from '../support/folder.ts'
 
 const file = `${import.meta.dirname}/programs/any.js`
 const megabyte = 1024 * 1024
@@ -126,10 +129,47 @@ test('connections on their way to a process that is stopped go to another one', 
   assert.ok(pids.every((pid) => pid !== undefined && pid !== stopped))
 })
 
-test('a process that is killed while it starts fails the start', async () => {
+test('a process that blocks while it starts fails the start', async () => {
   const blocks = { file: `${import.meta.dirname}/programs/blocks.js`, run: 'process', startTimeout: 500 } as const
   await assert.rejects(TestApp.start({ services: { blocks } }, { timing: { watch: 50 } }), {
     code: 'PROGRAM_START_TIMEOUT',
+  })
+})
+
+test('a process that is killed while it starts fails the start with what happened to it', async () => {
+  using folder = new TestFolder({ 'index.js': `console.log(process.pid); setInterval(() => {}, 1000)` })
+  const app = appOf({ services: { waits: { file: folder.at('index.js'), run: 'process' } } })
+  const log = ({ stream, line }: AppLogRecord): void => {
+    if (stream === 'stdout') process.kill(Number(line), 'SIGKILL')
+  }
+  await assert.rejects(startApp(app, { mode: 'start', log }), { code: 'WORKER_DIED', message: /waits.*SIGKILL/ })
+})
+
+test('a process that is killed while it drains does not hold up the stop', async () => {
+  await using app = await TestApp.start({ services: { any: { file, run: 'process' } }, stopTimeout: 20_000 })
+  using connection = await Connection.open(app.port)
+  connection.send('/never')
+  await app.untilLogged('begins /never')
+  const { pid } = app.running.workers[0]!
+  const stopping = app.running.stop()
+  await app.until(() => app.running.workers[0]!.state === 'draining')
+  process.kill(pid!, 'SIGKILL')
+  await stopping
+  assert.equal(await connection.answer(), undefined)
+})
+
+test('a process has the loader that its start script names', async () => {
+  const own = fileURLToPath(new URL('../worker/host/programs/own-loader/', import.meta.url))
+  const entry = {
+    file: `${own}index.ts`,
+    args: [],
+    nodeOptions: ['--import', './register.js'],
+    foundBy: 'scripts.start',
+  }
+  await using app = await TestApp.start({ services: { own: { file: entry.file, entry, run: 'process' } } })
+  assert.deepEqual(await (await fetch(app.url, { headers: { connection: 'close' } })).json(), {
+    size: 'small',
+    colour: 'red',
   })
 })
 
