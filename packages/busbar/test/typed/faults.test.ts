@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { loadApp } from '../../src/config/load.ts'
@@ -7,33 +8,30 @@ import { startApp } from '../../src/supervisor/supervisor.ts'
 import { pollUntil } from '../support/app.ts'
 import { TestFolder } from '../support/folder.ts'
 
-/** How a worker can end, or stop to answer, while it has calls; and what their callers are told. */
-const ways = {
-  thread: ['exit', 'throw', 'loop'],
-  process: ['exit', 'throw', 'loop', 'SIGKILL', 'SIGSTOP'],
-} as const
+/** How a worker can end, or stop to answer, while it has calls. */
+const ends = { thread: ['exit', 'throw'], process: ['exit', 'throw', 'SIGKILL'] } as const
+/** These are only ended when they have been stuck for so long that a healthy one cannot be meant. */
+const stuck = { thread: ['loop'], process: ['loop', 'SIGSTOP'] } as const
 
 const lost = new Set(['WORKER_DIED', 'LINK_LOST'])
 
 for (const run of ['thread', 'process'] as const)
   describe(`calls to a service in a ${run} of its own that`, () => {
-    const lines: string[] = []
     let app: RunningApp
     let url: string
 
     before(async () => {
       const place = join(import.meta.dirname, 'programs', `faults-${run}`)
-      const log = ({ line }: { line: string }): void => void lines.push(line)
-      const timing = { stale: 60_000, stuck: 1500, watch: 100, restartWindow: 1 }
-      app = await startApp(await loadApp(place, { env: {} }), { mode: 'start', log, timing })
+      const timing = { stale: 60_000, stuck: 3000, watch: 100, restartWindow: 1 }
+      app = await startApp(await loadApp(place, { env: {} }), { mode: 'start', log: () => {}, timing })
       url = app.addresses[0]!.url
     })
 
-    // Each test ends one worker, and takes the next when that one is noticed and replaced.
-    let ended = 0
+    // Each test ends a worker, and takes the next when that one is noticed and replaced.
+    let deaths = 0
     beforeEach(async () => {
-      await pollUntil(() => isWhole(app, ended))
-      ended++
+      await pollUntil(() => deathsOf(app) >= deaths && app.workers.every(({ state }) => state === 'serving'))
+      deaths = deathsOf(app) + 1
     })
     after(async () => await app.stop())
 
@@ -44,34 +42,32 @@ for (const run of ['thread', 'process'] as const)
       return JSON.parse(text)
     }
 
-    const begun = (way: string): number => lines.filter((line) => line === `begins ${way}`).length
-
-    for (const way of ways[run]) {
+    for (const way of [...ends[run], ...stuck[run]]) {
       it(`ends by ${way} in mid-call fail, are made once, and others go on`, async () => {
-        const before = begun(way)
-        const failed = get(`once?way=${way}`)
+        using folder = new TestFolder()
+        const failed = get(`once?way=${way}&file=${folder.at('marks')}`)
         assert.equal(typeof (await get('who')), 'string')
         assert.ok(lost.has((await failed) as string))
-        assert.equal(begun(way), before + 1)
+        assert.equal(readFileSync(folder.at('marks'), 'utf8'), 'x')
         assert.equal(typeof (await get('who')), 'string')
-      })
-
-      it(`ends by ${way} in mid-stream fail behind the values that came`, async () => {
-        const [one, two, code] = (await get(`ticks?way=${way}`)) as [number, number, string]
-        assert.deepEqual([one, two], [1, 2])
-        assert.ok(lost.has(code), code)
       })
 
       it(`ends by ${way} are answered by another instance when they are idempotent`, async () => {
         using folder = new TestFolder()
-        const before = begun(way)
-        assert.equal(await get(`again?way=${way}&file=${folder.at('mark')}`), 'done')
-        assert.equal(begun(way), before + 1)
+        assert.equal(await get(`again?way=${way}&file=${folder.at('marks')}`), 'done')
+        assert.equal(readFileSync(folder.at('marks'), 'utf8'), 'x')
       })
     }
+
+    for (const way of ends[run])
+      it(`ends by ${way} in mid-stream fail behind the values that came`, async () => {
+        using folder = new TestFolder()
+        const [one, two, code] = (await get(`ticks?way=${way}&file=${folder.at('marks')}`)) as [number, number, string]
+        assert.deepEqual([one, two], [1, 2])
+        assert.ok(lost.has(code), code)
+      })
   })
 
-function isWhole({ workers }: RunningApp, ended: number): boolean {
-  const deaths = workers.reduce((sum, worker) => sum + worker.deaths, 0)
-  return deaths === ended && workers.every(({ state }) => state === 'serving')
+function deathsOf({ workers }: RunningApp): number {
+  return workers.reduce((sum, worker) => sum + worker.deaths, 0)
 }

@@ -1,13 +1,11 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync } from 'node:fs'
 import { threadId } from 'node:worker_threads'
-import { jobs } from './contract.ts'
+import { jobs, type Peril } from './contract.ts'
 
 const { kill, exit, pid } = process
 
-async function end(way: string): Promise<never> {
-  console.log(`begins ${way}`)
-  // The line is to be out before.
-  await new Promise((resolve) => setTimeout(resolve, 50))
+async function end({ way, file }: Peril): Promise<never> {
+  appendFileSync(file, 'x')
   if (way === 'exit') exit(3)
   if (way === 'throw')
     setImmediate(() => {
@@ -21,14 +19,12 @@ async function end(way: string): Promise<never> {
 export default jobs.implement({
   who: () => `${pid}/${threadId}`,
   once: end,
-  again: async ({ way, file }) => {
-    if (existsSync(file)) return 'done'
-    writeFileSync(file, '')
-    return await end(way)
-  },
-  async *ticks(way) {
+  again: async (peril) => (existsSync(peril.file) ? 'done' : await end(peril)),
+  async *ticks(peril) {
     yield 1
     yield 2
-    await end(way)
+    // What was made is to be out before.
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    await end(peril)
   },
 })
