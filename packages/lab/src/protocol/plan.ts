@@ -35,7 +35,7 @@ export interface Timing {
 }
 
 /**
- * Quick answers within three minutes on two cores: four cells of 6 rounds. Booting is not in these figures, it lasts
+ * Quick answers within three minutes on two cores: four or five cells of 6 rounds. Booting is not in these figures, it lasts
  * until the first good answer.
  */
 export const quick: Timing = {

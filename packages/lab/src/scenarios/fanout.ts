@@ -1,4 +1,4 @@
-import { armProgram, type Arm } from '../arm.ts'
+import { armProgram, type Arm, type Launch, type Place } from '../arm.ts'
 import { busbar, exactly, program, together, watt, wattPackages } from './launch.ts'
 import type { Scenario } from './scenario.ts'
 
@@ -18,13 +18,17 @@ export const fanout: Scenario = {
     processes('unix', 'processes, Unix sockets, pools of 16', { way: 'pool', connections: 16, unix: true }),
     oneThread('inject', 'one thread, light-my-request'),
     oneThread('direct', 'one thread, direct function calls'),
-    underBusbar('busbar-request', 'Busbar, one thread, undici.request', 'request'),
-    underBusbar('busbar-fetch', 'Busbar, one thread, fetch', 'fetch'),
-    typedUnderBusbar(),
+    underBusbar('busbar-request', 'Busbar, one thread, undici.request', 'request', 'shared'),
+    underBusbar('busbar-fetch', 'Busbar, one thread, fetch', 'fetch', 'shared'),
+    underBusbar('busbar-threads-request', 'Busbar, a thread each, undici.request', 'request', 'thread'),
+    underBusbar('busbar-threads-fetch', 'Busbar, a thread each, fetch', 'fetch', 'thread'),
+    underBusbar('busbar-processes', 'Busbar, a process each, undici.request', 'request', 'process'),
+    typedUnderBusbar('busbar-typed', 'Busbar, one thread, typed calls', 'shared'),
+    typedUnderBusbar('busbar-typed-threads', 'Busbar, a thread each, typed calls', 'thread'),
     underWatt('watt-request', 'Watt, a thread each, undici.request', 'request'),
     underWatt('watt-fetch', 'Watt, a thread each, fetch', 'fetch'),
   ],
-  quick: { arms: ['tcp-16', 'busbar-request', 'busbar-fetch'] },
+  quick: { arms: ['tcp-16', 'busbar-request', 'busbar-fetch', 'busbar-threads-request'] },
   connections: [100],
   workers: [1],
   request: () => ({ path, expect: exactly('{"success":true}') }),
@@ -77,27 +81,35 @@ function oneThread(mode: string, title: string): Arm {
   return { name: mode, title, launch: (place) => program(place, path, { file, env: { MODE: mode } }) }
 }
 
+type Run = 'shared' | 'thread' | 'process'
+
 /** The same five programs, as services of one app. */
-function underBusbar(name: string, title: string, way: string): Arm {
+function underBusbar(name: string, title: string, way: string, run: Run): Arm {
   const services = {
     entry: { path: entry, env: { WAY: way, ORIGINS: origins('internal') } },
     ...Object.fromEntries(leaves.map((index) => [`leaf${index}`, { path: leaf, env: { LEAF: String(index) } }])),
   }
-  return { name, title, launch: (place) => busbar(place, path, { gateway: { entry: 'entry' }, services }) }
+  return { name, title, launch: (place) => placed(place, run, 'entry', services) }
 }
 
 /** Four typed services, which a program calls by their contract. */
-function typedUnderBusbar(): Arm {
+function typedUnderBusbar(name: string, title: string, run: Run): Arm {
   const names = leaves.map((index) => `leaf${index}`)
   const services = {
     web: { path: armProgram('fanout/typed/entry.ts'), env: { SERVICES: JSON.stringify(names) }, needs: names },
-    ...Object.fromEntries(names.map((name) => [name, { path: armProgram('fanout/typed/leaf') }])),
+    ...Object.fromEntries(names.map((each) => [each, { path: armProgram('fanout/typed/leaf') }])),
   }
-  return {
-    name: 'busbar-typed',
-    title: 'Busbar, one thread, typed calls',
-    launch: (place) => busbar(place, path, { gateway: { entry: 'web' }, services }),
-  }
+  return { name, title, launch: (place) => placed(place, run, 'web', services) }
+}
+
+/** All services in the same kind of place. A shared entry has a copy for each worker by itself, another must be told. */
+function placed(place: Place, run: Run, entry: string, services: Readonly<Record<string, object>>): Launch {
+  const instances = run === 'shared' ? {} : { instances: place.workers }
+  return busbar(place, path, {
+    gateway: { entry },
+    defaults: { run },
+    services: { ...services, [entry]: { ...services[entry], ...instances } },
+  })
 }
 
 function underWatt(name: string, title: string, way: string): Arm {
