@@ -97,7 +97,7 @@ const ways = {
 
 for (const [path, why] of Object.entries(ways))
   test(`a process that ends by ${path} is replaced, and no other request suffers`, async () => {
-    const timing = { stuck: 3000, watch: 100 }
+    const timing = { stuck: 6000, watch: 100 }
     await using app = await TestApp.start(two({ memory: 256 * megabyte }), { timing })
     await survives(app, (victim) => victim.send(path), why)
   })
@@ -108,7 +108,7 @@ for (const [signal, why] of [
   ['SIGSTOP', 'stuck'],
 ] as const)
   test(`a process that gets ${signal} in mid-call is replaced, and no other request suffers`, async () => {
-    await using app = await TestApp.start(two({}), { timing: { stuck: 2000, watch: 100 } })
+    await using app = await TestApp.start(two({}), { timing: { stuck: 6000, watch: 100 } })
     await survives(
       app,
       async (victim, pid) => {
@@ -121,7 +121,7 @@ for (const [signal, why] of [
   })
 
 test('connections on their way to a process that is stopped go to another one', async () => {
-  await using app = await TestApp.start(two({}), { timing: { stuck: 1500, watch: 100 } })
+  await using app = await TestApp.start(two({}), { timing: { stuck: 6000, watch: 100 } })
   const stopped = app.running.workers[0]!.pid!
   process.kill(stopped, 'SIGSTOP')
   using connections = await openMany(app.port, 6)

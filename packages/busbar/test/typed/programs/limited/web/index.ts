@@ -6,7 +6,8 @@ const drawing = client(draw)
 
 /** By path: what is to be done, so many times at once. */
 const actions: Record<string, (query: URLSearchParams, index: number) => PromiseLike<unknown>> = {
-  '/slowly': (query) => drawing.slowly({ ms: Number(query.get('ms')) }, { timeout: Number(query.get('timeout') ?? 10_000) }),
+  '/slowly': (query) =>
+    drawing.slowly({ ms: Number(query.get('ms')) }, { timeout: Number(query.get('timeout') ?? 10_000) }),
   '/count': (query, index) => drawing.count({ user: `user ${Number(query.get('from')) + index}` }),
 }
 
