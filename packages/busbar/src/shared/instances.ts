@@ -5,14 +5,13 @@
  *
  *     block of row 0 │ service 0 │ service 1 │ … │ latency 0 │ latency 1 │ … │
  *     block of row 1 │ …
- *     slots of each service with a limit (`slots.ts`)
+ *     slots of each service with a limit (`slots.ts`); latencies are in `latency-table.ts`
  *
  *     service │ state │ begun │ over │ failures │ shed │ waiting │ … padding to 128 bytes │
- *     latency │ caller + 1 │ callee + 1 │ milliseconds │ … │ buckets … │        caller + 1 = 0: not in use
  *
  * Counters wrap and are compared by difference: a reader that looks every second misses nothing.
  */
-import { bucketCount, bucketOf } from './latency.ts'
+import { LatencyTable, latencyCells } from './latency-table.ts'
 import { slotCells, Slots } from './slots.ts'
 
 /** What the memory is laid out by: the same wherever it is opened. */
@@ -36,16 +35,6 @@ const states: readonly InstanceState[] = ['absent', 'starting', 'serving', 'drai
 const serviceCells = 32
 const cell = { state: 0, begun: 1, over: 2, failures: 3, shed: 4, waiting: 5 } as const
 
-const latencyHead = 4
-const latencyCells = latencyHead + Math.ceil(bucketCount / 4) * 4
-/** Pairs of caller and callee that a worker tells apart; what comes beyond is counted together. */
-const latencyLimit = 64
-
-/** Stands for callers that are no service: the gateway's clients, and what runs outside of any service. */
-export const outside = ''
-/** Stands for both sides of all the pairs for which there was no room. */
-export const others = '*'
-
 export class InstanceTable {
   readonly memory: SharedArrayBuffer
   readonly shape: InstancesShape
@@ -56,7 +45,7 @@ export class InstanceTable {
   constructor(shape: InstancesShape, memory?: SharedArrayBuffer) {
     this.shape = shape
     this.#names = shape.services.map(({ name }) => name)
-    this.#blockCells = shape.services.length * serviceCells + pairsOf(shape) * latencyCells
+    this.#blockCells = shape.services.length * serviceCells + latencyCells(shape.services.length)
     const limited = limitedOf(shape, shape.rows * this.#blockCells)
     const cells = limited.at(-1)?.end ?? shape.rows * this.#blockCells
     const all = (this.memory = memory ?? new SharedArrayBuffer(cells * Uint32Array.BYTES_PER_ELEMENT))
@@ -158,97 +147,6 @@ export class InstanceCells {
   }
 }
 
-/** One pair's share of a {@link LatencyTable}, as it is read. */
-export interface PairLatency {
-  readonly caller: string
-  readonly callee: string
-  /** In milliseconds, of all calls together; wraps. */
-  readonly sum: number
-  /** By bucket of `latency.ts`; they wrap. */
-  readonly counts: Uint32Array
-}
-
-/** How long the calls took that one worker made, by caller and callee. */
-export class LatencyTable {
-  readonly #services: readonly string[]
-  readonly #cells: Uint32Array
-  readonly #known = new Map<string, PairCells>()
-
-  constructor(services: readonly string[], cells: Uint32Array) {
-    this.#services = services
-    this.#cells = cells
-  }
-
-  /** For the worker that writes: always the same for the same two. `caller`: a service, or {@link outside}. */
-  of(caller: string, callee: string): PairCells {
-    const key = `${caller}>${callee}`
-    const known = this.#known.get(key)
-    if (known !== undefined) return known
-    const pair = this.#take(this.#numberOf(caller), this.#numberOf(callee))
-    this.#known.set(key, pair)
-    return pair
-  }
-
-  read(): PairLatency[] {
-    return Array.from({ length: this.#length }, (_, at) => this.#cellsAt(at))
-      .filter((cells) => Atomics.load(cells, 0) !== 0)
-      .map((cells) => ({
-        caller: this.#nameOf(cells[0]!),
-        callee: this.#nameOf(cells[1]!),
-        sum: cells[2]!,
-        counts: cells.slice(latencyHead, latencyHead + bucketCount),
-      }))
-  }
-
-  get #length(): number {
-    return this.#cells.length / latencyCells
-  }
-
-  #cellsAt(at: number): Uint32Array {
-    return this.#cells.subarray(at * latencyCells, (at + 1) * latencyCells)
-  }
-
-  /** The last one is for all that find no other. */
-  #take(caller: number, callee: number): PairCells {
-    const at = Math.min(this.#known.size, this.#length - 1)
-    const cells = this.#cellsAt(at)
-    const isLast = at === this.#length - 1
-    cells[1] = isLast ? this.#services.length + 2 : callee
-    Atomics.store(cells, 0, isLast ? this.#services.length + 2 : caller)
-    return new PairCells(cells)
-  }
-
-  #numberOf(name: string): number {
-    return (name === outside ? this.#services.length : this.#services.indexOf(name)) + 1
-  }
-
-  #nameOf(number: number): string {
-    if (number === this.#services.length + 2) return others
-    return this.#services[number - 1] ?? outside
-  }
-}
-
-export class PairCells {
-  readonly #cells: Uint32Array
-  /** What the sum's cell, in whole milliseconds, lacks. */
-  #rest = 0
-
-  constructor(cells: Uint32Array) {
-    this.#cells = cells
-  }
-
-  /** `weight`: for how many calls this one stands. */
-  add(milliseconds: number, weight = 1): void {
-    const cells = this.#cells
-    const at = latencyHead + bucketOf(Math.ceil(milliseconds * 1000))
-    cells[at] = cells[at]! + weight
-    const sum = this.#rest + milliseconds * weight
-    const whole = Math.floor(sum)
-    this.#rest = sum - whole
-    cells[2] = cells[2]! + whole
-  }
-}
-
 interface LimitedService {
   readonly name: string
   readonly slots: { readonly rows: number; readonly concurrency: number }
@@ -265,8 +163,4 @@ function limitedOf({ rows, services }: InstancesShape, begin: number): LimitedSe
     limited.push({ name, slots: { rows, concurrency }, begin: at, end: at + slotCells({ rows, concurrency }) })
   }
   return limited
-}
-
-function pairsOf({ services }: InstancesShape): number {
-  return Math.min(latencyLimit, (services.length + 1) * services.length + 1)
 }

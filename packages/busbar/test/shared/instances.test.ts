@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
-import { InstanceTable, type InstancesShape, others, outside } from '../../src/shared/instances.ts'
+import { InstanceTable, type InstancesShape } from '../../src/shared/instances.ts'
+import { others, outside } from '../../src/shared/latency-table.ts'
 import { bucketOf } from '../../src/shared/latency.ts'
 
 const shape: InstancesShape = { rows: 3, services: [{ name: 'web' }, { name: 'cart' }] }
