@@ -6,7 +6,9 @@ import http, { type ServerResponse } from 'node:http'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { createOffload } from 'busbar'
+import { client } from 'busbar/client'
 import { peer } from '../peer.ts'
+import { computing } from './computing/contract.ts'
 import fibonacci from './fibonacci.ts'
 
 type Compute = (n: number) => Promise<number>
@@ -40,6 +42,7 @@ function wayOf(way: string): Compute {
   if (way === 'worker') return inNewWorker
   if (way === 'piscina') return inPiscina()
   if (way === 'busbar') return inBusbar()
+  if (way === 'busbar-service') return client(computing).fibonacci
   throw new Error(`there is no way "${way}"`)
 }
 

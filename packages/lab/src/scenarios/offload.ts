@@ -1,6 +1,8 @@
 import { armProgram, type Arm, type Requirement } from '../arm.ts'
-import { exactly, program } from './launch.ts'
+import { busbar, exactly, program } from './launch.ts'
 import type { Scenario } from './scenario.ts'
+
+const server = armProgram('offload/server.ts')
 
 export const offload: Scenario = {
   name: 'offload',
@@ -10,6 +12,7 @@ export const offload: Scenario = {
     { ...arm('main', 'on the main thread'), single: true },
     { ...arm('worker', 'a new Worker for each request'), single: true },
     arm('busbar', "Busbar's offload()"),
+    underBusbar('busbar-service', 'a typed service of Busbar, one call at a time in each thread'),
     arm('piscina', 'Piscina', { kind: 'npm', packages: { piscina: '5.3.2' } }),
   ],
   quick: { arms: ['busbar', 'piscina'], connections: [20] },
@@ -34,10 +37,24 @@ function arm(name: string, title: string, requires?: Requirement): Arm {
     name,
     title,
     ...(requires && { requires }),
+    launch: (place) => program(place, '/hello', { file: server, env: { WAY: name, PACKAGES: place.packages } }),
+  }
+}
+
+/** The same program as one copy under Busbar, and what it computes in a service with so many threads. */
+function underBusbar(name: string, title: string): Arm {
+  const computing = { path: armProgram('offload/computing'), run: 'thread', concurrency: 1 }
+  return {
+    name,
+    title,
     launch: (place) =>
-      program(place, '/hello', {
-        file: armProgram('offload/server.ts'),
-        env: { WAY: name, PACKAGES: place.packages },
+      busbar(place, '/hello', {
+        workers: 1,
+        gateway: { entry: 'web' },
+        services: {
+          web: { path: server, env: { WAY: name, PACKAGES: place.packages }, needs: ['computing'] },
+          computing: { ...computing, instances: place.workers },
+        },
       }),
   }
 }

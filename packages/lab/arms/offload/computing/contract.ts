@@ -1,0 +1,6 @@
+/** The same computing as a typed service, whose config gives it threads of its own. */
+import { fn, service, type } from 'busbar/contract'
+
+export const computing = service('computing', {
+  fibonacci: fn({ input: type<number>(), output: type<number>() }),
+})

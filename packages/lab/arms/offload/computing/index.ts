@@ -1,0 +1,4 @@
+import fibonacci from '../fibonacci.ts'
+import { computing } from './contract.ts'
+
+export default computing.implement({ fibonacci: (n) => fibonacci(n) })
