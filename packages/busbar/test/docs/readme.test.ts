@@ -18,7 +18,7 @@ test('every command of the README does what it shows', async () => {
   for (const block of blocksOf(readme))
     if (block.file === undefined) await reader.follow(block)
     else reader.folder.write(block.file, block.text)
-  assert.deepEqual(reader.done, ['npm start', 'curl', 'check', 'start', 'curl', 'start', 'curl'])
+  assert.deepEqual(reader.done, ['npm start', 'curl', 'check', 'start', 'curl', 'start', 'curl', 'start', 'curl', 'ps'])
 })
 
 /** Follows the README in a folder of its own; each `start` ends the one before. */
