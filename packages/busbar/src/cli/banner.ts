@@ -50,8 +50,8 @@ function referenceUrl({ app: { gateway, services }, addresses: [door] }: Running
   const { openapi, entry, routes } = gateway
   if (openapi?.page === undefined || door?.serves.kind !== 'gateway') return undefined
   const takers = routes.filter(({ host, prefix }) => host === undefined && `${openapi.page}/`.startsWith(`${prefix}/`))
-  const names = [entry, ...takers.filter(({ prefix }) => prefix === '').map(({ service }) => service)]
-  const isProgram = services.some(({ name, kind }) => kind !== 'typed' && names.includes(name))
+  const names = new Set([entry, ...takers.filter(({ prefix }) => prefix === '').map(({ service }) => service)])
+  const isProgram = services.some(({ name, kind }) => kind !== 'typed' && names.has(name))
   if (takers.some(({ prefix }) => prefix !== '') || (isProgram && !openapi.beforeEntry)) return undefined
   return door.url.replace(/\/$/, '') + openapi.page
 }
