@@ -1,4 +1,5 @@
 /** The command table: what `busbar` understands. Parsing, `--help` and `docs/reference/cli.md` all follow it. */
+import type { Placement } from '../config/app.ts'
 import type { LogLevel } from '../observe/log.ts'
 import type { Context } from './context.ts'
 
@@ -30,6 +31,7 @@ export interface Flags {
   readonly workers?: number | 'auto'
   readonly port?: number
   readonly host?: string
+  readonly run?: Placement['run']
   readonly 'log-level'?: LogLevel
   readonly json?: true
   readonly once?: true
@@ -53,6 +55,7 @@ const overrides: readonly Flag[] = [
     summary: "the gateway's port, over what the config says; 0 for a free one",
   },
   { name: 'host', value: 'address', summary: "the gateway's address, over what the config says" },
+  { name: 'run', value: 'where', summary: 'shared, thread or process: where every service runs that can run there' },
 ]
 
 const json: Flag = { name: 'json', summary: 'print it as JSON' }

@@ -89,6 +89,7 @@ const readers: Partial<Record<keyof Flags, (flag: Flag, value: string) => unknow
   workers: (flag, value) => (value === 'auto' ? value : integer(flag, value, 1, 1024, ', or auto')),
   port: (flag, value) => integer(flag, value, 0, 65_535),
   'log-level': (flag, value) => oneOf(flag, value, logLevels),
+  run: (flag, value) => oneOf(flag, value, ['shared', 'thread', 'process']),
 }
 
 function integer(flag: Flag, value: string, least: number, most: number, or = ''): number {

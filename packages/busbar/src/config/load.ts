@@ -1,7 +1,7 @@
 import { basename, join, resolve } from 'node:path'
 import { BusbarError } from '../contract/errors.ts'
 import { checkPorts } from './addresses.ts'
-import type { App, Service } from './app.ts'
+import type { App, Placement, Service } from './app.ts'
 import { deepFreeze } from './freeze.ts'
 import { resolveGateway } from './gateway.ts'
 import { findInterceptors } from './interceptors.ts'
@@ -27,6 +27,8 @@ export interface Overrides {
   readonly workers?: number | 'auto'
   readonly port?: number
   readonly host?: string
+  /** Where every service runs that can be there; another stays where the config has it. */
+  readonly run?: Placement['run']
 }
 
 /**
@@ -42,7 +44,7 @@ export async function loadApp(place: string, { env = process.env, overrides = {}
   const said = found.kind === 'config' ? await readConfig(found.file, { env, root: found.root }) : {}
   const filled = fillPlaceholders(withOverrides(said, overrides), env, problems)
   const config = parseConfig(filled, problems)
-  const app = config && (await resolveApp({ found, config, env }, filled, problems))
+  const app = config && (await resolveApp({ found, config, env, run: overrides.run }, filled, problems))
   problems.throwIfAny()
   return deepFreeze(app!)
 }

@@ -25,12 +25,14 @@ export interface PlacementContext {
   readonly root: string
   /** An app of one program shares its thread with nobody. */
   readonly alone: boolean
+  /** What the command line says over the config. */
+  readonly override?: Placement['run'] | undefined
 }
 
 /** Where a service's instances run. Throws CONFIG_INVALID where what it says cannot be had together. */
 export function resolvePlacement(context: PlacementContext): Placement {
   const { name, config, root, app } = context
-  const run = runOf(context)
+  const run = overriddenRunOf(context)
   const contradiction = contradictionsOf(context, run).next().value
   if (contradiction !== undefined)
     throw new BusbarError('CONFIG_INVALID', {
@@ -103,6 +105,14 @@ export function checkRemotes(said: unknown, gateway: Address, services: readonly
         hint: laterKeys['remote']!,
       })
   }
+}
+
+/** A service that cannot be where the command line wants all of them stays where it is. */
+function overriddenRunOf(context: PlacementContext): Placement['run'] {
+  const { override, config } = context
+  if (override === undefined) return runOf(context)
+  const moved = { ...context, config: { ...config, run: override } }
+  return contradictionsOf(moved, override).next().done ? override : runOf(context)
 }
 
 /**

@@ -1,6 +1,6 @@
 import { basename, dirname, join, resolve } from 'node:path'
 import { BusbarError } from '../contract/errors.ts'
-import type { Address, Service } from './app.ts'
+import type { Address, Placement, Service } from './app.ts'
 import { findContract, findConventional, findEntry, findTypedEntry, type FoundEntry } from './entry.ts'
 import { commandEntry } from './command.ts'
 import { readServiceEnv } from './environment.ts'
@@ -24,6 +24,8 @@ export interface ServiceContext {
   readonly found: Found
   readonly config: ParsedConfig
   readonly env: NodeJS.ProcessEnv
+  /** What the command line says over the config. */
+  readonly run: Placement['run'] | undefined
 }
 
 /** The services that the config lists; else those of `services/`; without a config, the one program. */
@@ -40,7 +42,7 @@ export async function listServices({ found, config }: ServiceContext, problems: 
  */
 export async function resolveService(source: ServiceSource, context: ServiceContext, alone: boolean): Promise<Service> {
   const { name, config } = source
-  const { found, env: processEnv } = context
+  const { found, env: processEnv, run: override } = context
   const { defaults, stopTimeout } = context.config
   const {
     path,
@@ -60,7 +62,7 @@ export async function resolveService(source: ServiceSource, context: ServiceCont
   return {
     name,
     kind,
-    ...resolvePlacement({ name, kind, config, app: context.config, root: found.root, alone }),
+    ...resolvePlacement({ name, kind, config, app: context.config, root: found.root, alone, override }),
     path,
     entry,
     env,

@@ -21,6 +21,10 @@ test('workers may be auto', () => {
   assert.equal(parseLine(['start', '--workers', 'auto']).flags.workers, 'auto')
 })
 
+test('a place for all services is one of three', () => {
+  for (const run of ['shared', 'thread', 'process']) assert.equal(parseLine(['start', '--run', run]).flags.run, run)
+})
+
 const wrong: readonly (readonly [line: string, message: RegExp, hint?: RegExp])[] = [
   ['strat', /no command "strat"/, /did you mean start\?/],
   ['deploy', /no command "deploy"/, /start, dev, check/],
@@ -37,6 +41,7 @@ const wrong: readonly (readonly [line: string, message: RegExp, hint?: RegExp])[
   ['start --port 1e3', /--port must be/],
   ['start --workers 0', /--workers must be a whole number from 1 to 1024, or auto, not "0"/],
   ['start --log-level wran', /--log-level must be one of trace, .* not "wran"/, /did you mean warn\?/],
+  ['start --run threads', /--run must be one of shared, thread, process, not "threads"/, /did you mean thread\?/],
   ['check --json=yes', /--json takes no value/],
 ]
 

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { availableParallelism } from 'node:os'
 import { describe, it } from 'node:test'
 import type { Service } from '../../src/config/app.ts'
-import { loadApp } from '../../src/config/load.ts'
+import { loadApp, type Overrides } from '../../src/config/load.ts'
 import { TestFolder } from '../support/folder.ts'
 
 /** The services of an app that has a program in `web`, a typed service in `stock` and a folder `pages`. */
-async function services(config: object): Promise<Readonly<Record<string, Service>>> {
+async function services(config: object, overrides: Overrides = {}): Promise<Readonly<Record<string, Service>>> {
   using folder = new TestFolder({
     'busbar.config.json': config,
     'web/index.js': '',
@@ -14,7 +14,7 @@ async function services(config: object): Promise<Readonly<Record<string, Service
     'stock/contract.js': '',
     'pages/page.html': '',
   })
-  const app = await loadApp(folder.path, { env: {} })
+  const app = await loadApp(folder.path, { env: {}, overrides })
   return Object.fromEntries(app.services.map((service) => [service.name, service]))
 }
 
@@ -38,6 +38,39 @@ describe('where a service runs that does not say so', () => {
       services: { web: './web', stock: { path: './stock', group: 'a' }, pages: { command: 'serve' } },
     })
     assert.deepEqual(runs(found), { web: 'shared', stock: 'thread', pages: 'process' })
+  })
+})
+
+describe('a place for all services that the command line names', () => {
+  const movable = {
+    services: { web: { path: './web', run: 'process' }, stock: './stock' },
+    defaults: { run: 'shared' },
+  }
+
+  for (const run of ['shared', 'thread', 'process'] as const)
+    it(`wins over what the config says: ${run}`, async () => {
+      assert.deepEqual(runs(await services(movable, { run })), { web: run, stock: run })
+    })
+
+  it('leaves a service that cannot be there where the config has it', async () => {
+    const config = {
+      services: {
+        web: { path: './web', run: 'process', permissions: {} },
+        stock: { path: './stock', group: 'a' },
+        busy: { path: './web', concurrency: 1 },
+        pages: { command: 'serve' },
+      },
+    }
+    const own = { web: 'process', stock: 'thread', busy: 'thread', pages: 'process' }
+    assert.deepEqual(runs(await services(config)), own)
+    assert.deepEqual(runs(await services(config, { run: 'shared' })), own)
+    assert.deepEqual(runs(await services(config, { run: 'thread' })), own)
+    assert.deepEqual(runs(await services(config, { run: 'process' })), { ...own, busy: 'process' })
+  })
+
+  it('makes nothing right that is wrong', async () => {
+    const config = { services: { web: { path: './web', queue: 3 }, stock: './stock' } }
+    await assert.rejects(services(config, { run: 'process' }), /services\.web\.queue: nothing ever waits/)
   })
 })
 
