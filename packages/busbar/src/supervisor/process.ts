@@ -114,10 +114,15 @@ export class ProcessVessel implements Vessel {
     })
   }
 
+  /**
+   * Whatever it says, it lives, and others must see that before they hear that it serves: on its first beat it may have to
+   * wait. What has been under way for long says nothing about then, so what counts is when it came.
+   */
   #receive(message: FromWorker): void {
+    if (message.type === 'beat') this.#note(message.cells, message.instances)
+    this.#parts.cells.beat(threadsNow())
     if (message.type === 'taken') this.#took(message.id)
-    else if (message.type === 'beat') this.#note(message.cells, message.instances)
-    else this.#events.message(message)
+    else if (message.type !== 'beat') this.#events.message(message)
   }
 
   #took(id: number): void {
@@ -128,8 +133,6 @@ export class ProcessVessel implements Vessel {
   #note(row: Uint32Array, instances: Uint32Array | undefined): void {
     const { cells, block } = this.#parts
     cells.set(row)
-    // A beat that has been under way for long says nothing about now: what counts is when it came.
-    cells.beat(threadsNow())
     if (instances !== undefined) block.set(instances)
     const { memory, name } = this.#service
     if (memory === undefined || cells.vitals.memory <= memory) return
