@@ -92,6 +92,7 @@ export class WorkerSlot {
     try {
       await this.#predecessor?.end(stopped)
       if (this.serving === undefined) await this.#worker?.end(stopped)
+      else if (this.#hasFixedPort(app)) await this.#vacate(app)
       await this.#succeed(app)
     } finally {
       this.#restarting = false
@@ -131,6 +132,18 @@ export class WorkerSlot {
     this.#worker = worker
     void worker.ended.then((exit) => this.#died(worker, exit))
     if (worker.serving) this.#enter({ state: 'serving', since: Date.now(), services })
+  }
+
+  /** Two of a command cannot listen on the port that it always takes. */
+  #hasFixedPort({ services }: App): boolean {
+    const { kind, hosts } = this.place
+    return kind === 'command' && services.find(({ name }) => name === hosts[0]!.name)?.port !== undefined
+  }
+
+  async #vacate({ stopTimeout }: App): Promise<void> {
+    const worker = this.#worker!
+    this.#parts.leaves(worker)
+    await worker.drain(stopTimeout)
   }
 
   async #succeed(app: App): Promise<void> {

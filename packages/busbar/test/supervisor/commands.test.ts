@@ -1,7 +1,9 @@
 /** Programs that are started by a command line and answer on a port of their own. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'node:test'
 import { loadApp } from '../../src/config/load.ts'
@@ -67,6 +69,17 @@ test('a command that is killed starts again, with nothing left of the one before
   assert.notDeepEqual((await get(app)).pids, before.pids)
 })
 
+test('a command with a port of its own is replaced by one that listens there', async () => {
+  const port = await freePort()
+  const fixed = program.replace('process.env.PORT', String(port))
+  using folder = new TestFolder({ 'pages/index.js': fixed, 'busbar.config.json': config(`${node} index.js`, { port }) })
+  await using app = await started(folder)
+  const before = await get(app)
+  await app.running.restart()
+  await untilGone(before.pids)
+  assert.notDeepEqual((await get(app)).pids, before.pids)
+})
+
 const failures = {
   PROGRAM_EXITED: `${node} -e 'process.exit(3)'`,
   PROGRAM_START_TIMEOUT: `${node} -e 'setInterval(() => {}, 1000)'`,
@@ -117,6 +130,15 @@ test(
 
 async function get(app: TestApp): Promise<Said> {
   return (await (await fetch(`${app.url}/pages/x`, { headers: { connection: 'close' } })).json()) as Said
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
 }
 
 async function untilGone(pids: readonly number[]): Promise<void> {
