@@ -70,13 +70,19 @@ describe('over TLS', () => {
   })
 
   it('errors are answered as in plain text', async () => {
+    const services = { web, hangup: (_, res) => void res.destroy(), never: () => {} } satisfies Record<
+      string,
+      RequestListener
+    >
     await using gateway = await TestGateway.start({
-      services: { web, hangup: (_, res) => void res.destroy(), never: () => {} },
-      limits: { maxHeaderSize: 1000, headerTimeout: 100, responseTimeout: 100 },
+      services,
+      limits: { maxHeaderSize: 1000, responseTimeout: 100 },
       tls,
     })
-    const status = async (sent: string): Promise<string> => {
-      const client = new RawClient(await handshake(gateway, { ca: tls.cert }))
+    // Handshakes too must have come to their end by then.
+    await using hasty = await TestGateway.start({ services, limits: { headerTimeout: 1000 }, tls })
+    const status = async (sent: string, asked = gateway): Promise<string> => {
+      const client = new RawClient(await handshake(asked, { ca: tls.cert }))
       client.write(sent)
       return (await client.closed()).slice(9, 12)
     }
@@ -85,7 +91,7 @@ describe('over TLS', () => {
       await Promise.all([
         status(`GET /nothing ${host}\r\nConnection: close\r\n\r\n`),
         status(`GET /web ${host}\r\nX: ${'x'.repeat(2000)}\r\n\r\n`),
-        status(`GET /web ${host}\r\n`),
+        status(`GET /web ${host}\r\n`, hasty),
         status(`GET /hangup ${host}\r\n\r\n`),
         status(`GET /never ${host}\r\n\r\n`),
       ]),
