@@ -28,6 +28,8 @@ export interface BenchOptions extends Choice {
   readonly resume?: boolean
   /** For arms of which two copies cannot live side by side. */
   readonly oneAtATime?: boolean
+  /** What else the report tells. */
+  readonly notes?: readonly string[]
   /** Over the timing of a quick or a full run. */
   readonly timing?: Partial<Timing>
   /** The command line that started this, for the report. */
@@ -89,7 +91,7 @@ async function makePlan(scenario: Scenario, options: BenchOptions): Promise<Plan
     generatorCpu: generator,
     sharesCores: machine.platform.startsWith('linux') && generator === undefined,
     versions: provided.versions,
-    notes: [...leftOut(scenario, options), ...missing(provided, scenario, options)],
+    notes: [...(options.notes ?? []), ...leftOut(scenario, options), ...missing(provided, scenario, options)],
   }
 }
 

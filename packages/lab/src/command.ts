@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { bench } from './bench.ts'
 import { compareResults, isRegression, readResult } from './compare.ts'
 import { doctor } from './doctor.ts'
-import { flags, help, isFolder, scenarioHelp, toOptions, type Values } from './options.ts'
+import { flags, help, isFolder, scenarioHelp, toOptions, toVaried, type Values } from './options.ts'
 import { ownApp } from './own-app.ts'
 import { changesReport } from './report/changes.ts'
 import { showProgress } from './report/progress.ts'
@@ -48,7 +48,7 @@ async function run(args: readonly string[], output: Output): Promise<number> {
   }
   const stop = stopOnSignal()
   try {
-    const run: Run = { values, args, output, signal: stop.signal, oneAtATime: false }
+    const run: Run = { values, args, output, signal: stop.signal, oneAtATime: false, notes: [] }
     if (scenario !== undefined) return await measure(scenario, run)
     if (name === 'doctor') {
       print(await doctor(stop.signal, output.stderr))
@@ -68,21 +68,23 @@ interface Run {
   readonly output: Output
   readonly signal: AbortSignal
   readonly oneAtATime: boolean
+  readonly notes: readonly string[]
 }
 
 async function measureApp(folder: string, run: Run): Promise<number> {
-  const { values, output, signal } = run
-  const { scenario, oneAtATime, notes } = await ownApp(folder, { path: values.path ?? '/', signal })
-  for (const note of notes) output.stderr.write(`${note}\n`)
-  return measure(scenario, { ...run, values: { ...values, path: undefined }, oneAtATime })
+  const { values, signal } = run
+  const vary = toVaried(values)
+  const { scenario, oneAtATime, notes } = await ownApp(folder, { path: values.path ?? '/', vary, signal })
+  return measure(scenario, { ...run, values: { ...values, path: undefined, vary: undefined }, oneAtATime, notes })
 }
 
-async function measure(scenario: Scenario, { values, args, output, signal, oneAtATime }: Run): Promise<number> {
+async function measure(scenario: Scenario, { values, args, output, signal, oneAtATime, notes }: Run): Promise<number> {
   const progress = showProgress(output.stderr)
   const result = await bench(scenario, {
     ...toOptions(scenario, values),
     command: ['busbar bench', ...withoutSeed(args)].join(' '),
     oneAtATime,
+    notes,
     signal,
     onProgress: (said) => progress.show(said),
     onInstall: ({ title }) => output.stderr.write(`installing what “${title}” needs (once)…\n`),

@@ -16,6 +16,7 @@ export const flags = {
   preset: { type: 'string' },
   set: { type: 'string', multiple: true },
   path: { type: 'string' },
+  vary: { type: 'string' },
   open: { type: 'string' },
   rounds: { type: 'string' },
   budget: { type: 'string' },
@@ -34,6 +35,7 @@ type Parsed = ReturnType<typeof parseArgs<{ options: typeof flags }>>['values']
 export function help(): string {
   return `busbar bench <scenario> [flags]
 busbar bench <folder> [--path /path] [flags]   your own app, as it is
+busbar bench <folder> --vary placement         the same, and wherever else its services can run
 busbar bench compare before.json after.json    two runs; ends with 1 where something became slower
 busbar bench doctor                            what can be told apart on this machine
 
@@ -52,6 +54,7 @@ Flags:
   --preset name         the same; published: as people publish it
   --set name=n          a parameter of the scenario, such as increments
   --path /path          another path than the scenario's
+  --vary placement      of an app: also with all services shared, in threads, in processes
   --open 50,70,90,120   latency at so many per cent of the baseline's capacity; none: no latency
                         (70 without --quick, none with it)
   --rounds n            so many rounds
@@ -83,8 +86,18 @@ export function scenarioHelp(scenario: Scenario): string {
   ].join('\n')
 }
 
+/** What of an app is varied, to be compared with the app as it is. */
+export type Varied = 'placement'
+
+export function toVaried({ vary }: Values): Varied | undefined {
+  if (vary === undefined || vary === 'placement') return vary
+  throw new Error(`--vary knows placement, not "${vary}"`)
+}
+
 /** Throws a sentence where a value makes no sense. */
 export function toOptions(scenario: Scenario, values: Values): Omit<BenchOptions, 'command'> {
+  if (values.vary !== undefined)
+    throw new Error('--vary is for an app of your own: busbar bench ./app --vary placement')
   const variant = values.work ?? values.preset
   return {
     quick: values.quick ?? false,

@@ -1,7 +1,8 @@
-import { execFile } from 'node:child_process'
-import { createRequire } from 'node:module'
 import { basename, resolve } from 'node:path'
 import type { Arm } from './arm.ts'
+import type { Varied } from './options.ts'
+import { placementsOf, type Placement } from './own-placements.ts'
+import { bin, type Plan, type PlannedService } from './own-plan.ts'
 import { Copy, type CopyOptions } from './protocol/copy.ts'
 import { completed, likenessOf, type Likeness } from './protocol/parity.ts'
 import type { Scenario } from './scenarios/scenario.ts'
@@ -15,42 +16,33 @@ export interface OwnApp {
   readonly notes: readonly string[]
 }
 
-/** What `busbar check --json` tells. */
-type Plan =
-  | { readonly ok: false; readonly error: { readonly message: string; readonly hint?: string } }
-  | {
-      readonly ok: true
-      readonly app: { readonly name: string }
-      readonly listeners: readonly { readonly id: string; readonly url: string }[]
-      readonly services: readonly { readonly path: string; readonly entry: string }[]
-    }
-
-const bin = createRequire(import.meta.url)
-  .resolve('busbar/package.json')
-  .replace(/package\.json$/, 'bin/busbar.js')
+export interface OwnAppOptions {
+  readonly path: string
+  /** `placement`: besides as it is, with all of its services shared, in threads, in processes. */
+  readonly vary?: Varied | undefined
+  readonly signal: AbortSignal
+}
 
 /**
  * The app of a folder as it is, under Busbar; beside it, where it is one program, that program under plain `node`. What it
  * answers now is what every answer must be.
  */
-export async function ownApp(folder: string, { path, signal }: { path: string; signal: AbortSignal }): Promise<OwnApp> {
-  const plan = await planOf(resolve(folder))
-  if (plan.listeners.some(({ id, url }) => id === 'gateway' && url.startsWith('https:')))
-    throw new Error(
-      'the app’s gateway speaks TLS with a certificate that the lab does not know: measure it without `tls`',
-    )
-  const name = basename(resolve(folder))
-  const under = underBusbar(resolve(folder), path)
-  const [program, ...others] = plan.services
-  const plain = program !== undefined && others.length === 0 ? plainNode(program, path) : undefined
-  const answer = await inWorkshop((workshop) => firstAnswers(under, path, workshop, signal))
+export async function ownApp(place: string, { path, vary, signal }: OwnAppOptions): Promise<OwnApp> {
+  const folder = resolve(place)
+  const { placements, notes } = await placementsOf(folder, vary)
+  const { plan } = placements[0]
+  refuseTls(plan)
+  const underBusbar = placements.map((placement) => placed(placement, folder, path))
+  const answer = await inWorkshop((workshop) => firstAnswers(underBusbar[0]!, path, workshop, signal))
+  const [program, ...more] = plan.services
+  const plain = program !== undefined && more.length === 0 ? plainNode(program, path) : undefined
   const problem = plain && (await inWorkshop((workshop) => whyNot(plain, path, workshop, signal)))
-  const arms = plain === undefined || problem !== undefined ? [under] : [plain, under]
+  const arms = [...(plain === undefined || problem !== undefined ? [] : [plain]), ...underBusbar]
+  const name = basename(folder)
   return {
     scenario: {
       name,
-      question:
-        arms.length === 1 ? `${name} under Busbar: how fast is ${path}?` : `${name} at ${path}: plain node, or Busbar?`,
+      question: questionOf(name, path, arms, vary),
       baseline: arms[0]!.name,
       arms,
       quick: { arms: arms.map((arm) => arm.name) },
@@ -64,32 +56,42 @@ export async function ownApp(folder: string, { path, signal }: { path: string; s
         ? [`Its answers differ from each other, so only their status is held against the first.`]
         : []),
       ...(problem === undefined ? [] : [`Left out: the program under plain node, since ${problem}`]),
+      ...notes,
+      ...uncounted(plan),
     ],
   }
 }
 
-async function planOf(folder: string): Promise<Extract<Plan, { ok: true }>> {
-  const { promise, resolve } = Promise.withResolvers<string>()
-  // A config that is wrong ends it with another code, and says so in what it prints.
-  execFile(process.execPath, [bin, 'check', folder, '--json'], (error, stdout) =>
-    resolve(stdout || error?.message || ''),
-  )
-  const printed = await promise
-  const plan = printed.startsWith('{')
-    ? (JSON.parse(printed) as Plan)
-    : { ok: false as const, error: { message: printed } }
-  if (plan.ok) return plan
-  throw new Error([plan.error.message, plan.error.hint].filter(Boolean).join('\n'))
+function refuseTls({ listeners }: Plan): void {
+  if (listeners.some(({ id, url }) => id === 'gateway' && url.startsWith('https:')))
+    throw new Error(
+      'the app’s gateway speaks TLS with a certificate that the lab does not know: measure it without `tls`',
+    )
 }
 
-function underBusbar(folder: string, path: string): Arm {
+function questionOf(name: string, path: string, arms: readonly Arm[], vary: Varied | undefined): string {
+  if (vary !== undefined) return `${name} at ${path}: where should its services run?`
+  return arms.length === 1 ? `${name} under Busbar: how fast is ${path}?` : `${name} at ${path}: plain node, or Busbar?`
+}
+
+/** A command has a session of its own, where the lab does not look. */
+function uncounted({ places }: Plan): string[] {
+  const names = new Set(places.filter(({ kind }) => kind === 'command').flatMap(({ hosts }) => hosts))
+  if (names.size === 0) return []
+  return [`Commands (${[...names].join(', ')}) are not in the CPU time and memory, and not stopped between slices.`]
+}
+
+function placed({ name, title, plan, run }: Placement, folder: string, path: string): Arm {
   return {
-    name: 'busbar',
-    title: 'under Busbar',
+    name,
+    title,
+    // Without a shared worker, `--workers` multiplies nothing.
+    single: !plan.places.some(({ kind }) => kind === 'shared'),
     launch: ({ port, workers }) => {
       const flags = `--host 127.0.0.1 --port ${port} --workers ${workers} --log-level error`.split(' ')
+      const where = run === undefined ? [] : ['--run', run]
       return {
-        command: [process.execPath, bin, 'start', folder, '--once', ...flags],
+        command: [process.execPath, bin, 'start', folder, '--once', ...flags, ...where],
         cwd: folder,
         target: { address: `127.0.0.1:${port}`, path },
       }
@@ -97,7 +99,7 @@ function underBusbar(folder: string, path: string): Arm {
   }
 }
 
-function plainNode({ path: cwd, entry }: { path: string; entry: string }, path: string): Arm {
+function plainNode({ path: cwd, entry }: PlannedService, path: string): Arm {
   return {
     name: 'node',
     title: 'under plain node',

@@ -30,6 +30,8 @@ const wrong: readonly (readonly [line: string, sentence: RegExp])[] = [
   ['fanout --connections 10,', /--connections wants a whole number from 1 on, not ""/],
   ['fanout --open high', /--open wants a whole number/],
   ['fanout --set depth=1', /fanout has no parameter "depth"/],
+  ['fanout --vary placement', /--vary is for an app of your own/],
+  ['. --vary workers', /--vary knows placement, not "workers"/],
   ['fanout --no-such', /--no-such/],
   ['fanout --quick --resume', /there is nothing to go on with/],
   ['compare one.json', /compare wants two files/],

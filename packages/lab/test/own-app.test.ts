@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { bench } from '../src/bench.ts'
 import { ownApp } from '../src/own-app.ts'
 import { requestOf } from '../src/scenarios/cells.ts'
@@ -50,6 +50,54 @@ test('an app of several services that opens ports of its own is measured one cop
       ['busbar (again)', [], 2],
     ],
   )
+})
+
+describe('an app whose placement is varied', () => {
+  const files = {
+    'busbar.config.json': JSON.stringify({
+      gateway: { entry: 'web' },
+      defaults: { run: 'shared' },
+      services: {
+        web: { path: './web.js' },
+        stock: { path: './stock.js', group: 'store' },
+        pages: { command: `'${process.execPath}' pages.js` },
+      },
+    }),
+    'web.js': program(`'paid'`),
+    'stock.js': program(`'in stock'`),
+    'pages.js': program(`'page'`),
+  }
+
+  test('has an arm for each placement that is another, and is told what cannot be moved', withEngine, async () => {
+    using app = new AppFolder(files)
+    const { scenario, notes } = await ownApp(app.path, { path: '/checkout', vary: 'placement', signal })
+    const arms = scenario.arms.map(({ name, single }) => [name, single])
+    assert.deepEqual(arms, [
+      ['busbar', false],
+      // Without a shared worker there is nothing that more workers would multiply.
+      ['thread', true],
+      ['process', true],
+    ])
+    assert.deepEqual(notes.slice(0, 3), [
+      'Left out: shared, since that is the same as busbar.',
+      'Not moved in thread: pages (process).',
+      'Not moved in process: stock (thread).',
+    ])
+    assert.match(notes[3]!, /Commands \(pages\) are not in the CPU time/)
+    using _ = new OwnCache()
+    const result = await bench(scenario, { quick: true, notes, timing: tiny, command: 'test' })
+    for (const { name, invalidBecause } of result.arms) assert.deepEqual(invalidBecause, [], name)
+    assert.equal(result.arms.length, 4)
+    assert.deepEqual(result.notes.slice(0, notes.length), notes)
+    assert.match(result.question, /where should its services run\?/)
+  })
+
+  test('keeps plain node as the baseline of one program', async () => {
+    using app = new AppFolder({ 'server.js': program(`'paid'`) })
+    const { scenario } = await ownApp(app.path, { path: '/checkout', vary: 'placement', signal })
+    const names = scenario.arms.map(({ name }) => name)
+    assert.deepEqual([names, scenario.baseline], [['node', 'busbar', 'thread', 'process'], 'node'])
+  })
 })
 
 test('answers that differ from each other are held to their status alone, which is said', async () => {
