@@ -114,7 +114,7 @@ describe('busbar ps', () => {
     const stuck = fetch(`${url}/render/loop`).catch(() => {})
     let row: string | undefined
     while (row === undefined) row = (await app.ps()).stdout.split('\n').find((line) => line.includes('blocked for'))
-    assert.match(row, /^render +[01] +render [01] +blocked for \d+ s +\d+ % .+ 100 % +0 +1 +0$/)
+    assert.match(row, /^render +[01] +render [01] +blocked for \d+ s +\d+ % .+ 100 % +[01] +1 +0$/)
     const { workers } = await app.status()
     assert.equal(workers.filter(({ state }) => state === 'blocked').length, 1)
     await app.busbar[Symbol.asyncDispose]()
