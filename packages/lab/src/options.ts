@@ -99,6 +99,10 @@ export function toOptions(scenario: Scenario, values: Values): Omit<BenchOptions
   if (values.vary !== undefined)
     throw new Error('--vary is for an app of your own: busbar bench ./app --vary placement')
   const variant = values.work ?? values.preset
+  const work = {
+    ...(variant !== undefined && { variant }),
+    ...(values.set !== undefined && { parameters: parametersOf(values.set) }),
+  }
   return {
     quick: values.quick ?? false,
     resume: values.resume ?? false,
@@ -106,9 +110,10 @@ export function toOptions(scenario: Scenario, values: Values): Omit<BenchOptions
     ...(values.workers !== undefined && { workers: numbers('--workers', values.workers) }),
     ...(values.connections !== undefined && { connections: numbers('--connections', values.connections) }),
     ...(values.pipelining !== undefined && { work: { pipelining: number('--pipelining', values.pipelining) } }),
-    ...(variant !== undefined && { variant }),
-    ...(values.set !== undefined && { parameters: parametersOf(values.set) }),
-    ...(values.path !== undefined && { request: { ...requestOf(scenario, { quick: false }), path: values.path } }),
+    ...work,
+    ...(values.path !== undefined && {
+      request: { ...requestOf(scenario, { quick: false, ...work }), path: values.path },
+    }),
     ...(values.open !== undefined && { openShares: sharesOf(values.open) }),
     ...(values.rounds !== undefined && { rounds: number('--rounds', values.rounds) }),
     ...(values.budget !== undefined && { budgetMs: number('--budget', values.budget) * 1000 }),
@@ -125,8 +130,8 @@ function sharesOf(text: string): number[] {
 }
 
 function parametersOf(settings: readonly string[]): Record<string, number> {
-  const pairs = settings.map((setting) => setting.split('='))
-  return Object.fromEntries(pairs.map(([name = '', value = '']) => [name, number(`--set ${name}`, value, 0)]))
+  const pairs = settings.map((setting) => /^([^=]*)=?(.*)$/s.exec(setting)!)
+  return Object.fromEntries(pairs.map(([, name = '', value = '']) => [name, number(`--set ${name}`, value, 0)]))
 }
 
 function numbers(flag: string, text: string): number[] {

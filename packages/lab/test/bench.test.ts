@@ -2,6 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { before, describe, test } from 'node:test'
+import type { Arm } from '../src/arm.ts'
 import { bench } from '../src/bench.ts'
 import { htmlReport } from '../src/report/html/page.ts'
 import { markdownReport } from '../src/report/markdown.ts'
@@ -98,6 +99,24 @@ test('without the engine autocannon tells the throughput, and nothing of latency
     assert.ok(result.comparisons.every(({ metric }) => metric === 'perSecond' || metric === 'perCpuSecond'))
   } finally {
     delete process.env['BUSBAR_LOAD']
+  }
+})
+
+test('what an arm requires is told before it is installed, and a reason where it could not be', async () => {
+  using _ = new OwnCache()
+  const { PATH } = process.env
+  const peer: Arm = { ...serverArm('peer'), requires: { kind: 'npm', packages: { peer: '1.2.3' } } }
+  const told: string[] = []
+  // Not even the registry's client is there; and nothing is measured, since it is ended before the first round.
+  process.env['PATH'] = ''
+  try {
+    const signal = AbortSignal.abort()
+    const onInstall = (arm: Arm) => void told.push(arm.name)
+    const result = await bench(scenarioOf([peer]), { quick: true, timing: tiny, command: 'test', signal, onInstall })
+    assert.deepEqual(told, ['peer'])
+    assert.ok(result.notes.some((note) => note.startsWith('Left out: peer, since peer 1.2.3 could not be installed')))
+  } finally {
+    process.env['PATH'] = PATH
   }
 })
 

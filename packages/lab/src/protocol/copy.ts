@@ -76,10 +76,7 @@ export class Copy {
 
   /** Starts a copy and waits until it gives a good answer. Throws with what it printed when it does not in time. */
   static async start(arm: Arm, options: CopyOptions): Promise<Copy> {
-    const folder = await mkdtemp(join(tmpdir(), 'busbar-lab-'))
-    const [port] = await freePorts()
-    const launch = arm.launch({ ...options, port: port!, folder, packages: packagesOf(arm) })
-    const copy = new Copy(arm, launch, folder, options)
+    const copy = await Copy.#launch(arm, options)
     try {
       await copy.#untilItAnswers(options)
     } catch (error) {
@@ -88,6 +85,19 @@ export class Copy {
     }
     copy.#state = 'running'
     return copy
+  }
+
+  /** Started, but nothing known of it yet. */
+  static async #launch(arm: Arm, options: CopyOptions): Promise<Copy> {
+    const folder = await mkdtemp(join(tmpdir(), 'busbar-lab-'))
+    try {
+      const [port] = await freePorts()
+      const launch = arm.launch({ ...options, port: port!, folder, packages: packagesOf(arm) })
+      return new Copy(arm, launch, folder, options)
+    } catch (error) {
+      await rm(folder, { recursive: true, force: true })
+      throw error
+    }
   }
 
   /** The number of its session: the leader's pid. */

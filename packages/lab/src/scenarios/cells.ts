@@ -46,15 +46,15 @@ function counted(number: number, what: string): string {
 export function requestOf(scenario: Scenario, choice: Choice): LoadRequest {
   const parameters = { ...scenario.parameters, ...choice.parameters }
   for (const name of Object.keys(parameters))
-    if (scenario.parameters?.[name] === undefined) throw unknown(scenario, 'parameter', name, scenario.parameters)
+    if (!Object.hasOwn(scenario.parameters ?? {}, name)) throw unknown(scenario, 'parameter', name, scenario.parameters)
   return choice.request ?? variantOf(scenario, choice)?.request?.(parameters) ?? scenario.request(parameters)
 }
 
 export function variantOf(scenario: Scenario, { variant }: Choice): Variant | undefined {
   if (variant === undefined) return undefined
-  const found = scenario.variants?.[variant]
-  if (found === undefined) throw unknown(scenario, 'work', variant, scenario.variants)
-  return found
+  const { variants = {} } = scenario
+  if (!Object.hasOwn(variants, variant)) throw unknown(scenario, 'work', variant, variants)
+  return variants[variant]
 }
 
 /** Sentences on what a quick run leaves out, so that nobody takes its table for the whole. */

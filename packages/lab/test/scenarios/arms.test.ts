@@ -49,13 +49,16 @@ async function tryOnce(scenario: Scenario, arm: Arm, t: TestContext): Promise<vo
   if (canReadProcesses) assert.deepEqual(await pidsOf(copy.session), [])
 }
 
-/** What the arm is asked in the scenario's own work and in each of its variants, and what it is asked beside that. */
+/**
+ * What the arm is asked in the scenario's own work and in each of its variants, and what it is asked beside that; where
+ * they have parameters, also with others than usual.
+ */
 function questionsTo(scenario: Scenario, arm: Arm): LoadRequest[] {
-  const variants = [undefined, ...Object.keys(scenario.variants ?? {})]
-  const cells = variants.flatMap((variant) =>
-    cellsOf(scenario, { arms: [arm.name], quick: true, ...(variant !== undefined && { variant }) }),
-  )
+  const variants = [{}, ...Object.keys(scenario.variants ?? {}).map((variant) => ({ variant }))]
+  const others = Object.fromEntries(Object.keys(scenario.parameters ?? {}).map((name) => [name, 7]))
+  const choices = variants.flatMap((each) => [each, { ...each, parameters: others }])
+  const cells = choices.flatMap((choice) => cellsOf(scenario, { arms: [arm.name], quick: true, ...choice }))
   const works = cells.filter((cell) => cell.arm === arm).map((cell) => cell.work)
-  assert.ok(works.length >= variants.length)
+  assert.ok(works.length >= choices.length)
   return works.flatMap(({ requests, probe }) => (probe === undefined ? requests : [...requests, probe.request]))
 }

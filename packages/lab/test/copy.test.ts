@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import type { Arm } from '../src/arm.ts'
+import { Copy } from '../src/protocol/copy.ts'
+import { inWorkshop } from '../src/workshop.ts'
+import { serverArm } from './support/fixture.ts'
+
+const target = { address: '127.0.0.1:9', path: '/' }
+const arm = (launch: Arm['launch']): Arm => ({ name: 'arm', title: 'arm', launch })
+
+const failing: readonly (readonly [how: string, arm: Arm, sentence: RegExp])[] = [
+  [
+    'cannot say how to start',
+    arm(() => {
+      throw new Error('no idea')
+    }),
+    /no idea/,
+  ],
+  ['has a command that no system takes', arm(() => ({ command: ['no\0thing'], target })), /null bytes/],
+  ['has a command that is not there', arm(() => ({ command: ['no-such-program'], target })), /no-such-program/],
+  ['ends at once', arm(() => ({ command: [process.execPath, '-e', '0'], target })), /ended before it answered/],
+]
+
+for (const [how, one, sentence] of failing)
+  test(`a copy of an arm that ${how} leaves no folder behind, and says why`, async () => {
+    const { copy, during } = await start(one)
+    assert.match((copy as Error).message, sentence)
+    assert.equal(during, 0)
+  })
+
+test('a copy that runs has a folder, until it is ended', async () => {
+  const { during, after } = await start(serverArm('good'))
+  assert.deepEqual([during, after], [1, 0])
+})
+
+/** What became of it, and how many folders there were then and when it was ended. */
+async function start(one: Arm): Promise<{ copy: Copy | Error; during: number; after: number }> {
+  return inWorkshop(async (workshop) => {
+    using temporary = new TemporaryFolder()
+    const copy = await Copy.start(one, { ...workshop, workers: 1 }).catch((error: unknown) => error as Error)
+    const during = temporary.count()
+    if (copy instanceof Copy) await copy.end()
+    return { copy, during, after: temporary.count() }
+  })
+}
+
+/** Stands in for the system's, for the time of a test. */
+class TemporaryFolder implements Disposable {
+  readonly #before = process.env['TMPDIR']
+  readonly #path = mkdtempSync(join(tmpdir(), 'busbar-lab-test-'))
+
+  constructor() {
+    process.env['TMPDIR'] = this.#path
+  }
+
+  count(): number {
+    return readdirSync(this.#path).length
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#before === undefined) delete process.env['TMPDIR']
+    else process.env['TMPDIR'] = this.#before
+    rmSync(this.#path, { recursive: true, force: true })
+  }
+}
