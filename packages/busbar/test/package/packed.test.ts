@@ -1,6 +1,7 @@
 /** What users get: the tarball that `npm pack` makes of the built package, installed beside an app. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { symlinkSync } from 'node:fs'
 import { cp, mkdir, readdir } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -73,6 +74,19 @@ test('its start runs the app in workers, answers a call that makes a call, and s
   busbar.child.kill('SIGTERM')
   const { code, stderr } = await busbar.ended
   assert.deepEqual([code, stderr], [0, ''])
+})
+
+test('its start loads a program once whose folder is a symbolic link', async () => {
+  using linked = new TestFolder({
+    'real/index.mjs': `
+      import { createServer } from 'node:http'
+      globalThis.loads = (globalThis.loads ?? 0) + 1
+      createServer((_request, response) => response.end(String(globalThis.loads))).listen(3000)`,
+  })
+  symlinkSync(linked.at('real'), linked.at('link'))
+  linked.write('busbar.config.json', { gateway: { port: 0 }, services: { it: './link' } })
+  await using busbar = new BusbarProcess(['start', linked.path], { cwd: folder.path, env, entry: bin() })
+  assert.equal(await (await fetch(await busbar.url())).text(), '1')
 })
 
 test('its bench says in a sentence that the lab is not installed', async () => {

@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs'
 import Module, { registerHooks } from 'node:module'
 import { pathToFileURL } from 'node:url'
 import { currentScope } from '../../mesh/scope.ts'
@@ -16,7 +17,8 @@ export interface Exported {
 /** Loads a program's entry as `node <file>` would: as the main module, for guards that ask for it. */
 export async function loadEntry(program: ProgramProcess, programs: Programs): Promise<Exported> {
   const { file } = program.service.entry
-  const url = pathToFileURL(file).href
+  // Where links lead, as Node does it: a module is known by the URL that the loader tells its hooks.
+  const url = pathToFileURL(realpathSync(file)).href
   const format = await formatOf(url)
   return isModule(format) ? await importMain(url) : requireMain(file, program, programs)
 }
