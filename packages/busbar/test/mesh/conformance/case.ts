@@ -13,6 +13,11 @@ export interface Case {
   readonly call?: (caller: Caller, log: ProgramLog) => Promise<void>
   /** The fast path leaves such requests to a byte stream. */
   readonly handedOver?: true
+  /**
+   * Of both directions at once: how far behind the request its response ends is a matter of buffers, over TCP too. So only
+   * what each of them says has an order.
+   */
+  readonly isDuplex?: true
   /** Its calling side has the server in its hands, which only works in one thread. */
   readonly holdsServer?: true
 }

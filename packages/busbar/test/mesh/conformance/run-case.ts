@@ -32,3 +32,10 @@ export async function runCase(one: Case, backend: Backend): Promise<Result> {
   // What comes of closing is not part of the case.
   return { caller: outcomes, program: log.byCall(), handedOver: caller.handedOver }
 }
+
+/** What has to be equal of a result. */
+export function ordered({ isDuplex }: Case, result: Result): Result {
+  if (isDuplex !== true) return result
+  const speaker = (event: string): string => event.split(' ', 1)[0]!
+  return { ...result, program: result.program.toSorted((one, other) => speaker(one).localeCompare(speaker(other))) }
+}

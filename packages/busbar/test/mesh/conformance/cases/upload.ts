@@ -76,11 +76,12 @@ export const uploadCases: readonly Case[] = [
     await call.write('cd')
     call.end()
   }),
-  plain('an echo, piped', (request, response) => request.pipe(response), upload(512)),
+  plain('an echo, piped', (request, response) => request.pipe(response), upload(512), { isDuplex: true }),
   plain(
     'an echo by pipeline',
     (request, response, log) => pipeline(request, response, (error) => log.add(`pipeline ${error?.code ?? 'ok'}`)),
     upload(64),
+    { isDuplex: true },
   ),
   plain('four megabytes to a program that reads', countBytes, upload(4 * 1024)),
   plain(
