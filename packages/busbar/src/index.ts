@@ -1,6 +1,6 @@
 export { BusbarError, errorTable, type ErrorCode } from './contract/errors.ts'
 export { defineApp, type ConfigContext, type ConfigFunction } from './config/define.ts'
-export type { AppConfig } from './config/schema.ts'
+export type { AppConfig } from './config/schema/schema.ts'
 export type { App } from './config/app.ts'
 export { shared } from './state/shared.ts'
 export type { Atomic } from './state/atomic.ts'

@@ -1,4 +1,4 @@
-import type { AppConfig } from './schema.ts'
+import type { AppConfig } from './schema/schema.ts'
 
 /** What a config that is a function is called with. */
 export interface ConfigContext {

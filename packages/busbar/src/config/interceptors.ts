@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { BusbarError } from '../contract/errors.ts'
-import { kindOf, nearestPath } from './places.ts'
+import { kindOf, nearestPath } from './file/places.ts'
 
 /** Absolute, where the config names one. Throws CONFIG_INVALID where there is no such file. */
 export async function findInterceptors(root: string, said: string | undefined): Promise<string | undefined> {

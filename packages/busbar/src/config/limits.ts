@@ -1,5 +1,5 @@
 import type { Problems } from './problems.ts'
-import type { ParsedConfig } from './schema.ts'
+import type { ParsedConfig } from './schema/schema.ts'
 
 /** What one limit says of another: an option of a service never widens that of the app. */
 export function checkLimits({ limits, stopTimeout, defaults, services = {} }: ParsedConfig, problems: Problems): void {

@@ -1,8 +1,8 @@
 import { dirname, extname, join } from 'node:path'
 import { BusbarError } from '../contract/errors.ts'
-import { configExtensions, findConfig, isConfigFile } from './config-files.ts'
-import { findConventional } from './entry.ts'
-import { firstFile, kindOf, namesIn, nearestPath } from './places.ts'
+import { configExtensions, findConfig, isConfigFile } from './file/config-files.ts'
+import { findConventional } from './services/entry.ts'
+import { firstFile, kindOf, namesIn, nearestPath } from './file/places.ts'
 
 /** What `busbar start <place>` was pointed at. */
 export type Found =

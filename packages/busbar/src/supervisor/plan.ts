@@ -1,5 +1,5 @@
 import type { App, Service } from '../config/app.ts'
-import { isRawEntry } from '../config/raw-entry.ts'
+import { isRawEntry } from '../config/gateway/raw-entry.ts'
 import type { InstanceSpec, ListenerSpec } from '../shared/control.ts'
 
 /** What starting the app would do: pure data, printed by `busbar check` and carried out by `startApp`. */

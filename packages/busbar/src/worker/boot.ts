@@ -1,5 +1,5 @@
-import { isRawEntry } from '../config/raw-entry.ts'
-import { BusbarError } from '../contract/errors.ts'
+import { isRawEntry } from '../config/gateway/raw-entry.ts'
+import { BusbarError, type ErrorRecord } from '../contract/errors.ts'
 import type { Service } from '../config/app.ts'
 import { createGateway, type Gateway } from '../gateway/gateway.ts'
 import { answerAll } from '../mesh/answer.ts'
@@ -9,7 +9,7 @@ import { Peers } from '../mesh/peers.ts'
 import { offerTypedCalls } from '../mesh/typed/transport.ts'
 import { Router } from '../mesh/router.ts'
 import type { WorkerCells } from '../shared/cells.ts'
-import type { Order, ServiceReport, TlsMaterial, WorkerInit } from '../shared/control.ts'
+import type { Order, PeerSpec, ServiceReport, TlsMaterial, WorkerInit } from '../shared/control.ts'
 import { openPort, type Port, portFailure, type TcpHandle } from '../shared/port.ts'
 import { type Door, Doors } from './doors.ts'
 import { drain, Releases } from './drain.ts'
@@ -52,7 +52,9 @@ export async function prepareWorker(init: WorkerInit, parts: WorkerParts): Promi
   limits.open(answer)
   const { worker: number, secret, listenAt } = init
   const loadOf = init.kind === 'process' ? (service: string) => metering.of(service).inFlight : undefined
-  const peers = new Peers({ worker: number, secret, listenAt, router, answer, loadOf })
+  const unlinked = ({ worker: peer, link }: PeerSpec, reason: ErrorRecord): void =>
+    outbox.post({ type: 'unlinked', peer, link, reason })
+  const peers = new Peers({ worker: number, secret, listenAt, router, answer, loadOf, unlinked })
   await peers.listen()
   if (init.listenAt !== undefined) outbox.post({ type: 'listening' })
   const neighbours = new Neighbours(peers)

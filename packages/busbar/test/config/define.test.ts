@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { App } from '../../src/config/app.ts'
-import { allKeys } from '../../src/config/json-schema.ts'
+import { allKeys } from '../../src/config/schema/json-schema.ts'
 import { loadApp } from '../../src/config/load.ts'
 import { type AppConfig, defineApp } from '../../src/index.ts'
 import { TestFolder } from '../support/folder.ts'

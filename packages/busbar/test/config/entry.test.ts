@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { findEntry } from '../../src/config/entry.ts'
-import { parseStartScript } from '../../src/config/start-script.ts'
+import { findEntry } from '../../src/config/services/entry.ts'
+import { parseStartScript } from '../../src/config/services/start-script.ts'
 import { type Files, TestFolder } from '../support/folder.ts'
 
 describe('the entry of a program', () => {

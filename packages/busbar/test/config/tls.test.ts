@@ -4,7 +4,7 @@ import { before, describe, it } from 'node:test'
 import selfsigned from 'selfsigned'
 import { BusbarError, type ErrorCode } from '../../src/contract/errors.ts'
 import { loadApp } from '../../src/config/load.ts'
-import { readTlsFiles } from '../../src/config/tls.ts'
+import { readTlsFiles } from '../../src/config/gateway/tls.ts'
 import { type Files, TestFolder } from '../support/folder.ts'
 
 describe('the certificate and key of the gateway', () => {

@@ -1,8 +1,8 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Hazard } from '../hazards.ts'
-import { readPackageFile } from '../package-file.ts'
-import { kindOf } from '../places.ts'
+import { readPackageFile } from '../file/package-file.ts'
+import { kindOf } from '../file/places.ts'
 import type { Program } from './program.ts'
 
 const largestBinary = 64 * 1024 * 1024

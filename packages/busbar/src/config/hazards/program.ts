@@ -1,8 +1,8 @@
 import { readFile, stat } from 'node:fs/promises'
 import { dirname, extname, relative, resolve } from 'node:path'
 import type { Service } from '../app.ts'
-import { readPackageFile } from '../package-file.ts'
-import { firstFile } from '../places.ts'
+import { readPackageFile } from '../file/package-file.ts'
+import { firstFile } from '../file/places.ts'
 
 /** A service as the hazards are looked for in: what it is made of, as far as that was read. */
 export interface Program {

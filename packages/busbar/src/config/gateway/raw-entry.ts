@@ -1,4 +1,4 @@
-import type { App } from './app.ts'
+import type { App } from '../app.ts'
 
 /** True when the one service answers everything itself: then its server gets the connections with nothing in between. */
 export function isRawEntry(app: App): boolean {

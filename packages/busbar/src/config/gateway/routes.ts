@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
-import { BusbarError } from '../contract/errors.ts'
-import type { Route } from './app.ts'
+import { BusbarError } from '../../contract/errors.ts'
+import type { Route } from '../app.ts'
 
 /** Reads a route's key, `/prefix`, `host.example` or `host.example/prefix`. Throws CONFIG_INVALID. */
 export function parseRoute(key: string, service: string): Route {

@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { nearest } from './nearest.ts'
+import { nearest } from '../nearest.ts'
 
 export type Kind = 'file' | 'folder' | 'missing'
 

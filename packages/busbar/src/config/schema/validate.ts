@@ -1,10 +1,10 @@
 import type * as z from 'zod'
 import { allKeys, keysAt, nodeAt } from './json-schema.ts'
 import { laterKeys } from './later.ts'
-import { nearest } from './nearest.ts'
+import { nearest } from '../nearest.ts'
 import { showPath, showValue } from './paths.ts'
 import { isPlainObject, unfilled } from './placeholders.ts'
-import type { Problems } from './problems.ts'
+import type { Problems } from '../problems.ts'
 import { appSchema, type ParsedConfig } from './schema.ts'
 
 type Path = readonly PropertyKey[]

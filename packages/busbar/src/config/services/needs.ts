@@ -1,5 +1,5 @@
-import { nearest } from './nearest.ts'
-import type { Problems } from './problems.ts'
+import { nearest } from '../nearest.ts'
+import type { Problems } from '../problems.ts'
 
 /** As much of a service as its order depends on. */
 export interface Needing {

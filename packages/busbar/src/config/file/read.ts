@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import { BusbarError } from '../contract/errors.ts'
-import type { ConfigContext } from './define.ts'
+import { BusbarError } from '../../contract/errors.ts'
+import type { ConfigContext } from '../define.ts'
 import { positionText } from './json-text.ts'
 
 /** Whatever stands in a stack from here on is ours, and says nothing of the user's config. */

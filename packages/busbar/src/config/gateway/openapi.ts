@@ -1,9 +1,9 @@
 import { basename } from 'node:path'
-import type { Gateway, OpenApi, Route, Service } from './app.ts'
+import type { Gateway, OpenApi, Route, Service } from '../app.ts'
 import type { GatewayContext } from './gateway.ts'
-import { readPackageFile } from './package-file.ts'
-import type { Problems } from './problems.ts'
-import type { ParsedConfig, ParsedService } from './schema.ts'
+import { readPackageFile } from '../file/package-file.ts'
+import type { Problems } from '../problems.ts'
+import type { ParsedConfig, ParsedService } from '../schema/schema.ts'
 
 /** Where a typed service publishes what its contract says, unless its config says otherwise. */
 const typedPath = '/openapi.json'

@@ -1,8 +1,8 @@
 import { realpath } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
-import { BusbarError } from '../contract/errors.ts'
-import { findConfig, isConfigFile } from './config-files.ts'
-import { readPackageFile } from './package-file.ts'
+import { BusbarError } from '../../contract/errors.ts'
+import { findConfig, isConfigFile } from '../file/config-files.ts'
+import { readPackageFile } from '../file/package-file.ts'
 
 /** Throws ROUTE_LOOP where a service's entry is a config or the `busbar` command: it would start an app, perhaps this one. */
 export async function checkEntryIsProgram(service: string, entry: string): Promise<void> {

@@ -1,5 +1,5 @@
-import type { Address, Service } from './app.ts'
-import type { Problems } from './problems.ts'
+import type { Address, Service } from '../app.ts'
+import type { Problems } from '../problems.ts'
 
 interface Listener extends Address {
   /** The key that asks for it. */

@@ -1,4 +1,4 @@
-import type { Problems } from './problems.ts'
+import type { Problems } from '../problems.ts'
 import { showPath } from './paths.ts'
 
 /** `$${` stands for itself; `${NAME}`, `${NAME:-default}`; or a `${` that is neither. */

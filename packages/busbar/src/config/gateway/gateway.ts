@@ -1,12 +1,12 @@
 import { resolve } from 'node:path'
-import { BusbarError } from '../contract/errors.ts'
+import { BusbarError } from '../../contract/errors.ts'
 import { isOwnAddress } from './addresses.ts'
-import type { Address, Gateway, Route, Service } from './app.ts'
-import { nearest } from './nearest.ts'
-import type { Problems } from './problems.ts'
+import type { Address, Gateway, Route, Service } from '../app.ts'
+import { nearest } from '../nearest.ts'
+import type { Problems } from '../problems.ts'
 import { resolveOpenApi } from './openapi.ts'
 import { parseRoute, routeId } from './routes.ts'
-import type { ParsedConfig } from './schema.ts'
+import type { ParsedConfig } from '../schema/schema.ts'
 import { readTlsFiles } from './tls.ts'
 
 export interface GatewayContext {

@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { BusbarError } from '../contract/errors.ts'
+import { BusbarError } from '../../contract/errors.ts'
 import type { FoundEntry } from './entry.ts'
 import { splitWords } from './start-script.ts'
 

@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path'
-import { BusbarError } from '../contract/errors.ts'
+import { BusbarError } from '../../contract/errors.ts'
 import { namesIn } from './places.ts'
 
 export const configExtensions = ['ts', 'mts', 'js', 'mjs', 'cjs', 'json'] as const

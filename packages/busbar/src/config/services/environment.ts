@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
-import { BusbarError } from '../contract/errors.ts'
-import { kindOf } from './places.ts'
+import { BusbarError } from '../../contract/errors.ts'
+import { kindOf } from '../file/places.ts'
 import type { StartScript } from './start-script.ts'
 
 type Variables = Readonly<Record<string, string>>

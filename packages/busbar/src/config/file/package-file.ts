@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { BusbarError } from '../contract/errors.ts'
+import { BusbarError } from '../../contract/errors.ts'
 import { positionText } from './json-text.ts'
-import { isPlainObject } from './placeholders.ts'
+import { isPlainObject } from '../schema/placeholders.ts'
 
 /** What of a `package.json` says how a program starts and what it uses. */
 export interface PackageFile {

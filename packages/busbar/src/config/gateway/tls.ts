@@ -1,8 +1,8 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createSecureContext } from 'node:tls'
-import { BusbarError } from '../contract/errors.ts'
-import type { TlsFiles } from './app.ts'
+import { BusbarError } from '../../contract/errors.ts'
+import type { TlsFiles } from '../app.ts'
 
 export interface TlsPair {
   /** PEM texts. */

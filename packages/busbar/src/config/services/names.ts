@@ -1,4 +1,4 @@
-import { BusbarError } from '../contract/errors.ts'
+import { BusbarError } from '../../contract/errors.ts'
 
 /** A DNS label, since `http://<name>.internal` is its address: RFC 1035 section 2.3.1, digits first allowed by RFC 1123. */
 const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
