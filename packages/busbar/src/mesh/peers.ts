@@ -19,6 +19,8 @@ export interface PeersOptions extends Hello {
   readonly listenAt: string | undefined
   /** Of a process: how busy its instance of a service is, for the others. Threads read it in the memory they share. */
   readonly loadOf?: ((service: string) => number) | undefined
+  /** A link has ended that nobody ended: its worker is gone, or lives and is not reached any more. */
+  readonly unlinked?: (spec: PeerSpec, reason: ErrorRecord) => void
 }
 
 interface Peer {
@@ -30,6 +32,12 @@ interface Peer {
 }
 
 type Changing<T> = Omit<T, 'state'> & { state: EndpointState }
+
+/** With which a worker that has stopped closes its links. */
+const stoppedCode = 'SERVICE_UNAVAILABLE'
+
+/** Why a link is closed before the next one to the same worker is made: this end has not seen it break yet. */
+const relinked: ErrorRecord = { code: 'LINK_LOST', message: 'the worker is linked anew' }
 
 /** The other workers, as the supervisor tells of them: one link to each, and their instances in the router. */
 export class Peers {
@@ -52,6 +60,7 @@ export class Peers {
   }
 
   join(spec: PeerSpec): void {
+    this.#forget(spec.worker, relinked)
     const pipe = this.#pipeTo(spec.worker, spec.way)
     const peer: Peer = { spec, link: pipe && this.#link(spec, pipe), endpoints: [], isLeaving: false }
     this.#peers.set(spec.worker, peer)
@@ -89,13 +98,21 @@ export class Peers {
     await this.#listener?.close()
   }
 
-  #link({ worker, way }: PeerSpec, pipe: Pipe): Link {
+  #link(spec: PeerSpec, pipe: Pipe): Link {
     const { answer, loadOf } = this.#options
+    const { worker, way } = spec
     // A port ends with its thread. A socket may be open for ever to a process that does not run any more.
     const silence = way.by === 'thread' ? {} : { silence: maxSilence }
     const link = createLink(pipe, { peer: worker, answer, loadOf, ...silence })
-    void link.closed.then((reason) => this.#forget(worker, reason))
+    void link.closed.then((reason) => this.#ended(spec, link, reason))
     return link
+  }
+
+  #ended(spec: PeerSpec, link: Link, reason: ErrorRecord): void {
+    const peer = this.#peers.get(spec.worker)
+    if (peer?.link !== link) return
+    this.#forget(spec.worker, reason)
+    if (!peer.isLeaving && reason.code !== stoppedCode) this.#options.unlinked?.(spec, reason)
   }
 
   #pipeTo(worker: number, way: PeerWay): Pipe | undefined {
@@ -137,8 +154,8 @@ export class Peers {
     const expected = this.#expected.get(peer)
     this.#expected.delete(peer)
     if (expected?.fulfil(pipe) === true) return
-    // Told of it or not, a worker has one link: another one is no worker's.
-    if (this.#peers.has(peer) || this.#early.has(peer)) return pipe.close()
+    // It may be told of later, or told to be linked anew; but nobody dials twice before that.
+    if (this.#early.has(peer)) return pipe.close()
     this.#early.set(peer, pipe)
     setTimeout(() => this.#dropEarly(peer, pipe), dialTime).unref()
   }

@@ -61,6 +61,8 @@ export interface PeerSpec {
   readonly services: readonly InstanceSpec[]
   /** Its row in the shared memory; undefined for a process, which does not see that. */
   readonly row: number | undefined
+  /** The number of the link, by which both ends know it: a pair that has lost one gets another. */
+  readonly link: number
   readonly way: PeerWay
 }
 
@@ -99,7 +101,7 @@ export type Order =
   /** A socket where raw handles cannot be handed over (Windows). */
   | { type: 'connection'; listener: string; connection: TcpHandle | Socket }
   | { type: 'tls'; tls: TlsMaterial }
-  /** There is another worker; its MessagePort, where there is one, is in the transfer list. */
+  /** There is another worker, or another link to it; its MessagePort, where there is one, is in the transfer list. */
   | { type: 'join'; peer: PeerSpec }
   /** One more service of a worker that has joined. */
   | { type: 'serves'; peer: number; service: InstanceSpec }
@@ -129,6 +131,8 @@ export type FromWorker =
   /** While it stops: the service has stopped; undefined: the gateway has, or there was none. */
   | { type: 'closed'; service: string | undefined }
   | { type: 'stopped' }
+  /** A link has ended, and neither this worker nor the other meant it to. */
+  | { type: 'unlinked'; peer: number; link: number; reason: ErrorRecord }
   /** Of a process: the connection with this number has come. */
   | { type: 'taken'; id: number }
   /**

@@ -22,10 +22,13 @@ export interface HandleParts {
   /** It can be linked with the others from now on; a command is, once it answers. */
   readonly linkable: (handle: WorkerHandle) => void
   readonly serves: (handle: WorkerHandle, service: string) => void
+  readonly unlinked: (lost: LostLink) => void
   readonly closed: (handle: WorkerHandle, service: string | undefined) => void
   /** A connection that it was handed and never took. */
   readonly returned: (listener: string, handle: TcpHandle) => void
 }
+
+export type LostLink = Extract<FromWorker, { type: 'unlinked' }>
 
 type Phase = 'booting' | 'serving' | 'draining' | 'ended'
 
@@ -167,6 +170,8 @@ export class WorkerHandle {
       case 'log':
         for (const record of message.records) this.#parts.log({ ...record, worker: this.place.place })
         return
+      case 'unlinked':
+        return this.#parts.unlinked(message)
       case 'closed':
         return this.#parts.closed(this, message.service)
       case 'stopped':

@@ -1,12 +1,16 @@
 import { MessageChannel, type Transferable } from 'node:worker_threads'
 import type { ErrorRecord } from '../contract/errors.ts'
 import type { InstanceSpec, PeerWay, ToWorker } from '../shared/control.ts'
+import type { LostLink } from './handle.ts'
+import type { Relinks } from './relinks.ts'
 
 /** A worker, as the others get to know it. */
 export interface Acquaintance {
   readonly worker: number
   readonly row: number
   readonly reach: Reach
+  /** As lines of the log call it. */
+  readonly label: string
   /** A command is told nothing. */
   tell(order: ToWorker, transfer?: readonly Transferable[]): void
 }
@@ -22,18 +26,27 @@ interface Member {
   services: readonly InstanceSpec[]
   /** Nobody calls it any more, but it may still call. */
   leaving: boolean
+  /** The number of its link to each of the others. */
+  readonly links: Map<number, number>
 }
 
 /**
  * Tells workers of each other. A pair is linked as soon as both can be, before either serves, so that a service reaches those
- * it needs while it starts; what each serves is told as it comes.
+ * it needs while it starts; what each serves is told as it comes. A pair that has lost its link is introduced anew.
  */
 export class Introductions {
+  readonly #relinks: Relinks
   readonly #members = new Map<number, Member>()
   readonly #waiting = new Set<{ readonly service: string; readonly resolve: () => void }>()
 
+  #links = 0
+
+  constructor(relinks: Relinks) {
+    this.#relinks = relinks
+  }
+
   enter(who: Acquaintance): void {
-    const member: Member = { who, services: [], leaving: false }
+    const member: Member = { who, services: [], leaving: false, links: new Map() }
     for (const other of this.#members.values()) this.#introduce(member, other)
     this.#members.set(who.worker, member)
   }
@@ -50,6 +63,16 @@ export class Introductions {
       }
   }
 
+  /** A worker has lost its link to another. Both say so, and a worker that is dying makes all the others say so. */
+  unlinked(worker: number, { peer, link, reason }: LostLink): void {
+    const one = this.#members.get(worker)
+    const other = this.#members.get(peer)
+    if (one === undefined || other === undefined || one.links.get(peer) !== link) return
+    one.links.delete(peer)
+    other.links.delete(worker)
+    this.#relinks.lost(one.who, other.who, reason, () => this.#introduce(one, other))
+  }
+
   /** It drains: it gets no new calls from the others. */
   leave(worker: number, reason: ErrorRecord): void {
     const member = this.#members.get(worker)
@@ -61,7 +84,10 @@ export class Introductions {
 
   /** It has ended. */
   remove(worker: number, reason: ErrorRecord): void {
-    if (this.#members.delete(worker)) this.#tellOthers(worker, { type: 'leave', peer: worker, reason })
+    if (!this.#members.delete(worker)) return
+    this.#relinks.forget(worker)
+    for (const { links } of this.#members.values()) links.delete(worker)
+    this.#tellOthers(worker, { type: 'leave', peer: worker, reason })
   }
 
   /** Settles when an instance of the service serves. */
@@ -73,8 +99,9 @@ export class Introductions {
 
   #introduce(one: Member, other: Member): void {
     const [toOther, toOne] = waysBetween(one.who, other.who)
-    joined(one, other, toOther)
-    joined(other, one, toOne)
+    const link = this.#links++
+    joined(one, other, link, toOther)
+    joined(other, one, link, toOne)
   }
 
   #tellOthers(worker: number, order: ToWorker): void {
@@ -82,10 +109,11 @@ export class Introductions {
   }
 }
 
-function joined({ who }: Member, { who: peer, services }: Member, way: PeerWay): void {
+function joined({ who, links }: Member, { who: peer, services }: Member, link: number, way: PeerWay): void {
+  links.set(peer.worker, link)
   // Only threads see the memory; what a process does is written there for it.
   const row = who.reach.by === 'thread' ? peer.row : undefined
-  const order: ToWorker = { type: 'join', peer: { worker: peer.worker, services, row, way } }
+  const order: ToWorker = { type: 'join', peer: { worker: peer.worker, services, row, link, way } }
   who.tell(order, way.by === 'thread' ? [way.port] : [])
 }
 

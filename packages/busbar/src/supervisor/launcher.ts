@@ -13,6 +13,7 @@ import { labelOf, WorkerHandle } from './handle.ts'
 import { Introductions, type Reach } from './introductions.ts'
 import type { Place } from './plan.ts'
 import { ProcessVessel } from './process.ts'
+import { Relinks } from './relinks.ts'
 import type { StartOptions, WorkerExit } from './running.ts'
 import { SocketFolder } from './socket-folder.ts'
 import { StopOrder } from './stop-order.ts'
@@ -36,7 +37,7 @@ export interface LauncherParts {
 
 /** Starts workers of every kind, and sees to it that the others know them and that none is left behind. */
 export class Launcher {
-  readonly introductions = new Introductions()
+  readonly introductions: Introductions
   /** Of all workers: heartbeats and the like, calls and the like. */
   readonly cells: SharedArrayBuffer
   readonly instances: InstanceTable
@@ -53,6 +54,12 @@ export class Launcher {
 
   constructor(parts: LauncherParts) {
     this.#parts = parts
+    const { timing, options } = parts
+    this.introductions = new Introductions(
+      new Relinks(timing, (level, line) =>
+        options.log({ time: Date.now(), level, service: undefined, stream: 'busbar', line, worker: undefined }),
+      ),
+    )
     const rows = parts.places.length * rowsPerPlace
     this.cells = createCells(rows)
     this.instances = new InstanceTable({ rows, services: parts.app.services })
@@ -89,6 +96,7 @@ export class Launcher {
           worker,
           place.hosts.find(({ name }) => name === service)!,
         ),
+      unlinked: (lost) => this.introductions.unlinked(worker, lost),
       closed: (_, service) => this.#stopOrder?.closed(worker, service),
       returned,
     })
@@ -118,8 +126,9 @@ export class Launcher {
   }
 
   #enter(handle: WorkerHandle, reach: Reach): void {
-    const { worker, row } = handle
-    this.introductions.enter({ worker, row, reach, tell: (order, transfer) => handle.tell(order, transfer) })
+    const { worker, row, place } = handle
+    const label = labelOf(place)
+    this.introductions.enter({ worker, row, reach, label, tell: (order, transfer) => handle.tell(order, transfer) })
   }
 
   #launchOf(

@@ -16,9 +16,18 @@ const over = { code: 'SERVICE_UNAVAILABLE', message: 'the test is over' } as con
 class Worker {
   readonly router = new Router(['shop', 'pages'])
   readonly peers: Peers
+  /** The links that it lost, by number. */
+  readonly lost: number[] = []
 
   constructor(worker: number, answer: Answerer = echo, listenAt?: string, secret = 's') {
-    this.peers = new Peers({ worker, secret, router: this.router, answer, listenAt })
+    this.peers = new Peers({
+      worker,
+      secret,
+      router: this.router,
+      answer,
+      listenAt,
+      unlinked: ({ link }) => this.lost.push(link),
+    })
   }
 
   /** How the mesh reaches the shop from here. */
@@ -33,7 +42,7 @@ class Worker {
 }
 
 function spec(worker: number, way: PeerWay, services: readonly (typeof shop)[] = []) {
-  return { worker, services, row: undefined, way }
+  return { worker, services, row: undefined, link: worker, way }
 }
 
 async function folder(): Promise<AsyncDisposable & { readonly path: string }> {
@@ -140,10 +149,73 @@ describe('peers', () => {
     await assert.rejects(ask(stranger.shop!, 1), { code: 'LINK_LOST', message: /belongs to another app/ })
   })
 
+  it('that lose their link say so, both of them, and can be linked anew', async () => {
+    await using one = new Worker(1)
+    await using other = new Worker(2)
+    const first = new MessageChannel()
+    one.peers.join({ ...spec(2, { by: 'thread', port: first.port1 }, [shop]), link: 7 })
+    other.peers.join({ ...spec(1, { by: 'thread', port: first.port2 }), link: 7 })
+    const before = one.shop!
+    assert.equal(await ask(before, 1), 1)
+    first.port1.close()
+    await before.closed
+    while (other.lost.length === 0) await turns()
+    assert.deepEqual([one.lost, other.lost], [[7], [7]])
+    const second = new MessageChannel()
+    one.peers.join({ ...spec(2, { by: 'thread', port: second.port1 }, [shop]), link: 8 })
+    other.peers.join({ ...spec(1, { by: 'thread', port: second.port2 }), link: 8 })
+    assert.equal(await ask(one.shop!, 2), 2)
+  })
+
+  it('are linked anew also where one has not seen yet that the link is broken, and says nothing of the old one', async () => {
+    await using place = await folder()
+    const path = join(place.path, 'link')
+    await using dialled = new Worker(1, echo, path)
+    await dialled.peers.listen()
+    await using dialling = new Worker(2)
+    for (const link of [1, 2]) {
+      dialling.peers.join({ ...spec(1, { by: 'unix', path }, [shop]), link })
+      const asked = ask(dialling.shop!, link)
+      if (link === 2) assert.equal(await Promise.race([asked, turns()]), 'not yet')
+      dialled.peers.join({ ...spec(2, { by: 'accept' }), link })
+      assert.equal(await asked, link)
+    }
+    assert.deepEqual(dialling.lost, [])
+  })
+
+  it('that end, or are told that the other one has, have lost nothing', async () => {
+    await using one = new Worker(1)
+    await using other = new Worker(2)
+    await using third = new Worker(3)
+    for (const [worker, to] of [
+      [one, 2],
+      [one, 3],
+    ] as const) {
+      const { port1, port2 } = new MessageChannel()
+      worker.peers.join(spec(to, { by: 'thread', port: port1 }, [shop]))
+      const far = to === 2 ? other : third
+      far.peers.join(spec(1, { by: 'thread', port: port2 }, [shop]))
+      assert.equal(await ask(far.shop!, to), to)
+    }
+    const [left, ended] = [other.shop!.closed, third.shop!.closed]
+    other.peers.leave(1, { code: 'WORKER_DIED', message: 'it has ended' })
+    other.peers.leave(1, { code: 'WORKER_DIED', message: 'it has ended' })
+    await one.peers.close(over)
+    await Promise.all([left, ended])
+    await turns()
+    assert.deepEqual([other.lost, third.lost], [[], []])
+  })
+
   it('that are commands have an address and no link', async () => {
     await using one = new Worker(1)
     const pages = { name: 'pages', typed: false, index: 0 }
-    one.peers.join({ worker: 3, services: [pages], row: undefined, way: { by: 'tcp', host: '127.0.0.1', port: 4000 } })
+    one.peers.join({
+      worker: 3,
+      services: [pages],
+      row: undefined,
+      link: 1,
+      way: { by: 'tcp', host: '127.0.0.1', port: 4000 },
+    })
     assert.deepEqual(one.router.find('pages'), {
       at: 'tcp',
       service: 'pages',

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { describe, it, test } from 'node:test'
+import { Relinks } from '../../src/supervisor/relinks.ts'
+import { defaultTiming, restartLimit } from '../../src/supervisor/timing.ts'
+import { TestApp } from '../support/app.ts'
+
+const counts = `${import.meta.dirname}/programs/counts.js`
+const cuts = `${import.meta.dirname}/programs/cuts.js`
+const again = 'have lost their link and get another'
+
+for (const run of ['shared', 'thread', 'process'] as const)
+  test(`a ${run} worker whose link to a process is cut gets another, and nothing is done twice`, async () => {
+    await using app = await TestApp.start({
+      services: { cuts: { file: cuts, run }, counts: { file: counts, run: 'process' } },
+    })
+    const get = (path: string): Promise<Response> => fetch(`${app.url}${path}`, { headers: { connection: 'close' } })
+    assert.equal(await (await get('/one')).text(), '1')
+    const held = get('/hold')
+    await app.untilLogged('holds')
+    assert.equal(await (await get('/cut')).text(), '1')
+    assert.equal((await held).status, 502)
+    await app.untilLogged(again)
+    assert.equal(await (await get('/two')).text(), '3')
+    assert.equal(await (await get('/count')).text(), '3')
+    assert.deepEqual(
+      app.running.workers.map(({ deaths }) => deaths),
+      [0, 0],
+    )
+  })
+
+test('a link is cut and made anew more than once', async () => {
+  await using app = await TestApp.start(
+    { services: { cuts: { file: cuts, run: 'thread' }, counts: { file: counts, run: 'process' } } },
+    { timing: { backoff: 1 } },
+  )
+  for (const time of [1, 2, 3]) {
+    assert.equal(await (await fetch(`${app.url}/cut`, { headers: { connection: 'close' } })).text(), '1')
+    await app.until(() => app.log.filter(({ line }) => line.includes(again)).length === time)
+    assert.equal(await (await fetch(app.url, { headers: { connection: 'close' } })).text(), String(time))
+  }
+})
+
+describe('a pair that loses link after link', () => {
+  const one = { worker: 1, label: '1 (web)' }
+  const other = { worker: 2, label: '2 (shop)' }
+  const lost = { code: 'LINK_LOST', message: 'worker 2 sent nonsense' } as const
+
+  it('gets as many as a worker gets restarts, and then none, which is said', (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout', 'Date'] })
+    const said: string[] = []
+    let made = 0
+    const relinks = new Relinks(defaultTiming, (level, line) => said.push(`${level} ${line}`))
+    for (let time = 0; time < 8; time++) {
+      relinks.lost(...((time % 2 === 0 ? [one, other] : [other, one]) as [typeof one, typeof one]), lost, () => made++)
+      t.mock.timers.tick(5000)
+    }
+    assert.equal(made, restartLimit)
+    assert.match(said[0]!, /^warn workers 1 \(web\) and 2 \(shop\) have lost .*: worker 2 sent nonsense$/)
+    assert.match(said.at(-1)!, /^error .* until one of them is replaced: worker 2 sent nonsense$/)
+  })
+
+  it('is not linked when one of them has ended meanwhile', (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout', 'Date'] })
+    const relinks = new Relinks(defaultTiming, assert.fail)
+    relinks.lost(one, other, lost, assert.fail)
+    relinks.forget(2)
+    t.mock.timers.tick(60_000)
+  })
+})
