@@ -128,6 +128,8 @@ export interface Placement {
   readonly concurrency: number | undefined
   /** Calls of all callers that may wait for one of the instances; only together with `concurrency`. */
   readonly queue: number
+  /** Milliseconds for which an instance in a thread may go on with a call that is over before it is ended; only together with `concurrency`. */
+  readonly grace: number
   /** Bytes: the heap of a thread, all of a process. */
   readonly memory: number | undefined
   /** Flags of Node for a process, behind those of its entry. */

@@ -60,8 +60,8 @@ export interface Admission {
    * signal's reason. `deadline`: in milliseconds from now.
    */
   enter(deadline: number | undefined, signal: AbortSignal | undefined): void | Promise<void>
-  /** Once for each `enter` that succeeded. */
-  leave(): void
+  /** Once for each `enter` that succeeded. `givenUp`: without an answer, so that the instance may be busy with it still. */
+  leave(givenUp?: boolean): void
 }
 
 /** A command: it listens on a port of this machine, and speaks HTTP for itself. */

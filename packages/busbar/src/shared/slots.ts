@@ -2,11 +2,15 @@
  * How many calls a service's instances answer at a time, held to across threads: an instance has as many slots as its
  * `concurrency`, and whoever would call it takes one first.
  *
- *     releases │ taken 0 │ taken 1 │ … │ row 0: slot 0 … slot n-1 │ row 1: slot 0 … │ …
+ *     releases │ taken 0 │ taken 1 │ … │ given up 0 │ … │ row 0: slot 0 … slot n-1 │ row 1: slot 0 … │ …
  *
  * A slot holds the row of the caller that has it + 1, or 0: so those of a worker that died can be given back, where a
- * counter could not tell which calls were whose. `taken` spares a look at every slot; it may be too low, when a thread dies
- * between two steps, and never too high. `releases` is what waiting callers sleep on.
+ * counter could not tell which calls were whose. A caller that gives up cannot know whether the instance has stopped: it
+ * writes when that was, as a negative number, and the instance frees the slot when its event loop turns. One that does
+ * not is given no other call, and the supervisor sees for how long.
+ *
+ * `taken` and `given up` spare a look at every slot. When a thread dies between two steps, the first may be too low and
+ * never too high, the second too high and never too low. `releases` is what waiting callers sleep on.
  */
 export interface SlotsShape {
   readonly rows: number
@@ -15,8 +19,11 @@ export interface SlotsShape {
 }
 
 export function slotCells({ rows, concurrency }: SlotsShape): number {
-  return 1 + rows + rows * concurrency
+  return 1 + 2 * rows + rows * concurrency
 }
+
+/** Of a clock in milliseconds 31 bits are kept (24 days), so that its complement is negative; only differences mean anything. */
+const latest = 0x7fff_ffff
 
 export class Slots {
   readonly concurrency: number
@@ -57,6 +64,32 @@ export class Slots {
     this.#tellReleased()
   }
 
+  /** Its call has ended for the caller, and maybe not for the instance. `now` is `threadsNow()`. */
+  giveUp(slot: number, now: number): void {
+    Atomics.add(this.#cells, 1 + this.#rows + this.#rowOf(slot), 1)
+    Atomics.store(this.#cells, slot, ~(now & latest))
+  }
+
+  /** Only for the worker of `row`, which has heard of it, or when that is gone. */
+  freeGivenUp(row: number): void {
+    if (this.#givenUp(row) === 0) return
+    for (const slot of this.#slotsOf(row)) {
+      if (Atomics.load(this.#cells, slot) >= 0) continue
+      this.release(slot)
+      Atomics.sub(this.#cells, 1 + this.#rows + row, 1)
+    }
+  }
+
+  /** Milliseconds since the first of the calls was given up with which the instance in `row` may be busy still; 0 without any. */
+  overdue(row: number, now: number): number {
+    if (this.#givenUp(row) === 0) return 0
+    const since = this.#slotsOf(row).map((slot) => {
+      const value = Atomics.load(this.#cells, slot)
+      return value < 0 ? ((now & latest) - ~value) & latest : 0
+    })
+    return Math.max(...since)
+  }
+
   /** Calls that the instance in `row` has been promised. */
   taken(row: number): number {
     return Atomics.load(this.#cells, 1 + row)
@@ -66,9 +99,7 @@ export class Slots {
   releaseAllOf(owner: number): void {
     for (let row = 0; row < this.#rows; row++) {
       if (this.taken(row) === 0) continue
-      const first = this.#firstOf(row)
-      for (let slot = first; slot < first + this.concurrency; slot++)
-        if (Atomics.load(this.#cells, slot) === owner + 1) this.release(slot)
+      for (const slot of this.#slotsOf(row)) if (Atomics.load(this.#cells, slot) === owner + 1) this.release(slot)
     }
   }
 
@@ -86,12 +117,21 @@ export class Slots {
     if (waits) await value
   }
 
+  #givenUp(row: number): number {
+    return Atomics.load(this.#cells, 1 + this.#rows + row)
+  }
+
+  #slotsOf(row: number): number[] {
+    const first = this.#firstOf(row)
+    return Array.from({ length: this.concurrency }, (_, at) => first + at)
+  }
+
   #firstOf(row: number): number {
-    return 1 + this.#rows + row * this.concurrency
+    return 1 + 2 * this.#rows + row * this.concurrency
   }
 
   #rowOf(slot: number): number {
-    return Math.floor((slot - 1 - this.#rows) / this.concurrency)
+    return Math.floor((slot - 1 - 2 * this.#rows) / this.concurrency)
   }
 
   #tellReleased(): void {

@@ -38,6 +38,12 @@ export function stuck(age: number): WorkerExit {
   return { why: 'stuck', service: undefined, error: undefined, text }
 }
 
+/** `grace`: how long it had had, in milliseconds. */
+export function overdue(service: string, grace: number): WorkerExit {
+  const text = `a call to ${service} did not stop within ${grace} ms of being told to`
+  return { why: 'overdue', service, error: undefined, text }
+}
+
 /** `loading`: the services that were being loaded; which of them holds the thread cannot be seen from outside. */
 export function stuckAtStart(loading: readonly string[], age: number): WorkerExit {
   const [service] = loading

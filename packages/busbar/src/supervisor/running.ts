@@ -99,9 +99,22 @@ export type WorkerStatus = WorkerState & {
   readonly connections: number
 }
 
-/** Why a worker ended. `signal`: from outside the program, as by `kill -9`. */
+/**
+ * Why a worker ended. `signal`: from outside the program, as by `kill -9`; `overdue`: with a call that did not stop, and is
+ * all that was lost.
+ */
 export interface WorkerExit {
-  readonly why: 'exception' | 'rejection' | 'exit' | 'signal' | 'memory' | 'stuck' | 'start' | 'stop' | 'unknown'
+  readonly why:
+    | 'exception'
+    | 'rejection'
+    | 'exit'
+    | 'signal'
+    | 'memory'
+    | 'stuck'
+    | 'overdue'
+    | 'start'
+    | 'stop'
+    | 'unknown'
   /** The service whose code did it, where known. */
   readonly service: string | undefined
   readonly error: BusbarError | undefined

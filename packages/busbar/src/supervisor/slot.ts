@@ -39,6 +39,8 @@ export class WorkerSlot {
   #successor: WorkerHandle | undefined
   /** After a restart: the worker that finishes what it had in flight. */
   #predecessor: WorkerHandle | undefined
+  /** Starts while a call may hold the worker for good, and takes its place as soon as that ends. */
+  #spare: WorkerHandle | undefined
   #timer: NodeJS.Timeout | undefined
   #restarting = false
   #stopping = false
@@ -70,7 +72,7 @@ export class WorkerSlot {
 
   /** All workers that are alive, for the watchdog. */
   get workers(): readonly WorkerHandle[] {
-    const all = [this.#worker, this.#successor, this.#predecessor]
+    const all = [this.#worker, this.#successor, this.#spare, this.#predecessor]
     return all.filter((worker) => worker !== undefined && worker.phase !== 'ended') as WorkerHandle[]
   }
 
@@ -90,6 +92,8 @@ export class WorkerSlot {
     clearTimeout(this.#timer)
     this.#restarting = true
     try {
+      await this.#spare?.end(stopped)
+      this.#spare = undefined
       await this.#predecessor?.end(stopped)
       if (this.serving === undefined) await this.#worker?.end(stopped)
       else if (this.#hasFixedPort(app)) await this.#vacate(app)
@@ -98,6 +102,27 @@ export class WorkerSlot {
       this.#restarting = false
       if (this.serving === undefined && !this.#stopping) this.#replace()
     }
+  }
+
+  /** There may be need of another worker soon. Only while a row is left for it. */
+  prepareSpare(): void {
+    const free = this.workers.length === 1 && !this.#restarting && !this.#stopping
+    if (free && this.serving !== undefined) this.#spare = this.#launch(this.#app)
+  }
+
+  /** There is no need of it after all. */
+  dropSpare(): void {
+    const spare = this.#spare
+    if (spare === undefined) return
+    this.#spare = undefined
+    this.#predecessor = spare
+    this.#parts.leaves(spare)
+    void (spare.serving ? spare.drain(this.#app.stopTimeout) : spare.end(stopped))
+  }
+
+  /** Not while its spare starts: until that serves, calls have nowhere to go, and they can wait. */
+  async endFor(exit: WorkerExit): Promise<void> {
+    if (this.#spare?.phase !== 'booting') await this.serving?.end(exit)
   }
 
   setTls(tls: TlsMaterial): void {
@@ -112,6 +137,7 @@ export class WorkerSlot {
     await Promise.all([
       this.#worker?.phase === 'booting' ? this.#worker.end(stopped) : this.#worker?.drain(timeout, true),
       this.#successor?.end(stopped),
+      this.#spare?.end(stopped),
       this.#predecessor?.drain(timeout),
     ])
     this.#enter({ state: 'stopped' })
@@ -119,7 +145,9 @@ export class WorkerSlot {
 
   #begin(): WorkerHandle {
     this.#enter({ state: 'starting', since: Date.now() })
-    return (this.#worker = this.#launch(this.#app))
+    this.#worker = this.#spare ?? this.#launch(this.#app)
+    this.#spare = undefined
+    return this.#worker
   }
 
   #launch(app: App): WorkerHandle {
@@ -165,8 +193,13 @@ export class WorkerSlot {
     this.#deaths++
     this.#lastExit = exit
     this.#enter({ state: 'waiting', until: Date.now() })
-    this.#parts.say('error', `worker ${labelOf(this.place)} died: ${exit.text}`)
-    if (!this.#restarting) this.#replace()
+    const isOverdue = exit.why === 'overdue'
+    const line = `worker ${labelOf(this.place)} ${isOverdue ? 'was ended' : 'died'}: ${exit.text}`
+    this.#parts.say(isOverdue ? 'warn' : 'error', line)
+    if (this.#restarting) return
+    // A call that does not stop says nothing of how the next worker would do, and comes no faster than its time is up.
+    if (isOverdue) void this.#retry()
+    else this.#replace()
   }
 
   #replace(): void {

@@ -13,6 +13,7 @@ import type { AppEvent, EndReason, OpenAddress, RunningApp, StartOptions, Worker
 import { WorkerSlot } from './slot.ts'
 import { defaultTiming, type Timing } from './timing.ts'
 import { watch } from './watchdog.ts'
+import { watchOverdue } from './overdue.ts'
 
 /**
  * Starts the app and resolves when every service of every worker answers and the ports are open. Rejects with the
@@ -174,11 +175,17 @@ class Supervisor implements RunningApp {
   async #startWorkers(): Promise<void> {
     this.#own(() => this.#launcher.close())
     this.#own(watch(() => this.#slots.flatMap((slot) => slot.workers), this.#timing.watch))
+    this.#watchOverdue()
     this.#own(() => {
       this.#launcher.stopInOrder(this.#app)
       return Promise.all(this.#slots.map((slot) => slot.stop(this.#app.stopTimeout)))
     })
     await Promise.all(this.#slots.map((slot) => slot.start()))
+  }
+
+  #watchOverdue(): void {
+    const { instances } = this.#launcher
+    this.#own(watchOverdue({ slots: this.#slots, app: () => this.#app, instances, interval: this.#timing.overdue }))
   }
 
   async #openPorts(): Promise<ListenerSpec[]> {

@@ -8,6 +8,8 @@ export interface Timing {
   readonly boot: number
   /** How often heartbeats are looked at. */
   readonly watch: number
+  /** How often it is looked for calls that do not stop when their time is up. */
+  readonly overdue: number
   /** How long a connection waits for a worker while none serves; it is closed then. */
   readonly backlog: number
   /** The second restart in a row waits this long, each further one twice as long as the one before, at most `backoffMax`. */
@@ -35,6 +37,7 @@ export const defaultTiming: Timing = {
   stuck: 30_000,
   boot: 30_000,
   watch: 250,
+  overdue: 50,
   backlog: 10_000,
   backoff: 250,
   backoffMax: 10_000,

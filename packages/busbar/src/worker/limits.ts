@@ -24,11 +24,15 @@ export class ConcurrencyLimits {
     this.#init = init
     this.#row = init.kind === 'process' ? undefined : row
     this.limited = new Map(
-      called.map(({ name, queue }) => [name, new LimitedService({ service: name, table, row, queue })]),
+      called.map(({ name, queue, run }) => {
+        const parts = { service: name, table, row, queue, inThreads: run !== 'process' }
+        return [name, new LimitedService(parts)]
+      }),
     )
     this.gates = new Map(
       hosted.filter(isLimited).map(({ name, queue, concurrency }) => {
-        const parts = { service: name, concurrency: concurrency!, queue, cells: metering.of(name) }
+        const freeGivenUp = (): void => table.slots(name)!.freeGivenUp(row)
+        const parts = { service: name, concurrency: concurrency!, queue, cells: metering.of(name), freeGivenUp }
         return [name, new Gate(parts)]
       }),
     )

@@ -36,10 +36,14 @@ export async function runWorker({ init, cells, metering, send, hear }: RunParts)
   }
 }
 
-function keepBeating(cells: WorkerCells, { meter }: Metering): void {
+function keepBeating(cells: WorkerCells, { meter, table, row }: Metering): void {
   const vitals = createVitals()
   cells.beat(threadsNow())
-  setInterval(() => cells.beat(threadsNow()), heartbeatInterval).unref()
+  setInterval(() => {
+    cells.beat(threadsNow())
+    // Those that were given up when their answer was on its way: no word of it ever comes here.
+    table.freeGivenUp(row)
+  }, heartbeatInterval).unref()
   setInterval(() => {
     cells.vitals = vitals()
     meter.renew()

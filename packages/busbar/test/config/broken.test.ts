@@ -618,6 +618,12 @@ const configs: readonly Broken[] = [
     says: ['services.web.queue: ', 'concurrency'],
   },
   {
+    what: 'a grace without a concurrency',
+    config: web({ run: 'thread', grace: 100 }),
+    code: 'CONFIG_INVALID',
+    says: ['services.web.grace: ', 'concurrency'],
+  },
+  {
     what: 'more threads than there may be',
     config: {
       services: { web: { path: './web', instances: 1024 }, stock: { path: './stock', run: 'process', instances: 2 } },

@@ -86,6 +86,7 @@ const everyKey: Readonly<Record<string, readonly [value: unknown, read: (app: Ap
   'services.<name>.instances': [3, (app) => app.services[0]?.instances],
   'services.<name>.concurrency': [4, (app) => app.services[0]?.concurrency],
   'services.<name>.queue': [5, (app) => app.services[0]?.queue],
+  'services.<name>.grace': ['1s', (app) => app.services[0]?.grace, 1000],
   'services.<name>.memory': ['64mb', (app) => app.services[0]?.memory, 64 * 1024 ** 2],
   'services.<name>.nodeOptions': ['--a --b', (app) => app.services[0]?.nodeOptions, ['--a', '--b']],
   'services.<name>.permissions.read': [['/a'], (app) => app.services[0]?.permissions?.read],
@@ -131,6 +132,7 @@ describe('every key of a config', () => {
 const beside: Readonly<Record<string, object>> = {
   command: { path: undefined },
   queue: { concurrency: 1 },
+  grace: { concurrency: 1 },
   nodeOptions: { run: 'process' },
   read: { run: 'process' },
   write: { run: 'process' },

@@ -128,6 +128,7 @@ function serviceOf(name: string, service: string | (Partial<Service> & { file: s
     instances: 1,
     concurrency: undefined,
     queue: 256,
+    grace: 500,
     memory: undefined,
     nodeOptions: [],
     permissions: undefined,

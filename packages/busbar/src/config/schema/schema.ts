@@ -137,6 +137,11 @@ const serviceObject = z.strictObject({
     title: 'an integer from 0 to 1000000',
     description: 'How many calls may wait where `concurrency` is given; a further one is refused. Else 256.',
   }),
+  grace: duration(0).optional().meta({
+    title: milliseconds,
+    description:
+      'How long a thread may go on with a call that is over, where `concurrency` is given, before it is ended and replaced. Else 500 ms.',
+  }),
   memory: size().optional().meta({
     title: bytes,
     description: 'Of a thread: its heap. Of a process: all of its memory. An instance that exceeds it is replaced.',

@@ -12,6 +12,11 @@ import { splitWords } from './start-script.ts'
 /** How many calls may wait for a service with a `concurrency`, where its `queue` says nothing. */
 const defaultQueue = 256
 
+/** Milliseconds for which a call may go on in a thread when it is over, where `grace` says nothing: those of `offload()`. */
+const defaultGrace = 500
+
+const needsConcurrency = 'Give concurrency as well: how many calls an instance takes at a time.'
+
 const mostWorkers = 1024
 
 /** What an empty one takes already, rounded up: the heap of a thread, all of a process. */
@@ -48,6 +53,7 @@ export function resolvePlacement(context: PlacementContext): Placement {
     instances: countOf(run === 'shared' ? app.workers : (config.instances ?? 1)),
     concurrency: config.concurrency,
     queue: config.queue ?? defaultQueue,
+    grace: config.grace ?? defaultGrace,
     memory: config.memory,
     nodeOptions: flagsOf(name, config.nodeOptions),
     permissions: permissions && {
@@ -153,11 +159,9 @@ function* contradictionsOf({ config, kind }: PlacementContext, run: Placement['r
       hint: `Give ${leastMemory[run] / 1024 ** 2}mb or more.`,
     }
   if (config.queue !== undefined && config.concurrency === undefined)
-    yield {
-      key: 'queue',
-      why: 'nothing ever waits without a concurrency',
-      hint: 'Give concurrency as well: how many calls an instance takes at a time.',
-    }
+    yield { key: 'queue', why: 'nothing ever waits without a concurrency', hint: needsConcurrency }
+  if (config.grace !== undefined && config.concurrency === undefined)
+    yield { key: 'grace', why: 'no thread is ended for one call without a concurrency', hint: needsConcurrency }
 }
 
 function* ofCommand(

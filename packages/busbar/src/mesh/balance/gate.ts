@@ -11,6 +11,8 @@ export interface GateParts {
   readonly queue: number
   /** Where it is written down how many wait and were refused. */
   readonly cells: InstanceCells
+  /** Frees the slots of calls that were given up, each time one has left. */
+  readonly freeGivenUp?: () => void
 }
 
 /**
@@ -37,6 +39,7 @@ export class Gate implements Admission {
 
   leave(): void {
     this.#inside--
+    this.#parts.freeGivenUp?.()
     this.#queue.serve()
   }
 

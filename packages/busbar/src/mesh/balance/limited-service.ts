@@ -1,4 +1,5 @@
 import { BusbarError } from '../../contract/errors.ts'
+import { threadsNow } from '../../shared/cells.ts'
 import type { InstanceTable } from '../../shared/instances.ts'
 import type { Slots } from '../../shared/slots.ts'
 import type { RemoteEndpoint } from '../endpoint.ts'
@@ -13,6 +14,8 @@ export interface LimitedParts {
   readonly row: number
   /** Calls of all workers together that may wait. */
   readonly queue: number
+  /** Its instances see the slots too, and free what was given up. Else it is free at once, as those in processes are. */
+  readonly inThreads: boolean
 }
 
 /** Of one instance that a call may go to. */
@@ -82,6 +85,12 @@ export class LimitedService {
     this.#slots.release(slot)
     // Those of other workers have been woken, and have their turn; where there are none, ours need not sleep.
     if (this.#queue.length > 0 && this.#waitingInAll() === this.#queue.length) this.#queue.serve()
+  }
+
+  /** Its time is up, or its caller gone; the instance may be busy with it still, and gets no other call in its place. */
+  giveUp(place: Place): void {
+    if (this.#parts.inThreads) this.#slots.giveUp(place.slot, threadsNow())
+    else this.release(place)
   }
 
   /** Calls that the instance was promised. */

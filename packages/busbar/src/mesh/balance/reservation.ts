@@ -58,7 +58,9 @@ export class Reservation implements RemoteEndpoint, Admission {
   }
 
   /** It stays what it stands for: whoever tries elsewhere says what it was. */
-  leave(): void {
-    if (this.#place !== undefined) this.#service.release(this.#place)
+  leave(givenUp = false): void {
+    if (this.#place === undefined) return
+    if (givenUp) this.#service.giveUp(this.#place)
+    else this.#service.release(this.#place)
   }
 }

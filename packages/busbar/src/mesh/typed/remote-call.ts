@@ -124,9 +124,10 @@ export class RemoteCall implements ChannelHandler {
     if (this.#settle()) this.#reject(error)
   }
 
+  /** Before the instance is told, since it frees the place of what was given up. */
   #ended(reason: BusbarError): void {
+    this.#leave(true)
     this.#channel?.cancel(toWire(reason))
-    this.#leave()
     this.#reject(reason)
   }
 
@@ -143,9 +144,9 @@ export class RemoteCall implements ChannelHandler {
     return this.#call === undefined || this.#call.settle()
   }
 
-  #leave(): void {
+  #leave(givenUp = false): void {
     if (!this.#isAdmitted) return
     this.#isAdmitted = false
-    this.#endpoint.admission?.leave()
+    this.#endpoint.admission?.leave(givenUp)
   }
 }

@@ -14,7 +14,7 @@ function appOf(queue = 10): { table: InstanceTable; instances: TestInstance[]; c
   const table = new InstanceTable({ rows: 4, services: [{ name: 'render', concurrency: 1 }] })
   const instances = [new TestInstance('render', 0), new TestInstance('render', 1)]
   const callers = [2, 3].map((row) => {
-    const limited = new LimitedService({ service: 'render', table, row, queue })
+    const limited = new LimitedService({ service: 'render', table, row, queue, inThreads: true })
     const router = new Router(['render'], noLoads, new Map([['render', limited]]))
     for (const instance of instances) router.addRemote(instance)
     return router

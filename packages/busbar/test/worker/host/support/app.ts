@@ -181,6 +181,7 @@ export function serviceOf(name: string, given: Program | string): Service {
     instances: 1,
     concurrency: undefined,
     queue: 256,
+    grace: 500,
     memory: undefined,
     nodeOptions: [],
     permissions: undefined,
