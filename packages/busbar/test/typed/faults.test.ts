@@ -15,58 +15,65 @@ const stuck = { thread: ['loop'], process: ['loop', 'SIGSTOP'] } as const
 
 const lost = new Set(['WORKER_DIED', 'LINK_LOST'])
 
-for (const run of ['thread', 'process'] as const)
-  describe(`calls to a service in a ${run} of its own that`, () => {
-    let app: RunningApp
-    let url: string
+// What takes long is waiting for those that are stuck: the two apps wait together.
+describe('calls to a service', { concurrency: 2 }, () => {
+  for (const run of ['thread', 'process'] as const)
+    describe(`in a ${run} of its own that`, { concurrency: 1 }, () => {
+      let app: RunningApp
+      let url: string
 
-    before(async () => {
-      const place = join(import.meta.dirname, 'programs', `faults-${run}`)
-      const timing = { stale: 60_000, stuck: 3000, watch: 100, restartWindow: 1 }
-      app = await startApp(await loadApp(place, { env: {} }), { mode: 'start', log: () => {}, timing })
-      url = app.addresses[0]!.url
+      before(async () => {
+        const place = join(import.meta.dirname, 'programs', `faults-${run}`)
+        const timing = { stale: 60_000, stuck: 3000, watch: 100, restartWindow: 1 }
+        app = await startApp(await loadApp(place, { env: {} }), { mode: 'start', log: () => {}, timing })
+        url = app.addresses[0]!.url
+      })
+
+      // Each test ends a worker, and takes the next when that one is noticed and replaced.
+      let deaths = 0
+      beforeEach(async () => {
+        await pollUntil(() => deathsOf(app) >= deaths && app.workers.every(({ state }) => state === 'serving'))
+        deaths = deathsOf(app) + 1
+      })
+      after(async () => await app.stop())
+
+      async function get(path: string): Promise<unknown> {
+        const response = await fetch(`${url}/${path}`)
+        const text = await response.text()
+        assert.equal(response.status, 200, text)
+        return JSON.parse(text)
+      }
+
+      for (const way of [...ends[run], ...stuck[run]]) {
+        it(`ends by ${way} in mid-call fail, are made once, and others go on`, async () => {
+          using folder = new TestFolder()
+          const failed = get(`once?way=${way}&file=${folder.at('marks')}`)
+          assert.equal(typeof (await get('who')), 'string')
+          assert.ok(lost.has((await failed) as string))
+          assert.equal(readFileSync(folder.at('marks'), 'utf8'), 'x')
+          assert.equal(typeof (await get('who')), 'string')
+        })
+
+        it(`ends by ${way} are answered by another instance when they are idempotent`, async () => {
+          using folder = new TestFolder()
+          assert.equal(await get(`again?way=${way}&file=${folder.at('marks')}`), 'done')
+          assert.equal(readFileSync(folder.at('marks'), 'utf8'), 'x')
+        })
+      }
+
+      for (const way of ends[run])
+        it(`ends by ${way} in mid-stream fail behind the values that came`, async () => {
+          using folder = new TestFolder()
+          const [one, two, code] = (await get(`ticks?way=${way}&file=${folder.at('marks')}`)) as [
+            number,
+            number,
+            string,
+          ]
+          assert.deepEqual([one, two], [1, 2])
+          assert.ok(lost.has(code), code)
+        })
     })
-
-    // Each test ends a worker, and takes the next when that one is noticed and replaced.
-    let deaths = 0
-    beforeEach(async () => {
-      await pollUntil(() => deathsOf(app) >= deaths && app.workers.every(({ state }) => state === 'serving'))
-      deaths = deathsOf(app) + 1
-    })
-    after(async () => await app.stop())
-
-    async function get(path: string): Promise<unknown> {
-      const response = await fetch(`${url}/${path}`)
-      const text = await response.text()
-      assert.equal(response.status, 200, text)
-      return JSON.parse(text)
-    }
-
-    for (const way of [...ends[run], ...stuck[run]]) {
-      it(`ends by ${way} in mid-call fail, are made once, and others go on`, async () => {
-        using folder = new TestFolder()
-        const failed = get(`once?way=${way}&file=${folder.at('marks')}`)
-        assert.equal(typeof (await get('who')), 'string')
-        assert.ok(lost.has((await failed) as string))
-        assert.equal(readFileSync(folder.at('marks'), 'utf8'), 'x')
-        assert.equal(typeof (await get('who')), 'string')
-      })
-
-      it(`ends by ${way} are answered by another instance when they are idempotent`, async () => {
-        using folder = new TestFolder()
-        assert.equal(await get(`again?way=${way}&file=${folder.at('marks')}`), 'done')
-        assert.equal(readFileSync(folder.at('marks'), 'utf8'), 'x')
-      })
-    }
-
-    for (const way of ends[run])
-      it(`ends by ${way} in mid-stream fail behind the values that came`, async () => {
-        using folder = new TestFolder()
-        const [one, two, code] = (await get(`ticks?way=${way}&file=${folder.at('marks')}`)) as [number, number, string]
-        assert.deepEqual([one, two], [1, 2])
-        assert.ok(lost.has(code), code)
-      })
-  })
+})
 
 function deathsOf({ workers }: RunningApp): number {
   return workers.reduce((sum, worker) => sum + worker.deaths, 0)
