@@ -32,6 +32,8 @@ export interface CallOrigin {
   readonly timeout?: number | undefined
   readonly signal?: AbortSignal | undefined
   readonly metadata?: Metadata | undefined
+  /** Among calls that wait for a service with a limit; the higher, the sooner, 0 without it. */
+  readonly priority?: number | undefined
   /** How many calls led to it; 0 for what comes from outside. */
   readonly hops?: number | undefined
   /** Somebody may end it by {@link LiveCall.end}: its answer is not waited for then. */

@@ -6,6 +6,11 @@ export interface CallOptions {
   readonly timeout?: number
   /** Ends the call with CALL_ABORTED, and the service is told. */
   readonly signal?: AbortSignal
+  /**
+   * Where the call waits for an instance of a service that has a `concurrency`, it is let in before those of a lower one
+   * that wait in the same worker; 0 without it. It does not go along over HTTP, or from a process.
+   */
+  readonly priority?: number
   /** Words for the service beside the input: headers where it goes over HTTP. */
   readonly metadata?: Readonly<Record<string, string>>
 }

@@ -57,9 +57,9 @@ export interface RemoteEndpoint {
 export interface Admission {
   /**
    * At once when there is room, else when there is; throws or rejects with RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED or the
-   * signal's reason. `deadline`: in milliseconds from now.
+   * signal's reason. `deadline`: in milliseconds from now; `priority`: the higher, the sooner, 0 without it.
    */
-  enter(deadline: number | undefined, signal: AbortSignal | undefined): void | Promise<void>
+  enter(deadline: number | undefined, signal: AbortSignal | undefined, priority?: number): void | Promise<void>
   /** Once for each `enter` that succeeded. `givenUp`: without an answer, so that the instance may be busy with it still. */
   leave(givenUp?: boolean): void
 }

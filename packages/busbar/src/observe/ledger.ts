@@ -48,6 +48,8 @@ export class Ledger {
   /** The row gets a new worker, and is empty for it. */
   assign(row: number, owner: RowOwner): void {
     this.retire(row)
+    // Not before: whoever has not heard that its worker ended would take what is free there.
+    this.#table.freeGivenUp(row)
     this.#owners.set(row, owner)
   }
 

@@ -58,13 +58,19 @@ export class CallQueue<Item> {
     return ticket
   }
 
-  /** The next whose time is not up at `now`. */
+  /** Takes out the next. */
   shift(now: number = performance.now()): Item | undefined {
+    const ticket = this.peek(now)
+    if (ticket !== undefined) this.remove(ticket)
+    return ticket?.item
+  }
+
+  /** The next whose time is not up at `now`. */
+  peek(now: number = performance.now()): Ticket<Item> | undefined {
     for (;;) {
       const [ticket] = this.#levels[0]?.tickets ?? []
-      if (ticket === undefined) return undefined
+      if (ticket === undefined || ticket.deadline > now) return ticket
       this.remove(ticket)
-      if (ticket.deadline > now) return ticket.item
       this.#expired(ticket.item)
     }
   }

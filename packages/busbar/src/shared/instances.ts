@@ -78,7 +78,7 @@ export class InstanceTable {
     return new Uint32Array(this.memory, row * this.#blockCells * Uint32Array.BYTES_PER_ELEMENT, this.#blockCells)
   }
 
-  /** The worker of `row` has heard of all calls that their callers gave up before now. */
+  /** The worker of `row` has heard of all calls that their callers gave up before now, or is another. */
   freeGivenUp(row: number): void {
     for (const slots of this.#slots.values()) slots.freeGivenUp(row)
   }
@@ -86,7 +86,6 @@ export class InstanceTable {
   /** The worker of `row` is gone: what it held is free, and the row is ready for another. */
   clear(row: number): void {
     for (const slots of this.#slots.values()) slots.releaseAllOf(row)
-    this.freeGivenUp(row)
     this.block(row).fill(0)
   }
 }

@@ -70,7 +70,7 @@ export class Slots {
     Atomics.store(this.#cells, slot, ~(now & latest))
   }
 
-  /** Only for the worker of `row`, which has heard of it, or when that is gone. */
+  /** Only for the worker of `row`, which has heard of it, or before there is another. */
   freeGivenUp(row: number): void {
     if (this.#givenUp(row) === 0) return
     for (const slot of this.#slotsOf(row)) {

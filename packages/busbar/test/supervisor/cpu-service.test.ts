@@ -52,6 +52,25 @@ test('thread after thread is replaced at once: what calls do is no fault of its 
   }
 })
 
+test('a call whose time is up while it waits never begins; those that wait come by priority, then as they came', async () => {
+  await using app = await start({ instances: 1 })
+  const outcomes = await ask(app, [
+    { name: 'inside', ms: 400 },
+    { name: 'too late', ms: 1, options: { timeout: 100, priority: 9 } },
+    { name: 'first', ms: 1 },
+    { name: 'low', ms: 1, options: { priority: -1 } },
+    { name: 'high', ms: 1, options: { priority: 5 } },
+    { name: 'second', ms: 1 },
+  ])
+  assert.deepEqual(
+    outcomes.filter(({ code }) => code !== undefined),
+    [{ name: 'too late', code: 'DEADLINE_EXCEEDED' }],
+  )
+  await app.untilLogged('begins low')
+  const begun = app.log.flatMap(({ line }) => (line.startsWith('begins ') ? [line.slice('begins '.length)] : []))
+  assert.deepEqual(begun.slice(begun.indexOf('inside')), ['inside', 'high', 'first', 'second', 'low'])
+})
+
 test('a thread whose call stops within the grace goes on', async () => {
   await using app = await start({ instances: 1, grace: 60_000 })
   const [late, next] = await ask(app, [

@@ -1,7 +1,7 @@
 import { BusbarError } from '../../contract/errors.ts'
 import type { InstanceCells } from '../../shared/instances.ts'
 import type { Admission } from '../endpoint.ts'
-import { CallQueue } from './call-queue.ts'
+import { Turns } from './turns.ts'
 
 export interface GateParts {
   readonly service: string
@@ -21,18 +21,18 @@ export interface GateParts {
  */
 export class Gate implements Admission {
   readonly #parts: GateParts
-  readonly #queue: CallQueue
+  readonly #queue: Turns
   #inside = 0
 
   constructor(parts: GateParts) {
     this.#parts = parts
-    this.#queue = new CallQueue(parts.service, (by) => parts.cells.addWaiting(by))
+    this.#queue = new Turns(parts.service, (by) => parts.cells.addWaiting(by))
   }
 
-  enter(deadline: number | undefined, signal: AbortSignal | undefined): void | Promise<void> {
+  enter(deadline: number | undefined, signal: AbortSignal | undefined, priority?: number): void | Promise<void> {
     if (this.#queue.length === 0 && this.#admit()) return undefined
     const { service, queue, cells } = this.#parts
-    if (this.#queue.length < queue) return this.#queue.wait(() => this.#admit(), deadline, signal)
+    if (this.#queue.length < queue) return this.#queue.wait(() => this.#admit(), { deadline, signal, priority })
     cells.countShed()
     throw exhausted(service, this.#queue.length)
   }

@@ -3,9 +3,9 @@ import { threadsNow } from '../../shared/cells.ts'
 import type { InstanceTable } from '../../shared/instances.ts'
 import type { Slots } from '../../shared/slots.ts'
 import type { RemoteEndpoint } from '../endpoint.ts'
-import { CallQueue } from './call-queue.ts'
 import { exhausted } from './gate.ts'
 import { leastLoaded } from './least-loaded.ts'
+import { type Patience, Turns } from './turns.ts'
 
 export interface LimitedParts {
   readonly service: string
@@ -33,7 +33,7 @@ export interface Place extends Instance {
  * Milliseconds after which a waiting worker looks again by itself: a release wakes one sleeper, and that may be in a thread
  * that is blocked.
  */
-const patience = 10
+const looksAgain = 10
 
 /**
  * A service whose instances answer only so many calls at a time. A caller takes a slot of one before it opens its call;
@@ -44,7 +44,7 @@ const patience = 10
 export class LimitedService {
   readonly #parts: LimitedParts
   readonly #slots: Slots
-  readonly #queue: CallQueue
+  readonly #queue: Turns
   #isWatching = false
 
   constructor(parts: LimitedParts) {
@@ -52,7 +52,7 @@ export class LimitedService {
     const own = table.at(row, service)
     this.#parts = parts
     this.#slots = table.slots(service)!
-    this.#queue = new CallQueue(service, (by) => own.addWaiting(by))
+    this.#queue = new Turns(service, (by) => own.addWaiting(by))
   }
 
   /**
@@ -60,12 +60,7 @@ export class LimitedService {
    * RESOURCE_EXHAUSTED where too many wait, with SERVICE_UNAVAILABLE when no instance is left, with DEADLINE_EXCEEDED, or
    * with the signal's reason.
    */
-  take(
-    candidates: () => readonly Instance[],
-    taken: (place: Place) => void,
-    deadline: number | undefined,
-    signal: AbortSignal | undefined,
-  ): void | Promise<void> {
+  take(candidates: () => readonly Instance[], taken: (place: Place) => void, patience: Patience): void | Promise<void> {
     const admit = (): boolean => {
       const instances = candidates()
       if (instances.length === 0) throw this.#gone()
@@ -76,7 +71,7 @@ export class LimitedService {
     // Whoever waits was first.
     if (this.#queue.length === 0 && admit()) return undefined
     this.#refuseIfFull()
-    const waiting = this.#queue.wait(admit, deadline, signal)
+    const waiting = this.#queue.wait(admit, patience)
     void this.#watch()
     return waiting
   }
@@ -142,7 +137,7 @@ export class LimitedService {
     while (this.#queue.length > 0) {
       const seen = this.#slots.releases
       this.#queue.serve()
-      if (this.#queue.length > 0) await this.#slots.released(seen, patience)
+      if (this.#queue.length > 0) await this.#slots.released(seen, looksAgain)
     }
     this.#isWatching = false
   }

@@ -53,8 +53,8 @@ export class Reservation implements RemoteEndpoint, Admission {
     return this.target.row
   }
 
-  enter(deadline: number | undefined, signal: AbortSignal | undefined): void | Promise<void> {
-    return this.#service.take(this.#candidates, (place) => (this.#place = place), deadline, signal)
+  enter(deadline: number | undefined, signal: AbortSignal | undefined, priority?: number): void | Promise<void> {
+    return this.#service.take(this.#candidates, (place) => (this.#place = place), { deadline, signal, priority })
   }
 
   /** It stays what it stands for: whoever tries elsewhere says what it was. */

@@ -77,7 +77,7 @@ export class RemoteCall implements ChannelHandler {
     const { admission } = this.#endpoint
     if (admission === undefined) return this.#open()
     try {
-      const entering = admission.enter(this.#timeLeft, this.#call?.signal)
+      const entering = admission.enter(this.#timeLeft, this.#call?.signal, this.#origin.priority)
       if (entering === undefined) this.#admitted()
       else
         entering.then(

@@ -130,6 +130,7 @@ class MeshMethod implements Elsewhere {
       hops,
       timeout: options?.timeout,
       signal: options?.signal,
+      priority: options?.priority,
       metadata: options?.metadata,
     }
   }

@@ -6,6 +6,8 @@ import { LimitedService } from '../../../src/mesh/balance/limited-service.ts'
 import { noLoads } from '../../../src/mesh/balance/loads.ts'
 import type { Admission } from '../../../src/mesh/endpoint.ts'
 import { Router } from '../../../src/mesh/router.ts'
+import { Ledger } from '../../../src/observe/ledger.ts'
+import { threadsNow } from '../../../src/shared/cells.ts'
 import { InstanceCells, InstanceTable } from '../../../src/shared/instances.ts'
 import { TestInstance } from '../../support/instances.ts'
 
@@ -94,6 +96,36 @@ describe('a service with a limit', () => {
     // Nobody is let in who is not there any more.
     for (const one of inside) one.admission.leave()
     assert.deepEqual([table.slots('render')!.taken(0), table.slots('render')!.taken(1)], [0, 0])
+  })
+
+  test('a slot that was given up is free when the instance has heard of it, and until then it shows for how long', async () => {
+    const { table, callers } = appOf()
+    const slots = table.slots('render')!
+    const [given] = [call(callers[0]!), call(callers[0]!)]
+    const waiting = call(callers[1]!)
+    given.admission.leave(true)
+    assert.deepEqual([slots.taken(0), slots.taken(1)], [1, 1])
+    const row = given.index()
+    assert.ok(slots.overdue(row, threadsNow() + 1000) >= 1000)
+    assert.equal(slots.overdue(1 - row, threadsNow() + 1000), 0)
+    table.freeGivenUp(1 - row)
+    assert.equal(slots.taken(row), 1)
+    table.freeGivenUp(row)
+    await waiting.entered
+    assert.equal(waiting.index(), row)
+    assert.equal(slots.overdue(row, threadsNow() + 1000), 0)
+  })
+
+  test('what was given up on a worker that has ended is taken until there is another', () => {
+    const { table, callers } = appOf()
+    const ledger = new Ledger(table)
+    const slots = table.slots('render')!
+    const one = call(callers[0]!)
+    one.admission.leave(true)
+    ledger.retire(one.index())
+    assert.equal(slots.taken(one.index()), 1)
+    ledger.assign(one.index(), { place: 0 })
+    assert.equal(slots.taken(one.index()), 0)
   })
 
   test('what a worker held that died is free for those who wait', async () => {
