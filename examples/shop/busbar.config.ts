@@ -3,6 +3,7 @@ import { defineApp } from 'busbar'
 export default defineApp({
   gateway: {
     port: 3044,
+    openapi: true, // before the routes: /openapi.json and, for people, /docs
     routes: {
       '/': 'web',
       '/api/catalog': 'catalog',
