@@ -5,7 +5,7 @@ import type { FromWorker, ThreadInit, ToWorker } from '../shared/control.ts'
 import type { TcpHandle } from '../shared/port.ts'
 import { prepareSegment } from '../shared/state/segment.ts'
 import { threadExited, threw } from './exit.ts'
-import { handOver } from './handover.ts'
+import { handOver } from './accept/handover.ts'
 import { splitLines } from './lines.ts'
 import type { Vessel, VesselEvents } from './vessel.ts'
 

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { once } from 'node:events'
 import { describe, test } from 'node:test'
-import { findSockets, runtimeFolder } from '../../src/supervisor/admin-socket.ts'
+import { findSockets, runtimeFolder } from '../../src/supervisor/admin/admin-socket.ts'
 import type { AppStatus } from '../../src/observe/status.ts'
 import { BusbarProcess, type Ended } from '../support/busbar-process.ts'
 import { TestFolder } from '../support/folder.ts'
@@ -157,7 +157,7 @@ describe('busbar ps of an app that does not run', () => {
     using folder = new TestFolder({ 'index.js': program })
     const env = { XDG_RUNTIME_DIR: folder.at('run') }
     folder.write('run/busbar/.keep', '')
-    const { claimSocket } = await import('../../src/supervisor/admin-socket.ts')
+    const { claimSocket } = await import('../../src/supervisor/admin/admin-socket.ts')
     const path = claimSocket(runtimeFolder(env), folder.path)
     const silent = createServer((socket) => void socket.resume()).listen(path)
     await once(silent, 'listening')

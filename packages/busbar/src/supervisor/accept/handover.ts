@@ -1,7 +1,7 @@
 import { Socket } from 'node:net'
 import type { Transferable, Worker } from 'node:worker_threads'
-import type { ToWorker } from '../shared/control.ts'
-import type { TcpHandle } from '../shared/port.ts'
+import type { ToWorker } from '../../shared/control.ts'
+import type { TcpHandle } from '../../shared/port.ts'
 
 /**
  * Gives a connection to a thread. False: the thread is gone, and the connection still here. `postMessage` itself

@@ -3,9 +3,9 @@ import { type FSWatcher, watch } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { createSecureContext } from 'node:tls'
-import { BusbarError } from '../contract/errors.ts'
-import type { TlsFiles } from '../config/app.ts'
-import type { TlsMaterial } from '../shared/control.ts'
+import { BusbarError } from '../../contract/errors.ts'
+import type { TlsFiles } from '../../config/app.ts'
+import type { TlsMaterial } from '../../shared/control.ts'
 
 export interface CertificateEvents {
   changed(tls: TlsMaterial): void

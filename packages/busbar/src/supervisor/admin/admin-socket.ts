@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { chmodSync, lstatSync, mkdirSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { BusbarError } from '../contract/errors.ts'
+import { BusbarError } from '../../contract/errors.ts'
 
 /** Names of sockets have at most 103 bytes on macOS, 107 on Linux. */
 const longest = 103

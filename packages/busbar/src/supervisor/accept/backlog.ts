@@ -1,5 +1,5 @@
-import type { TcpHandle } from '../shared/port.ts'
-import { backlogLimit } from './timing.ts'
+import type { TcpHandle } from '../../shared/port.ts'
+import { backlogLimit } from '../timing.ts'
 
 interface Waiting {
   readonly listener: string

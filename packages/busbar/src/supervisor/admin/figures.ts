@@ -1,5 +1,5 @@
-import type { App } from '../config/app.ts'
-import type { Ledger } from '../observe/ledger.ts'
+import type { App } from '../../config/app.ts'
+import type { Ledger } from '../../observe/ledger.ts'
 import type {
   AppStatus,
   CallFigures,
@@ -7,12 +7,12 @@ import type {
   InstanceFigures,
   ServiceFigures,
   WorkerFigures,
-} from '../observe/status.ts'
-import { threadsNow, WorkerCells } from '../shared/cells.ts'
-import type { InstanceTable } from '../shared/instances.ts'
-import { bucketCount, quantile, upperBound } from '../shared/latency.ts'
+} from '../../observe/status.ts'
+import { threadsNow, WorkerCells } from '../../shared/cells.ts'
+import type { InstanceTable } from '../../shared/instances.ts'
+import { bucketCount, quantile, upperBound } from '../../shared/latency.ts'
 import { processCpuTime, processMemory, threadCpuTime } from './proc.ts'
-import type { WorkerStatus } from './running.ts'
+import type { WorkerStatus } from '../running.ts'
 
 export interface FiguresParts {
   readonly app: App

@@ -1,7 +1,7 @@
 import { request, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { BusbarError } from '../contract/errors.ts'
-import type { AppStatus } from '../observe/status.ts'
+import { BusbarError } from '../../contract/errors.ts'
+import type { AppStatus } from '../../observe/status.ts'
 
 /** The app's supervisor answers from memory: one that takes longer is stuck, or stopped by a signal. */
 const patience = 2000

@@ -1,11 +1,11 @@
-import { BusbarError } from '../contract/errors.ts'
-import { threadsNow } from '../shared/cells.ts'
-import type { ListenerSpec } from '../shared/control.ts'
-import { openPort, type Port, type PortHandlers, portFailure, type TcpHandle } from '../shared/port.ts'
+import { BusbarError } from '../../contract/errors.ts'
+import { threadsNow } from '../../shared/cells.ts'
+import type { ListenerSpec } from '../../shared/control.ts'
+import { openPort, type Port, type PortHandlers, portFailure, type TcpHandle } from '../../shared/port.ts'
 import { Backlog } from './backlog.ts'
 import { pickWorker } from './balance.ts'
-import type { WorkerHandle } from './handle.ts'
-import type { Timing } from './timing.ts'
+import type { WorkerHandle } from '../handle.ts'
+import type { Timing } from '../timing.ts'
 
 export interface AcceptorParts {
   /** The workers that take the connections of a port, those that serve at this moment. */
