@@ -4,6 +4,9 @@ import type { InstanceTable } from '../shared/instances.ts'
 import { overdue } from './exit.ts'
 import type { WorkerSlot } from './slot.ts'
 
+/** Milliseconds: a call that is a little late costs no start of a thread. */
+const spareAfter = 100
+
 export interface OverdueParts {
   readonly slots: readonly WorkerSlot[]
   readonly app: () => App
@@ -13,28 +16,54 @@ export interface OverdueParts {
 
 /**
  * Ends the threads of services with a `concurrency` that still compute a call which was over `grace` ago: no message can reach
- * such a thread. Another one starts when half of that has passed, and has begun to serve when it is needed, so there is no
- * need to keep one at hand that is not. Returns what ends the watch.
+ * such a thread. Another one starts long before that, and mostly serves when it is needed, so there is no need to keep one at
+ * hand that is not. Returns what ends the watch.
  */
 export function watchOverdue({ slots, app, instances, interval }: OverdueParts): () => void {
-  const own = slots.filter(({ place }) => place.kind === 'thread')
+  const threads = slots.filter(({ place }) => place.kind === 'thread')
   const timer = setInterval(() => {
-    for (const slot of own) look(slot, app().services, instances)
+    const { services } = app()
+    for (const slot of threads) {
+      const late = lateIn(slot, services, instances)
+      if (late === undefined) slot.dropSpare()
+      else endInTime(slot, late, threads)
+    }
   }, interval)
   return () => clearInterval(timer)
 }
 
-function look(slot: WorkerSlot, services: readonly Service[], instances: InstanceTable): void {
-  const { place, serving } = slot
+interface Late {
+  readonly service: Service
+  /** Milliseconds for which a call has been over and its thread has not turned since. */
+  readonly by: number
+}
+
+/** Undefined while there is nothing to do. Once the thread has turned, it has heard that the call is over. */
+function lateIn(
+  { place, serving }: WorkerSlot,
+  services: readonly Service[],
+  instances: InstanceTable,
+): Late | undefined {
   const hosted = services.filter(({ name }) => place.hosts.some((host) => host.name === name))
   // One that has no limit would lose more than the call.
-  if (serving === undefined || hosted.some(({ concurrency }) => concurrency === undefined)) return
+  if (serving === undefined || hosted.some(({ concurrency }) => concurrency === undefined)) return undefined
   const now = threadsNow()
   const age = serving.age(now)
-  // Once the thread has turned, it has heard that the call is over.
-  const lateBy = (name: string): number => Math.min(age, instances.slots(name)!.overdue(serving.row, now))
-  const late = hosted.find(({ name, grace }) => lateBy(name) > grace / 2)
-  if (late === undefined) return slot.dropSpare()
+  const all = hosted.map((service) => {
+    return { service, by: Math.min(age, instances.slots(service.name)!.overdue(serving.row, now)) }
+  })
+  return all.find(({ service, by }) => by > Math.min(spareAfter, service.grace / 2))
+}
+
+/** Where no other instance could take calls, it stays until the spare serves: without any, those that wait would fail. */
+function endInTime(slot: WorkerSlot, { service, by }: Late, threads: readonly WorkerSlot[]): void {
+  const { name, grace } = service
   slot.prepareSpare()
-  if (lateBy(late.name) > late.grace) void slot.endFor(overdue(late.name, late.grace))
+  if (by <= grace) return
+  const now = threadsNow()
+  const isAble = (other: WorkerSlot): boolean =>
+    other !== slot &&
+    other.place.hosts.some((host) => host.name === name) &&
+    (other.serving?.age(now) ?? Infinity) < grace
+  if (!slot.isSpareStarting || threads.some(isAble)) void slot.serving?.end(overdue(name, grace))
 }

@@ -120,9 +120,8 @@ export class WorkerSlot {
     void (spare.serving ? spare.drain(this.#app.stopTimeout) : spare.end(stopped))
   }
 
-  /** Not while its spare starts: until that serves, calls have nowhere to go, and they can wait. */
-  async endFor(exit: WorkerExit): Promise<void> {
-    if (this.#spare?.phase !== 'booting') await this.serving?.end(exit)
+  get isSpareStarting(): boolean {
+    return this.#spare?.phase === 'booting'
   }
 
   setTls(tls: TlsMaterial): void {
