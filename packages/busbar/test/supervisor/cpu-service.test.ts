@@ -71,13 +71,20 @@ test('a call whose time is up while it waits never begins; those that wait come 
   assert.deepEqual(begun.slice(begun.indexOf('inside')), ['inside', 'high', 'first', 'second', 'low'])
 })
 
-test('a thread whose call stops within the grace goes on', async () => {
+test('a thread whose call stops within the grace goes on, and what was to take its place leaves', async () => {
   await using app = await start({ instances: 1, grace: 60_000 })
+  const one = { name: 'one', ms: 1 }
+  const [before] = await ask(app, [one])
   const [late, next] = await ask(app, [
-    { name: 'late', ms: 300, options: { timeout: 100, priority: 1 } },
+    { name: 'late', ms: 800, options: { timeout: 100, priority: 1 } },
     { name: 'next', ms: 1 },
   ])
   assert.deepEqual([late!.code, next!.code], ['DEADLINE_EXCEEDED', undefined])
+  let after: Outcome
+  do {
+    after = (await ask(app, [one]))[0]!
+    assert.equal(after.code, undefined)
+  } while (after.thread !== before!.thread)
   assert.equal(deathsOf(app), 0)
 })
 
