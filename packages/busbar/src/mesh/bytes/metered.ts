@@ -2,8 +2,6 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { LocalEndpoint } from '../endpoint.ts'
 import { isFailed } from '../failed-response.ts'
-import { MeasuredCall, type Meter } from '../meter.ts'
-import { interceptRequests } from './accept.ts'
 
 /**
  * Counts the request that `next` gives to the server, from before the program sees it: one that blocks its thread is in
@@ -17,18 +15,6 @@ export function countRequest({ count }: LocalEndpoint, socket: Socket, next: () 
   if (response === undefined) count.left(false)
   else response.once('close', () => count.left(isFailed(response)))
   return result
-}
-
-/** Counts and measures every request on a connection that came from outside, with nothing of ours in between. */
-export function meterRequests(endpoint: LocalEndpoint, socket: Socket, meter: Meter | undefined): void {
-  if (meter === undefined) return
-  interceptRequests(socket, (_request, next) => {
-    const weight = meter.next()
-    const measured = weight > 0 ? new MeasuredCall(meter, undefined, endpoint.service, weight) : undefined
-    const result = countRequest(endpoint, socket, next)
-    if (measured !== undefined) responseOn(socket)?.once('close', measured.end)
-    return result
-  })
 }
 
 /** To the request that the server was given last on this connection. */

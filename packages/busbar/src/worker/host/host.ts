@@ -4,7 +4,6 @@ import type { Socket } from 'node:net'
 import type { Service } from '../../config/app.ts'
 import { BusbarError } from '../../contract/errors.ts'
 import type { CallCount } from '../../contract/host/host.ts'
-import { meterRequests } from '../../mesh/bytes/metered.ts'
 import type { EndpointState, LocalEndpoint } from '../../mesh/endpoint.ts'
 import { runInScope, type Scope } from '../../mesh/scope.ts'
 import type { ServiceReport } from '../../shared/control.ts'
@@ -12,6 +11,7 @@ import type { Hosting } from './install.ts'
 import type { CapturedServer } from './listen.ts'
 import { callableServer } from './http1-front.ts'
 import type { ProgramEnd, ProgramProcess } from './program-process.ts'
+import { meterRequests } from './metered-connection.ts'
 import { isLost, otherWarning, portOf, reportOf } from './report.ts'
 import { startProgram } from './start.ts'
 import { stopProgram } from './stop.ts'
@@ -120,12 +120,18 @@ class Hosted implements HostedProgram {
     context(() => runInScope(this.#scope, () => listener.accept(handle)))
     const socket = this.#latest as Socket | undefined
     if (socket === undefined || socket.destroyed) return closed()
-    meterRequests(this, socket, this.#hosting.metering?.meter)
+    this.#meter(socket)
     this.#accepted.add(socket)
     socket.once('close', () => {
       this.#accepted.delete(socket)
       closed()
     })
+  }
+
+  #meter(socket: Socket): void {
+    const { metering } = this.#hosting
+    if (metering === undefined) return
+    meterRequests(socket, { service: this.service, count: metering.of(this.service), meter: metering.meter })
   }
 
   stop(timeout: number): Promise<void> {

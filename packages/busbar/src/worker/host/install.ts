@@ -6,6 +6,7 @@ import { patchExit, watchFaults } from './endings.ts'
 import { patchEnvironment } from './environment.ts'
 import { isolateSecondCopies } from './copies.ts'
 import { captureListen } from './listen.ts'
+import { hearAnswers } from './metered-connection.ts'
 import { Output, patchOutput } from './output.ts'
 import { patchProcessEvents } from './process-events.ts'
 import type { ProgramEnd } from './program-process.ts'
@@ -48,6 +49,7 @@ export function installHosting(options: HostingOptions): Hosting {
   patchEnvironment(programs, patches)
   isolateSecondCopies(services, patches)
   captureListen(programs, patches)
+  hearAnswers(patches)
   watchFaults(programs, die, patches)
   patchExit(programs, output, patches)
   patchProcessEvents(programs, patches)
