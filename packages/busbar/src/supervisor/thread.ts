@@ -1,4 +1,5 @@
 import { extname } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
 import { type ResourceLimits, type Transferable, Worker } from 'node:worker_threads'
 import { WorkerCells, threadsNow } from '../shared/cells.ts'
 import type { FromWorker, ThreadInit, ToWorker } from '../shared/control.ts'
@@ -20,6 +21,19 @@ export interface ThreadParts {
 /** The module has the extension of this one: `.ts` from the sources, `.js` from what was built. */
 const workerMain = new URL(`../worker/main${extname(import.meta.url)}`, import.meta.url)
 
+/**
+ * Megabytes that V8 begins a thread's young generation with, instead of 1. It grows with what survives, and with small
+ * requests little does, so that it stays small and each collection finds requests still in flight. Measured with a bare
+ * server at 100 connections: 68,700 requests per CPU second from 4 MB on, 57,500 with 2 or 1.
+ */
+const youngGeneration = 4
+
+/** V8 reads it when it makes an isolate. Who has said something of the kind is left alone. */
+function makeRoom(): void {
+  const said = [...process.execArgv, process.env['NODE_OPTIONS'] ?? ''].some((flag) => flag.includes('semi-space'))
+  if (!said) setFlagsFromString(`--min-semi-space-size=${youngGeneration}`)
+}
+
 /** A thread of this process. */
 export class ThreadVessel implements Vessel {
   readonly pid = process.pid
@@ -31,6 +45,7 @@ export class ThreadVessel implements Vessel {
     this.#cells.clear()
     this.#cells.beat(threadsNow())
     prepareSegment()
+    makeRoom()
     this.#worker = new Worker(entry ?? workerMain, {
       name,
       workerData: init,
