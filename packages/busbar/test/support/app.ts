@@ -1,7 +1,8 @@
-import { basename, dirname } from 'node:path'
+import { basename } from 'node:path'
 import type { App, Gateway, Service } from '../../src/config/app.ts'
 import type { AppEvent, AppLogRecord, RunningApp, StartOptions, WorkerStatus } from '../../src/supervisor/running.ts'
 import { startApp } from '../../src/supervisor/supervisor.ts'
+import { serviceAt } from './service.ts'
 
 export interface AppSetup extends Partial<Omit<App, 'services' | 'gateway'>> {
   /** Files of programs by name, or more about them; the first one is the entry. */
@@ -119,27 +120,6 @@ export async function pollUntil(condition: () => boolean): Promise<void> {
 }
 
 function serviceOf(name: string, service: string | (Partial<Service> & { file: string })): Service {
-  const { file, ...rest } = typeof service === 'string' ? { file: service } : service
-  return {
-    name,
-    kind: 'program',
-    run: 'shared',
-    group: undefined,
-    instances: 1,
-    concurrency: undefined,
-    queue: 256,
-    grace: 500,
-    memory: undefined,
-    nodeOptions: [],
-    permissions: undefined,
-    path: dirname(file),
-    entry: { file, args: [], nodeOptions: [], foundBy: basename(file) },
-    env: {},
-    needs: [],
-    startTimeout: 10_000,
-    stopTimeout: 5000,
-    expose: [],
-    port: undefined,
-    ...rest,
-  }
+  const { file, ...said } = typeof service === 'string' ? { file: service } : service
+  return serviceAt(name, { file, args: [], nodeOptions: [], foundBy: basename(file) }, said)
 }

@@ -1,17 +1,14 @@
-import { createServer } from 'node:http'
 import { setImmediate as turn } from 'node:timers/promises'
 import { client } from '../../../../src/contract/client-entry.ts'
-import { defaultMaxInFlight, startHost } from '../../../../src/contract/host/host.ts'
-import type { LocalEndpoint } from '../../../../src/mesh/endpoint.ts'
 import { createLink } from '../../../../src/mesh/links/live-link.ts'
 import { Router } from '../../../../src/mesh/router.ts'
 import { answerCalls } from '../../../../src/mesh/typed/answer.ts'
-import { CallContexts } from '../../../../src/mesh/typed/contexts.ts'
 import { offerTypedCalls } from '../../../../src/mesh/typed/transport.ts'
 import { refuse } from '../../../support/links.ts'
 import { thread, unix, type Way } from '../../../support/pipes.ts'
 import type { Backend } from '../backend.ts'
 import { probe } from '../contract.ts'
+import { hostProbe } from './hosted-probe.ts'
 
 export const byThread = link(thread)
 export const byUnix = link(unix)
@@ -21,18 +18,8 @@ function link(way: Way): Backend {
   return {
     name: `a link over ${way.name}`,
     aliases: false,
-    async start({ implementation, log }) {
-      const contexts = new CallContexts('probe')
-      const options = { name: 'probe', log, clone: false, maxInFlight: defaultMaxInFlight, client }
-      const typed = await startHost(implementation, { ...options, enter: contexts.enter })
-      const endpoint = {
-        at: 'here' as const,
-        service: 'probe',
-        server: createServer(),
-        typed,
-        state: 'serving' as LocalEndpoint['state'],
-        enter: <R>(scope: Parameters<LocalEndpoint['enter']>[0], run: () => R) => contexts.enterScope(scope, run),
-      }
+    async start(setup) {
+      const { endpoint, stop } = await hostProbe(setup, false)
       const there = new Router(['probe'])
       there.add(endpoint)
       const [near, far] = await way.pipes()
@@ -45,8 +32,7 @@ function link(way: Way): Backend {
       return {
         probe: client(probe),
         async stop() {
-          endpoint.state = 'stopped'
-          await typed.stop(0)
+          await stop()
           // What the calls that were ended are told goes out first.
           await turn()
           callee.close({ code: 'SERVICE_UNAVAILABLE', message: 'worker 2 has stopped' })

@@ -9,6 +9,7 @@ import type { App, Service } from '../../../../src/config/app.ts'
 import type { ErrorRecord } from '../../../../src/contract/errors.ts'
 import type { LogRecord, ServiceReport } from '../../../../src/shared/control.ts'
 import type { Fault } from '../../../../src/worker/host/install.ts'
+import { serviceAt } from '../../../support/service.ts'
 import type { Started, ToTest, ToThread } from './messages.ts'
 
 export const programs = fileURLToPath(new URL('../programs', import.meta.url))
@@ -171,30 +172,9 @@ export function another(program: string): string {
 const nodeModules = dirname(dirname(createRequire(import.meta.url).resolve('prom-client/package.json')))
 
 export function serviceOf(name: string, given: Program | string): Service {
-  const { program, args = [], nodeOptions = [], ...rest } = typeof given === 'string' ? { program: given } : given
+  const { program, args = [], nodeOptions = [], ...said } = typeof given === 'string' ? { program: given } : given
   const file = fileOf(resolve(programs, program))
-  return {
-    name,
-    kind: 'program',
-    run: 'shared',
-    group: undefined,
-    instances: 1,
-    concurrency: undefined,
-    queue: 256,
-    grace: 500,
-    memory: undefined,
-    nodeOptions: [],
-    permissions: undefined,
-    path: dirname(file),
-    entry: { file, args, nodeOptions, foundBy: 'entry' },
-    env: {},
-    needs: [],
-    startTimeout: 10_000,
-    stopTimeout: 5_000,
-    expose: [],
-    port: undefined,
-    ...rest,
-  }
+  return serviceAt(name, { file, args, nodeOptions, foundBy: 'entry' }, said)
 }
 
 function fileOf(place: string): string {
