@@ -7,7 +7,7 @@ import { faulted, startFailed, stopped, stuck, stuckAtStart } from './exit.ts'
 import type { Place } from './plan.ts'
 import type { AppLogRecord, WorkerExit } from './running.ts'
 import type { Timing } from './timing.ts'
-import type { Launch, Vessel } from './vessel.ts'
+import type { Launch, Vessel } from './vessels/vessel.ts'
 
 export interface HandleParts {
   readonly app: App

@@ -1,7 +1,7 @@
 import type { Transferable } from 'node:worker_threads'
-import type { FromWorker, LogRecord, ToWorker } from '../shared/control.ts'
-import type { TcpHandle } from '../shared/port.ts'
-import type { WorkerExit } from './running.ts'
+import type { FromWorker, LogRecord, ToWorker } from '../../shared/control.ts'
+import type { TcpHandle } from '../../shared/port.ts'
+import type { WorkerExit } from '../running.ts'
 
 /** What a worker runs in: a thread, a process, or the process of a command. */
 export interface Vessel {

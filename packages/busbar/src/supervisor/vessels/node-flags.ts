@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { Permissions, Service } from '../config/app.ts'
+import type { Permissions, Service } from '../../config/app.ts'
 
 /**
  * Of a process's memory, the part that its heap may grow to. Beside it there are Node itself, its buffers, and the space for
@@ -44,7 +44,7 @@ function permissionFlags({ read, write, allow }: Permissions, own: readonly stri
 
 /** The package, and the `node_modules` that its dependencies lie in. */
 function busbarFolders(): string[] {
-  const own = fileURLToPath(new URL('../../', import.meta.url))
+  const own = fileURLToPath(new URL('../../..', import.meta.url))
   const resolved = ['pino', 'zod'].map((name) => fileURLToPath(import.meta.resolve(name)))
   return [own, ...resolved.map((file) => file.slice(0, file.lastIndexOf('node_modules') + 'node_modules'.length))]
 }
