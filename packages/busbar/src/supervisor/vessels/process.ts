@@ -21,7 +21,7 @@ export interface ProcessParts {
   readonly block: Uint32Array
 }
 
-const workerProcess = fileURLToPath(new URL(`../worker/process${extname(import.meta.url)}`, import.meta.url))
+const workerProcess = fileURLToPath(new URL(`../../worker/process${extname(import.meta.url)}`, import.meta.url))
 
 /** How long what a process last said may take to be read, after it has ended. */
 const lastWords = 500

@@ -19,7 +19,7 @@ export interface ThreadParts {
 }
 
 /** The module has the extension of this one: `.ts` from the sources, `.js` from what was built. */
-const workerMain = new URL(`../worker/main${extname(import.meta.url)}`, import.meta.url)
+const workerMain = new URL(`../../worker/main${extname(import.meta.url)}`, import.meta.url)
 
 /**
  * Megabytes that V8 begins a thread's young generation with, instead of 1. It grows with what survives, and with small
