@@ -23,8 +23,8 @@ const TICK: Nanos = 100_000_000;
 /// The alarm's token; connections have the ones below.
 const ALARM: Token = Token(usize::MAX);
 
-/// Runs the job to its end. `each_tick` hears every 100 ms.
-pub fn run(job: &Job, each_tick: impl FnMut(Line)) -> Result<Line, Box<dyn std::error::Error>> {
+/// Runs the job to its end. `each_tick` hears every 100 ms; its error ends the job.
+pub fn run(job: &Job, each_tick: impl FnMut(Line) -> io::Result<()>) -> Result<Line, Box<dyn std::error::Error>> {
     let mut engine = Engine::new(job)?;
     engine.run(each_tick)?;
     Ok(engine.outcome())
@@ -111,7 +111,7 @@ impl<'a> Engine<'a> {
         })
     }
 
-    fn run(&mut self, mut each_tick: impl FnMut(Line)) -> io::Result<()> {
+    fn run(&mut self, mut each_tick: impl FnMut(Line) -> io::Result<()>) -> io::Result<()> {
         let mut events = Events::with_capacity(1024);
         let mut next_tick = TICK;
         self.open_all();
@@ -124,7 +124,7 @@ impl<'a> Engine<'a> {
             }
             self.send_due();
             if self.now >= next_tick {
-                each_tick(Line::tick(next_tick as f64 / 1e9, &self.record.tick));
+                each_tick(Line::tick(next_tick as f64 / 1e9, &self.record.tick))?;
                 self.record.tick = Record::new(0, None).tick;
                 next_tick += TICK * ((self.now - next_tick) / TICK + 1);
                 self.time_out();

@@ -53,10 +53,8 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
     }
     machine::raise_descriptor_limit();
     let mut out = std::io::stdout().lock();
-    let outcome = engine::run(&job, |tick| {
-        // A reader that went away is found out by the final write; a tick is not worth ending for.
-        let _ = report::write_line(&mut out, &tick);
-    })?;
+    // A reader that went away wants no result: the first tick that it does not take ends the job.
+    let outcome = engine::run(&job, |tick| report::write_line(&mut out, &tick))?;
     report::write_line(&mut out, &outcome)?;
     out.flush()?;
     Ok(())

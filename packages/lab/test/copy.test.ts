@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readdirSync } from 'node:fs'
 import { test } from 'node:test'
 import type { Arm } from '../src/arm.ts'
 import { Copy } from '../src/protocol/copy.ts'
@@ -39,30 +37,10 @@ test('a copy that runs has a folder, until it is ended', async () => {
 /** What became of it, and how many folders there were then and when it was ended. */
 async function start(one: Arm): Promise<{ copy: Copy | Error; during: number; after: number }> {
   return inWorkshop(async (workshop) => {
-    using temporary = new TemporaryFolder()
+    const folders = () => readdirSync(workshop.folder).filter((name) => name.startsWith('copy-')).length
     const copy = await Copy.start(one, { ...workshop, workers: 1 }).catch((error: unknown) => error as Error)
-    const during = temporary.count()
+    const during = folders()
     if (copy instanceof Copy) await copy.end()
-    return { copy, during, after: temporary.count() }
+    return { copy, during, after: folders() }
   })
-}
-
-/** Stands in for the system's, for the time of a test. */
-class TemporaryFolder implements Disposable {
-  readonly #before = process.env['TMPDIR']
-  readonly #path = mkdtempSync(join(tmpdir(), 'busbar-lab-test-'))
-
-  constructor() {
-    process.env['TMPDIR'] = this.#path
-  }
-
-  count(): number {
-    return readdirSync(this.#path).length
-  }
-
-  [Symbol.dispose](): void {
-    if (this.#before === undefined) delete process.env['TMPDIR']
-    else process.env['TMPDIR'] = this.#before
-    rmSync(this.#path, { recursive: true, force: true })
-  }
 }

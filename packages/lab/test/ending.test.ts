@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -22,7 +22,7 @@ describe('a lab that is ended', linux, () => {
     const partial = (await run.result())!
     assert.equal(partial.rounds, 2)
     assert.equal(partial.partial, true)
-    assert.deepEqual(lab.processes(), [])
+    assert.deepEqual([lab.processes(), lab.folders()], [[], []])
 
     const whole = (await lab.start(3, '--resume').result())!
     assert.equal(whole.rounds, 3)
@@ -43,15 +43,16 @@ describe('a lab that is ended', linux, () => {
     assert.deepEqual(lab.processes(), [])
   })
 
-  test('by force takes its copies along, those that are stopped in their tracks too', async () => {
+  test('by force leaves no process, not one that is stopped in its tracks either, and no folder', async () => {
     using lab = new Lab()
     const run = lab.start(6)
     await run.untilRound(1)
-    assert.ok(lab.processes().length > 0)
+    assert.ok(lab.processes().length > 3)
+    assert.equal(lab.folders().length, 1)
     run.child.kill('SIGKILL')
     await once(run.child, 'close')
     for (let turn = 0; turn < 100 && lab.processes().length > 0; turn++) await sleep(50)
-    assert.deepEqual(lab.processes(), [])
+    assert.deepEqual([lab.processes(), lab.folders()], [[], []])
   })
 
   test('when all rounds are done leaves nothing to go on with', async () => {
@@ -98,12 +99,16 @@ class Lab implements Disposable {
     }
   }
 
-  /** Whatever runs in a folder of a copy, by its command. */
+  /** Whatever it has started and what that has started, itself included, by its command. */
   processes(): string[] {
     return readdirSync('/proc')
-      .filter((name) => /^\d+$/.test(name) && isIn(this.#folder, name))
-      .map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' '))
-      .filter((command) => command !== '')
+      .filter((name) => /^\d+$/.test(name) && told(name, 'environ').includes(`TMPDIR=${this.#folder}\0`))
+      .map((pid) => told(pid, 'cmdline').replaceAll('\0', ' '))
+  }
+
+  /** What it has put where temporary files go. */
+  folders(): string[] {
+    return readdirSync(this.#folder).filter((name) => name !== 'cache')
   }
 
   [Symbol.dispose](): void {
@@ -112,10 +117,11 @@ class Lab implements Disposable {
   }
 }
 
-function isIn(folder: string, pid: string): boolean {
+/** Empty for one that has ended. */
+function told(pid: string, file: 'environ' | 'cmdline'): string {
   try {
-    return readlinkSync(`/proc/${pid}/cwd`).startsWith(`${folder}/`)
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8')
   } catch {
-    return false
+    return ''
   }
 }

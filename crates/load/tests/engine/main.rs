@@ -1,5 +1,6 @@
 //! The engine from outside, against servers whose answers and delays are known.
 
+mod ending;
 mod support;
 mod theory;
 mod transports;

@@ -2,7 +2,6 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import http from 'node:http'
 import https from 'node:https'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Arm, ArmTarget, CertificateFiles, Launch } from '../arm.ts'
@@ -16,6 +15,8 @@ import { freePorts } from './ports.ts'
 
 export interface CopyOptions {
   readonly workers: number
+  /** Where it gets a folder of its own. */
+  readonly folder: string
   readonly certificate: CertificateFiles
   readonly environment: Readonly<Record<string, string>>
   /** What goes before each arm's command. */
@@ -89,7 +90,7 @@ export class Copy {
 
   /** Started, but nothing known of it yet. */
   static async #launch(arm: Arm, options: CopyOptions): Promise<Copy> {
-    const folder = await mkdtemp(join(tmpdir(), 'busbar-lab-'))
+    const folder = await mkdtemp(join(options.folder, 'copy-'))
     try {
       const [port] = await freePorts()
       const launch = arm.launch({ ...options, port: port!, folder, packages: packagesOf(arm) })

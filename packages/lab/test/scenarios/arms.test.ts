@@ -23,7 +23,7 @@ describe('every arm that needs no registry', () => {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'busbar-lab-test-'))
     certificate = await makeCertificate(folder)
-    keeper = new Keeper()
+    keeper = new Keeper(folder)
   })
   after(async () => {
     await keeper.close()
@@ -40,7 +40,7 @@ async function tryOnce(scenario: Scenario, arm: Arm, t: TestContext): Promise<vo
   if (missing !== undefined) return t.skip(missing)
   const { PATH = '', HOME = '' } = process.env
   const environment = { PATH, HOME, NODE_ENV: 'production' }
-  const copy = await Copy.start(arm, { workers: 2, certificate, keeper, environment, launcher: [] })
+  const copy = await Copy.start(arm, { workers: 2, folder, certificate, keeper, environment, launcher: [] })
   try {
     for (const request of questionsTo(scenario, arm)) assertHolds(request, await copy.ask(request))
   } finally {
