@@ -1,6 +1,7 @@
 import { BusbarError, type ErrorRecord } from '../contract/errors.ts'
 import type { InstanceSpec, PeerSpec, PeerWay } from '../shared/control.ts'
 import type { EndpointState, RemoteEndpoint, TcpEndpoint } from './endpoint.ts'
+import { Fates } from './fates.ts'
 import type { Hello } from './links/hello.ts'
 import { dialTime, maxSilence } from './links/limits.ts'
 import type { Answerer, Link } from './links/link.ts'
@@ -35,6 +36,8 @@ type Changing<T> = Omit<T, 'state'> & { state: EndpointState }
 
 /** With which a worker that has stopped closes its links. */
 const stoppedCode = 'SERVICE_UNAVAILABLE'
+/** With which the supervisor says that one has died. */
+const diedCode = 'WORKER_DIED'
 
 /** Why a link is closed before the next one to the same worker is made: this end has not seen it break yet. */
 const relinked: ErrorRecord = { code: 'LINK_LOST', message: 'the worker is linked anew' }
@@ -46,6 +49,7 @@ export class Peers {
   /** Of those who will dial, and of those who have before anybody told of them. */
   readonly #expected = new Map<number, PendingPipe>()
   readonly #early = new Map<number, Pipe>()
+  readonly #fates = new Fates()
   #listener: LinkListener | undefined
 
   constructor(options: PeersOptions) {
@@ -65,6 +69,7 @@ export class Peers {
     const peer: Peer = { spec, link: pipe && this.#link(spec, pipe), endpoints: [], isLeaving: false }
     this.#peers.set(spec.worker, peer)
     for (const service of spec.services) this.serves(spec.worker, service)
+    this.#fates.lives(spec.worker)
   }
 
   serves(worker: number, { name: service, typed, index }: InstanceSpec): void {
@@ -78,6 +83,8 @@ export class Peers {
 
   /** First when it drains, and then when it is gone; one that dies drains not. */
   leave(worker: number, reason: ErrorRecord): void {
+    // One that is replaced lives for a while.
+    if (reason.code === diedCode) this.#fates.died(worker, reason)
     const peer = this.#peers.get(worker)
     if (peer === undefined) return
     this.#withdraw(peer)
@@ -94,6 +101,7 @@ export class Peers {
   async close(reason: ErrorRecord): Promise<void> {
     // Each leaves the list as it goes, which a Map's iteration allows.
     for (const worker of this.#peers.keys()) this.#forget(worker, reason)
+    this.#fates.close(reason)
     for (const pipe of this.#early.values()) pipe.close()
     await this.#listener?.close()
   }
@@ -103,7 +111,8 @@ export class Peers {
     const { worker, way } = spec
     // A port ends with its thread. A socket may be open for ever to a process that does not run any more.
     const silence = way.by === 'thread' ? {} : { silence: maxSilence }
-    const link = createLink(pipe, { peer: worker, answer, loadOf, ...silence })
+    const fate = (lost: ErrorRecord): Promise<ErrorRecord> => this.#fates.of(worker, lost)
+    const link = createLink(pipe, { peer: worker, answer, loadOf, fate, ...silence })
     void link.closed.then((reason) => this.#ended(spec, link, reason))
     return link
   }

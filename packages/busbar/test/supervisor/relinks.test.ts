@@ -13,9 +13,10 @@ for (const run of ['shared', 'thread', 'process'] as const)
     await using app = await TestApp.start({
       services: { cuts: { file: cuts, run }, counts: { file: counts, run: 'process' } },
     })
-    const get = (path: string): Promise<Response> => fetch(`${app.url}${path}`, { headers: { connection: 'close' } })
+    const get = (path: string, method = 'GET'): Promise<Response> =>
+      fetch(`${app.url}${path}`, { method, headers: { connection: 'close' } })
     assert.equal(await (await get('/one')).text(), '1')
-    const held = get('/hold')
+    const held = get('/hold', 'POST')
     await app.untilLogged('holds')
     assert.equal(await (await get('/cut')).text(), '1')
     assert.equal((await held).status, 502)

@@ -47,7 +47,9 @@ export async function retried<T>(attempt: () => Promise<T>, { times, budget, sig
 
 function isTransient(error: unknown): boolean {
   if (!BusbarError.is(error)) return false
-  return ['SERVICE_UNAVAILABLE', 'SERVICE_HANGUP', 'RESOURCE_EXHAUSTED', 'WORKER_DIED'].includes(error.code)
+  return ['SERVICE_UNAVAILABLE', 'SERVICE_HANGUP', 'RESOURCE_EXHAUSTED', 'WORKER_DIED', 'LINK_LOST'].includes(
+    error.code,
+  )
 }
 
 function pause(delay: number, signal: AbortSignal): Promise<void> {

@@ -69,7 +69,10 @@ const standing: readonly Standing[] = [
     description: 'The service failed; its log has the cause under this id.',
     data: { type: 'object', properties: { id: { type: 'string' } } },
   },
-  { codes: ['SERVICE_HANGUP', 'WORKER_DIED'], description: 'The service ended before it had answered.' },
+  {
+    codes: ['SERVICE_HANGUP', 'WORKER_DIED', 'LINK_LOST'],
+    description: 'The service ended, or was cut off, before it had answered.',
+  },
   {
     codes: ['RESOURCE_EXHAUSTED', 'SERVICE_UNAVAILABLE'],
     description: 'There is no room for this call, or nobody to take it, just now.',

@@ -34,5 +34,11 @@ export const helloTime = 5_000
 /** Milliseconds in which a worker that will dial must have done so. */
 export const dialTime = 30_000
 
+/**
+ * Milliseconds in which it is mostly known what has become of a worker to which a link was lost, on a busy machine too: the
+ * supervisor sees a death at once, and a pair that has lost its first link gets another after 100 ms.
+ */
+export const fateTime = 3_000
+
 /** Services of which a peer may report how busy they are. */
 export const maxServices = 10_000

@@ -6,7 +6,7 @@ import { maxCalls, maxServices } from './limits.ts'
 import { LoadReports } from './load-reports.ts'
 import type { Answerer, CallHead, Channel, ChannelHandler, Link } from './link.ts'
 import { Outbox } from './outbox.ts'
-import { type EndCode, type Packet, type Pipe, type PipeListener, ProtocolError } from './pipe.ts'
+import { type Packet, type Pipe, type PipeListener, ProtocolError } from './pipe.ts'
 import { countAt, framesOf, headOf, recordAt, valueAt, type Frame } from './read.ts'
 import { Silence } from './silence.ts'
 import { type Carried, carry } from './value.ts'
@@ -21,6 +21,11 @@ export interface LinkOptions {
   readonly maxCalls?: number
   /** Calls that this side's instance of a service has in flight, where the other side cannot see it by itself. */
   readonly loadOf?: ((service: string) => number) | undefined
+  /**
+   * Says of a link that is lost what has become of the worker. Calls in flight to it fail only then, with what it resolves to.
+   * Default: nobody knows.
+   */
+  readonly fate?: ((lost: ErrorRecord) => Promise<ErrorRecord>) | undefined
 }
 
 export function createLink(pipe: Pipe, options: LinkOptions): Link {
@@ -40,6 +45,7 @@ class LiveLink implements Link, Line, PipeListener {
   readonly #settle: (reason: ErrorRecord) => void
   readonly #silence: Silence | undefined
   readonly #reports: LoadReports | undefined
+  readonly #fate: LinkOptions['fate']
   /** What the other side has reported. */
   readonly #loads = new Map<string, number>()
   /** Those that this side has opened; their numbers are positive. */
@@ -58,6 +64,7 @@ class LiveLink implements Link, Line, PipeListener {
     this.#pipe = pipe
     this.#answer = options.answer
     this.#maxCalls = options.maxCalls ?? maxCalls
+    this.#fate = options.fate
     if (options.loadOf !== undefined) this.#reports = new LoadReports(options.loadOf)
     this.outbox = new Outbox(pipe, this.#reports && (() => this.#reports!.take()))
     const { promise, resolve } = Promise.withResolvers<ErrorRecord>()
@@ -148,8 +155,8 @@ class LiveLink implements Link, Line, PipeListener {
     for (const channel of blocked) channel.unblock()
   }
 
-  onClose(reason = 'has closed the link', code: EndCode = 'LINK_LOST'): void {
-    if (this.#state.is !== 'closed') this.#end({ ...lost(this.peer, reason), code })
+  onClose(reason = 'has closed the link'): void {
+    if (this.#state.is !== 'closed') this.#end(lost(this.peer, reason))
   }
 
   /** Handlers do not throw. One that does takes its own call along, and none of the others. */
@@ -243,10 +250,21 @@ class LiveLink implements Link, Line, PipeListener {
     this.#enter({ is: 'closed' })
     this.#silence?.stop()
     this.#pipe.close()
-    for (const channel of this.#own) channel.onError(inWords(channel, this.peer, reason), false)
     for (const channel of this.#others) channel.onCancel(reason)
     this.#blocked.clear()
+    if (reason.code === 'LINK_LOST' && this.#fate !== undefined) this.#failWhenKnown(reason, this.#fate)
+    else this.#fail(reason)
     this.#settle(reason)
+  }
+
+  #fail(reason: ErrorRecord): void {
+    for (const channel of this.#own) channel.onError(inWords(channel, this.peer, reason), false)
+  }
+
+  /** All but connections, which end without a reason and are made anew by nobody. */
+  #failWhenKnown(reason: ErrorRecord, fate: Exclude<LinkOptions['fate'], undefined>): void {
+    for (const channel of this.#own) if (channel.head.kind === 'bytes') channel.onError(reason, false)
+    void fate(reason).then((known) => this.#fail(known))
   }
 
   #enter(state: State): void {

@@ -1,5 +1,5 @@
 import { maxUnderWay } from './limits.ts'
-import type { EndCode, Packet, Pipe, PipeListener } from './pipe.ts'
+import type { Packet, Pipe, PipeListener } from './pipe.ts'
 
 type State =
   | { readonly is: 'pending'; readonly waiting: Packet[] }
@@ -46,9 +46,9 @@ export class PendingPipe implements Pipe {
   }
 
   /** There will be none. */
-  fail(reason: string, code?: EndCode): void {
+  fail(reason: string): void {
     if (this.#state.is !== 'pending') return
     this.#state = { is: 'closed' }
-    this.#listener?.onClose(reason, code)
+    this.#listener?.onClose(reason)
   }
 }

@@ -19,15 +19,18 @@ export interface Pipe {
   close(): void
 }
 
-/** Whether the worker is gone, or only what was between. Default: LINK_LOST. */
-export type EndCode = 'WORKER_DIED' | 'LINK_LOST'
-
 export interface PipeListener {
   onPacket(packet: Packet): void
   onDrain(): void
-  /** Once. `reason`: what the other end did, in a sentence without a subject; undefined where it closed in order. */
-  onClose(reason: string | undefined, code?: EndCode): void
+  /**
+   * Once. `reason`: what is wrong with the other end, in a sentence without a subject; undefined where it closed in order. No
+   * pipe can tell a worker that is gone from one that is cut off.
+   */
+  onClose(reason: string | undefined): void
 }
+
+/** The pipe has ended, and nobody has said why. */
+export const goneSilent = 'is gone without a word, or cut off'
 
 /** What a peer sent that no peer may send: the link ends. Its message is a sentence without a subject. */
 export class ProtocolError extends Error {}

@@ -4,7 +4,7 @@ import { BusbarError } from '../../contract/errors.ts'
 import { type Hello, helloPacket, readHello } from '../links/hello.ts'
 import { helloTime, maxHello, maxPacket, maxUnderWay } from '../links/limits.ts'
 import { encodePacket, PacketReader } from '../links/packets.ts'
-import { type EndCode, type Packet, type Pipe, type PipeListener, ProtocolError } from '../links/pipe.ts'
+import { goneSilent, type Packet, type Pipe, type PipeListener, ProtocolError } from '../links/pipe.ts'
 
 export interface Greeted {
   readonly pipe: Pipe
@@ -42,9 +42,6 @@ type State =
   | { readonly is: 'open'; readonly listener: PipeListener }
   | { readonly is: 'closed' }
 
-/** On one machine nothing comes between two workers: a connection ends with one of them. */
-const gone: EndCode = 'WORKER_DIED'
-
 /** Milliseconds in which a closed pipe must have got rid of what was sent before. */
 const lingering = 1_000
 
@@ -59,20 +56,20 @@ class SocketPipe implements Pipe {
     socket.on('data', (slice: Buffer) => this.#read(slice))
     socket.on('drain', () => this.#drained())
     socket.once('error', (error: NodeJS.ErrnoException) =>
-      this.fail(`is not reachable (${error.code ?? error.message})`, gone),
+      this.fail(`is not reachable (${error.code ?? error.message})`),
     )
-    socket.once('close', () => this.fail('has ended without a word', gone))
+    socket.once('close', () => this.fail(goneSilent))
   }
 
   /** The hello. Rejects with what is wrong, in a sentence without a subject. */
   async first(): Promise<Packet> {
     if (this.#state.is === 'greeting') return await this.#state.first.promise
-    throw new ProtocolError('has ended without a word')
+    throw new ProtocolError(goneSilent)
   }
 
   open(listener: PipeListener): void {
     const before = this.#state
-    if (before.is !== 'unheard') return process.nextTick(() => listener.onClose('has ended without a word', gone))
+    if (before.is !== 'unheard') return process.nextTick(() => listener.onClose(goneSilent))
     this.#state = { is: 'open', listener }
     for (const packet of before.came) listener.onPacket(packet)
     this.#socket.resume()
@@ -100,10 +97,10 @@ class SocketPipe implements Pipe {
   }
 
   /** `reason`: undefined where it ends in order. */
-  fail(reason: string | undefined, code?: EndCode): void {
+  fail(reason: string | undefined): void {
     const before = this.#state
     this.#state = { is: 'closed' }
-    if (before.is === 'open') before.listener.onClose(reason, code)
+    if (before.is === 'open') before.listener.onClose(reason)
     if (before.is === 'greeting') before.first.reject(new ProtocolError(reason))
     // Whatever comes from now on is nobody's.
     this.#socket.resume()

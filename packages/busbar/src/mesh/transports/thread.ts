@@ -1,6 +1,6 @@
 import type { MessagePort, Transferable } from 'node:worker_threads'
 import { maxUnderWay } from '../links/limits.ts'
-import type { Packet, Pipe, PipeListener } from '../links/pipe.ts'
+import { goneSilent, type Packet, type Pipe, type PipeListener } from '../links/pipe.ts'
 
 /** Bytes from which handing a buffer over costs less than copying it. */
 const transferFrom = 2048
@@ -30,7 +30,7 @@ class ThreadPipe implements Pipe {
 
   open(listener: PipeListener): void {
     // Told once, and not at all for a port that was closed before.
-    this.#port.once('close', () => listener.onClose('has ended without a word', 'WORKER_DIED'))
+    this.#port.once('close', () => listener.onClose(goneSilent))
     this.#port.once('messageerror', () => this.#port.close())
     this.#port.on('message', (message: Message) => {
       if (typeof message === 'number') return this.#told(message, listener)

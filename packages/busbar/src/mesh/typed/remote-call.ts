@@ -1,8 +1,9 @@
 import type { CallOrigin, LiveCall } from '../../contract/call.ts'
-import type { BusbarError, ErrorCode, ErrorRecord } from '../../contract/errors.ts'
+import type { BusbarError, ErrorRecord } from '../../contract/errors.ts'
 import type { RemoteEndpoint } from '../endpoint.ts'
 import type { Channel, ChannelHandler } from '../links/link.ts'
 import type { Carried } from '../links/value.ts'
+import { type Repeat, unreached, withRepeat } from '../repeats.ts'
 import type { RemoteMethod } from './remote-method.ts'
 import { toWire } from './wire.ts'
 
@@ -11,9 +12,6 @@ export interface Elsewhere {
   /** Another instance than `not`, or the answer of one in this thread; undefined where there is none. */
   elsewhere(not: RemoteEndpoint, input: unknown, origin: CallOrigin): RemoteEndpoint | Promise<unknown> | undefined
 }
-
-/** With these an instance that was never reached says so, or the link to it. */
-export const unreached: ReadonlySet<ErrorCode> = new Set(['SERVICE_UNAVAILABLE', 'LINK_LOST', 'WORKER_DIED'])
 
 /**
  * A call that another worker answers. Where its instance is gone it is made once more elsewhere, if that cannot do
@@ -66,7 +64,7 @@ export class RemoteCall implements ChannelHandler {
     this.#leave()
     if (!this.#isOpen) return
     const next = this.#mayRepeat(error, untouched) ? this.#another() : undefined
-    if (next === undefined) return this.#failed(this.#method.toError(error))
+    if (next === undefined) return this.#failed(this.#method.toError(withRepeat(error, this.#repeat(untouched))))
     if (next instanceof Promise) return this.#goOn(next)
     this.#isSecond = true
     this.#endpoint = next
@@ -104,6 +102,12 @@ export class RemoteCall implements ChannelHandler {
   #mayRepeat({ code }: ErrorRecord, untouched: boolean): boolean {
     if (this.#isSecond) return false
     return untouched ? unreached.has(code) : this.#method.isIdempotent && this.#endpoint.link.state === 'closed'
+  }
+
+  #repeat(untouched: boolean): Repeat {
+    if (this.#isSecond) return 'done'
+    if (untouched) return 'none'
+    return this.#method.isIdempotent ? 'nowhere' : 'unsafe'
   }
 
   #another(): RemoteEndpoint | Promise<unknown> | undefined {

@@ -3,7 +3,7 @@ import type { BusbarError, ErrorRecord } from '../../contract/errors.ts'
 import type { RemoteEndpoint } from '../endpoint.ts'
 import type { Channel, ChannelHandler } from '../links/link.ts'
 import type { Carried } from '../links/value.ts'
-import { unreached } from './remote-call.ts'
+import { unreached } from '../repeats.ts'
 import type { RemoteMethod } from './remote-method.ts'
 import { toWire } from './wire.ts'
 

@@ -89,7 +89,7 @@ describe('over a bad wire', () => {
     const connection = once(get('http://callee.internal/', { agent: false }), 'response')
     while (far.seen.length < 4) await new Promise(setImmediate)
     const closed = far.seen.map(({ socket }) => new Promise((resolve) => socket.once('close', resolve)))
-    const failures = calls.map((call) => assert.rejects(call.answer(), { code: 'WORKER_DIED' }))
+    const failures = calls.map((call) => assert.rejects(call.answer(), { code: 'LINK_LOST' }))
     failures.push(assert.rejects(connection, { code: 'ECONNRESET' }))
     far.wire.cut()
     await Promise.all(failures)

@@ -50,7 +50,7 @@ describe('a link over a bad wire', () => {
       for (const [at, call] of calls.entries()) wire.near.open(head, at, true, call)
       setTimeout(() => wire.cut(), chance.below(20))
       const errors = await Promise.all(calls.map((call) => call.over))
-      for (const error of errors) assert.ok(error === undefined || error.code === 'WORKER_DIED', error?.message)
+      for (const error of errors) assert.ok(error === undefined || error.code === 'LINK_LOST', error?.message)
       await Promise.all([wire.near.closed, wire.far.closed])
       for (const times of done.values()) assert.equal(times, 1)
       for (const [at, error] of errors.entries()) if (error === undefined) assert.equal(done.get(at), 1)
@@ -64,7 +64,7 @@ describe('a link over a bad wire', () => {
     wire.near.open(head, 1, true, {})
     const { heard, channel } = await callee.call()
     wire.cut()
-    assert.equal((await heard.over)?.code, 'WORKER_DIED')
+    assert.equal((await heard.over)?.code, 'LINK_LOST')
     channel.reply('late', true)
   })
 

@@ -83,7 +83,7 @@ describe('whoever connects to a worker’s socket', () => {
       bytesOf({ text: JSON.stringify(['busbar', protocolVersion + 1, 1, secret]), bytes: [] }),
       new RegExp(`speaks version ${protocolVersion + 1} of the protocol, and not ${protocolVersion}`),
     ],
-    'and goes away': [new Uint8Array(), /has ended without a word/],
+    'and goes away': [new Uint8Array(), /is gone without a word/],
   }
 
   for (const [name, [bytes, why]] of Object.entries(strangers))

@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { MessageChannel } from 'node:worker_threads'
+import { fateTime } from '../../../src/mesh/links/limits.ts'
 import type { Answerer } from '../../../src/mesh/links/link.ts'
 import { Peers } from '../../../src/mesh/peers.ts'
 import { Router } from '../../../src/mesh/router.ts'
 import type { PeerWay } from '../../../src/shared/control.ts'
-import { ask, Callee, echo, Heard, head } from '../../support/links.ts'
+import { ask, Callee, echo, hang, Heard, head } from '../../support/links.ts'
 
 const shop = { name: 'shop', typed: true, index: 0 } as const
 const over = { code: 'SERVICE_UNAVAILABLE', message: 'the test is over' } as const
@@ -126,17 +127,25 @@ describe('peers', () => {
     const heard = new Heard()
     one.shop!.open(head, 1, true, heard)
     await callee.call()
+    const { closed } = one.shop!
     port2.close()
+    assert.deepEqual(await closed, { code: 'LINK_LOST', message: 'worker 2 is gone without a word, or cut off' })
+    assert.equal(one.router.find('shop'), undefined)
+    one.peers.leave(2, { code: 'WORKER_DIED', message: 'worker 2 was killed' })
     const error = await heard.over
     assert.equal(error?.code, 'WORKER_DIED')
-    assert.match(error.message, /shop\.list, which worker 2 was answering: worker 2 has ended without a word/)
-    assert.equal(one.router.find('shop'), undefined)
+    assert.equal(error.message, 'shop.list, which worker 2 was answering: worker 2 was killed')
   })
 
   it('that cannot be dialled fail the calls that waited', async () => {
     await using one = new Worker(1)
     one.peers.join(spec(2, { by: 'unix', path: join(tmpdir(), 'busbar-nobody-here') }, [shop]))
-    await assert.rejects(ask(one.shop!, 1), { code: 'LINK_LOST', message: /cannot be dialled: nobody takes links at/ })
+    const asked = assert.rejects(ask(one.shop!, 1), { code: over.code })
+    const { code, message } = await one.shop!.closed
+    assert.equal(code, 'LINK_LOST')
+    assert.match(message, /cannot be dialled: nobody takes links at/)
+    await one.peers.close(over)
+    await asked
   })
 
   it('of another app are refused, at both ends', async () => {
@@ -146,7 +155,12 @@ describe('peers', () => {
     await ours.peers.listen()
     await using stranger = new Worker(2, echo, undefined, 'another secret')
     stranger.peers.join(spec(1, { by: 'unix', path }, [shop]))
-    await assert.rejects(ask(stranger.shop!, 1), { code: 'LINK_LOST', message: /belongs to another app/ })
+    const asked = assert.rejects(ask(stranger.shop!, 1), { code: over.code })
+    const { code, message } = await stranger.shop!.closed
+    assert.equal(code, 'LINK_LOST')
+    assert.match(message, /belongs to another app/)
+    await stranger.peers.close(over)
+    await asked
   })
 
   it('that lose their link say so, both of them, and can be linked anew', async () => {
@@ -165,6 +179,42 @@ describe('peers', () => {
     one.peers.join({ ...spec(2, { by: 'thread', port: second.port1 }, [shop]), link: 8 })
     other.peers.join({ ...spec(1, { by: 'thread', port: second.port2 }), link: 8 })
     assert.equal(await ask(one.shop!, 2), 2)
+  })
+
+  it('that lose their link fail what was in flight when they are linked anew, and say that the other one lives', async () => {
+    await using one = new Worker(1)
+    await using other = new Worker(2, hang)
+    const first = new MessageChannel()
+    one.peers.join(spec(2, { by: 'thread', port: first.port1 }, [shop]))
+    other.peers.join(spec(1, { by: 'thread', port: first.port2 }))
+    const heard = new Heard()
+    const before = one.shop!
+    before.open(head, 1, true, heard)
+    first.port1.close()
+    await before.closed
+    assert.equal(await Promise.race([heard.over, turns()]), 'not yet')
+    const second = new MessageChannel()
+    one.peers.join(spec(2, { by: 'thread', port: second.port1 }, [shop]))
+    other.peers.join(spec(1, { by: 'thread', port: second.port2 }))
+    const error = await heard.over
+    assert.equal(error?.code, 'LINK_LOST')
+    assert.match(error.message, /: worker 2 is gone without a word, or cut off; it lives and is linked anew$/)
+  })
+
+  it('that lose their link fail what was in flight in any case, though nobody says what became of the other one', async (t) => {
+    await using one = new Worker(1)
+    const { port1, port2 } = new MessageChannel()
+    one.peers.join(spec(2, { by: 'thread', port: port1 }, [shop]))
+    const heard = new Heard()
+    const { closed } = one.shop!
+    one.shop!.open(head, 1, true, heard)
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    port2.close()
+    await closed
+    t.mock.timers.tick(fateTime)
+    const error = await heard.over
+    assert.equal(error?.code, 'LINK_LOST')
+    assert.match(error.message, /cut off; nothing says that it has died$/)
   })
 
   it('are linked anew also where one has not seen yet that the link is broken, and says nothing of the old one', async () => {

@@ -11,7 +11,7 @@ createServer(async (request, response) => {
     return response.end(String(links.length))
   }
   try {
-    const answer = await fetch(`http://counts.internal${request.url}`)
+    const answer = await fetch(`http://counts.internal${request.url}`, { method: request.method })
     response.end(await answer.text())
   } catch (error) {
     response.writeHead(502).end(error.cause?.code ?? error.code ?? error.message)

@@ -1,9 +1,10 @@
-import { BusbarError, type ErrorCode } from '../../../contract/errors.ts'
+import { BusbarError } from '../../../contract/errors.ts'
 import type { Admission, Endpoint, RemoteEndpoint } from '../../endpoint.ts'
 import type { Exchange, ExchangeHandler, ExchangeRequest, ResponseHead } from '../exchange.ts'
 import { exhaustedProblem } from '../../problem.ts'
 import { tellProblem } from '../tell-problem.ts'
 import { callAborted } from '../exchange/errors.ts'
+import { type Repeat, unreached, withRepeat } from '../../repeats.ts'
 import { LinkExchange } from './link-exchange.ts'
 import type { Chunk, Trailers } from './wire.ts'
 
@@ -15,9 +16,6 @@ export interface AttemptParts {
   /** Another instance; undefined where there is none, or none that does this by exchange. */
   readonly elsewhere: (not: Endpoint) => Endpoint | undefined
 }
-
-/** With these an instance that was never reached says so, or the link to it. */
-const unreached: ReadonlySet<ErrorCode> = new Set(['SERVICE_UNAVAILABLE', 'LINK_LOST', 'WORKER_DIED'])
 
 /** Twice is as good as once (RFC 9110, 9.2.2). */
 const idempotent: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE'])
@@ -126,7 +124,7 @@ export class Attempts implements Exchange, ExchangeHandler {
     const { handler, endpoint } = this.#parts
     const isRefusal = this.#state !== 'answered' && BusbarError.is(error, 'RESOURCE_EXHAUSTED')
     if (isRefusal) tellProblem(exhaustedProblem(error, endpoint.service), handler)
-    else handler.onError(error)
+    else handler.onError(BusbarError.is(error) ? this.#inFull(error) : error)
   }
 
   #mayRepeat(error: Error): boolean {
@@ -135,6 +133,18 @@ export class Attempts implements Exchange, ExchangeHandler {
     if (this.#state !== 'first' || request.streamed || !(exchange instanceof LinkExchange)) return false
     if (exchange.isUntouched) return BusbarError.is(error) && unreached.has(error.code)
     return idempotent.has(request.method) && endpoint.link.state === 'closed'
+  }
+
+  #inFull(error: BusbarError): BusbarError {
+    const record = error.toRecord()
+    const full = withRepeat(record, this.#repeat)
+    return full === record ? error : BusbarError.fromRecord(full)
+  }
+
+  get #repeat(): Repeat {
+    if (this.#state === 'second') return 'done'
+    if (this.#state === 'answered' || !(this.#exchange instanceof LinkExchange)) return 'none'
+    return idempotent.has(this.#parts.request.method) ? 'nowhere' : 'unsafe'
   }
 
   #leave(): void {
