@@ -48,10 +48,10 @@ pub struct Target {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Tls {
-    /// The name the certificate must be for.
+    /// What the server is told that it is asked for.
     pub server_name: String,
-    /// PEM of the only authority that is trusted. There is no way to leave verification out.
-    pub ca: String,
+    /// PEM of the server's own certificate, the only one that is trusted. There is no way to leave verification out.
+    pub certificate: String,
     /// Takes up the session of an earlier connection. Default true.
     #[serde(default = "yes")]
     pub resume: bool,

@@ -14,6 +14,7 @@
 //! | open and close connections; read and check answers | `engine/connecting.rs`, `engine/receiving.rs` |
 //! | one connection and what is in flight on it | `connection.rs` |
 //! | the bytes below: TCP, Unix socket, TLS | `stream.rs` |
+//! | which server TLS is spoken with | `trust.rs` |
 //! | split the bytes read into answers | `answer.rs` |
 //! | hold an answer against what was expected | `check.rs` |
 //! | count, and sort latencies into histograms | `record.rs` |
@@ -30,6 +31,7 @@ mod pace;
 mod record;
 mod report;
 mod stream;
+mod trust;
 
 use std::io::{Read, Write};
 use std::process::ExitCode;

@@ -1,11 +1,11 @@
 //! The bytes below HTTP: TCP, a Unix socket, or TLS over either.
 
 use crate::job::Target;
+use crate::trust::client_config;
 use mio::net::{TcpStream, UnixStream};
 use mio::{Interest, Registry, Token};
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{ClientConfig, ClientConnection, RootCertStore};
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, ClientConnection};
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
@@ -44,7 +44,7 @@ impl Connector {
             Some(tls) => {
                 let name = ServerName::try_from(tls.server_name.clone())
                     .map_err(|_| format!("`{}` is not a name that a certificate can have", tls.server_name))?;
-                Some((Arc::new(client_config(&tls.ca, tls.resume)?), name))
+                Some((Arc::new(client_config(&tls.certificate, tls.resume)?), name))
             }
         };
         Ok(Connector { place, tls })
@@ -164,23 +164,4 @@ fn flush_tls(tls: &mut ClientConnection, socket: &mut Socket) -> io::Result<()> 
 fn resolve(address: &str) -> Result<SocketAddr, String> {
     let mut found = address.to_socket_addrs().map_err(|error| format!("`{address}` is not an address: {error}"))?;
     found.next().ok_or_else(|| format!("`{address}` has no address"))
-}
-
-fn client_config(ca: &str, resume: bool) -> Result<ClientConfig, String> {
-    let mut roots = RootCertStore::empty();
-    for certificate in CertificateDer::pem_slice_iter(ca.as_bytes()) {
-        let certificate = certificate.map_err(|error| format!("`tls.ca` is not PEM: {error}"))?;
-        roots.add(certificate).map_err(|error| format!("`tls.ca` is not a certificate: {error}"))?;
-    }
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let mut config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|error| error.to_string())?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    if !resume {
-        config.resumption = rustls::client::Resumption::disabled();
-    }
-    Ok(config)
 }

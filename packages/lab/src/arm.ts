@@ -57,7 +57,10 @@ export interface Launch {
 export interface ArmTarget {
   readonly address?: string
   readonly unix?: string
+  /** By {@link Place.certificate}, unless it has one of its own. */
   readonly tls?: boolean
+  /** A PEM file, the server's own certificate first. */
+  readonly certificate?: string
   readonly path: string
 }
 

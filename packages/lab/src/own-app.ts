@@ -24,18 +24,18 @@ export interface OwnAppOptions {
 }
 
 /**
- * The app of a folder as it is, under Busbar; beside it, where it is one program, that program under plain `node`. What it
- * answers now is what every answer must be.
+ * The app of a folder as it is, under Busbar; beside it, where it is one program without TLS, that program under plain
+ * `node`. What it answers now is what every answer must be.
  */
 export async function ownApp(place: string, { path, vary, signal }: OwnAppOptions): Promise<OwnApp> {
   const folder = resolve(place)
   const { placements, notes } = await placementsOf(folder, vary)
   const { plan } = placements[0]
-  refuseTls(plan)
   const underBusbar = placements.map((placement) => placed(placement, folder, path))
   const answer = await inWorkshop((workshop) => firstAnswers(underBusbar[0]!, path, workshop, signal))
   const [program, ...more] = plan.services
-  const plain = program !== undefined && more.length === 0 ? plainNode(program, path) : undefined
+  const isPlain = program !== undefined && more.length === 0 && certificateOf(plan) === undefined
+  const plain = isPlain ? plainNode(program, path) : undefined
   const problem = plain && (await inWorkshop((workshop) => whyNot(plain, path, workshop, signal)))
   const arms = [...(plain === undefined || problem !== undefined ? [] : [plain]), ...underBusbar]
   const name = basename(folder)
@@ -62,11 +62,9 @@ export async function ownApp(place: string, { path, vary, signal }: OwnAppOption
   }
 }
 
-function refuseTls({ listeners }: Plan): void {
-  if (listeners.some(({ id, url }) => id === 'gateway' && url.startsWith('https:')))
-    throw new Error(
-      'the app’s gateway speaks TLS with a certificate that the lab does not know: measure it without `tls`',
-    )
+/** Of a gateway that speaks TLS. */
+function certificateOf({ listeners }: Plan): string | undefined {
+  return listeners.find(({ id }) => id === 'gateway')?.certificate
 }
 
 function questionOf(name: string, path: string, arms: readonly Arm[], vary: Varied | undefined): string {
@@ -82,6 +80,8 @@ function uncounted({ places }: Plan): string[] {
 }
 
 function placed({ name, title, plan, run }: Placement, folder: string, path: string): Arm {
+  const certificate = certificateOf(plan)
+  const tls = certificate === undefined ? {} : { tls: true, certificate }
   return {
     name,
     title,
@@ -93,7 +93,7 @@ function placed({ name, title, plan, run }: Placement, folder: string, path: str
       return {
         command: [process.execPath, bin, 'start', folder, '--once', ...flags, ...where],
         cwd: folder,
-        target: { address: `127.0.0.1:${port}`, path },
+        target: { address: `127.0.0.1:${port}`, path, ...tls },
       }
     },
   }

@@ -11,8 +11,15 @@ export type Run = 'shared' | 'thread' | 'process'
 /** How an app would run: what `busbar check --json` tells. */
 export interface Plan {
   readonly places: readonly PlannedPlace[]
-  readonly listeners: readonly { readonly id: string; readonly url: string }[]
+  readonly listeners: readonly PlannedListener[]
   readonly services: readonly PlannedService[]
+}
+
+export interface PlannedListener {
+  readonly id: string
+  readonly url: string
+  /** A PEM file, of a gateway that speaks TLS. */
+  readonly certificate?: string
 }
 
 /** A thread or process. */

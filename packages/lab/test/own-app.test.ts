@@ -4,6 +4,8 @@ import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
+import { generate } from 'selfsigned'
+import type { CertificateFiles } from '../src/arm.ts'
 import { bench } from '../src/bench.ts'
 import { ownApp } from '../src/own-app.ts'
 import { requestOf } from '../src/scenarios/cells.ts'
@@ -50,6 +52,44 @@ test('an app of several services that opens ports of its own is measured one cop
       ['busbar (again)', [], 2],
     ],
   )
+})
+
+describe('an app whose gateway speaks TLS', () => {
+  const files = (certificate: CertificateFiles) => ({
+    'busbar.config.json': JSON.stringify({
+      gateway: { entry: 'web', tls: certificate },
+      services: { web: './web.js' },
+    }),
+    'web.js': program(`'paid'`),
+  })
+
+  test('is measured over it, trusted for its own certificate, whatever name that has', withEngine, async () => {
+    using certificates = new AppFolder({})
+    using app = new AppFolder(files(await selfMade(certificates.path)))
+    const { scenario } = await ownApp(app.path, { path: '/checkout', signal })
+    // Plain node beside it would not speak TLS.
+    assert.deepEqual([scenario.arms.map(({ name }) => name), scenario.baseline], [['busbar'], 'busbar'])
+    assert.equal(requestOf(scenario, { quick: true }).expect?.body, 'paid')
+    using _ = new OwnCache()
+    const result = await bench(scenario, { quick: true, timing: tiny, command: 'test' })
+    for (const { name, invalidBecause } of result.arms) assert.deepEqual(invalidBecause, [], name)
+  })
+
+  test('is measured without our engine, too', async () => {
+    using certificates = new AppFolder({})
+    using app = new AppFolder(files(await selfMade(certificates.path)))
+    using _ = new OwnCache()
+    const before = process.env['BUSBAR_LOAD']
+    process.env['BUSBAR_LOAD'] = 'autocannon'
+    try {
+      const { scenario } = await ownApp(app.path, { path: '/checkout', signal })
+      const result = await bench(scenario, { quick: true, timing: tiny, command: 'test' })
+      for (const { name, invalidBecause } of result.arms) assert.deepEqual(invalidBecause, [], name)
+    } finally {
+      if (before === undefined) delete process.env['BUSBAR_LOAD']
+      else process.env['BUSBAR_LOAD'] = before
+    }
+  })
 })
 
 describe('an app whose placement is varied', () => {
@@ -127,6 +167,19 @@ test('a path that is not there, and a config that is wrong, end with a sentence'
   using wrong = new AppFolder({ 'busbar.config.json': '{"services":{"web":"./nothing"}}' })
   await assert.rejects(ownApp(wrong.path, { path: '/', signal }), /nothing/)
 })
+
+/** As `openssl req -x509` makes it: an authority of itself, and for no name of this machine. */
+async function selfMade(folder: string): Promise<CertificateFiles> {
+  const pems = await generate([{ name: 'commonName', value: 'shop.example' }], {
+    keyType: 'ec',
+    algorithm: 'sha256',
+    extensions: [{ name: 'basicConstraints', cA: true }],
+  })
+  const files = { cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') }
+  writeFileSync(files.cert, pems.cert)
+  writeFileSync(files.key, pems.private)
+  return files
+}
 
 class AppFolder implements Disposable {
   readonly path = mkdtempSync(join(tmpdir(), 'busbar-lab-test-'))

@@ -64,8 +64,8 @@ fn serve_tls(config: &Arc<rustls::ServerConfig>) -> (String, Arc<AtomicU64>) {
     (address, resumed)
 }
 
-fn tls_target(address: &str, ca: &str, resume: bool) -> Value {
-    json!({ "address": address, "tls": { "serverName": "localhost", "ca": ca, "resume": resume } })
+fn tls_target(address: &str, certificate: &str, resume: bool) -> Value {
+    json!({ "address": address, "tls": { "serverName": "localhost", "certificate": certificate, "resume": resume } })
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn tls_carries_the_same_as_tcp() {
 }
 
 #[test]
-fn a_certificate_of_another_authority_carries_nothing() {
+fn another_certificate_of_the_same_name_carries_nothing() {
     let (address, _) = serve_tls(&authority().config);
     let job = JOB.replace(r#""connections""#, r#""timeoutMs":200,"graceMs":100,"connections""#);
     let result = load_target(&tls_target(&address, &authority().pem, true), &job);

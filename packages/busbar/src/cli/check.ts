@@ -30,10 +30,18 @@ export interface CheckReport {
   readonly workers: number
   readonly places: readonly PlaceRow[]
   readonly accept: App['accept']
-  readonly listeners: readonly { readonly id: string; readonly url: string; readonly serves: string }[]
+  readonly listeners: readonly ListenerRow[]
   /** In the order they start. */
   readonly services: readonly ServiceRow[]
   readonly warnings: readonly Hazard[]
+}
+
+export interface ListenerRow {
+  readonly id: string
+  readonly url: string
+  readonly serves: string
+  /** The file, of a gateway that speaks TLS. */
+  readonly certificate?: string
 }
 
 /** A thread or process of the app. */
@@ -65,11 +73,11 @@ async function describe(app: App, { parts }: Context): Promise<CheckReport> {
     workers: plan.places.filter(({ kind }) => kind === 'shared').length,
     places: plan.places.map(({ name, kind, hosts }) => ({ name, kind, hosts: hosts.map((host) => host.name) })),
     accept: plan.accept,
-    listeners: plan.listeners.map(({ id, host, port, serves }) => ({
-      id,
-      url: `${id === 'gateway' && app.gateway.tls ? 'https' : 'http'}://${hostText(host)}:${port}`,
-      serves: servesText(serves, app),
-    })),
+    listeners: plan.listeners.map(({ id, host, port, serves }) => {
+      const tls = id === 'gateway' ? app.gateway.tls : undefined
+      const url = `${tls ? 'https' : 'http'}://${hostText(host)}:${port}`
+      return { id, url, serves: servesText(serves, app), ...(tls && { certificate: tls.cert }) }
+    }),
     services: app.services.map((service) => toRow(app, service)),
     warnings: await parts.findHazards(app),
   }

@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto'
 import { subscribe } from 'node:diagnostics_channel'
 import { createRequire } from 'node:module'
 import { text } from 'node:stream/consumers'
+import { trusting } from './trust.ts'
 import type { Distribution, Expect, LoadJob, LoadRequest, LoadResult, Tick } from './job.ts'
 
 /** The part of autocannon, which has no types, that is used here. */
@@ -66,7 +67,7 @@ function optionsOf(job: LoadJob, load: Extract<LoadJob['load'], { loop: 'closed'
   return {
     url: `${tls ? 'https' : 'http'}://${address ?? 'localhost'}`,
     ...(unix !== undefined && { socketPath: unix }),
-    ...(tls && { servername: tls.serverName, tlsOptions: { ca: tls.ca } }),
+    ...(tls && { servername: tls.serverName, tlsOptions: trusting(tls.certificate) }),
     connections: job.connections,
     pipelining: job.pipelining ?? 1,
     sampleInt: 100,

@@ -1,7 +1,7 @@
 /** The load engine's job and its answer: the same words as `crates/load/src/job.rs` and `report.rs`. */
 
 export interface LoadJob {
-  target: { address?: string; unix?: string; tls?: { serverName: string; ca: string; resume?: boolean } }
+  target: { address?: string; unix?: string; tls?: { serverName: string; certificate: string; resume?: boolean } }
   requests: LoadRequest[]
   load:
     | { loop: 'closed'; durationMs?: number; requests?: number }

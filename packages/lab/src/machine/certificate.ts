@@ -11,7 +11,7 @@ export async function makeCertificate(folder: string): Promise<CertificateFiles>
     algorithm: 'sha256',
     notAfterDate: new Date(Date.now() + 86_400_000),
     extensions: [
-      // No authority: the engine's TLS refuses a server whose own certificate is one, even where it is trusted itself.
+      // No authority: a strict client refuses a server whose own certificate is one, even where it is trusted itself.
       { name: 'basicConstraints', cA: false },
       {
         name: 'subjectAltName',

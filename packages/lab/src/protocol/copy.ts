@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Arm, ArmTarget, CertificateFiles, Launch } from '../arm.ts'
 import type { LoadJob, LoadRequest } from '../engine/job.ts'
+import { trusting } from '../engine/trust.ts'
 import type { Keeper } from '../machine/keeper.ts'
 import { canReadProcesses, pidsOf } from '../machine/processes.ts'
 import { readSamples, samplingInto, type ThreadSamples } from '../machine/samples.ts'
@@ -129,7 +130,7 @@ export class Copy {
     const { address, unix, tls } = this.target
     const place = unix === undefined ? { address: address! } : { unix }
     if (!tls) return place
-    return { ...place, tls: { serverName: 'localhost', ca: await readFile(this.#certificate.cert, 'utf8') } }
+    return { ...place, tls: { serverName: 'localhost', certificate: await this.#serverCertificate() } }
   }
 
   /** Stops every process of it where it stands (SIGSTOP); it takes no CPU until {@link thaw}. */
@@ -163,7 +164,7 @@ export class Copy {
     const at = (address ?? '').lastIndexOf(':')
     const where =
       unix === undefined ? { host: address?.slice(0, at), port: Number(address?.slice(at + 1)) } : { socketPath: unix }
-    const trust = tls ? { ca: await readFile(this.#certificate.cert), servername: 'localhost' } : {}
+    const trust = tls ? { ...trusting(await this.#serverCertificate()), servername: 'localhost' } : {}
     const { promise, resolve, reject } = Promise.withResolvers<Answer>()
     const request = (tls ? https : http).request(
       { ...where, ...trust, method, path, headers: Object.fromEntries(headers), agent: false, timeout: 5000 },
@@ -185,6 +186,10 @@ export class Copy {
     request.on('error', reject)
     request.end(body)
     return promise
+  }
+
+  #serverCertificate(): Promise<string> {
+    return readFile(this.target.certificate ?? this.#certificate.cert, 'utf8')
   }
 
   async #untilItAnswers({ signal, patienceMs = 30_000 }: CopyOptions): Promise<void> {
