@@ -30,6 +30,7 @@ export const errorTable = {
   PLACEMENT_UNSUPPORTED: { status: 500, exit: 3 },
 
   // Hosting a program
+  NEEDS_UNMET: { status: 503, exit: 1 },
   PROGRAM_THREW: { status: 503, exit: 1 },
   PROGRAM_EXITED: { status: 503, exit: 1 },
   PROGRAM_NEVER_LISTENED: { status: 503, exit: 1 },

@@ -37,7 +37,7 @@ interface Member {
 export class Introductions {
   readonly #relinks: Relinks
   readonly #members = new Map<number, Member>()
-  readonly #waiting = new Set<{ readonly service: string; readonly resolve: () => void }>()
+  readonly #waiting = new Set<{ readonly service: string; readonly resolve: (serves: boolean) => void }>()
 
   #links = 0
 
@@ -57,10 +57,7 @@ export class Introductions {
     member.services = [...member.services, service]
     this.#tellOthers(worker, { type: 'serves', peer: worker, service })
     for (const one of this.#waiting)
-      if (one.service === service.name) {
-        this.#waiting.delete(one)
-        one.resolve()
-      }
+      if (one.service === service.name) one.resolve(true)
   }
 
   /** A worker has lost its link to another. Both say so, and a worker that is dying makes all the others say so. */
@@ -90,11 +87,18 @@ export class Introductions {
     this.#tellOthers(worker, { type: 'leave', peer: worker, reason })
   }
 
-  /** Settles when an instance of the service serves. */
-  until(service: string): Promise<void> {
+  /** True when an instance of the service serves, false when none does within `limit` milliseconds. */
+  async until(service: string, limit: number): Promise<boolean> {
     const serves = [...this.#members.values()].some(({ services }) => services.some(({ name }) => name === service))
-    if (serves) return Promise.resolve()
-    return new Promise((resolve) => this.#waiting.add({ service, resolve }))
+    if (serves) return true
+    const { promise, resolve } = Promise.withResolvers<boolean>()
+    const waiting = { service, resolve }
+    this.#waiting.add(waiting)
+    const timer = setTimeout(resolve, limit, false).unref()
+    const came = await promise
+    clearTimeout(timer)
+    this.#waiting.delete(waiting)
+    return came
   }
 
   #introduce(one: Member, other: Member): void {

@@ -11,6 +11,7 @@ import { CommandVessel } from './vessels/command.ts'
 import { Guard } from './vessels/guard.ts'
 import { labelOf, WorkerHandle } from './handle.ts'
 import { Introductions, type Reach } from './introductions.ts'
+import { needsMet } from './needs.ts'
 import type { Place } from './plan.ts'
 import { ProcessVessel } from './vessels/process.ts'
 import { Relinks } from './relinks.ts'
@@ -168,7 +169,8 @@ export class Launcher {
         return (events) => new ProcessVessel({ init, service: service!, ...own }, events)
       }
       case 'command': {
-        const needed = Promise.all(service!.needs.map((name) => this.introductions.until(name)))
+        const until: Introductions['until'] = (name, limit) => this.introductions.until(name, limit)
+        const needed = needsMet(service!, app.services, until)
         return (events) => new CommandVessel({ service: service!, needed, guard: this.#guard, answers }, events)
       }
     }

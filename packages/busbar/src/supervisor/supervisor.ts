@@ -8,6 +8,7 @@ import { Certificates } from './accept/certificates.ts'
 import { Figures } from './admin/figures.ts'
 import type { WorkerHandle } from './handle.ts'
 import { Launcher } from './launcher.ts'
+import { unmetNeed } from './needs.ts'
 import { canRestartInto, type Place, type Plan, planApp, servedAt } from './plan.ts'
 import type { AppEvent, EndReason, OpenAddress, RunningApp, StartOptions, WorkerStatus } from './running.ts'
 import { WorkerSlot } from './slot.ts'
@@ -215,8 +216,20 @@ class Supervisor implements RunningApp {
     if (!canRestartInto(this.#app, next))
       throw new BusbarError('INTERNAL', { message: 'ports, workers or the order of services changed: stop and start' })
     const hosts = ({ place }: WorkerSlot): boolean => place.hosts.some(({ name }) => services!.includes(name))
-    for (const slot of this.#slots) if (services === undefined || hosts(slot)) await slot.restart(next)
+    const slots = this.#slots.filter((slot) => services === undefined || hosts(slot))
+    const down = slots.filter(({ serving }) => serving === undefined)
+    // Those that do not serve first, and side by side: others may need them, and they each other.
+    await allDone(down.map((slot) => this.#restartSlot(slot, next, down)))
+    for (const slot of slots) if (!down.includes(slot)) await this.#restartSlot(slot, next)
     this.#app = next
+  }
+
+  /** `meanwhile`: those that are brought back at the same time. */
+  async #restartSlot(slot: WorkerSlot, next: App, meanwhile: readonly WorkerSlot[] = []): Promise<void> {
+    const others = this.#slots.filter((other) => !meanwhile.includes(other)).map(({ status }) => status)
+    const unmet = unmetNeed(slot.place.hosts, next.services, others)
+    if (unmet !== undefined) throw unmet
+    await slot.restart(next)
   }
 
   #end(reason: EndReason): Promise<void> {
@@ -282,4 +295,10 @@ class Supervisor implements RunningApp {
   #say(level: 'info' | 'warn' | 'error', line: string): void {
     this.#options.log({ time: Date.now(), level, service: undefined, stream: 'busbar', line, worker: undefined })
   }
+}
+
+/** Rejects with the first failure, but not before all have come to their end. */
+async function allDone(all: readonly Promise<void>[]): Promise<void> {
+  await Promise.allSettled(all)
+  await Promise.all(all)
 }

@@ -10,6 +10,7 @@ import { offerTypedCalls } from '../mesh/typed/transport.ts'
 import { Router } from '../mesh/router.ts'
 import type { WorkerCells } from '../shared/cells.ts'
 import type { Order, PeerSpec, ServiceReport, TlsMaterial, WorkerInit } from '../shared/control.ts'
+import { needsUnmet, notServedIn, timeToServe } from '../shared/needs.ts'
 import { openPort, type Port, portFailure, type TcpHandle } from '../shared/port.ts'
 import { type Door, Doors } from './doors.ts'
 import { drain, Releases } from './drain.ts'
@@ -99,12 +100,18 @@ export class WorkerApp {
     this.#programs = await startInOrder(
       services,
       (service) => this.#host(service),
-      (service) => neighbours.until(service),
+      (needed, by) => this.#needed(needed, by, neighbours),
     )
     if (init.kind === 'shared' && !isRawEntry(init.app)) this.#gateway = this.#openGateway()
     this.#doors = new Doors(this.#openDoors(), cells)
     if (init.app.accept === 'reusePort') this.#ports = await this.#openPorts(this.#doors)
     return services.map(({ name }) => this.#programs.get(name)!.report)
+  }
+
+  async #needed(needed: string, by: Service, neighbours: Neighbours): Promise<void> {
+    const limit = timeToServe(by, this.#parts.init.app.services)
+    if (await neighbours.until(needed, limit)) return
+    throw BusbarError.fromRecord(needsUnmet(by.name, needed, notServedIn(limit)))
   }
 
   admit(listener: string, connection: Parameters<Doors['admit']>[1]): void {

@@ -15,7 +15,7 @@ export class Neighbours {
   readonly #links: Links
   /** What each of them serves. */
   readonly #serving = new Map<number, Set<string>>()
-  readonly #waiting = new Map<string, PromiseWithResolvers<void>>()
+  readonly #waiting = new Set<{ readonly service: string; readonly resolve: (serves: boolean) => void }>()
 
   constructor(links: Links) {
     this.#links = links
@@ -39,17 +39,21 @@ export class Neighbours {
     }
   }
 
-  /** Settles when the service serves in another worker. */
-  until(service: string): Promise<void> {
-    if ([...this.#serving.values()].some((names) => names.has(service))) return Promise.resolve()
-    const waiting = this.#waiting.get(service) ?? Promise.withResolvers<void>()
-    this.#waiting.set(service, waiting)
-    return waiting.promise
+  /** True when the service serves in another worker, false when it does not within `limit` milliseconds. */
+  async until(service: string, limit: number): Promise<boolean> {
+    if ([...this.#serving.values()].some((names) => names.has(service))) return true
+    const { promise, resolve } = Promise.withResolvers<boolean>()
+    const waiting = { service, resolve }
+    this.#waiting.add(waiting)
+    const timer = setTimeout(resolve, limit, false)
+    const serves = await promise
+    clearTimeout(timer)
+    this.#waiting.delete(waiting)
+    return serves
   }
 
   #serves(worker: number, service: string): void {
     this.#serving.get(worker)?.add(service)
-    this.#waiting.get(service)?.resolve()
-    this.#waiting.delete(service)
+    for (const waiting of this.#waiting) if (waiting.service === service) waiting.resolve(true)
   }
 }

@@ -5,19 +5,21 @@ type Ordered = Pick<Service, 'name' | 'needs'>
 /**
  * Starts each service as soon as those it needs have started; others side by side. `services` come in an order where
  * each stands behind those it needs. Rejects with the first failure; what waits for it is not started. `elsewhere` settles
- * when a service that is not among them serves.
+ * when a service that is not among them, and that `by` needs, serves or is waited for no longer.
  */
 export async function startInOrder<S extends Ordered, T>(
   services: readonly S[],
   start: (service: S) => Promise<T>,
-  elsewhere: (service: string) => Promise<void> = async () => {},
+  elsewhere: (service: string, by: S) => Promise<void> = async () => {},
 ): Promise<Map<string, T>> {
   const starting = new Map<string, Promise<T>>()
   const names = new Set(services.map(({ name }) => name))
   for (const service of services) {
-    const far = service.needs.filter((name) => !names.has(name)).map((name) => elsewhere(name))
+    const far = Promise.all(service.needs.filter((name) => !names.has(name)).map((name) => elsewhere(name, service)))
+    // It may reject while those of this worker still start.
+    far.catch(() => {})
     const started = after(service.needs, starting, async () => {
-      await Promise.all(far)
+      await far
       return await start(service)
     })
     starting.set(service.name, started)

@@ -13,8 +13,8 @@ import type { Vessel, VesselEvents } from './vessel.ts'
 
 export interface CommandParts {
   readonly service: Service
-  /** Settles when the services that it needs serve. */
-  readonly needed: Promise<unknown>
+  /** Settles when the services that it needs serve, or do not in time. */
+  readonly needed: Promise<void>
   readonly guard: Guard
   /** Told where it answers, just before it serves. */
   readonly answers: (address: Address) => void
@@ -76,8 +76,8 @@ export class CommandVessel implements Vessel {
 
   async #start(): Promise<void> {
     const { service, needed } = this.#parts
-    await needed
     try {
+      await needed
       const port = service.port ?? (await freePort())
       if (this.#over) return
       this.#spawn(port)
