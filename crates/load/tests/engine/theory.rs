@@ -2,8 +2,9 @@
 //!
 //! 2 % is far beyond what else moves them. The histogram keeps three digits: 0.1 %. No delays are drawn, they are dealt
 //! from a deck that holds each quantile once, so there is no sampling error; 5,000 that were drawn would have a standard
-//! error of 0.3 % at p50, 0.2 % at p99 and 0.4 % at p99.9 (`sqrt(q (1 - q) / n)` over the density there). All delays are
-//! so long that threads which wake up 6 ms late in all, since their cores were busy, are within the bound.
+//! error of 0.1 % at p50, 0.2 % at p99 and 0.4 % at p99.9 (`sqrt(q (1 - q) / n)` over the density there). All delays are
+//! so long that threads which wake up 10 ms late in all, since their cores were busy, are within the bound. What is always
+//! added to a latency would be within it too: the shortest one is held below a millisecond.
 
 use crate::support::{Answer, load, ok, serve, sleep_until};
 use std::time::{Duration, Instant};
@@ -36,6 +37,7 @@ fn a_stall_of_a_second_shows_in_an_open_loop_as_theory_says() {
     assert_eq!(result["done"], 5000, "{result}");
     assert_eq!(result["failed"], 0);
     assert_percentiles(&result, &[("p99", 900.0), ("p999", 990.0), ("max", 1000.0)]);
+    assert!(result["latency"]["min"].as_f64().unwrap() < 1.0, "{result}");
     assert!(result["latency"]["p75"].as_f64().unwrap() < 100.0);
 }
 
@@ -45,14 +47,14 @@ fn a_stall_of_a_second_shows_in_an_open_loop_as_theory_says() {
 fn known_delays_show_in_an_open_loop_of_random_arrivals_as_they_are() {
     let result = load_deck(
         r#""load":{"loop":"open","durationMs":10000,"rate":500,"arrivals":"poisson"},
-        "connections":400,"seed":3,"graceMs":3000"#,
+        "connections":500,"seed":3,"graceMs":3000"#,
     );
     assert_eq!(result["queued"], 0, "{result}");
 }
 
 #[test]
 fn known_delays_show_in_a_closed_loop_as_they_are() {
-    load_deck(r#""load":{"loop":"closed","requests":5000},"connections":400"#);
+    load_deck(r#""load":{"loop":"closed","requests":5000},"connections":500"#);
 }
 
 fn load_deck(how: &str) -> serde_json::Value {
@@ -73,13 +75,13 @@ fn dealt(number: u64) -> f64 {
     ((number * STRIDE % 1000) as f64 + 0.5) / 1000.0
 }
 
-/// Milliseconds: nine tenths take 250 to 350, two in a thousand 1,000 to 1,020, the others 600 to 700. The percentiles
+/// Milliseconds: nine tenths take 500 to 600, two in a thousand 1,000 to 1,020, the others 700 to 800. The percentiles
 /// that are held lie amid such a band, where a request more or less before them moves them by 0.5 % at most.
 fn delay_at(quantile: f64) -> f64 {
     let within = |from: f64, until: f64| (quantile - from) / (until - from);
     match quantile {
-        ..0.9 => 250.0 + 100.0 * within(0.0, 0.9),
-        ..0.998 => 600.0 + 100.0 * within(0.9, 0.998),
+        ..0.9 => 500.0 + 100.0 * within(0.0, 0.9),
+        ..0.998 => 700.0 + 100.0 * within(0.9, 0.998),
         _ => 1000.0 + 20.0 * within(0.998, 1.0),
     }
 }
