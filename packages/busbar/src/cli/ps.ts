@@ -41,9 +41,10 @@ const heads = ['service', '#', 'runs in', 'state', 'cpu', 'memory', 'loop', 'cal
 
 function textOf(run: AppStatus, out: Output): string {
   const { app, workers, instances } = run
-  const rows = instances.map((instance) => {
+  const rows = instances.flatMap((instance) => {
     const worker = workers.find((one) => one.worker === instance.worker)!
-    return [paint(out, 'bold', instance.service), `${instance.instance}`, ...rowOf(worker, out, instance)]
+    const name = [paint(out, 'bold', instance.service), `${instance.instance}`]
+    return [[...name, ...rowOf(worker, out, instance)], ...spareRows(worker, out).map((row) => [...name, ...row])]
   })
   const idle = workers.filter(({ worker }) => !instances.some((one) => one.worker === worker))
   const gateways = idle.map((worker) => [paint(out, 'dim', '(gateway)'), '', ...rowOf(worker, out)])
@@ -57,12 +58,18 @@ function rowOf(worker: WorkerFigures, out: Output, instance?: InstanceFigures): 
     worker.kind === 'process' || worker.kind === 'command' ? `${worker.kind} ${worker.pid ?? '–'}` : worker.name,
     stateText(worker, out),
     percentText(worker.cpu),
-    worker.memory === null ? '–' : `${(worker.memory / 1024 ** 2).toFixed(1)} MB`,
+    memoryText(worker.memory),
     percentText(worker.eventLoopUtilization),
     instance === undefined ? '–' : numberText(instance.callsPerSecond),
     instance === undefined ? '–' : numberText(instance.inFlight),
     restartsText(worker),
   ]
+}
+
+function spareRows({ name, spare }: WorkerFigures, out: Output): string[][] {
+  if (spare === null) return []
+  const state = spare.state === 'ready' ? 'spare' : 'spare, starting'
+  return [[name, paint(out, 'dim', state), '–', memoryText(spare.memory), '–', '–', '–', '–']]
 }
 
 /** Only where something waits, or had to be refused. */
@@ -81,6 +88,10 @@ function stateText({ state, silentFor }: WorkerFigures, out: Output): string {
 
 function restartsText({ restarts, lastExit }: WorkerFigures): string {
   return lastExit === null ? `${restarts}` : `${restarts}, the last since ${lastExit.text}`
+}
+
+function memoryText(bytes: number | null): string {
+  return bytes === null ? '–' : `${(bytes / 1024 ** 2).toFixed(1)} MB`
 }
 
 function percentText(share: number | null): string {

@@ -130,6 +130,8 @@ export interface Placement {
   readonly queue: number
   /** Milliseconds for which an instance in a thread may go on with a call that is over before it is ended; only together with `concurrency`. */
   readonly grace: number
+  /** Whether each of its threads has another one that is ready to take its place. */
+  readonly spare: boolean
   /** Bytes: the heap of a thread, all of a process. */
   readonly memory: number | undefined
   /** Flags of Node for a process, behind those of its entry. */

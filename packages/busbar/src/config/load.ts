@@ -10,6 +10,7 @@ import { type Found, locateApp } from './locate.ts'
 import { orderByNeeds } from './services/needs.ts'
 import { readPackageFile } from './file/package-file.ts'
 import { checkPlaces, checkRemotes, countOf, isRemote } from './services/placement.ts'
+import { checkSpares } from './services/spares.ts'
 import { fillPlaceholders, isPlainObject } from './schema/placeholders.ts'
 import { Problems } from './problems.ts'
 import { readConfig } from './file/read.ts'
@@ -66,6 +67,7 @@ async function resolveApp(context: ServiceContext, filled: unknown, problems: Pr
   checkPorts({ gateway, admin: config.admin }, services, problems)
   const workers = countOf(config.workers)
   checkPlaces(services, workers, problems)
+  checkSpares({ accept: config.accept, gateway, services }, problems)
   checkRemotes(filled, gateway, services, problems)
   return {
     root: found.root,

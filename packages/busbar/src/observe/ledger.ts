@@ -45,11 +45,9 @@ export class Ledger {
     this.#now = new InstanceTable(table.shape)
   }
 
-  /** The row gets a new worker, and is empty for it. */
+  /** The row gets a new worker, and is empty for it; but for what was given up there, until it serves. */
   assign(row: number, owner: RowOwner): void {
     this.retire(row)
-    // Not before: whoever has not heard that its worker ended would take what is free there.
-    this.#table.freeGivenUp(row)
     this.#owners.set(row, owner)
   }
 

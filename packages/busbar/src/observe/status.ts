@@ -48,6 +48,13 @@ export interface WorkerFigures {
   readonly heapUsed: number | null
   /** Of a thread its heap and what hangs on it, of a process all. */
   readonly memory: number | null
+  /** The thread that is ready to take the place, or will be. */
+  readonly spare: SpareFigures | null
+}
+
+export interface SpareFigures {
+  readonly state: 'starting' | 'ready'
+  readonly memory: number | null
 }
 
 export interface ExitFigures {

@@ -39,6 +39,8 @@ export class WorkerHandle {
   readonly row: number
   /** Rejects with the service's error when the worker ends before it serves. */
   readonly ready: Promise<readonly ServiceReport[]>
+  /** Resolves some milliseconds before `ended`, where it shows so early that it will end by itself. */
+  readonly failing: Promise<void>
   /** Never rejects. */
   readonly ended: Promise<WorkerExit>
   /** Like `ended`, but a thread that was left behind in a system call is gone only when that returns. */
@@ -46,6 +48,7 @@ export class WorkerHandle {
   readonly #parts: HandleParts
   readonly #vessel: Vessel
   readonly #ready = Promise.withResolvers<readonly ServiceReport[]>()
+  readonly #failing = Promise.withResolvers<void>()
   readonly #ended = Promise.withResolvers<WorkerExit>()
   readonly #gone = Promise.withResolvers<void>()
   readonly #drained = Promise.withResolvers<void>()
@@ -62,13 +65,14 @@ export class WorkerHandle {
     this.place = parts.place
     this.row = parts.row
     this.ready = this.#ready.promise
+    this.failing = this.#failing.promise
     this.ended = this.#ended.promise
     this.gone = this.#gone.promise
     // Whoever starts the worker awaits it; one that dies while it is being replaced has nobody who does.
     this.ready.catch(() => {})
     this.#vessel = parts.launch({
       message: (message) => this.#heard(message),
-      failing: (exit) => void (this.#cause ??= exit),
+      failing: (exit) => this.#fail(exit),
       exited: (exit) => {
         this.#finish(exit)
         this.#gone.resolve()
@@ -165,7 +169,7 @@ export class WorkerHandle {
       case 'failed':
         return void this.end(startFailed(BusbarError.fromRecord(message.error)))
       case 'fault':
-        this.#cause ??= faulted(message)
+        this.#fail(faulted(message))
         return this.#log('error', message.error.stack ?? message.error.message, message.service)
       case 'log':
         for (const record of message.records) this.#parts.log({ ...record, worker: this.place.place })
@@ -180,6 +184,11 @@ export class WorkerHandle {
       case 'taken':
         return
     }
+  }
+
+  #fail(cause: WorkerExit): void {
+    this.#cause ??= cause
+    this.#failing.resolve()
   }
 
   #returned(listener: string, handle: TcpHandle): void {

@@ -24,6 +24,8 @@ export type Reach =
 interface Member {
   readonly who: Acquaintance
   services: readonly InstanceSpec[]
+  /** What it serves and the others have not been told of; undefined once they may be. */
+  withheld: InstanceSpec[] | undefined
   /** Nobody calls it any more, but it may still call. */
   leaving: boolean
   /** The number of its link to each of the others. */
@@ -45,8 +47,10 @@ export class Introductions {
     this.#relinks = relinks
   }
 
-  enter(who: Acquaintance): void {
-    const member: Member = { who, services: [], leaving: false, links: new Map() }
+  /** `isHeld`: the others are linked with it, and told what it serves only when it is announced. */
+  enter(who: Acquaintance, isHeld = false): void {
+    const withheld = isHeld ? [] : undefined
+    const member: Member = { who, services: [], withheld, leaving: false, links: new Map() }
     for (const other of this.#members.values()) this.#introduce(member, other)
     this.#members.set(who.worker, member)
   }
@@ -54,10 +58,18 @@ export class Introductions {
   serves(worker: number, service: InstanceSpec): void {
     const member = this.#members.get(worker)
     if (member === undefined || member.leaving) return
+    if (member.withheld !== undefined) return void member.withheld.push(service)
     member.services = [...member.services, service]
     this.#tellOthers(worker, { type: 'serves', peer: worker, service })
-    for (const one of this.#waiting)
-      if (one.service === service.name) one.resolve(true)
+    for (const one of this.#waiting) if (one.service === service.name) one.resolve(true)
+  }
+
+  /** A worker that was held is called like any other from now on. */
+  announce(worker: number): void {
+    const member = this.#members.get(worker)
+    const withheld = member?.withheld ?? []
+    if (member !== undefined) member.withheld = undefined
+    for (const service of withheld) this.serves(worker, service)
   }
 
   /** A worker has lost its link to another. Both say so, and a worker that is dying makes all the others say so. */

@@ -10,7 +10,7 @@ import type { TcpHandle } from '../shared/port.ts'
 import { CommandVessel } from './vessels/command.ts'
 import { Guard } from './vessels/guard.ts'
 import { labelOf, WorkerHandle } from './handle.ts'
-import { Introductions, type Reach } from './introductions.ts'
+import { type Acquaintance, Introductions, type Reach } from './introductions.ts'
 import { needsMet } from './needs.ts'
 import type { Place } from './plan.ts'
 import { ProcessVessel } from './vessels/process.ts'
@@ -22,7 +22,10 @@ import { ThreadVessel } from './vessels/thread.ts'
 import type { Timing } from './timing.ts'
 import type { Launch } from './vessels/vessel.ts'
 
-/** Rows that a place needs in the shared memory: its worker's, and that of the one that takes over from it. */
+/**
+ * Rows that a place needs in the shared memory: its worker's, and that of the one that takes over from it. As long as one
+ * drains behind its successor there is none for a spare.
+ */
 export const rowsPerPlace = 2
 
 export interface LauncherParts {
@@ -75,7 +78,8 @@ export class Launcher {
     return [...this.#alive].filter(({ phase }) => phase === 'ended').length
   }
 
-  launch(place: Place, row: number, app: App): WorkerHandle {
+  /** `isHeld`: nobody calls it before it is announced. */
+  launch(place: Place, row: number, app: App, isHeld: boolean): WorkerHandle {
     const worker = this.#next++
     this.ledger.assign(row, { place: place.place })
     const { timing, options, returned } = this.#parts
@@ -89,14 +93,15 @@ export class Launcher {
       log: options.log,
       launch: this.#launchOf(place, worker, row, app, (address) => {
         reach = { by: 'tcp', ...address }
-        this.#enter(handle, reach)
+        this.#enter(handle, reach, isHeld)
       }),
-      linkable: () => this.#enter(handle, reach),
-      serves: (_, service) =>
-        this.introductions.serves(
-          worker,
-          place.hosts.find(({ name }) => name === service)!,
-        ),
+      linkable: () => this.#enter(handle, reach, isHeld),
+      serves: (_, service) => {
+        // Not before: whoever has not heard that the row's last worker ended would take what is free there.
+        this.instances.freeGivenUp(row)
+        const spec = place.hosts.find(({ name }) => name === service)!
+        this.introductions.serves(worker, spec)
+      },
       unlinked: (lost) => this.introductions.unlinked(worker, lost),
       closed: (_, service) => this.#stopOrder?.closed(worker, service),
       returned,
@@ -108,7 +113,7 @@ export class Launcher {
       this.ledger.retire(row)
     })
     void handle.gone.then(() => this.#alive.delete(handle))
-    if (reach.by === 'thread' && place.kind !== 'command') this.#enter(handle, reach)
+    if (reach.by === 'thread' && place.kind !== 'command') this.#enter(handle, reach, isHeld)
     return handle
   }
 
@@ -126,10 +131,11 @@ export class Launcher {
     this.#folder?.remove()
   }
 
-  #enter(handle: WorkerHandle, reach: Reach): void {
+  #enter(handle: WorkerHandle, reach: Reach, isHeld: boolean): void {
     const { worker, row, place } = handle
     const label = labelOf(place)
-    this.introductions.enter({ worker, row, reach, label, tell: (order, transfer) => handle.tell(order, transfer) })
+    const tell: Acquaintance['tell'] = (order, transfer) => handle.tell(order, transfer)
+    this.introductions.enter({ worker, row, reach, label, tell }, isHeld)
   }
 
   #launchOf(

@@ -16,8 +16,8 @@ export interface OverdueParts {
 
 /**
  * Ends the threads of services with a `concurrency` that still compute a call which was over `grace` ago: no message can reach
- * such a thread. Another one starts long before that, and mostly serves when it is needed, so there is no need to keep one at
- * hand that is not. Returns what ends the watch.
+ * such a thread. Where none is kept as a `spare`, another one starts before that, and mostly serves when it is needed.
+ * Returns what ends the watch.
  */
 export function watchOverdue({ slots, app, instances, interval }: OverdueParts): () => void {
   const threads = slots.filter(({ place }) => place.kind === 'thread')
@@ -65,5 +65,5 @@ function endInTime(slot: WorkerSlot, { service, by }: Late, threads: readonly Wo
     other !== slot &&
     other.place.hosts.some((host) => host.name === name) &&
     (other.serving?.age(now) ?? Infinity) < grace
-  if (!slot.isSpareStarting || threads.some(isAble)) void slot.serving?.end(overdue(name, grace))
+  if (!slot.isSpareStarting || threads.some(isAble)) slot.endServing(overdue(name, grace))
 }

@@ -25,6 +25,8 @@ export interface Place {
   readonly hosts: readonly InstanceSpec[]
   /** Bytes; undefined for no limit. */
   readonly memory: number | undefined
+  /** It keeps one more worker ready than serves. */
+  readonly spare: boolean
 }
 
 export function planApp(app: App): Plan {
@@ -68,6 +70,7 @@ function sharedPlaces(app: App): Draft[] {
     kind: 'shared',
     hosts: shared.map((service) => instanceOf(service, index)),
     memory: undefined,
+    spare: false,
   }))
 }
 
@@ -85,6 +88,7 @@ function threadPlaces({ services }: App): Draft[] {
         kind: 'thread',
         hosts: here.map((service) => instanceOf(service, index)),
         memory: sumOf(here.map(({ memory }) => memory)),
+        spare: here.every(({ spare }) => spare),
       }
     })
   })
@@ -99,6 +103,7 @@ function processPlaces({ services }: App): Draft[] {
         kind: service.kind === 'command' ? 'command' : 'process',
         hosts: [instanceOf(service, index)],
         memory: service.memory,
+        spare: false,
       })),
     )
 }

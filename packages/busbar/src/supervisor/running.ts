@@ -97,6 +97,14 @@ export type WorkerStatus = WorkerState & {
   readonly lastExit: WorkerExit | undefined
   /** Open connections that it was handed; 0 under `accept: 'reusePort'`. */
   readonly connections: number
+  /** The worker that is ready to take its place, or will be; undefined without one. */
+  readonly spare: SpareStatus | undefined
+}
+
+export interface SpareStatus {
+  readonly state: 'starting' | 'ready'
+  /** As of {@link WorkerStatus}. */
+  readonly row: number
 }
 
 /**

@@ -7,14 +7,16 @@ import { rowsPerPlace } from './launcher.ts'
 import type { Place } from './plan.ts'
 import { RestartPolicy } from './restarts.ts'
 import type { WorkerExit, WorkerState, WorkerStatus } from './running.ts'
+import { Spare } from './spare.ts'
 import { restartLimit, type Timing } from './timing.ts'
 
 export interface SlotParts {
   readonly place: Place
   readonly mode: 'start' | 'dev'
   readonly timing: Timing
-  /** Starts a worker; the slot says in which row. */
-  readonly launch: (place: Place, row: number, app: App) => WorkerHandle
+  /** Starts a worker; the slot says in which row. One that is held gets no calls before it is announced. */
+  readonly launch: (place: Place, row: number, app: App, isHeld: boolean) => WorkerHandle
+  readonly announce: (handle: WorkerHandle) => void
   /** It is to be drained, and gets no new calls from the other workers. */
   readonly leaves: (handle: WorkerHandle) => void
   readonly say: (level: 'info' | 'warn' | 'error', line: string) => void
@@ -39,8 +41,8 @@ export class WorkerSlot {
   #successor: WorkerHandle | undefined
   /** After a restart: the worker that finishes what it had in flight. */
   #predecessor: WorkerHandle | undefined
-  /** Starts while a call may hold the worker for good, and takes its place as soon as that ends. */
-  #spare: WorkerHandle | undefined
+  /** Always, where the place has one; else it starts when a call may hold the worker for good, and is called meanwhile. */
+  readonly #spare: Spare
   #timer: NodeJS.Timeout | undefined
   #restarting = false
   #stopping = false
@@ -52,6 +54,13 @@ export class WorkerSlot {
     this.#parts = parts
     this.place = parts.place
     this.#policy = new RestartPolicy(parts.timing, parts.mode === 'start')
+    this.#spare = new Spare({
+      ...parts,
+      label: labelOf(this.place),
+      launch: () => this.#launch(this.#app, this.place.spare),
+      mayStart: () => this.keepSpare(),
+      changed: () => parts.changed(this),
+    })
   }
 
   get status(): WorkerStatus {
@@ -67,12 +76,13 @@ export class WorkerSlot {
       deaths: this.#deaths,
       lastExit: this.#lastExit,
       connections: this.#worker?.connections ?? 0,
+      spare: this.#spare.status,
     }
   }
 
   /** All workers that are alive, for the watchdog. */
   get workers(): readonly WorkerHandle[] {
-    const all = [this.#worker, this.#successor, this.#spare, this.#predecessor]
+    const all = [this.#worker, this.#successor, this.#spare.worker, this.#predecessor]
     return all.filter((worker) => worker !== undefined && worker.phase !== 'ended') as WorkerHandle[]
   }
 
@@ -92,8 +102,7 @@ export class WorkerSlot {
     clearTimeout(this.#timer)
     this.#restarting = true
     try {
-      await this.#spare?.end(stopped)
-      this.#spare = undefined
+      await this.#dismissSpare()
       await this.#predecessor?.end(stopped)
       if (this.serving === undefined) await this.#worker?.end(stopped)
       else if (this.#hasFixedPort(app)) await this.#vacate(app)
@@ -101,27 +110,34 @@ export class WorkerSlot {
     } finally {
       this.#restarting = false
       if (this.serving === undefined && !this.#stopping) this.#replace()
+      else this.keepSpare()
     }
+  }
+
+  /** From the app's start on: while others start, they come first. */
+  keepSpare(): void {
+    if (this.place.spare) this.prepareSpare()
   }
 
   /** There may be need of another worker soon. Only while a row is left for it. */
   prepareSpare(): void {
     const free = this.workers.length === 1 && !this.#restarting && !this.#stopping
-    if (free && this.serving !== undefined) this.#spare = this.#launch(this.#app)
+    if (free && this.serving !== undefined) this.#spare.prepare()
   }
 
   /** There is no need of it after all. */
   dropSpare(): void {
-    const spare = this.#spare
-    if (spare === undefined) return
-    this.#spare = undefined
-    this.#predecessor = spare
-    this.#parts.leaves(spare)
-    void (spare.serving ? spare.drain(this.#app.stopTimeout) : spare.end(stopped))
+    if (!this.place.spare) void this.#dismissSpare()
   }
 
   get isSpareStarting(): boolean {
-    return this.#spare?.phase === 'booting'
+    return this.#spare.status?.state === 'starting'
+  }
+
+  /** At once. The others know of the spare before they miss the worker: no call finds that there is none. */
+  endServing(exit: WorkerExit): void {
+    this.#spare.announce()
+    void this.serving?.end(exit)
   }
 
   setTls(tls: TlsMaterial): void {
@@ -132,33 +148,44 @@ export class WorkerSlot {
   async stop(timeout: number): Promise<void> {
     this.#stopping = true
     clearTimeout(this.#timer)
+    const spare = this.#spare.take()
     if (this.#worker?.phase === 'serving') this.#enter({ state: 'draining', since: Date.now() })
     await Promise.all([
-      this.#worker?.phase === 'booting' ? this.#worker.end(stopped) : this.#worker?.drain(timeout, true),
+      ...[this.#worker, spare].map((one) => (one?.phase === 'booting' ? one.end(stopped) : one?.drain(timeout, true))),
       this.#successor?.end(stopped),
-      this.#spare?.end(stopped),
       this.#predecessor?.drain(timeout),
     ])
     this.#enter({ state: 'stopped' })
   }
 
-  #begin(): WorkerHandle {
+  /** `pause`: before the next spare. */
+  #begin(pause = 0): WorkerHandle {
     this.#enter({ state: 'starting', since: Date.now() })
-    this.#worker = this.#spare ?? this.#launch(this.#app)
-    this.#spare = undefined
-    return this.#worker
+    const spare = this.#spare.take(pause)
+    if (spare !== undefined) this.#parts.announce(spare)
+    return (this.#worker = spare ?? this.#launch(this.#app))
   }
 
-  #launch(app: App): WorkerHandle {
+  #launch(app: App, isHeld = false): WorkerHandle {
     const first = this.place.place * rowsPerPlace
     const row = this.workers.some((worker) => worker.row === first) ? first + 1 : first
-    return this.#parts.launch(this.place, row, app)
+    return this.#parts.launch(this.place, row, app, isHeld)
   }
 
   #serve(worker: WorkerHandle, services: readonly ServiceReport[]): void {
     this.#worker = worker
+    void worker.failing.then(() => this.#foresee(worker))
     void worker.ended.then((exit) => this.#died(worker, exit))
     if (worker.serving) this.#enter({ state: 'serving', since: Date.now(), services })
+  }
+
+  /** It may be answering calls. */
+  async #dismissSpare(): Promise<void> {
+    const spare = this.#spare.take()
+    if (spare === undefined) return
+    this.#predecessor = spare
+    this.#parts.leaves(spare)
+    await (spare.serving ? spare.drain(this.#app.stopTimeout) : spare.end(stopped))
   }
 
   /** Two of a command cannot listen on the port that it always takes. */
@@ -183,7 +210,12 @@ export class WorkerSlot {
     this.#serve(successor, services)
     if (old === undefined) return
     this.#parts.leaves(old)
-    void old.drain(app.stopTimeout)
+    void old.drain(app.stopTimeout).then(() => this.keepSpare())
+  }
+
+  /** Told of the spare in time, calls that wait have somewhere to go when they hear that the worker has ended. */
+  #foresee(worker: WorkerHandle): void {
+    if (worker === this.#worker) this.#spare.announce()
   }
 
   /** The slot's worker has ended, and nobody here ended it. A restart that is under way fills the place by itself. */
@@ -204,22 +236,26 @@ export class WorkerSlot {
   #replace(): void {
     const wait = this.#policy.died(Date.now())
     if (wait === undefined) return this.#giveUp()
+    // With a spare it is the next spare that waits.
+    if (this.#spare.worker !== undefined) return void this.#retry(wait)
     this.#enter({ state: 'waiting', until: Date.now() + wait })
     if (wait > 0) this.#parts.say('warn', `worker ${labelOf(this.place)} starts again in ${wait} ms`)
     this.#timer = setTimeout(() => void this.#retry(), wait)
   }
 
-  async #retry(): Promise<void> {
-    const worker = this.#begin()
+  async #retry(pause = 0): Promise<void> {
+    const worker = this.#begin(pause)
     try {
       this.#serve(worker, await worker.ready)
       this.#parts.say('info', `worker ${labelOf(this.place)} serves again`)
+      this.keepSpare()
     } catch {
       this.#died(worker, await worker.ended)
     }
   }
 
   #giveUp(): void {
+    void this.#dismissSpare()
     const { restartWindow } = this.#parts.timing
     const error = new BusbarError('WORKER_RESTART_LIMIT', {
       message: `worker ${labelOf(this.place)} died more than ${restartLimit} times within ${restartWindow / 1000} s; the last time, ${this.#lastExit?.text ?? 'unknown'}`,

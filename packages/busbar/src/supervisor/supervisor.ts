@@ -182,6 +182,7 @@ class Supervisor implements RunningApp {
       return Promise.all(this.#slots.map((slot) => slot.stop(this.#app.stopTimeout)))
     })
     await Promise.all(this.#slots.map((slot) => slot.start()))
+    for (const slot of this.#slots) slot.keepSpare()
   }
 
   #watchOverdue(): void {
@@ -247,7 +248,8 @@ class Supervisor implements RunningApp {
       place,
       mode: this.#options.mode,
       timing: this.#timing,
-      launch: (place, row, app) => this.#launcher.launch(place, row, app),
+      launch: (place, row, app, isHeld) => this.#launcher.launch(place, row, app, isHeld),
+      announce: ({ worker }) => this.#launcher.introductions.announce(worker),
       leaves: ({ worker }) => this.#launcher.introductions.leave(worker, replaced),
       say: (level, line) => this.#say(level, line),
       changed: (slot) => this.#changed(slot),

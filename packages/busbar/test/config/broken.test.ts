@@ -623,6 +623,38 @@ const configs: readonly Broken[] = [
     code: 'CONFIG_INVALID',
     says: ['services.web.grace: ', 'concurrency'],
   },
+  ...['shared', 'process'].map((run): Broken => ({
+    what: `a spare of a service whose run is ${run}`,
+    config: web({ run, spare: true }),
+    code: 'CONFIG_INVALID',
+    says: ['services.web.spare: ', `run is '${run}'`, "write run: 'thread'"],
+  })),
+  {
+    what: 'a spare for some services of a group',
+    config: {
+      services: { web: { path: './web', group: 'a', spare: true }, stock: { path: './stock', group: 'a' } },
+    },
+    code: 'CONFIG_INVALID',
+    says: ['services.stock has no spare', 'its group a'],
+  },
+  {
+    what: 'a spare that would take connections before its time',
+    config: {
+      accept: 'reusePort',
+      gateway: { entry: 'stock' },
+      services: { web: { path: './web', run: 'thread', expose: 3101, spare: true }, stock: './stock' },
+    },
+    code: 'CONFIG_INVALID',
+    says: ['services.web.spare: ', "accept: 'balanced'"],
+  },
+  {
+    what: 'more threads than there may be, spares among them',
+    config: {
+      services: { web: { path: './web', run: 'thread', instances: 512, spare: true }, stock: './stock' },
+    },
+    code: 'CONFIG_INVALID',
+    says: ['threads and processes', '1024'],
+  },
   {
     what: 'more threads than there may be',
     config: {
@@ -637,7 +669,7 @@ const configs: readonly Broken[] = [
     code: 'CONFIG_INVALID',
     says: ['services.pages.run: ', "'thread'"],
   })),
-  ...Object.entries({ entry: 'index.js', expose: 1, memory: 1, nodeOptions: '--x', group: 'a' }).map(
+  ...Object.entries({ entry: 'index.js', expose: 1, memory: 1, nodeOptions: '--x', group: 'a', spare: true }).map(
     ([key, value]): Broken => ({
       what: `${key} of a command`,
       config: { services: { pages: { command: 'next start', [key]: value }, web: './web' } },

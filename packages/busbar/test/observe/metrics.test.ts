@@ -21,6 +21,7 @@ const worker: WorkerFigures = {
   eventLoopUtilization: 0.25,
   heapUsed: 1000,
   memory: 2000,
+  spare: null,
 }
 
 const dead: WorkerFigures = {

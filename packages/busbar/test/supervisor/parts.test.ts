@@ -119,6 +119,7 @@ test('a plan names the ports, the waves of needs and the folder of a lone progra
         kind: 'shared',
         hosts: ['stock', 'catalog', 'web', 'mail'].map((name) => ({ name, typed: false, index: 0 })),
         memory: undefined,
+        spare: false,
       },
     ],
     accept: 'balanced',

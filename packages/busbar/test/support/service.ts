@@ -12,6 +12,7 @@ export function serviceAt(name: string, entry: Entry, said: Partial<Service> = {
     concurrency: undefined,
     queue: 256,
     grace: 500,
+    spare: false,
     memory: undefined,
     nodeOptions: [],
     permissions: undefined,

@@ -1,7 +1,7 @@
 import type { App } from '../app.ts'
 
 /** True when the one service answers everything itself: then its server gets the connections with nothing in between. */
-export function isRawEntry(app: App): boolean {
+export function isRawEntry(app: Pick<App, 'gateway' | 'services'>): boolean {
   const { entry, routes, tls, openapi } = app.gateway
   if (entry === undefined || routes.length > 0 || tls !== undefined) return false
   // The document comes before the entry, so somebody has to look at each request.

@@ -142,6 +142,11 @@ const serviceObject = z.strictObject({
     description:
       'How long a thread may go on with a call that is over, where `concurrency` is given, before it is ended and replaced. Else 500 ms.',
   }),
+  spare: z.boolean().optional().meta({
+    title: 'true or false',
+    description:
+      'Whether one more thread is kept ready for each, which gets no calls before it takes the place of one that ended.',
+  }),
   memory: size().optional().meta({
     title: bytes,
     description: 'Of a thread: its heap. Of a process: all of its memory. An instance that exceeds it is replaced.',

@@ -54,6 +54,7 @@ export function resolvePlacement(context: PlacementContext): Placement {
     concurrency: config.concurrency,
     queue: config.queue ?? defaultQueue,
     grace: config.grace ?? defaultGrace,
+    spare: config.spare ?? false,
     memory: config.memory,
     nodeOptions: flagsOf(name, config.nodeOptions),
     permissions: permissions && {
@@ -80,7 +81,8 @@ export function checkPlaces(services: readonly Service[], workers: number, probl
       hint: 'Give each service of the group a memory, or none.',
     })
   }
-  const places = services.reduce((sum, { run, instances }) => sum + (run === 'shared' ? 0 : instances), workers)
+  const threadsOf = ({ run, instances, spare }: Service): number => (run === 'shared' ? 0 : instances * (spare ? 2 : 1))
+  const places = services.reduce((sum, service) => sum + threadsOf(service), workers)
   if (places > mostWorkers)
     problems.add('CONFIG_INVALID', {
       message: `the app would have ${places} threads and processes; ${mostWorkers} are allowed`,
@@ -139,15 +141,22 @@ interface Contradiction {
 }
 
 function* contradictionsOf({ config, kind }: PlacementContext, run: Placement['run']): Generator<Contradiction> {
-  const given = (keys: readonly (keyof ParsedService)[]) => keys.filter((key) => config[key] !== undefined)
+  const given = (keys: readonly (keyof ParsedService)[]) =>
+    keys.filter((key) => config[key] !== undefined && config[key] !== false)
   if (kind === 'command') yield* ofCommand(config, given)
   if (run === 'shared')
-    for (const key of given(['group', 'instances', 'concurrency', 'memory'])) yield { key, ...shared[key]! }
+    for (const key of given(['group', 'instances', 'concurrency', 'spare', 'memory'])) yield { key, ...shared[key]! }
   if (run === 'process' && config.group !== undefined)
     yield {
       key: 'group',
       why: "a group shares threads, and run is 'process'",
       hint: "Leave group out, or write run: 'thread'.",
+    }
+  if (run === 'process' && kind !== 'command' && config.spare === true)
+    yield {
+      key: 'spare',
+      why: "only a thread has another one behind it, and run is 'process'",
+      hint: "Leave spare out, or write run: 'thread'.",
     }
   if (run !== 'process')
     for (const key of given(['nodeOptions', 'permissions']))
@@ -174,7 +183,7 @@ function* ofCommand(
       why: `a command is a process, and run is '${config.run}'`,
       hint: 'Leave run out, or give path to a Node program instead of a command.',
     }
-  for (const key of given(['entry', 'group', 'concurrency', 'memory', 'nodeOptions', 'permissions', 'expose']))
+  for (const key of given(['entry', 'group', 'concurrency', 'spare', 'memory', 'nodeOptions', 'permissions', 'expose']))
     yield { key, why: 'a command cannot have it', hint: noCommand[key] ?? 'Leave it out.' }
   if (config.port !== undefined && countOf(config.instances ?? 1) > 1)
     yield {
@@ -203,6 +212,10 @@ const shared: Partial<Record<keyof ParsedService, Omit<Contradiction, 'key'>>> =
   concurrency: {
     why: "calls to a shared service are function calls, which nothing holds back, and run is 'shared'",
     hint: "Write run: 'thread' or run: 'process'.",
+  },
+  spare: {
+    why: "each of the `workers` stands in for the others, and run is 'shared'",
+    hint: "Set `workers` of the app, or write run: 'thread'.",
   },
   memory: {
     why: "a shared worker's heap is that of all its services, and run is 'shared'",

@@ -6,6 +6,7 @@ import type {
   ExitFigures,
   InstanceFigures,
   ServiceFigures,
+  SpareFigures,
   WorkerFigures,
 } from '../../observe/status.ts'
 import { threadsNow, WorkerCells } from '../../shared/cells.ts'
@@ -120,8 +121,15 @@ export class Figures {
       lastExit: lastExit === undefined ? null : toExit(lastExit),
       connections,
       silentFor,
+      spare: this.#spareFigures(status),
       ...(alive ? this.#vitalsOf(status, state === 'blocked') : noVitals),
     }
+  }
+
+  #spareFigures({ spare }: WorkerStatus): SpareFigures | null {
+    if (spare === undefined) return null
+    const { memory } = new WorkerCells(this.#parts.cells, spare.row).vitals
+    return { state: spare.state, memory }
   }
 
   #silenceOf(status: WorkerStatus): number | null {

@@ -116,7 +116,7 @@ describe('a service with a limit', () => {
     assert.equal(slots.overdue(row, threadsNow() + 1000), 0)
   })
 
-  test('what was given up on a worker that has ended is taken until there is another', () => {
+  test('what was given up on a worker that has ended is taken until another one serves there', () => {
     const { table, callers } = appOf()
     const ledger = new Ledger(table)
     const slots = table.slots('render')!
@@ -125,6 +125,8 @@ describe('a service with a limit', () => {
     ledger.retire(one.index())
     assert.equal(slots.taken(one.index()), 1)
     ledger.assign(one.index(), { place: 0 })
+    assert.equal(slots.taken(one.index()), 1)
+    table.freeGivenUp(one.index())
     assert.equal(slots.taken(one.index()), 0)
   })
 

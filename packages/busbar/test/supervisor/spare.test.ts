@@ -1,0 +1,260 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { BroadcastChannel } from 'node:worker_threads'
+import type { Service } from '../../src/config/app.ts'
+import { loadApp } from '../../src/config/load.ts'
+import type { StartOptions } from '../../src/supervisor/running.ts'
+import { TestApp } from '../support/app.ts'
+
+const folder = `${import.meta.dirname}/programs/pool`
+
+interface Call {
+  readonly name: string
+  /** For how long it computes; fewer than none end its thread. */
+  readonly ms: number
+  readonly options?: { readonly timeout?: number; readonly priority?: number }
+}
+
+interface Outcome {
+  readonly name: string
+  readonly code?: string
+  readonly thread?: number
+}
+
+const forever = 1e9
+const runaway: Call = { name: 'runaway', ms: forever, options: { timeout: 100, priority: 1 } }
+/** The end of its link is heard of before or after that of the thread. */
+const died = new Set<string | undefined>(['WORKER_DIED', 'LINK_LOST'])
+const crash: Call = { name: 'crash', ms: -1, options: { priority: 1 } }
+
+test('a call that never stops costs itself alone, and its place is filled by a thread that was ready before', async () => {
+  await using app = await start({ instances: 2 })
+  const ready = loaded(app)
+  const before = await threadsThatAnswer(app)
+  assert.equal(before.size, 2)
+  const [first, ...others] = await ask(app, [runaway, ...named('other', 40)])
+  assert.equal(first!.code, 'DEADLINE_EXCEEDED')
+  assert.deepEqual(failed(others), [])
+  await app.until(() => deathsOf(app) === 1 && serving(app) === 2)
+  const after = await threadsThatAnswer(app)
+  assert.equal(after.size, 2)
+  const [taken, ...more] = without(after, before)
+  assert.deepEqual(more, [])
+  assert.ok(ready.has(taken!))
+})
+
+test('where the thread is the only one, calls that wait behind one that never stops go to the spare', async () => {
+  await using app = await start({ instances: 1 })
+  for (let time = 1; time <= 5; time++) {
+    await untilSpares(app, 1)
+    const spare = spareThread(app)
+    const [first, ...others] = await ask(app, [runaway, ...named(`time ${time}`, 5)])
+    assert.equal(first!.code, 'DEADLINE_EXCEEDED')
+    assert.deepEqual(failed(others), [])
+    assert.deepEqual(new Set(others.map(({ thread }) => thread)), new Set([spare]))
+    await app.until(() => deathsOf(app) === time && serving(app) === 1)
+  }
+})
+
+test('a thread that crashes costs the call that it was at, and its place is filled by one that was ready before', async () => {
+  await using app = await start({ instances: 2 })
+  const ready = loaded(app)
+  const before = await threadsThatAnswer(app)
+  const [first, ...others] = await ask(app, [crash, ...named('other', 40)])
+  assert.ok(died.has(first!.code))
+  assert.deepEqual(failed(others), [])
+  await app.until(() => deathsOf(app) === 1 && serving(app) === 2)
+  const [taken] = without(await threadsThatAnswer(app), before)
+  assert.ok(ready.has(taken!))
+  await untilSpares(app, 2)
+})
+
+test('a thread that crashes again and again is given up as without a spare, and the spare ends', async () => {
+  await using app = await start({ instances: 1 }, { timing: { backoff: 10 } })
+  for (let time = 1; time <= 6; time++) {
+    const [outcome] = await ask(app, [crash])
+    assert.ok(died.has(outcome!.code))
+    await app.until(() => deathsOf(app) === time && stateOf(app) !== 'starting' && stateOf(app) !== 'waiting')
+    await untilAnswers(app)
+  }
+  assert.equal(stateOf(app), 'givenUp')
+  await app.until(() => sparesOf(app).length === 0)
+})
+
+test('a spare that dies while it waits is told of and replaced, and the place counts no death', async () => {
+  await using app = await start({ instances: 1 })
+  const first = spareThread(app)
+  order(first, -1)
+  await app.untilLogged('the spare of worker 1 (compute) died: ')
+  await untilSpares(app, 1)
+  const second = spareThread(app)
+  assert.notEqual(second, first)
+  assert.equal(deathsOf(app), 0)
+  const [, next] = await ask(app, [runaway, { name: 'next', ms: 1 }])
+  assert.equal(next!.thread, second)
+})
+
+test('spares that die one after the other come no more, until the thread itself has to be replaced', async () => {
+  await using app = await start({ instances: 1 }, { timing: { backoff: 10 } })
+  const [serves] = await threadsThatAnswer(app)
+  for (let time = 1; time <= 6; time++) {
+    await untilSpares(app, 1)
+    order(spareThread(app), -1)
+    await app.until(() => app.log.filter(({ line }) => line.includes('the spare of worker')).length === time)
+  }
+  await app.untilLogged('there is none until the worker itself starts anew')
+  assert.deepEqual(await threadsThatAnswer(app), new Set([serves]))
+  assert.deepEqual([deathsOf(app), sparesOf(app)], [0, []])
+  assert.deepEqual(failed(await ask(app, [crash])).length, 1)
+  await app.until(() => deathsOf(app) === 1 && serving(app) === 1)
+  await untilSpares(app, 1)
+})
+
+test('a spare that hangs is ended and replaced', async () => {
+  await using app = await start({ instances: 1 }, { timing: { stuck: 3000 } })
+  const [serves] = await threadsThatAnswer(app)
+  order(spareThread(app), forever)
+  await app.untilLogged('the spare of worker 1 (compute) died: its event loop had not turned')
+  await untilSpares(app, 1)
+  assert.deepEqual(await threadsThatAnswer(app), new Set([serves]))
+  assert.equal(deathsOf(app), 0)
+})
+
+test('a restart makes the spare anew too', async () => {
+  await using app = await start({ instances: 1 })
+  const before = loaded(app)
+  await app.running.restart()
+  await app.until(() => without(before, ended(app)).length === 0)
+  await untilSpares(app, 1)
+  assert.equal(without(loaded(app), before).length, 2)
+  const spare = spareThread(app)
+  const [, next] = await ask(app, [runaway, { name: 'next', ms: 1 }])
+  assert.equal(next!.thread, spare)
+  await app.until(() => deathsOf(app) === 1)
+})
+
+test('a stop ends the spare as it ends the thread: what they do at their exit is done', async () => {
+  const app = await start({ instances: 2 })
+  assert.equal(loaded(app).size, 4)
+  await app.running.stop()
+  assert.deepEqual(without(loaded(app), ended(app)), [])
+  assert.equal(app.running.hung, 0)
+})
+
+test('a stop while the spare starts waits for nothing but its end', async () => {
+  const loaded = await loadApp(folder, { env: {} })
+  const services = loaded.services.map((one) => (one.name === 'compute' ? { ...one, spare: true } : one))
+  const app = await TestApp.startLoaded({ ...loaded, services })
+  assert.ok(sparesOf(app).includes('starting'))
+  await app.running.stop()
+  assert.deepEqual(sparesOf(app), [])
+})
+
+test('the status shows the spare beside its worker, and no call of anybody', async () => {
+  await using app = await start({ instances: 1 })
+  const { workers, instances } = app.running.status()
+  const compute = workers.find(({ name }) => name === 'compute')!
+  assert.equal(compute.spare?.state, 'ready')
+  assert.equal(workers.find(({ kind }) => kind === 'shared')!.spare, null)
+  const before = instances.find(({ service }) => service === 'compute')!.calls
+  await ask(app, named('more', 10))
+  await ask(app, [runaway])
+  await app.until(() => deathsOf(app) === 1 && serving(app) === 1)
+  await ask(app, named('later', 10))
+  const after = app.running.status().instances.filter(({ service }) => service === 'compute')
+  assert.deepEqual(
+    after.map(({ calls }) => calls),
+    [before + 21],
+  )
+})
+
+async function start(placement: Partial<Service>, options: Partial<StartOptions> = {}): Promise<TestApp> {
+  const app = await loadApp(folder, { env: {} })
+  const services = app.services.map((one) => (one.name === 'compute' ? { ...one, spare: true, ...placement } : one))
+  const started = await TestApp.startLoaded({ ...app, services }, options)
+  await untilAnswers(started)
+  await untilSpares(started, services.find(({ name }) => name === 'compute')!.instances)
+  return started
+}
+
+/** A worker hears of the others a moment after they serve, or never will. */
+async function untilAnswers(app: TestApp): Promise<void> {
+  while (stateOf(app) !== 'givenUp' && failed(await ask(app, named('first', 4))).length > 0);
+}
+
+/** What a worker logs comes before it says that it is ready. */
+async function untilSpares(app: TestApp, count: number): Promise<void> {
+  const ready = (): number => sparesOf(app).filter((state) => state === 'ready').length
+  await app.until(() => ready() === count)
+}
+
+function sparesOf(app: TestApp): string[] {
+  return app.running.workers.flatMap(({ spare }) => spare?.state ?? [])
+}
+
+/** Of the only instance. It was the last to load. */
+function spareThread(app: TestApp): number {
+  return [...loaded(app)].at(-1)!
+}
+
+/** The threads that `compute` was ever loaded in. */
+function loaded(app: TestApp): Set<number> {
+  return threadsThatSaid(app, 'loads in ')
+}
+
+/** Those that came to their exit, and were not cut off before. */
+function ended(app: TestApp): Set<number> {
+  return threadsThatSaid(app, 'ends in ')
+}
+
+function without(threads: Set<number>, others: Set<number>): number[] {
+  return [...threads].filter((thread) => !others.has(thread))
+}
+
+function threadsThatSaid(app: TestApp, what: string): Set<number> {
+  const lines = app.log.filter(({ line }) => line.startsWith(what))
+  return new Set(lines.map(({ line }) => Number(line.slice(what.length))))
+}
+
+/** So many calls that each instance gets some. */
+async function threadsThatAnswer(app: TestApp): Promise<Set<number>> {
+  const outcomes = await ask(app, named('probe', 20))
+  return new Set(outcomes.map(({ thread }) => thread!))
+}
+
+/** To the thread itself: a spare gets no calls. */
+function order(thread: number, ms: number): void {
+  const orders = new BroadcastChannel('pool')
+  orders.postMessage({ thread, ms })
+  orders.close()
+}
+
+function named(name: string, count: number): Call[] {
+  return Array.from({ length: count }, (_, at) => ({ name: `${name} ${at}`, ms: 10 }))
+}
+
+async function ask(app: TestApp, calls: readonly Call[]): Promise<Outcome[]> {
+  const answer = await fetch(app.url, {
+    method: 'POST',
+    headers: { connection: 'close' },
+    body: JSON.stringify(calls),
+  })
+  return (await answer.json()) as Outcome[]
+}
+
+function failed(outcomes: readonly Outcome[]): Outcome[] {
+  return outcomes.filter(({ code }) => code !== undefined)
+}
+
+function deathsOf(app: TestApp): number {
+  return app.running.workers.reduce((sum, { deaths }) => sum + deaths, 0)
+}
+
+function serving(app: TestApp): number {
+  return app.running.workers.filter(({ name, state }) => name.startsWith('compute') && state === 'serving').length
+}
+
+/** Of the only instance. */
+function stateOf(app: TestApp): string | undefined {
+  return app.running.workers.find(({ name }) => name === 'compute')?.state
+}
