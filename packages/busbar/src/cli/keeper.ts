@@ -9,6 +9,7 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RestartPolicy } from '../supervisor/restarts.ts'
 import { defaultTiming, restartLimit } from '../supervisor/timing.ts'
+import { createCompileCache, removeCompileCache, writeCompileCache } from './compile-cache.ts'
 import type { Command, Flags } from './commands.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -27,31 +28,51 @@ export function wantsKeeper({ command, flags }: { command: Command | undefined; 
 /** In the inner process: the app serves, so that an end from now on is worth a new start. Without an outer one, nothing. */
 export function tellKeeper(): void {
   process.send?.(serving)
+  writeCompileCache()
 }
 
 /** True in the inner process, which from then on stops when it loses the outer one. To be asked once. */
 function isKept(): boolean {
   if (process.env[variable] === undefined) return false
   delete process.env[variable]
-  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
+  process.once('disconnect', () => {
+    process.once('exit', () => removeCompileCache(process.env))
+    process.kill(process.pid, 'SIGTERM')
+  })
   return true
 }
 
 /** Runs this very command line in another process until that ends by itself; resolves to the exit code. */
 export async function keep(terminal: Terminal): Promise<number> {
-  const policy = new RestartPolicy(defaultTiming, true)
   const life = new Life()
   // For good: one that comes while this process ends must not change how.
   for (const signal of signals) process.on(signal, () => life.stop(signal))
-  for (;;) {
-    const { code, signal } = await life.begin()
-    if (signal === null) return code ?? 1
-    if (life.stopping) return endLike(signal)
+  try {
+    const { code, signal } = await liveOn(life, terminal)
+    return signal === null ? (code ?? 1) : await endLike(signal)
+  } finally {
+    life.close()
+  }
+}
+
+/** Resolves to the end after which there is no other life. */
+async function liveOn(life: Life, terminal: Terminal): Promise<End> {
+  const policy = new RestartPolicy(defaultTiming, true)
+  for (let said = Promise.resolve(); ;) {
+    const end = await life.begin()
+    await said
+    if (end.signal === null || life.stopping) return end
     const wait = life.served ? policy.died(Date.now()) : undefined
-    await say(terminal, signal, life.served, wait)
-    if (wait === undefined) return 1
+    // While the next one starts: to have the words at hand takes longer than to begin it.
+    said = say(terminal, end.signal, life.served, wait)
+    if (wait === undefined) return await said.then(() => ({ code: 1, signal: null }))
     await sleep(wait)
   }
+}
+
+interface End {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
 }
 
 /** The inner processes, one after the other. */
@@ -60,12 +81,13 @@ class Life {
   stopping = false
   served = false
   #child: ChildProcess | undefined
+  readonly #cache = createCompileCache(process.env)
 
-  async begin(): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
+  async begin(): Promise<End> {
     this.served = false
     // A group of its own: a terminal's Ctrl-C reaches this process, and through it the other one, once.
     const child = (this.#child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
-      env: { ...process.env, [variable]: '1' },
+      env: { ...process.env, ...this.#cache, [variable]: '1' },
       stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
       detached: true,
     }))
@@ -77,6 +99,10 @@ class Life {
   stop(signal: NodeJS.Signals): void {
     this.stopping = true
     this.#child?.kill(signal)
+  }
+
+  close(): void {
+    removeCompileCache(this.#cache)
   }
 }
 
