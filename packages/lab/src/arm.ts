@@ -13,6 +13,8 @@ export interface Arm {
   readonly onlyWhenAsked?: boolean
   /** Has one process and thread however many are asked for: measured at the first number of workers only. */
   readonly single?: boolean
+  /** Nothing of the lab's is loaded into its programs: for threads that live so short that loading it would count. */
+  readonly unsampled?: boolean
   /** The scenario's request in this arm's own protocol. Absent: as it is. */
   translate?(request: LoadRequest): LoadRequest
   /** Says how to start one copy of it at this place. Pure: nothing is started. */

@@ -62,13 +62,14 @@ test('sizes add up over threads, utilisation is the busiest one’s', () => {
   assert.ok(use.timeline.every(({ heapUsed }) => heapUsed === 40))
 })
 
-test('every thread of a Node program tells of itself, and the program behaves as without', async () => {
+test('every thread of a Node program tells of itself once it has lived for a sample, and the program behaves as without', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'busbar lab "test" '))
   try {
     const code = `
       const { Worker } = require('node:worker_threads')
-      new Worker('setTimeout(() => {}, 700)', { eval: true })
-      setTimeout(() => process.stdout.write('done'), 700)`
+      new Worker('setTimeout(() => {}, 1500)', { eval: true })
+      new Worker('', { eval: true })
+      setTimeout(() => process.stdout.write('done'), 1500)`
     const env = { ...process.env, ...samplingInto(join(folder, 'samples')) }
     const child = spawn(process.execPath, ['--no-warnings', '-e', code], { env, stdio: ['ignore', 'pipe', 'inherit'] })
     let said = ''

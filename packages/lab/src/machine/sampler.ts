@@ -3,13 +3,10 @@
  * to a file what only the runtime itself knows. A sample costs some 25 µs and the delay histogram one native timer each
  * 20 ms, together less than a thousandth of a core; nothing here keeps a program alive or makes it fail.
  *
- * It is preloaded by `--require`, since `--import` leaves out threads that run code from a string.
+ * It is preloaded by `--require`, since `--import` leaves out threads that run code from a string. It imports nothing,
+ * and in a thread it begins only when that has lived for as long as a sample: a program that starts a thread for each
+ * request would else spend an eighth of its CPU time on this.
  */
-import { mkdirSync, openSync, writeSync } from 'node:fs'
-import { join } from 'node:path'
-import { monitorEventLoopDelay, performance, PerformanceObserver } from 'node:perf_hooks'
-import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8'
-import { threadId } from 'node:worker_threads'
 import type { Sample, ThreadHeader } from './samples.ts'
 
 const period = 250
@@ -17,29 +14,35 @@ const period = 250
 const resolution = 20
 
 const folder = process.env['BUSBAR_LAB_SAMPLES']
-if (folder !== undefined) tryToSample(folder)
+if (folder !== undefined) {
+  if (process.getBuiltinModule('node:worker_threads').isMainThread) tryToSample(folder)
+  else setTimeout(tryToSample, period, folder).unref()
+}
 
 /** A program that may not write files, or that has no such functions, is measured from outside alone. */
 function tryToSample(folder: string): void {
+  const { threadId } = process.getBuiltinModule('node:worker_threads')
+  const { mkdirSync, openSync } = process.getBuiltinModule('node:fs')
   try {
     mkdirSync(folder, { recursive: true })
-    const file = openSync(join(folder, `${process.pid}-${threadId}.jsonl`), 'a')
-    writeLine(file, header())
+    const file = openSync(`${folder}/${process.pid}-${threadId}.jsonl`, 'a')
+    writeLine(file, header(threadId))
     sampleInto(file)
   } catch {}
 }
 
-function header(): ThreadHeader {
+function header(thread: number): ThreadHeader {
   const { NODE_OPTIONS = '' } = process.env
   return {
     pid: process.pid,
-    thread: threadId,
+    thread,
     version: process.version,
     flags: [...process.execArgv, NODE_OPTIONS].filter(Boolean),
   }
 }
 
 function sampleInto(file: number): void {
+  const { monitorEventLoopDelay, performance, PerformanceObserver } = process.getBuiltinModule('node:perf_hooks')
   let collected = 0
   const observer = new PerformanceObserver((list) => {
     for (const { duration } of list.getEntries()) collected += duration
@@ -72,6 +75,7 @@ function sampleInto(file: number): void {
 }
 
 function heap(): Pick<Sample, 'heapTotal' | 'heapUsed' | 'newSpace' | 'oldSpace' | 'external'> {
+  const { getHeapSpaceStatistics, getHeapStatistics } = process.getBuiltinModule('node:v8')
   const { total_heap_size, used_heap_size, external_memory } = getHeapStatistics()
   const spaces = getHeapSpaceStatistics()
   const used = (names: readonly string[]) =>
@@ -91,5 +95,5 @@ function delayAt(nanoseconds: number): number {
 }
 
 function writeLine(file: number, line: object): void {
-  writeSync(file, `${JSON.stringify(line)}\n`)
+  process.getBuiltinModule('node:fs').writeSync(file, `${JSON.stringify(line)}\n`)
 }

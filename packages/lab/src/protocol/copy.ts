@@ -57,7 +57,7 @@ export class Copy {
     this.#child = spawn(program, args, {
       detached: true,
       cwd: launch.cwd ?? folder,
-      env: { ...options.environment, ...samplingInto(this.#samples), ...launch.env },
+      env: { ...options.environment, ...(arm.unsampled ? {} : samplingInto(this.#samples)), ...launch.env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     if (this.#child.pid !== undefined) this.#keeper.begin(this.#child.pid)

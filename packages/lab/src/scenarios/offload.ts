@@ -10,7 +10,7 @@ export const offload: Scenario = {
   baseline: 'main',
   arms: [
     { ...arm('main', 'on the main thread'), single: true },
-    { ...arm('worker', 'a new Worker for each request'), single: true },
+    { ...arm('worker', 'a new Worker for each request'), single: true, unsampled: true },
     arm('busbar', "Busbar's offload()"),
     underBusbar('busbar-service', 'a typed service of Busbar, one call at a time in each thread'),
     arm('piscina', 'Piscina', { kind: 'npm', packages: { piscina: '5.3.2' } }),
