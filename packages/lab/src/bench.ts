@@ -152,7 +152,9 @@ function questionOf(scenario: Scenario, choice: Choice): string {
 
 function timingOf(scenario: Scenario, options: BenchOptions, engine: Engine): Timing {
   const timing = { ...(options.quick ? quick : full), ...options.timing }
-  const sliceMs = variantOf(scenario, options)?.sliceMs ?? scenario.sliceMs ?? 0
+  const variant = variantOf(scenario, options)
+  const quickSliceMs = options.quick ? variant?.quickSliceMs : undefined
+  const sliceMs = quickSliceMs ?? variant?.sliceMs ?? scenario.sliceMs ?? 0
   return {
     ...timing,
     sliceMs: Math.max(sliceMs, timing.sliceMs),

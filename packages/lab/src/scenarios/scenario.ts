@@ -44,6 +44,8 @@ export interface Variant {
   readonly work?: Partial<Work>
   readonly connections?: readonly number[]
   readonly sliceMs?: number
+  /** The same with `--quick`. Default: {@link sliceMs}. */
+  readonly quickSliceMs?: number
 }
 
 /** What a run is asked to do; what is left out is as the scenario has it. */
