@@ -31,9 +31,17 @@ const files = {
 
 /** An app that runs, and whatever asks for it finds it in a folder of its own. */
 class RunningApp implements AsyncDisposable {
-  readonly folder = new TestFolder(files)
-  readonly env = { XDG_RUNTIME_DIR: this.folder.at('run') }
-  readonly busbar = new BusbarProcess(['start', this.folder.path, '--once'], { env: this.env })
+  readonly folder: TestFolder
+  readonly env: { readonly XDG_RUNTIME_DIR: string }
+  readonly busbar: BusbarProcess
+
+  constructor(services: object = {}) {
+    const config = files['busbar.config.json']
+    const more = { ...config, services: { ...config.services, ...services } }
+    this.folder = new TestFolder({ ...files, 'busbar.config.json': more })
+    this.env = { XDG_RUNTIME_DIR: this.folder.at('run') }
+    this.busbar = new BusbarProcess(['start', this.folder.path, '--once'], { env: this.env })
+  }
 
   ps(...args: string[]): Promise<Ended> {
     return BusbarProcess.run(['ps', this.folder.path, ...args], { env: this.env })
@@ -81,6 +89,18 @@ describe('busbar ps', () => {
       ],
     )
     assert.match(rows[3]!, /process \d+ /)
+  })
+
+  test('shows the spare of a worker below it', async () => {
+    await using app = new RunningApp({ render: { path: './render', spare: true } })
+    await app.busbar.url()
+    while ((await app.status()).workers.find(({ name }) => name === 'render')?.spare?.state !== 'ready');
+    const { stdout } = await app.ps()
+    const rows = stdout.trimEnd().split('\n').slice(3)
+    assert.deepEqual(rows.map((row) => row.split(/ {2,}/).slice(0, 4)).slice(1, 3), [
+      ['render', '0', 'render', 'serving'],
+      ['render', '0', 'render', 'spare'],
+    ])
   })
 
   test('says as JSON what the app says of itself, with every call counted', async () => {
