@@ -5,6 +5,7 @@ import type { Service } from '../../src/config/app.ts'
 import { loadApp } from '../../src/config/load.ts'
 import type { StartOptions } from '../../src/supervisor/running.ts'
 import { TestApp } from '../support/app.ts'
+import { Connection } from '../support/connection.ts'
 
 const folder = `${import.meta.dirname}/programs/pool`
 
@@ -118,6 +119,25 @@ test('a spare that hangs is ended and replaced', async () => {
   await untilSpares(app, 1)
   assert.deepEqual(await threadsThatAnswer(app), new Set([serves]))
   assert.equal(deathsOf(app), 0)
+})
+
+test('a spare gets no connections of a port before its thread has died, and then all of them', async () => {
+  const any = { file: `${import.meta.dirname}/programs/any.js`, run: 'thread', spare: true } as const
+  await using app = await TestApp.start({ services: { any } })
+  await untilSpares(app, 1)
+  const ready = app.running.workers[0]!.spare!.row
+  const before = new Set<number | undefined>()
+  for (let count = 0; count < 4; count++) {
+    using connection = await Connection.open(app.port)
+    before.add(await connection.thread())
+  }
+  assert.equal(before.size, 1)
+  using victim = await Connection.open(app.port)
+  victim.send('/exit')
+  assert.equal(await victim.answer(), undefined)
+  using next = await Connection.open(app.port)
+  assert.ok(!before.has(await next.thread()))
+  assert.equal(app.running.workers[0]!.row, ready)
 })
 
 test('a restart makes the spare anew too', async () => {
