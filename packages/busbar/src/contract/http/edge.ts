@@ -165,7 +165,7 @@ export class HttpEdge {
   #content(hosted: HostedMethod, { headers }: EdgeRequest, body: string | undefined): unknown {
     if (body === undefined || body === '') return undefined
     const type = first(headers['content-type'])
-    if (type === undefined || !/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type))
+    if (type !== 'application/json' && (type === undefined || !jsonType.test(type)))
       throw refusal(
         'MEDIA_TYPE_UNSUPPORTED',
         `the input is ${type ?? 'of no type'}, and not application/json`,
@@ -189,6 +189,8 @@ export class HttpEdge {
     })
   }
 }
+
+const jsonType = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i
 
 /** No query is what both an input without fields and none at all are sent as: which one it was, only the schema knows. */
 async function withoutFields(check: Check | undefined, content: unknown, inQuery: boolean): Promise<unknown> {

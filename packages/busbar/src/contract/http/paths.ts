@@ -23,6 +23,8 @@ export class Paths {
   readonly #service: string
   readonly #contract: Contract
   readonly #ways: readonly Way[]
+  /** By path, those without a mapping of their own. Undefined of a plain class: nobody knows its methods yet. */
+  readonly #named: ReadonlyMap<string, Found> | undefined
 
   constructor(service: string, contract: Contract) {
     this.#service = service
@@ -30,12 +32,13 @@ export class Paths {
     this.#ways = Object.entries(contract.methods)
       .flatMap(([name, { http }]) => (http === undefined ? [] : [{ name, mapping: http }]))
       .toSorted((one, other) => fixedness(other.mapping) - fixedness(one.mapping))
+    this.#named = namedIn(contract, service)
   }
 
   /** `path` without its query. Undefined: there is no such method, or not with this verb. */
   find(verb: string, path: string): Found | undefined {
-    const name = verb === 'POST' ? this.#byName(path) : undefined
-    return name === undefined ? this.#byMapping(verb, path) : { name, mapping: undefined, parameters: undefined }
+    const named = verb === 'POST' ? this.#byName(path) : undefined
+    return named ?? this.#byMapping(verb, path)
   }
 
   /** The nearest paths that there are, for whoever mistyped. */
@@ -49,13 +52,11 @@ export class Paths {
       .map(({ text }) => text)
   }
 
-  #byName(path: string): string | undefined {
+  #byName(path: string): Found | undefined {
+    if (this.#named !== undefined) return this.#named.get(path)
     const prefix = `/${this.#service}/`
     const name = path.startsWith(prefix) ? path.slice(prefix.length) : path.slice(1)
-    // Of a plain class nobody knows the methods yet.
-    if (Object.keys(this.#contract.methods).length === 0) return name.includes('/') || name === '' ? undefined : name
-    if (!Object.hasOwn(this.#contract.methods, name)) return undefined
-    return this.#contract.methods[name]!.http === undefined ? name : undefined
+    return name.includes('/') || name === '' ? undefined : named(name)
   }
 
   #byMapping(verb: string, path: string): Found | undefined {
@@ -68,6 +69,19 @@ export class Paths {
     }
     return undefined
   }
+}
+
+function namedIn({ methods }: Contract, service: string): ReadonlyMap<string, Found> | undefined {
+  const names = Object.keys(methods)
+  if (names.length === 0) return undefined
+  const unmapped = names.filter((name) => methods[name]!.http === undefined).map(named)
+  return new Map(
+    unmapped.flatMap((found) => [`/${service}/${found.name}`, `/${found.name}`].map((path) => [path, found])),
+  )
+}
+
+function named(name: string): Found {
+  return { name, mapping: undefined, parameters: undefined }
 }
 
 /** `POST /catalog/product`: as people write it. */

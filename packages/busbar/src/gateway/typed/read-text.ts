@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import type { BusbarError } from '../../contract/errors.ts'
 import { refusal, type HttpEdge } from '../../contract/http/edge.ts'
 
@@ -7,17 +8,65 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
 }
 
-/** What becomes of a body: one of both, once. */
+/** What becomes of a body: one of both, once; or none, where its connection is gone before its end. */
 export interface TextReader {
   readonly done: (text: string) => void
   readonly failed: (error: BusbarError) => void
 }
 
 /**
- * Reads a request's body as text, of a limited size. Fails with BODY_TOO_LARGE, or with REQUEST_MALFORMED where it is no
- * UTF-8: JSON is (RFC 8259, 8.1), and replaced characters would be what nobody sent.
+ * Reads a request's body as text, of a limited size; a stated length is within it already. Fails with BODY_TOO_LARGE, or
+ * with REQUEST_MALFORMED where it is no UTF-8: JSON is (RFC 8259, 8.1), and replaced characters would be what nobody sent.
  */
 export function readText(
+  req: IncomingMessage,
+  edge: Pick<HttpEdge, 'maxInputSize' | 'tooLarge'>,
+  reader: TextReader,
+): void {
+  if (isFedByParser(req)) takeFromParser(req, reader)
+  else takeFromStream(req, edge, reader)
+}
+
+/** Of Node's HTTP server (24.21), as its own fast way for requests without a body relies on it (`_dumpAndCloseReadable`). */
+interface ParsedRequest extends IncomingMessage {
+  readonly socket: Socket & { readonly parser?: { readonly incoming: IncomingMessage | null } | null }
+  readonly _readableState: { ended: boolean; endEmitted: boolean }
+  _consuming: boolean
+}
+
+/** Nothing of it has arrived, Node's parser will bring it all by `push`, and nobody else has laid hands on that. */
+function isFedByParser(req: IncomingMessage): req is ParsedRequest {
+  const { parser } = (req as ParsedRequest).socket
+  return (
+    parser?.incoming === req &&
+    !req.complete &&
+    req.readableLength === 0 &&
+    req.readableFlowing === null &&
+    req.headers['transfer-encoding'] === undefined &&
+    !Object.hasOwn(req, 'push')
+  )
+}
+
+/**
+ * Takes the pieces from the parser's hand. The stream between would pass them on by two ticks and three events, which is a
+ * tenth of what a small request costs; it is left as one that has been read to its end.
+ */
+function takeFromParser(req: ParsedRequest, reader: TextReader): void {
+  const chunks: Buffer[] = []
+  req._consuming = true
+  req.push = (chunk: Buffer | null) => {
+    if (chunk !== null) {
+      chunks.push(chunk)
+      return true
+    }
+    req._readableState.ended = true
+    req._readableState.endEmitted = true
+    settle(chunks, reader)
+    return false
+  }
+}
+
+function takeFromStream(
   req: IncomingMessage,
   edge: Pick<HttpEdge, 'maxInputSize' | 'tooLarge'>,
   reader: TextReader,
@@ -33,14 +82,17 @@ export function readText(
   }
   req.on('data', onData)
   req.on('end', () => {
-    if (left < 0) return
-    const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
-    if (isUtf8(bytes)) reader.done(bytes.toString('utf8'))
-    else reader.failed(refusal('REQUEST_MALFORMED', 'the input is no UTF-8', 'gateway'))
+    if (left >= 0) settle(chunks, reader)
   })
   // It follows every request: an error, with its stack, is only made where there was no end.
   req.on('close', () => {
     if (left >= 0 && !req.readableEnded)
       reader.failed(refusal('CALL_ABORTED', 'the client ended before its input', 'gateway'))
   })
+}
+
+function settle(chunks: readonly Buffer[], { done, failed }: TextReader): void {
+  const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
+  if (isUtf8(bytes)) done(bytes.toString('utf8'))
+  else failed(refusal('REQUEST_MALFORMED', 'the input is no UTF-8', 'gateway'))
 }

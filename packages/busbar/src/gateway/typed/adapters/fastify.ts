@@ -7,7 +7,7 @@ interface FastifyLike {
   readonly prefix: string
   all(
     path: string,
-    options: { onRequest(request: FastifyRequest, reply: FastifyReply): Promise<void> },
+    options: { onRequest(request: FastifyRequest, reply: FastifyReply, done: () => void): void },
     handler: () => Promise<void>,
   ): unknown
   addHook(name: 'onClose', hook: () => Promise<void>): unknown
@@ -28,7 +28,8 @@ export function fastifyPlugin(
   return async (app) => {
     const listener = nodeListener(implementation, options)
     const { prefix } = app
-    const onRequest = async ({ raw }: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    // Never calls `done`, by its third parameter: with a hijacked reply there is nothing that could follow.
+    const onRequest = ({ raw }: FastifyRequest, reply: FastifyReply, _done: () => void): void => {
       reply.hijack()
       raw.url = raw.url!.slice(prefix.length)
       listener(raw, reply.raw)
