@@ -1,0 +1,183 @@
+import { app, gateway, refused, web } from '../../support/broken.ts'
+
+refused('values', [
+  // Values
+  {
+    what: 'a config that is a list',
+    files: { 'busbar.config.json': '[]' },
+    code: 'CONFIG_INVALID',
+    says: ['the config is an empty list', 'an object'],
+  },
+  {
+    what: 'text for a number',
+    config: { ...app, workers: 'many' },
+    code: 'CONFIG_INVALID',
+    says: ['workers is "many"', 'an integer from 1 to 1024, or "auto"'],
+  },
+  { what: 'no workers', config: { ...app, workers: 0 }, code: 'CONFIG_INVALID', says: ['workers is 0'] },
+  { what: 'half a worker', config: { ...app, workers: 1.5 }, code: 'CONFIG_INVALID', says: ['workers is 1.5'] },
+  {
+    what: 'a port beyond the last',
+    config: gateway({ port: 65_536 }),
+    code: 'CONFIG_INVALID',
+    says: ['gateway.port is 65536', 'from 0 to 65535'],
+  },
+  {
+    what: 'a port that is null',
+    config: gateway({ port: null }),
+    code: 'CONFIG_INVALID',
+    says: ['gateway.port is null'],
+  },
+  {
+    what: 'a duration without a known unit',
+    config: { ...app, stopTimeout: '5 parsecs' },
+    code: 'CONFIG_INVALID',
+    says: ['stopTimeout is "5 parsecs"', '"10s"'],
+  },
+  {
+    what: 'a negative duration',
+    config: { ...app, limits: { headerTimeout: '-5s' } },
+    code: 'CONFIG_INVALID',
+    says: ['limits.headerTimeout is "-5s"'],
+  },
+  {
+    what: 'a duration longer than a timer',
+    config: { ...app, limits: { requestTimeout: '1000h' } },
+    code: 'CONFIG_INVALID',
+    says: ['limits.requestTimeout is "1000h"'],
+  },
+  {
+    what: 'a size without a known unit',
+    config: { ...app, limits: { maxBodySize: '10 megs' } },
+    code: 'CONFIG_INVALID',
+    says: ['limits.maxBodySize', '"10mb"'],
+  },
+  {
+    what: 'a word for accept',
+    config: { ...app, accept: 'fair' },
+    code: 'CONFIG_INVALID',
+    says: ['accept is "fair"', '"balanced" or "reusePort"'],
+  },
+  { what: 'services as a list', config: { services: ['./web'] }, code: 'CONFIG_INVALID', says: ['services is a list'] },
+  {
+    what: 'a service that is a number',
+    config: { services: { web: 1 } },
+    code: 'CONFIG_INVALID',
+    says: ['services.web is 1', 'a folder or file, or an object'],
+  },
+  {
+    what: 'a need that is a number',
+    config: web({ needs: [1] }),
+    code: 'CONFIG_INVALID',
+    says: ['services.web.needs[0] is 1'],
+  },
+  {
+    what: 'a variable that is an object',
+    config: web({ env: { A: {} } }),
+    code: 'CONFIG_INVALID',
+    says: ['services.web.env.A is an object'],
+  },
+  {
+    what: 'a variable without a name',
+    config: web({ env: { 'A=B': 1 } }),
+    code: 'CONFIG_INVALID',
+    says: ['services.web.env["A=B"]', "variable's name"],
+  },
+  {
+    what: 'an expose that is true',
+    config: web({ expose: true }),
+    code: 'CONFIG_INVALID',
+    says: ['services.web.expose is true', 'a port, or an object'],
+  },
+  {
+    what: 'an expose without a port',
+    config: web({ expose: { host: '::1' } }),
+    code: 'CONFIG_INVALID',
+    says: ['services.web.expose.port is nothing'],
+  },
+  {
+    what: 'a key file without a certificate',
+    config: gateway({ tls: { key: 'a' } }),
+    code: 'CONFIG_INVALID',
+    says: ['gateway.tls.cert is nothing'],
+  },
+  {
+    what: 'an override out of range',
+    config: app,
+    overrides: { workers: 99_999 },
+    code: 'CONFIG_INVALID',
+    says: ['workers is 99999'],
+  },
+  {
+    what: 'a variable PORT that is none',
+    config: app,
+    env: { PORT: 'tcp://10.0.0.1:80' },
+    code: 'CONFIG_INVALID',
+    says: ['PORT', 'tcp://10.0.0.1:80'],
+  },
+  {
+    what: 'headers that may take longer than the request',
+    config: { ...app, limits: { headerTimeout: '20s', requestTimeout: '10s' } },
+    code: 'CONFIG_INVALID',
+    says: ['limits.headerTimeout (20000 ms)', 'limits.requestTimeout'],
+  },
+  {
+    what: 'a service that may stop longer than the app',
+    config: web({ stopTimeout: '9s' }),
+    code: 'CONFIG_INVALID',
+    says: ['services.web.stopTimeout (9000 ms)', "the app's stopTimeout (8000 ms)"],
+  },
+  {
+    what: 'defaults that may stop longer than the app',
+    config: { ...app, defaults: { run: 'shared', stopTimeout: 9000 } },
+    code: 'CONFIG_INVALID',
+    says: ['defaults.stopTimeout'],
+  },
+  { what: 'no service', config: { services: {} }, code: 'CONFIG_INVALID', says: ['services is empty'] },
+  { what: 'no service to be found', config: {}, code: 'CONFIG_INVALID', says: ['<root>/services has no folder'] },
+  {
+    what: 'a file with an entry',
+    config: { services: { web: { path: './web/index.js', entry: 'x.js' } } },
+    code: 'CONFIG_INVALID',
+    says: ['services.web', 'is a file already'],
+  },
+
+  // Placeholders
+  {
+    what: 'a variable that is missing',
+    config: gateway({ port: '${WEB_PORT}' }),
+    code: 'CONFIG_VARIABLE_MISSING',
+    says: ['gateway.port', 'WEB_PORT', '${WEB_PORT:-value}'],
+  },
+  {
+    what: 'a variable that is missing deep inside',
+    config: web({ needs: ['a${NEED}'] }),
+    code: 'CONFIG_VARIABLE_MISSING',
+    says: ['services.web.needs[0]', 'NEED'],
+  },
+  {
+    what: 'a variable that is missing where a path is needed',
+    config: { services: { web: '${DIR}' } },
+    code: 'CONFIG_VARIABLE_MISSING',
+    says: ['services.web', 'DIR'],
+  },
+  {
+    what: 'a variable that is no number',
+    config: gateway({ port: '${P}' }),
+    env: { P: 'http' },
+    code: 'CONFIG_INVALID',
+    says: ['gateway.port is "http"'],
+  },
+  {
+    what: 'a placeholder that is none',
+    config: web({ env: { A: '${a-b}' } }),
+    code: 'CONFIG_INVALID',
+    says: ['services.web.env.A', '${a-b}', '$${'],
+  },
+  {
+    what: 'a placeholder that does not end',
+    config: web({ env: { A: '${A' } }),
+    code: 'CONFIG_INVALID',
+    says: ['services.web.env.A'],
+  },
+])
