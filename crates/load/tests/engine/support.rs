@@ -4,7 +4,8 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::time::Instant;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
 
 /// What a server does with the n-th request (counted over all connections): it may wait, and it says which bytes to send.
 pub type Behaviour = dyn Fn(u64, Instant) -> Answer + Send + Sync;
@@ -116,4 +117,33 @@ pub fn load_target(target: &serde_json::Value, job: &str) -> serde_json::Value {
 
 pub fn sleep_until(moment: Instant) {
     std::thread::sleep(moment.saturating_duration_since(Instant::now()));
+}
+
+/// What `work` found, and by how many milliseconds threads that do nothing but sleep were woken up too late meanwhile, at
+/// the worst. Several of them: on a busy machine a single one is served before others.
+pub fn watched<T>(work: impl FnOnce() -> T) -> (T, f64) {
+    const SLEEPERS: usize = 8;
+    const NAP: Duration = Duration::from_millis(5);
+    let doze = |over: mpsc::Receiver<()>| {
+        let mut worst = 0.0_f64;
+        loop {
+            let before = Instant::now();
+            if over.recv_timeout(NAP) != Err(RecvTimeoutError::Timeout) {
+                return worst;
+            }
+            worst = worst.max((before.elapsed() - NAP).as_secs_f64() * 1000.0);
+        }
+    };
+    std::thread::scope(|scope| {
+        // Dropped when the work is over, be it by a panic.
+        let (alarms, sleepers): (Vec<_>, Vec<_>) = (0..SLEEPERS)
+            .map(|_| {
+                let (alarm, over) = mpsc::channel();
+                (alarm, scope.spawn(move || doze(over)))
+            })
+            .unzip();
+        let found = work();
+        drop(alarms);
+        (found, sleepers.into_iter().map(|sleeper| sleeper.join().unwrap()).fold(0.0, f64::max))
+    })
 }
