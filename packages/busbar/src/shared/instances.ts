@@ -85,7 +85,10 @@ export class InstanceTable {
 
   /** The worker of `row` is gone: what it held is free, and the row is ready for another. */
   clear(row: number): void {
-    for (const slots of this.#slots.values()) slots.releaseAllOf(row)
+    for (const slots of this.#slots.values()) {
+      slots.releaseAllOf(row)
+      slots.setDue(row, undefined)
+    }
     this.block(row).fill(0)
   }
 }

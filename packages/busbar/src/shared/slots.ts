@@ -2,12 +2,15 @@
  * How many calls a service's instances answer at a time, held to across threads: an instance has as many slots as its
  * `concurrency`, and whoever would call it takes one first.
  *
- *     releases │ taken 0 │ taken 1 │ … │ given up 0 │ … │ row 0: slot 0 … slot n-1 │ row 1: slot 0 … │ …
+ *     releases │ taken 0 │ taken 1 │ … │ given up 0 │ … │ due 0 │ … │ row 0: slot 0 … slot n-1 │ row 1: slot 0 … │ …
  *
  * A slot holds the row of the caller that has it + 1, or 0: so those of a worker that died can be given back, where a
  * counter could not tell which calls were whose. A caller that gives up cannot know whether the instance has stopped: it
  * writes when that was, as a negative number, and the instance frees the slot when its event loop turns. One that does
  * not is given no other call, and the supervisor sees for how long.
+ *
+ * Callers in processes see none of this. An instance writes by itself, before it begins with a call, when the first of those
+ * it is busy with is `due`: once it computes it may write nothing more.
  *
  * `taken` and `given up` spare a look at every slot. When a thread dies between two steps, the first may be too low and
  * never too high, the second too high and never too low. `releases` is what waiting callers sleep on.
@@ -19,7 +22,7 @@ export interface SlotsShape {
 }
 
 export function slotCells({ rows, concurrency }: SlotsShape): number {
-  return 1 + 2 * rows + rows * concurrency
+  return 1 + 3 * rows + rows * concurrency
 }
 
 /** Of a clock in milliseconds 31 bits are kept (24 days), so that its complement is negative; only differences mean anything. */
@@ -80,8 +83,27 @@ export class Slots {
     }
   }
 
-  /** Milliseconds since the first of the calls was given up with which the instance in `row` may be busy still; 0 without any. */
+  /** Only for the worker of `row`, and when it is gone. `at`: of `threadsNow()`; undefined where no call has a deadline. */
+  setDue(row: number, at: number | undefined): void {
+    Atomics.store(this.#cells, 1 + 2 * this.#rows + row, at === undefined ? 0 : ~(at & latest))
+  }
+
+  /**
+   * Milliseconds since the first of the calls was over with which the instance in `row` may be busy still: given up, or due. 0
+   * without any.
+   */
   overdue(row: number, now: number): number {
+    return Math.max(this.#sinceGivenUp(row, now), this.#sinceDue(row, now))
+  }
+
+  #sinceDue(row: number, now: number): number {
+    const value = Atomics.load(this.#cells, 1 + 2 * this.#rows + row)
+    const since = value < 0 ? ((now & latest) - ~value) & latest : 0
+    // What is further back than half of the clock is to come.
+    return since > latest / 2 ? 0 : since
+  }
+
+  #sinceGivenUp(row: number, now: number): number {
     if (this.#givenUp(row) === 0) return 0
     const since = this.#slotsOf(row).map((slot) => {
       const value = Atomics.load(this.#cells, slot)
@@ -127,11 +149,11 @@ export class Slots {
   }
 
   #firstOf(row: number): number {
-    return 1 + 2 * this.#rows + row * this.concurrency
+    return 1 + 3 * this.#rows + row * this.concurrency
   }
 
   #rowOf(slot: number): number {
-    return Math.floor((slot - 1 - 2 * this.#rows) / this.concurrency)
+    return Math.floor((slot - 1 - 3 * this.#rows) / this.concurrency)
   }
 
   #tellReleased(): void {

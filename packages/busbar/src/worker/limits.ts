@@ -32,7 +32,8 @@ export class ConcurrencyLimits {
     this.gates = new Map(
       hosted.filter(isLimited).map(({ name, queue, concurrency }) => {
         const freeGivenUp = (): void => table.slots(name)!.freeGivenUp(row)
-        const parts = { service: name, concurrency: concurrency!, queue, cells: metering.of(name), freeGivenUp }
+        const setDue = (at: number | undefined): void => table.slots(name)!.setDue(row, at)
+        const parts = { service: name, concurrency: concurrency!, queue, cells: metering.of(name), freeGivenUp, setDue }
         return [name, new Gate(parts)]
       }),
     )

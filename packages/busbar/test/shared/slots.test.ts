@@ -65,3 +65,22 @@ test('two threads that take and release never hold more than there are', async (
   assert.ok(Math.max(...most) <= 2, most.join())
   assert.equal(table.slots('render')!.taken(0), 0)
 })
+
+test('an instance that has a call is overdue from its deadline on, until it says otherwise or is gone', () => {
+  const table = new InstanceTable(shape)
+  const slots = table.slots('render')!
+  assert.equal(slots.overdue(1, 5000), 0)
+  for (const origin of [5000, 2 ** 31 - 50, 2 ** 32 - 50]) {
+    slots.setDue(1, origin + 100)
+    assert.deepEqual(
+      [0, 100, 101, 180].map((passed) => slots.overdue(1, origin + passed)),
+      [0, 0, 1, 80],
+    )
+    assert.equal(slots.overdue(0, origin + 180), 0)
+    slots.setDue(1, undefined)
+    assert.equal(slots.overdue(1, origin + 180), 0)
+  }
+  slots.setDue(1, 100)
+  table.clear(1)
+  assert.equal(slots.overdue(1, 200), 0)
+})

@@ -13,6 +13,8 @@ export interface GateParts {
   readonly cells: InstanceCells
   /** Frees the slots of calls that were given up, each time one has left. */
   readonly freeGivenUp?: () => void
+  /** Writes down, for whoever watches this thread while it computes, when the first of the calls inside is to be over. */
+  readonly setDue?: (at: number | undefined) => void
 }
 
 /**
@@ -23,6 +25,8 @@ export class Gate implements Admission {
   readonly #parts: GateParts
   readonly #queue: Turns
   #inside = 0
+  /** Of those of the calls inside that have one, as moments of `threadsNow()`. */
+  readonly #deadlines: number[] = []
 
   constructor(parts: GateParts) {
     this.#parts = parts
@@ -41,6 +45,24 @@ export class Gate implements Admission {
     this.#inside--
     this.#parts.freeGivenUp?.()
     this.#queue.serve()
+  }
+
+  /** Just before a call begins that is over at `deadline`, whatever becomes of it. */
+  begins(deadline: number): void {
+    this.#deadlines.push(deadline)
+    this.#tellDue()
+  }
+
+  /** It has left, or never began. */
+  ends(deadline: number): void {
+    const at = this.#deadlines.indexOf(deadline)
+    if (at < 0) return
+    this.#deadlines.splice(at, 1)
+    this.#tellDue()
+  }
+
+  #tellDue(): void {
+    this.#parts.setDue?.(this.#deadlines.length === 0 ? undefined : Math.min(...this.#deadlines))
   }
 
   #admit(): boolean {

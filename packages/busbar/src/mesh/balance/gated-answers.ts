@@ -1,4 +1,5 @@
 import { BusbarError, type ErrorRecord } from '../../contract/errors.ts'
+import { threadsNow } from '../../shared/cells.ts'
 import type { Answerer, CallHead, Channel, ChannelHandler } from '../links/link.ts'
 import type { Gate } from './gate.ts'
 
@@ -28,6 +29,8 @@ interface Parts {
 /** One call, from when it comes to when its service has said the last word, or its caller has given up. */
 class GatedCall implements ChannelHandler, Channel {
   readonly #parts: Parts
+  /** When its caller gives it up, wherever that is: of a process's calls nothing else tells while this thread computes. */
+  readonly #deadline: number | undefined
   readonly #waiting = new AbortController()
   #state: 'waiting' | 'inside' | 'over' = 'waiting'
   #handler: ChannelHandler | undefined
@@ -36,6 +39,8 @@ class GatedCall implements ChannelHandler, Channel {
 
   constructor(parts: Parts) {
     this.#parts = parts
+    const { timeLeft } = parts.head
+    this.#deadline = timeLeft === undefined ? undefined : threadsNow() + timeLeft
     try {
       const entering = parts.gate.enter(parts.head.timeLeft, this.#waiting.signal)
       if (entering === undefined) this.#admitted()
@@ -97,10 +102,11 @@ class GatedCall implements ChannelHandler, Channel {
   }
 
   #admitted(): void {
-    const { answer, head, payload, ended } = this.#parts
+    const { gate, answer, head, payload, ended } = this.#parts
     this.#state = 'inside'
     // It may have been given up just when it was let in.
     if (this.#waiting.signal.aborted) return this.#leave()
+    if (this.#deadline !== undefined) gate.begins(this.#deadline)
     this.#handler = answer(head, payload, ended, this)
     for (const tell of this.#early.splice(0)) tell(this.#handler)
   }
@@ -113,6 +119,7 @@ class GatedCall implements ChannelHandler, Channel {
   #leave(): void {
     if (this.#state !== 'inside') return
     this.#state = 'over'
+    if (this.#deadline !== undefined) this.#parts.gate.ends(this.#deadline)
     this.#parts.gate.leave()
   }
 }

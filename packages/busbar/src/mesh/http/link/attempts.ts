@@ -61,8 +61,10 @@ export class Attempts implements Exchange, ExchangeHandler {
 
   abort(error: Error = callAborted(this.#parts.endpoint.service)): void {
     this.#state = 'answered'
-    if (this.#exchange !== undefined) return this.#exchange.abort(error)
-    this.#waiting?.abort(error)
+    if (this.#exchange === undefined) return this.#waiting?.abort(error)
+    // The instance may be busy with it still.
+    this.#leave(true)
+    this.#exchange.abort(error)
   }
 
   // What becomes of the exchange
@@ -147,8 +149,8 @@ export class Attempts implements Exchange, ExchangeHandler {
     return idempotent.has(this.#parts.request.method) ? 'nowhere' : 'unsafe'
   }
 
-  #leave(): void {
-    this.#admitted?.leave()
+  #leave(givenUp = false): void {
+    this.#admitted?.leave(givenUp)
     this.#admitted = undefined
   }
 }

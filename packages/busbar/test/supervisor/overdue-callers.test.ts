@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { loadApp } from '../../src/config/load.ts'
+import { TestApp } from '../support/app.ts'
+
+const folder = `${import.meta.dirname}/programs/overdue`
+const forever = 1e9
+
+/** Who calls, what, and how it learns that its time is up. */
+const callers = [
+  ['process', 'compute', 'DEADLINE_EXCEEDED'],
+  ['shared', 'compute', 'DEADLINE_EXCEEDED'],
+  ['shared', 'pages', 'TimeoutError'],
+] as const
+
+for (const [run, way, code] of callers)
+  test(`a thread of ${way} that computes on when the time of a ${run} caller is up is replaced`, async () => {
+    await using app = await start(run)
+    const ask = async (ms: number, timeout: number): Promise<string> =>
+      await (await fetch(`${app.url}/${way}/${ms}?${timeout}`, { headers: { connection: 'close' } })).text()
+    const place = () => app.running.workers.find(({ name }) => name === way)!
+    while ((await ask(1, 60_000)) !== 'done');
+    for (let time = 1; time <= 2; time++) {
+      assert.equal(await ask(forever, 300), code)
+      // A thread waits in its own memory for one that can answer. A process cannot know that this one does not.
+      if (run === 'shared') assert.equal(await ask(1, 60_000), 'done')
+      await app.until(() => place().deaths === time && place().state === 'serving')
+      assert.equal(place().lastExit?.text, `a call to ${way} did not stop within 100 ms of being told to`)
+      while ((await ask(1, 60_000)) !== 'done');
+    }
+  })
+
+test('a thread goes on that answers a process late, but within the grace', async () => {
+  await using app = await start('process', 60_000)
+  const ask = async (ms: number, timeout: number): Promise<string> =>
+    await (await fetch(`${app.url}/compute/${ms}?${timeout}`, { headers: { connection: 'close' } })).text()
+  while ((await ask(1, 60_000)) !== 'done');
+  assert.equal(await ask(800, 200), 'DEADLINE_EXCEEDED')
+  assert.equal(await ask(1, 60_000), 'done')
+  assert.deepEqual(new Set(app.running.workers.map(({ deaths }) => deaths)), new Set([0]))
+})
+
+async function start(run: 'process' | 'shared', grace = 100): Promise<TestApp> {
+  const app = await loadApp(folder, { env: {} })
+  const services = app.services.map((one) => (one.name === 'web' ? { ...one, run } : { ...one, grace }))
+  return await TestApp.startLoaded({ ...app, services })
+}

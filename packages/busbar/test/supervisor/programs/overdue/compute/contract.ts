@@ -1,0 +1,3 @@
+import { fn, service, type } from 'busbar/contract'
+
+export const compute = service('compute', { spin: fn({ input: type<number>(), output: type<string>() }) })
