@@ -1,8 +1,8 @@
 //! Percentiles are held to 2 % of what theory says of servers whose delays are known.
 //!
 //! 2 % is far beyond what else moves them. The histogram keeps three digits: 0.1 %. No delays are drawn, they are dealt
-//! from a deck that holds each quantile once, so there is no sampling error; 5,000 that were drawn would have a standard
-//! error of 0.3 % at p50, 0.2 % at p99 and 0.4 % at p99.9 (`sqrt(q (1 - q) / n)` over the density there).
+//! from a deck that holds each quantile once, so there is no sampling error; 2,000 that were drawn would have a standard
+//! error of 0.4 % at p50, 0.3 % at p99 and 0.7 % at p99.9 (`sqrt(q (1 - q) / n)` over the density there).
 //!
 //! A machine with more to do than it has cores wakes threads up late, which is no fault of the engine's and is in each
 //! latency three times: when the server reads, when its delay is over, and when the engine reads. So threads that do
@@ -46,7 +46,7 @@ fn a_stall_of_a_second_shows_in_an_open_loop_as_theory_says() {
     let job = r#"{"requests":[{"path":"/"}],"load":{"loop":"open","durationMs":10000,"rate":500,"arrivals":"constant"},
         "connections":40}"#;
     let (result, late) = watched(|| load(&address, job));
-    assert_eq!(result["done"], 5000, "{result}");
+    assert_eq!(result["latency"]["count"], 5000, "{result}");
     assert_eq!(result["failed"], 0);
     assert_percentiles(&result, late, &[("p99", 900.0), ("p999", 990.0), ("max", 1000.0)]);
     // What is added to each latency alike would be within the bound of the longest ones.
@@ -54,19 +54,19 @@ fn a_stall_of_a_second_shows_in_an_open_loop_as_theory_says() {
     assert!(latency(&result, "p75") < 100.0 + WAKE_UPS * late, "{result}");
 }
 
-/// Requests never wait for a connection or for each other, so that their latencies are the server's delays, in whatever
-/// way they arrive.
+/// Some 83 requests are on their way at a time, with a deviation of 9: they wait neither for a connection nor for each
+/// other, so that their latencies are the server's delays, in whatever way they arrive.
 #[test]
 fn known_delays_show_in_an_open_loop_of_random_arrivals_as_they_are() {
     load_deck(
-        r#""load":{"loop":"open","durationMs":10000,"rate":500,"arrivals":"poisson"},
-        "connections":500,"seed":3,"graceMs":3000"#,
+        r#""load":{"loop":"open","durationMs":10000,"rate":250,"arrivals":"poisson"},
+        "connections":120,"seed":3,"graceMs":3000"#,
     );
 }
 
 #[test]
 fn known_delays_show_in_a_closed_loop_as_they_are() {
-    load_deck(r#""load":{"loop":"closed","requests":5000},"connections":500"#);
+    load_deck(r#""load":{"loop":"closed","requests":2000},"connections":120"#);
 }
 
 fn load_deck(how: &str) {
