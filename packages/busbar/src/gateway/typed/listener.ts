@@ -15,7 +15,7 @@ import { answerProblem } from '../answer.ts'
 import type { RoutedRequest } from '../director.ts'
 import { selfDescriber, type SelfDescription } from './describe.ts'
 import { allowOrigin, answerPreflight, isPreflight } from './cors.ts'
-import { hasBody, readText } from './read-text.ts'
+import { hasBody, leaveBody, readText } from './request-body.ts'
 import { serialiserOf } from './serialiser.ts'
 import { writeStream } from './write-stream.ts'
 
@@ -54,7 +54,10 @@ function serve(parts: Parts, req: IncomingMessage, res: ServerResponse): void {
   try {
     const directed = edge.direct({ verb: req.method!, url: req.url!, headers })
     const begun: Begun = { edge, directed, req, res }
-    if (!hasBody(req)) return begin(begun, undefined)
+    if (!hasBody(req)) {
+      leaveBody(req)
+      return begin(begun, undefined)
+    }
     readText(req, edge, {
       // The client may have gone away while it was sending.
       done: (text) => res.destroyed || begin(begun, text),

@@ -27,6 +27,11 @@ export function readText(
   else takeFromStream(req, edge, reader)
 }
 
+/** Of a request that has none: Node would let a stream flow to its end for it, once it is answered. */
+export function leaveBody(req: IncomingMessage): void {
+  if (isFedByParser(req)) endOf(req)
+}
+
 /** Of Node's HTTP server (24.21), as its own fast way for requests without a body relies on it (`_dumpAndCloseReadable`). */
 interface ParsedRequest extends IncomingMessage {
   readonly socket: Socket & { readonly parser?: { readonly incoming: IncomingMessage | null } | null }
@@ -59,11 +64,17 @@ function takeFromParser(req: ParsedRequest, reader: TextReader): void {
       chunks.push(chunk)
       return true
     }
-    req._readableState.ended = true
-    req._readableState.endEmitted = true
+    endOf(req)
     settle(chunks, reader)
     return false
   }
+}
+
+/** As if it had been read: then the parser lets go of it, and nothing is left to do when its answer is out. */
+function endOf(req: ParsedRequest): void {
+  req._consuming = true
+  req._readableState.ended = true
+  req._readableState.endEmitted = true
 }
 
 function takeFromStream(
