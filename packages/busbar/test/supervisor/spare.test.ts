@@ -46,9 +46,10 @@ test('a call that never stops costs itself alone, and its place is filled by a t
 
 test('where the thread is the only one, calls that wait behind one that never stops go to the spare', async () => {
   await using app = await start({ instances: 1 })
+  const known = await threadsThatAnswer(app)
   for (let time = 1; time <= 5; time++) {
     await untilSpares(app, 1)
-    const spare = spareThread(app)
+    const spare = await newThread(app, known)
     const [first, ...others] = await ask(app, [runaway, ...named(`time ${time}`, 5)])
     assert.equal(first!.code, 'DEADLINE_EXCEEDED')
     assert.deepEqual(failed(others), [])
@@ -84,11 +85,12 @@ test('a thread that crashes again and again is given up as without a spare, and 
 
 test('a spare that dies while it waits is told of and replaced, and the place counts no death', async () => {
   await using app = await start({ instances: 1 })
-  const first = spareThread(app)
+  const known = await threadsThatAnswer(app)
+  const first = await newThread(app, known)
   order(first, -1)
   await app.untilLogged('the spare of worker 1 (compute) died: ')
   await untilSpares(app, 1)
-  const second = spareThread(app)
+  const second = await newThread(app, known)
   assert.notEqual(second, first)
   assert.equal(deathsOf(app), 0)
   const [, next] = await ask(app, [runaway, { name: 'next', ms: 1 }])
@@ -97,14 +99,15 @@ test('a spare that dies while it waits is told of and replaced, and the place co
 
 test('spares that die one after the other come no more, until the thread itself has to be replaced', async () => {
   await using app = await start({ instances: 1 }, { timing: { backoff: 10 } })
-  const [serves] = await threadsThatAnswer(app)
+  const answering = await threadsThatAnswer(app)
+  const known = new Set(answering)
   for (let time = 1; time <= 6; time++) {
     await untilSpares(app, 1)
-    order(spareThread(app), -1)
+    order(await newThread(app, known), -1)
     await app.until(() => app.log.filter(({ line }) => line.includes('the spare of worker')).length === time)
   }
   await app.untilLogged('there is none until the worker itself starts anew')
-  assert.deepEqual(await threadsThatAnswer(app), new Set([serves]))
+  assert.deepEqual(await threadsThatAnswer(app), answering)
   assert.deepEqual([deathsOf(app), sparesOf(app)], [0, []])
   assert.deepEqual(failed(await ask(app, [crash])).length, 1)
   await app.until(() => deathsOf(app) === 1 && serving(app) === 1)
@@ -113,11 +116,11 @@ test('spares that die one after the other come no more, until the thread itself 
 
 test('a spare that hangs is ended and replaced', async () => {
   await using app = await start({ instances: 1 }, { timing: { stuck: 3000 } })
-  const [serves] = await threadsThatAnswer(app)
-  order(spareThread(app), forever)
+  const answering = await threadsThatAnswer(app)
+  order(await newThread(app, new Set(answering)), forever)
   await app.untilLogged('the spare of worker 1 (compute) died: its event loop had not turned')
   await untilSpares(app, 1)
-  assert.deepEqual(await threadsThatAnswer(app), new Set([serves]))
+  assert.deepEqual(await threadsThatAnswer(app), answering)
   assert.equal(deathsOf(app), 0)
 })
 
@@ -135,6 +138,7 @@ test('a spare gets no connections of a port before its thread has died, and then
   using victim = await Connection.open(app.port)
   victim.send('/exit')
   assert.equal(await victim.answer(), undefined)
+  await app.untilLogged('serves again')
   using next = await Connection.open(app.port)
   assert.ok(!before.has(await next.thread()))
   assert.equal(app.running.workers[0]!.row, ready)
@@ -146,8 +150,8 @@ test('a restart makes the spare anew too', async () => {
   await app.running.restart()
   await app.until(() => without(before, ended(app)).length === 0)
   await untilSpares(app, 1)
-  assert.equal(without(loaded(app), before).length, 2)
-  const spare = spareThread(app)
+  await app.until(() => without(loaded(app), before).length === 2)
+  const spare = await newThread(app, before)
   const [, next] = await ask(app, [runaway, { name: 'next', ms: 1 }])
   assert.equal(next!.thread, spare)
   await app.until(() => deathsOf(app) === 1)
@@ -212,9 +216,12 @@ function sparesOf(app: TestApp): string[] {
   return app.running.workers.flatMap(({ spare }) => spare?.state ?? [])
 }
 
-/** Of the only instance. It was the last to load. */
-function spareThread(app: TestApp): number {
-  return [...loaded(app)].at(-1)!
+/** The last to load beside those that are known, and known from now on. A line of the log may come late. */
+async function newThread(app: TestApp, known: Set<number>): Promise<number> {
+  await app.until(() => without(loaded(app), known).length > 0)
+  const thread = without(loaded(app), known).at(-1)!
+  known.add(thread)
+  return thread
 }
 
 /** The threads that `compute` was ever loaded in. */
