@@ -37,6 +37,15 @@ interface ParsedRequest extends IncomingMessage {
   readonly socket: Socket & { readonly parser?: { readonly incoming: IncomingMessage | null } | null }
   readonly _readableState: { ended: boolean; endEmitted: boolean }
   _consuming: boolean
+  [taken]?: Taken
+}
+
+/** On a request whose body is taken from the parser: what has come of it, and for whom. */
+const taken = Symbol('taken')
+
+interface Taken {
+  readonly chunks: Buffer[]
+  readonly reader: TextReader
 }
 
 /** Nothing of it has arrived, Node's parser will bring it all by `push`, and nobody else has laid hands on that. */
@@ -57,17 +66,24 @@ function isFedByParser(req: IncomingMessage): req is ParsedRequest {
  * tenth of what a small request costs; it is left as one that has been read to its end.
  */
 function takeFromParser(req: ParsedRequest, reader: TextReader): void {
-  const chunks: Buffer[] = []
   req._consuming = true
-  req.push = (chunk: Buffer | null) => {
-    if (chunk !== null) {
-      chunks.push(chunk)
-      return true
-    }
-    endOf(req)
-    settle(chunks, reader)
-    return false
+  req[taken] = { chunks: [], reader }
+  req.push = take
+}
+
+/**
+ * One function for all requests. With a closure for each as its `push`, V8 kept every request until a full collection (Node
+ * 24.21; 90 MB in two seconds instead of 3).
+ */
+function take(this: ParsedRequest, chunk: Buffer | null): boolean {
+  const { chunks, reader } = this[taken]!
+  if (chunk !== null) {
+    chunks.push(chunk)
+    return true
   }
+  endOf(this)
+  settle(chunks, reader)
+  return false
 }
 
 /** As if it had been read: then the parser lets go of it, and nothing is left to do when its answer is out. */
