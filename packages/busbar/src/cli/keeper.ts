@@ -9,7 +9,6 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RestartPolicy } from '../supervisor/restarts.ts'
 import { defaultTiming, restartLimit } from '../supervisor/timing.ts'
-import { createCompileCache, removeCompileCache, writeCompileCache } from './compile-cache.ts'
 import type { Command, Flags } from './commands.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -28,17 +27,13 @@ export function wantsKeeper({ command, flags }: { command: Command | undefined; 
 /** In the inner process: the app serves, so that an end from now on is worth a new start. Without an outer one, nothing. */
 export function tellKeeper(): void {
   process.send?.(serving)
-  writeCompileCache()
 }
 
 /** True in the inner process, which from then on stops when it loses the outer one. To be asked once. */
 function isKept(): boolean {
   if (process.env[variable] === undefined) return false
   delete process.env[variable]
-  process.once('disconnect', () => {
-    process.once('exit', () => removeCompileCache(process.env))
-    process.kill(process.pid, 'SIGTERM')
-  })
+  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
   return true
 }
 
@@ -47,12 +42,8 @@ export async function keep(terminal: Terminal): Promise<number> {
   const life = new Life()
   // For good: one that comes while this process ends must not change how.
   for (const signal of signals) process.on(signal, () => life.stop(signal))
-  try {
-    const { code, signal } = await liveOn(life, terminal)
-    return signal === null ? (code ?? 1) : await endLike(signal)
-  } finally {
-    life.close()
-  }
+  const { code, signal } = await liveOn(life, terminal)
+  return signal === null ? (code ?? 1) : await endLike(signal)
 }
 
 /** Resolves to the end after which there is no other life. */
@@ -81,13 +72,12 @@ class Life {
   stopping = false
   served = false
   #child: ChildProcess | undefined
-  readonly #cache = createCompileCache(process.env)
 
   async begin(): Promise<End> {
     this.served = false
     // A group of its own: a terminal's Ctrl-C reaches this process, and through it the other one, once.
     const child = (this.#child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
-      env: { ...process.env, ...this.#cache, [variable]: '1' },
+      env: { ...process.env, [variable]: '1' },
       stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
       detached: true,
     }))
@@ -99,10 +89,6 @@ class Life {
   stop(signal: NodeJS.Signals): void {
     this.stopping = true
     this.#child?.kill(signal)
-  }
-
-  close(): void {
-    removeCompileCache(this.#cache)
   }
 }
 

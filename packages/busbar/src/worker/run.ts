@@ -1,4 +1,3 @@
-import { flushCompileCache } from 'node:module'
 import { BusbarError } from '../contract/errors.ts'
 import { type WorkerCells, threadsNow } from '../shared/cells.ts'
 import type { FromWorker, Order, WorkerInit } from '../shared/control.ts'
@@ -32,8 +31,6 @@ export async function runWorker({ init, cells, metering, send, hear }: RunParts)
     const worker = await prepareWorker(init, { cells, metering, outbox })
     hear((order) => obey(worker, order, outbox))
     outbox.post({ type: 'ready', services: await worker.start() })
-    // Node itself writes it when it ends, which a crash leaves no time for. Without a cache, nothing.
-    flushCompileCache()
   } catch (error) {
     outbox.post({ type: 'failed', error: BusbarError.from(error).toRecord() })
   }

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, statSync } from 'node:fs'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BusbarProcess } from '../support/busbar-process.ts'
@@ -29,26 +28,6 @@ test(
     assert.notEqual(Number(await textAt((event['addresses'] as { url: string }[])[0]!.url)), inner)
     busbar.child.kill('SIGTERM')
     assert.deepEqual(await busbar.ended.then(({ code }) => code), 0)
-  },
-)
-
-test(
-  'what was compiled is there for the next one, in a folder that goes with the outer process',
-  { skip },
-  async () => {
-    using folder = new TestFolder({
-      ...files,
-      'index.js': `require('node:http').createServer((_, response) => response.end(process.env.NODE_COMPILE_CACHE)).listen(3000)`,
-    })
-    for (const end of ['SIGTERM', 'SIGKILL'] as const) {
-      await using busbar = new BusbarProcess(['start', folder.path, '--port', '0'])
-      const cache = await textAt(await busbar.url())
-      assert.equal(statSync(cache).mode & 0o777, 0o700)
-      while (readdirSync(cache, { recursive: true }).length < 10) await sleep(20)
-      busbar.child.kill(end)
-      await busbar.ended
-      while (existsSync(cache)) await sleep(20)
-    }
   },
 )
 
