@@ -1,42 +1,22 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Service } from '../../src/config/app.ts'
-import { loadApp } from '../../src/config/load.ts'
-import { TestApp } from '../support/app.ts'
-
-const folder = `${import.meta.dirname}/programs/pool`
-
-interface Call {
-  readonly name: string
-  /** For how long it computes. */
-  readonly ms: number
-  readonly options?: { readonly timeout?: number; readonly priority?: number }
-}
-
-interface Outcome {
-  readonly name: string
-  readonly code?: string
-  readonly thread?: number
-}
-
-const forever = 1e9
+import type { TestApp } from '../support/app.ts'
+import { ask, deathsOf, failed, forever, named, serving, startPool, type Outcome } from '../support/pool.ts'
 
 test('a call that never stops fails at its deadline and costs nobody else anything; its thread is replaced', async () => {
   await using app = await start({ instances: 2 })
   const runaway = { name: 'runaway', ms: forever, options: { timeout: 100 } }
-  const others = named('other', 60, { ms: 10 })
+  const others = named('other', 60)
   const outcomes = await ask(app, [runaway, ...others])
   assert.equal(outcomes[0]!.code, 'DEADLINE_EXCEEDED')
-  assert.deepEqual(
-    outcomes.slice(1).filter(({ code }) => code !== undefined),
-    [],
-  )
+  assert.deepEqual(failed(outcomes.slice(1)), [])
   await app.until(() => deathsOf(app) === 1)
   const replaced = app.running.workers.find(({ deaths }) => deaths === 1)!
   assert.equal(replaced.lastExit?.why, 'overdue')
   assert.equal(replaced.lastExit?.text, 'a call to compute did not stop within 100 ms of being told to')
   await app.until(() => serving(app) === 2)
-  const after = await ask(app, named('after', 20, { ms: 20 }))
+  const after = await ask(app, named('after', 20, 20))
   assert.equal(new Set(after.map(({ thread }) => thread)).size, 2)
 })
 
@@ -62,10 +42,7 @@ test('a call whose time is up while it waits never begins; those that wait come 
     { name: 'high', ms: 1, options: { priority: 5 } },
     { name: 'second', ms: 1 },
   ])
-  assert.deepEqual(
-    outcomes.filter(({ code }) => code !== undefined),
-    [{ name: 'too late', code: 'DEADLINE_EXCEEDED' }],
-  )
+  assert.deepEqual(failed(outcomes), [{ name: 'too late', code: 'DEADLINE_EXCEEDED' }])
   await app.untilLogged('begins low')
   const begun = app.log.flatMap(({ line }) => (line.startsWith('begins ') ? [line.slice('begins '.length)] : []))
   assert.deepEqual(begun.slice(begun.indexOf('inside')), ['inside', 'high', 'first', 'second', 'low'])
@@ -88,32 +65,9 @@ test('a thread whose call stops within the grace goes on, and what was to take i
   assert.equal(deathsOf(app), 0)
 })
 
-function named(name: string, count: number, call: Omit<Call, 'name'>): Call[] {
-  return Array.from({ length: count }, (_, at) => ({ name: `${name} ${at}`, ...call }))
-}
-
-async function start(placement: Partial<Service>): Promise<TestApp> {
-  const app = await loadApp(folder, { env: {} })
-  const services = app.services.map((one) => (one.name === 'compute' ? { ...one, ...placement } : one))
-  const started = await TestApp.startLoaded({ ...app, services })
+async function start(placement: Partial<Service> & Pick<Service, 'instances'>): Promise<TestApp> {
+  const app = await startPool(placement)
   // A worker hears of the others a moment after the app has started.
-  while ((await ask(started, named('first', 2 * services[0]!.instances, { ms: 1 }))).some(({ code }) => code));
-  return started
-}
-
-async function ask(app: TestApp, calls: readonly Call[]): Promise<Outcome[]> {
-  const answer = await fetch(app.url, {
-    method: 'POST',
-    headers: { connection: 'close' },
-    body: JSON.stringify(calls),
-  })
-  return (await answer.json()) as Outcome[]
-}
-
-function deathsOf(app: TestApp): number {
-  return app.running.workers.reduce((sum, { deaths }) => sum + deaths, 0)
-}
-
-function serving(app: TestApp): number {
-  return app.running.workers.filter(({ name, state }) => name.startsWith('compute') && state === 'serving').length
+  while (failed(await ask(app, named('first', 2 * placement.instances, 1))).length > 0);
+  return app
 }

@@ -2,27 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BroadcastChannel } from 'node:worker_threads'
 import type { Service } from '../../src/config/app.ts'
-import { loadApp } from '../../src/config/load.ts'
 import type { StartOptions } from '../../src/supervisor/running.ts'
 import { TestApp } from '../support/app.ts'
 import { Connection } from '../support/connection.ts'
+import { ask, deathsOf, failed, forever, named, serving, startPool, type Call } from '../support/pool.ts'
 
-const folder = `${import.meta.dirname}/programs/pool`
-
-interface Call {
-  readonly name: string
-  /** For how long it computes; fewer than none end its thread. */
-  readonly ms: number
-  readonly options?: { readonly timeout?: number; readonly priority?: number }
-}
-
-interface Outcome {
-  readonly name: string
-  readonly code?: string
-  readonly thread?: number
-}
-
-const forever = 1e9
 const runaway: Call = { name: 'runaway', ms: forever, options: { timeout: 100, priority: 1 } }
 /** The end of its link is heard of before or after that of the thread. */
 const died = new Set<string | undefined>(['WORKER_DIED', 'LINK_LOST'])
@@ -166,9 +150,7 @@ test('a stop ends the spare as it ends the thread: what they do at their exit is
 })
 
 test('a stop while the spare starts waits for nothing but its end', async () => {
-  const loaded = await loadApp(folder, { env: {} })
-  const services = loaded.services.map((one) => (one.name === 'compute' ? { ...one, spare: true } : one))
-  const app = await TestApp.startLoaded({ ...loaded, services })
+  const app = await startPool({ spare: true })
   assert.ok(sparesOf(app).includes('starting'))
   await app.running.stop()
   assert.deepEqual(sparesOf(app), [])
@@ -192,13 +174,14 @@ test('the status shows the spare beside its worker, and no call of anybody', asy
   )
 })
 
-async function start(placement: Partial<Service>, options: Partial<StartOptions> = {}): Promise<TestApp> {
-  const app = await loadApp(folder, { env: {} })
-  const services = app.services.map((one) => (one.name === 'compute' ? { ...one, spare: true, ...placement } : one))
-  const started = await TestApp.startLoaded({ ...app, services }, options)
-  await untilAnswers(started)
-  await untilSpares(started, services.find(({ name }) => name === 'compute')!.instances)
-  return started
+async function start(
+  placement: Partial<Service> & Pick<Service, 'instances'>,
+  options: Partial<StartOptions> = {},
+): Promise<TestApp> {
+  const app = await startPool({ spare: true, ...placement }, options)
+  await untilAnswers(app)
+  await untilSpares(app, placement.instances)
+  return app
 }
 
 /** A worker hears of the others a moment after they serve, or never will. */
@@ -254,31 +237,6 @@ function order(thread: number, ms: number): void {
   const orders = new BroadcastChannel('pool')
   orders.postMessage({ thread, ms })
   orders.close()
-}
-
-function named(name: string, count: number): Call[] {
-  return Array.from({ length: count }, (_, at) => ({ name: `${name} ${at}`, ms: 10 }))
-}
-
-async function ask(app: TestApp, calls: readonly Call[]): Promise<Outcome[]> {
-  const answer = await fetch(app.url, {
-    method: 'POST',
-    headers: { connection: 'close' },
-    body: JSON.stringify(calls),
-  })
-  return (await answer.json()) as Outcome[]
-}
-
-function failed(outcomes: readonly Outcome[]): Outcome[] {
-  return outcomes.filter(({ code }) => code !== undefined)
-}
-
-function deathsOf(app: TestApp): number {
-  return app.running.workers.reduce((sum, { deaths }) => sum + deaths, 0)
-}
-
-function serving(app: TestApp): number {
-  return app.running.workers.filter(({ name, state }) => name.startsWith('compute') && state === 'serving').length
 }
 
 /** Of the only instance. */
