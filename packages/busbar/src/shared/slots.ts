@@ -28,6 +28,16 @@ export function slotCells({ rows, concurrency }: SlotsShape): number {
 /** Of a clock in milliseconds 31 bits are kept (24 days), so that its complement is negative; only differences mean anything. */
 const latest = 0x7fff_ffff
 
+/** As a negative number, which no owner is. */
+function written(moment: number): number {
+  return ~(moment & latest)
+}
+
+/** Milliseconds from the moment that was written to `now`; 0 where none was. What is to come seems nearly a turn of the clock ago. */
+function since(value: number, now: number): number {
+  return value < 0 ? (now - ~value) & latest : 0
+}
+
 export class Slots {
   readonly concurrency: number
   readonly #cells: Int32Array
@@ -51,7 +61,7 @@ export class Slots {
     for (let step = 0; step < concurrency; step++) {
       const at = first + ((hint + step) % concurrency)
       if (Atomics.compareExchange(this.#cells, at, 0, owner + 1) !== 0) continue
-      Atomics.add(this.#cells, 1 + row, 1)
+      Atomics.add(this.#cells, this.#takenAt(row), 1)
       this.#hints[row] = at - first + 1
       return at
     }
@@ -61,7 +71,7 @@ export class Slots {
   /** Wakes one of those who wait. */
   release(slot: number): void {
     const row = this.#rowOf(slot)
-    Atomics.sub(this.#cells, 1 + row, 1)
+    Atomics.sub(this.#cells, this.#takenAt(row), 1)
     Atomics.store(this.#cells, slot, 0)
     this.#hints[row] = slot - this.#firstOf(row)
     this.#tellReleased()
@@ -69,8 +79,8 @@ export class Slots {
 
   /** Its call has ended for the caller, and maybe not for the instance. `now` is `threadsNow()`. */
   giveUp(slot: number, now: number): void {
-    Atomics.add(this.#cells, 1 + this.#rows + this.#rowOf(slot), 1)
-    Atomics.store(this.#cells, slot, ~(now & latest))
+    Atomics.add(this.#cells, this.#givenUpAt(this.#rowOf(slot)), 1)
+    Atomics.store(this.#cells, slot, written(now))
   }
 
   /** Only for the worker of `row`, which has heard of it, or before there is another. */
@@ -79,13 +89,13 @@ export class Slots {
     for (const slot of this.#slotsOf(row)) {
       if (Atomics.load(this.#cells, slot) >= 0) continue
       this.release(slot)
-      Atomics.sub(this.#cells, 1 + this.#rows + row, 1)
+      Atomics.sub(this.#cells, this.#givenUpAt(row), 1)
     }
   }
 
   /** Only for the worker of `row`, and when it is gone. `at`: of `threadsNow()`; undefined where no call has a deadline. */
   setDue(row: number, at: number | undefined): void {
-    Atomics.store(this.#cells, 1 + 2 * this.#rows + row, at === undefined ? 0 : ~(at & latest))
+    Atomics.store(this.#cells, this.#dueAt(row), at === undefined ? 0 : written(at))
   }
 
   /**
@@ -96,25 +106,9 @@ export class Slots {
     return Math.max(this.#sinceGivenUp(row, now), this.#sinceDue(row, now))
   }
 
-  #sinceDue(row: number, now: number): number {
-    const value = Atomics.load(this.#cells, 1 + 2 * this.#rows + row)
-    const since = value < 0 ? ((now & latest) - ~value) & latest : 0
-    // What is further back than half of the clock is to come.
-    return since > latest / 2 ? 0 : since
-  }
-
-  #sinceGivenUp(row: number, now: number): number {
-    if (this.#givenUp(row) === 0) return 0
-    const since = this.#slotsOf(row).map((slot) => {
-      const value = Atomics.load(this.#cells, slot)
-      return value < 0 ? ((now & latest) - ~value) & latest : 0
-    })
-    return Math.max(...since)
-  }
-
   /** Calls that the instance in `row` has been promised. */
   taken(row: number): number {
-    return Atomics.load(this.#cells, 1 + row)
+    return Atomics.load(this.#cells, this.#takenAt(row))
   }
 
   /** The worker of `owner` is gone: what it had taken is free. */
@@ -139,8 +133,30 @@ export class Slots {
     if (waits) await value
   }
 
+  #sinceGivenUp(row: number, now: number): number {
+    if (this.#givenUp(row) === 0) return 0
+    return Math.max(...this.#slotsOf(row).map((slot) => since(Atomics.load(this.#cells, slot), now)))
+  }
+
+  #sinceDue(row: number, now: number): number {
+    const due = since(Atomics.load(this.#cells, this.#dueAt(row)), now)
+    return due > latest / 2 ? 0 : due
+  }
+
   #givenUp(row: number): number {
-    return Atomics.load(this.#cells, 1 + this.#rows + row)
+    return Atomics.load(this.#cells, this.#givenUpAt(row))
+  }
+
+  #takenAt(row: number): number {
+    return 1 + row
+  }
+
+  #givenUpAt(row: number): number {
+    return 1 + this.#rows + row
+  }
+
+  #dueAt(row: number): number {
+    return 1 + 2 * this.#rows + row
   }
 
   #slotsOf(row: number): number[] {
@@ -153,7 +169,7 @@ export class Slots {
   }
 
   #rowOf(slot: number): number {
-    return Math.floor((slot - 1 - 3 * this.#rows) / this.concurrency)
+    return Math.floor((slot - this.#firstOf(0)) / this.concurrency)
   }
 
   #tellReleased(): void {
