@@ -1,3 +1,4 @@
+import { checkHeader } from './answer-header.ts'
 import type { Context, Fail, Log, Metadata, Trace } from './context.ts'
 import { deadlines, type Expiring } from './deadlines.ts'
 import { BusbarError } from './errors.ts'
@@ -128,7 +129,7 @@ export class LiveCall implements Context, Expiring {
   /** Read off the context by destructuring, so it has no `this`. */
   get setHeader(): (name: string, value: string) => void {
     return (name, value) => {
-      ;(this.headers ??= {})[name.toLowerCase()] = value
+      ;(this.headers ??= {})[checkHeader(name, value)] = value
     }
   }
 

@@ -1,8 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Flight } from './flights.ts'
 import { problemText, type Problem } from './problem.ts'
 import type { RoutedRequest } from './director.ts'
+import type { HttpSocket, Reply } from './reply.ts'
 
 /** How long, and for how many bytes, a client that is being refused may go on sending before the line is cut. */
 export const lingerTime = 1000
@@ -26,7 +27,7 @@ export class Connection {
   /** How much had been read when the connection last fell idle; undefined before its first request. */
   #readWhenIdle: number | undefined
 
-  constructor(socket: Socket, onHangUp: (res: ServerResponse) => Problem | undefined) {
+  constructor(socket: Socket, onHangUp: (res: Reply) => Problem | undefined) {
     this.socket = socket
     this.#answerHangUps(onHangUp)
   }
@@ -54,7 +55,7 @@ export class Connection {
 
   /** Takes no more requests, answers those in flight, the last one with `connection: close` if it still can, and closes. */
   finish(): void {
-    if (this.#last !== undefined && !this.#last.res.headersSent) this.#last.res.shouldKeepAlive = false
+    if (this.#last !== undefined && !this.#last.reply.headersSent) this.#last.reply.shouldKeepAlive = false
     this.state = 'closing'
     if (this.#inFlight === 0) this.socket.destroySoon()
   }
@@ -63,7 +64,7 @@ export class Connection {
    * Ends the connection with a problem in place of `res` where that is next to be sent and has not begun, else by cutting
    * it: half a body must not look whole.
    */
-  breakOff(problem: Problem, res: ServerResponse | undefined): void {
+  breakOff(problem: Problem, res: Reply | undefined): void {
     const socket = this.socket as HttpSocket
     if (!canAnswer(socket, res)) return this.cut()
     this.state = 'closing'
@@ -109,7 +110,7 @@ export class Connection {
    * connection and no reason. All three end in the socket's `destroy`, so this is the one place to say 502; it costs a
    * property per connection and nothing per request. A `syscall` in the error means that the client itself is gone.
    */
-  #answerHangUps(onHangUp: (res: ServerResponse) => Problem | undefined): void {
+  #answerHangUps(onHangUp: (res: Reply) => Problem | undefined): void {
     const socket = this.socket as HttpSocket
     const destroy = socket.destroy.bind(socket)
     socket.destroy = (error?: NodeJS.ErrnoException) => {
@@ -123,17 +124,12 @@ export class Connection {
   }
 }
 
-/** Of Node's HTTP server: the response that may write to the socket now. */
-interface HttpSocket extends Socket {
-  _httpMessage?: ServerResponse | null
-}
-
 /** True when text may take the place of `res`, or of nothing where nothing is in flight. */
-function canAnswer(socket: HttpSocket, res: ServerResponse | undefined): boolean {
+function canAnswer(socket: HttpSocket, res: Reply | undefined): boolean {
   return socket.writable && (socket._httpMessage ?? undefined) === res && res?.headersSent !== true
 }
 
-function textFor(problem: Problem, res: ServerResponse | undefined): string {
+function textFor(problem: Problem, res: Reply | undefined): string {
   const req: RoutedRequest | undefined = res?.req
   return problemText(problem, req?.originalUrl ?? req?.url, req?.method)
 }

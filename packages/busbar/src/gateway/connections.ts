@@ -1,14 +1,14 @@
-import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Connection } from './connection.ts'
 import type { Problem } from './problem.ts'
+import type { Reply } from './reply.ts'
 
 /** How long a connection that has not sent its first request may still do so while the gateway drains. */
 const graceTime = 500
 
 export interface ConnectionsParts {
   /** A program hung up on this response before it had begun it. */
-  readonly onHangUp: (res: ServerResponse) => Problem | undefined
+  readonly onHangUp: (res: Reply) => Problem | undefined
   /** The connection is gone, with whatever was in flight on it. */
   readonly onClosed: (connection: Connection) => void
   /** Once per TCP connection, as the balancer counts them. */
@@ -49,7 +49,7 @@ export class Connections {
     })
   }
 
-  add(socket: Socket): void {
+  add(socket: Socket): Connection {
     const connection = new Connection(socket, this.#parts.onHangUp)
     this.#connections.set(socket, connection)
     if (this.#handshakes.size > 0) this.#handshakes.delete(peerOf(socket))
@@ -57,6 +57,7 @@ export class Connections {
       this.#connections.delete(socket)
       this.#parts.onClosed(connection)
     })
+    return connection
   }
 
   of(socket: Socket): Connection | undefined {

@@ -21,6 +21,7 @@ export class Director {
   readonly routes: Routes
   readonly #router: Router
   readonly #limits: Limits
+  #ahead: { readonly req: IncomingMessage; readonly direction: Direction } | undefined
 
   constructor(gateway: Gateway, limits: Limits, router: Router) {
     this.routes = new Routes(gateway)
@@ -28,8 +29,21 @@ export class Director {
     this.#limits = limits
   }
 
+  /** As {@link direct}, which is asked of the same request in the same turn, and need not look again then. */
+  directAhead(req: IncomingMessage): Direction {
+    const direction = this.#judge(req)
+    this.#ahead = { req, direction }
+    return direction
+  }
+
   /** May be asked twice of one request: an upgrade is judged before it is made. */
   direct(req: IncomingMessage): Direction {
+    const ahead = this.#ahead
+    this.#ahead = undefined
+    return ahead?.req === req ? ahead.direction : this.#judge(req)
+  }
+
+  #judge(req: IncomingMessage): Direction {
     const refusal = settleTarget(req) ?? refuseHost(req)
     if (refusal !== undefined) return { problem: malformed(refusal) }
     const way = this.routes.find(req.headers.host, req.url!)

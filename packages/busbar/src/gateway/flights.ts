@@ -4,11 +4,13 @@ import { MeasuredCall, type Meter } from '../mesh/meter.ts'
 import { isFailed } from '../mesh/failed-response.ts'
 import type { Connection } from './connection.ts'
 import { FlightList } from './flight-list.ts'
+import type { Reply } from './reply.ts'
 
 /** A request that has arrived and is not answered to its end. */
 export interface Flight {
   readonly req: IncomingMessage
-  readonly res: ServerResponse
+  /** Another one where it turns out late that Node's response is needed: {@link Flights.adopt}. */
+  reply: Reply
   readonly connection: Connection
   /** Undefined until it is routed. */
   service: string | undefined
@@ -26,7 +28,7 @@ export interface Flight {
 
 /** Found again by its response, which all events of Node's are about. */
 const flightOf = Symbol('flight')
-type Carrier = ServerResponse & { [flightOf]?: Flight }
+type Carrier = Reply & { [flightOf]?: Flight }
 
 export interface FlightParts {
   /** Milliseconds until an answer must have begun; 0: no limit. */
@@ -55,7 +57,7 @@ export class Flights {
 
   constructor(parts: FlightParts) {
     this.#parts = parts
-    const end = (res: ServerResponse) => this.#end(res)
+    const end = (res: ServerResponse) => this.end(this.of(res))
     this.#closed = function onClose() {
       end(this)
     }
@@ -68,10 +70,18 @@ export class Flights {
     return this.#waiting.size + this.#answering.size
   }
 
+  /** Over when the response has closed. */
   begin(req: IncomingMessage, res: ServerResponse, connection: Connection): Flight {
+    const flight = this.beginPlain(req, res, connection)
+    res.on('close', this.#closed)
+    return flight
+  }
+
+  /** Over when {@link end} says so. */
+  beginPlain(req: IncomingMessage, reply: Reply, connection: Connection): Flight {
     const flight: Flight = {
       req,
-      res,
+      reply,
       connection,
       service: undefined,
       count: undefined,
@@ -82,11 +92,17 @@ export class Flights {
       next: undefined,
     }
     this.#waiting.add(flight)
-    ;(res as Carrier)[flightOf] = flight
+    ;(reply as Carrier)[flightOf] = flight
     connection.began(flight)
     this.#parts.onCount(1)
-    res.on('close', this.#closed)
     return flight
+  }
+
+  /** Node's response answers it after all. */
+  adopt(flight: Flight, res: ServerResponse): void {
+    flight.reply = res
+    ;(res as Carrier)[flightOf] = flight
+    res.on('close', this.#closed)
   }
 
   routed(flight: Flight, service: string): void {
@@ -102,8 +118,8 @@ export class Flights {
     count?.began()
   }
 
-  of(res: ServerResponse): Flight | undefined {
-    const flight = (res as Carrier)[flightOf]
+  of(reply: Reply): Flight | undefined {
+    const flight = (reply as Carrier)[flightOf]
     return flight?.list === undefined ? undefined : flight
   }
 
@@ -114,27 +130,31 @@ export class Flights {
 
   /** A pipelined response whose turn never came closes without a word when its connection does. */
   drop(connection: Connection): void {
-    for (const flight of this.all()) if (flight.connection === connection) this.#end(flight.res)
+    for (const flight of this.all()) {
+      if (flight.connection !== connection) continue
+      flight.reply.abandon?.()
+      this.end(flight)
+    }
   }
 
   stopWatching(): void {
     clearInterval(this.#watch)
   }
 
-  #end(res: ServerResponse): void {
-    const flight = this.of(res)
-    if (flight === undefined) return
-    flight.list!.remove(flight)
+  /** Once; nothing where it has ended. */
+  end(flight: Flight | undefined): void {
+    if (flight?.list === undefined) return
+    flight.list.remove(flight)
     this.#parts.onCount(-1)
     flight.connection.ended(flight)
     flight.measured?.end()
-    flight.count?.left(isFailed(res))
+    flight.count?.left(isFailed(flight.reply))
   }
 
   #findOverdue(): void {
     this.#tick++
     for (const flight of this.#waiting) {
-      if (flight.res.headersSent) this.#setAside(flight)
+      if (flight.reply.headersSent) this.#setAside(flight)
       else if (this.#tick - flight.since <= ticksPerTimeout) return
       // The service is not late while its caller is still sending: that is the request timeout's to judge.
       else if (!flight.req.complete) this.#postpone(flight)

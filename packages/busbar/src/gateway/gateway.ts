@@ -9,6 +9,7 @@ import type { Router } from '../mesh/router.ts'
 import type { WorkerCells } from '../shared/cells.ts'
 import type { LogRecord, TlsMaterial } from '../shared/control.ts'
 import { answerProblem } from './answer.ts'
+import { Arrivals, type ArrivalsParts } from './arrivals.ts'
 import { limitUnknownLength } from './body-limit.ts'
 import { problemOf, type ClientError } from './client-error.ts'
 import { Connections } from './connections.ts'
@@ -27,7 +28,9 @@ import { OpenApiPages } from './openapi/openapi.ts'
 import { relay } from './relay.ts'
 import { relayUpgrade } from './relay-upgrade.ts'
 import { problemText, type Problem } from './problem.ts'
-import { createServer, secureContext } from './server.ts'
+import type { Reply } from './reply.ts'
+import { createServer, idleTimeOf, keepAliveLine, secureContext } from './server.ts'
+import { PlainCalls } from './typed/plain-calls.ts'
 
 export interface GatewayParts {
   readonly app: App
@@ -79,6 +82,8 @@ class HttpGateway implements Gateway {
   readonly #connections: Connections
   readonly #virtual: VirtualListener | undefined
   readonly #openapi: OpenApiPages | undefined
+  readonly #arrivals: ArrivalsParts
+  readonly #plainCalls: PlainCalls
   #stopped: Promise<void> | undefined
 
   constructor(parts: GatewayParts) {
@@ -101,6 +106,16 @@ class HttpGateway implements Gateway {
       onSocketClosed: () => cells?.countClosed(),
     })
     this.#server = createServer(app.limits, tls)
+    this.#plainCalls = new PlainCalls({
+      director: this.#director,
+      flights: this.#flights,
+      passes: (req) => this.#connections.draining || this.#openapi?.takes(req) === true,
+      keepAlive: keepAliveLine(app.limits),
+    })
+    this.#arrivals = {
+      take: (req, arrivals) => this.#plainCalls.take(req, arrivals),
+      idleTime: idleTimeOf(this.#server),
+    }
     this.#hear(tls !== undefined)
     this.#virtual = app.accept === 'balanced' ? listenVirtually(this.#server, addressInfo(app.gateway)) : undefined
   }
@@ -136,7 +151,7 @@ class HttpGateway implements Gateway {
     const code = error.status === 502 ? error.code : 'SERVICE_HANGUP'
     for (const flight of this.#flights.all())
       if (service === undefined || flight.service === service)
-        flight.connection.breakOff(hangUp(flight.service, code), flight.res)
+        flight.connection.breakOff(hangUp(flight.service, code), flight.reply)
   }
 
   stop(timeout: number): Promise<void> {
@@ -168,7 +183,9 @@ class HttpGateway implements Gateway {
   #hear(secure: boolean): void {
     const server = this.#server
     server.on('connection', (socket: Socket) => this.#connections.addSocket(socket, secure))
-    server.on(secure ? 'secureConnection' : 'connection', (socket: Socket) => this.#connections.add(socket))
+    server.on(secure ? 'secureConnection' : 'connection', (socket: Socket) => {
+      Arrivals.watch(this.#connections.add(socket), this.#arrivals)
+    })
     for (const event of ['request', 'checkContinue', 'checkExpectation'] as const)
       server.on(event, (req: IncomingMessage, res: ServerResponse) => this.#serve(event, req, res))
     ;(server as Partial<UpgradeChooser>).shouldUpgradeCallback = (req) => this.#wantsUpgrade(req)
@@ -178,17 +195,19 @@ class HttpGateway implements Gateway {
   }
 
   #serve(event: RequestEvent, req: IncomingMessage, res: ServerResponse): void {
+    if (this.#plainCalls.adopts(req, res)) return
     const connection = this.#connections.of(req.socket)
     // A connection that has announced its end takes no more: nobody would get the answer (RFC 9112, 9.6).
     if (connection === undefined || connection.state !== 'open') return
     const flight = this.#flights.begin(req, res, connection)
     if (this.#connections.draining || connection.inFlight > maxPipelined) connection.finish()
-    if (this.#openapi?.takes(req) === true) return void this.#openapi.answer(req, res, () => this.#route(event, flight))
-    this.#route(event, flight)
+    if (this.#openapi?.takes(req) === true)
+      return void this.#openapi.answer(req, res, () => this.#route(event, flight, res))
+    this.#route(event, flight, res)
   }
 
-  #route(event: RequestEvent, flight: Flight): void {
-    const { req, res, connection } = flight
+  #route(event: RequestEvent, flight: Flight, res: ServerResponse): void {
+    const { req, connection } = flight
     const direction = this.#director.direct(req)
     if (direction.problem !== undefined) {
       // Who sends what is no request is not trusted with where the next one begins.
@@ -204,13 +223,13 @@ class HttpGateway implements Gateway {
       this.#flights.handedOver(flight, endpoint.count)
       return handOver(endpoint, way, event, req, res)
     }
-    const onLost = (error: Error): void => this.#lost(flight, way.service, error)
+    const onLost = (error: Error): void => this.#lost(flight, res, way.service, error)
     if (endpoint.at === 'link' && forward(this.#parts.router, endpoint, way, req, res, onLost)) return
     relay({ mesh: this.#mesh, way, endpoint, req, res, agent: this.#agent, onLost })
   }
 
   /** A service elsewhere has given no answer, and will not. */
-  #lost({ req, res, connection }: Flight, service: string, error: Error): void {
+  #lost({ req, connection }: Flight, res: ServerResponse, service: string, error: Error): void {
     const { status, code } = lossOf(error)
     if (status === 503) answerProblem(req, res, { ...unavailable(service), code })
     else connection.breakOff(hangUp(service, code), res)
@@ -243,16 +262,16 @@ class HttpGateway implements Gateway {
     else connection.breakOffBadInput(problem)
   }
 
-  #hungUp(res: ServerResponse): Problem | undefined {
+  #hungUp(res: Reply): Problem | undefined {
     const flight = this.#flights.of(res)
     return flight?.service === undefined ? undefined : hangUp(flight.service, 'SERVICE_HANGUP')
   }
 
-  #breakOffOverdue({ service, connection, res }: Flight): void {
+  #breakOffOverdue({ service, connection, reply }: Flight): void {
     const { responseTimeout } = this.#parts.app.limits
     const detail = `Service "${service}" did not begin to answer within ${responseTimeout} ms`
     this.#parts.log('warn', detail)
-    connection.breakOff({ code: 'RESPONSE_TIMEOUT', detail, more: { service } }, res)
+    connection.breakOff({ code: 'RESPONSE_TIMEOUT', detail, more: { service } }, reply)
   }
 }
 

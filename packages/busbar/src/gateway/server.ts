@@ -12,6 +12,17 @@ export function createServer(limits: Limits, tls: TlsMaterial | undefined): Serv
   return server
 }
 
+/** How long Node keeps a connection that waits for its next request: a little longer than it says (Node 24.6). Milliseconds. */
+export function idleTimeOf(server: Server | HttpsServer): number {
+  const { keepAliveTimeout, keepAliveTimeoutBuffer } = server
+  return keepAliveTimeout === 0 ? 0 : keepAliveTimeout + keepAliveTimeoutBuffer
+}
+
+/** What Node says of it in each answer, as a line with its end. */
+export function keepAliveLine({ keepAliveTimeout }: Limits): string {
+  return keepAliveTimeout === 0 ? '' : `Keep-Alive: timeout=${Math.floor(keepAliveTimeout / 1000)}\r\n`
+}
+
 export function secureContext({ cert, key, ticketKeys }: TlsMaterial): SecureContextOptions & { ticketKeys: Buffer } {
   return {
     cert,

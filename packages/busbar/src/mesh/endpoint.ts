@@ -1,5 +1,6 @@
 import type { Server as HttpServer } from 'node:http'
 import type { CallCount, TypedHost } from '../contract/host/host.ts'
+import type { HttpEdge } from '../contract/http/edge.ts'
 import type { Link } from './links/link.ts'
 import type { Scope } from './scope.ts'
 
@@ -23,6 +24,8 @@ export interface LocalEndpoint {
   readonly server: HttpServer
   /** Of a typed service: how it is called without HTTP. */
   readonly typed?: TypedHost
+  /** Of a typed service: how requests from outside are answered without {@link server}. */
+  readonly edge?: HttpEdge
   /** Told of every request, whichever way it comes. A typed service counts its calls itself. */
   readonly count?: CallCount | undefined
   readonly state: EndpointState

@@ -1,22 +1,37 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { Socket } from 'node:net'
+import type { TypedHost } from '../../src/contract/host/host.ts'
+import type { HttpEdge } from '../../src/contract/http/edge.ts'
 import type { EndpointState, LocalEndpoint } from '../../src/mesh/endpoint.ts'
 import { listenVirtually } from '../../src/mesh/listener.ts'
 import { runInScope, type Scope } from '../../src/mesh/scope.ts'
+
+/** A typed service: how HTTP asks for it, and whether the gateway may ask it without a server. */
+export interface TypedProgram {
+  readonly listener: RequestListener
+  readonly typed: TypedHost
+  readonly edge: HttpEdge | undefined
+}
 
 /** A service's instance without a host: a server of the test's own, behind a virtual listener. */
 export class TestEndpoint implements LocalEndpoint, AsyncDisposable {
   readonly at = 'here'
   readonly service: string
   readonly server: Server
+  readonly typed?: TypedHost
+  readonly edge?: HttpEdge
   state: EndpointState = 'serving'
   readonly #snapshot: <R>(run: () => R) => R
   readonly #sockets = new Set<Socket>()
 
-  constructor(service: string, program: Server | RequestListener) {
+  constructor(service: string, program: Server | RequestListener | TypedProgram) {
     this.service = service
-    this.server = typeof program === 'function' ? createServer(program) : program
+    if ('typed' in program) {
+      this.typed = program.typed
+      if (program.edge !== undefined) this.edge = program.edge
+      this.server = createServer(program.listener)
+    } else this.server = typeof program === 'function' ? createServer(program) : program
     // What the program's own code would see: nothing of the test.
     this.#snapshot = new AsyncLocalStorage<undefined>().exit(() => AsyncLocalStorage.snapshot())
     for (const event of ['connection', 'secureConnection'])

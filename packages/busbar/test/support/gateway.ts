@@ -8,12 +8,12 @@ import { Router } from '../../src/mesh/router.ts'
 import { WorkerCells, createCells } from '../../src/shared/cells.ts'
 import type { TlsMaterial } from '../../src/shared/control.ts'
 import { way } from './byte-mesh.ts'
-import { TestEndpoint } from './endpoint.ts'
+import { TestEndpoint, type TypedProgram } from './endpoint.ts'
 import { elsewhere } from './linked.ts'
 
 export interface GatewaySetup {
   /** Programs by name; by default each has the route `/<name>`. */
-  services: Record<string, Server | RequestListener>
+  services: Record<string, Server | RequestListener | TypedProgram>
   /** Services that no endpoint has been added for. */
   names?: string[]
   routes?: Record<string, string>

@@ -5,9 +5,10 @@
  *     node packages/lab/test/proofs/live.ts same 40 [results.jsonl]
  *     node packages/lab/test/proofs/live.ts slower 10 [results.jsonl]
  *
- * A line per run says what was claimed; the last one sums up. Minutes per run, so no part of `npm test`.
+ * A line per run says what was claimed; the last one sums up. Minutes per run, so no part of `npm test`. With a file of
+ * results the runs it holds are not made again: forty can be asked for in pieces, between other work.
  */
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { armProgram, type Arm } from '../../src/arm.ts'
 import { bench } from '../../src/bench.ts'
 import type { Comparison } from '../../src/comparison.ts'
@@ -21,8 +22,8 @@ const slowdowns: Readonly<Record<string, number>> = { again: 1, 'slower-3': 1.03
 
 const [what = 'same', runs = '1', file] = process.argv.slice(2)
 const names = Object.keys(slowdowns).filter((name) => (what === 'same') === (name === 'again'))
-const found: Answer[] = []
-for (let run = 1; run <= Number(runs); run++) {
+const found = earlierAnswers()
+for (let run = found.length / names.length + 1; run <= Number(runs); run++) {
   const answers = await oneRun(run)
   found.push(...answers)
   const line = JSON.stringify({ run, answers })
@@ -40,6 +41,12 @@ interface Answer {
   readonly high: number
   readonly verdict: Comparison['verdict']
   readonly holds: boolean
+}
+
+function earlierAnswers(): Answer[] {
+  if (file === undefined || !existsSync(file)) return []
+  const lines = readFileSync(file, 'utf8').trim().split('\n').filter(Boolean)
+  return lines.flatMap((line) => (JSON.parse(line) as { answers: Answer[] }).answers)
 }
 
 async function oneRun(seed: number): Promise<Answer[]> {

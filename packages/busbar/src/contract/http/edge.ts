@@ -2,7 +2,7 @@ import type { Trace } from '../context.ts'
 import type { CallSite, LiveCall } from '../call.ts'
 import { BusbarError, type ErrorCode } from '../errors.ts'
 import type { TypedHost } from '../host/host.ts'
-import type { HostedMethod } from '../host/hosted-method.ts'
+import type { Asker, HostedMethod } from '../host/hosted-method.ts'
 import type { LiveStream } from '../host/live-stream.ts'
 import { fromUncarriable, toCallError } from '../host/failures.ts'
 import { checkOf, type Check } from '../schema.ts'
@@ -58,10 +58,18 @@ export interface EdgeStream {
 
 /** A call that a request began. */
 export interface EdgeCall {
-  readonly answer: Promise<EdgeAnswer> | EdgeStream
   /** The client is gone. */
   abandon(): void
 }
+
+/** Who answers the request: one of both, once; maybe before the call is at hand. Neither may throw. */
+export interface EdgeReply {
+  answer(answer: EdgeAnswer): void
+  stream(stream: EdgeStream): void
+}
+
+/** Of every answer that nobody has added to: known by its identity. */
+export const jsonHeaders: Readonly<Record<string, string>> = Object.freeze({ 'content-type': 'application/json' })
 
 /** Bytes: an input is read whole before anybody looks at it. */
 export const defaultMaxInputSize = 4 * 1024 * 1024
@@ -95,12 +103,18 @@ export class HttpEdge {
 
   /** Judges a request by its head. Throws the BusbarError that it is to be answered with. */
   direct(request: EdgeRequest): Directed {
-    const { verb, url, headers } = request
+    const directed = this.find(request)
+    if (directed === undefined) throw this.#unknown(request)
+    if (Number(request.headers['content-length'] ?? 0) > this.#options.maxInputSize) throw this.tooLarge()
+    return directed
+  }
+
+  /** Undefined: it asks for no method. Throws METHOD_UNKNOWN for one that a plain class has not. */
+  find(request: EdgeRequest): Directed | undefined {
+    const { verb, url } = request
     const mark = url.indexOf('?')
-    const path = mark < 0 ? url : url.slice(0, mark)
-    const found = this.#find(verb, path)
-    if (found === undefined) throw this.#unknown(verb, path)
-    if (Number(headers['content-length'] ?? 0) > this.#options.maxInputSize) throw this.tooLarge()
+    const found = this.#find(verb, mark < 0 ? url : url.slice(0, mark))
+    if (found === undefined) return undefined
     return { request, found, query: mark < 0 ? '' : url.slice(mark + 1), hosted: this.#host.method(found.name) }
   }
 
@@ -120,14 +134,14 @@ export class HttpEdge {
    * Makes the call; a promise where its input is not known at once. Throws, or rejects with, the BusbarError of an input
    * that cannot be read; the call's own failure is an answer. `body`: undefined where there is none.
    */
-  begin(directed: Directed, body: string | undefined): EdgeCall | Promise<EdgeCall> {
+  begin(directed: Directed, body: string | undefined, reply: EdgeReply): EdgeCall | Promise<EdgeCall> {
     const { hosted, request, found } = directed
     const content = this.#content(hosted, request, body)
-    if (found.mapping === undefined) return this.#call(directed, content)
-    return this.#fields(directed, found.mapping, content).then((input) => this.#call(directed, input))
+    if (found.mapping === undefined) return this.#call(directed, content, reply)
+    return this.#fields(directed, found.mapping, content).then((input) => this.#call(directed, input, reply))
   }
 
-  #call({ hosted, request: { headers } }: Directed, input: unknown): EdgeCall {
+  #call({ hosted, request: { headers } }: Directed, input: unknown, reply: EdgeReply): EdgeCall {
     const call = hosted.open({
       metadata: headers as never,
       timeout: timeoutOf(headers),
@@ -135,13 +149,13 @@ export class HttpEdge {
       hops: this.#options.hops?.(),
       mayAbort: true,
     })
-    const abandon = (): void => call.abandon()
-    if (hosted.spec.kind === 'fn') {
-      const calling = hosted.answer(input, call, true)
-      return { answer: answerOf(hosted, calling, call, this.#serialiserOf(hosted)), abandon }
+    if (hosted.spec.kind === 'fn')
+      hosted.tell(new Answering(hosted, call, this.#serialiserOf(hosted), reply), input, call, true)
+    else {
+      const stream = hosted.stream(input, call, true)
+      reply.stream({ stream, format: formatFor(first(headers['accept'])), site: hosted.site })
     }
-    const stream = hosted.stream(input, call, true)
-    return { answer: { stream, format: formatFor(first(headers['accept'])), site: hosted.site }, abandon }
+    return call
   }
 
   #serialiserOf(hosted: HostedMethod): Serialise | undefined {
@@ -180,7 +194,8 @@ export class HttpEdge {
     }
   }
 
-  #unknown(verb: string, path: string): BusbarError {
+  #unknown({ verb, url }: EdgeRequest): BusbarError {
+    const [path = ''] = url.split('?', 1)
     const nearest = this.#paths.nearest(path)
     return new BusbarError('METHOD_UNKNOWN', {
       message: `service ${this.#host.name} has no method at ${verb} ${path.slice(0, 128)}; the nearest are ${nearest.join(', ')}`,
@@ -198,24 +213,43 @@ async function withoutFields(check: Check | undefined, content: unknown, inQuery
   return (await check(undefined)).issues === undefined ? undefined : {}
 }
 
-/** It never rejects. */
-function answerOf(
-  { site, spec: { status } }: HostedMethod,
-  calling: Promise<unknown>,
-  call: LiveCall,
-  serialise: Serialise = encodeJson as Serialise,
-): Promise<EdgeAnswer> {
-  const failed = (error: unknown): EdgeAnswer => failure(error as BusbarError, call.headers)
-  const answered = (result: unknown): EdgeAnswer => {
-    if (result === undefined) return withoutBody(status, call.headers)
+/** Makes an answer of what becomes of a call. */
+class Answering implements Asker {
+  readonly #hosted: HostedMethod
+  readonly #call: LiveCall
+  readonly #serialise: Serialise
+  readonly #reply: EdgeReply
+
+  constructor(hosted: HostedMethod, call: LiveCall, serialise: Serialise | undefined, reply: EdgeReply) {
+    this.#hosted = hosted
+    this.#call = call
+    this.#serialise = serialise ?? (encodeJson as Serialise)
+    this.#reply = reply
+  }
+
+  answered(result: unknown): void {
+    this.#reply.answer(this.#answerOf(result))
+  }
+
+  failed(error: BusbarError<string>): void {
+    this.#reply.answer(failure(error, this.#call.headers))
+  }
+
+  #answerOf(result: unknown): EdgeAnswer {
+    const { headers: more } = this.#call
+    const { site, spec } = this.#hosted
+    if (result === undefined) return withoutBody(spec.status, more)
     try {
-      const body = encodeResult(result, site, serialise)
-      return { status: status ?? 200, headers: { ...call.headers, 'content-type': 'application/json' }, body }
+      const body = encodeResult(result, site, this.#serialise)
+      return {
+        status: spec.status ?? 200,
+        headers: more === undefined ? jsonHeaders : { ...more, ...jsonHeaders },
+        body,
+      }
     } catch (error) {
-      return failed(error)
+      return failure(error as BusbarError, more)
     }
   }
-  return calling.then(answered, failed)
 }
 
 /** 204 must not say how long its body is, every other status must (RFC 9110, 8.6). */

@@ -99,7 +99,10 @@ class FetchServer {
       const directed = this.#edge.direct({ verb: method, url, headers: Object.fromEntries(headers) })
       if (request.signal.aborted) throw refusal('CALL_ABORTED', 'the client ended before its call', this.#host.name)
       const body = request.body === null ? undefined : await readText(request.body, this.#edge)
-      const response = await finish(await this.#edge.begin(directed, body), request.signal)
+      const replied = Promise.withResolvers<EdgeAnswer | EdgeStream>()
+      const reply = { answer: replied.resolve, stream: replied.resolve }
+      const call = await this.#edge.begin(directed, body, reply)
+      const response = await finish(call, replied.promise, request.signal)
       return method === 'HEAD' ? new Response(null, response) : response
     } catch (thrown) {
       // What was judged by its head has a body that nobody has read.
@@ -132,17 +135,18 @@ function documentResponse(document: string, method: string): Response {
   return new Response(method === 'HEAD' ? null : document, { headers })
 }
 
-async function finish(call: EdgeCall, signal: AbortSignal): Promise<Response> {
-  const { answer } = call
+async function finish(
+  call: EdgeCall,
+  replied: Promise<EdgeAnswer | EdgeStream>,
+  signal: AbortSignal,
+): Promise<Response> {
   const abandon = (): void => call.abandon()
   if (signal.aborted) abandon()
   signal.addEventListener('abort', abandon, { once: true })
+  const answer = await replied
   if ('stream' in answer) return await streamResponse(answer)
-  try {
-    return toResponse(await answer)
-  } finally {
-    signal.removeEventListener('abort', abandon)
-  }
+  signal.removeEventListener('abort', abandon)
+  return toResponse(answer)
 }
 
 /** A failure before the first value is an answer of its own, if it comes soon enough; a later one is the last thing in the stream. */

@@ -54,8 +54,8 @@ export function toProblem({ code, message, status, service, data }: BusbarError<
 export function problemHeaders({ code, data }: BusbarError<string>): Record<string, string> {
   if (code === 'UNAUTHENTICATED') return { 'www-authenticate': 'Bearer' }
   if (code !== 'RESOURCE_EXHAUSTED' && code !== 'SERVICE_UNAVAILABLE') return {}
-  const { retryAfter = 1 } = (data ?? {}) as { retryAfter?: number }
-  return { 'retry-after': String(retryAfter) }
+  const { retryAfter } = (data ?? {}) as { retryAfter?: unknown }
+  return { 'retry-after': typeof retryAfter === 'number' ? String(retryAfter) : '1' }
 }
 
 /** The error again, of the same class and code; undefined for what is no problem of ours. */

@@ -7,6 +7,8 @@ import {
   type EdgeAnswer,
   type EdgeCall,
   type EdgeOptions,
+  type EdgeReply,
+  type EdgeStream,
 } from '../../contract/http/edge.ts'
 import { problemHeaders } from '../../contract/http/problem.ts'
 import type { TypedHost } from '../../contract/host/host.ts'
@@ -26,9 +28,17 @@ export interface ListenerOptions extends EdgeOptions {
   readonly describes?: SelfDescription | undefined
 }
 
+/** A typed service as HTTP asks for it, its results written by compiled serialisers. */
+export function typedEdge(host: TypedHost, options: EdgeOptions): HttpEdge {
+  return new HttpEdge(host, { ...options, serialiser: serialiserOf })
+}
+
 /** Serves a typed service over HTTP: what its own `http.Server` does with a request. */
-export function typedListener(host: TypedHost, options: ListenerOptions): RequestListener {
-  const edge = new HttpEdge(host, { ...options, serialiser: serialiserOf })
+export function typedListener(
+  host: TypedHost,
+  options: ListenerOptions,
+  edge: HttpEdge = typedEdge(host, options),
+): RequestListener {
   const { describes } = options
   const description = describes && { ...describes, tell: selfDescriber(host, describes) }
   const parts: Parts = { edge, cors: options.cors, description }
@@ -78,12 +88,34 @@ interface Begun {
 function begin({ edge, directed, req, res }: Begun, body: string | undefined): void {
   const refused = (thrown: unknown): void => refuse(req, res, BusbarError.from(thrown))
   try {
-    const call = edge.begin(directed, body)
-    if (call instanceof Promise) call.then((known) => finish(known, res)).catch(refused)
-    else finish(call, res)
+    const call = edge.begin(directed, body, new NodeReply(res))
+    if (call instanceof Promise) call.then((known) => abandonOnClose(known, res)).catch(refused)
+    else abandonOnClose(call, res)
   } catch (thrown) {
     refused(thrown)
   }
+}
+
+/** Answers by Node's response. */
+class NodeReply implements EdgeReply {
+  readonly #res: ServerResponse
+
+  constructor(res: ServerResponse) {
+    this.#res = res
+  }
+
+  answer(answer: EdgeAnswer): void {
+    write(answer, this.#res)
+  }
+
+  stream(stream: EdgeStream): void {
+    void writeStream(stream, this.#res)
+  }
+}
+
+/** A call that was answered at once needs no watch. `close` also follows a whole answer, when nothing is left to abandon. */
+function abandonOnClose(call: EdgeCall, res: ServerResponse): void {
+  if (!res.writableEnded) res.on('close', () => call.abandon())
 }
 
 async function tellDocument(
@@ -107,15 +139,7 @@ function documentAnswer(body: string): EdgeAnswer {
   return { status: 200, headers: { 'content-type': 'application/json', 'cache-control': 'no-cache' }, body }
 }
 
-function finish(call: EdgeCall, res: ServerResponse): void {
-  const { answer } = call
-  // `close` also follows a whole answer, when nothing is left to abandon.
-  res.on('close', () => call.abandon())
-  if ('stream' in answer) void writeStream(answer, res)
-  else void answer.then((whole) => write(whole, res))
-}
-
-function write({ status, headers, body }: EdgeAnswer, res: ServerResponse): void {
+export function write({ status, headers, body }: EdgeAnswer, res: ServerResponse): void {
   if (res.destroyed) return
   if (body === undefined) {
     res.writeHead(status, headers).end()

@@ -48,6 +48,11 @@ interface Taken {
   readonly reader: TextReader
 }
 
+/** Whether it is had without its stream, as its last byte comes. */
+export function canTakeText(req: IncomingMessage): boolean {
+  return isFedByParser(req)
+}
+
 /** Nothing of it has arrived, Node's parser will bring it all by `push`, and nobody else has laid hands on that. */
 function isFedByParser(req: IncomingMessage): req is ParsedRequest {
   const { parser } = (req as ParsedRequest).socket

@@ -15,7 +15,7 @@ interface SocketInternals {
 }
 
 /** Node's HTTP parser of one connection; `onIncoming` hears of every request when its headers are complete. */
-interface ConnectionParser {
+export interface ConnectionParser {
   onIncoming: ((request: IncomingMessage, keepAlive: boolean) => number) | null
 }
 
@@ -40,6 +40,12 @@ export function acceptSocket(server: HttpServer, socket: Socket): void {
   } else server.emit('connection', socket)
 }
 
+/** Undefined where a server speaks no HTTP/1, or keeps its parser to itself. */
+export function parserOf(socket: Socket): ConnectionParser | undefined {
+  const { parser } = socket as { parser?: ConnectionParser | null }
+  return typeof parser?.onIncoming === 'function' ? parser : undefined
+}
+
 /**
  * Lets `listener` stand between the parser of this one connection and the server. Connections of the public network
  * never come here, so they pay nothing. False where the server speaks no HTTP/1.
@@ -48,9 +54,9 @@ export function interceptRequests(
   socket: Socket,
   listener: (request: IncomingMessage, next: () => number) => number,
 ): boolean {
-  const parser = (socket as { parser?: ConnectionParser | null }).parser
-  const onIncoming = parser?.onIncoming
-  if (!parser || !onIncoming) return false
+  const parser = parserOf(socket)
+  if (parser === undefined) return false
+  const onIncoming = parser.onIncoming!
   parser.onIncoming = (request, keepAlive) => listener(request, () => onIncoming(request, keepAlive))
   return true
 }

@@ -6,8 +6,9 @@ import { client } from '../../contract/client.ts'
 import type { Log } from '../../contract/context.ts'
 import { BusbarError } from '../../contract/errors.ts'
 import type { TypedHost } from '../../contract/host/host.ts'
+import type { HttpEdge } from '../../contract/http/edge.ts'
 import { exactnessOf } from '../../gateway/typed/exactness.ts'
-import { typedListener } from '../../gateway/typed/listener.ts'
+import { typedEdge, typedListener } from '../../gateway/typed/listener.ts'
 import type { EndpointState } from '../../mesh/endpoint.ts'
 import { listenVirtually, type VirtualListener } from '../../mesh/listener.ts'
 import { currentScope, type Scope } from '../../mesh/scope.ts'
@@ -76,6 +77,7 @@ class HostedTyped implements HostedProgram {
   readonly typed: TypedHost
   /** For all that comes over HTTP: by the gateway, by name from programs, by ports of its own. */
   readonly server: Server
+  readonly edge: HttpEdge
   readonly report: ServiceReport
   readonly #parts: Parts
   readonly #listener: VirtualListener
@@ -91,10 +93,9 @@ class HostedTyped implements HostedProgram {
     this.typed = host
     this.#scope = { service: host.name, hops: 0 }
     this.report = reportOf(host, startedIn)
-    this.server = createServer(
-      serverOptions(hosting.limits),
-      typedListener(host, edgeOptions(program.service, hosting)),
-    )
+    const options = edgeOptions(program.service, hosting)
+    this.edge = typedEdge(host, options)
+    this.server = createServer(serverOptions(hosting.limits), typedListener(host, options, this.edge))
     this.server.on('connection', (socket: Socket) => (this.#latest = socket))
     this.#listener = listenVirtually(this.server, { address: '127.0.0.1', family: 'IPv4', port: 80 })
   }

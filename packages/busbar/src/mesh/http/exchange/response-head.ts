@@ -8,6 +8,7 @@ import {
 } from 'node:http'
 import { Socket } from 'node:net'
 import type { ResponseHead } from '../exchange.ts'
+import { utcDate } from '../utc-date.ts'
 import { isPlain } from './header-values.ts'
 import { symbolNamed } from './internals.ts'
 import type { OutHeaders, ResponseInternals } from './internals.ts'
@@ -246,20 +247,4 @@ function keepAliveValue(timeout: number, max: number | null): string {
     keepAlive = { timeout, max, value: `timeout=${Math.floor(timeout / 1000)}${limit}` }
   }
   return keepAlive.value
-}
-
-let date: string | undefined
-
-/** Once a second, as Node does it. */
-function utcDate(): string {
-  if (date === undefined) {
-    const now = new Date()
-    date = now.toUTCString()
-    setTimeout(forgetDate, 1000 - now.getMilliseconds()).unref()
-  }
-  return date
-}
-
-function forgetDate(): void {
-  date = undefined
 }
