@@ -57,9 +57,9 @@ export class PlainCalls {
     if (direction.problem !== undefined || direction.endpoint.at !== 'here') return undefined
     const { way, endpoint } = direction
     const { edge } = endpoint
-    const request = { verb: req.method!, url: cutPrefix(req.url!, way.prefix), headers: req.headers }
-    const directed = edge === undefined ? undefined : methodAt(edge, request)
-    return directed !== undefined && isPlain(directed, req, edge!) ? { edge: edge!, directed, way } : undefined
+    if (edge === undefined) return undefined
+    const directed = methodAt(edge, { verb: req.method!, url: cutPrefix(req.url!, way.prefix), headers: req.headers })
+    return directed !== undefined && isPlain(directed, req, edge) ? { edge, directed, way } : undefined
   }
 
   #begin(req: IncomingMessage, arrivals: Arrivals, { edge, directed, way }: Entry): PlainCall {
