@@ -69,7 +69,7 @@ async function start(way: Way, limits: GatewaySetup['limits'] = {}): Promise<Tes
       },
     },
     routes: { '/api': 'words', '/web': 'web' },
-    limits: { keepAliveTimeout: 5000, ...limits },
+    limits: { keepAliveTimeout: 1000, ...limits },
   })
 }
 
@@ -170,6 +170,22 @@ describe('a typed call at the gateway is answered the same as lines of text and 
       assert.match(text!, /^HTTP\/1\.1 \d{3} /)
       assert.equal(text, node)
       for (const { gateway } of gateways.values()) await until(() => gateway.inFlight === 0)
+    })
+
+  for (const [what, request] of [
+    ['is answered at once', echo('one')],
+    ['is answered later', post('later', { ms: 20 })],
+    ['is followed by another', post('later', { ms: 20 }) + echo('behind')],
+  ] as const)
+    it(`a client that ends its side behind a call that ${what}`, async () => {
+      const [text, node] = await Promise.all(
+        [...gateways.values()].map(async (gateway) => {
+          const client = await gateway.raw()
+          client.socket.end(request)
+          return withoutClock(await client.closed())
+        }),
+      )
+      assert.equal(text, node)
     })
 })
 
@@ -290,7 +306,11 @@ async function said(gateway: TestGateway, pieces: readonly string[]): Promise<st
     client.write(piece)
     await heardOf(client, piece)
   }
-  return (await client.closed()).replaceAll(/^Date: .*$/gim, 'Date: now').replaceAll(/"id":"[\w-]+"/g, '"id":"one"')
+  return withoutClock(await client.closed())
+}
+
+function withoutClock(text: string): string {
+  return text.replaceAll(/^Date: .*$/gim, 'Date: now').replaceAll(/"id":"[\w-]+"/g, '"id":"one"')
 }
 
 /** Pieces of a request may go out fast; behind a whole one its answer is waited for. */

@@ -87,7 +87,8 @@ export class HostedMethod {
     const refusal = this.#around.refusal()
     if (refusal !== undefined) return Promise.reject(refusal)
     this.#around.began()
-    const answer = this.#promise(input, call, checked).then(checked ? this.#leftChecked : this.#left, this.#failed)
+    const left = checked ? this.#leftChecked : this.#left
+    const answer = this.#promise(input, call, checked).then(left, this.#failed)
     call.answeredBy(answer)
     return answer
   }
@@ -157,13 +158,11 @@ export class HostedMethod {
   }
 
   /** Functions that all calls share: one for each call would double the cost of an awaited call. */
-  readonly #left = (result: unknown): unknown => {
-    if (this.#clones) return this.#leave(result, false)
-    this.#around.left(false)
-    return this.#hasOutput ? result : undefined
-  }
+  readonly #left = (result: unknown): unknown =>
+    this.#clones ? this.#leave(result, false) : this.#passedOn(this.#hasOutput ? result : undefined)
 
-  readonly #leftChecked = (result: unknown): unknown => this.#leave(result, true)
+  readonly #leftChecked = (result: unknown): unknown =>
+    this.#checkOutput === undefined ? this.#left(result) : this.#leave(result, true)
 
   #leave(raw: unknown, checked: boolean): unknown {
     try {
