@@ -5,7 +5,7 @@ import type { TypedHost } from '../host/host.ts'
 import type { Asker, HostedMethod } from '../host/hosted-method.ts'
 import type { LiveStream } from '../host/live-stream.ts'
 import { fromUncarriable, toCallError } from '../host/failures.ts'
-import { checkOf, type Check } from '../schema.ts'
+import { checkOf, type Check, type Checked } from '../schema.ts'
 import type { Method } from '../method.ts'
 import { decodeJson, MalformedJson } from '../value/decode.ts'
 import { encodeJson } from '../value/encode.ts'
@@ -138,7 +138,10 @@ export class HttpEdge {
     const { hosted, request, found } = directed
     const content = this.#content(hosted, request, body)
     if (found.mapping === undefined) return this.#call(directed, content, reply)
-    return this.#fields(directed, found.mapping, content).then((input) => this.#call(directed, input, reply))
+    const input = this.#fields(directed, found.mapping, content)
+    return input instanceof Promise
+      ? input.then((later) => this.#call(directed, later, reply))
+      : this.#call(directed, input, reply)
   }
 
   #call({ hosted, request: { headers } }: Directed, input: unknown, reply: EdgeReply): EdgeCall {
@@ -166,14 +169,17 @@ export class HttpEdge {
     return made
   }
 
-  /** The input of a mapped method: what stands in the path, over what stands in the query or in the body. */
-  async #fields({ hosted, found, query }: Directed, mapping: HttpMapping, content: unknown): Promise<unknown> {
+  /**
+   * The input of a mapped method: what stands in the path, over what stands in the query or in the body. A promise where its
+   * schema is asynchronous.
+   */
+  #fields({ hosted, found, query }: Directed, mapping: HttpMapping, content: unknown): unknown {
     const inQuery = hasQuery(mapping)
     const fields = { ...(inQuery ? parseQuery(query) : (content as object | undefined)), ...found.parameters }
     const check = checkOf(hosted.spec.input)
-    if (Object.keys(fields).length === 0) return await withoutFields(check, content, inQuery)
+    if (Object.keys(fields).length === 0) return withoutFields(check, content, inQuery)
     const textual = new Set(Object.keys(inQuery ? fields : found.parameters!))
-    return check === undefined ? fields : await readText(check, fields, textual)
+    return check === undefined ? fields : readText(check, fields, textual)
   }
 
   #content(hosted: HostedMethod, { headers }: EdgeRequest, body: string | undefined): unknown {
@@ -208,9 +214,11 @@ export class HttpEdge {
 const jsonType = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i
 
 /** No query is what both an input without fields and none at all are sent as: which one it was, only the schema knows. */
-async function withoutFields(check: Check | undefined, content: unknown, inQuery: boolean): Promise<unknown> {
+function withoutFields(check: Check | undefined, content: unknown, inQuery: boolean): unknown {
   if (!inQuery || check === undefined) return content
-  return (await check(undefined)).issues === undefined ? undefined : {}
+  const inputOf = ({ issues }: Checked): unknown => (issues === undefined ? undefined : {})
+  const result = check(undefined)
+  return result instanceof Promise ? result.then(inputOf) : inputOf(result)
 }
 
 /** Makes an answer of what becomes of a call. */

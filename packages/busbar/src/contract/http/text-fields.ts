@@ -1,4 +1,4 @@
-import type { Check } from '../schema.ts'
+import type { Check, Checked } from '../schema.ts'
 import { decodeJson } from '../value/decode.ts'
 import { toTagged } from '../value/encode.ts'
 
@@ -8,29 +8,39 @@ import { toTagged } from '../value/encode.ts'
  * numbers, and `[7]` for a list of these, whatever library the schema is of. What is returned is still to be checked: of
  * all readings that are refused, it is the one with the fewest faults.
  */
-export async function readText(
-  check: Check,
-  fields: Record<string, unknown>,
-  textual: ReadonlySet<string>,
-): Promise<Record<string, unknown>> {
-  let read = fields
-  let refused = await refusedBy(check, read, textual)
-  for (const reading of readings) {
-    if (refused.size === 0) return read
-    const next = { ...read, ...Object.fromEntries([...refused].map((key) => [key, reading(fields[key])])) }
-    const left = await refusedBy(check, next, textual)
-    if (left.size < refused.size) [read, refused] = [next, left]
+export function readText(check: Check, fields: Fields, textual: ReadonlySet<string>): Fields | Promise<Fields> {
+  const better = (best: Fields, refused: ReadonlySet<string>, at: number): Fields | Promise<Fields> => {
+    const reading = readings[at]
+    if (refused.size === 0 || reading === undefined) return best
+    const next = { ...best, ...Object.fromEntries([...refused].map((key) => [key, reading(fields[key])])) }
+    return whenRefused(check, next, textual, (left) =>
+      left.size < refused.size ? better(next, left, at + 1) : better(best, refused, at + 1),
+    )
   }
-  return read
+  return whenRefused(check, fields, textual, (refused) => better(fields, refused, 0))
 }
+
+type Fields = Record<string, unknown>
 
 const readings: readonly ((text: unknown) => unknown)[] = [readAsJson, (text) => [text], (text) => [readAsJson(text)]]
 
-/** The fields of text that the schema finds fault with. */
-async function refusedBy(check: Check, fields: object, textual: ReadonlySet<string>): Promise<Set<string>> {
-  const { issues = [] } = await check(fields)
-  return new Set(issues.map(({ path }) => String(path[0])).filter((key) => textual.has(key)))
+/** Goes on with the fields of text that the schema finds fault with; at once where the schema answers at once. */
+function whenRefused(
+  check: Check,
+  fields: Fields,
+  textual: ReadonlySet<string>,
+  onRefused: (refused: ReadonlySet<string>) => Fields | Promise<Fields>,
+): Fields | Promise<Fields> {
+  const result = check(fields)
+  return result instanceof Promise ? result.then((later) => onRefused(refusedIn(later))) : onRefused(refusedIn(result))
+
+  function refusedIn({ issues }: Checked): ReadonlySet<string> {
+    if (issues === undefined) return none
+    return new Set(issues.map(({ path }) => String(path[0])).filter((key) => textual.has(key)))
+  }
 }
+
+const none: ReadonlySet<string> = new Set()
 
 function readAsJson(text: unknown): unknown {
   if (Array.isArray(text)) return text.map(readAsJson)
