@@ -1,4 +1,5 @@
 import { basename } from 'node:path'
+import { inspect } from 'node:util'
 import type { App, Gateway, Service } from '../../src/config/app.ts'
 import type { AppEvent, AppLogRecord, RunningApp, StartOptions, WorkerStatus } from '../../src/supervisor/running.ts'
 import { startApp } from '../../src/supervisor/supervisor.ts'
@@ -114,9 +115,16 @@ export class TestApp implements AsyncDisposable {
   }
 }
 
-/** For what is only seen in memory that tells nobody when it changes. */
-export async function pollUntil(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5))
+/**
+ * For what is only seen in memory that tells nobody when it changes. `seen` is what the error says where the condition does
+ * not come to hold within a minute.
+ */
+export async function pollUntil(condition: () => boolean, seen: () => unknown = () => condition): Promise<void> {
+  const limit = performance.now() + 60_000
+  while (!condition()) {
+    if (performance.now() > limit) throw new Error(`not within a minute: ${inspect(seen(), { depth: 5 })}`)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
 }
 
 function serviceOf(name: string, service: string | (Partial<Service> & { file: string })): Service {

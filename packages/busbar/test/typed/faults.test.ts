@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, beforeEach, describe, it } from 'node:test'
+import { inspect } from 'node:util'
 import { loadApp } from '../../src/config/load.ts'
 import type { RunningApp } from '../../src/supervisor/running.ts'
 import { startApp } from '../../src/supervisor/supervisor.ts'
@@ -21,24 +22,33 @@ describe('calls to a service', { concurrency: 2 }, () => {
     describe(`in a ${run} of its own that`, { concurrency: 1 }, () => {
       let app: RunningApp
       let url: string
+      const said: string[] = []
 
       before(async () => {
         const place = join(import.meta.dirname, 'programs', `faults-${run}`)
         const timing = { stale: 60_000, stuck: 3000, watch: 100, restartWindow: 1 }
-        app = await startApp(await loadApp(place, { env: {} }), { mode: 'start', log: () => {}, timing })
+        const log = ({ line }: { line: string }): void => void said.push(line)
+        app = await startApp(await loadApp(place, { env: {} }), { mode: 'start', log, timing })
         url = app.addresses[0]!.url
       })
 
       // Each test ends a worker, and takes the next when that one is noticed and replaced.
       let deaths = 0
       beforeEach(async () => {
-        await pollUntil(() => deathsOf(app) >= deaths && app.workers.every(({ state }) => state === 'serving'))
+        await pollUntil(
+          () => deathsOf(app) >= deaths && app.workers.every(({ state }) => state === 'serving'),
+          () => ({ deaths, workers: app.workers, said }),
+        )
         deaths = deathsOf(app) + 1
       })
       after(async () => await app.stop())
 
       async function get(path: string): Promise<unknown> {
-        const response = await fetch(`${url}/${path}`)
+        // Nothing may hang: the longest that a fault takes is for what is stuck to be missed.
+        const response = await fetch(`${url}/${path}`, { signal: AbortSignal.timeout(60_000) }).catch(
+          (error: unknown) =>
+            assert.fail(`${path}: ${String(error)}; ${inspect({ workers: app.workers, said }, { depth: 5 })}`),
+        )
         const text = await response.text()
         assert.equal(response.status, 200, text)
         return JSON.parse(text)
