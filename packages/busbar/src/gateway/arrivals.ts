@@ -4,7 +4,6 @@ import type { Connection } from './connection.ts'
 
 /** A request that is answered without Node's server, as long as it is the only one of its connection. */
 export interface Lone {
-  readonly req: IncomingMessage
   readonly isOver: boolean
   /** Another one has come before it is answered: it is to {@link Arrivals.giveBack} itself now. */
   useResponse(): void

@@ -22,6 +22,8 @@ const words = service('words', {
   refused: fn({ errors: { NOT_THERE: z.object({ why: z.string() }) } }),
   broken: fn({ output: Text }),
   untyped: fn({ output: type<unknown>() }),
+  /** Its result is no promise, but can be awaited like one, as the queries of some databases. */
+  query: fn({ output: Text }),
   count: stream({ output: z.int() }),
 })
 
@@ -43,6 +45,7 @@ const implementation = words.implement({
   refused: (_, { fail }) => fail('NOT_THERE', { why: 'it is not' }),
   broken: () => ({ text: 1 }) as never,
   untyped: async () => ({ list: [1, 'zwei', null], text: 'größer €' }),
+  query: () => ({ then: (resolve: (row: { text: string }) => void) => resolve({ text: 'a row' }) }) as never,
   async *count() {
     yield 1
     yield 2
@@ -203,6 +206,11 @@ describe('a typed call that is answered as a line of text', () => {
     client.write(post('later', { ms: 1302 }))
     await client.until(/\r\n\r\n1302$/)
     client.socket.destroy()
+  })
+
+  it('waits for what can be awaited, whatever it is', async () => {
+    await using gateway = await start('as lines of text')
+    assert.match(await gateway.send(post('query') + bye), /^HTTP\/1\.1 200 [^]*\r\n\r\n\{"text":"a row"\}HTTP/)
   })
 
   it('leaves a connection that ends when it has been idle for so long', async () => {

@@ -47,8 +47,8 @@ export function parserOf(socket: Socket): ConnectionParser | undefined {
 }
 
 /**
- * Lets `listener` stand between the parser of this one connection and the server. Connections of the public network
- * never come here, so they pay nothing. False where the server speaks no HTTP/1.
+ * Lets `listener` stand between the parser of this one connection and the server, for a closure per request; the gateway, which
+ * would pay it with each, steps in by itself (`gateway/arrivals.ts`). False where the server speaks no HTTP/1.
  */
 export function interceptRequests(
   socket: Socket,
