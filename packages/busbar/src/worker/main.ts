@@ -1,4 +1,5 @@
 /** What a worker thread runs. */
+import './tick-shape.ts'
 import { parentPort, workerData } from 'node:worker_threads'
 import { WorkerCells } from '../shared/cells.ts'
 import type { ThreadInit, Order } from '../shared/control.ts'

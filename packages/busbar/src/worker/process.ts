@@ -2,6 +2,7 @@
  * What a process of Node runs that hosts one service. It ends with the supervisor: when the channel closes, or by the guard
  * where it does not notice.
  */
+import './tick-shape.ts'
 import { WorkerCells, createCells } from '../shared/cells.ts'
 import type { FromWorker, Order, ProcessInit, ToWorker } from '../shared/control.ts'
 import type { TcpHandle } from '../shared/port.ts'

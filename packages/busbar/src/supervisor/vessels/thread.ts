@@ -25,15 +25,14 @@ const workerMain = new URL(`../../worker/main${extname(import.meta.url)}`, impor
  * What V8 is told of threads before it makes one, each unless somebody has said something else. The young generation:
  *
  * - begins with 4 MB instead of 1. It grows with what survives, and with small requests little does, so that it stays small
- *   and each collection finds requests still in flight. Measured with a bare server at 100 connections: 68,700 requests per
- *   CPU second from 4 MB on, 57,500 with 2 or 1.
- * - ends with 16 MB, as a main thread's does, instead of 32: what an app loads at its start makes it grow, and then it no
- *   longer fits the processor's cache. A typed service answers 5 % more from 16; from 8 a request that calls four others, of
- *   which more are in flight, 12 % less.
+ *   and each collection finds requests still in flight: a typed service at the gateway answers 5 to 8 % more.
+ * - ends with 16 MB, as a main thread's does, instead of 32: what an app loads at its start makes it grow. A typed service
+ *   answers 4 % more from 16; from 8 a request that calls four others, of which more are in flight, 7 % less.
  * - is where everything is born. Once it has reached its end, V8 takes it that what one place makes lives long if it once did
- *   (at start: modules, schemas) and makes it in the old generation from then on; of requests a third of all garbage was then
- *   left to full collections. A typed service at the gateway: 23 MB of heap instead of 60 to 130, collections of 1 ms
- *   instead of 30.
+ *   (at start: modules, schemas) and makes it in the old generation from then on, and garbage of requests is left to full
+ *   collections: 2 to 6 %, and a heap that stays where it is.
+ *
+ * docs/decisions/young-generation.md has the measurements.
  */
 const heapFlags = {
   'min-semi-space': '--min-semi-space-size=4',
