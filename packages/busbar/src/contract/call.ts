@@ -54,6 +54,8 @@ export class LiveCall implements Context, Expiring {
   previous: Expiring | undefined = undefined
   next: Expiring | undefined = undefined
   slot = -1
+  /** Whether anything but its answer can end it. */
+  readonly endsEarly: boolean
   /** Of the answer, where somebody set some. */
   headers: Record<string, string> | undefined = undefined
   private readonly origin: CallOrigin
@@ -73,6 +75,8 @@ export class LiveCall implements Context, Expiring {
     this.origin = origin
     this.parent = parent?.endsEarly === true ? parent : undefined
     this.limit = timeout === undefined || !(timeout >= 0) ? parent?.limit : earlier(parent?.limit, timeout)
+    this.endsEarly =
+      this.limit !== undefined || this.parent !== undefined || origin.signal !== undefined || origin.mayAbort === true
   }
 
   get caller(): string | undefined {
@@ -131,12 +135,6 @@ export class LiveCall implements Context, Expiring {
     return (name, value) => {
       ;(this.headers ??= {})[checkHeader(name, value)] = value
     }
-  }
-
-  /** Whether anything but its answer can end it. */
-  get endsEarly(): boolean {
-    const { limit, parent, origin } = this
-    return limit !== undefined || parent !== undefined || origin.signal !== undefined || origin.mayAbort === true
   }
 
   get hasEnded(): BusbarError | undefined {

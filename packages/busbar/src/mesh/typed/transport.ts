@@ -11,7 +11,7 @@ import type { LocalEndpoint, RemoteEndpoint } from '../endpoint.ts'
 import { MeasuredCall, type Meter } from '../meter.ts'
 import { reasonUnreachable } from '../refusals.ts'
 import type { Router } from '../router.ts'
-import { currentScope } from '../scope.ts'
+import { currentScope, type Scope } from '../scope.ts'
 import { currentCall } from './contexts.ts'
 import { type Elsewhere, RemoteCall } from './remote-call.ts'
 import { RemoteMethod } from './remote-method.ts'
@@ -85,6 +85,9 @@ class MeshMethod implements Elsewhere {
   /** The instance in this thread that answered last: only when there is another one is the method looked up again. */
   #host: TypedHost | undefined
   #hosted: HostedMethod | undefined
+  /** Code that has nothing to hand on shares its scope, and all its calls that say nothing themselves come from the same. */
+  #scope: Scope | undefined
+  #origin: CallOrigin | undefined
 
   constructor(mesh: TypedMesh, service: string, name: string, method: Method | undefined) {
     this.service = service
@@ -122,6 +125,16 @@ class MeshMethod implements Elsewhere {
   /** What a call inherits from the code that makes it. */
   origin(options: CallOptions | undefined): CallOrigin {
     const scope = currentScope()
+    if (options === undefined && scope !== undefined && scope === this.#scope) return this.#origin!
+    const origin = this.#originFrom(scope, options)
+    if (options === undefined && origin.parent === undefined) {
+      this.#scope = scope
+      this.#origin = origin
+    }
+    return origin
+  }
+
+  #originFrom(scope: Scope | undefined, options: CallOptions | undefined): CallOrigin {
     const hops = (scope?.hops ?? 0) + 1
     if (hops > this.#mesh.maxHops) throw hopLimit(this.service, this.#mesh.maxHops)
     return {
