@@ -16,8 +16,11 @@ http
 
 /**
  * So much work that it takes about that long on a processor of 3 GHz, and the same work everywhere: a loop that looks at
- * a clock does less on a busy machine by the wall's, and the thread's own is only right to a tick of the kernel.
+ * a clock does less on a busy machine by the wall's, and the thread's own is only right to a tick of the kernel. Counted in
+ * integers: a loop that begins with a number that had a fraction is compiled to other code, and 3 per cent more turns
+ * took 17 per cent more time.
  */
 function compute(milliseconds: number): void {
-  for (let turn = milliseconds * turnsPerMillisecond; turn > 0; turn--) state = Math.imul(state ^ turn, 0x5bd1e995)
+  for (let turn = (milliseconds * turnsPerMillisecond) | 0; turn > 0; turn--)
+    state = Math.imul(state ^ turn, 0x5bd1e995)
 }

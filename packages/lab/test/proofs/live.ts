@@ -3,10 +3,11 @@
  * of it that do 3, 5 and 8 per cent more work per request. Each is a quick run of its own, with its own seed.
  *
  *     node packages/lab/test/proofs/live.ts same 40 [results.jsonl]
- *     node packages/lab/test/proofs/live.ts slower 10 [results.jsonl]
+ *     node packages/lab/test/proofs/live.ts slower 10 [results.jsonl [rounds]]
  *
  * A line per run says what was claimed; the last one sums up. Minutes per run, so no part of `npm test`. With a file of
- * results the runs it holds are not made again: forty can be asked for in pieces, between other work.
+ * results the runs it holds are not made again: forty can be asked for in pieces, between other work. More rounds than a
+ * quick run has make the intervals narrow enough for differences of 3 per cent.
  */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { armProgram, type Arm } from '../../src/arm.ts'
@@ -20,7 +21,9 @@ const milliseconds = 2
 
 const slowdowns: Readonly<Record<string, number>> = { again: 1, 'slower-3': 1.03, 'slower-5': 1.05, 'slower-8': 1.08 }
 
-const [what = 'same', runs = '1', file] = process.argv.slice(2)
+const [what = 'same', runs = '1', file, rounds] = process.argv.slice(2)
+/** A round takes about 30 s. */
+const longer = rounds === undefined ? {} : { rounds: Number(rounds), budgetMs: Number(rounds) * 60_000 }
 const names = Object.keys(slowdowns).filter((name) => (what === 'same') === (name === 'again'))
 const found = earlierAnswers()
 for (let run = found.length / names.length + 1; run <= Number(runs); run++) {
@@ -50,7 +53,7 @@ function earlierAnswers(): Answer[] {
 }
 
 async function oneRun(seed: number): Promise<Answer[]> {
-  const result = await bench(known(), { quick: true, seed, command: 'proof' })
+  const result = await bench(known(), { quick: true, seed, command: 'proof', ...longer })
   return result.comparisons
     .filter(({ decides }) => decides)
     .map(({ arm, ratio, low, high, verdict }) => {
