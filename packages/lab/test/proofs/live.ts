@@ -37,6 +37,8 @@ console.log(summary(found))
 
 interface Answer {
   readonly arm: string
+  /** Requests per second of server CPU: whether it did the work shows here. */
+  readonly perCpuSecond: number
   /** Requests per second of the arm over those of the baseline, as the work says. */
   readonly truth: number
   readonly ratio: number
@@ -58,7 +60,17 @@ async function oneRun(seed: number): Promise<Answer[]> {
     .filter(({ decides }) => decides)
     .map(({ arm, ratio, low, high, verdict }) => {
       const truth = 1 / slowdowns[arm]!
-      return { arm, truth, ratio, low, high, verdict, holds: low <= truth && truth <= high }
+      const { perCpuSecond } = result.arms.find(({ name }) => name === arm)!.throughput
+      return {
+        arm,
+        perCpuSecond: perCpuSecond ?? Number.NaN,
+        truth,
+        ratio,
+        low,
+        high,
+        verdict,
+        holds: low <= truth && truth <= high,
+      }
     })
 }
 
@@ -75,9 +87,15 @@ function known(): Scenario {
   }
 }
 
+/** Copies that differ are told apart by what is asked of them. */
 function arm(name: string, factor: number): Arm {
-  const path = `/cpu?ms=${milliseconds * factor}`
-  return { name, title: name, launch: (place) => program(place, path, { file: armProgram('scaling/hello.ts') }) }
+  const path = what === 'same' ? '/' : `/cpu?ms=${milliseconds * factor}`
+  return {
+    name,
+    title: name,
+    launch: (place) => program(place, path, { file: armProgram('scaling/hello.ts') }),
+    translate: (request) => ({ ...request, path }),
+  }
 }
 
 function summary(answers: readonly Answer[]): string {
