@@ -29,7 +29,8 @@ interface Peer {
   /** Undefined for a command, which knows of no links. */
   readonly link: Link | undefined
   readonly endpoints: (Changing<RemoteEndpoint> | Changing<TcpEndpoint>)[]
-  isLeaving: boolean
+  /** Why it gets no more calls; what it has sent before may still be under way. */
+  leaving: ErrorRecord | undefined
 }
 
 type Changing<T> = Omit<T, 'state'> & { state: EndpointState }
@@ -66,7 +67,7 @@ export class Peers {
   join(spec: PeerSpec): void {
     this.#forget(spec.worker, relinked)
     const pipe = this.#pipeTo(spec.worker, spec.way)
-    const peer: Peer = { spec, link: pipe && this.#link(spec, pipe), endpoints: [], isLeaving: false }
+    const peer: Peer = { spec, link: pipe && this.#link(spec, pipe), endpoints: [], leaving: undefined }
     this.#peers.set(spec.worker, peer)
     for (const service of spec.services) this.serves(spec.worker, service)
     this.#fates.lives(spec.worker)
@@ -74,7 +75,7 @@ export class Peers {
 
   serves(worker: number, { name: service, typed, index }: InstanceSpec): void {
     const peer = this.#peers.get(worker)
-    if (peer === undefined || peer.isLeaving) return
+    if (peer === undefined || peer.leaving !== undefined) return
     const { row, way } = peer.spec
     const state = 'serving' as EndpointState
     if (way.by === 'tcp') this.#add(peer, { at: 'tcp', service, index, state, host: way.host, port: way.port })
@@ -88,8 +89,8 @@ export class Peers {
     const peer = this.#peers.get(worker)
     if (peer === undefined) return
     this.#withdraw(peer)
-    if (peer.isLeaving || peer.link === undefined) this.#forget(worker, reason)
-    else peer.isLeaving = true
+    if (peer.leaving !== undefined || peer.link === undefined) this.#forget(worker, reason)
+    else peer.leaving = reason
   }
 
   /** This worker takes no new calls; those in flight go on, and may call others. */
@@ -111,17 +112,23 @@ export class Peers {
     const { worker, way } = spec
     // A port ends with its thread. A socket may be open for ever to a process that does not run any more.
     const silence = way.by === 'thread' ? {} : { silence: maxSilence }
-    const fate = (lost: ErrorRecord): Promise<ErrorRecord> => this.#fates.of(worker, lost)
+    const fate = (lost: ErrorRecord): Promise<ErrorRecord> => this.#fateOf(worker, lost)
     const link = createLink(pipe, { peer: worker, answer, loadOf, fate, ...silence })
     void link.closed.then((reason) => this.#ended(spec, link, reason))
     return link
+  }
+
+  /** The supervisor's word may be here before the end of the link is. */
+  #fateOf(worker: number, lost: ErrorRecord): Promise<ErrorRecord> {
+    const known = this.#peers.get(worker)?.leaving
+    return known?.code === diedCode ? Promise.resolve(known) : this.#fates.of(worker, lost)
   }
 
   #ended(spec: PeerSpec, link: Link, reason: ErrorRecord): void {
     const peer = this.#peers.get(spec.worker)
     if (peer?.link !== link) return
     this.#forget(spec.worker, reason)
-    if (!peer.isLeaving && reason.code !== stoppedCode) this.#options.unlinked?.(spec, reason)
+    if (peer.leaving === undefined && reason.code !== stoppedCode) this.#options.unlinked?.(spec, reason)
   }
 
   #pipeTo(worker: number, way: PeerWay): Pipe | undefined {

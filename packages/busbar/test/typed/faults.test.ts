@@ -14,6 +14,15 @@ const ends = { thread: ['exit', 'throw'], process: ['exit', 'throw', 'SIGKILL'] 
 /** These are only ended when they have been stuck for so long that a healthy one cannot be meant. */
 const stuck = { thread: ['loop'], process: ['loop', 'SIGSTOP'] } as const
 
+/** What the supervisor says of a worker that ended so. */
+const told = {
+  exit: /process\.exit\(3\)/,
+  throw: /thrown by a job/,
+  SIGKILL: /SIGKILL/,
+  loop: /event loop had not turned/,
+  SIGSTOP: /event loop had not turned/,
+} as const
+
 const lost = new Set(['WORKER_DIED', 'LINK_LOST'])
 
 // What takes long is waiting for those that are stuck: the two apps wait together.
@@ -57,11 +66,16 @@ describe('calls to a service', { concurrency: 2 }, () => {
       for (const way of [...ends[run], ...stuck[run]]) {
         it(`ends by ${way} in mid-call fail, are made once, and others go on`, async () => {
           using folder = new TestFolder()
+          const before = said.length
           const failed = get(`once?way=${way}&file=${folder.at('marks')}`)
           assert.equal(typeof (await get('who')), 'string')
           assert.ok(lost.has((await failed) as string))
           assert.equal(readFileSync(folder.at('marks'), 'utf8'), 'x')
           assert.equal(typeof (await get('who')), 'string')
+          await pollUntil(
+            () => said.slice(before).some((line) => line.startsWith('worker ') && told[way].test(line)),
+            () => said.slice(before),
+          )
         })
 
         it(`ends by ${way} are answered by another instance when they are idempotent`, async () => {

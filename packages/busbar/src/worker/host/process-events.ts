@@ -1,4 +1,5 @@
 import { constants } from 'node:os'
+import { isMainThread } from 'node:worker_threads'
 import { replace } from './patch.ts'
 import type { ProgramProcess } from './program-process.ts'
 import type { Programs } from './programs.ts'
@@ -73,17 +74,21 @@ function patchEmit(programs: Programs, patches: DisposableStack): void {
   })
 }
 
-/** A program that signals itself means itself: the signal would reach the supervisor, which shares the process id. */
+/** A program that signals itself means itself: from a thread the signal would reach the supervisor, which shares the process id. */
 function patchKill(programs: Programs, patches: DisposableStack): void {
   replace(patches, emitting, 'kill', (original) => (pid, signal = 'SIGTERM') => {
     const program = pid === process.pid ? programs.current : undefined
     if (program === undefined || signal === 0) return Reflect.apply(original, process, [pid, signal])
     const [name, number] = signalOf(signal)
     if (name === undefined || harmless.has(name)) return true
+    if (isMainThread && untakable.has(name)) return Reflect.apply(original, process, [pid, name])
     if (!program.emit(name, name, number)) program.exit(128 + number)
     return true
   })
 }
+
+/** No process takes them: where the program has one of its own, the system does as it says. */
+const untakable = new Set<string>(['SIGKILL', 'SIGSTOP'])
 
 /** Their default is to do nothing. */
 const harmless = new Set<string>(['SIGCHLD', 'SIGCONT', 'SIGURG', 'SIGWINCH', 'SIGPIPE'])

@@ -137,6 +137,26 @@ describe('peers', () => {
     assert.equal(error.message, 'shop.list, which worker 2 was answering: worker 2 was killed')
   })
 
+  it('that are known to have died before their link ends fail what is in flight as soon as it does', async () => {
+    const callee = new Callee()
+    await using one = new Worker(1)
+    await using other = new Worker(2, callee.answer)
+    const { port1, port2 } = new MessageChannel()
+    one.peers.join(spec(2, { by: 'thread', port: port1 }, [shop]))
+    other.peers.join(spec(1, { by: 'thread', port: port2 }))
+    const [answered, heard] = [new Heard(), new Heard()]
+    const link = one.shop!
+    link.open(head, 1, true, answered)
+    link.open(head, 2, true, heard)
+    const { channel } = await callee.call()
+    one.peers.leave(2, { code: 'WORKER_DIED', message: 'worker 2 was killed' })
+    channel.reply('done', true)
+    assert.equal(await answered.over, undefined, 'what it had said before is heard')
+    port2.close()
+    const error = await heard.over
+    assert.equal(error?.message, 'shop.list, which worker 2 was answering: worker 2 was killed')
+  })
+
   it('that cannot be dialled fail the calls that waited', async () => {
     await using one = new Worker(1)
     one.peers.join(spec(2, { by: 'unix', path: join(tmpdir(), 'busbar-nobody-here') }, [shop]))
