@@ -7,7 +7,8 @@ import * as z from 'zod'
 import { startHost } from '../../src/contract/host/host.ts'
 import { client } from '../../src/contract/client.ts'
 import { fn, service, stream, type } from '../../src/contract/index.ts'
-import { typedEdge, typedListener } from '../../src/gateway/typed/listener.ts'
+import { HttpEdge } from '../../src/contract/http/edge.ts'
+import { typedListener } from '../../src/gateway/typed/listener.ts'
 import type { TypedProgram } from '../support/endpoint.ts'
 import { type GatewaySetup, type RawClient, TestGateway } from '../support/gateway.ts'
 
@@ -58,7 +59,7 @@ type Way = 'as lines of text' | "by Node's response"
 async function start(way: Way, limits: GatewaySetup['limits'] = {}): Promise<TestGateway> {
   const host = await startHost(implementation, { name: 'words', log: silent, clone: false, maxInFlight: 5000, client })
   const options = { maxInputSize: 1000, cors: ['https://page.example'] }
-  const edge = typedEdge(host, options)
+  const edge = new HttpEdge(host, options)
   const program: TypedProgram = {
     listener: typedListener(host, options, edge),
     typed: host,

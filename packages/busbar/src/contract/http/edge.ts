@@ -6,7 +6,6 @@ import type { Asker, HostedMethod } from '../host/hosted-method.ts'
 import type { LiveStream } from '../host/live-stream.ts'
 import { fromUncarriable, toCallError } from '../host/failures.ts'
 import { checkOf, type Check, type Checked } from '../schema.ts'
-import type { Method } from '../method.ts'
 import { decodeJson, MalformedJson } from '../value/decode.ts'
 import { encodeJson } from '../value/encode.ts'
 import { formatFor, type EventFormat } from './events.ts'
@@ -14,17 +13,17 @@ import { hasQuery, type HttpMapping } from './mapping.ts'
 import { Paths, type Found } from './paths.ts'
 import { problemHeaders, problemType, toProblem } from './problem.ts'
 import { parseQuery, readText } from './text-fields.ts'
+import { isUntagged } from './untagged.ts'
 
 export interface EdgeOptions {
   /** Bytes of a request's body. */
   readonly maxInputSize: number
-  /** A faster way to write a method's results, where there is one. */
-  readonly serialiser?: (method: Method) => Serialise | undefined
   /** How many calls led to the request that is being served, where somebody counts. */
   readonly hops?: () => number
 }
 
-export type Serialise = (result: unknown) => string
+/** A result as JSON. */
+type Write = (result: unknown) => string
 
 /** The head of a request, whoever brought it. */
 export interface EdgeRequest {
@@ -84,7 +83,7 @@ export class HttpEdge {
   readonly #host: TypedHost
   readonly #paths: Paths
   readonly #options: EdgeOptions
-  readonly #serialisers = new Map<HostedMethod, Serialise | undefined>()
+  readonly #writers = new Map<HostedMethod, Write>()
 
   constructor(host: TypedHost, options: EdgeOptions) {
     this.#host = host
@@ -153,7 +152,7 @@ export class HttpEdge {
       mayAbort: true,
     })
     if (hosted.spec.kind === 'fn')
-      hosted.tell(new Answering(hosted, call, this.#serialiserOf(hosted), reply), input, call, true)
+      hosted.tell(new Answering(hosted, call, this.#writerOf(hosted), reply), input, call, true)
     else {
       const stream = hosted.stream(input, call, true)
       reply.stream({ stream, format: formatFor(first(headers['accept'])), site: hosted.site })
@@ -161,12 +160,13 @@ export class HttpEdge {
     return call
   }
 
-  #serialiserOf(hosted: HostedMethod): Serialise | undefined {
-    const known = this.#serialisers.get(hosted)
-    if (known !== undefined || this.#serialisers.has(hosted)) return known
-    const made = this.#options.serialiser?.(hosted.spec)
-    this.#serialisers.set(hosted, made)
-    return made
+  /** Decided once per method, by a look at its schema. */
+  #writerOf(hosted: HostedMethod): Write {
+    const known = this.#writers.get(hosted)
+    if (known !== undefined) return known
+    const write: Write = isUntagged(hosted.spec) ? JSON.stringify : (encodeJson as Write)
+    this.#writers.set(hosted, write)
+    return write
   }
 
   /**
@@ -225,13 +225,13 @@ function withoutFields(check: Check | undefined, content: unknown, inQuery: bool
 class Answering implements Asker {
   readonly #hosted: HostedMethod
   readonly #call: LiveCall
-  readonly #serialise: Serialise
+  readonly #write: Write
   readonly #reply: EdgeReply
 
-  constructor(hosted: HostedMethod, call: LiveCall, serialise: Serialise | undefined, reply: EdgeReply) {
+  constructor(hosted: HostedMethod, call: LiveCall, write: Write, reply: EdgeReply) {
     this.#hosted = hosted
     this.#call = call
-    this.#serialise = serialise ?? (encodeJson as Serialise)
+    this.#write = write
     this.#reply = reply
   }
 
@@ -248,7 +248,7 @@ class Answering implements Asker {
     const { site, spec } = this.#hosted
     if (result === undefined) return withoutBody(spec.status, more)
     try {
-      const body = encodeResult(result, site, this.#serialise)
+      const body = encodeResult(result, site, this.#write)
       return {
         status: spec.status ?? 200,
         headers: more === undefined ? jsonHeaders : { ...more, ...jsonHeaders },
@@ -267,9 +267,9 @@ function withoutBody(status: number | undefined, headers: Readonly<Record<string
 }
 
 /** A result that no call carries is a fault of the service. */
-function encodeResult(result: unknown, site: CallSite, serialise: Serialise): string {
+function encodeResult(result: unknown, site: CallSite, write: Write): string {
   try {
-    return serialise(result)
+    return write(result)
   } catch (error) {
     throw toCallError(error, site)
   }

@@ -18,7 +18,6 @@ import type { RoutedRequest } from '../director.ts'
 import { selfDescriber, type SelfDescription } from './describe.ts'
 import { allowOrigin, answerPreflight, isPreflight } from './cors.ts'
 import { hasBody, leaveBody, readText } from './request-body.ts'
-import { serialiserOf } from './serialiser.ts'
 import { writeStream } from './write-stream.ts'
 
 export interface ListenerOptions extends EdgeOptions {
@@ -28,16 +27,11 @@ export interface ListenerOptions extends EdgeOptions {
   readonly describes?: SelfDescription | undefined
 }
 
-/** A typed service as HTTP asks for it, its results written by compiled serialisers. */
-export function typedEdge(host: TypedHost, options: EdgeOptions): HttpEdge {
-  return new HttpEdge(host, { ...options, serialiser: serialiserOf })
-}
-
 /** Serves a typed service over HTTP: what its own `http.Server` does with a request. */
 export function typedListener(
   host: TypedHost,
   options: ListenerOptions,
-  edge: HttpEdge = typedEdge(host, options),
+  edge: HttpEdge = new HttpEdge(host, options),
 ): RequestListener {
   const { describes } = options
   const description = describes && { ...describes, tell: selfDescriber(host, describes) }

@@ -6,9 +6,9 @@ import { client } from '../../contract/client.ts'
 import type { Log } from '../../contract/context.ts'
 import { BusbarError } from '../../contract/errors.ts'
 import type { TypedHost } from '../../contract/host/host.ts'
-import type { HttpEdge } from '../../contract/http/edge.ts'
+import { HttpEdge } from '../../contract/http/edge.ts'
 import { exactnessOf } from '../../gateway/typed/exactness.ts'
-import { typedEdge, typedListener } from '../../gateway/typed/listener.ts'
+import { typedListener } from '../../gateway/typed/listener.ts'
 import type { EndpointState } from '../../mesh/endpoint.ts'
 import { listenVirtually, type VirtualListener } from '../../mesh/listener.ts'
 import { currentScope, type Scope } from '../../mesh/scope.ts'
@@ -94,7 +94,7 @@ class HostedTyped implements HostedProgram {
     this.#scope = { service: host.name, hops: 0 }
     this.report = reportOf(host, startedIn)
     const options = edgeOptions(program.service, hosting)
-    this.edge = typedEdge(host, options)
+    this.edge = new HttpEdge(host, options)
     this.server = createServer(serverOptions(hosting.limits), typedListener(host, options, this.edge))
     this.server.on('connection', (socket: Socket) => (this.#latest = socket))
     this.#listener = listenVirtually(this.server, { address: '127.0.0.1', family: 'IPv4', port: 80 })
