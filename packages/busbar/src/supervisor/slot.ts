@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { BusbarError } from '../contract/errors.ts'
 import type { App } from '../config/app.ts'
 import type { ServiceReport, TlsMaterial } from '../shared/control.ts'
@@ -9,6 +10,9 @@ import { RestartPolicy } from './restarts.ts'
 import type { WorkerExit, WorkerState, WorkerStatus } from './running.ts'
 import { Spare } from './spare.ts'
 import { restartLimit, type Timing } from './timing.ts'
+
+/** Milliseconds in which the others mostly have heard that a worker gets no more calls. */
+const hearing = 100
 
 export interface SlotParts {
   readonly place: Place
@@ -210,7 +214,14 @@ export class WorkerSlot {
     this.#serve(successor, services)
     if (old === undefined) return
     this.#parts.leaves(old)
-    void old.drain(app.stopTimeout).then(() => this.keepSpare())
+    void this.#retire(old, app.stopTimeout)
+  }
+
+  /** A call that is on its way when it stops to take any is refused, and one with a streamed body cannot be made again. */
+  async #retire(old: WorkerHandle, timeout: number): Promise<void> {
+    await sleep(hearing, undefined, { ref: false })
+    await old.drain(timeout)
+    this.keepSpare()
   }
 
   /** Told of the spare in time, calls that wait have somewhere to go when they hear that the worker has ended. */
