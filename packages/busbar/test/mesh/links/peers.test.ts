@@ -46,6 +46,17 @@ function spec(worker: number, way: PeerWay, services: readonly (typeof shop)[] =
   return { worker, services, row: undefined, link: worker, way }
 }
 
+/** A worker whose link leads to the callee in another thread, which ends without a word when it is cut. */
+function calling(callee: Callee) {
+  const workers = new AsyncDisposableStack()
+  const one = workers.use(new Worker(1))
+  const other = workers.use(new Worker(2, callee.answer))
+  const { port1, port2 } = new MessageChannel()
+  one.peers.join(spec(2, { by: 'thread', port: port1 }, [shop]))
+  other.peers.join(spec(1, { by: 'thread', port: port2 }))
+  return { one, cut: () => port2.close(), [Symbol.asyncDispose]: () => workers.disposeAsync() }
+}
+
 async function folder(): Promise<AsyncDisposable & { readonly path: string }> {
   const path = await mkdtemp(join(tmpdir(), 'busbar-peers-'))
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) }
@@ -119,16 +130,13 @@ describe('peers', () => {
 
   it('that end without a word fail what is in flight there, and are called no more', async () => {
     const callee = new Callee()
-    await using one = new Worker(1)
-    await using other = new Worker(2, callee.answer)
-    const { port1, port2 } = new MessageChannel()
-    one.peers.join(spec(2, { by: 'thread', port: port1 }, [shop]))
-    other.peers.join(spec(1, { by: 'thread', port: port2 }))
+    await using pair = calling(callee)
+    const { one } = pair
     const heard = new Heard()
     one.shop!.open(head, 1, true, heard)
     await callee.call()
     const { closed } = one.shop!
-    port2.close()
+    pair.cut()
     assert.deepEqual(await closed, { code: 'LINK_LOST', message: 'worker 2 is gone without a word, or cut off' })
     assert.equal(one.router.find('shop'), undefined)
     one.peers.leave(2, { code: 'WORKER_DIED', message: 'worker 2 was killed' })
@@ -139,11 +147,8 @@ describe('peers', () => {
 
   it('that are known to have died before their link ends fail what is in flight as soon as it does', async () => {
     const callee = new Callee()
-    await using one = new Worker(1)
-    await using other = new Worker(2, callee.answer)
-    const { port1, port2 } = new MessageChannel()
-    one.peers.join(spec(2, { by: 'thread', port: port1 }, [shop]))
-    other.peers.join(spec(1, { by: 'thread', port: port2 }))
+    await using pair = calling(callee)
+    const { one } = pair
     const [answered, heard] = [new Heard(), new Heard()]
     const link = one.shop!
     link.open(head, 1, true, answered)
@@ -152,7 +157,7 @@ describe('peers', () => {
     one.peers.leave(2, { code: 'WORKER_DIED', message: 'worker 2 was killed' })
     channel.reply('done', true)
     assert.equal(await answered.over, undefined, 'what it had said before is heard')
-    port2.close()
+    pair.cut()
     const error = await heard.over
     assert.equal(error?.message, 'shop.list, which worker 2 was answering: worker 2 was killed')
   })
