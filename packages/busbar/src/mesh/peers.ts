@@ -22,6 +22,8 @@ export interface PeersOptions extends Hello {
   readonly loadOf?: ((service: string) => number) | undefined
   /** A link has ended that nobody ended: its worker is gone, or lives and is not reached any more. */
   readonly unlinked?: (spec: PeerSpec, reason: ErrorRecord) => void
+  /** A worker that leaves has read all calls that it ever gets from this one. */
+  readonly left?: (worker: number) => void
 }
 
 interface Peer {
@@ -87,15 +89,11 @@ export class Peers {
     // One that is replaced lives for a while.
     if (reason.code === diedCode) this.#fates.died(worker, reason)
     const peer = this.#peers.get(worker)
-    if (peer === undefined) return
+    if (peer === undefined) return this.#options.left?.(worker)
     this.#withdraw(peer)
+    if (peer.leaving === undefined) void this.#partFrom(peer)
     if (peer.leaving !== undefined || peer.link === undefined) this.#forget(worker, reason)
     else peer.leaving = reason
-  }
-
-  /** This worker takes no new calls; those in flight go on, and may call others. */
-  drain(): void {
-    for (const { link } of this.#peers.values()) link?.drain()
   }
 
   /** Fails what is in flight in either direction, with `reason`. */
@@ -105,6 +103,11 @@ export class Peers {
     this.#fates.close(reason)
     for (const pipe of this.#early.values()) pipe.close()
     await this.#listener?.close()
+  }
+
+  async #partFrom({ spec, link }: Peer): Promise<void> {
+    await link?.heard()
+    this.#options.left?.(spec.worker)
   }
 
   #link(spec: PeerSpec, pipe: Pipe): Link {

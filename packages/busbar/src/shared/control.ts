@@ -105,7 +105,7 @@ export type Order =
   | { type: 'join'; peer: PeerSpec }
   /** One more service of a worker that has joined. */
   | { type: 'serves'; peer: number; service: InstanceSpec }
-  /** It died, or drains: no new calls. Its link ends by itself when what is in flight has ended. */
+  /** It died, or drains: no new calls, and `left` is said. Its link ends by itself when what is in flight has ended. */
   | { type: 'leave'; peer: number; reason: ErrorRecord }
   /**
    * Finish what is in flight, run the programs' own signal handlers, stop them in reverse order of `needs`. `inOrder`: all
@@ -133,6 +133,8 @@ export type FromWorker =
   | { type: 'stopped' }
   /** A link has ended, and neither this worker nor the other meant it to. */
   | { type: 'unlinked'; peer: number; link: number; reason: ErrorRecord }
+  /** A worker that was said to `leave` has read all calls that it ever gets from this one. */
+  | { type: 'left'; peer: number }
   /** Of a process: the connection with this number has come. */
   | { type: 'taken'; id: number }
   /**

@@ -23,6 +23,8 @@ export interface HandleParts {
   readonly linkable: (handle: WorkerHandle) => void
   readonly serves: (handle: WorkerHandle, service: string) => void
   readonly unlinked: (lost: LostLink) => void
+  /** It calls this one, which leaves, no more. */
+  readonly left: (peer: number) => void
   readonly closed: (handle: WorkerHandle, service: string | undefined) => void
   /** A connection that it was handed and never took. */
   readonly returned: (listener: string, handle: TcpHandle) => void
@@ -176,6 +178,8 @@ export class WorkerHandle {
         return
       case 'unlinked':
         return this.#parts.unlinked(message)
+      case 'left':
+        return this.#parts.left(message.peer)
       case 'closed':
         return this.#parts.closed(this, message.service)
       case 'stopped':

@@ -2,6 +2,7 @@ import { MessageChannel, type Transferable } from 'node:worker_threads'
 import type { ErrorRecord } from '../contract/errors.ts'
 import type { InstanceSpec, PeerWay, ToWorker } from '../shared/control.ts'
 import type { LostLink } from './handle.ts'
+import { Parting } from './parting.ts'
 import type { Relinks } from './relinks.ts'
 
 /** A worker, as the others get to know it. */
@@ -26,8 +27,8 @@ interface Member {
   services: readonly InstanceSpec[]
   /** What it serves and the others have not been told of; undefined once they may be. */
   withheld: InstanceSpec[] | undefined
-  /** Nobody calls it any more, but it may still call. */
-  leaving: boolean
+  /** Once nobody is to call it any more, though it may still call: how those who knew it part from it. */
+  parting: Parting | undefined
   /** The number of its link to each of the others. */
   readonly links: Map<number, number>
 }
@@ -50,14 +51,14 @@ export class Introductions {
   /** `isHeld`: the others are linked with it, and told what it serves only when it is announced. */
   enter(who: Acquaintance, isHeld = false): void {
     const withheld = isHeld ? [] : undefined
-    const member: Member = { who, services: [], withheld, leaving: false, links: new Map() }
+    const member: Member = { who, services: [], withheld, parting: undefined, links: new Map() }
     for (const other of this.#members.values()) this.#introduce(member, other)
     this.#members.set(who.worker, member)
   }
 
   serves(worker: number, service: InstanceSpec): void {
     const member = this.#members.get(worker)
-    if (member === undefined || member.leaving) return
+    if (member === undefined || member.parting !== undefined) return
     if (member.withheld !== undefined) return void member.withheld.push(service)
     member.services = [...member.services, service]
     this.#tellOthers(worker, { type: 'serves', peer: worker, service })
@@ -82,20 +83,32 @@ export class Introductions {
     this.#relinks.lost(one.who, other.who, reason, () => this.#introduce(one, other))
   }
 
-  /** It drains: it gets no new calls from the others. */
-  leave(worker: number, reason: ErrorRecord): void {
+  /** It is to be drained: resolves when it has read all calls that it ever gets, or after `limit` milliseconds. */
+  async leave(worker: number, reason: ErrorRecord, limit: number): Promise<void> {
     const member = this.#members.get(worker)
-    if (member === undefined || member.leaving) return
-    member.leaving = true
-    member.services = []
-    this.#tellOthers(worker, { type: 'leave', peer: worker, reason })
+    if (member === undefined) return
+    if (member.parting === undefined) {
+      member.services = []
+      member.parting = new Parting(this.#callersOf(member))
+      this.#tellOthers(worker, { type: 'leave', peer: worker, reason })
+    }
+    await member.parting.over(limit)
+  }
+
+  /** A worker calls one that leaves no more. */
+  left(worker: number, peer: number): void {
+    this.#members.get(peer)?.parting?.without(worker)
   }
 
   /** It has ended. */
   remove(worker: number, reason: ErrorRecord): void {
+    this.#members.get(worker)?.parting?.end()
     if (!this.#members.delete(worker)) return
     this.#relinks.forget(worker)
-    for (const { links } of this.#members.values()) links.delete(worker)
+    for (const { links, parting } of this.#members.values()) {
+      links.delete(worker)
+      parting?.without(worker)
+    }
     this.#tellOthers(worker, { type: 'leave', peer: worker, reason })
   }
 
@@ -111,6 +124,12 @@ export class Introductions {
     clearTimeout(timer)
     this.#waiting.delete(waiting)
     return came
+  }
+
+  /** A command is told nothing, and calls by no link. */
+  #callersOf(member: Member): number[] {
+    const others = [...this.#members.values()].filter((other) => other !== member && other.who.reach.by !== 'tcp')
+    return others.map(({ who }) => who.worker)
   }
 
   #introduce(one: Member, other: Member): void {

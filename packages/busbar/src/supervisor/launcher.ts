@@ -103,6 +103,7 @@ export class Launcher {
         this.introductions.serves(worker, spec)
       },
       unlinked: (lost) => this.introductions.unlinked(worker, lost),
+      left: (peer) => this.introductions.left(worker, peer),
       closed: (_, service) => this.#stopOrder?.closed(worker, service),
       returned,
     })

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { BusbarError } from '../contract/errors.ts'
 import type { App } from '../config/app.ts'
 import type { ServiceReport, TlsMaterial } from '../shared/control.ts'
@@ -11,9 +10,6 @@ import type { WorkerExit, WorkerState, WorkerStatus } from './running.ts'
 import { Spare } from './spare.ts'
 import { restartLimit, type Timing } from './timing.ts'
 
-/** Milliseconds in which the others mostly have heard that a worker gets no more calls. */
-const hearing = 100
-
 export interface SlotParts {
   readonly place: Place
   readonly mode: 'start' | 'dev'
@@ -21,8 +17,8 @@ export interface SlotParts {
   /** Starts a worker; the slot says in which row. One that is held gets no calls before it is announced. */
   readonly launch: (place: Place, row: number, app: App, isHeld: boolean) => WorkerHandle
   readonly announce: (handle: WorkerHandle) => void
-  /** It is to be drained, and gets no new calls from the other workers. */
-  readonly leaves: (handle: WorkerHandle) => void
+  /** It is to be drained: resolves when the other workers call it no more, or do not say so in time. */
+  readonly leaves: (handle: WorkerHandle) => Promise<void>
   readonly say: (level: 'info' | 'warn' | 'error', line: string) => void
   readonly changed: (slot: WorkerSlot) => void
 }
@@ -188,7 +184,7 @@ export class WorkerSlot {
     const spare = this.#spare.take()
     if (spare === undefined) return
     this.#predecessor = spare
-    this.#parts.leaves(spare)
+    await this.#parts.leaves(spare)
     await (spare.serving ? spare.drain(this.#app.stopTimeout) : spare.end(stopped))
   }
 
@@ -200,7 +196,7 @@ export class WorkerSlot {
 
   async #vacate({ stopTimeout }: App): Promise<void> {
     const worker = this.#worker!
-    this.#parts.leaves(worker)
+    await this.#parts.leaves(worker)
     await worker.drain(stopTimeout)
   }
 
@@ -213,13 +209,12 @@ export class WorkerSlot {
     this.#policy.forget()
     this.#serve(successor, services)
     if (old === undefined) return
-    this.#parts.leaves(old)
     void this.#retire(old, app.stopTimeout)
   }
 
-  /** A call that is on its way when it stops to take any is refused, and one with a streamed body cannot be made again. */
+  /** A call on its way to one that takes no more would be refused, and one with a streamed body cannot be made again. */
   async #retire(old: WorkerHandle, timeout: number): Promise<void> {
-    await sleep(hearing, undefined, { ref: false })
+    await this.#parts.leaves(old)
     await old.drain(timeout)
     this.keepSpare()
   }

@@ -250,7 +250,7 @@ class Supervisor implements RunningApp {
       timing: this.#timing,
       launch: (place, row, app, isHeld) => this.#launcher.launch(place, row, app, isHeld),
       announce: ({ worker }) => this.#launcher.introductions.announce(worker),
-      leaves: ({ worker }) => this.#launcher.introductions.leave(worker, replaced),
+      leaves: ({ worker }) => this.#launcher.introductions.leave(worker, replaced, this.#timing.parting),
       say: (level, line) => this.#say(level, line),
       changed: (slot) => this.#changed(slot),
     })

@@ -10,6 +10,8 @@ export interface Timing {
   readonly watch: number
   /** How often it is looked for calls that do not stop when their time is up. */
   readonly overdue: number
+  /** How long one that is to be drained waits for the others to call it no more; a blocked one may not hear of it. */
+  readonly parting: number
   /** How long a connection waits for a worker while none serves; it is closed then. */
   readonly backlog: number
   /** The second restart in a row waits this long, each further one twice as long as the one before, at most `backoffMax`. */
@@ -38,6 +40,7 @@ export const defaultTiming: Timing = {
   boot: 30_000,
   watch: 250,
   overdue: 50,
+  parting: 3000,
   backlog: 10_000,
   backoff: 250,
   backoffMax: 10_000,

@@ -57,7 +57,8 @@ export async function prepareWorker(init: WorkerInit, parts: WorkerParts): Promi
   const loadOf = init.kind === 'process' ? (service: string) => metering.of(service).inFlight : undefined
   const unlinked = ({ worker: peer, link }: PeerSpec, reason: ErrorRecord): void =>
     outbox.post({ type: 'unlinked', peer, link, reason })
-  const peers = new Peers({ worker: number, secret, listenAt, router, answer, loadOf, unlinked })
+  const left = (peer: number): void => outbox.post({ type: 'left', peer })
+  const peers = new Peers({ worker: number, secret, listenAt, router, answer, loadOf, unlinked, left })
   await peers.listen()
   if (init.listenAt !== undefined) outbox.post({ type: 'listening' })
   const neighbours = new Neighbours(peers)

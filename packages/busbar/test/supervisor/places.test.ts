@@ -1,8 +1,10 @@
 /** The same two services in every place that a config can give them. */
 import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
 import { test } from 'node:test'
 import type { Service } from '../../src/config/app.ts'
 import { TestApp } from '../support/app.ts'
+import { TestFolder } from '../support/folder.ts'
 
 const programs = `${import.meta.dirname}/programs/places`
 const expected = {
@@ -57,6 +59,23 @@ for (const run of ['thread', 'process'] as const)
     const { where: after } = await call(app)
     assert.notEqual(after.api, before.api)
     assert.equal(after.web, before.web)
+  })
+
+for (const run of ['thread', 'process'] as const)
+  test(`a ${run} that is replaced takes the calls of a caller that has not heard of it yet`, async () => {
+    using notes = new TestFolder()
+    const common = { startTimeout, env: { NOTES: notes.path } }
+    await using app = await TestApp.start({
+      services: {
+        late: { file: `${programs}/late.js`, needs: ['notes'], ...common },
+        notes: { file: `${programs}/notes.js`, run, ...common },
+      },
+    })
+    const called = fetch(app.url, { headers: { connection: 'close' } })
+    await app.untilLogged('hears nothing')
+    const [old] = readdirSync(notes.path)
+    await app.running.restart(undefined, ['notes'])
+    assert.equal(await (await called).text(), `${old} 100000`)
   })
 
 test('calls go to the instance that is left when another is killed, and to its successor', async () => {

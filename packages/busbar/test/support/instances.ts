@@ -40,6 +40,7 @@ class TestLink implements Link {
   readonly open = unused
   readonly loadOf = unused
   readonly drain = unused
+  readonly heard = unused
   readonly close = unused
   readonly #instance: TestInstance
 

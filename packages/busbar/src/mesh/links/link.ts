@@ -91,6 +91,8 @@ export interface Link {
    * direction.
    */
   drain(): void
+  /** Resolves when the other side has read all that this one has sent so far, or the link is closed. */
+  heard(): Promise<void>
   /** Fails every call with `reason`, at both ends. */
   close(reason: ErrorRecord): void
   /** Whenever the state has changed; for whoever keeps a list of what may be called. */

@@ -6,6 +6,7 @@ import { maxCalls, maxServices } from './limits.ts'
 import { LoadReports } from './load-reports.ts'
 import type { Answerer, CallHead, Channel, ChannelHandler, Link } from './link.ts'
 import { Outbox } from './outbox.ts'
+import { Pings } from './pings.ts'
 import { type Packet, type Pipe, type PipeListener, ProtocolError } from './pipe.ts'
 import { countAt, framesOf, headOf, recordAt, valueAt, type Frame } from './read.ts'
 import { Silence } from './silence.ts'
@@ -53,6 +54,7 @@ class LiveLink implements Link, Line, PipeListener {
   /** Those of the other side; the negatives of its numbers. */
   readonly #others = new Calls<LiveChannel>()
   readonly #blocked = new Set<LiveChannel>()
+  readonly #pings = new Pings(() => this.outbox.push(pingFrame))
   /** What the other side takes, as far as this side knows. */
   #state: State = { is: 'open' }
   #takesCalls = true
@@ -107,6 +109,10 @@ class LiveLink implements Link, Line, PipeListener {
     this.outbox.push(drainFrame)
   }
 
+  heard(): Promise<void> {
+    return new Promise((resolve) => (this.#state.is === 'closed' ? resolve() : this.#pings.ping(resolve)))
+  }
+
   close(reason: ErrorRecord): void {
     if (this.#state.is === 'closed') return
     const carried = carryRecord(reason)
@@ -127,7 +133,7 @@ class LiveLink implements Link, Line, PipeListener {
 
   /** Nothing has come for a while. */
   ask(): void {
-    this.outbox.push(pingFrame)
+    this.#pings.ping()
   }
 
   giveUp(silence: number): void {
@@ -191,7 +197,7 @@ class LiveLink implements Link, Line, PipeListener {
       case frameTypes.ping:
         return this.outbox.push(pongFrame)
       case frameTypes.pong:
-        return
+        return this.#pings.pong()
       case frameTypes.drain:
         return this.#onDraining()
       case frameTypes.close:
@@ -254,6 +260,7 @@ class LiveLink implements Link, Line, PipeListener {
     this.#blocked.clear()
     if (reason.code === 'LINK_LOST' && this.#fate !== undefined) this.#failWhenKnown(reason, this.#fate)
     else this.#fail(reason)
+    this.#pings.end()
     this.#settle(reason)
   }
 

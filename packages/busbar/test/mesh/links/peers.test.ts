@@ -3,8 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { MessageChannel } from 'node:worker_threads'
-import { fateTime } from '../../../src/mesh/links/limits.ts'
+import { fateTime, maxUnderWay } from '../../../src/mesh/links/limits.ts'
 import type { Answerer } from '../../../src/mesh/links/link.ts'
 import { Peers } from '../../../src/mesh/peers.ts'
 import { Router } from '../../../src/mesh/router.ts'
@@ -19,6 +20,8 @@ class Worker {
   readonly peers: Peers
   /** The links that it lost, by number. */
   readonly lost: number[] = []
+  /** Those that it has parted from. */
+  readonly left: number[] = []
 
   constructor(worker: number, answer: Answerer = echo, listenAt?: string, secret = 's') {
     this.peers = new Peers({
@@ -28,6 +31,7 @@ class Worker {
       answer,
       listenAt,
       unlinked: ({ link }) => this.lost.push(link),
+      left: (peer) => this.left.push(peer),
     })
   }
 
@@ -126,6 +130,35 @@ describe('peers', () => {
     assert.equal(await heard.over, undefined)
     one.peers.leave(2, { code: 'WORKER_DIED', message: 'it has ended' })
     await other.peers.close(over)
+  })
+
+  it('that leave are parted from when they have read every call that was opened before', async () => {
+    const callee = new Callee()
+    await using one = new Worker(1)
+    await using other = new Worker(2, callee.answer)
+    const { port1, port2 } = new MessageChannel()
+    one.peers.join(spec(2, { by: 'thread', port: port1 }, [shop]))
+    for (let at = 0; at < 3; at++) one.shop!.open(head, 'x'.repeat(maxUnderWay / 2), true, new Heard())
+    one.peers.leave(2, { code: 'SERVICE_UNAVAILABLE', message: 'it is being replaced' })
+    await delay(50)
+    assert.deepEqual(one.left, [])
+    other.peers.join(spec(1, { by: 'thread', port: port2 }))
+    while (one.left.length === 0) await delay(1)
+    assert.equal(callee.calls.length, 3)
+    assert.deepEqual(one.left, [2])
+  })
+
+  it('that leave are parted from at once where there is no link, and when it ends', async () => {
+    const callee = new Callee()
+    await using pair = calling(callee)
+    const { one, cut } = pair
+    one.peers.leave(3, { code: 'SERVICE_UNAVAILABLE', message: 'nobody knows it' })
+    assert.deepEqual(one.left, [3])
+    const { closed } = one.shop!
+    cut()
+    one.peers.leave(2, { code: 'SERVICE_UNAVAILABLE', message: 'it is being replaced' })
+    await closed
+    assert.deepEqual(one.left, [3, 2])
   })
 
   it('that end without a word fail what is in flight there, and are called no more', async () => {
