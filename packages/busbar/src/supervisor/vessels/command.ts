@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, type StdioNull, type StdioPipe } from 'node:child_process'
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo } from 'node:net'
 import { delimiter, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Address, Service } from '../../config/app.ts'
 import { BusbarError } from '../../contract/errors.ts'
+import { withoutConnections } from '../../shared/child-stdio.ts'
 import type { ToWorker } from '../../shared/control.ts'
 import { processExited, startFailed } from '../exit.ts'
 import type { Guard } from './guard.ts'
@@ -22,6 +23,8 @@ export interface CommandParts {
 
 /** How often a port is tried that does not answer yet, in milliseconds. */
 const tryInterval = 50
+
+const piped: [StdioNull, StdioPipe, StdioPipe] = ['ignore', 'pipe', 'pipe']
 
 /** Programs that listen on `localhost` may mean either. */
 const loopbacks = ['127.0.0.1', '::1'] as const
@@ -100,12 +103,13 @@ export class CommandVessel implements Vessel {
       word.replaceAll('$PORT', `${port}`),
     )
     const env = { ...process.env, ...service.env }
-    const child = (this.#child = spawn(file!, args, {
+    const options = {
       cwd: service.path,
       env: { ...env, PORT: `${port}`, PATH: pathFor(service.path, env['PATH']) },
-      stdio: ['ignore', 'pipe', 'pipe'],
       detached: process.platform !== 'win32',
-    }))
+    }
+    const child = withoutConnections(piped, (stdio) => spawn(file!, args, { ...options, stdio }))
+    this.#child = child
     splitLines(child.stdout, (line) => this.#events.line(line, 'stdout', service.name))
     splitLines(child.stderr, (line) => this.#events.line(line, 'stderr', service.name))
     child.once('exit', (code, signal) => this.#exited(code, signal))

@@ -1,4 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, type StdioNull, type StdioPipe } from 'node:child_process'
+import { withoutConnections } from '../../shared/child-stdio.ts'
+
+const fed: [StdioPipe, StdioNull, StdioNull] = ['pipe', 'ignore', 'ignore']
 
 /**
  * Sees to it that no process outlives this one, however it ends: not one that is stuck or stopped and cannot notice by
@@ -39,10 +42,8 @@ export class Guard {
 
   #start(): ChildProcess | undefined {
     if (process.platform === 'win32') return undefined
-    const shell = spawn('/bin/sh', ['-c', script, 'busbar-guard', this.#folder ?? ''], {
-      stdio: ['pipe', 'ignore', 'ignore'],
-      detached: true,
-    })
+    const args = ['-c', script, 'busbar-guard', this.#folder ?? '']
+    const shell = withoutConnections(fed, (stdio) => spawn('/bin/sh', args, { stdio, detached: true }))
     // Without a shell there is no guard; a pipe that breaks means the same.
     shell.on('error', () => {})
     shell.stdin.on('error', () => {})

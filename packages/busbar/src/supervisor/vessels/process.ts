@@ -1,7 +1,8 @@
-import { type ChildProcess, fork, type SendHandle } from 'node:child_process'
+import { type ChildProcess, fork, type ForkOptions, type SendHandle, type StdioOptions } from 'node:child_process'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Service } from '../../config/app.ts'
+import { withoutConnections } from '../../shared/child-stdio.ts'
 import { threadsNow, type WorkerCells } from '../../shared/cells.ts'
 import type { FromWorker, ProcessInit, ToWorker } from '../../shared/control.ts'
 import type { TcpHandle } from '../../shared/port.ts'
@@ -20,6 +21,8 @@ export interface ProcessParts {
   readonly cells: WorkerCells
   readonly block: Uint32Array
 }
+
+const channels: StdioOptions = ['ignore', 'pipe', 'pipe', 'ipc']
 
 const workerProcess = fileURLToPath(new URL(`../../worker/process${extname(import.meta.url)}`, import.meta.url))
 
@@ -44,13 +47,13 @@ export class ProcessVessel implements Vessel {
     cells.clear()
     cells.beat(threadsNow())
     this.#events = events
-    this.#child = fork(workerProcess, [], {
+    const options: ForkOptions = {
       execArgv: flagsOf(service, init.app.root),
       cwd: service.path,
       env: { ...process.env, ...service.env },
       serialization: 'advanced',
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    })
+    }
+    this.#child = withoutConnections(channels, (stdio) => fork(workerProcess, [], { ...options, stdio }))
     this.#listen()
     const { pid } = this.#child
     if (pid === undefined) return

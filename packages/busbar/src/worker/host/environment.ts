@@ -1,6 +1,7 @@
-import { ChildProcess } from 'node:child_process'
+import { ChildProcess, type StdioOptions } from 'node:child_process'
 import { resolve } from 'node:path'
 import workerThreads from 'node:worker_threads'
+import { withoutConnections } from '../../shared/child-stdio.ts'
 import { replace } from './patch.ts'
 import type { Programs } from './programs.ts'
 
@@ -10,6 +11,12 @@ export function patchEnvironment(programs: Programs, patches: DisposableStack): 
   replace(patches, process, 'argv', (base) => viewOf(() => programs.current?.argv ?? base, Reflect.set, []))
   patchFolder(programs, patches)
   patchChildren(programs, patches)
+}
+
+/** What Node's own `spawn`, `exec` and `fork` are made of. */
+interface Spawned {
+  stdio?: unknown[]
+  spawn(this: Spawned, options: { cwd?: string | null | undefined; stdio?: StdioOptions }): number
 }
 
 type Store = (target: object, key: string | symbol, value: unknown) => boolean
@@ -46,7 +53,7 @@ function patchFolder(programs: Programs, patches: DisposableStack): void {
   })
 }
 
-/** Node gives a new thread the environment of the native store, and a new process the real folder. */
+/** Node gives a new thread the environment of the native store, and a new process the real folder, and the connections of all. */
 function patchChildren(programs: Programs, patches: DisposableStack): void {
   replace(patches, workerThreads, 'Worker', (Worker) => {
     return class extends Worker {
@@ -56,11 +63,14 @@ function patchChildren(programs: Programs, patches: DisposableStack): void {
       }
     }
   })
-  const children = ChildProcess.prototype as unknown as { spawn(options: { cwd?: string | null }): number }
-  replace(patches, children, 'spawn', (spawn) => {
-    return function (this: ChildProcess, options) {
-      const cwd = programs.current?.service.path
-      return Reflect.apply(spawn, this, [cwd === undefined || options.cwd != null ? options : { ...options, cwd }])
+  replace(patches, ChildProcess.prototype as unknown as Spawned, 'spawn', (spawn) => {
+    return function (options) {
+      const cwd = options.cwd ?? programs.current?.service.path
+      const { stdio: named = 'pipe' } = options
+      const result = withoutConnections(named, (stdio) => Reflect.apply(spawn, this, [{ ...options, cwd, stdio }]))
+      // Of those that were added the program knows nothing.
+      if (this.stdio !== undefined) this.stdio.length = Array.isArray(named) ? Math.max(3, named.length) : 3
+      return result
     }
   })
 }

@@ -1,0 +1,1 @@
+process.once('message', (message) => process.send(message))
