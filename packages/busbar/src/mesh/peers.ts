@@ -1,11 +1,11 @@
 import { BusbarError, type ErrorRecord } from '../contract/errors.ts'
-import type { InstanceSpec, PeerSpec, PeerWay } from '../shared/control.ts'
+import type { CallId, InstanceSpec, PeerSpec, PeerWay } from '../shared/control.ts'
 import type { EndpointState, RemoteEndpoint, TcpEndpoint } from './endpoint.ts'
 import { Fates } from './fates.ts'
 import type { Hello } from './links/hello.ts'
 import { dialTime, maxSilence } from './links/limits.ts'
-import type { Answerer, Link } from './links/link.ts'
-import { createLink } from './links/live-link.ts'
+import type { Answerer, CallHead, Link } from './links/link.ts'
+import { createLink, type LinkOptions } from './links/live-link.ts'
 import { PendingPipe } from './links/pending.ts'
 import type { Pipe } from './links/pipe.ts'
 import type { Router } from './router.ts'
@@ -22,6 +22,8 @@ export interface PeersOptions extends Hello {
   readonly loadOf?: ((service: string) => number) | undefined
   /** A link has ended that nobody ended: its worker is gone, or lives and is not reached any more. */
   readonly unlinked?: (spec: PeerSpec, reason: ErrorRecord) => void
+  /** A call to this worker's service is given up here. */
+  readonly gaveUp?: (worker: number, head: CallHead, call: CallId) => void
   /** A worker that leaves has read all calls that it ever gets from this one. */
   readonly left?: (worker: number) => void
 }
@@ -111,12 +113,13 @@ export class Peers {
   }
 
   #link(spec: PeerSpec, pipe: Pipe): Link {
-    const { answer, loadOf } = this.#options
-    const { worker, way } = spec
+    const { answer, loadOf, gaveUp } = this.#options
+    const { worker, way, link: number } = spec
     // A port ends with its thread. A socket may be open for ever to a process that does not run any more.
     const silence = way.by === 'thread' ? {} : { silence: maxSilence }
     const fate = (lost: ErrorRecord): Promise<ErrorRecord> => this.#fateOf(worker, lost)
-    const link = createLink(pipe, { peer: worker, answer, loadOf, fate, ...silence })
+    const abandoned: LinkOptions['abandoned'] = (head, call) => gaveUp?.(worker, head, call)
+    const link = createLink(pipe, { peer: worker, number, answer, loadOf, abandoned, fate, ...silence })
     void link.closed.then((reason) => this.#ended(spec, link, reason))
     return link
   }

@@ -45,6 +45,14 @@ export interface ProcessInit extends CommonInit {
   readonly listenAt: string
 }
 
+/** By which both ends of a call know it, and the supervisor. */
+export interface CallId {
+  /** That of its link in {@link PeerSpec}; undefined where the supervisor knows nothing of it. */
+  readonly link: number | undefined
+  /** The number that the caller gave it. */
+  readonly number: number
+}
+
 export interface InstanceSpec {
   /** The service. */
   readonly name: string
@@ -135,6 +143,11 @@ export type FromWorker =
   | { type: 'unlinked'; peer: number; link: number; reason: ErrorRecord }
   /** A worker that was said to `leave` has read all calls that it ever gets from this one. */
   | { type: 'left'; peer: number }
+  /**
+   * Its caller here has given up a call to a service with a `concurrency`, whose thread may compute it still. Only of those of
+   * which the memory that threads share says nothing.
+   */
+  | { type: 'gaveUp'; peer: number; service: string; call: CallId }
   /** Of a process: the connection with this number has come. */
   | { type: 'taken'; id: number }
   /**

@@ -87,7 +87,7 @@ export class InstanceTable {
   clear(row: number): void {
     for (const slots of this.#slots.values()) {
       slots.releaseAllOf(row)
-      slots.setDue(row, undefined)
+      slots.forget(row)
     }
     this.block(row).fill(0)
   }

@@ -1,16 +1,18 @@
+import type { CallId } from './control.ts'
 /**
  * How many calls a service's instances answer at a time, held to across threads: an instance has as many slots as its
  * `concurrency`, and whoever would call it takes one first.
  *
- *     releases │ taken 0 │ taken 1 │ … │ given up 0 │ … │ due 0 │ … │ row 0: slot 0 … slot n-1 │ row 1: slot 0 … │ …
+ *     releases │ taken 0 │ taken 1 │ … │ given up 0 │ … │ due 0 │ … │ row 0: slot 0 … slot n-1 │ row 1: slot 0 … │ … │
+ *     row 0: link, number 0 … n-1 │ row 1: … │
  *
  * A slot holds the row of the caller that has it + 1, or 0: so those of a worker that died can be given back, where a
  * counter could not tell which calls were whose. A caller that gives up cannot know whether the instance has stopped: it
  * writes when that was, as a negative number, and the instance frees the slot when its event loop turns. One that does
  * not is given no other call, and the supervisor sees for how long.
  *
- * Callers in processes see none of this. An instance writes by itself, before it begins with a call, when the first of those
- * it is busy with is `due`: once it computes it may write nothing more.
+ * Callers in processes see none of this. An instance writes by itself, before it begins with a call, which that is and when the
+ * first of those it is busy with is `due`: once it computes it may write nothing more.
  *
  * `taken` and `given up` spare a look at every slot. When a thread dies between two steps, the first may be too low and
  * never too high, the second too high and never too low. `releases` is what waiting callers sleep on.
@@ -22,7 +24,7 @@ export interface SlotsShape {
 }
 
 export function slotCells({ rows, concurrency }: SlotsShape): number {
-  return 1 + 3 * rows + rows * concurrency
+  return 1 + 3 * rows + 3 * rows * concurrency
 }
 
 /** Of a clock in milliseconds 31 bits are kept (24 days), so that its complement is negative; only differences mean anything. */
@@ -36,6 +38,13 @@ function written(moment: number): number {
 /** Milliseconds from the moment that was written to `now`; 0 where none was. What is to come seems nearly a turn of the clock ago. */
 function since(value: number, now: number): number {
   return value < 0 ? (now - ~value) & latest : 0
+}
+
+const nobody = [0, 0] as const
+
+/** Zero where nobody but its two ends knows the link. */
+function writtenCall({ link, number }: CallId): readonly [link: number, number: number] {
+  return link === undefined ? nobody : [(link + 1) & latest, number & latest]
 }
 
 export class Slots {
@@ -96,6 +105,31 @@ export class Slots {
   /** Only for the worker of `row`, and when it is gone. `at`: of `threadsNow()`; undefined where no call has a deadline. */
   setDue(row: number, at: number | undefined): void {
     Atomics.store(this.#cells, this.#dueAt(row), at === undefined ? 0 : written(at))
+  }
+
+  /** Only for the worker of `row`, and when it is gone. `place`: from 0 to below the concurrency. */
+  setInside(row: number, place: number, call: CallId | undefined): void {
+    const at = this.#insideOf(row) + 2 * place
+    const [link, number] = call === undefined ? nobody : writtenCall(call)
+    // Whoever reads in between finds the half of two calls, which is none.
+    Atomics.store(this.#cells, at, 0)
+    Atomics.store(this.#cells, at + 1, number)
+    Atomics.store(this.#cells, at, link)
+  }
+
+  /** Whether the instance in `row` has begun to answer the call and has not left it. */
+  isInside(row: number, call: CallId): boolean {
+    const first = this.#insideOf(row)
+    const [link, number] = writtenCall(call)
+    for (let at = first; at < first + 2 * this.concurrency; at += 2)
+      if (Atomics.load(this.#cells, at) === link && Atomics.load(this.#cells, at + 1) === number) return link !== 0
+    return false
+  }
+
+  /** The worker of `row` is gone, and with it all that it wrote. */
+  forget(row: number): void {
+    this.setDue(row, undefined)
+    for (let place = 0; place < this.concurrency; place++) this.setInside(row, place, undefined)
   }
 
   /**
@@ -166,6 +200,10 @@ export class Slots {
 
   #firstOf(row: number): number {
     return 1 + 3 * this.#rows + row * this.concurrency
+  }
+
+  #insideOf(row: number): number {
+    return this.#firstOf(this.#rows) + row * 2 * this.concurrency
   }
 
   #rowOf(slot: number): number {

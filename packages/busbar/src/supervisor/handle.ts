@@ -25,12 +25,16 @@ export interface HandleParts {
   readonly unlinked: (lost: LostLink) => void
   /** It calls this one, which leaves, no more. */
   readonly left: (peer: number) => void
+  readonly gaveUp: (call: GivenUpCall) => void
   readonly closed: (handle: WorkerHandle, service: string | undefined) => void
   /** A connection that it was handed and never took. */
   readonly returned: (listener: string, handle: TcpHandle) => void
 }
 
 export type LostLink = Extract<FromWorker, { type: 'unlinked' }>
+
+/** A call that a worker gave up, and `peer` may be busy with. */
+export type GivenUpCall = Extract<FromWorker, { type: 'gaveUp' }>
 
 type Phase = 'booting' | 'serving' | 'draining' | 'ended'
 
@@ -180,6 +184,8 @@ export class WorkerHandle {
         return this.#parts.unlinked(message)
       case 'left':
         return this.#parts.left(message.peer)
+      case 'gaveUp':
+        return this.#parts.gaveUp(message)
       case 'closed':
         return this.#parts.closed(this, message.service)
       case 'stopped':

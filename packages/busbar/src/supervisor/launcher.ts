@@ -9,10 +9,11 @@ import { InstanceTable } from '../shared/instances.ts'
 import type { TcpHandle } from '../shared/port.ts'
 import { CommandVessel } from './vessels/command.ts'
 import { Guard } from './vessels/guard.ts'
-import { labelOf, WorkerHandle } from './handle.ts'
+import { GivenUpCalls } from './given-up.ts'
+import { type GivenUpCall, labelOf, WorkerHandle } from './handle.ts'
 import { type Acquaintance, Introductions, type Reach } from './introductions.ts'
 import { needsMet } from './needs.ts'
-import type { Place } from './plan.ts'
+import { mayBeEnded, type Place } from './plan.ts'
 import { ProcessVessel } from './vessels/process.ts'
 import { Relinks } from './relinks.ts'
 import type { StartOptions, WorkerExit } from './running.ts'
@@ -47,6 +48,8 @@ export class Launcher {
   readonly instances: InstanceTable
   /** What all workers did, those that are gone too. */
   readonly ledger: Ledger
+  /** Calls that may be computed for nobody. */
+  readonly givenUp = new GivenUpCalls()
   readonly #parts: LauncherParts
   readonly #secret = randomBytes(24).toString('base64url')
   /** All workers whose end has not been seen. */
@@ -104,12 +107,14 @@ export class Launcher {
       },
       unlinked: (lost) => this.introductions.unlinked(worker, lost),
       left: (peer) => this.introductions.left(worker, peer),
+      gaveUp: (call) => this.#gaveUp(call),
       closed: (_, service) => this.#stopOrder?.closed(worker, service),
       returned,
     })
     this.#alive.add(handle)
     void handle.ended.then((exit) => {
       this.introductions.remove(worker, reasonOf(place, exit))
+      this.givenUp.forget(worker)
       this.#stopOrder?.ended(worker)
       this.ledger.retire(row)
     })
@@ -130,6 +135,11 @@ export class Launcher {
   async close(): Promise<void> {
     await this.#guard.close()
     this.#folder?.remove()
+  }
+
+  #gaveUp(call: GivenUpCall): void {
+    const callee = [...this.#alive].find(({ worker }) => worker === call.peer)
+    if (callee !== undefined && mayBeEnded(callee.place, this.#parts.app.services)) this.givenUp.add(call)
   }
 
   #enter(handle: WorkerHandle, reach: Reach, isHeld: boolean): void {

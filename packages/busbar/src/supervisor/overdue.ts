@@ -2,6 +2,8 @@ import type { App, Service } from '../config/app.ts'
 import { threadsNow } from '../shared/cells.ts'
 import type { InstanceTable } from '../shared/instances.ts'
 import { overdue } from './exit.ts'
+import type { GivenUpCalls } from './given-up.ts'
+import { mayBeEnded } from './plan.ts'
 import type { WorkerSlot } from './slot.ts'
 
 /** Milliseconds: a call that is a little late costs no start of a thread. */
@@ -11,6 +13,7 @@ export interface OverdueParts {
   readonly slots: readonly WorkerSlot[]
   readonly app: () => App
   readonly instances: InstanceTable
+  readonly givenUp: GivenUpCalls
   readonly interval: number
 }
 
@@ -19,12 +22,13 @@ export interface OverdueParts {
  * such a thread. Where none is kept as a `spare`, another one starts before that, and mostly serves when it is needed.
  * Returns what ends the watch.
  */
-export function watchOverdue({ slots, app, instances, interval }: OverdueParts): () => void {
+export function watchOverdue(parts: OverdueParts): () => void {
+  const { slots, app, interval } = parts
   const threads = slots.filter(({ place }) => place.kind === 'thread')
   const timer = setInterval(() => {
     const { services } = app()
     for (const slot of threads) {
-      const late = lateIn(slot, services, instances)
+      const late = lateIn(slot, services, parts)
       if (late === undefined) slot.dropSpare()
       else endInTime(slot, late, threads)
     }
@@ -42,15 +46,16 @@ interface Late {
 function lateIn(
   { place, serving }: WorkerSlot,
   services: readonly Service[],
-  instances: InstanceTable,
+  { instances, givenUp }: OverdueParts,
 ): Late | undefined {
+  if (serving === undefined || !mayBeEnded(place, services)) return undefined
   const hosted = services.filter(({ name }) => place.hosts.some((host) => host.name === name))
-  // One that has no limit would lose more than the call.
-  if (serving === undefined || hosted.some(({ concurrency }) => concurrency === undefined)) return undefined
   const now = threadsNow()
   const age = serving.age(now)
   const all = hosted.map((service) => {
-    return { service, by: Math.min(age, instances.slots(service.name)!.overdue(serving.row, now)) }
+    const slots = instances.slots(service.name)!
+    const over = Math.max(slots.overdue(serving.row, now), givenUp.overdue(serving, service.name, slots, now))
+    return { service, by: Math.min(age, over) }
   })
   return all.find(({ service, by }) => by > Math.min(spareAfter, service.grace / 2))
 }

@@ -47,6 +47,13 @@ export function canRestartInto(running: App, next: App): boolean {
   return fixed(running) === fixed(next)
 }
 
+/** Whether its worker may be ended for a call that does not stop: with a service that has no limit it would lose more than the call. */
+export function mayBeEnded({ kind, hosts }: Place, services: readonly Service[]): boolean {
+  const isLimited = (name: string): boolean =>
+    services.some((service) => service.name === name && service.concurrency !== undefined)
+  return kind === 'thread' && hosts.every(({ name }) => isLimited(name))
+}
+
 /** The places that take the connections of a port. */
 export function servedAt({ serves }: ListenerSpec, app: App, places: readonly Place[]): readonly Place[] {
   if (serves.kind === 'gateway' && !isRawEntry(app)) return places.filter(({ kind }) => kind === 'shared')

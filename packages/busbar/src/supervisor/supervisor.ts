@@ -186,8 +186,9 @@ class Supervisor implements RunningApp {
   }
 
   #watchOverdue(): void {
-    const { instances } = this.#launcher
-    this.#own(watchOverdue({ slots: this.#slots, app: () => this.#app, instances, interval: this.#timing.overdue }))
+    const { instances, givenUp } = this.#launcher
+    const { overdue: interval } = this.#timing
+    this.#own(watchOverdue({ slots: this.#slots, app: () => this.#app, instances, givenUp, interval }))
   }
 
   async #openPorts(): Promise<ListenerSpec[]> {

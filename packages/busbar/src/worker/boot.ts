@@ -5,7 +5,7 @@ import { createGateway, type Gateway } from '../gateway/gateway.ts'
 import { answerAll } from '../mesh/answer.ts'
 import { gatedAnswers } from '../mesh/balance/gated-answers.ts'
 import { startMesh } from '../mesh/mesh.ts'
-import { Peers } from '../mesh/peers.ts'
+import { Peers, type PeersOptions } from '../mesh/peers.ts'
 import { offerTypedCalls } from '../mesh/typed/transport.ts'
 import { Router } from '../mesh/router.ts'
 import type { WorkerCells } from '../shared/cells.ts'
@@ -58,7 +58,10 @@ export async function prepareWorker(init: WorkerInit, parts: WorkerParts): Promi
   const unlinked = ({ worker: peer, link }: PeerSpec, reason: ErrorRecord): void =>
     outbox.post({ type: 'unlinked', peer, link, reason })
   const left = (peer: number): void => outbox.post({ type: 'left', peer })
-  const peers = new Peers({ worker: number, secret, listenAt, router, answer, loadOf, unlinked, left })
+  const gaveUp: PeersOptions['gaveUp'] = (peer, { service, kind }, call) => {
+    if (limits.isUnseen(service, kind)) outbox.post({ type: 'gaveUp', peer, service, call })
+  }
+  const peers = new Peers({ worker: number, secret, listenAt, router, answer, loadOf, unlinked, left, gaveUp })
   await peers.listen()
   if (init.listenAt !== undefined) outbox.post({ type: 'listening' })
   const neighbours = new Neighbours(peers)

@@ -1,8 +1,8 @@
 import type { Service } from '../config/app.ts'
-import { Gate } from '../mesh/balance/gate.ts'
+import { type Board, Gate } from '../mesh/balance/gate.ts'
 import { LimitedService } from '../mesh/balance/limited-service.ts'
 import type { LocalEndpoint, RemoteEndpoint } from '../mesh/endpoint.ts'
-import type { Answerer, Link } from '../mesh/links/link.ts'
+import type { Answerer, CallHead, Link } from '../mesh/links/link.ts'
 import { linkToSelf } from '../mesh/links/to-self.ts'
 import type { WorkerInit } from '../shared/control.ts'
 import type { Metering } from './metering.ts'
@@ -31,12 +31,23 @@ export class ConcurrencyLimits {
     )
     this.gates = new Map(
       hosted.filter(isLimited).map(({ name, queue, concurrency }) => {
-        const freeGivenUp = (): void => table.slots(name)!.freeGivenUp(row)
-        const setDue = (at: number | undefined): void => table.slots(name)!.setDue(row, at)
-        const parts = { service: name, concurrency: concurrency!, queue, cells: metering.of(name), freeGivenUp, setDue }
+        const slots = table.slots(name)!
+        const board: Board = {
+          setDue: (at) => slots.setDue(row, at),
+          setInside: (place, call) => slots.setInside(row, place, call),
+        }
+        const freeGivenUp = (): void => slots.freeGivenUp(row)
+        const parts = { service: name, concurrency: concurrency!, queue, cells: metering.of(name), freeGivenUp, board }
         return [name, new Gate(parts)]
       }),
     )
+  }
+
+  /** A call of this worker's to `service` that it gives up: whether nothing in shared memory says so. Connections take no slots. */
+  isUnseen(service: string, kind: CallHead['kind']): boolean {
+    const { kind: own, app } = this.#init
+    if (own !== 'process' && kind !== 'bytes') return false
+    return app.services.some(({ name, concurrency }) => name === service && concurrency !== undefined)
   }
 
   /** `answer` answers what comes by links, gates and all. */

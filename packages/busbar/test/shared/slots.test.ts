@@ -84,3 +84,27 @@ test('an instance that has a call is overdue from its deadline on, until it says
   table.clear(1)
   assert.equal(slots.overdue(1, 200), 0)
 })
+
+test('what an instance has begun is known by its link and number, until it has left or is gone', () => {
+  const table = new InstanceTable(shape)
+  const slots = table.slots('render')!
+  const [one, other] = [
+    { link: 0, number: 1 },
+    { link: 7, number: 2 ** 40 },
+  ]
+  slots.setInside(1, 0, one)
+  slots.setInside(1, 1, other)
+  assert.deepEqual(
+    [one, other, { link: 7, number: 1 }, { link: undefined, number: 0 }].map((call) => slots.isInside(1, call)),
+    [true, true, false, false],
+  )
+  assert.equal(slots.isInside(0, one), false)
+  assert.equal(slots.isInside(2, one), false)
+  slots.setInside(1, 0, undefined)
+  assert.deepEqual(
+    [one, other].map((call) => slots.isInside(1, call)),
+    [false, true],
+  )
+  table.clear(1)
+  assert.equal(slots.isInside(1, other), false)
+})

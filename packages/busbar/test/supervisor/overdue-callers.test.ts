@@ -8,24 +8,27 @@ const forever = 1e9
 
 /** Who calls, what, and how it learns that its time is up. */
 const callers = [
-  ['process', 'compute', 'DEADLINE_EXCEEDED'],
-  ['shared', 'compute', 'DEADLINE_EXCEEDED'],
-  ['shared', 'pages', 'TimeoutError'],
+  ['process', 'compute', 'compute', 'DEADLINE_EXCEEDED'],
+  ['process', 'pages', 'pages', 'TimeoutError'],
+  ['process', 'connection', 'pages', 'TimeoutError'],
+  ['shared', 'compute', 'compute', 'DEADLINE_EXCEEDED'],
+  ['shared', 'pages', 'pages', 'TimeoutError'],
+  ['shared', 'connection', 'pages', 'TimeoutError'],
 ] as const
 
-for (const [run, way, code] of callers)
-  test(`a thread of ${way} that computes on when the time of a ${run} caller is up is replaced`, async () => {
+for (const [run, way, callee, code] of callers)
+  test(`a thread that computes on when the time of a ${run} caller by ${way} is up is replaced`, async () => {
     await using app = await start(run)
     const ask = async (ms: number, timeout: number): Promise<string> =>
       await (await fetch(`${app.url}/${way}/${ms}?${timeout}`, { headers: { connection: 'close' } })).text()
-    const place = () => app.running.workers.find(({ name }) => name === way)!
+    const place = () => app.running.workers.find(({ name }) => name === callee)!
     while ((await ask(1, 60_000)) !== 'done');
     for (let time = 1; time <= 2; time++) {
       assert.equal(await ask(forever, 300), code)
-      // A thread waits in its own memory for one that can answer. A process cannot know that this one does not.
-      if (run === 'shared') assert.equal(await ask(1, 60_000), 'done')
+      // A thread sees by itself that this one does not answer. A process does not, nor does a connection.
+      if (run === 'shared' && way !== 'connection') assert.equal(await ask(1, 60_000), 'done')
       await app.until(() => place().deaths === time && place().state === 'serving')
-      assert.equal(place().lastExit?.text, `a call to ${way} did not stop within 100 ms of being told to`)
+      assert.equal(place().lastExit?.text, `a call to ${callee} did not stop within 100 ms of being told to`)
       while ((await ask(1, 60_000)) !== 'done');
     }
   })
@@ -39,6 +42,20 @@ test('a thread goes on that answers a process late, but within the grace', async
   assert.equal(await ask(1, 60_000), 'done')
   assert.deepEqual(new Set(app.running.workers.map(({ deaths }) => deaths)), new Set([0]))
 })
+
+for (const way of ['pages', 'connection'])
+  test(`a call by ${way} that a process gives up before it has begun costs nobody anything`, async () => {
+    await using app = await start('process')
+    const ask = async (ms: number, timeout: number): Promise<string> =>
+      await (await fetch(`${app.url}/${way}/${ms}?${timeout}`, { headers: { connection: 'close' } })).text()
+    while ((await ask(1, 60_000)) !== 'done');
+    const long = ask(1500, 60_000)
+    await app.untilLogged('computes for 1500')
+    assert.equal(await ask(forever, 300), 'TimeoutError')
+    assert.equal(await long, 'done')
+    assert.equal(await ask(1, 60_000), 'done')
+    assert.deepEqual(new Set(app.running.workers.map(({ deaths }) => deaths)), new Set([0]))
+  })
 
 async function start(run: 'process' | 'shared', grace = 100): Promise<TestApp> {
   const app = await loadApp(folder, { env: {} })

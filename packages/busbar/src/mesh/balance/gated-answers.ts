@@ -1,7 +1,8 @@
 import { BusbarError, type ErrorRecord } from '../../contract/errors.ts'
 import { threadsNow } from '../../shared/cells.ts'
+import type { CallId } from '../../shared/control.ts'
 import type { Answerer, CallHead, Channel, ChannelHandler } from '../links/link.ts'
-import type { Gate } from './gate.ts'
+import type { Begun, Gate } from './gate.ts'
 
 /**
  * Lets calls that come over a link through the gate of their service, where it has one. A connection (`bytes`) is no call:
@@ -29,8 +30,8 @@ interface Parts {
 /** One call, from when it comes to when its service has said the last word, or its caller has given up. */
 class GatedCall implements ChannelHandler, Channel {
   readonly #parts: Parts
-  /** When its caller gives it up, wherever that is: of a process's calls nothing else tells while this thread computes. */
-  readonly #deadline: number | undefined
+  /** Of callers in processes this alone tells while this thread computes when they give up, and which call it was. */
+  readonly #begun: Begun
   readonly #waiting = new AbortController()
   #state: 'waiting' | 'inside' | 'over' = 'waiting'
   #handler: ChannelHandler | undefined
@@ -40,14 +41,13 @@ class GatedCall implements ChannelHandler, Channel {
   constructor(parts: Parts) {
     this.#parts = parts
     const { timeLeft } = parts.head
-    this.#deadline = timeLeft === undefined ? undefined : threadsNow() + timeLeft
-    try {
-      const entering = parts.gate.enter(parts.head.timeLeft, this.#waiting.signal)
-      if (entering === undefined) this.#admitted()
-      else entering.then(() => this.#admitted(), this.#refused)
-    } catch (error) {
-      this.#refused(error)
-    }
+    const deadline = timeLeft === undefined ? undefined : threadsNow() + timeLeft
+    this.#begun = { call: parts.channel.call, deadline }
+    void parts.gate.enter(timeLeft, this.#waiting.signal).then(() => this.#admitted(), this.#refused)
+  }
+
+  get call(): CallId {
+    return this.#begun.call
   }
 
   // What the caller says
@@ -97,6 +97,10 @@ class GatedCall implements ChannelHandler, Channel {
     this.#parts.channel.cancel(reason)
   }
 
+  abandon(): void {
+    this.#parts.channel.abandon()
+  }
+
   consumed(count: number): void {
     this.#parts.channel.consumed(count)
   }
@@ -104,9 +108,7 @@ class GatedCall implements ChannelHandler, Channel {
   #admitted(): void {
     const { gate, answer, head, payload, ended } = this.#parts
     this.#state = 'inside'
-    // It may have been given up just when it was let in.
-    if (this.#waiting.signal.aborted) return this.#leave()
-    if (this.#deadline !== undefined) gate.begins(this.#deadline)
+    gate.begins(this.#begun)
     this.#handler = answer(head, payload, ended, this)
     for (const tell of this.#early.splice(0)) tell(this.#handler)
   }
@@ -119,7 +121,7 @@ class GatedCall implements ChannelHandler, Channel {
   #leave(): void {
     if (this.#state !== 'inside') return
     this.#state = 'over'
-    if (this.#deadline !== undefined) this.#parts.gate.ends(this.#deadline)
+    this.#parts.gate.ends(this.#begun)
     this.#parts.gate.leave()
   }
 }

@@ -3,6 +3,7 @@ import type { Answerer } from '../links/link.ts'
 import type { HttpMesh } from '../mesh.ts'
 import { reasonUnreachable, takesCalls } from '../refusals.ts'
 import type { ConnectionValue } from './call.ts'
+import type { Caller } from './gated.ts'
 import { FarEnd, left } from './far-end.ts'
 import { openServerEnd } from './serve.ts'
 import { loopback } from './socket.ts'
@@ -17,8 +18,11 @@ export function answerConnections(mesh: HttpMesh): Answerer {
       return {}
     }
     const [callerPort, port] = payload
-    const end = openServerEnd(mesh, endpoint, { local: loopback(port), remote: loopback(callerPort), hops })
-    const far = new FarEnd(end, channel, () => channel.fail(left.callee))
+    const [local, remote] = [loopback(port), loopback(callerPort)]
+    const { call } = channel
+    const caller: Caller = { call, isGone: () => far.gone }
+    const end = openServerEnd(mesh, endpoint, { local, remote, hops, caller })
+    const far: FarEnd = new FarEnd(end, channel, () => channel.fail(left.callee))
     channel.reply(null, false)
     end.joinTo(far)
     return far

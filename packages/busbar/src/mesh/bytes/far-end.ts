@@ -45,6 +45,7 @@ export class FarEnd implements OtherEnd, ChannelHandler {
   }
 
   finishWith(how: 'end' | 'reset'): void {
+    if (this.#end.gone) this.#channel.abandon()
     if (this.#outflow.ended) {
       if (this.#end.gone) this.#leave()
     } else if (how === 'reset') this.#outflow.end('reset')

@@ -7,7 +7,7 @@ import { runInScope, type Scope } from '../scope.ts'
 import { acceptSocket, interceptRequests } from './accept.ts'
 import { answerProblem } from './answer-problem.ts'
 import { currentContext, End } from './end.ts'
-import { passGate } from './gated.ts'
+import { type Caller, passGate } from './gated.ts'
 import { takeHops } from './hops.ts'
 import { countRequest } from './metered.ts'
 import type { SocketAddress } from './socket.ts'
@@ -17,7 +17,12 @@ export interface Incoming {
   readonly local: SocketAddress
   readonly remote: SocketAddress
   readonly hops: number
+  /** Undefined where it comes from this thread. */
+  readonly caller?: Caller
 }
+
+/** Whoever computes here cannot give up here. */
+const here: Caller = { call: { link: undefined, number: 0 }, isGone: () => false }
 
 interface MutableScope extends Scope {
   hops: number
@@ -28,7 +33,8 @@ interface MutableScope extends Scope {
  * speaks first, and one that was opened ahead of need would keep a server from closing that waits for its connections to
  * become idle.
  */
-export function openServerEnd(mesh: HttpMesh, endpoint: LocalEndpoint, { local, remote, hops }: Incoming): End {
+export function openServerEnd(mesh: HttpMesh, endpoint: LocalEndpoint, incoming: Incoming): End {
+  const { local, remote, hops } = incoming
   const { server } = endpoint
   const highWaterMark = (server as { highWaterMark?: number }).highWaterMark
   const socket = new Socket({
@@ -41,11 +47,17 @@ export function openServerEnd(mesh: HttpMesh, endpoint: LocalEndpoint, { local, 
     local,
     remote,
     enter: endpoint.enter(scope, currentContext),
-    onFirstBytes: () => acceptAtEndpoint(mesh, endpoint, scope, socket),
+    onFirstBytes: () => acceptAtEndpoint(mesh, endpoint, scope, socket, incoming.caller),
   })
 }
 
-function acceptAtEndpoint(mesh: HttpMesh, endpoint: LocalEndpoint, scope: MutableScope, socket: Socket): void {
+function acceptAtEndpoint(
+  mesh: HttpMesh,
+  endpoint: LocalEndpoint,
+  scope: MutableScope,
+  socket: Socket,
+  caller: Caller = here,
+): void {
   if (endpoint.state === 'stopped') {
     socket.destroy()
     return
@@ -66,7 +78,7 @@ function acceptAtEndpoint(mesh: HttpMesh, endpoint: LocalEndpoint, scope: Mutabl
     const gate = mesh.gates?.get(endpoint.service)
     // An upgrade is no request that would have an end.
     if (gate === undefined || request.headers.upgrade !== undefined) return serve()
-    return passGate(gate, { service: endpoint.service, request, socket, next: serve })
+    return passGate(gate, { service: endpoint.service, request, socket, caller, next: serve })
   })
 }
 

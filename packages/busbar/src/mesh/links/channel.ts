@@ -1,4 +1,5 @@
 import { BusbarError, type ErrorRecord } from '../../contract/errors.ts'
+import type { CallId } from '../../shared/control.ts'
 import { Uncarriable } from '../../contract/value/kinds.ts'
 import { cancelFrame, creditFrame, errorFrame, plainRecord, replyFrame, valueFrame } from './frames.ts'
 import { type CallHead, type Channel, type ChannelHandler, window } from './link.ts'
@@ -11,9 +12,12 @@ type State = 'both' | 'sending' | 'receiving' | 'over'
 
 /** What a call needs of the link that it belongs to. */
 export interface Line {
+  readonly number: number | undefined
   readonly outbox: Outbox
   /** The call is over, and its number nobody's any more. */
   over(channel: LiveChannel): void
+  /** This side's call is given up before it is over. */
+  abandoned(channel: LiveChannel): void
   /** It waits for the peer, who is behind. */
   waits(channel: LiveChannel): void
 }
@@ -45,6 +49,10 @@ export class LiveChannel implements Channel {
     this.id = id
     this.head = head
     this.#state = state
+  }
+
+  get call(): CallId {
+    return { link: this.#line.number, number: Math.abs(this.id) }
   }
 
   /** For sentences. */
@@ -97,7 +105,12 @@ export class LiveChannel implements Channel {
     const carried = carryRecord(reason)
     const { outbox } = this.#line
     outbox.push(cancelFrame(this.id, carried, outbox.base), carried)
+    this.abandon()
     this.#finish()
+  }
+
+  abandon(): void {
+    if (this.id > 0 && !this.isOver) this.#line.abandoned(this)
   }
 
   consumed(count: number): void {

@@ -5,6 +5,7 @@
  */
 import type { Metadata, Trace } from '../../contract/context.ts'
 import type { ErrorRecord } from '../../contract/errors.ts'
+import type { CallId } from '../../shared/control.ts'
 
 /** What is known of a call before its first value. */
 export interface CallHead {
@@ -30,6 +31,7 @@ export interface CallHead {
  * Everything sent after the call's end is dropped in silence: the other side's word may be under way.
  */
 export interface Channel {
+  readonly call: CallId
   /** Of the callee, once. `last`: nothing follows it, and for a caller who has ended too the call is over. */
   reply(value: unknown, last: boolean): void
   /**
@@ -43,6 +45,8 @@ export interface Channel {
   fail(error: ErrorRecord, untouched?: boolean): void
   /** Of the caller: it wants no answer any more. */
   cancel(reason: ErrorRecord): void
+  /** Of the caller: it wants none, and says so to the callee in words of its own. Part of {@link cancel}. */
+  abandon(): void
   /** The reader has taken `count` values off {@link ChannelHandler.onData}: the other side may send as many more. */
   consumed(count: number): void
 }

@@ -1,4 +1,5 @@
 import { BusbarError, type ErrorRecord } from '../../contract/errors.ts'
+import type { CallId } from '../../shared/control.ts'
 import { Calls } from './calls.ts'
 import { carryRecord, LiveChannel, uncarriable, type Line } from './channel.ts'
 import { callFrame, closeFrame, drainFrame, errorFrame, flags, frameTypes, pingFrame, pongFrame } from './frames.ts'
@@ -15,6 +16,8 @@ import { type Carried, carry } from './value.ts'
 export interface LinkOptions {
   /** The number of the worker at the other end. */
   readonly peer: number
+  /** By which the supervisor knows the link. */
+  readonly number?: number
   readonly answer: Answerer
   /** Milliseconds. Of pipes that may be cut without a word: a peer that says nothing for so long is gone. */
   readonly silence?: number
@@ -22,6 +25,8 @@ export interface LinkOptions {
   readonly maxCalls?: number
   /** Calls that this side's instance of a service has in flight, where the other side cannot see it by itself. */
   readonly loadOf?: ((service: string) => number) | undefined
+  /** Told of a call that this side gives up, of which the other side may not hear for long. */
+  readonly abandoned?: ((head: CallHead, call: CallId) => void) | undefined
   /**
    * Says of a link that is lost what has become of the worker. Calls in flight to it fail only then, with what it resolves to.
    * Default: nobody knows.
@@ -37,6 +42,7 @@ type State = { readonly is: 'open' } | { readonly is: 'draining' } | { readonly 
 
 class LiveLink implements Link, Line, PipeListener {
   readonly peer: number
+  readonly number: number | undefined
   readonly closed: Promise<ErrorRecord>
   readonly outbox: Outbox
   onState: (() => void) | undefined = undefined
@@ -47,6 +53,7 @@ class LiveLink implements Link, Line, PipeListener {
   readonly #silence: Silence | undefined
   readonly #reports: LoadReports | undefined
   readonly #fate: LinkOptions['fate']
+  readonly #abandoned: LinkOptions['abandoned']
   /** What the other side has reported. */
   readonly #loads = new Map<string, number>()
   /** Those that this side has opened; their numbers are positive. */
@@ -63,10 +70,12 @@ class LiveLink implements Link, Line, PipeListener {
 
   constructor(pipe: Pipe, options: LinkOptions) {
     this.peer = options.peer
+    this.number = options.number
     this.#pipe = pipe
     this.#answer = options.answer
     this.#maxCalls = options.maxCalls ?? maxCalls
     this.#fate = options.fate
+    this.#abandoned = options.abandoned
     if (options.loadOf !== undefined) this.#reports = new LoadReports(options.loadOf)
     this.outbox = new Outbox(pipe, this.#reports && (() => this.#reports!.take()))
     const { promise, resolve } = Promise.withResolvers<ErrorRecord>()
@@ -125,6 +134,10 @@ class LiveLink implements Link, Line, PipeListener {
     if (!(channel.id > 0 ? this.#own : this.#others).delete(channel)) return
     this.#blocked.delete(channel)
     if (channel.id < 0) this.#reports?.answered(channel.head.service)
+  }
+
+  abandoned({ head, call }: LiveChannel): void {
+    this.#abandoned?.(head, call)
   }
 
   waits(channel: LiveChannel): void {

@@ -104,6 +104,20 @@ test('a call that is given up is over, and one that waits is forgotten', async (
   assert.equal(await (await third).reply, 'three')
 })
 
+test('a call that is given up before the turn is over in which it came never begins', async () => {
+  using worker = new Worker()
+  const { channel } = call(worker.link, 'nobody wants it')
+  channel.cancel({ code: 'CALL_ABORTED', message: 'the caller gave up' })
+  const { reply } = call(worker.link, 'somebody does')
+  await worker.until(() => worker.answering.length > 0)
+  worker.answering[0]!.channel.reply(1, true)
+  assert.equal(await reply, 1)
+  assert.deepEqual(
+    worker.answering.map(({ payload }) => payload),
+    ['somebody does'],
+  )
+})
+
 test('a call that is one too many is refused at once, untouched; one whose time is over while it waits too', async () => {
   using worker = new Worker()
   call(worker.link, 'first').reply.catch(() => {})

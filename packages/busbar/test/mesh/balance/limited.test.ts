@@ -181,12 +181,11 @@ describe('a gate', () => {
   test('lets in as many as may be inside, lets as many wait, and refuses the rest', async () => {
     const cells = new InstanceCells()
     const gate = new Gate({ service: 'render', concurrency: 2, queue: 1, cells })
-    assert.equal(gate.enter(undefined, undefined), undefined)
-    assert.equal(gate.enter(undefined, undefined), undefined)
-    const waiting = gate.enter(undefined, undefined)
-    assert.ok(waiting instanceof Promise)
+    const { signal } = new AbortController()
+    await Promise.all([gate.enter(undefined, signal), gate.enter(undefined, signal)])
+    const waiting = gate.enter(undefined, signal)
     assert.equal(cells.waiting, 1)
-    assert.throws(() => gate.enter(undefined, undefined), { code: 'RESOURCE_EXHAUSTED' })
+    await assert.rejects(gate.enter(undefined, signal), { code: 'RESOURCE_EXHAUSTED' })
     assert.equal(cells.shed, 1)
     gate.leave()
     await waiting
