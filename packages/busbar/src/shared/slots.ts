@@ -1,4 +1,3 @@
-import type { CallId } from './control.ts'
 /**
  * How many calls a service's instances answer at a time, held to across threads: an instance has as many slots as its
  * `concurrency`, and whoever would call it takes one first.
@@ -17,6 +16,8 @@ import type { CallId } from './control.ts'
  * `taken` and `given up` spare a look at every slot. When a thread dies between two steps, the first may be too low and
  * never too high, the second too high and never too low. `releases` is what waiting callers sleep on.
  */
+import type { CallId } from './control.ts'
+
 export interface SlotsShape {
   readonly rows: number
   /** Of one instance. */
