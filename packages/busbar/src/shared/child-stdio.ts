@@ -15,7 +15,7 @@ const most = 4096
  */
 export function withoutConnections<S extends StdioOptions, T>(stdio: S, start: (stdio: S) => T): T {
   const named: Listed = typeof stdio === 'string' ? [stdio, stdio, stdio] : stdio
-  const connections = connectionsFrom(Math.max(3, named.length))
+  const connections = sockets().filter((at) => at > 2 && isUnnamed(named[at]))
   if (connections.length === 0) return start(stdio)
   const nothing = openSync('/dev/null', 'r+')
   try {
@@ -33,12 +33,14 @@ function covered(named: Listed, connections: readonly number[], nothing: number)
   return all
 }
 
-/** Sockets of this process, from the descriptor `first` on. */
-function connectionsFrom(first: number): number[] {
-  if (process.platform !== 'linux') return []
-  return openDescriptors()
-    .filter((descriptor) => descriptor >= first && isSocket(descriptor))
-    .slice(0, most)
+/** `ignore` leaves a child what there is at that number, unless it is one of the first three. */
+function isUnnamed(one: Listed[number]): boolean {
+  return one === undefined || one === null || one === 'ignore'
+}
+
+/** Descriptors of this process's. */
+function sockets(): number[] {
+  return process.platform === 'linux' ? openDescriptors().filter(isSocket).slice(0, most) : []
 }
 
 function openDescriptors(): number[] {

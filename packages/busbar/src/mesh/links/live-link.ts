@@ -2,6 +2,7 @@ import { BusbarError, type ErrorRecord } from '../../contract/errors.ts'
 import type { CallId } from '../../shared/control.ts'
 import { Calls } from './calls.ts'
 import { carryRecord, LiveChannel, uncarriable, type Line } from './channel.ts'
+import { exhausted, inWords, lost, stopping } from './failures.ts'
 import { callFrame, closeFrame, drainFrame, errorFrame, flags, frameTypes, pingFrame, pongFrame } from './frames.ts'
 import { maxCalls, maxServices } from './limits.ts'
 import { LoadReports } from './load-reports.ts'
@@ -317,27 +318,4 @@ function refused(channel: LiveChannel, error: ErrorRecord, handler: ChannelHandl
   channel.onCancel(error)
   process.nextTick(() => handler.onError?.(error, true))
   return channel
-}
-
-function inWords({ name, head }: LiveChannel, peer: number, { code, message, hint }: ErrorRecord): ErrorRecord {
-  const words = { code, message: `${name}, which worker ${peer} was answering: ${message}`, service: head.service }
-  return hint === undefined ? words : { ...words, hint }
-}
-
-function lost(peer: number, what: string, service?: string): ErrorRecord {
-  const record: ErrorRecord = { code: 'LINK_LOST', message: `worker ${peer} ${what}` }
-  return service === undefined ? record : { ...record, service }
-}
-
-function stopping(service: string): ErrorRecord {
-  return { code: 'SERVICE_UNAVAILABLE', message: `service ${service} is stopping and takes no new calls`, service }
-}
-
-function exhausted(peer: number, inFlight: number, service?: string): ErrorRecord {
-  return {
-    code: 'RESOURCE_EXHAUSTED',
-    message: `the link to worker ${peer} has ${inFlight} calls in flight and takes no more`,
-    data: { retryAfter: 1 },
-    ...(service !== undefined && { service }),
-  }
 }
