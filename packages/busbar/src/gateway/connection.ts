@@ -24,8 +24,9 @@ export class Connection {
   #last: Flight | undefined
   #broken = false
   #lingering = false
-  /** How much had been read when the connection last fell idle; undefined before its first request. */
-  #readWhenIdle: number | undefined
+  /** Since {@link leave}: how long nothing must come before it is closed, in milliseconds. */
+  #quiet: number | undefined
+  #timer: NodeJS.Timeout | undefined
 
   constructor(socket: Socket, onHangUp: (res: Reply) => Problem | undefined) {
     this.socket = socket
@@ -36,11 +37,6 @@ export class Connection {
     return this.#inFlight
   }
 
-  /** Nothing is being answered, and nothing of a next request has arrived. */
-  get idle(): boolean {
-    return this.#inFlight === 0 && this.#readWhenIdle === this.socket.bytesRead
-  }
-
   began(flight: Flight): void {
     this.#inFlight++
     this.#last = flight
@@ -49,8 +45,19 @@ export class Connection {
   ended(flight: Flight): void {
     if (this.#last === flight) this.#last = undefined
     if (--this.#inFlight > 0) return
-    this.#readWhenIdle = this.socket.bytesRead
     if (this.state === 'closing') this.socket.destroySoon()
+    else if (this.#quiet !== undefined) this.#closeWhenQuiet(this.#quiet)
+  }
+
+  /**
+   * The gateway is to stop: the connection ends with the next answer that can say so, or when nothing has come for `quiet`
+   * milliseconds. Closed at once, it would lose the request that is on its way, or that nobody has read yet.
+   */
+  leave(quiet: number): void {
+    this.#quiet = quiet
+    this.socket.once('close', () => clearTimeout(this.#timer))
+    if (this.#inFlight === 0) this.#closeWhenQuiet(quiet)
+    else if (this.#last?.reply.headersSent === false) this.finish()
   }
 
   /** Takes no more requests, answers those in flight, the last one with `connection: close` if it still can, and closes. */
@@ -93,6 +100,17 @@ export class Connection {
   cut(): void {
     this.#broken = true
     this.socket.destroy()
+  }
+
+  /** Looked at after the loop has read what waits: where it was late, that may be a request. */
+  #closeWhenQuiet(quiet: number): void {
+    const { bytesRead } = this.socket
+    const look = (): void => {
+      if (this.state !== 'open' || this.#inFlight > 0) return
+      if (this.socket.bytesRead === bytesRead) this.finish()
+      else this.#closeWhenQuiet(quiet)
+    }
+    this.#timer = setTimeout(() => setImmediate(look), quiet)
   }
 
   /**

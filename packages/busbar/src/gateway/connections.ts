@@ -1,10 +1,8 @@
 import type { Socket } from 'node:net'
+import type { StopTimes } from '../shared/control.ts'
 import { Connection } from './connection.ts'
 import type { Problem } from './problem.ts'
 import type { Reply } from './reply.ts'
-
-/** How long a connection that has not sent its first request may still do so while the gateway drains. */
-const graceTime = 500
 
 export interface ConnectionsParts {
   /** A program hung up on this response before it had begun it. */
@@ -23,7 +21,7 @@ export class Connections {
   readonly #connections = new Map<Socket, Connection>()
   /** Over TLS: what has connected and has not come to HTTP yet, by who it is from. */
   readonly #handshakes = new Map<string, Socket>()
-  #drained: PromiseWithResolvers<void> | undefined
+  #drain: (PromiseWithResolvers<void> & { readonly quiet: number }) | undefined
 
   constructor(parts: ConnectionsParts) {
     this.#parts = parts
@@ -34,7 +32,7 @@ export class Connections {
   }
 
   get draining(): boolean {
-    return this.#drained !== undefined
+    return this.#drain !== undefined
   }
 
   addSocket(socket: Socket, secure: boolean): void {
@@ -52,6 +50,7 @@ export class Connections {
   add(socket: Socket): Connection {
     const connection = new Connection(socket, this.#parts.onHangUp)
     this.#connections.set(socket, connection)
+    if (this.#drain !== undefined) connection.leave(this.#drain.quiet)
     if (this.#handshakes.size > 0) this.#handshakes.delete(peerOf(socket))
     socket.once('close', () => {
       this.#connections.delete(socket)
@@ -65,27 +64,27 @@ export class Connections {
   }
 
   /**
-   * Closes what is idle and lets the rest finish. After `timeout` milliseconds `onExpired` has the last word on each
-   * connection that is left. Resolves when only upgraded ones remain.
+   * Lets each connection end with an answer that says so, or when it is quiet. After `timeout` milliseconds `onExpired`
+   * has the last word on each that is left. Resolves when only upgraded ones remain.
    *
    * `http.Server#close` is not used for this: it destroys a connection whose response has been handed over whole but is
    * still on its way out (Node 24.21; 13 of 50 MB arrived).
    */
-  async drain(timeout: number, onExpired: (connection: Connection) => void): Promise<void> {
-    this.#drained = Promise.withResolvers()
-    for (const connection of this.#open()) if (connection.idle || connection.inFlight > 0) connection.finish()
-    const grace = setTimeout(() => this.#endGrace(), Math.min(graceTime, timeout))
+  async drain({ timeout, quiet }: StopTimes, onExpired: (connection: Connection) => void): Promise<void> {
+    this.#drain = { ...Promise.withResolvers<void>(), quiet: Math.min(quiet, timeout / 2) }
+    for (const connection of this.#open()) connection.leave(this.#drain.quiet)
+    const handshakes = setTimeout(() => this.#endHandshakes(), this.#drain.quiet)
     const limit = setTimeout(() => this.#expire(onExpired), timeout)
     this.settle()
-    await this.#drained.promise
-    clearTimeout(grace)
+    await this.#drain.promise
+    clearTimeout(handshakes)
     clearTimeout(limit)
   }
 
   /** To be called when a connection has become an upgraded one. */
   settle(): void {
     const upgraded = this.#connections.size - this.#open().length
-    if (this.#drained !== undefined && this.#sockets.size === upgraded) this.#drained.resolve()
+    if (this.#sockets.size === upgraded) this.#drain?.resolve()
   }
 
   cut(): void {
@@ -97,8 +96,7 @@ export class Connections {
     return [...this.#connections.values()].filter(({ state }) => state !== 'upgraded')
   }
 
-  #endGrace(): void {
-    for (const connection of this.#open()) if (connection.inFlight === 0) connection.finish()
+  #endHandshakes(): void {
     for (const socket of this.#handshakes.values()) socket.destroy()
   }
 
@@ -107,7 +105,7 @@ export class Connections {
     for (const connection of this.#open()) onExpired(connection)
     setImmediate(() => {
       for (const connection of this.#open()) connection.cut()
-      this.#drained?.resolve()
+      this.#drain?.resolve()
     })
   }
 }

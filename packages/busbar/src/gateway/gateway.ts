@@ -7,7 +7,7 @@ import type { HttpMesh } from '../mesh/mesh.ts'
 import type { Meter } from '../mesh/meter.ts'
 import type { Router } from '../mesh/router.ts'
 import type { WorkerCells } from '../shared/cells.ts'
-import type { LogRecord, TlsMaterial } from '../shared/control.ts'
+import type { LogRecord, StopTimes, TlsMaterial } from '../shared/control.ts'
 import { answerProblem } from './answer.ts'
 import { Arrivals, type ArrivalsParts } from './arrivals.ts'
 import { limitUnknownLength } from './body-limit.ts'
@@ -55,10 +55,10 @@ export interface Gateway {
   /** Answers 502 to every request (of one service, or all) that has no answer yet, and cuts the answers that have begun. */
   fail(error: BusbarError, service?: string): void
   /**
-   * Closes idle connections, answers what is in flight with `connection: close`, and after `timeout` milliseconds cuts
-   * the rest. Upgraded connections are not waited for: they are their program's to close.
+   * Answers what is in flight and what still comes with `connection: close`, closes connections that are quiet, and
+   * cuts the rest in time. Upgraded ones are not waited for: they are their program's to close.
    */
-  stop(timeout: number): Promise<void>
+  stop(times: StopTimes): Promise<void>
   /** Cuts every connection, upgraded ones too. */
   destroy(): void
   readonly connections: number
@@ -154,8 +154,8 @@ class HttpGateway implements Gateway {
         flight.connection.breakOff(hangUp(flight.service, code), flight.reply)
   }
 
-  stop(timeout: number): Promise<void> {
-    return (this.#stopped ??= this.#stop(timeout))
+  stop(times: StopTimes): Promise<void> {
+    return (this.#stopped ??= this.#stop(times))
   }
 
   destroy(): void {
@@ -166,9 +166,9 @@ class HttpGateway implements Gateway {
     this.#server.close()
   }
 
-  async #stop(timeout: number): Promise<void> {
+  async #stop(times: StopTimes): Promise<void> {
     this.#stopListening()
-    await this.#connections.drain(timeout, (connection) => connection.breakOffHead(stopping))
+    await this.#connections.drain(times, (connection) => connection.breakOffHead(stopping))
     this.#flights.stopWatching()
     this.#agent.destroy()
     // Only now: this also ends Node's watch over header timeouts.

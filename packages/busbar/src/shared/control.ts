@@ -119,9 +119,20 @@ export type Order =
    * Finish what is in flight, run the programs' own signal handlers, stop them in reverse order of `needs`. `inOrder`: all
    * of the app stops, and each service waits until it is `released`.
    */
-  | { type: 'stop'; timeout: number; inOrder: boolean }
+  | ({ type: 'stop'; inOrder: boolean } & StopTimes)
   /** Nobody who needs the service runs any more. */
   | { type: 'released'; service: string }
+
+/** How long a stop may take, in milliseconds. */
+export interface StopTimes {
+  /** For all of it. */
+  readonly timeout: number
+  /**
+   * A connection that its client keeps is closed when nothing has come or gone on it for so long, and until then the next
+   * answer on it says that it ends: a request may be on its way, and would be lost.
+   */
+  readonly quiet: number
+}
 
 export type FromWorker =
   /** Of a process, before its services start: it takes links at its {@link ProcessInit.listenAt}. */

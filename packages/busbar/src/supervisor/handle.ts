@@ -3,6 +3,7 @@ import type { App } from '../config/app.ts'
 import { BusbarError } from '../contract/errors.ts'
 import type { FromWorker, LogRecord, ServiceReport, TlsMaterial, ToWorker } from '../shared/control.ts'
 import type { TcpHandle } from '../shared/port.ts'
+import { within } from '../shared/within.ts'
 import { faulted, startFailed, stopped, stuck, stuckAtStart } from './exit.ts'
 import type { Place } from './plan.ts'
 import type { AppLogRecord, WorkerExit } from './running.ts'
@@ -141,7 +142,7 @@ export class WorkerHandle {
     this.#phase = 'draining'
     this.#cause ??= stopped
     const reserve = Math.min(1000, timeout / 4)
-    this.tell({ type: 'stop', timeout: timeout - reserve, inOrder })
+    this.tell({ type: 'stop', timeout: timeout - reserve, quiet: this.#parts.timing.quiet, inOrder })
     // Once stopped it exits by itself, so that `process.on('exit')` of its programs runs.
     if (await within(timeout - reserve / 2, [this.#drained.promise, this.ended]))
       await within(reserve / 4, [this.ended])
@@ -223,13 +224,4 @@ export class WorkerHandle {
 /** How a line of the log calls it: `0` for a shared one, `3 (render 1)` for others. */
 export function labelOf({ place, name, kind }: Place): string {
   return kind === 'shared' ? `${place}` : `${place} (${name})`
-}
-
-/** True when one of `events` came in time. */
-async function within(timeout: number, events: readonly Promise<unknown>[]): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<false>()
-  const timer = setTimeout(resolve, timeout, false)
-  const inTime = await Promise.race([promise, Promise.race(events).then(() => true)])
-  clearTimeout(timer)
-  return inTime
 }

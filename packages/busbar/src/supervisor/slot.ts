@@ -1,6 +1,7 @@
 import { BusbarError } from '../contract/errors.ts'
 import type { App } from '../config/app.ts'
 import type { ServiceReport, TlsMaterial } from '../shared/control.ts'
+import { within } from '../shared/within.ts'
 import { stopped } from './exit.ts'
 import { labelOf, type WorkerHandle } from './handle.ts'
 import { rowsPerPlace } from './launcher.ts'
@@ -41,6 +42,7 @@ export class WorkerSlot {
   #successor: WorkerHandle | undefined
   /** After a restart: the worker that finishes what it had in flight. */
   #predecessor: WorkerHandle | undefined
+  #retired: Promise<void> = Promise.resolve()
   /** Always, where the place has one; else it starts when a call may hold the worker for good, and is called meanwhile. */
   readonly #spare: Spare
   #timer: NodeJS.Timeout | undefined
@@ -103,7 +105,7 @@ export class WorkerSlot {
     this.#restarting = true
     try {
       await this.#dismissSpare()
-      await this.#predecessor?.end(stopped)
+      await this.#endPredecessor()
       if (this.serving === undefined) await this.#worker?.end(stopped)
       else if (this.#hasFixedPort(app)) await this.#vacate(app)
       await this.#succeed(app)
@@ -194,6 +196,14 @@ export class WorkerSlot {
     return kind === 'command' && services.find(({ name }) => name === hosts[0]!.name)?.port !== undefined
   }
 
+  /** Three at once have no rows. Whoever edits and edits again need not wait for a page that is open somewhere. */
+  async #endPredecessor(): Promise<void> {
+    const { mode, timing } = this.#parts
+    if (mode === 'start') await this.#retired
+    else await within(timing.hurry, [this.#retired])
+    await this.#predecessor?.end(stopped)
+  }
+
   async #vacate({ stopTimeout }: App): Promise<void> {
     const worker = this.#worker!
     await this.#parts.leaves(worker)
@@ -209,7 +219,7 @@ export class WorkerSlot {
     this.#policy.forget()
     this.#serve(successor, services)
     if (old === undefined) return
-    void this.#retire(old, app.stopTimeout)
+    this.#retired = this.#retire(old, app.stopTimeout)
   }
 
   /** A call on its way to one that takes no more would be refused, and one with a streamed body cannot be made again. */

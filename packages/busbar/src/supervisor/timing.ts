@@ -12,6 +12,10 @@ export interface Timing {
   readonly overdue: number
   /** How long one that is to be drained waits for the others to call it no more; a blocked one may not hear of it. */
   readonly parting: number
+  /** How long nothing must come or go on a connection that its client keeps before one that is drained closes it. */
+  readonly quiet: number
+  /** In development: how long a restart waits for what the one before left to finish what it does; it is ended then. */
+  readonly hurry: number
   /** How long a connection waits for a worker while none serves; it is closed then. */
   readonly backlog: number
   /** The second restart in a row waits this long, each further one twice as long as the one before, at most `backoffMax`. */
@@ -41,6 +45,8 @@ export const defaultTiming: Timing = {
   watch: 250,
   overdue: 50,
   parting: 3000,
+  quiet: 500,
+  hurry: 1000,
   backlog: 10_000,
   backoff: 250,
   backoffMax: 10_000,

@@ -149,7 +149,7 @@ export class WorkerApp {
   }
 
   /** The links last: what is in flight may still call others, and is answered over them. */
-  async #stop({ timeout, inOrder }: StopOrder): Promise<void> {
+  async #stop({ timeout, quiet, inOrder }: StopOrder): Promise<void> {
     const { init, services, peers, limits, metering, outbox } = this.#parts
     await drain({
       services,
@@ -158,6 +158,7 @@ export class WorkerApp {
       gateway: this.#gateway,
       ports: this.#ports,
       timeout,
+      quiet,
       released: async (service) => (inOrder ? await this.#releases.until(service) : undefined),
       draining: (service) => void (metering.of(service).state = 'draining'),
       closed: (service) => outbox.post({ type: 'closed', service }),

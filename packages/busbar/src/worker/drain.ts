@@ -1,11 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Service } from '../config/app.ts'
 import type { Gateway } from '../gateway/gateway.ts'
+import type { StopTimes } from '../shared/control.ts'
 import type { Port } from '../shared/port.ts'
+import { within } from '../shared/within.ts'
 import type { HostedProgram } from './host/host.ts'
 import { stepsFrom, stopInOrder } from './order.ts'
 
-export interface DrainParts {
+export interface DrainParts extends StopTimes {
   /** Those of this worker. */
   readonly services: readonly Service[]
   /** Those of the app: what is in other workers takes its time, too. */
@@ -15,8 +16,6 @@ export interface DrainParts {
   readonly gateway: Gateway | undefined
   /** This worker's own ones. */
   readonly ports: readonly Port[]
-  /** Milliseconds for everything. */
-  readonly timeout: number
   /** Settles when nobody in any worker needs the service any more. */
   readonly released: (service: string) => Promise<void>
   /** Told just before a service takes no more calls. */
@@ -27,21 +26,25 @@ export interface DrainParts {
 
 /** From outside to inside: the ports, the gateway's requests, then each service after those that need it. */
 export async function drain(parts: DrainParts): Promise<void> {
-  const { services, all, programs, gateway, ports, timeout, released, draining, closed } = parts
+  const { services, all, programs, gateway, ports, timeout, quiet, released, draining, closed } = parts
   const deadline = performance.now() + timeout
   const steps = 1 + Math.max(0, ...all.map((service) => stepsFrom(service, all)))
   // However long a step takes, each one after it still has this much, so that signal handlers always run.
   const reserve = Math.min(500, timeout / 2 / steps)
   const left = (stepsAfter: number): number => Math.max(0, deadline - performance.now() - stepsAfter * reserve)
   await Promise.all(ports.map((port) => port.close()))
-  await gateway?.stop(left(steps - 1))
+  await gateway?.stop({ timeout: left(steps - 1), quiet })
   closed(undefined)
   const stop = async (service: Service): Promise<void> => {
     draining(service.name)
-    await programs.get(service.name)!.stop(Math.min(service.stopTimeout, left(stepsFrom(service, all) - 1)))
+    const timeout = Math.min(service.stopTimeout, left(stepsFrom(service, all) - 1))
+    await programs.get(service.name)!.stop({ timeout, quiet })
     closed(service.name)
   }
-  await stopInOrder(services, stop, (service) => inTime(left(stepsFrom(service, all)), released(service.name)))
+  const untilFree = async (service: Service): Promise<void> => {
+    await within(left(stepsFrom(service, all)), [released(service.name)])
+  }
+  await stopInOrder(services, stop, untilFree)
   gateway?.destroy()
 }
 
@@ -62,10 +65,4 @@ export class Releases {
     this.#released.set(service, known)
     return known
   }
-}
-
-async function inTime(timeout: number, event: Promise<void>): Promise<void> {
-  const over = new AbortController()
-  await Promise.race([event, sleep(timeout, undefined, { signal: over.signal }).catch(() => {})])
-  over.abort()
 }

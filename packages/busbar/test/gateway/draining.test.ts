@@ -6,7 +6,7 @@ import { TestGateway } from '../support/gateway.ts'
 const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`
 
 describe('stop', () => {
-  it('answers what is in flight, says connection: close, and closes what is idle at once', async () => {
+  it('answers what is in flight, says connection: close, and closes what is quiet', async () => {
     const asked = Promise.withResolvers<() => void>()
     await using gateway = await TestGateway.start({
       services: { slow: (_, res) => asked.resolve(() => res.end('done')), fast: (_, res) => void res.end('fast') },
@@ -17,13 +17,54 @@ describe('stop', () => {
     const busy = await gateway.raw()
     busy.write(request('/slow'))
     const answer = await asked.promise
-    const stopped = gateway.gateway.stop(10_000)
+    const stopped = gateway.stop(10_000)
     await idle.closed()
     assert.equal(gateway.gateway.inFlight, 1)
     answer()
     assert.match(await busy.closed(), /^HTTP\/1\.1 200 [^]*connection: close\r\n[^]*done$/i)
     await stopped
     assert.equal(gateway.gateway.connections, 0)
+  })
+
+  it('answers the next request on a connection that was idle, and says connection: close', async () => {
+    await using gateway = await TestGateway.start({ services: { fast: (_, res) => void res.end('fast') } })
+    const kept = await gateway.raw()
+    kept.write(request('/fast'))
+    await kept.until(/fast$/)
+    const stopped = gateway.stop(20_000, 5000)
+    kept.write(request('/fast'))
+    assert.match(
+      await kept.closed(),
+      /connection: keep-alive[^]*fastHTTP\/1\.1 200 [^]*connection: close\r\n[^]*fast$/i,
+    )
+    await stopped
+  })
+
+  it('answers what had arrived before it came to look whether a connection is quiet', async () => {
+    await using gateway = await TestGateway.start({ services: { fast: (_, res) => void res.end('fast') } })
+    const kept = await gateway.raw()
+    kept.write(request('/fast'))
+    await kept.until(/fast$/)
+    const stopped = gateway.stop(20_000, 20)
+    kept.write(request('/fast'))
+    const end = performance.now() + 100
+    while (performance.now() < end);
+    assert.match(await kept.closed(), /fastHTTP\/1\.1 200 [^]*connection: close\r\n[^]*fast$/i)
+    await stopped
+  })
+
+  it('gives a head that is on its way the time to arrive', async () => {
+    await using gateway = await TestGateway.start({ services: { fast: (_, res) => void res.end('fast') } })
+    const slow = await gateway.raw()
+    slow.write(request('/fast'))
+    await slow.until(/fast$/)
+    const stopped = gateway.stop(20_000, 400)
+    for (const piece of request('/fast').match(/[^]{1,10}/g)!) {
+      slow.write(piece)
+      await new Promise((resolve) => setTimeout(resolve, 150))
+    }
+    assert.match(await slow.closed(), /fastHTTP\/1\.1 200 [^]*connection: close\r\n[^]*fast$/i)
+    await stopped
   })
 
   it('answers all of a pipeline, and says so in the last answer alone', async () => {
@@ -40,7 +81,7 @@ describe('stop', () => {
     const client = await gateway.raw()
     client.write(request('/slow').repeat(3))
     await three.promise
-    const stopped = gateway.gateway.stop(10_000)
+    const stopped = gateway.stop(10_000)
     for (const answer of answers) answer()
     const received = await client.closed()
     const connections = [...received.matchAll(/^connection: (\S+)/gim)].map(([, value]) => value)
@@ -63,14 +104,36 @@ describe('stop', () => {
     client.socket.pause()
     client.write(request('/large'))
     await handed.promise
-    const stopped = gateway.gateway.stop(10_000)
+    const stopped = gateway.stop(10_000)
     setTimeout(() => client.socket.resume(), 50)
     const received = await client.closed()
     assert.equal(received.length - received.indexOf('\r\n\r\n') - 4, size)
     await stopped
   })
 
-  it('closes after an answer that had begun before', async () => {
+  it('takes one more request after an answer that had begun before, and could not say that the connection ends', async () => {
+    const begun = Promise.withResolvers<() => void>()
+    await using gateway = await TestGateway.start({
+      services: {
+        stream(_, res) {
+          res.write('a')
+          begun.resolve(() => res.end('b'))
+        },
+        fast: (_, res) => void res.end('fast'),
+      },
+    })
+    const client = await gateway.raw()
+    client.write(request('/stream'))
+    const end = await begun.promise
+    const stopped = gateway.stop(20_000, 5000)
+    end()
+    await client.until(/0\r\n\r\n$/)
+    client.write(request('/fast'))
+    assert.match(await client.closed(), /0\r\n\r\nHTTP\/1\.1 200 [^]*connection: close\r\n[^]*fast$/i)
+    await stopped
+  })
+
+  it('closes after such an answer when nothing more comes', async () => {
     const begun = Promise.withResolvers<() => void>()
     await using gateway = await TestGateway.start({
       services: {
@@ -83,7 +146,7 @@ describe('stop', () => {
     const client = await gateway.raw()
     client.write(request('/stream'))
     const end = await begun.promise
-    const stopped = gateway.gateway.stop(10_000)
+    const stopped = gateway.stop(60_000)
     end()
     assert.match(await client.closed(), /0\r\n\r\n$/)
     await stopped
@@ -93,7 +156,7 @@ describe('stop', () => {
     await using gateway = await TestGateway.start({ services: { fast: (_, res) => void res.end('fast') } })
     const client = await gateway.raw()
     while (gateway.gateway.connections === 0) await new Promise(setImmediate)
-    const stopped = gateway.gateway.stop(10_000)
+    const stopped = gateway.stop(10_000)
     client.write(request('/fast'))
     assert.match(await client.closed(), /^HTTP\/1\.1 200 [^]*connection: close\r\n[^]*fast$/i)
     await stopped
@@ -103,7 +166,7 @@ describe('stop', () => {
     await using gateway = await TestGateway.start({ services: {} })
     const client = await gateway.raw()
     while (gateway.gateway.connections === 0) await new Promise(setImmediate)
-    await gateway.gateway.stop(100)
+    await gateway.stop(100)
     assert.equal(await client.closed(), '')
   })
 
@@ -112,7 +175,7 @@ describe('stop', () => {
     const client = await gateway.raw()
     client.write(request('/never'))
     while (gateway.gateway.inFlight === 0) await new Promise(setImmediate)
-    await gateway.gateway.stop(50)
+    await gateway.stop(50)
     assert.match(await client.closed(), /^HTTP\/1\.1 503 [^]*retry-after: 1\r\n/i)
     assert.equal(gateway.gateway.inFlight, 0)
   })
@@ -128,7 +191,7 @@ describe('stop', () => {
     const client = await gateway.raw()
     client.write('GET /chat HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: chat\r\n\r\n')
     const socket = await upgraded.promise
-    await gateway.gateway.stop(10_000)
+    await gateway.stop(10_000)
     assert.equal(gateway.gateway.connections, 1)
     socket.end('bye')
     assert.match(await client.closed(), /^HTTP\/1\.1 101 [^]*bye$/)
@@ -136,12 +199,12 @@ describe('stop', () => {
 
   it('refuses connections that come later', async () => {
     await using gateway = await TestGateway.start({ services: { fast: (_, res) => void res.end('fast') } })
-    await gateway.gateway.stop(1000)
+    await gateway.stop(1000)
     assert.doesNotMatch(await gateway.send(request('/fast')), /HTTP/)
   })
 
   it('may be asked for twice', async () => {
     await using gateway = await TestGateway.start({ services: {} })
-    await Promise.all([gateway.gateway.stop(1000), gateway.gateway.stop(1000)])
+    await Promise.all([gateway.stop(1000), gateway.stop(1000)])
   })
 })

@@ -243,7 +243,7 @@ describe('a typed call that is answered as a line of text', () => {
     const client = await gateway.raw()
     client.write(post('later', { ms: 50 }))
     await until(() => gateway.gateway.inFlight === 1)
-    await gateway.gateway.stop(2000)
+    await gateway.stop(2000)
     assert.match(await client.closed(), /^HTTP\/1\.1 200 [^]*Connection: close\r\n\r\n50$/)
   })
 

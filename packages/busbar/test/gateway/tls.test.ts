@@ -120,7 +120,7 @@ describe('over TLS', () => {
     const busy = new RawClient(await handshake(gateway, { ca: tls.cert }))
     busy.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n')
     const answer = await asked.promise
-    const stopped = gateway.gateway.stop(60_000)
+    const stopped = gateway.stop(60_000)
     answer()
     assert.match(await busy.closed(), /connection: close\r\n[^]*done$/i)
     await stopped
@@ -144,7 +144,7 @@ describe('listening by itself', () => {
     const outgoing = request({ port, host: '127.0.0.1', path: '/x', agent: false }).end()
     const [response] = await once(outgoing, 'response')
     assert.equal(await text(response as NodeJS.ReadableStream), '["/x","http"]')
-    await Promise.all([one.gateway.stop(1000), other.gateway.stop(1000)])
+    await Promise.all([one.stop(1000), other.stop(1000)])
   })
 
   it('fails where the port is taken', async () => {

@@ -78,3 +78,13 @@ test('an app with other ports cannot be taken over', async () => {
   await using app = await TestApp.start({ services: { any } })
   await assert.rejects(app.running.restart(appOf({ services: { any }, workers: 2 })), { code: 'INTERNAL' })
 })
+
+test('a restart while the one before is not over loses nothing that is in flight', async () => {
+  await using app = await TestApp.start({ services: { any } })
+  using old = await Connection.open(app.port)
+  old.send('/later?ms=700')
+  await app.untilLogged('begins /later')
+  await app.running.restart()
+  await app.running.restart()
+  assert.equal((await old.answer())?.status, 200)
+})

@@ -83,6 +83,11 @@ export class TestGateway implements AsyncDisposable {
     return client.closed()
   }
 
+  /** Milliseconds, as a worker's `timing` says them. */
+  stop(timeout: number, quiet = 500): Promise<void> {
+    return this.gateway.stop({ timeout, quiet })
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#listener.close()
     this.gateway.destroy()

@@ -6,7 +6,7 @@ import { BusbarError } from '../../contract/errors.ts'
 import type { CallCount } from '../../contract/host/host.ts'
 import type { EndpointState, LocalEndpoint } from '../../mesh/endpoint.ts'
 import { runInScope, type Scope } from '../../mesh/scope.ts'
-import type { ServiceReport } from '../../shared/control.ts'
+import type { ServiceReport, StopTimes } from '../../shared/control.ts'
 import type { Hosting } from './install.ts'
 import type { CapturedServer } from './listen.ts'
 import { callableServer } from './http1-front.ts'
@@ -26,10 +26,10 @@ export interface HostedProgram extends LocalEndpoint {
   /** Takes the connections of a public port: for the server that listens on this very port, else as {@link accept}. */
   door(port: number): { accept(handle: unknown): void }
   /**
-   * Runs the program's own SIGTERM (else SIGINT) handlers, then closes its servers: idle connections at once, those
-   * with a request in flight when it is answered, all of them after `timeout` milliseconds. Never rejects.
+   * Lets those who keep connections to it go, runs the program's own SIGTERM (else SIGINT) handlers, then closes its
+   * servers: what is in flight is answered, what remains when the time is over is cut. Never rejects.
    */
-  stop(timeout: number): Promise<void>
+  stop(times: StopTimes): Promise<void>
 }
 
 /** What a program starts in, whoever asks for it: nothing of Busbar's or of another program's async context. */
@@ -73,8 +73,6 @@ class Hosted implements HostedProgram {
   readonly #context: Snapshot
   readonly #scope: Scope
   readonly #sockets = new Set<Socket>()
-  /** Those of the network, without the mesh's. */
-  readonly #accepted = new Set<Socket>()
   #latest: Socket | undefined
   #state: EndpointState = 'serving'
   #stopped: Promise<void> | undefined
@@ -121,11 +119,7 @@ class Hosted implements HostedProgram {
     const socket = this.#latest as Socket | undefined
     if (socket === undefined || socket.destroyed) return closed()
     this.#meter(socket)
-    this.#accepted.add(socket)
-    socket.once('close', () => {
-      this.#accepted.delete(socket)
-      closed()
-    })
+    socket.once('close', closed)
   }
 
   #meter(socket: Socket): void {
@@ -134,12 +128,12 @@ class Hosted implements HostedProgram {
     meterRequests(socket, { service: this.service, count: metering.of(this.service), meter: metering.meter })
   }
 
-  stop(timeout: number): Promise<void> {
-    this.#stopped ??= clean(() => this.#stop(timeout))
+  stop(times: StopTimes): Promise<void> {
+    this.#stopped ??= clean(() => this.#stop(times))
     return this.#stopped
   }
 
-  async #stop(timeout: number): Promise<void> {
+  async #stop(times: StopTimes): Promise<void> {
     this.#state = 'draining'
     const exited = Promise.withResolvers<void>()
     this.#program.enterPhase({
@@ -152,9 +146,9 @@ class Hosted implements HostedProgram {
     await stopProgram({
       program: this.#program,
       servers: new Set([...this.#program.servers.map(({ server }) => server), this.server]),
-      accepted: this.#accepted,
+      sockets: this.#sockets,
       exited: exited.promise,
-      timeout,
+      ...times,
       enter: (run) => this.enter(this.#scope, run),
     })
     this.enter(this.#scope, () => this.#cut())

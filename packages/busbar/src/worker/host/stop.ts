@@ -1,44 +1,49 @@
 import type { Server, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { StopTimes } from '../../shared/control.ts'
+import { KeptConnections } from './kept-connections.ts'
 import { PendingWatch } from './pending.ts'
 import { ProgramExit, faultOf, type ProgramProcess } from './program-process.ts'
 
 /** How long a program's handlers may take until they have closed their server or exited, before we close it. */
 const handlerGrace = 1_000
-/** A connection turns idle when its answer is out: looked for this often, since Node says so to nobody. */
-const idleInterval = 25
 
-export interface Stopping {
+export interface Stopping extends StopTimes {
   readonly program: ProgramProcess
   readonly servers: ReadonlySet<Server>
-  /** The connections that it has from the network now. */
-  readonly accepted: ReadonlySet<Socket>
+  /** The connections that it has now. */
+  readonly sockets: ReadonlySet<Socket>
   /** Resolves when the program calls `process.exit()` or breaks. */
   readonly exited: Promise<void>
-  /** In milliseconds, for all of it. */
-  readonly timeout: number
   /** Runs what the program's own handlers may hear of, in its async context. */
   readonly enter: <R>(run: () => R) => R
 }
 
 /**
  * Stops a program as a process manager would stop its process, and takes nobody else of the thread along: its signal
- * handlers first, then its servers, its `exit` handlers last. Its connections are the caller's to cut then.
+ * handlers first, then its servers, its `exit` handlers last. Before them those who keep connections to it are told to go:
+ * most handlers close the server, and Node closes all that is idle then. What is left of connections is the caller's to cut.
  */
 export async function stopProgram(stopping: Stopping): Promise<void> {
-  const { program, servers, exited, timeout, enter } = stopping
+  const { program, servers, sockets, exited, timeout, enter } = stopping
+  const quiet = Math.min(stopping.quiet, timeout / 4)
   const over = new AbortController()
   using watch = new PendingWatch(program.service.name)
   const deadline = rest(timeout, over.signal)
   const closed = Promise.all([...servers].map(untilClosed))
+  const kept = new KeptConnections({ servers, sockets, quiet })
+  enter(() => kept.announceEnd())
+  await kept.untilQuiet(AbortSignal.timeout(quiet * 2))
   const handled = enter(() => runSignalHandlers(program))
   if (handled !== undefined) {
     await Promise.race([exited, closed, rest(Math.min(handlerGrace, timeout / 2), over.signal), deadline])
   }
-  enter(() => closeGracefully(servers))
-  const idling = setInterval(() => enter(() => closeIdle(stopping)), idleInterval)
+  enter(() => servers.forEach((server) => server.listening && server.close()))
+  const closing = new AbortController()
+  const idling = kept.closeWhenIdle(closing.signal, enter)
   await Promise.race([closed, deadline])
-  clearInterval(idling)
+  closing.abort()
+  await idling
   // What its handlers began, such as writing out a buffer, ends when nothing they opened is left.
   const cleaned = handled?.then(() => watch.untilIdle(over.signal))
   await Promise.race([cleaned, exited, deadline])
@@ -71,24 +76,6 @@ function untilClosed(server: Server): Promise<void> {
     // One that the program had closed before says so no more.
     if (!server.listening) server.getConnections((_, open) => open === 0 && resolve())
   })
-}
-
-function closeGracefully(servers: ReadonlySet<Server>): void {
-  for (const server of servers) {
-    // Whoever keeps a connection open is told with the next answer.
-    server.prependListener('request', (_request: unknown, response: { shouldKeepAlive: boolean }) => {
-      response.shouldKeepAlive = false
-    })
-    if (server.listening) server.close()
-  }
-}
-
-/** `http2` ends its sessions in `close()`. Node takes a connection that has sent nothing yet for a busy one. */
-function closeIdle({ servers, accepted }: Stopping): void {
-  for (const server of servers as ReadonlySet<Server & { closeIdleConnections?(): void }>) {
-    server.closeIdleConnections?.()
-  }
-  for (const socket of accepted) if (socket.bytesRead === 0) socket.destroy()
 }
 
 /** Ends with the stop, which leaves no timer behind. */

@@ -13,9 +13,10 @@ import type { EndpointState } from '../../mesh/endpoint.ts'
 import { listenVirtually, type VirtualListener } from '../../mesh/listener.ts'
 import { currentScope, type Scope } from '../../mesh/scope.ts'
 import { CallContexts } from '../../mesh/typed/contexts.ts'
-import type { ServiceReport } from '../../shared/control.ts'
+import type { ServiceReport, StopTimes } from '../../shared/control.ts'
 import type { HostedProgram } from '../host/host.ts'
 import type { Hosting } from '../host/install.ts'
+import { KeptConnections } from '../host/kept-connections.ts'
 import type { ProgramProcess } from '../host/program-process.ts'
 import { loadInterceptors } from './interceptors.ts'
 import { startTyped } from './load.ts'
@@ -82,6 +83,7 @@ class HostedTyped implements HostedProgram {
   readonly #parts: Parts
   readonly #listener: VirtualListener
   readonly #scope: Scope
+  readonly #sockets = new Set<Socket>()
   #latest: Socket | undefined
   #state: EndpointState = 'serving'
   #stopped: Promise<void> | undefined
@@ -96,7 +98,7 @@ class HostedTyped implements HostedProgram {
     const options = edgeOptions(program.service, hosting)
     this.edge = new HttpEdge(host, options)
     this.server = createServer(serverOptions(hosting.limits), typedListener(host, options, this.edge))
-    this.server.on('connection', (socket: Socket) => (this.#latest = socket))
+    this.server.on('connection', (socket: Socket) => this.#track(socket))
     this.#listener = listenVirtually(this.server, { address: '127.0.0.1', family: 'IPv4', port: 80 })
   }
 
@@ -120,14 +122,16 @@ class HostedTyped implements HostedProgram {
     return this
   }
 
-  stop(timeout: number): Promise<void> {
-    return (this.#stopped ??= clean(() => this.#stop(timeout)))
+  stop(times: StopTimes): Promise<void> {
+    return (this.#stopped ??= clean(() => this.#stop(times)))
   }
 
-  async #stop(timeout: number): Promise<void> {
+  async #stop({ timeout, quiet }: StopTimes): Promise<void> {
     const { program, hosting, host, log } = this.#parts
     this.#state = 'draining'
-    this.server.closeIdleConnections()
+    const kept = new KeptConnections({ servers: new Set([this.server]), sockets: this.#sockets, quiet })
+    kept.announceEnd()
+    await kept.untilQuiet(AbortSignal.timeout(Math.min(quiet * 2, timeout / 2)))
     try {
       await this.enter(this.#scope, async () => await host.stop(timeout))
     } catch (thrown) {
@@ -138,6 +142,12 @@ class HostedTyped implements HostedProgram {
     program.enterPhase({ is: 'stopped' })
     hosting.output.flush(this.service)
     this.#state = 'stopped'
+  }
+
+  #track(socket: Socket): void {
+    this.#latest = socket
+    this.#sockets.add(socket)
+    socket.once('close', () => this.#sockets.delete(socket))
   }
 }
 

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import http from 'node:http'
-import net from 'node:net'
 import { suite, test } from 'node:test'
 import { WebSocket } from 'ws'
+import { Connection } from '../../support/connection.ts'
 import { another, hosting, type Program } from './support/app.ts'
 
 const stoppingToo = another('stopping')
@@ -27,31 +26,44 @@ suite('a program that is stopped', { concurrency: 2 }, () => {
     assert.deepEqual(app.lines('one'), ['one began', 'one closed', 'one exit 0'])
   })
 
-  test('closes idle connections at once', async () => {
+  test('closes connections that are idle and quiet', async () => {
     await using app = await hosting(stopping('none'))
-    const agent = new http.Agent({ keepAlive: true })
-    const request = http.get({ port: app.portOf('one'), host: '127.0.0.1', agent })
-    const [response] = (await once(request, 'response')) as [http.IncomingMessage]
-    response.resume()
-    await once(response, 'end')
-    const unused = net.connect(app.portOf('one'), '127.0.0.1')
-    await once(unused, 'connect')
+    using used = await Connection.open(app.portOf('one'))
+    used.send('/')
+    await used.answer()
+    using unused = await Connection.open(app.portOf('one'))
     await app.json('one')
     await app.stop(60_000, 'one')
-    agent.destroy()
-    unused.destroy()
+    assert.equal(await used.answer(), undefined)
+    assert.equal(await unused.answer(), undefined)
   })
 
-  test('tells a connection that goes on asking to close', async () => {
-    await using app = await hosting(stopping('none'))
-    const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
-    const answer = http.get({ port: app.portOf('one'), host: '127.0.0.1', agent, path: '/slow' })
+  for (const way of ['accept', 'connect'] as const)
+    test(`answers the next request on a connection that was idle before its handlers run (${way})`, async () => {
+      await using app = await hosting(stopping('closes'))
+      using kept = await Connection.open(app.portOf('one', way))
+      kept.send('/')
+      await kept.answer()
+      const stopped = app.stop(60_000, 'one', 5_000)
+      await app.caughtUp()
+      kept.send('/slow')
+      assert.equal((await kept.answer())?.status, 200)
+      assert.equal(await kept.answer(), undefined)
+      await stopped
+      assert.deepEqual(app.lines('one'), ['one began', 'one closed', 'one close said nothing', 'one exit 0'])
+    })
+
+  test('takes one more request after an answer that had begun before', async () => {
+    await using app = await hosting(stopping('closes'))
+    using kept = await Connection.open(app.portOf('one'))
+    kept.send('/parts')
     await app.line(/^one began$/)
-    const stopped = app.stop(60_000, 'one')
-    const [response] = (await once(answer, 'response')) as [http.IncomingMessage]
-    response.resume()
+    const stopped = app.stop(60_000, 'one', 200)
+    assert.equal((await kept.answer())?.status, 200)
+    kept.send('/')
+    assert.equal((await kept.answer())?.status, 200)
+    assert.equal(await kept.answer(), undefined)
     await stopped
-    agent.destroy()
   })
 
   test('is cut off when its time is over, and says so to nobody but its callers', async () => {

@@ -87,8 +87,8 @@ export class HostedApp implements AsyncDisposable {
     return (message as { record: LogRecord }).record
   }
 
-  async stop(timeout = 5_000, only?: string): Promise<{ closed: number; states: string[] }> {
-    this.#send({ type: 'stop', timeout, only })
+  async stop(timeout = 5_000, only?: string, quiet = 500): Promise<{ closed: number; states: string[] }> {
+    this.#send({ type: 'stop', timeout, quiet, only })
     const message = await this.#next(({ type }) => type === 'stopped')
     return message as { closed: number; states: string[] } & typeof message
   }

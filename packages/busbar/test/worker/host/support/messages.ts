@@ -1,6 +1,6 @@
 import type { ErrorRecord } from '../../../../src/contract/errors.ts'
 import type { EndpointState } from '../../../../src/mesh/endpoint.ts'
-import type { LogRecord, ServiceReport } from '../../../../src/shared/control.ts'
+import type { LogRecord, ServiceReport, StopTimes } from '../../../../src/shared/control.ts'
 import type { Fault } from '../../../../src/worker/host/install.ts'
 
 export interface Started {
@@ -11,7 +11,7 @@ export interface Started {
   readonly streamPort: number
 }
 
-export type ToThread = { type: 'ping' } | { type: 'stop'; timeout: number; only: string | undefined }
+export type ToThread = { type: 'ping' } | ({ type: 'stop'; only: string | undefined } & StopTimes)
 
 export type ToTest =
   | { type: 'started'; services: Started[] }

@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { App } from '../../../../src/config/app.ts'
 import { BusbarError } from '../../../../src/contract/errors.ts'
+import type { StopTimes } from '../../../../src/shared/control.ts'
 import { captureConnections } from '../../../../src/mesh/bytes/capture.ts'
 import { takeHandle } from '../../../../src/mesh/listener.ts'
 import { Router } from '../../../../src/mesh/router.ts'
@@ -29,7 +30,7 @@ let closed = 0
 
 port.on('message', (message: ToThread) => {
   if (message.type === 'ping') say({ type: 'pong' })
-  else void stop(message.timeout, message.only)
+  else void stop(message, message.only)
 })
 
 try {
@@ -57,9 +58,9 @@ async function front(connected: (socket: net.Socket) => void): Promise<number> {
 }
 
 /** As a drain does: no new connection, then the services in reverse order. */
-async function stop(timeout: number, only: string | undefined): Promise<void> {
+async function stop(times: StopTimes, only: string | undefined): Promise<void> {
   const stopping = hosted.filter((program) => only === undefined || program.service === only).toReversed()
   if (only === undefined) for (const server of fronts) server.close()
-  for (const program of stopping) await program.stop(timeout)
+  for (const program of stopping) await program.stop(times)
   say({ type: 'stopped', closed, states: hosted.map((program) => program.state) })
 }

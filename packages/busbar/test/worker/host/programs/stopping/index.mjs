@@ -5,6 +5,10 @@ const server = createServer((req, res) => {
   if (req.url === '/slow') {
     console.log(`${name} began`)
     setTimeout(() => res.end(JSON.stringify({ slow: true })), 300)
+  } else if (req.url === '/parts') {
+    console.log(`${name} began`)
+    res.writeHead(200, { 'content-length': 2 }).write('{')
+    setTimeout(() => res.end('}'), 1000)
   } else if (req.url === '/never') console.log(`${name} began`)
   else res.end('{}')
 })

@@ -1,0 +1,91 @@
+import type { Server, Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { HttpSocket } from '../../gateway/reply.ts'
+import { parserOf } from '../../mesh/bytes/accept.ts'
+import { VirtualSocket } from '../../mesh/http/exchange/virtual-socket.ts'
+
+/** A connection turns idle when its answer is out: looked for this often, since Node says so to nobody. Milliseconds. */
+const lookInterval = 25
+
+/** One without ends its connections in `close()`, as `http2` does. */
+type HttpServer = Server & { closeIdleConnections?(): void }
+
+export interface KeptParts {
+  readonly servers: ReadonlySet<Server>
+  /** All that the servers have, of the network and of the mesh. */
+  readonly sockets: ReadonlySet<Socket>
+  /** How long nothing must come or go on one before it is closed, in milliseconds. */
+  readonly quiet: number
+}
+
+/**
+ * The connections that clients keep to servers that are to stop. Closed as soon as it is idle, a connection loses the request
+ * that is on its way on it, and the one that has arrived and is not read yet: Node takes it for idle, and the client gets a
+ * reset. So each ends with an answer that says so, or after a silence.
+ */
+export class KeptConnections {
+  readonly #parts: KeptParts
+  /** Of those that wait for a request: how many bytes had come and gone when that was last seen to change, and when. */
+  readonly #seen = new WeakMap<Socket, { readonly bytes: number; readonly since: number }>()
+
+  constructor(parts: KeptParts) {
+    this.#parts = parts
+  }
+
+  /** From now on every answer says that its connection ends. */
+  announceEnd(): void {
+    for (const server of this.#parts.servers)
+      server.prependListener('request', (_request: unknown, response: { shouldKeepAlive: boolean }) => {
+        response.shouldKeepAlive = false
+      })
+  }
+
+  /** Resolves when no connection is left that a request may be on its way on, at the latest when `signal` says so. */
+  async untilQuiet(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted && !(await this.#isQuiet())) await sleep(lookInterval, undefined, { signal }).catch(() => {})
+  }
+
+  /** Closes idle connections again and again, always when all of them are quiet, until `signal` says that it is enough. */
+  async closeWhenIdle(signal: AbortSignal, enter: (close: () => void) => void): Promise<void> {
+    while (!signal.aborted) {
+      await this.untilQuiet(signal)
+      enter(() => this.#closeIdle())
+      await sleep(lookInterval, undefined, { signal }).catch(() => {})
+    }
+  }
+
+  /** Those of the mesh's calls are made for the call and kept by nobody else: a request is never on its way on one. */
+  #kept(): readonly Socket[] {
+    return [...this.#parts.sockets].filter((socket) => !(socket instanceof VirtualSocket))
+  }
+
+  /** Only after the loop has read what waits: where it was late, that may be a request. */
+  async #isQuiet(): Promise<boolean> {
+    await new Promise((resolve) => setImmediate(resolve))
+    const now = performance.now()
+    let isQuiet = true
+    for (const socket of this.#kept()) if (!this.#isSilent(socket, now)) isQuiet = false
+    return isQuiet
+  }
+
+  #isSilent(socket: Socket, now: number): boolean {
+    if (!waitsForRequest(socket)) return true
+    const bytes = socket.bytesRead + socket.bytesWritten
+    const seen = this.#seen.get(socket)
+    if (seen?.bytes === bytes) return now - seen.since >= this.#parts.quiet
+    this.#seen.set(socket, { bytes, since: now })
+    return this.#parts.quiet === 0
+  }
+
+  /** Node takes a connection that has sent nothing yet for a busy one. */
+  #closeIdle(): void {
+    for (const server of this.#parts.servers as ReadonlySet<HttpServer>) server.closeIdleConnections?.()
+    for (const socket of this.#kept()) if (socket.bytesRead === 0) socket.destroy()
+  }
+}
+
+/** It speaks HTTP/1, or has not said yet what it speaks, and nothing is being answered on it. */
+function waitsForRequest(socket: Socket): boolean {
+  if ((socket as HttpSocket)._httpMessage) return false
+  return parserOf(socket) !== undefined || socket.bytesRead === 0
+}
