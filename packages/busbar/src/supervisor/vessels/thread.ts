@@ -1,5 +1,4 @@
 import { extname } from 'node:path'
-import { setFlagsFromString } from 'node:v8'
 import { type ResourceLimits, type Transferable, Worker } from 'node:worker_threads'
 import { WorkerCells, threadsNow } from '../../shared/cells.ts'
 import type { FromWorker, ThreadInit, ToWorker } from '../../shared/control.ts'
@@ -8,6 +7,7 @@ import { prepareSegment } from '../../shared/state/segment.ts'
 import { threadExited, threw } from '../exit.ts'
 import { handOver } from '../accept/handover.ts'
 import { splitLines } from './lines.ts'
+import { prepareV8 } from './v8-flags.ts'
 import type { Vessel, VesselEvents } from './vessel.ts'
 
 export interface ThreadParts {
@@ -21,32 +21,6 @@ export interface ThreadParts {
 /** The module has the extension of this one: `.ts` from the sources, `.js` from what was built. */
 const workerMain = new URL(`../../worker/main${extname(import.meta.url)}`, import.meta.url)
 
-/**
- * What V8 is told of threads before it makes one, each unless somebody has said something else. The young generation:
- *
- * - begins with 4 MB instead of 1. It grows with what survives, and with small requests little does, so that it stays small
- *   and each collection finds requests still in flight: a typed service at the gateway answers 5 to 8 % more.
- * - ends with 16 MB, as a main thread's does, instead of 32: what an app loads at its start makes it grow. A typed service
- *   answers 4 % more from 16; from 8 a request that calls four others, of which more are in flight, 7 % less.
- * - is where everything is born. Once it has reached its end, V8 takes it that what one place makes lives long if it once did
- *   (at start: modules, schemas) and makes it in the old generation from then on, and garbage of requests is left to full
- *   collections: 2 to 6 %, and a heap that stays where it is.
- *
- * docs/decisions/young-generation.md has the measurements.
- */
-const heapFlags = {
-  'min-semi-space': '--min-semi-space-size=4',
-  'max-semi-space': '--max-semi-space-size=16',
-  pretenuring: '--no-allocation-site-pretenuring',
-}
-
-/** V8 reads them when it makes an isolate. */
-function tuneHeap(): void {
-  const said = [...process.execArgv, process.env['NODE_OPTIONS'] ?? '']
-  for (const [what, flag] of Object.entries(heapFlags))
-    if (!said.some((own) => own.includes(what))) setFlagsFromString(flag)
-}
-
 /** A thread of this process. */
 export class ThreadVessel implements Vessel {
   readonly pid = process.pid
@@ -58,7 +32,7 @@ export class ThreadVessel implements Vessel {
     this.#cells.clear()
     this.#cells.beat(threadsNow())
     prepareSegment()
-    tuneHeap()
+    prepareV8()
     this.#worker = new Worker(entry ?? workerMain, {
       name,
       workerData: init,
