@@ -1,5 +1,12 @@
 // Ends as most programs do: by closing the server, which closes all connections that are idle then.
-import { createServer } from 'node:http'
+import { readFileSync } from 'node:fs'
+import http from 'node:http'
+import https from 'node:https'
 
-const server = createServer((_, response) => response.end('"hello"')).listen(3000)
+const { TLS_CERT, TLS_KEY } = process.env
+const answer = (_, response) => response.end('"hello"')
+const server = TLS_CERT
+  ? https.createServer({ cert: readFileSync(TLS_CERT), key: readFileSync(TLS_KEY) }, answer)
+  : http.createServer(answer)
+server.listen(3000)
 process.on('SIGTERM', () => server.close(() => process.exit(0)))
