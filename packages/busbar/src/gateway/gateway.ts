@@ -48,8 +48,6 @@ export interface GatewayParts {
 export interface Gateway {
   /** Takes a connected TCP handle that nobody has read from; closes it at once after {@link stop}. */
   accept(handle: unknown): void
-  /** Opens a port of this worker's own, which the kernel balances (`SO_REUSEPORT`). Resolves to the port; rejects with Node's error. */
-  listen(address: Address): Promise<number>
   /** For connections that come from now on. */
   setTls(tls: TlsMaterial): void
   /** Answers 502 to every request (of one service, or all) that has no answer yet, and cuts the answers that have begun. */
@@ -80,7 +78,7 @@ class HttpGateway implements Gateway {
   readonly #flights: Flights
   readonly #agent = new Agent({ keepAlive: true })
   readonly #connections: Connections
-  readonly #virtual: VirtualListener | undefined
+  readonly #listener: VirtualListener
   readonly #openapi: OpenApiPages | undefined
   readonly #arrivals: ArrivalsParts
   readonly #plainCalls: PlainCalls
@@ -117,7 +115,7 @@ class HttpGateway implements Gateway {
       idleTime: idleTimeOf(this.#server),
     }
     this.#hear(tls !== undefined)
-    this.#virtual = app.accept === 'balanced' ? listenVirtually(this.#server, addressInfo(app.gateway)) : undefined
+    this.#listener = listenVirtually(this.#server, addressInfo(app.gateway))
   }
 
   get connections(): number {
@@ -129,18 +127,7 @@ class HttpGateway implements Gateway {
   }
 
   accept(handle: unknown): void {
-    if (this.#virtual === undefined) (handle as { close(): void }).close()
-    else this.#virtual.accept(handle)
-  }
-
-  listen({ host, port }: Address): Promise<number> {
-    const { promise, resolve, reject } = Promise.withResolvers<number>()
-    this.#server.once('error', reject)
-    this.#server.listen({ host, port, reusePort: true }, () => {
-      this.#server.off('error', reject)
-      resolve((this.#server.address() as AddressInfo).port)
-    })
-    return promise
+    this.#listener.accept(handle)
   }
 
   setTls(tls: TlsMaterial): void {

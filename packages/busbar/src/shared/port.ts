@@ -45,15 +45,36 @@ export async function openPort(spec: ListenerSpec, reusePort: boolean, handlers:
   server.off('error', reject).on('error', (error) => handlers.error(error))
   // From here on the server only holds the port: it makes no sockets and counts no connections.
   const internals = server as unknown as ServerInternals
+  let accepted = 0
   internals._handle.onconnection = (status, handle) => {
     if (status !== 0 || handle === undefined) return handlers.error(acceptError(status))
+    accepted++
     handle.setNoDelay(true)
     handlers.connection(handle)
   }
   const address = server.address()
   return {
     port: typeof address === 'object' && address !== null ? address.port : spec.port,
-    close: () => new Promise((done) => void server.close(() => done())),
+    async close() {
+      if (reusePort) await untilNoneWaits(() => accepted)
+      await new Promise<void>((done) => void server.close(() => done()))
+    },
+  }
+}
+
+/** As a limit: each takes one connection of those that wait, and more may come all the time. */
+const mostTurns = 1000
+
+/**
+ * The kernel has shared out connections before anybody accepts them, and resets those of a listener that closes, although
+ * others of the same port are there (net.ipv4.tcp_migrate_req is off by default). So it closes right after the loop has
+ * looked and found none: in the second turn that brought none, since the first may be over before it looks.
+ */
+async function untilNoneWaits(accepted: () => number): Promise<void> {
+  for (let turn = 0, quiet = 0; turn < mostTurns && quiet < 2; turn++) {
+    const before = accepted()
+    await new Promise((resolve) => setImmediate(resolve))
+    quiet = accepted() === before ? quiet + 1 : 0
   }
 }
 

@@ -205,17 +205,12 @@ export class WorkerApp {
     )
   }
 
-  /**
-   * Only under `accept: 'reusePort'`: the kernel balances over all workers' listeners. The gateway listens by itself
-   * and closes its port in its own stop.
-   */
+  /** Only under `accept: 'reusePort'`: the kernel balances over all workers' listeners. */
   async #openPorts(doors: Doors): Promise<Port[]> {
     const own = this.#parts.init.listeners.filter(({ id }) => doors.has(id))
     return await Promise.all(
       own.map(async (spec) => {
         try {
-          if (spec.serves.kind === 'gateway' && this.#gateway)
-            return { port: await this.#gateway.listen(spec), close: async () => {} }
           const handlers = { connection: (handle: unknown) => doors.admitOwn(spec.id, handle), error: () => {} }
           return await openPort(spec, true, handlers)
         } catch (error) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, request, type RequestListener } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { text } from 'node:stream/consumers'
 import { before, describe, it } from 'node:test'
@@ -132,25 +132,6 @@ describe('over TLS', () => {
     await using gateway = await TestGateway.start({ services: { web }, entry: 'web', tls })
     assert.doesNotMatch(await gateway.send('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'), /200/)
     assert.equal(await get(gateway, '/', tls), '["/","https"]')
-  })
-})
-
-describe('listening by itself', () => {
-  it('shares its port with the gateways of other workers', async () => {
-    await using one = await TestGateway.start({ services: { web }, entry: 'web', accept: 'reusePort' })
-    await using other = await TestGateway.start({ services: { web }, entry: 'web', accept: 'reusePort' })
-    const port = await one.gateway.listen({ host: '127.0.0.1', port: 0 })
-    assert.equal(await other.gateway.listen({ host: '127.0.0.1', port }), port)
-    const outgoing = request({ port, host: '127.0.0.1', path: '/x', agent: false }).end()
-    const [response] = await once(outgoing, 'response')
-    assert.equal(await text(response as NodeJS.ReadableStream), '["/x","http"]')
-    await Promise.all([one.stop(1000), other.stop(1000)])
-  })
-
-  it('fails where the port is taken', async () => {
-    await using one = await TestGateway.start({ services: { web }, entry: 'web', accept: 'reusePort' })
-    await using taken = await TestGateway.start({ services: { web } })
-    await assert.rejects(one.gateway.listen({ host: '127.0.0.1', port: taken.port }), { code: 'EADDRINUSE' })
   })
 })
 

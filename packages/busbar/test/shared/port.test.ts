@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { connect } from 'node:net'
+import { connect, Socket } from 'node:net'
 import { test } from 'node:test'
 import type { ListenerSpec } from '../../src/shared/control.ts'
-import { openPort, portFailure, type TcpHandle } from '../../src/shared/port.ts'
+import { openPort, type Port, portFailure, type TcpHandle } from '../../src/shared/port.ts'
 
 const spec: ListenerSpec = { id: 'gateway', host: '127.0.0.1', port: 0, serves: { kind: 'gateway' } }
 const exposed: ListenerSpec = { ...spec, id: 'expose:shop', port: 3101, serves: { kind: 'service', service: 'shop' } }
@@ -39,3 +39,31 @@ test("a port that is taken rejects with Node's own error", async () => {
   await assert.rejects(again, { code: 'EADDRINUSE' })
   await port.close()
 })
+
+test(
+  'a port that others share closes when it has accepted what the kernel gave it',
+  { skip: process.platform !== 'linux' },
+  async () => {
+    const accepted: Socket[] = []
+    const open = (port: number): Promise<Port> => {
+      const connection = (handle: TcpHandle): void => void accepted.push(new Socket({ handle } as object))
+      return openPort({ ...spec, port }, true, { connection, error: assert.fail })
+    }
+    const one = await open(0)
+    const other = await open(one.port)
+    const clients = Array.from({ length: 40 }, () => connect(one.port, '127.0.0.1'))
+    // They connect in this turn, and the kernel shares them out without anybody accepting.
+    await new Promise<void>((resolve) => process.nextTick(resolve))
+    const closed = one.close()
+    await Promise.all(clients.map((client) => once(client, 'connect')))
+    await closed
+    await Promise.all(clients.map((client) => once(client.end('x').resume(), 'finish')))
+    while (accepted.length < clients.length) await new Promise(setImmediate)
+    assert.deepEqual(
+      clients.map(({ errored }) => errored),
+      clients.map(() => null),
+    )
+    for (const socket of [...accepted, ...clients]) socket.destroy()
+    await other.close()
+  },
+)

@@ -20,7 +20,6 @@ export interface GatewaySetup {
   entry?: string
   limits?: Partial<Limits>
   tls?: TlsMaterial
-  accept?: App['accept']
 }
 
 /** A gateway behind a real port, with what a worker would have around it. */
@@ -145,7 +144,7 @@ function appOf(setup: GatewaySetup): App {
     name: 'test',
     configFile: undefined,
     workers: 1,
-    accept: setup.accept ?? 'balanced',
+    accept: 'balanced',
     gateway: gatewayConfig(setup),
     services: [],
     limits: { ...generousLimits, ...setup.limits },
