@@ -55,9 +55,13 @@ export class WorkerCells {
     this.#row[cell.heartbeat] = now >>> 0
   }
 
-  /** Milliseconds since the last beat; only differences mean anything, so the 32-bit wrap (49 days) does no harm. */
+  /**
+   * Milliseconds since the last beat; only differences mean anything, so the 32-bit wrap (49 days) does no harm. 0 for a beat
+   * that is younger than `now`: who read the clock may have had to wait for a processor before it looks here, and without
+   * this a worker that is well would seem to have stood still for 49 days.
+   */
   age(now: number): number {
-    return ((now >>> 0) - this.#row[cell.heartbeat]!) >>> 0
+    return Math.max(0, ((now >>> 0) - this.#row[cell.heartbeat]!) | 0)
   }
 
   /** Connections this worker was handed and has seen close; wraps. */

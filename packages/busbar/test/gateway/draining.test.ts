@@ -125,6 +125,7 @@ describe('stop', () => {
     const client = await gateway.raw()
     client.write(request('/stream'))
     const end = await begun.promise
+    await client.until(/1\r\na\r\n/)
     const stopped = gateway.stop(20_000, 5000)
     end()
     await client.until(/0\r\n\r\n$/)
@@ -146,6 +147,7 @@ describe('stop', () => {
     const client = await gateway.raw()
     client.write(request('/stream'))
     const end = await begun.promise
+    await client.until(/1\r\na\r\n/)
     const stopped = gateway.stop(60_000)
     end()
     assert.match(await client.closed(), /0\r\n\r\n$/)

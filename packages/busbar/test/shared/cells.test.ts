@@ -18,6 +18,14 @@ test('a row shows what its worker wrote, and other rows do not', () => {
   assert.deepEqual([read.closed, read.inFlight], [0, 0])
 })
 
+test('a heartbeat that is younger than the clock that was read is no old one', () => {
+  const cells = new WorkerCells(createCells(1), 0)
+  cells.beat(1003)
+  assert.equal(cells.age(1000), 0)
+  cells.beat(2 ** 32 + 2)
+  assert.equal(cells.age(2 ** 32 - 1), 0)
+})
+
 test('the age of a heartbeat is right across the wrap of its 32 bits', () => {
   const cells = new WorkerCells(createCells(1), 0)
   cells.beat(2 ** 32 - 100)
