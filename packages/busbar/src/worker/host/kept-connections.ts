@@ -40,16 +40,16 @@ export class KeptConnections {
       })
   }
 
-  /** Resolves when no connection is left that a request may be on its way on, at the latest when `signal` says so. */
-  async untilQuiet(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted && !(await this.#isQuiet())) await sleep(lookInterval, undefined, { signal }).catch(() => {})
+  /** Resolves when no connection is left that a request may be on its way on, after `limit` milliseconds at the latest. */
+  async untilQuiet(limit: number): Promise<void> {
+    const end = performance.now() + limit
+    while (!(await this.#isQuiet()) && performance.now() < end) await sleep(lookInterval)
   }
 
-  /** Closes idle connections again and again, always when all of them are quiet, until `signal` says that it is enough. */
+  /** Closes idle connections whenever all of them are quiet, until `signal` says that it is enough. */
   async closeWhenIdle(signal: AbortSignal, enter: (close: () => void) => void): Promise<void> {
     while (!signal.aborted) {
-      await this.untilQuiet(signal)
-      enter(() => this.#closeIdle())
+      if (await this.#isQuiet()) enter(() => this.#closeIdle())
       await sleep(lookInterval, undefined, { signal }).catch(() => {})
     }
   }

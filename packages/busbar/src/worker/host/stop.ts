@@ -33,7 +33,7 @@ export async function stopProgram(stopping: Stopping): Promise<void> {
   const closed = Promise.all([...servers].map(untilClosed))
   const kept = new KeptConnections({ servers, sockets, quiet })
   enter(() => kept.announceEnd())
-  await kept.untilQuiet(AbortSignal.timeout(quiet * 2))
+  await kept.untilQuiet(quiet * 2)
   const handled = enter(() => runSignalHandlers(program))
   if (handled !== undefined) {
     await Promise.race([exited, closed, rest(Math.min(handlerGrace, timeout / 2), over.signal), deadline])

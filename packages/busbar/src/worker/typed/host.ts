@@ -126,14 +126,16 @@ class HostedTyped implements HostedProgram {
     return (this.#stopped ??= clean(() => this.#stop(times)))
   }
 
-  async #stop({ timeout, quiet }: StopTimes): Promise<void> {
+  async #stop({ timeout, ...times }: StopTimes): Promise<void> {
     const { program, hosting, host, log } = this.#parts
+    const end = performance.now() + timeout
+    const quiet = Math.min(times.quiet, timeout / 4)
     this.#state = 'draining'
     const kept = new KeptConnections({ servers: new Set([this.server]), sockets: this.#sockets, quiet })
     kept.announceEnd()
-    await kept.untilQuiet(AbortSignal.timeout(Math.min(quiet * 2, timeout / 2)))
+    await kept.untilQuiet(quiet * 2)
     try {
-      await this.enter(this.#scope, async () => await host.stop(timeout))
+      await this.enter(this.#scope, async () => await host.stop(Math.max(0, end - performance.now())))
     } catch (thrown) {
       log.error(`service '${this.service}' threw while it was disposed: ${stackOf(thrown)}`)
     }
