@@ -63,10 +63,19 @@ function obey(worker: WorkerApp, order: Order, outbox: Outbox): void {
     case 'released':
       return worker.release(order.service)
     case 'stop':
-      return void worker.stop(order).then(() => {
-        outbox.post({ type: 'stopped' })
-        // Exiting by itself, the worker runs what its programs hung on `process.on('exit')`.
-        exit(0)
-      })
+      return void stop(worker, order, outbox)
   }
+}
+
+async function stop(worker: WorkerApp, order: Extract<Order, { type: 'stop' }>, outbox: Outbox): Promise<void> {
+  try {
+    await worker.stop(order)
+  } catch (error) {
+    // Ours, whatever it is: left to itself it would be told as a program's, and the worker would wait to be ended.
+    const line = `stopping failed: ${error instanceof Error ? error.stack : String(error)}`
+    outbox.log({ time: Date.now(), level: 'error', service: undefined, stream: 'busbar', line })
+  }
+  outbox.post({ type: 'stopped' })
+  // Exiting by itself, the worker runs what its programs hung on `process.on('exit')`.
+  exit(0)
 }
