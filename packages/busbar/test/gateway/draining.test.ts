@@ -1,19 +1,51 @@
 import assert from 'node:assert/strict'
+import type { RequestListener } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { describe, it } from 'node:test'
-import { TestGateway } from '../support/gateway.ts'
+import { type RawClient, TestGateway } from '../support/gateway.ts'
 
 const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`
+const fast: RequestListener = (_, res) => void res.end('fast')
+
+/** A connection that has been used and is idle. */
+async function keptBy(gateway: TestGateway): Promise<RawClient> {
+  const client = await gateway.raw()
+  client.write(request('/fast'))
+  await client.until(/fast$/)
+  return client
+}
+
+interface Streaming {
+  readonly stream: RequestListener
+  /** How to end the answer. */
+  readonly begun: Promise<() => void>
+}
+
+/** A service that has begun its answer. */
+function streaming(): Streaming {
+  const { promise, resolve } = Promise.withResolvers<() => void>()
+  const stream: RequestListener = (_, res) => {
+    res.write('a')
+    resolve(() => res.end('b'))
+  }
+  return { stream, begun: promise }
+}
+
+async function asked(gateway: TestGateway, begun: Streaming['begun']): Promise<{ client: RawClient; end: () => void }> {
+  const client = await gateway.raw()
+  client.write(request('/stream'))
+  const end = await begun
+  await client.until(/1\r\na\r\n/)
+  return { client, end }
+}
 
 describe('stop', () => {
   it('answers what is in flight, says connection: close, and closes what is quiet', async () => {
     const asked = Promise.withResolvers<() => void>()
     await using gateway = await TestGateway.start({
-      services: { slow: (_, res) => asked.resolve(() => res.end('done')), fast: (_, res) => void res.end('fast') },
+      services: { slow: (_, res) => asked.resolve(() => res.end('done')), fast },
     })
-    const idle = await gateway.raw()
-    idle.write(request('/fast'))
-    await idle.until(/fast$/)
+    const idle = await keptBy(gateway)
     const busy = await gateway.raw()
     busy.write(request('/slow'))
     const answer = await asked.promise
@@ -27,10 +59,8 @@ describe('stop', () => {
   })
 
   it('answers the next request on a connection that was idle, and says connection: close', async () => {
-    await using gateway = await TestGateway.start({ services: { fast: (_, res) => void res.end('fast') } })
-    const kept = await gateway.raw()
-    kept.write(request('/fast'))
-    await kept.until(/fast$/)
+    await using gateway = await TestGateway.start({ services: { fast } })
+    const kept = await keptBy(gateway)
     const stopped = gateway.stop(20_000, 5000)
     kept.write(request('/fast'))
     assert.match(
@@ -41,10 +71,8 @@ describe('stop', () => {
   })
 
   it('answers what had arrived before it came to look whether a connection is quiet', async () => {
-    await using gateway = await TestGateway.start({ services: { fast: (_, res) => void res.end('fast') } })
-    const kept = await gateway.raw()
-    kept.write(request('/fast'))
-    await kept.until(/fast$/)
+    await using gateway = await TestGateway.start({ services: { fast } })
+    const kept = await keptBy(gateway)
     const stopped = gateway.stop(20_000, 20)
     kept.write(request('/fast'))
     const end = performance.now() + 100
@@ -54,10 +82,8 @@ describe('stop', () => {
   })
 
   it('gives a head that is on its way the time to arrive', async () => {
-    await using gateway = await TestGateway.start({ services: { fast: (_, res) => void res.end('fast') } })
-    const slow = await gateway.raw()
-    slow.write(request('/fast'))
-    await slow.until(/fast$/)
+    await using gateway = await TestGateway.start({ services: { fast } })
+    const slow = await keptBy(gateway)
     const stopped = gateway.stop(20_000, 400)
     for (const piece of request('/fast').match(/[^]{1,10}/g)!) {
       slow.write(piece)
@@ -112,20 +138,9 @@ describe('stop', () => {
   })
 
   it('takes one more request after an answer that had begun before, and could not say that the connection ends', async () => {
-    const begun = Promise.withResolvers<() => void>()
-    await using gateway = await TestGateway.start({
-      services: {
-        stream(_, res) {
-          res.write('a')
-          begun.resolve(() => res.end('b'))
-        },
-        fast: (_, res) => void res.end('fast'),
-      },
-    })
-    const client = await gateway.raw()
-    client.write(request('/stream'))
-    const end = await begun.promise
-    await client.until(/1\r\na\r\n/)
+    const { stream, begun } = streaming()
+    await using gateway = await TestGateway.start({ services: { stream, fast } })
+    const { client, end } = await asked(gateway, begun)
     const stopped = gateway.stop(20_000, 5000)
     end()
     await client.until(/0\r\n\r\n$/)
@@ -135,19 +150,9 @@ describe('stop', () => {
   })
 
   it('closes after such an answer when nothing more comes', async () => {
-    const begun = Promise.withResolvers<() => void>()
-    await using gateway = await TestGateway.start({
-      services: {
-        stream(_, res) {
-          res.write('a')
-          begun.resolve(() => res.end('b'))
-        },
-      },
-    })
-    const client = await gateway.raw()
-    client.write(request('/stream'))
-    const end = await begun.promise
-    await client.until(/1\r\na\r\n/)
+    const { stream, begun } = streaming()
+    await using gateway = await TestGateway.start({ services: { stream } })
+    const { client, end } = await asked(gateway, begun)
     const stopped = gateway.stop(60_000)
     end()
     assert.match(await client.closed(), /0\r\n\r\n$/)
@@ -155,7 +160,7 @@ describe('stop', () => {
   })
 
   it('still serves the first request of a connection that has just been made', async () => {
-    await using gateway = await TestGateway.start({ services: { fast: (_, res) => void res.end('fast') } })
+    await using gateway = await TestGateway.start({ services: { fast } })
     const client = await gateway.raw()
     while (gateway.gateway.connections === 0) await new Promise(setImmediate)
     const stopped = gateway.stop(10_000)
@@ -200,7 +205,7 @@ describe('stop', () => {
   })
 
   it('refuses connections that come later', async () => {
-    await using gateway = await TestGateway.start({ services: { fast: (_, res) => void res.end('fast') } })
+    await using gateway = await TestGateway.start({ services: { fast } })
     await gateway.stop(1000)
     assert.doesNotMatch(await gateway.send(request('/fast')), /HTTP/)
   })
