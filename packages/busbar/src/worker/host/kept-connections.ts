@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { HttpSocket } from '../../gateway/reply.ts'
 import { parserOf } from '../../mesh/bytes/accept.ts'
 import { VirtualSocket } from '../../mesh/http/exchange/virtual-socket.ts'
+import type { StopTimes } from '../../shared/control.ts'
 
 /** A connection turns idle when its answer is out: looked for this often, since Node says so to nobody. Milliseconds. */
 const lookInterval = 25
@@ -10,12 +11,10 @@ const lookInterval = 25
 /** One without ends its connections in `close()`, as `http2` does. */
 type HttpServer = Server & { closeIdleConnections?(): void }
 
-export interface KeptParts {
+export interface KeptParts extends StopTimes {
   readonly servers: ReadonlySet<Server>
   /** All that the servers have, of the network and of the mesh. */
   readonly sockets: ReadonlySet<Socket>
-  /** How long nothing must come or go on one before it is closed, in milliseconds. */
-  readonly quiet: number
 }
 
 /**
@@ -25,24 +24,26 @@ export interface KeptParts {
  */
 export class KeptConnections {
   readonly #parts: KeptParts
+  /** Of a short stop no more than a part. */
+  readonly #quiet: number
   /** Of those that wait for a request: how many bytes had come and gone when that was last seen to change, and when. */
   readonly #seen = new WeakMap<Socket, { readonly bytes: number; readonly since: number }>()
 
   constructor(parts: KeptParts) {
     this.#parts = parts
+    this.#quiet = Math.min(parts.quiet, parts.timeout / 4)
   }
 
-  /** From now on every answer says that its connection ends. */
-  announceEnd(): void {
+  /**
+   * From now on every answer says that its connection ends. Resolves when none is left that a request may be on its way
+   * on, at the latest after twice the time of silence, or half of that for the stop.
+   */
+  async bidFarewell(): Promise<void> {
     for (const server of this.#parts.servers)
       server.prependListener('request', (_request: unknown, response: { shouldKeepAlive: boolean }) => {
         response.shouldKeepAlive = false
       })
-  }
-
-  /** Resolves when no connection is left that a request may be on its way on, after `limit` milliseconds at the latest. */
-  async untilQuiet(limit: number): Promise<void> {
-    const end = performance.now() + limit
+    const end = performance.now() + 2 * this.#quiet
     while (!(await this.#isQuiet()) && performance.now() < end) await sleep(lookInterval)
   }
 
@@ -72,9 +73,9 @@ export class KeptConnections {
     if (!waitsForRequest(socket)) return true
     const bytes = socket.bytesRead + socket.bytesWritten
     const seen = this.#seen.get(socket)
-    if (seen?.bytes === bytes) return now - seen.since >= this.#parts.quiet
+    if (seen?.bytes === bytes) return now - seen.since >= this.#quiet
     this.#seen.set(socket, { bytes, since: now })
-    return this.#parts.quiet === 0
+    return this.#quiet === 0
   }
 
   /** Node takes a connection that has sent nothing yet for a busy one. */

@@ -25,15 +25,13 @@ export interface Stopping extends StopTimes {
  * most handlers close the server, and Node closes all that is idle then. What is left of connections is the caller's to cut.
  */
 export async function stopProgram(stopping: Stopping): Promise<void> {
-  const { program, servers, sockets, exited, timeout, enter } = stopping
-  const quiet = Math.min(stopping.quiet, timeout / 4)
+  const { program, servers, exited, timeout, enter } = stopping
   const over = new AbortController()
   using watch = new PendingWatch(program.service.name)
   const deadline = rest(timeout, over.signal)
   const closed = Promise.all([...servers].map(untilClosed))
-  const kept = new KeptConnections({ servers, sockets, quiet })
-  enter(() => kept.announceEnd())
-  await kept.untilQuiet(quiet * 2)
+  const kept = new KeptConnections(stopping)
+  await enter(() => kept.bidFarewell())
   const handled = enter(() => runSignalHandlers(program))
   if (handled !== undefined) {
     await Promise.race([exited, closed, rest(Math.min(handlerGrace, timeout / 2), over.signal), deadline])

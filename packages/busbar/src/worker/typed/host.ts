@@ -126,14 +126,11 @@ class HostedTyped implements HostedProgram {
     return (this.#stopped ??= clean(() => this.#stop(times)))
   }
 
-  async #stop({ timeout, ...times }: StopTimes): Promise<void> {
+  async #stop(times: StopTimes): Promise<void> {
     const { program, hosting, host, log } = this.#parts
-    const end = performance.now() + timeout
-    const quiet = Math.min(times.quiet, timeout / 4)
+    const end = performance.now() + times.timeout
     this.#state = 'draining'
-    const kept = new KeptConnections({ servers: new Set([this.server]), sockets: this.#sockets, quiet })
-    kept.announceEnd()
-    await kept.untilQuiet(quiet * 2)
+    await new KeptConnections({ servers: new Set([this.server]), sockets: this.#sockets, ...times }).bidFarewell()
     try {
       await this.enter(this.#scope, async () => await host.stop(Math.max(0, end - performance.now())))
     } catch (thrown) {
