@@ -38,7 +38,7 @@ export class KeptConnections {
    * From now on every answer says that its connection ends. Resolves when none is left that a request may be on its way
    * on, at the latest after twice the time of silence, or half of that for the stop.
    */
-  async bidFarewell(): Promise<void> {
+  async drain(): Promise<void> {
     for (const server of this.#parts.servers)
       server.prependListener('request', (_request: unknown, response: { shouldKeepAlive: boolean }) => {
         response.shouldKeepAlive = false

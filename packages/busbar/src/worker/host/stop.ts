@@ -31,7 +31,7 @@ export async function stopProgram(stopping: Stopping): Promise<void> {
   const deadline = rest(timeout, over.signal)
   const closed = Promise.all([...servers].map(untilClosed))
   const kept = new KeptConnections(stopping)
-  await enter(() => kept.bidFarewell())
+  await enter(() => kept.drain())
   const handled = enter(() => runSignalHandlers(program))
   if (handled !== undefined) {
     await Promise.race([exited, closed, rest(Math.min(handlerGrace, timeout / 2), over.signal), deadline])

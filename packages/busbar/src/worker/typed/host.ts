@@ -130,7 +130,7 @@ class HostedTyped implements HostedProgram {
     const { program, hosting, host, log } = this.#parts
     const end = performance.now() + times.timeout
     this.#state = 'draining'
-    await new KeptConnections({ servers: new Set([this.server]), sockets: this.#sockets, ...times }).bidFarewell()
+    await new KeptConnections({ servers: new Set([this.server]), sockets: this.#sockets, ...times }).drain()
     try {
       await this.enter(this.#scope, async () => await host.stop(Math.max(0, end - performance.now())))
     } catch (thrown) {
