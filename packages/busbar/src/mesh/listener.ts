@@ -1,4 +1,6 @@
 import type { AddressInfo, Server, Socket } from 'node:net'
+import { Server as TlsServer, TLSSocket } from 'node:tls'
+import { gatherWrites } from './gathered-writes.ts'
 
 /**
  * Lets a server listen without a port. Node's own code does everything but open a socket: `listening`, `address()`,
@@ -53,13 +55,33 @@ export function attachVirtualHandle(
 ): VirtualListener {
   const handle = createHandle(address, closed)
   internals(server)._handle = handle
+  const accepting = gatherAccepted(server)
   return {
     accept(connection) {
       const incoming = connection as ConnectionHandle
       if (handle.onconnection === undefined) return incoming.close()
       adopt(incoming)
-      handle.onconnection(0, incoming)
+      accepting(() => handle.onconnection?.(0, incoming))
     },
+  }
+}
+
+/** For the sockets of handles alone: the mesh gives its own to the same server. What TLS is under is not written to. */
+function gatherAccepted(server: Server): (accept: () => void) => void {
+  let isAccepting = false
+  server.on('connection', (socket: Socket) => {
+    if (isAccepting && !(server instanceof TlsServer)) gatherWrites(socket)
+  })
+  server.on('secureConnection', (socket: Socket) => {
+    if (socket instanceof TLSSocket) gatherWrites(socket)
+  })
+  return (accept) => {
+    isAccepting = true
+    try {
+      accept()
+    } finally {
+      isAccepting = false
+    }
   }
 }
 

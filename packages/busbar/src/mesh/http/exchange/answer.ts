@@ -1,6 +1,6 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { ExchangeHandler, ResponseHead } from '../exchange.ts'
-import { Turn } from './turns.ts'
+import { Turn } from '../../turn.ts'
 
 export type Headers = Record<string, string | string[]>
 export type Chunk = string | Uint8Array

@@ -1,6 +1,6 @@
 import type { Channel } from '../../links/link.ts'
 import type { Exchange, ExchangeHandler, ResponseHead } from '../exchange.ts'
-import { Turn } from '../exchange/turns.ts'
+import { Turn } from '../../turn.ts'
 import { Outflow, pieceSize } from '../../links/outflow.ts'
 import type { RequestReceiver } from './request-receiver.ts'
 import { toLines, toRecord, type Chunk, type HeadValue, type Trailers } from './wire.ts'
