@@ -172,7 +172,8 @@ describe('the writes that are gathered', () => {
         inOneTurn.push(req.socket)
         together = Math.max(together, inOneTurn.filter(waits).length)
       }
-      const server = kind === 'http' ? createHttpServer(listener) : createHttpsServer(tls, listener)
+      const server =
+        kind === 'http' ? createHttpServer(listener) : createHttpsServer({ cert: tls.cert, key: tls.key }, listener)
       await using entrance = await Entrance.open(server)
       const { port } = entrance
       const clients = Array.from({ length: 8 }, () =>
