@@ -30,7 +30,7 @@ export type Requirement =
 
 /** What a started copy may use. Each copy has its own, so that two never meet. */
 export interface Place {
-  /** The first of {@link portsPerArm} ports on the loopback interface that were free a moment ago. */
+  /** The first of {@link portsPerArm} ports on the loopback interface that were free a moment ago, and no other lab takes. */
   readonly port: number
   /** A folder of its own that is deleted afterwards. */
   readonly folder: string

@@ -12,7 +12,7 @@ import { canReadProcesses, pidsOf } from '../machine/processes.ts'
 import { readSamples, samplingInto, type ThreadSamples } from '../machine/samples.ts'
 import { packagesOf } from '../packages.ts'
 import type { Answer } from './parity.ts'
-import { freePorts } from './ports.ts'
+import { Ports } from './ports.ts'
 
 export interface CopyOptions {
   readonly workers: number
@@ -43,6 +43,8 @@ export class Copy {
   readonly #certificate: CertificateFiles
   readonly #keeper: Keeper
   readonly #ended: Promise<void>
+  /** Its folder and its ports, which go when it has ended. */
+  #place = new AsyncDisposableStack()
   #state: State = 'starting'
   #said = ''
 
@@ -91,15 +93,14 @@ export class Copy {
 
   /** Started, but nothing known of it yet. */
   static async #launch(arm: Arm, options: CopyOptions): Promise<Copy> {
+    await using place = new AsyncDisposableStack()
     const folder = await mkdtemp(join(options.folder, 'copy-'))
-    try {
-      const [port] = await freePorts()
-      const launch = arm.launch({ ...options, port: port!, folder, packages: packagesOf(arm) })
-      return new Copy(arm, launch, folder, options)
-    } catch (error) {
-      await rm(folder, { recursive: true, force: true })
-      throw error
-    }
+    place.defer(() => rm(folder, { recursive: true, force: true }))
+    const { first: port } = place.use(await Ports.claim())
+    const launch = arm.launch({ ...options, port, folder, packages: packagesOf(arm) })
+    const copy = new Copy(arm, launch, folder, options)
+    copy.#place = place.move()
+    return copy
   }
 
   /** The number of its session: the leader's pid. */
@@ -155,7 +156,7 @@ export class Copy {
       await this.#ended
       this.#keeper.end(this.#child.pid)
     }
-    await rm(this.#folder, { recursive: true, force: true })
+    await this.#place.disposeAsync()
   }
 
   /** One request, as the load will send it. */
