@@ -27,7 +27,10 @@ const truce = 10_000
 /** Nobody's async context. */
 const clean = AsyncLocalStorage.snapshot()
 
-/** What this socket writes may leave at the end of a turn from now on. To its program it has left, as what a kernel holds has. */
+/**
+ * What this socket writes may leave at the end of a turn from now on. To its program it has left, as what a kernel holds has. For
+ * TCP alone: over TLS a write is underway for a turn more, and Node ends the process of a socket that is given two at a time.
+ */
 export function gatherWrites(socket: Socket): void {
   thread ??= new TurnOfWrites()
   new GatheredSocket(socket, thread).stepIn()

@@ -1,5 +1,5 @@
 import type { AddressInfo, Server, Socket } from 'node:net'
-import { Server as TlsServer, TLSSocket } from 'node:tls'
+import { Server as TlsServer } from 'node:tls'
 import { gatherWrites } from './gathered-writes.ts'
 
 /**
@@ -66,15 +66,13 @@ export function attachVirtualHandle(
   }
 }
 
-/** For the sockets of handles alone: the mesh gives its own to the same server. What TLS is under is not written to. */
+/** For the sockets of handles alone: the mesh gives its own to the same server. */
 function gatherAccepted(server: Server): (accept: () => void) => void {
   let isAccepting = false
-  server.on('connection', (socket: Socket) => {
-    if (isAccepting && !(server instanceof TlsServer)) gatherWrites(socket)
-  })
-  server.on('secureConnection', (socket: Socket) => {
-    if (socket instanceof TLSSocket) gatherWrites(socket)
-  })
+  if (!(server instanceof TlsServer))
+    server.on('connection', (socket: Socket) => {
+      if (isAccepting) gatherWrites(socket)
+    })
   return (accept) => {
     isAccepting = true
     try {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { once } from 'node:events'
-import { createServer as createHttpServer, type Server as HttpServer } from 'node:http'
+import { createServer as createHttpServer, type RequestListener, type Server as HttpServer } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { buffer, text } from 'node:stream/consumers'
@@ -161,35 +161,21 @@ describe('a connection whose writes are gathered', () => {
   })
 })
 
-describe('the writes that are gathered', () => {
-  for (const kind of ['http', 'https'])
-    it(`are those of what a server without a port is handed (${kind})`, async () => {
-      const tls = await selfSigned()
-      const inOneTurn: Socket[] = []
-      let together = 0
-      const listener: Parameters<typeof createHttpServer>[1] = (req, res) => {
-        res.end('answer')
-        inOneTurn.push(req.socket)
-        together = Math.max(together, inOneTurn.filter(waits).length)
-      }
-      const server =
-        kind === 'http' ? createHttpServer(listener) : createHttpsServer({ cert: tls.cert, key: tls.key }, listener)
-      await using entrance = await Entrance.open(server)
-      const { port } = entrance
-      const clients = Array.from({ length: 8 }, () =>
-        kind === 'http' ? connect(port, '127.0.0.1') : connectTls({ port, host: '127.0.0.1', ca: tls.cert }),
-      )
-      const ready = kind === 'http' ? 'connect' : 'secureConnect'
-      await Promise.all(clients.map((client) => once(client, ready)))
-      for (let round = 0; round < 200 && together < 2; round++) {
-        const answers = clients.map((client) => once(client, 'data'))
-        for (const client of clients) client.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
-        for (const [data] of await Promise.all(answers)) assert.match(String(data), /^HTTP\/1.1 200 [^]*answer/)
-        inOneTurn.length = 0
-      }
-      assert.ok(together >= 2)
-      for (const client of clients) client.destroy()
-    })
+describe('what a server without a port is handed', () => {
+  it('has its writes gathered', async () => {
+    await using entrance = await Entrance.open((listener) => createHttpServer(listener))
+    const clients = await entrance.clients((port) => connect(port, '127.0.0.1'), 'connect')
+    for (let round = 0; round < 200 && entrance.together < 2; round++) await entrance.ask(clients)
+    assert.ok(entrance.together >= 2)
+  })
+
+  it('has not where it speaks TLS, and answers whatever comes while an answer is underway', async () => {
+    const { cert, key } = await selfSigned()
+    await using entrance = await Entrance.open((listener) => createHttpsServer({ cert, key }, listener))
+    const clients = await entrance.clients((port) => connectTls({ port, host: '127.0.0.1', ca: cert }), 'secureConnect')
+    for (let round = 0; round < 200; round++) await entrance.ask(clients)
+    assert.equal(entrance.together, 0)
+  })
 })
 
 interface Line {
@@ -267,28 +253,49 @@ function waits(socket: Socket): boolean {
 
 /** A server without a port, which is handed what comes to one. */
 class Entrance implements AsyncDisposable {
-  readonly port: number
   readonly #server: HttpServer
   readonly #listener: Server
+  readonly #clients: Socket[] = []
+  /** At most so many answers of a round were waiting when another had been given. */
+  together = 0
 
-  private constructor(server: HttpServer, listener: Server) {
-    this.#server = server
-    this.#listener = listener
-    this.port = (listener.address() as AddressInfo).port
-  }
-
-  static async open(server: HttpServer): Promise<Entrance> {
-    const virtual = listenVirtually(server, { address: '127.0.0.1', port: 80, family: 'IPv4' })
-    const listener = createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true }, (socket) =>
+  private constructor(serve: (listener: RequestListener) => HttpServer) {
+    const answered: Socket[] = []
+    this.#server = serve((req, res) => {
+      res.end('answer')
+      answered.push(req.socket)
+      this.together = Math.max(this.together, answered.filter(waits).length)
+    })
+    const virtual = listenVirtually(this.#server, { address: '127.0.0.1', port: 80, family: 'IPv4' })
+    this.#listener = createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true }, (socket) =>
       virtual.accept(takeHandle(socket)),
     )
-    await once(listener.listen(0, '127.0.0.1'), 'listening')
-    return new Entrance(server, listener)
+  }
+
+  static async open(serve: (listener: RequestListener) => HttpServer): Promise<Entrance> {
+    const entrance = new Entrance(serve)
+    await once(entrance.#listener.listen(0, '127.0.0.1'), 'listening')
+    return entrance
+  }
+
+  async clients(open: (port: number) => Socket, ready: string): Promise<readonly Socket[]> {
+    const { port } = this.#listener.address() as AddressInfo
+    for (let at = 0; at < 8; at++) this.#clients.push(open(port))
+    await Promise.all(this.#clients.map((client) => once(client, ready)))
+    return this.#clients
+  }
+
+  /** All at a time. */
+  async ask(clients: readonly Socket[]): Promise<void> {
+    const answers = clients.map((client) => once(client, 'data'))
+    for (const client of clients) client.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+    for (const [data] of await Promise.all(answers)) assert.match(String(data), /^HTTP\/1.1 200 [^]*answer/)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     // It counts the connections that it has handed over as its own, and would wait for them.
     this.#listener.close()
+    for (const client of this.#clients) client.destroy()
     this.#server.closeAllConnections()
     await new Promise((resolve) => this.#server.close(resolve))
   }
