@@ -20,9 +20,10 @@ const maxWait = 0.5
 const worthwhile = 6
 const poorTurns = 4
 const rest = 64
-/** Where something blocked the loop for so many milliseconds while answers waited, none of the next `truce` writes waits. */
+/** Milliseconds that the loop was blocked for while answers waited: then some of the next leave at once. */
 const blocked = 5
-const truce = 10_000
+/** How many: twice as many each time, and a tenth fewer with each turn that nothing blocked. A stolen processor is no blocking program. */
+const truce = { least: 256, most: 16_384 } as const
 
 /** Nobody's async context. */
 const clean = AsyncLocalStorage.snapshot()
@@ -49,8 +50,9 @@ class TurnOfWrites {
   #gathered = 0
   /** Turns in a row in which too few did. */
   #poor = 0
-  /** So many of the next writes leave at once. */
+  /** So many of the next writes leave at once; and after the next turn that is blocked. */
   #atOnce = 0
+  #truce: number = truce.least
   readonly #waiting = new Turn<GatheredSocket>(
     () => (this.#since = performance.now()),
     (socket) => socket.leave(),
@@ -86,8 +88,15 @@ class TurnOfWrites {
     this.#poor = this.#gathered < worthwhile ? this.#poor + 1 : 0
     if (this.#poor >= poorTurns) this.#atOnce = rest
     if (this.#waiting.size === 0) return
-    if (performance.now() - this.#since > blocked) this.#atOnce = truce
+    this.#judge(performance.now() - this.#since)
     this.#leave()
+  }
+
+  #judge(waited: number): void {
+    if (waited > blocked) {
+      this.#atOnce = this.#truce
+      this.#truce = Math.min(truce.most, 2 * this.#truce)
+    } else this.#truce = Math.max(truce.least, 0.9 * this.#truce)
   }
 
   #leave(): void {

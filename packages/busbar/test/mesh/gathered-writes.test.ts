@@ -46,17 +46,18 @@ describe('what the connections of a thread write in one turn of its event loop',
     assert.equal(waits(other!.near), false)
   })
 
-  it('leaves at once for a while after something blocked the loop while it waited', async () => {
+  it('leaves at once for a while after something blocked the loop while it waited, for longer each time', async () => {
     await using lines = await Lines.open(8)
-    await lines.becomeBusy()
-    for (const { near } of lines.all) near.write('x')
-    time += 20
-    await turn()
-    for (let at = 0; at < 10; at++) {
+    const atOnce: number[] = []
+    for (let blocks = 0; blocks < 5; blocks++) {
+      await lines.becomeBusy()
       for (const { near } of lines.all) near.write('x')
-      assert.ok(lines.all.every(({ near }) => !waits(near)))
+      time += 20
       await turn()
+      atOnce.push(await lines.turnsAtOnce())
     }
+    assert.ok(atOnce[0]! >= 20)
+    for (let next = 1; next < atOnce.length; next++) assert.ok(atOnce[next]! > 1.5 * atOnce[next - 1]!)
   })
 
   it('does not wait for answers that take long to make', async () => {
@@ -217,6 +218,15 @@ class Lines implements AsyncDisposable {
       await turn()
       for (const { near } of this.all) near.write('.')
       gathers = this.all.slice(1).every(({ near }) => waits(near))
+      await turn()
+    }
+  }
+
+  /** How many there are before one in which something waits. */
+  async turnsAtOnce(): Promise<number> {
+    for (let turns = 0; ; turns++) {
+      for (const { near } of this.all) near.write('.')
+      if (this.all.some(({ near }) => waits(near))) return turns
       await turn()
     }
   }
