@@ -141,7 +141,8 @@ class GatheredSocket {
 
   stepIn(): void {
     const socket = this.#socket
-    const { _write, _writev, _final, _destroy } = socket
+    const { _write, _writev } = this.#own
+    const { _final, _destroy } = socket
     socket._write = (chunk, encoding, done) => {
       if (!this.#takes(chunk.length)) return _write.call(socket, chunk, encoding, done)
       this.#add([{ chunk, encoding }], chunk.length)
