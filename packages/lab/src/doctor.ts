@@ -8,7 +8,7 @@ import { watchDisturbance } from './machine/disturbance.ts'
 import { showProgress } from './report/progress.ts'
 import { alignTable } from './report/table.ts'
 import { percent } from './report/words.ts'
-import type { Result } from './result.ts'
+import type { ArmResult, Result } from './result.ts'
 import type { Scenario } from './scenarios/scenario.ts'
 import { estimate } from './stats/verdict.ts'
 import { tQuantile } from './stats/student.ts'
@@ -26,7 +26,7 @@ export async function doctor(signal: AbortSignal, output: NodeJS.WritableStream)
     onProgress: (said) => progress.show(said),
   }).finally(() => progress.clear())
   if (result.rounds < 2) throw new Error('ended before anything could be told')
-  return [...alignTable(findings, 3), '', ...noiseInWords(result), ''].join('\n')
+  return [...alignTable([...findings, stealOf(machine, result)], 3), '', ...noiseInWords(result), ''].join('\n')
 }
 
 const hello: Arm = {
@@ -56,7 +56,7 @@ type Finding = [what: string, found: string, meaning: string]
 async function onCores(machine: Machine): Promise<Finding[]> {
   const since = await watchDisturbance()
   await new Promise((resolve) => setTimeout(resolve, 1000))
-  const { steal, throttled, busySeconds, seconds } = await since()
+  const { throttled, busySeconds, seconds } = await since()
   const free = Math.max(0, machine.cores - busySeconds / seconds)
   const known = machine.platform.startsWith('linux')
   return [
@@ -73,11 +73,6 @@ async function onCores(machine: Machine): Promise<Finding[]> {
       free > machine.cores - 0.3 ? 'good' : 'other programs run: close them, or intervals become wide',
     ],
     [
-      'steal',
-      known ? percent(steal) : 'unknown',
-      steal > 0.02 ? 'slices will be lost: another guest takes this machine’s time' : 'good',
-    ],
-    [
       'throttled',
       known ? percent(throttled) : 'unknown',
       throttled > 0 ? 'a CPU quota is used up: slices will be lost' : 'good',
@@ -89,6 +84,25 @@ async function onCores(machine: Machine): Promise<Finding[]> {
       findEngine().kind === 'autocannon' ? 'throughput only: `cargo build --release` makes our own' : 'good',
     ],
   ]
+}
+
+/** Told of the slices, since nothing is stolen from a machine that wants nothing. */
+function stealOf({ platform }: Machine, { arms, notes }: Result): Finding {
+  const most = Math.max(0, ...arms.flatMap(({ slices }) => slices.map(({ steal }) => steal)))
+  const lost = lossIn(arms)
+  const waited = notes.some((note) => note.startsWith('Waited'))
+  return [
+    'steal',
+    platform.startsWith('linux') ? percent(most) : 'unknown',
+    lost === undefined && !waited
+      ? 'good'
+      : `other guests of the host take this machine’s time: ${lost ?? 'some slices were lost'}`,
+  ]
+}
+
+/** Why an arm does not count, where that is the machine. */
+function lossIn(arms: readonly ArmResult[]): string | undefined {
+  return arms.flatMap(({ invalidBecause }) => invalidBecause).find((reason) => reason.includes('lost to steal'))
 }
 
 function governorMeaning({ governor, virtualised }: Machine): string {
@@ -128,6 +142,8 @@ function noiseInWords(result: Result): string[] {
   const decides = result.machine.platform.startsWith('linux') && shareOut().generator === undefined
   const metric = decides ? 'perCpuSecond' : 'perSecond'
   const logs = roundsOf(result, metric)
+  if (logs.length < 2)
+    return ['Too little was left to tell what can be told apart here: measure at another time, or elsewhere.']
   const { error } = estimate(logs)
   const scatter = error * Math.sqrt(logs.length)
   const visible = (rounds: number) => Math.expm1((tQuantile(0.99, rounds - 1) * scatter) / Math.sqrt(rounds))
@@ -136,8 +152,10 @@ function noiseInWords(result: Result): string[] {
   return [
     `Two copies of the same service, ${logs.length} rounds: their ${what} differed by ${percent(result.floor[metric] - 1)}, and from round to round by ${percent(Math.expm1(scatter))}.`,
     `With --quick (6 rounds) differences above ${percent(quickly)} can be told apart here, with 30 rounds those above ${percent(fully)}.`,
-    advice(quickly),
-    ...result.notes.filter((note) => note.startsWith('Other programs')),
+    lossIn(result.arms) === undefined
+      ? advice(quickly)
+      : 'But more was lost than may be: measure at another time, or elsewhere.',
+    ...result.notes.filter((note) => /^(Other programs|Waited)/.test(note)),
   ]
 }
 

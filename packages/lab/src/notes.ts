@@ -17,7 +17,14 @@ export interface Noted {
 const crowd = 0.2
 
 export function notesOn(found: Noted): string[] {
-  return [...onEngine(found), ...onCores(found), ...onNeighbours(found), ...onWarmUp(found), ...onRates(found)]
+  return [
+    ...onEngine(found),
+    ...onCores(found),
+    ...onNeighbours(found),
+    ...onWaits(found),
+    ...onWarmUp(found),
+    ...onRates(found),
+  ]
 }
 
 function onEngine({ engine }: Noted): string[] {
@@ -43,6 +50,14 @@ function onNeighbours({ summaries }: Noted): string[] {
   if (others < crowd) return []
   return [
     `Other programs kept ${others.toFixed(1)} cores busy meanwhile; on a quiet machine the intervals are narrower.`,
+  ]
+}
+
+function onWaits({ rounds }: Noted): string[] {
+  const seconds = rounds.reduce((sum, { waited }) => sum + waited, 0)
+  if (seconds < 1) return []
+  return [
+    `Waited ${Math.round(seconds)} s in all for other guests of this machine’s host, who took its processors; what they disturbed was measured again.`,
   ]
 }
 

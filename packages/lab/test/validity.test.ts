@@ -79,6 +79,16 @@ test('slices from which the machine took too much are repeated twice, and then l
   const result = await bench(scenarioOf([]), { quick: true, timing, command: 'test' })
   assert.deepEqual(armOf(result, 'good').invalidBecause, ['6 of 6 slices were lost to steal or throttling'])
   assert.equal(armOf(result, 'good').throughput.perSecond, null)
+  assert.doesNotMatch(result.notes.join('\n'), /Waited/)
+})
+
+test('it is waited for a calm machine as long as the budget allows, and said how long', withEngine, async () => {
+  using _ = new OwnCache()
+  const timing = { ...tiny, disturbed: -1, sliceMs: 100, warmUpMs: 100, patience: 0.1, budgetMs: 20_000 }
+  const result = await bench(scenarioOf([]), { quick: true, timing, command: 'test' })
+  const [, waited] = /^Waited (\d+) s in all/m.exec(result.notes.join('\n')) ?? assert.fail('nothing is said of it')
+  assert.ok(Number(waited) >= 2)
+  assert.deepEqual(armOf(result, 'good').invalidBecause, ['6 of 6 slices were lost to steal or throttling'])
 })
 
 function armOf(result: Result, name: string): ArmResult {

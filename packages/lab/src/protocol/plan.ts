@@ -30,6 +30,8 @@ export interface Timing {
   readonly matters: number
   /** A slice from which the machine took a larger share than this, by steal or throttling, is repeated. */
   readonly disturbed: number
+  /** The share of the budget that may be waited in all until the machine is calm. */
+  readonly patience: number
   /** Shares of the baseline's capacity at which latency is measured by a clock, after the closed loop of each round. */
   readonly openShares: readonly number[]
 }
@@ -49,6 +51,7 @@ export const quick: Timing = {
   budgetMs: 140_000,
   matters: 0.1,
   disturbed: 0.02,
+  patience: 0.25,
   openShares: [],
 }
 
@@ -62,6 +65,7 @@ export const full: Timing = {
   budgetMs: 3_600_000,
   matters: 0.03,
   disturbed: 0.02,
+  patience: 0.25,
   openShares: [0.7],
 }
 

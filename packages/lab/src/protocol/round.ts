@@ -2,6 +2,7 @@ import type { Tick } from '../engine/job.ts'
 import { ownFlags } from '../machine/samples.ts'
 import { Copy, type CopyOptions } from './copy.ts'
 import { completed, likenessOf, type Likeness } from './parity.ts'
+import type { Patience } from './patience.ts'
 import { shuffled, type Cell, type Timing } from './plan.ts'
 import { faultsOfSlice, runSlice, type Slice, type SliceOptions, type Work } from './slice.ts'
 import { isSteady, stretchMs } from './warm-up.ts'
@@ -9,6 +10,8 @@ import { isSteady, stretchMs } from './warm-up.ts'
 export interface Round {
   /** How long it took. */
   readonly seconds: number
+  /** Of these, waited until the machine was calm. */
+  readonly waited: number
   readonly cells: ReadonlyMap<string, CellRound>
 }
 
@@ -45,13 +48,14 @@ export interface RoundOptions {
   /** Two copies cannot live side by side: each is started for one visit and ended after it. */
   readonly oneAtATime: boolean
   readonly random: () => number
+  readonly patience: Patience
   /** What the baseline of a cell answers a second, as earlier rounds have shown. */
   readonly capacities: ReadonlyMap<string, number>
   readonly tell: (cell: Cell, doing: Doing) => void
   readonly signal?: AbortSignal
 }
 
-export type Doing = 'start' | 'warm up' | 'measure' | 'measure latency'
+export type Doing = 'start' | 'warm up' | 'measure' | 'measure latency' | 'wait for a calm machine with'
 
 type Draft = { -readonly [Key in keyof CellRound]: CellRound[Key] } & {
   slices: Slice[]
@@ -61,6 +65,8 @@ type Draft = { -readonly [Key in keyof CellRound]: CellRound[Key] } & {
 
 /** Of a slice that was disturbed. */
 const repeats = 2
+/** A load so short tells whether the machine is calm: a tick of the kernel's clock is 1 % of it on two processors. */
+const glanceMs = 500
 /** Each copy is asked so often before it is loaded: what differs between these answers varies by itself. */
 const questions = 3
 
@@ -76,11 +82,12 @@ export async function runRound(options: RoundOptions): Promise<Round> {
   } finally {
     await round.end()
   }
-  return { seconds: (performance.now() - began) / 1000, cells: round.results }
+  return { seconds: (performance.now() - began) / 1000, waited: round.waited, cells: round.results }
 }
 
 class RoundRun {
   readonly results: ReadonlyMap<string, Draft>
+  waited = 0
   readonly #options: RoundOptions
   readonly #order: readonly Cell[]
   readonly #copies = new Map<string, Copy>()
@@ -200,13 +207,29 @@ class RoundRun {
     const { sliceMs, disturbed } = this.#options.timing
     for (let attempt = 0; attempt <= repeats; attempt++) {
       const found = await this.#slice(cell, copy, work, sliceMs)
-      if (found.disturbance.steal <= disturbed && found.disturbance.throttled <= disturbed) return found
-      const result = this.results.get(cell.name)!
-      result.lost++
-      // An open loop may ask too much, and what then fails is told with the slices that count.
-      if (work.rate === undefined) result.faults.push(...faultsOfSlice(found))
+      const { steal, throttled } = found.disturbance
+      if (steal <= disturbed && throttled <= disturbed) return found
+      this.results.get(cell.name)!.lost++
+      this.#keepFaults(cell, work, found)
+      if (steal > disturbed && attempt < repeats) await this.#waitUntilCalm(cell, copy, work)
     }
     return undefined
+  }
+
+  /** Looked at under the same load: nothing is stolen from who wants nothing, and less from a loop that spins than from threads that wake each other. */
+  async #waitUntilCalm(cell: Cell, copy: Copy, work: Work): Promise<void> {
+    const { patience, timing, tell, signal } = this.#options
+    tell(cell, 'wait for a calm machine with')
+    this.waited += await patience.untilCalm(async () => {
+      const glance = await this.#slice(cell, copy, work, glanceMs)
+      this.#keepFaults(cell, work, glance)
+      return glance.disturbance.steal <= timing.disturbed
+    }, signal)
+  }
+
+  /** Of a slice that does not count. An open loop may ask too much, and what then fails is told with the slices that count. */
+  #keepFaults(cell: Cell, work: Work, slice: Slice): void {
+    if (work.rate === undefined) this.results.get(cell.name)!.faults.push(...faultsOfSlice(slice))
   }
 
   #slice(cell: Cell, copy: Copy, work: Work, durationMs: number): Promise<Slice> {

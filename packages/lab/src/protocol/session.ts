@@ -1,6 +1,7 @@
 import type { Engine } from '../engine/load.ts'
 import type { Checkpoint } from './checkpoint.ts'
 import type { CopyOptions } from './copy.ts'
+import { Patience } from './patience.ts'
 import { randomOfRound, type Cell, type Timing } from './plan.ts'
 import { capacityOf, runRound, type Doing, type Round } from './round.ts'
 
@@ -35,11 +36,12 @@ export interface Progress {
 export async function runSession(session: Session): Promise<Round[]> {
   const { timing, signal, checkpoint } = session
   const rounds = [...checkpoint.rounds]
+  const patience = new Patience(timing.patience * timing.budgetMs)
   const began = performance.now()
   while (rounds.length < timing.maxRounds && !signal?.aborted) {
     if (rounds.length >= timing.rounds && session.isEnough?.(rounds)) break
     if (rounds.length >= 2 && performance.now() - began + secondsOf(rounds) * 1000 > timing.budgetMs) break
-    const round = await nextRound(session, rounds)
+    const round = await nextRound(session, patience, rounds)
     if (signal?.aborted) break
     rounds.push(round)
     await checkpoint.add(round)
@@ -47,7 +49,7 @@ export async function runSession(session: Session): Promise<Round[]> {
   return rounds
 }
 
-function nextRound(session: Session, rounds: readonly Round[]): Promise<Round> {
+function nextRound(session: Session, patience: Patience, rounds: readonly Round[]): Promise<Round> {
   const { cells, timing, copies, oneAtATime, signal, engine, generatorCpu } = session
   const number = rounds.length
   const began = performance.now()
@@ -58,6 +60,7 @@ function nextRound(session: Session, rounds: readonly Round[]): Promise<Round> {
     timing,
     copies,
     oneAtATime,
+    patience,
     slice: { engine, generatorCpu },
     random: randomOfRound(session.seed, number),
     capacities: capacities(cells, rounds),
@@ -81,7 +84,7 @@ function capacities(cells: readonly Cell[], rounds: readonly Round[]): Map<strin
   return new Map(found.filter((each): each is readonly [string, number] => each[1] !== undefined))
 }
 
-/** How long a round takes: the longest so far, as a budget must not be overrun. */
+/** How long a round takes: the longest so far, as a budget must not be overrun; what was waited then need not be waited again. */
 function secondsOf(rounds: readonly Round[]): number {
-  return Math.max(0, ...rounds.map((round) => round.seconds))
+  return Math.max(0, ...rounds.map(({ seconds, waited }) => seconds - waited))
 }

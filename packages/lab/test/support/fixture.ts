@@ -20,6 +20,7 @@ export const tiny: Partial<Timing> = {
   openShares: [],
   // In so short a slice one tick of the kernel's clock is a per cent.
   disturbed: 1,
+  patience: 0,
 }
 
 /** Tests that need the engine say so where it was not built. */

@@ -19,7 +19,7 @@ export function cellOf(name: string, baseline: string | undefined, control = fal
 
 export function roundOf(cells: Readonly<Record<string, Partial<CellRound>>>): Round {
   const filled = Object.entries(cells).map(([name, cell]) => [name, { ...empty, ...cell }] as const)
-  return { seconds: 10, cells: new Map(filled) }
+  return { seconds: 10, waited: 0, cells: new Map(filled) }
 }
 
 const empty: CellRound = {

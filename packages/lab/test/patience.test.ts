@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Patience } from '../src/protocol/patience.ts'
+
+test('a machine that is calm is not waited for', async () => {
+  let glances = 0
+  await new Patience(60_000).untilCalm(() => Promise.resolve(++glances > 0))
+  assert.equal(glances, 1)
+})
+
+test('a machine that is not calm is looked at again after a pause, until it is', async () => {
+  let glances = 0
+  const waited = await new Patience(60_000).untilCalm(() => Promise.resolve(++glances > 1))
+  assert.equal(glances, 2)
+  assert.ok(waited >= 0.99)
+})
+
+test('all waits of a session together take no longer than its patience', async () => {
+  const patience = new Patience(1200)
+  let glances = 0
+  const never = () => Promise.resolve(++glances < 0)
+  assert.ok((await patience.untilCalm(never)) >= 1.19)
+  assert.ok(glances >= 2)
+  const before = glances
+  await patience.untilCalm(never)
+  assert.equal(glances, before)
+})
+
+test('an aborted session waits no longer', async () => {
+  const abort = new AbortController()
+  const waiting = new Patience(600_000).untilCalm(() => {
+    setImmediate(() => abort.abort())
+    return Promise.resolve(false)
+  }, abort.signal)
+  assert.ok((await waiting) < 60)
+})
