@@ -51,7 +51,7 @@ export const quick: Timing = {
   budgetMs: 140_000,
   matters: 0.1,
   disturbed: 0.02,
-  patience: 0.25,
+  patience: 0.5,
   openShares: [],
 }
 
@@ -65,7 +65,7 @@ export const full: Timing = {
   budgetMs: 3_600_000,
   matters: 0.03,
   disturbed: 0.02,
-  patience: 0.25,
+  patience: 0.5,
   openShares: [0.7],
 }
 

@@ -180,18 +180,16 @@ class RoundRun {
   }
 
   async #measureClosed(cell: Cell, copy: Copy): Promise<void> {
-    this.#options.tell(cell, 'measure')
-    const slice = await this.#undisturbed(cell, copy, cell.work)
+    const slice = await this.#undisturbed(cell, copy, cell.work, 'measure')
     if (slice !== undefined) this.results.get(cell.name)!.slices.push(slice)
   }
 
   async #measureOpen(cell: Cell, copy: Copy, share: number): Promise<void> {
     const capacity = this.#capacityFor(cell)
     if (capacity === undefined || !canBeOpen(cell.work)) return
-    this.#options.tell(cell, 'measure latency')
     const rate = Math.max(1, Math.round(capacity * share))
     const { pipelining: _, ...work } = cell.work
-    const slice = await this.#undisturbed(cell, copy, { ...work, rate })
+    const slice = await this.#undisturbed(cell, copy, { ...work, rate }, 'measure latency')
     if (slice !== undefined) this.results.get(cell.name)!.open.push({ share, rate, slice })
   }
 
@@ -203,15 +201,17 @@ class RoundRun {
   }
 
   /** Undefined where the machine took too much, however often it was tried. */
-  async #undisturbed(cell: Cell, copy: Copy, work: Work): Promise<Slice | undefined> {
+  async #undisturbed(cell: Cell, copy: Copy, work: Work, doing: Doing): Promise<Slice | undefined> {
     const { sliceMs, disturbed } = this.#options.timing
     for (let attempt = 0; attempt <= repeats; attempt++) {
+      await this.#waitUntilCalm(cell, copy, work)
+      this.#options.tell(cell, doing)
       const found = await this.#slice(cell, copy, work, sliceMs)
       const { steal, throttled } = found.disturbance
       if (steal <= disturbed && throttled <= disturbed) return found
       this.results.get(cell.name)!.lost++
       this.#keepFaults(cell, work, found)
-      if (steal > disturbed && attempt < repeats) await this.#waitUntilCalm(cell, copy, work)
+      if (steal > disturbed) this.#options.patience.afterLoss()
     }
     return undefined
   }
@@ -219,8 +219,8 @@ class RoundRun {
   /** Looked at under the same load: nothing is stolen from who wants nothing, and less from a loop that spins than from threads that wake each other. */
   async #waitUntilCalm(cell: Cell, copy: Copy, work: Work): Promise<void> {
     const { patience, timing, tell, signal } = this.#options
-    tell(cell, 'wait for a calm machine with')
     this.waited += await patience.untilCalm(async () => {
+      tell(cell, 'wait for a calm machine with')
       const glance = await this.#slice(cell, copy, work, glanceMs)
       this.#keepFaults(cell, work, glance)
       return glance.disturbance.steal <= timing.disturbed
