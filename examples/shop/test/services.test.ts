@@ -161,6 +161,14 @@ describe('the database of the shop', () => {
   })
 })
 
+it('is described with each method where the page calls it', async () => {
+  await using shop = await Shop.open()
+  const document = (await (await fetch(new URL('/openapi.json', await shop.url()))).json()) as { paths: object }
+  const contracts = Object.values({ catalog, stock, cart, checkout })
+  const paths = contracts.flatMap(({ name, methods }) => Object.keys(methods).map((method) => `/api/${name}/${method}`))
+  assert.deepEqual(Object.keys(document.paths).toSorted(), paths.toSorted())
+})
+
 it('has the config that its README shows', async () => {
   const [config, readme] = await Promise.all(
     ['busbar.config.ts', 'README.md'].map((file) => readFile(join(import.meta.dirname, '..', file), 'utf8')),

@@ -46,6 +46,35 @@ describe('documents of several services as one', () => {
     assert.match(notes[0], /schemas\/It of b is schemas\/b\.It here/)
   })
 
+  it('have a service’s name once in a path, where its route has it', async () => {
+    const post = (name: string, short?: string) => ({
+      post: {
+        operationId: name,
+        responses: { 200: { description: 'it' } },
+        ...(short && { 'x-busbar-short-path': short }),
+      },
+    })
+    const paths = {
+      '/a/one': post('one', '/one'),
+      '/a/two': post('two', '/two'),
+      '/two': post('mapped'),
+      '/a/own': post('own'),
+    }
+    const own = part('a', { paths })
+    const { paths: found } = await merged({ ...own, prefix: '/api/a' })
+    assert.deepEqual(
+      Object.entries<Merged>(found).map(([path, { post }]) => [path, post.operationId]),
+      [
+        ['/api/a/one', 'one'],
+        ['/api/a/a/two', 'two'],
+        ['/api/a/two', 'mapped'],
+        ['/api/a/a/own', 'own'],
+      ],
+    )
+    assert.doesNotMatch(JSON.stringify(found), /x-busbar/)
+    assert.deepEqual(Object.keys((await merged({ ...own, prefix: '' }))['paths']), Object.keys(paths))
+  })
+
   it('rename what only refers to what differs', async () => {
     const holding = (type: string): object => ({
       components: { schemas: { It: { $ref: '#/components/schemas/Inner' }, Inner: { type } } },

@@ -169,6 +169,7 @@ for (const [name, open] of Object.entries(fronts))
         assert.ok(problem.data.nearest.length > 0)
       }
       assert.equal((await post('{}', '/shop/pot'))[1].data.nearest[0], 'POST /shop/put')
+      assert.equal((await post('{}', '/pot'))[1].data.nearest[0], 'POST /put')
       assert.equal((await fetch(`${url}/shop/put`)).status, 404)
     })
 

@@ -41,15 +41,19 @@ export class Paths {
     return named ?? this.#byMapping(verb, path)
   }
 
-  /** The nearest paths that there are, for whoever mistyped. */
+  /** The nearest paths that there are, for whoever mistyped: one for each method, with the service's name or without as that is nearer. */
   nearest(path: string): string[] {
     const asked = path.slice(0, 128)
-    return Object.entries(this.#contract.methods)
-      .map(([name, method]) => pathOf(this.#service, name, method))
-      .map((text) => ({ text, far: distance(asked, text.slice(text.indexOf(' ') + 1)) }))
-      .toSorted((one, other) => one.far - other.far)
-      .slice(0, 3)
-      .map(({ text }) => text)
+    const byDistance = (texts: readonly string[]) =>
+      texts
+        .map((text) => ({ text, far: distance(asked, text.slice(text.indexOf(' ') + 1)) }))
+        .toSorted((one, other) => one.far - other.far)
+        .map(({ text }) => text)
+    const nearestOfEach = Object.entries(this.#contract.methods).map(([name, method]) => {
+      const whole = pathOf(this.#service, name, method)
+      return method.http === undefined ? byDistance([whole, `POST /${name}`])[0]! : whole
+    })
+    return byDistance(nearestOfEach).slice(0, 3)
   }
 
   #byName(path: string): Found | undefined {

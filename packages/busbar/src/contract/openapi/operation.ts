@@ -4,7 +4,7 @@ import type { Describer } from './describer.ts'
 import { describeInput, isOptional } from './input.ts'
 import type { DescribedMetadata } from './metadata.ts'
 import { failuresOf } from './problems.ts'
-import type { JsonSchema, Operation } from './types.ts'
+import { shortPath, type JsonSchema, type Operation } from './types.ts'
 
 /** What the operations of one service have in common. */
 export interface Around {
@@ -23,6 +23,7 @@ export function describeOperation({ service, describer, metadata }: Around, name
     operationId: subject,
     tags: [service],
     ...wordsOf(method),
+    ...(method.http === undefined && { [shortPath]: `/${name}` }),
     ...(metadata.security !== undefined && { security: metadata.security }),
     parameters: [...parameters, ...metadata.parameters],
     ...(requestBody !== undefined && { requestBody }),

@@ -28,6 +28,9 @@ export interface Parameter {
   readonly explode?: boolean
 }
 
+/** Of an operation: the path without the service's name, which leads to it as well; see `http/paths.ts`. */
+export const shortPath = 'x-busbar-short-path'
+
 export interface Operation {
   readonly operationId: string
   readonly tags: readonly string[]
@@ -37,4 +40,5 @@ export interface Operation {
   readonly parameters: readonly (Parameter | { readonly $ref: string })[]
   readonly requestBody?: object
   readonly responses: Readonly<Record<string, object>>
+  readonly [shortPath]?: string
 }

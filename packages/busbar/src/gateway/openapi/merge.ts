@@ -1,5 +1,11 @@
 import { mapReferences } from '../../contract/openapi/references.ts'
-import type { Components, OpenApiDocument, PathItem } from '../../contract/openapi/types.ts'
+import {
+  type Components,
+  type OpenApiDocument,
+  type Operation,
+  type PathItem,
+  shortPath,
+} from '../../contract/openapi/types.ts'
 import { renameComponents } from './components.ts'
 
 /** A service's own document, and where the gateway has it. */
@@ -51,7 +57,7 @@ class Merging {
 
   add(part: Part): void {
     const { service } = part
-    const { document, renamed } = renameComponents(withOwnPaths(part), this.#components, service)
+    const { document, renamed } = renameComponents(withOwnPaths(withShortPaths(part)), this.#components, service)
     const { security } = document as { security?: unknown }
     for (const [was, is] of renamed)
       this.#notes.add(`${was} of ${service} is ${is} here: another service has that name too.`)
@@ -94,7 +100,12 @@ class Merging {
 
   /** What its document says of all operations is said of each, and no name of one is another's. */
   #operation(service: string, operation: object, security: unknown): object {
-    const { servers: _, operationId, ...rest } = operation as { servers?: unknown; operationId?: string }
+    const {
+      servers: _,
+      [shortPath]: __,
+      operationId,
+      ...rest
+    } = operation as Partial<Operation> & { servers?: unknown }
     const id = operationId === undefined ? undefined : this.#freeId(operationId, service)
     return { ...(security !== undefined && { security }), ...rest, ...(id !== undefined && { operationId: id }) }
   }
@@ -107,6 +118,25 @@ class Merging {
     this.#operationIds.add(free)
     return free
   }
+}
+
+/**
+ * `/api/catalog/search` instead of `/api/catalog/catalog/search`, where the route has the service's name already: both lead there, and the
+ * first is what clients use.
+ */
+function withShortPaths(part: Part): Part {
+  const { prefix, service, document } = part
+  if (!prefix.endsWith(`/${service}`)) return part
+  const items = Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([key, value]) => ({ path, key, value, short: (value as Partial<Operation>)[shortPath] })),
+  )
+  const taken = new Set(items.filter(({ short }) => short === undefined).map(({ path, key }) => `${key} ${path}`))
+  const paths: Record<string, PathItem> = {}
+  for (const { path, key, value, short = path } of items) {
+    const where = taken.has(`${key} ${short}`) ? path : short
+    paths[where] = { ...paths[where], [key]: value }
+  }
+  return { ...part, document: { ...document, paths } }
 }
 
 /**
