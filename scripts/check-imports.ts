@@ -17,6 +17,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   mesh: ['contract', 'shared'],
   gateway: ['contract', 'shared', 'config', 'mesh'],
   worker: ['contract', 'shared', 'config', 'mesh', 'gateway'],
+  preload: ['contract', 'shared', 'mesh'],
   observe: ['contract', 'shared', 'config'],
   supervisor: ['contract', 'shared', 'config', 'observe'],
   cli: ['contract', 'shared', 'config', 'observe', 'supervisor'],

@@ -23,6 +23,7 @@ async function main(task, args) {
   if (task === undefined) throw new Error('first.cjs needs the name of a task in scripts/tasks, such as "start"')
   const wanted = fingerprint()
   if (installed() !== wanted) await install(wanted)
+  if (task.startsWith('test')) await installNode26()
   const env = {
     ...process.env,
     PATH: [path.join(modules, '.bin'), process.env.PATH].filter(Boolean).join(path.delimiter),
@@ -55,6 +56,19 @@ async function install(wanted) {
   if (!fs.existsSync(localNode))
     throw new Error(`npm left no Node at ${localNode}: allow the install script of "node" and try again`)
   fs.writeFileSync(stamp, wanted)
+}
+
+/** The second Node that tests run on. Where its platform has no package, tests of it say that they are skipped. */
+async function installNode26() {
+  const folder = path.join(root, 'scripts', 'node-26')
+  const file = path.join(folder, 'node_modules', '.busbar-installed')
+  const lock = fs.readFileSync(path.join(folder, 'package-lock.json'))
+  const wanted = createHash('sha256').update(lock).update(`${process.platform} ${process.arch}`).digest('hex')
+  if (fs.existsSync(file) && fs.readFileSync(file, 'utf8') === wanted) return
+  console.error('Installing Node 26 for tests (once)…')
+  await npm(['ci', '--no-audit', '--no-fund', '--loglevel=error', '--prefix', folder])
+  fs.mkdirSync(path.dirname(file), { recursive: true })
+  fs.writeFileSync(file, wanted)
 }
 
 async function npm(args) {

@@ -1,16 +1,18 @@
 /**
  * Runs the tests: each file in a process of its own, sources by type stripping. Arguments narrow the choice
- * (a file, a folder or a glob); flags such as `--test-name-pattern=x` reach the runner. Its summary is the last thing
- * printed, unless processes were left running, which fails the run.
+ * (a file, a folder or a glob); `--node=26` runs them on that line; other flags such as `--test-name-pattern=x` reach the
+ * runner. Its summary is the last thing printed, unless processes were left running, which fails the run.
  */
 import { spawn } from 'node:child_process'
 import { glob, stat } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
+import { isNodeLine, nodeOf } from './node-lines.ts'
 import { markRun, runningOf } from './stray-processes.ts'
 
 const args = process.argv.slice(2)
-const flags = args.filter((arg) => arg.startsWith('-'))
+const flags = args.filter((arg) => arg.startsWith('-') && !arg.startsWith('--node='))
+const node = chosenNode()
 const wanted = args.filter((arg) => !arg.startsWith('-'))
 const files = await testFiles(wanted.length > 0 ? wanted : ['packages', 'examples', 'scripts', 'docs'])
 if (files.length === 0) throw new Error(`no test file in ${wanted.join(', ')}`)
@@ -23,7 +25,7 @@ async function runTests(): Promise<number> {
   const strays = new URL('../packages/busbar/test/support/strays.ts', import.meta.url).href
   const { promise, resolve, reject } = Promise.withResolvers<number>()
   const child = spawn(
-    process.execPath,
+    node,
     [
       '--test',
       `--import=${strays}`,
@@ -33,13 +35,30 @@ async function runTests(): Promise<number> {
       ...flags,
       ...files,
     ],
-    { stdio: 'inherit', env: { ...process.env, NODE_OPTIONS: nodeOptions() } },
+    { stdio: 'inherit', env: environment() },
   )
   const pass = (signal: NodeJS.Signals): void => void child.kill(signal)
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, pass)
   child.on('error', reject)
   child.on('exit', (code, signal) => resolve(code ?? (signal === null ? 1 : 128)))
   return promise
+}
+
+function chosenNode(): string {
+  const line = args.findLast((arg) => arg.startsWith('--node='))?.slice('--node='.length)
+  if (line === undefined) return process.execPath
+  if (!isNodeLine(line)) throw new Error(`--node=${line}: the lines are 24 and 26`)
+  return nodeOf(line) ?? fail(`there is no Node ${line} for ${process.platform} ${process.arch} here`)
+}
+
+function fail(message: string): never {
+  throw new Error(message)
+}
+
+/** What a test starts as `node` is the Node that runs it. */
+function environment(): NodeJS.ProcessEnv {
+  const path = [dirname(node), process.env['PATH']].filter(Boolean).join(delimiter)
+  return { ...process.env, PATH: path, NODE_OPTIONS: nodeOptions() }
 }
 
 /** Every process of a test, children and workers too, imports this package from its sources. */

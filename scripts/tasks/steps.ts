@@ -14,6 +14,7 @@ export const checkSteps: Steps = [
   ['lint', 'oxlint', '--type-aware', '--deny-warnings'],
   ['format', 'oxfmt', '--check', '.'],
   ['imports', 'node', 'scripts/check-imports.ts'],
+  ['undocumented names', 'node', 'scripts/check-undocumented.ts'],
 ]
 
 export const testSteps: Steps = [['tests', 'node', 'scripts/run-tests.ts']]

@@ -87,9 +87,12 @@ pub struct Expect {
     pub sha256: Option<String>,
     /// A value inside a JSON body.
     pub json: Option<JsonExpect>,
-    /// Headers that must be there with just this value; null for one that must not be there. Names in lower case.
+    /// Headers that must be there with just this value; null for one that must not be there. Names in lower case;
+    /// several lines of one name are one value, joined with `, `.
     #[serde(default)]
     pub headers: Vec<(String, Option<String>)>,
+    /// When present: the only other headers that an answer may have, with any value. Absent: all are allowed.
+    pub other_headers: Option<Vec<String>>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -118,7 +121,15 @@ pub enum Arrivals {
 
 impl Default for Expect {
     fn default() -> Self {
-        Expect { status: ok(), length: None, body: None, sha256: None, json: None, headers: Vec::new() }
+        Expect {
+            status: ok(),
+            length: None,
+            body: None,
+            sha256: None,
+            json: None,
+            headers: Vec::new(),
+            other_headers: None,
+        }
     }
 }
 

@@ -119,10 +119,13 @@ function runPlan(
   )
 }
 
+/** Of the rounds in a checkpoint: a run that an older lab has begun cannot go on with them. */
+const roundForm = 2
+
 /** One file for each kind of run: how many rounds, and for how long, is no part of the kind. */
 function openCheckpoint(scenario: Scenario, options: BenchOptions, plan: Plan): Promise<Checkpoint> {
   const { rounds: _, maxRounds: __, budgetMs: ___, ...timing } = plan.timing
-  const shape = JSON.stringify([plan.cells.map(({ arm, ...cell }) => ({ ...cell, arm: arm.name })), timing])
+  const shape = JSON.stringify([roundForm, plan.cells.map(({ arm, ...cell }) => ({ ...cell, arm: arm.name })), timing])
   const identity: RunIdentity = {
     scenario: scenario.name,
     seed: options.seed ?? Math.floor(Math.random() * 2 ** 31),

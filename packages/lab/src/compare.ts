@@ -16,7 +16,7 @@ export interface Changes {
   readonly changes: readonly Change[]
   /** Sentences on what could not be compared, and why. */
   readonly notes: readonly string[]
-  /** Arms that counted before and do not now, with what makes them invalid. */
+  /** Arms that counted before and do not now: missing, or invalid for this reason. */
   readonly broken: readonly { readonly arm: string; readonly because: string }[]
 }
 
@@ -60,15 +60,19 @@ export function compareResults(before: Result, after: Result): Changes {
   return {
     changes: asked.map((each, at) => told(each, judged[at]!)),
     notes: notesOn(before, after, same),
-    broken: pairs
-      .filter(({ earlier, arm }) => earlier.valid && !arm.valid)
-      .map(({ arm }) => ({ arm: arm.name, because: arm.invalidBecause.join('; ') })),
+    broken: before.arms.filter(({ control, valid }) => valid && !control).flatMap(({ name }) => broken(name, after)),
   }
 }
 
-/** Beyond noise: an interval that excludes "as fast as before", or an arm that no longer counts. */
+/** Beyond noise: an interval that excludes "as fast as before", or an arm that no longer counts or is missing. */
 export function isRegression({ changes, broken }: Changes): boolean {
   return broken.length > 0 || changes.some(({ verdict }) => verdict === 'slower')
+}
+
+function broken(name: string, { arms }: Result): Changes['broken'] {
+  const now = arms.find((arm) => arm.name === name && !arm.control)
+  if (now === undefined) return [{ arm: name, because: 'it is missing in the second' }]
+  return now.valid ? [] : [{ arm: name, because: now.invalidBecause.join('; ') }]
 }
 
 interface Asked extends Pick<Change, 'arm' | 'metric' | 'share' | 'against'> {
@@ -154,14 +158,15 @@ function sameMachine({ machine: one }: Result, { machine: other }: Result): bool
 function notesOn(before: Result, after: Result, same: boolean): string[] {
   const names = (result: Result) => result.arms.filter(({ control }) => !control).map(({ name }) => name)
   const [then, now] = [names(before), names(after)]
-  const gone = then.filter((name) => !now.includes(name))
   const fresh = now.filter((name) => !then.includes(name))
+  // One that counted and is gone is a regression and is told as such.
+  const gone = before.arms.filter(({ name, valid, control }) => !valid && !control && !now.includes(name))
   const { machine: one } = before
   const { machine: other } = after
   return [
     ...(same ? [] : ['These are two machines, so that only ratios within each run are compared.']),
     ...(one.node === other.node ? [] : [`Node ${one.node} then, ${other.node} now.`]),
-    ...(gone.length > 0 ? [`Only in the first: ${gone.join(', ')}.`] : []),
+    ...(gone.length > 0 ? [`Only in the first: ${gone.map(({ name }) => name).join(', ')}.`] : []),
     ...(fresh.length > 0 ? [`Only in the second: ${fresh.join(', ')}.`] : []),
     ...invalidBefore(before, now),
   ]

@@ -2,7 +2,8 @@
 import type { OpenSlice, Round, CellRound } from './protocol/round.ts'
 import { differences } from './protocol/parity.ts'
 import type { Cell } from './protocol/plan.ts'
-import { coresOf, faultsOfSlice, type Slice } from './protocol/slice.ts'
+import { faultsInWords, faultsOfSlice, type Fault } from './protocol/faults.ts'
+import { coresOf, type Slice } from './protocol/slice.ts'
 
 /** A generator that waits for less than a twentieth of the time is what was measured. */
 const saturated = 0.95
@@ -21,9 +22,11 @@ export function faultsOf(cell: Cell, rounds: readonly Round[]): string[] {
   return [
     ...new Set([
       ...found.flatMap(({ failure }) => failure ?? []),
-      ...found.flatMap(({ faults }) => faults),
-      ...slices.flatMap((slice) => faultsOfSlice(slice)),
-      ...found.flatMap(({ open }) => open.flatMap(faultsOfOpen)),
+      ...faultsInWords([
+        ...found.flatMap(({ faults }) => faults),
+        ...slices.flatMap((slice) => faultsOfSlice(slice)),
+        ...found.flatMap(({ open }) => open.flatMap(faultsOfOpen)),
+      ]),
       ...unlike(cell, found, baselines),
       ...lacking(cell, slices),
       ...lossOf(found),
@@ -50,19 +53,23 @@ export function isOverloaded({ slice: { result } }: OpenSlice): boolean {
 }
 
 /** An overloaded server may refuse and let wait, but not answer wrongly. */
-function faultsOfOpen(open: OpenSlice): string[] {
-  const faults = faultsOfSlice(open.slice).map((fault) => `at ${Math.round(open.share * 100)} % load, ${fault}`)
+function faultsOfOpen(open: OpenSlice): Fault[] {
+  const where = `at ${Math.round(open.share * 100)} % load, `
+  const faults = faultsOfSlice(open.slice).map((fault) => ({ ...fault, kind: `${where}${fault.kind}` }))
   if (!isOverloaded(open)) return faults
   const { statuses } = open.slice.result
   const refuses = Object.keys(statuses).every((status) => status === '503' || status.startsWith('2'))
-  return faults.filter((fault) => /mismatch:(?!status)/.test(fault) || (fault.includes('mismatch:status') && !refuses))
+  return faults.filter(({ kind }) => /mismatch:(?!status)/.test(kind) || (kind.includes('mismatch:status') && !refuses))
 }
 
 /** Other answers, another Node or other flags than the baseline's. */
 function unlike(cell: Cell, found: readonly CellRound[], baselines: readonly CellRound[]): string[] {
-  const [answer, other] = [found.find((each) => each.answer)?.answer, baselines.find((each) => each.answer)?.answer]
-  const answers =
-    answer === undefined || other === undefined ? [] : differences(answer, other, cell.arm.translate !== undefined)
+  const answers = found.flatMap(({ answer }, round) => {
+    const other = baselines[round]?.answer ?? baselines.find((each) => each.answer)?.answer
+    return answer === undefined || other === undefined
+      ? []
+      : differences(answer, other, cell.arm.translate !== undefined)
+  })
   const [own, theirs] = [runtimesOf(found), runtimesOf(baselines)]
   const same = own === '' || theirs === '' || own === theirs
   return [...answers, ...(same ? [] : [`it ran under ${own}, the baseline under ${theirs}`])]

@@ -94,11 +94,20 @@ test('an arm that counted and does not any more is a regression, with the reason
 test('arms that are in one run only are named, and another scenario is refused', () => {
   const { baseline, arm } = rounds(2)
   const changes = compareResults(resultOf({ baseline, gone: arm }), resultOf({ baseline, fresh: arm }))
-  assert.deepEqual(changes.notes, ['Only in the first: gone.', 'Only in the second: fresh.'])
+  assert.deepEqual(changes.notes, ['Only in the second: fresh.'])
+  assert.deepEqual(changes.broken, [{ arm: 'gone', because: 'it is missing in the second' }])
   assert.throws(
     () => compareResults(resultOf({ baseline }), resultOf({ baseline }, { scenario: 'other' })),
     /the first is of fixture, the second of other/,
   )
+})
+
+test('an arm that is missing is a regression only if it counted before', () => {
+  const { baseline, arm } = rounds(2)
+  const without = resultOf({ baseline })
+  assert.equal(isRegression(compareResults(resultOf({ baseline, arm }), without)), true)
+  const changes = compareResults(resultOf({ baseline, arm: { ...arm, invalid: 'it crashed' } }), without)
+  assert.deepEqual([isRegression(changes), changes.notes], [false, ['Only in the first: arm.']])
 })
 
 test('a file that is no result is refused with a sentence', async () => {

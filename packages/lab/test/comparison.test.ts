@@ -92,14 +92,14 @@ test('in overload a server may refuse and let wait, but not answer wrongly', () 
   assert.equal(overloaded({ 'mismatch:status': 3 }, { 200: 700, 503: 3 }).valid, true)
   assert.equal(overloaded({ 'mismatch:status': 3 }, { 200: 700, 500: 3 }).valid, false)
   const wrong = overloaded({ 'mismatch:body': 1 }, { 200: 700 })
-  assert.deepEqual(wrong.invalidBecause, ['at 70 % load, mismatch:body × 1: so it was'])
+  assert.deepEqual(wrong.invalidBecause, ['at 70 % load, mismatch:body × 8: so it was'])
 })
 
 test('outside of overload the same makes an arm invalid', () => {
   const arm = recorded(() => ({ slices: [sliceOf(1000)], open: [openOf(8, { failures: { timeout: 1 } })] })).find(
     ({ cell }) => cell.name === 'arm',
   )!
-  assert.match(arm.invalidBecause.join(), /at 70 % load, timeout × 1/)
+  assert.match(arm.invalidBecause.join(), /at 70 % load, timeout × 8/)
 })
 
 test('a cell that lost more than 30 % of its slices to the machine is invalid, one that lost less is not', () => {
@@ -109,7 +109,8 @@ test('a cell that lost more than 30 % of its slices to the machine is invalid, o
   assert.deepEqual(losing(1).invalidBecause, ['8 of 16 slices were lost to steal or throttling'])
 })
 
-test('what went wrong while an arm was warmed up makes it invalid', () => {
-  const arm = recorded(() => ({ slices: [sliceOf(1000)], faults: ['mismatch:body × 1: it was short'] }))[1]!
-  assert.deepEqual(arm.invalidBecause, ['mismatch:body × 1: it was short'])
+test('what went wrong while an arm was warmed up makes it invalid, each kind once with its count', () => {
+  const fault = { kind: 'mismatch:body', count: 2, what: 'it was short' }
+  const rounds = recorded(() => ({ slices: [sliceOf(1000)], faults: [fault] }))
+  assert.deepEqual(rounds[1]!.invalidBecause, ['mismatch:body × 16: it was short'])
 })

@@ -29,16 +29,32 @@ for (const [how, one, sentence] of failing)
     assert.equal(during, 0)
   })
 
+test('a start that takes too long is said to be slow, and a port that is another one to be that', async () => {
+  const onLinux = process.platform === 'linux'
+  const slow = await start(serverArm('slow', { SLOW: '60000' }), { patienceMs: 1500 })
+  assert.match(
+    (slow.copy as Error).message,
+    onLinux ? /its start is slow: after 1.5 s it runs, but listens on no/ : /after/,
+  )
+  const elsewhere = await start(serverArm('elsewhere', { PORT: '0' }), { patienceMs: 1500 })
+  assert.match((elsewhere.copy as Error).message, onLinux ? /it listens on port \d+, not at 127\.0\.0\.1:\d+/ : /after/)
+})
+
 test('a copy that runs has a folder, until it is ended', async () => {
   const { during, after } = await start(serverArm('good'))
   assert.deepEqual([during, after], [1, 0])
 })
 
 /** What became of it, and how many folders there were then and when it was ended. */
-async function start(one: Arm): Promise<{ copy: Copy | Error; during: number; after: number }> {
+async function start(
+  one: Arm,
+  options: { patienceMs?: number } = {},
+): Promise<{ copy: Copy | Error; during: number; after: number }> {
   return inWorkshop(async (workshop) => {
     const folders = () => readdirSync(workshop.folder).filter((name) => name.startsWith('copy-')).length
-    const copy = await Copy.start(one, { ...workshop, workers: 1 }).catch((error: unknown) => error as Error)
+    const copy = await Copy.start(one, { ...workshop, ...options, workers: 1 }).catch(
+      (error: unknown) => error as Error,
+    )
     const during = folders()
     if (copy instanceof Copy) await copy.end()
     return { copy, during, after: folders() }

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { completed, differences, likenessOf, type Answer } from '../src/protocol/parity.ts'
 
-const answer: Answer = { status: 200, body: 'hello', headers: { 'content-type': 'text/plain', date: 'now' } }
+const answer: Answer = {
+  status: 200,
+  body: Buffer.from('hello'),
+  headers: { 'content-type': 'text/plain', date: 'now' },
+}
 const like = (change: Partial<Answer> = {}) => likenessOf([{ ...answer, ...change }])
 const withHeaders = (headers: Record<string, string>) => like({ headers: { ...answer.headers, ...headers } })
 
@@ -19,7 +24,9 @@ test('equal answers are alike, whatever their connections do', () => {
 
 test('every difference is named', () => {
   assert.deepEqual(differences(like({ status: 201 }), like(), false), ["its status is 201, the baseline's 200"])
-  assert.deepEqual(differences(like({ body: 'hell' }), like(), false), [`its body is "hell", the baseline's "hello"`])
+  assert.deepEqual(differences(like({ body: Buffer.from('hell') }), like(), false), [
+    `its body is "hell", the baseline's "hello"`,
+  ])
   assert.deepEqual(differences(withHeaders({ etag: 'x' }), like(), false), [`its etag is "x", the baseline's missing`])
   assert.deepEqual(differences(like(), withHeaders({ etag: 'x' }), false), [`its etag is missing, the baseline's "x"`])
   assert.deepEqual(differences(withHeaders({ 'content-type': 'text/html' }), like(), false), [
@@ -30,7 +37,11 @@ test('every difference is named', () => {
 test('what varies within one arm is no difference between two', () => {
   const varying = (values: readonly string[]) =>
     likenessOf(
-      values.map((value) => ({ ...answer, body: value, headers: { ...answer.headers, 'x-request-id': value } })),
+      values.map((value) => ({
+        ...answer,
+        body: Buffer.from(value),
+        headers: { ...answer.headers, 'x-request-id': value },
+      })),
     )
   assert.deepEqual(differences(varying(['a', 'b', 'c']), varying(['d', 'e', 'f']), false), [])
   assert.deepEqual(differences(varying(['a', 'b', 'c']), varying(['dd', 'ee', 'ff']), false), [
@@ -39,20 +50,47 @@ test('what varies within one arm is no difference between two', () => {
 })
 
 test('an arm with a protocol of its own must only be compressed alike', () => {
-  const own = like({ body: '{"result":"hello"}', headers: { 'content-type': 'application/json' } })
+  const own = like({ body: Buffer.from('{"result":"hello"}'), headers: { 'content-type': 'application/json' } })
   assert.deepEqual(differences(own, like(), true), [])
   const compressed = like({ headers: { 'content-encoding': 'gzip' } })
   assert.deepEqual(differences(compressed, like(), true), [`its content-encoding is "gzip", the baseline's missing`])
 })
 
 test('an expectation that says nothing is filled in from what was seen, and one that says something stays', () => {
-  assert.deepEqual(completed({ path: '/' }, like()).expect, {
-    status: 200,
-    body: 'hello',
-    headers: [['content-encoding', null]],
-  })
+  const { otherHeaders, ...said } = completed({ path: '/' }, like()).expect!
+  assert.deepEqual(said, { status: 200, body: 'hello', headers: [['content-type', 'text/plain']] })
+  assert.ok(otherHeaders?.includes('date'))
   const json = { pointer: '/ok', equals: true }
-  const own = completed({ path: '/', expect: { json, status: 201, headers: [] } }, like()).expect
-  assert.deepEqual(own, { status: 201, json, headers: [] })
-  assert.equal(completed({ path: '/' }, likenessOf([answer, { ...answer, body: 'other' }])).expect?.body, undefined)
+  const headers: [string, string | null][] = [['content-type', null]]
+  const own = completed({ path: '/', expect: { json, status: 201, headers } }, like()).expect!
+  assert.deepEqual([own.status, own.json, own.headers, own.body], [201, json, headers, undefined])
+  const other = { ...answer, body: Buffer.from('other') }
+  assert.equal(completed({ path: '/' }, likenessOf([answer, other])).expect?.body, undefined)
+})
+
+test('a header that varies, or tells of the moment, may have any value and nothing more may come', () => {
+  const three = ['a', 'b', 'c'].map((id) => ({ ...answer, headers: { ...answer.headers, 'x-trace': id, age: '0' } }))
+  const { headers, otherHeaders } = completed({ path: '/' }, likenessOf(three)).expect!
+  assert.deepEqual(headers, [['content-type', 'text/plain']])
+  assert.ok(otherHeaders!.includes('x-trace') && otherHeaders!.includes('age'))
+  assert.ok(!otherHeaders!.includes('etag'))
+})
+
+test('a header that only a later answer has varies', () => {
+  const later = { ...answer, headers: { ...answer.headers, etag: '"1"' } }
+  assert.equal(likenessOf([answer, later]).headers['etag'], null)
+})
+
+test('bytes that are no text are held by their hash, and compared by what they say', () => {
+  const compressed = (body: Buffer, encoding: string) =>
+    like({ body, headers: { 'content-type': 'text/plain', 'content-encoding': encoding } })
+  const gzip = compressed(gzipSync('hello', { level: 9 }), 'gzip')
+  assert.match(completed({ path: '/' }, gzip).expect!.sha256!, /^[0-9a-f]{64}$/)
+  assert.deepEqual(differences(compressed(gzipSync('hello', { level: 1 }), 'gzip'), gzip, false), [])
+  assert.deepEqual(differences(compressed(gzipSync('hell'), 'gzip'), gzip, false), [
+    'its body is "hell", the baseline\'s "hello"',
+  ])
+  assert.deepEqual(differences(compressed(brotliCompressSync('hello'), 'br'), gzip, false), [
+    'its content-encoding is "br", the baseline\'s "gzip"',
+  ])
 })

@@ -8,6 +8,8 @@ import { OwnCache, scenarioOf, serverArm, tiny, withEngine } from './support/fix
 const faults: Readonly<Record<string, RegExp>> = {
   status: /mismatch:status × \d+: .*status 500/,
   byte: /mismatch:body × \d+/,
+  type: /mismatch:header × \d+: .*its content-type is "application\/json; charset=utf-8", expected "application\/json"/,
+  extra: /mismatch:header × \d+: .*its x-cache is "miss", expected missing/,
   truncate: /truncated × \d+: the connection ended amid an answer/,
   stall: /timeout × \d+: no answer within 1500 ms/,
   reset: /reset × \d+/,
@@ -31,6 +33,12 @@ describe('an arm that does this to one request in three hundred is never reporte
       )
       assert.ok(!result.comparisons.some(({ arm }) => arm === fault))
     })
+  test('each reason is there once, with its count', () => {
+    for (const { name, invalidBecause } of result.arms) {
+      const kinds = invalidBecause.map((reason) => reason.split(' × ')[0])
+      assert.equal(new Set(kinds).size, kinds.length, `${name}: ${invalidBecause.join('\n')}`)
+    }
+  })
   test('and the good one beside them is valid', () => assert.deepEqual(armOf(result, 'good').invalidBecause, []))
 })
 
@@ -46,8 +54,10 @@ describe('an arm that does other work than the baseline is never reported as val
     result = await bench(scenarioOf(arms), { quick: true, timing: tiny, command: 'test' })
   })
   const reasons = (name: string) => armOf(result, name).invalidBecause.join('\n')
-  test('by compressing', () => {
+  test('by compressing, alone, which makes no other arm invalid', () => {
     assert.match(reasons('compress'), /its content-encoding is "gzip", the baseline's missing/)
+    assert.doesNotMatch(reasons('compress'), /mismatch|body/)
+    assert.deepEqual(armOf(result, 'good').invalidBecause, [])
   })
   test('by another header', () => {
     assert.match(reasons('header'), /its x-powered-by is "a fault", the baseline's missing/)
@@ -55,6 +65,17 @@ describe('an arm that does other work than the baseline is never reported as val
   test("by another flag of Node's", () => {
     assert.match(reasons('flags'), /it ran under v\S+ --max-semi-space-size=8, the baseline under v\S+$/m)
   })
+})
+
+test('arms that all compress are measured', withEngine, async () => {
+  using _ = new OwnCache()
+  const arms = ['good', 'other'].map((name) => serverArm(name, { COMPRESS: 'yes' }))
+  const result = await bench(scenarioOf([], { arms, quick: { arms: ['good', 'other'] } }), {
+    quick: true,
+    timing: tiny,
+    command: 'test',
+  })
+  for (const { name, invalidBecause } of result.arms) assert.deepEqual(invalidBecause, [], name)
 })
 
 test('an arm with fewer workers than were asked for does not count', withEngine, async () => {

@@ -1,7 +1,7 @@
 //! Reading answers, checking them, and sending on.
 
 use super::Engine;
-use crate::check::Mismatch;
+use crate::check::Difference;
 use crate::connection::{InFlight, Link};
 use crate::record::Failure;
 use std::io;
@@ -86,13 +86,15 @@ impl Engine<'_> {
         }
     }
 
-    pub(super) fn tell(&mut self, request: InFlight, status: u16, length: usize, checked: Result<(), Mismatch>) {
+    pub(super) fn tell(&mut self, request: InFlight, status: u16, length: usize, checked: Result<(), Difference>) {
         match checked {
             Ok(()) => self.record.answered(request.from, self.now, length, status),
-            Err(what) => {
-                let said =
-                    || format!("the answer's {what:?} was not the expected one: status {status}, {length} bytes");
-                self.record.failed(Failure::Mismatch(what), request.from, self.now, Some(status), said);
+            Err(Difference { kind, detail }) => {
+                let said = || {
+                    let detail = detail.map_or(String::new(), |detail| format!(": {detail}"));
+                    format!("the answer's {kind:?} was not the expected one{detail} (status {status}, {length} bytes)")
+                };
+                self.record.failed(Failure::Mismatch(kind), request.from, self.now, Some(status), said);
             }
         }
     }

@@ -56,10 +56,13 @@ function referenceUrl({ app: { gateway, services }, addresses: [door] }: Running
   return door.url.replace(/\/$/, '') + openapi.page
 }
 
-/** What answers behind a port: `tsfastify, /shop → web`. */
+/** What answers behind a port: `tsfastify, /shop → web, /api → catalog (strip: false)`. */
 export function servesText(serves: OpenAddress['serves'], { gateway }: App): string {
   if (serves.kind === 'service') return serves.service
-  const routes = gateway.routes.map(({ host, prefix, service }) => `${host ?? ''}${prefix || '/'} → ${service}`)
+  const routes = gateway.routes.map(({ host, prefix, service, strip }) => {
+    const note = strip === false ? ' (strip: false)' : ''
+    return `${host ?? ''}${prefix || '/'} → ${service}${note}`
+  })
   return [...(gateway.entry === undefined ? [] : [gateway.entry]), ...routes].join(', ')
 }
 

@@ -1,4 +1,4 @@
-import type { App, Service } from '../config/app.ts'
+import type { App, Route, Service } from '../config/app.ts'
 import type { Hazard } from '../config/hazards.ts'
 import { BusbarError } from '../contract/errors.ts'
 import type { Place } from '../supervisor/plan.ts'
@@ -62,6 +62,8 @@ export interface ServiceRow {
   readonly foundBy: string
   readonly address: string
   readonly routes: readonly string[]
+  /** Those of `routes` whose path is passed on as it came: `strip: false`. */
+  readonly unstripped: readonly string[]
   readonly needs: readonly string[]
 }
 
@@ -84,9 +86,9 @@ async function describe(app: App, { parts }: Context): Promise<CheckReport> {
 }
 
 function toRow({ gateway }: App, { name, run, group, instances, path, entry, needs }: Service): ServiceRow {
-  const routes = gateway.routes
-    .filter(({ service }) => service === name)
-    .map(({ host, prefix }) => `${host ?? ''}${prefix}/*`)
+  const own = gateway.routes.filter(({ service }) => service === name)
+  const pattern = ({ host, prefix }: Route): string => `${host ?? ''}${prefix}/*`
+  const routes = own.map(pattern)
   return {
     name,
     run,
@@ -97,6 +99,7 @@ function toRow({ gateway }: App, { name, run, group, instances, path, entry, nee
     foundBy: entry.foundBy,
     address: `http://${name}.internal`,
     routes: gateway.entry === name ? [...routes, '/*'] : routes,
+    unstripped: own.filter(({ strip }) => strip === false).map(pattern),
     needs,
   }
 }
@@ -111,7 +114,7 @@ function tableText({ listeners, services, warnings }: CheckReport, app: App, out
     entryText(app, app.services[index]!),
     row.foundBy,
     row.address,
-    row.routes.join(' ') || '–',
+    row.routes.map((route) => (row.unstripped.includes(route) ? `${route} (strip: false)` : route)).join(' ') || '–',
     row.needs.join(' ') || '–',
   ])
   const doors = listeners.map(({ url, serves }) => [paint(out, 'green', url), serves])

@@ -143,7 +143,7 @@ export const commands: readonly Command[] = [
 /** What the command ends with; `docs/reference/cli.md` lists the same. */
 export const exitCodes: Readonly<Record<number, string>> = {
   0: 'all went well; for start and dev: it was stopped by a signal',
-  1: 'the app failed: a program did not start, a worker was given up, a port was taken; for bench: an arm does not count, or is slower than before',
+  1: 'the app failed: a program did not start, a worker died more than maxRestarts times in a row, a port was taken; for bench: an arm does not count, or is slower than before',
   2: 'the command line is wrong, or this Node is not supported',
   3: 'the config is wrong',
   129: 'a second SIGHUP ended it at once',

@@ -50,7 +50,7 @@ function textOf(run: AppStatus, out: Output): string {
   const gateways = idle.map((worker) => [paint(out, 'dim', '(gateway)'), '', ...rowOf(worker, out)])
   const title = `${paint(out, 'bold', app.name)} ${paint(out, 'dim', `${app.root}, process ${app.pid}, up ${spanText(Date.now() - app.startedAt)}`)}`
   const table = alignColumns([heads.map((head) => paint(out, 'dim', head)), ...rows, ...gateways])
-  return [title, '', ...table, ...queueLines(run)].join('\n')
+  return [title, ...readyLines(run, out), '', ...table, ...queueLines(run)].join('\n')
 }
 
 function rowOf(worker: WorkerFigures, out: Output, instance?: InstanceFigures): string[] {
@@ -72,6 +72,10 @@ function spareRows({ name, spare }: WorkerFigures, out: Output): string[][] {
   return [[name, paint(out, 'dim', state), '–', memoryText(spare.memory), '–', '–', '–', '–']]
 }
 
+function readyLines({ app: { ready, unready } }: AppStatus, out: Output): string[] {
+  return ready ? [] : [paint(out, 'yellow', `not ready: ${unready.join(', ')}`)]
+}
+
 /** Only where something waits, or had to be refused. */
 function queueLines({ services }: AppStatus): string[] {
   const lines = services
@@ -80,10 +84,10 @@ function queueLines({ services }: AppStatus): string[] {
   return lines.length === 0 ? [] : ['', ...lines]
 }
 
-function stateText({ state, silentFor }: WorkerFigures, out: Output): string {
+function stateText({ state, silentFor, startsIn }: WorkerFigures, out: Output): string {
   if (state === 'serving') return paint(out, 'green', state)
   if (state === 'blocked') return paint(out, 'red', `blocked for ${spanText(silentFor ?? 0)}`)
-  return paint(out, 'yellow', state)
+  return paint(out, 'yellow', startsIn === null ? state : `waiting, starts in ${spanText(startsIn)}`)
 }
 
 function restartsText({ restarts, lastExit }: WorkerFigures): string {

@@ -57,6 +57,7 @@ export function openSession(context: Context): Session {
         return await parts.startApp(app, {
           mode,
           log: (record) => log.write(record),
+          isLogBehind: () => log.isBehind,
           signal: stopped.signal,
           adminFolder,
         })

@@ -25,7 +25,7 @@ async function run(app: App, session: Session, { terminal }: Context): Promise<n
   const running = await session.startApp(app, 'start')
   if (running === undefined) return 0
   announce(running, { terminal, log: session.log, took: performance.now() - began })
-  tellKeeper()
+  tellKeeper(app)
   return untilEnd(running, session)
 }
 

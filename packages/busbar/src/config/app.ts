@@ -24,6 +24,8 @@ export interface App {
   readonly validate: 'always' | 'edge'
   /** How long a stop waits for what is in flight. */
   readonly stopTimeout: number
+  /** How often in a row a worker is started again before the app gives up; undefined for no limit. */
+  readonly maxRestarts?: number | undefined
 }
 
 export interface Address {
@@ -68,9 +70,11 @@ export interface TlsFiles {
 export interface Route {
   /** Lower case, without port; undefined for any host. */
   readonly host: string | undefined
-  /** Starts with a slash and ends without one; '' for everything under the host. It is cut off before the service sees the path. */
+  /** Starts with a slash and ends without one; '' for everything under the host. */
   readonly prefix: string
   readonly service: string
+  /** False passes the path on as it came; else the prefix is cut off before the service sees the path. */
+  readonly strip?: boolean | undefined
 }
 
 export interface Limits {

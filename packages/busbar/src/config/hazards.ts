@@ -3,21 +3,31 @@ import { findMetricsHazards } from './hazards/metrics.ts'
 import { findNativeHazards } from './hazards/native.ts'
 import { findSourceHazards } from './hazards/patterns.ts'
 import { type Program, readProgram } from './hazards/program.ts'
+import { findRouteHazards } from './hazards/routes.ts'
+import { findStartHazards } from './hazards/start.ts'
+import { findTypeImports } from './hazards/type-imports.ts'
 
 /** What `busbar check` warns of; `docs/reference/errors.md` explains each. */
 export const hazardCodes = [
+  'ROUTE_HOST',
+  'ROUTE_UNREACHABLE',
+  'ENTRY_NOT_MODULE',
+  'COMMAND_NOT_FOUND',
+  'FLAG_REFUSED',
   'METRICS_SHARED',
   'METRICS_PER_WORKER',
-  'CHDIR',
   'RELATIVE_PATH',
+  'RELATIVE_LOG',
   'CLUSTER',
+  'HTTP_PATCHED',
   'NOT_STRIPPABLE',
+  'TYPE_IMPORT',
   'NATIVE_ADDON',
 ] as const
 
 export type HazardCode = (typeof hazardCodes)[number]
 
-/** Something that is known to go wrong, or to mean something else, in a worker that services share. */
+/** Something that is likely to go wrong, or to mean something else than it looks like. */
 export interface Hazard {
   readonly code: HazardCode
   /** Whose it is. */
@@ -27,14 +37,20 @@ export interface Hazard {
 }
 
 /**
- * Looks at the programs' own source files and direct dependencies, and starts nothing. What it finds is likely, not
+ * Looks at the config, the programs' own source files and direct dependencies, and starts no program. What it finds is likely, not
  * certain; what it does not find may still be there. Bounded: see `hazards/program.ts`.
  */
 export async function findHazards(app: App): Promise<Hazard[]> {
   const programs: Program[] = []
+  const perService: Hazard[] = []
+  for (const service of app.services) perService.push(...(await findStartHazards(service)))
   for (const service of app.services) if (service.kind !== 'command') programs.push(await readProgram(service))
   const perProgram: Hazard[] = []
   for (const program of programs)
-    perProgram.push(...findSourceHazards(program, app), ...(await findNativeHazards(program)))
-  return [...(await findMetricsHazards(programs)), ...perProgram]
+    perProgram.push(
+      ...findSourceHazards(program, app),
+      ...(await findTypeImports(program)),
+      ...(await findNativeHazards(program)),
+    )
+  return [...findRouteHazards(app), ...perService, ...(await findMetricsHazards(programs)), ...perProgram]
 }

@@ -82,6 +82,7 @@ async function resolveApp(context: ServiceContext, filled: unknown, problems: Pr
     interceptors: await problems.collect(() => findInterceptors(found.root, config.interceptors)),
     validate: config.validate,
     stopTimeout: config.stopTimeout,
+    maxRestarts: config.maxRestarts,
   }
 }
 

@@ -1,6 +1,6 @@
 import { dirname, extname, join } from 'node:path'
 import { BusbarError } from '../contract/errors.ts'
-import { configExtensions, findConfig, isConfigFile } from './file/config-files.ts'
+import { configExtensions, findConfig, isConfigFile, whyNotRead } from './file/config-files.ts'
 import { findConventional } from './services/entry.ts'
 import { firstFile, kindOf, namesIn, nearestPath } from './file/places.ts'
 
@@ -15,6 +15,12 @@ export async function locateApp(place: string): Promise<Found> {
   const kind = await kindOf(place)
   if (kind === 'missing') return missing(place)
   if (kind === 'folder') return inFolder(place)
+  const reason = whyNotRead(place)
+  if (reason !== undefined)
+    throw new BusbarError('CONFIG_NOT_FOUND', {
+      message: `${place} is neither a config nor a program: ${reason}`,
+      hint: 'Give the folder of an app, a config such as busbar.config.ts or other.json, or the folder or file of a Node program.',
+    })
   if (isConfigFile(place)) return { kind: 'config', root: dirname(place), file: place }
   return { kind: 'program', root: await packageFolder(dirname(place)), file: place }
 }

@@ -74,7 +74,7 @@ export class LiveCall implements Context, Expiring {
     this.site = site
     this.origin = origin
     this.parent = parent?.endsEarly === true ? parent : undefined
-    this.limit = timeout === undefined || !(timeout >= 0) ? parent?.limit : earlier(parent?.limit, timeout)
+    this.limit = timeout === undefined ? parent?.limit : earlier(parent?.limit, timeout)
     this.endsEarly =
       this.limit !== undefined || this.parent !== undefined || origin.signal !== undefined || origin.mayAbort === true
   }
@@ -148,7 +148,10 @@ export class LiveCall implements Context, Expiring {
     const { signal } = this.origin
     if (signal?.aborted === true || this.parent?.ended !== undefined)
       return this.end(this.parent?.ended ?? abortedBy(this))
-    if (this.limit !== undefined) deadlines.add(this)
+    if (this.limit !== undefined) {
+      if (isOver(this.origin.timeout)) return this.expire()
+      deadlines.add(this)
+    }
     signal?.addEventListener('abort', this)
     if (this.parent !== undefined) (this.parent.children ??= new Set()).add(this)
   }
@@ -220,7 +223,12 @@ export class LiveCall implements Context, Expiring {
 /** `Infinity` is a limit that nobody meets. */
 function earlier(limit: number | undefined, timeout: number): number | undefined {
   if (timeout === Infinity) return limit
-  return Math.min(limit ?? Infinity, performance.now() + timeout)
+  return Math.min(limit ?? Infinity, performance.now() + (isOver(timeout) ? 0 : timeout))
+}
+
+/** Also where it is no number: never is that no limit. */
+export function isOver(timeout: number | undefined): boolean {
+  return timeout !== undefined && !(timeout > 0)
 }
 
 /** As headers are: then it does not matter which way the call came. Those of a request are so already. */

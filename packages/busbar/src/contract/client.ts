@@ -1,3 +1,4 @@
+import { faultOf } from './call-options.ts'
 import type { CallOptions } from './calls.ts'
 import { isContract, isMethodName, type Contract } from './contract.ts'
 import { BusbarError } from './errors.ts'
@@ -143,7 +144,12 @@ function disposable(target: object, transport: Transport): object {
 type Caller = (input?: unknown, options?: CallOptions) => Promise<unknown>
 
 function caller({ name: service }: Contract, method: string, bound: BoundMethod, defaults: ClientOptions): Caller {
-  const plain = withDefaults(bound as Caller, defaults)
+  const site = { service: defaults.service ?? service, method }
+  const checked: Caller = (input, options) => {
+    const fault = options && faultOf(site, options)
+    return fault === undefined ? (bound as Caller)(input, options) : Promise.reject(fault)
+  }
+  const plain = withDefaults(checked, defaults)
   const { use = [] } = defaults
   if (use.length === 0) return plain
   const around = compose(use, plain)
@@ -153,7 +159,12 @@ function caller({ name: service }: Contract, method: string, bound: BoundMethod,
 type Streamer = (input?: unknown, options?: CallOptions) => AsyncIterable<unknown>
 
 function streamer({ name: service }: Contract, method: string, bound: BoundMethod, defaults: ClientOptions): Streamer {
-  const plain = withDefaults(bound as Streamer, defaults)
+  const site = { service: defaults.service ?? service, method }
+  const checked: Streamer = (input, options) => {
+    const fault = options && faultOf(site, options)
+    return fault === undefined ? (bound as Streamer)(input, options) : deferredStream(() => Promise.reject(fault))
+  }
+  const plain = withDefaults(checked, defaults)
   const { use = [] } = defaults
   if (use.length === 0) return plain
   const around = compose(use, async (input, options) => plain(input, options))
@@ -173,7 +184,6 @@ function compose(use: readonly ClientInterceptor[], call: Caller): (call: Outgoi
   )
 }
 
-/** Where there are no defaults, nothing stands between the caller and the transport. */
 function withDefaults<Answer>(
   bound: (input?: unknown, options?: CallOptions) => Answer,
   { timeout, metadata }: ClientOptions,

@@ -19,6 +19,11 @@ export function isContract(value: unknown): value is Contract {
   return typeof value === 'object' && value !== null && (value as Partial<Contract>)[contractBrand] === true
 }
 
+/** A DNS label: it is the address of the service, and a segment of its paths. */
+export function isServiceName(name: string): boolean {
+  return /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(name)
+}
+
 /** What promises, JSON and objects themselves ask for: a client must not answer to it. */
 const reserved: ReadonlySet<string> = new Set([
   'then',

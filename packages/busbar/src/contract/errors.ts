@@ -60,6 +60,7 @@ export const errorTable = {
   FORBIDDEN: { status: 403, exit: 1 },
   SERVICE_UNKNOWN: { status: 404, exit: 1 },
   METHOD_UNKNOWN: { status: 404, exit: 1 },
+  METHOD_NOT_ALLOWED: { status: 405, exit: 1 },
   MEDIA_TYPE_UNSUPPORTED: { status: 415, exit: 1 },
   INPUT_INVALID: { status: 422, exit: 1 },
   ANSWER_MALFORMED: { status: 502, exit: 1 },
@@ -92,6 +93,8 @@ export interface ErrorData {
   /** The nearest names that there are. */
   readonly SERVICE_UNKNOWN: { readonly nearest: readonly string[] }
   readonly METHOD_UNKNOWN: { readonly nearest: readonly string[] }
+  /** The methods of HTTP that the path has. */
+  readonly METHOD_NOT_ALLOWED: { readonly allow: readonly string[] }
   /** In seconds. */
   readonly RESOURCE_EXHAUSTED: { readonly retryAfter?: number }
   /** Under which the service's log has the cause. */

@@ -1,10 +1,10 @@
 import type { ClientFunction } from './client.ts'
 import type { Contract } from './contract.ts'
-import type { Log } from './context.ts'
+import type { Context, Log } from './context.ts'
 import { BusbarError } from './errors.ts'
 import type { Interceptor, Run } from './host/interceptors.ts'
 import { checkMetadata } from './host/metadata.ts'
-import type { Handler, Method, Methods } from './method.ts'
+import type { Handler, Methods } from './method.ts'
 
 /** What an implementation is made with. */
 export interface Setup {
@@ -38,10 +38,15 @@ export interface Implementation<M extends Methods = Methods> {
   create(setup: Setup): Promise<object>
   /** The function of a method. */
   bind(created: object, name: string): Run
-  /** Of a plain class or object, whose methods no contract lists. */
-  readonly openMethod?: (name: string) => Method | undefined
+  /** Of a plain class or object, whose methods no contract lists: what the instance of this call has by that name. */
+  readonly openMethod?: (name: string, context: Context) => OpenMethod
   dispose(created: object): Promise<void>
 }
+
+/** `names`: what there is instead. */
+export type OpenMethod =
+  | { readonly run: (args: unknown) => Promise<unknown> }
+  | { readonly run: undefined; readonly names: readonly string[] }
 
 /** By its brand: the service may have a copy of this package of its own. */
 export function isImplementation(value: unknown): value is Implementation {

@@ -1,7 +1,9 @@
 import { BusbarError, errorTable } from './errors.ts'
+import { isTimeLimit } from './call-options.ts'
 import type { Context } from './context.ts'
 import type { CallOptions, CallPromise, CallStream } from './calls.ts'
 import { parseHttp, type HttpMapping } from './http/mapping.ts'
+import { outgoing } from './strip/output.ts'
 import { isSchema, type InputOf, type OutputOf, type Schema } from './schema.ts'
 
 /** What a method's schemas say, as types: of the caller's side, and of the implementation's. */
@@ -139,7 +141,8 @@ export function error<S extends Schema | undefined = undefined>(status: number, 
       `the status of a declared error is ${status}`,
       'Give one from 400 to 499: other faults are not for callers.',
     )
-  return { status, data: data as Schema<unknown, Maybe<S, 'out'>> | undefined }
+  const checked = data && outgoing(data, `the data of an error with status ${status}`)
+  return { status, data: checked as Schema<unknown, Maybe<S, 'out'>> | undefined }
 }
 
 /** What {@link Method} is made from, whatever its types. */
@@ -151,12 +154,14 @@ function define<Kind extends 'fn' | 'stream', T extends MethodTypes>(kind: Kind,
   const { http, status, key, timeout, docs, idempotent = false } = options
   if (status !== undefined && ![200, 201, 202, 203].includes(status))
     throw invalid(`the status of a method's success is ${status}`, 'Give 200, 201, 202 or 203.')
+  if (timeout !== undefined && !(isTimeLimit(timeout) && timeout > 0))
+    throw invalid(`the time limit of a method is ${String(timeout)}`, 'Give a number of milliseconds above 0.')
   const input = schemaOf(options.input, 'input')
   const mapping = http === undefined ? undefined : parseHttp(http)
   return {
     kind,
     input,
-    output: schemaOf(options.output, 'output'),
+    output: outputOf(options.output),
     errors: Object.fromEntries(Object.entries(options.errors ?? {}).map(toSpec)),
     idempotent,
     key,
@@ -173,6 +178,11 @@ function schemaOf(value: unknown, where: string): Schema | undefined {
     `the ${where} of a method is no Standard Schema`,
     'Zod 4, Valibot and ArkType have such schemas; type<T>() is one.',
   )
+}
+
+function outputOf(value: unknown): Schema | undefined {
+  const schema = schemaOf(value, 'output')
+  return schema && outgoing(schema, 'the output of a method')
 }
 
 const statusByName: readonly (readonly [RegExp, number])[] = [
@@ -195,7 +205,7 @@ function toSpec([code, declared]: [string, ErrorDeclaration]): [string, ErrorSpe
     )
   if (!isSchema(declared)) return [code, declared]
   const status = statusByName.find(([pattern]) => pattern.test(code))?.[1] ?? 400
-  return [code, { status, data: declared }]
+  return [code, { status, data: outgoing(declared, `the data of ${code}`) }]
 }
 
 function invalid(message: string, hint: string): BusbarError {

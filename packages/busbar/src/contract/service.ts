@@ -1,4 +1,5 @@
-import { contractBrand, isMethodName, type Contract } from './contract.ts'
+import { contractBrand, isMethodName, isServiceName, type Contract } from './contract.ts'
+import type { Context } from './context.ts'
 import { BusbarError } from './errors.ts'
 import type { Interceptor } from './host/interceptors.ts'
 import { implementContract, type Implementation, type Implementing } from './implementation.ts'
@@ -36,8 +37,11 @@ interface ServiceFunction {
     methods: M,
     options?: ServiceOptions<S>,
   ): Service<M, S extends Schema ? { readonly metadata: OutputOf<S> } : object>
-  /** A service of a plain class or object, without a contract: `factory` gives the instance that answers a call. */
-  from<T extends object>(name: string, factory: Factory<T>): PlainImplementation<T>
+  /**
+   * A service of a plain class or object, without a contract: `factory` is given a call's context and gives the instance that
+   * answers it. It may name what interceptors put there: `(context: Context & { user: User }) => …`.
+   */
+  from<T extends object, C extends Context = Context>(name: string, factory: Factory<T, C>): PlainImplementation<T>
 }
 
 export const service: ServiceFunction = Object.assign(
@@ -54,7 +58,10 @@ export const service: ServiceFunction = Object.assign(
     return build({ [contractBrand]: true, name, methods, docs, metadata }, [])
   },
   {
-    from: <T extends object>(name: string, factory: Factory<T>) => (checkServiceName(name), fromFactory(name, factory)),
+    from: <T extends object, C extends Context>(name: string, factory: Factory<T, C>) => (
+      checkServiceName(name),
+      fromFactory(name, factory)
+    ),
   },
 )
 
@@ -71,7 +78,7 @@ function build<M extends Methods, Extra>(
 }
 
 function checkServiceName(name: string): void {
-  if (/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(name)) return
+  if (isServiceName(name)) return
   throw invalid(
     `${JSON.stringify(name)} is no name of a service`,
     'A name is a DNS label: small letters, digits and hyphens.',
@@ -88,11 +95,41 @@ function checkMethod(service: string, name: string, spec: Method): void {
     throw invalid(`${service}.${name} is no method`, 'Make it by fn() or stream().')
   const { http, input } = spec
   if (http === undefined || (http.parameters.length === 0 && !hasQuery(http)) || input === undefined) return
+  const coerced = coercedField(input, hasQuery(http) ? undefined : http.parameters)
+  if (coerced !== undefined)
+    throw invalid(
+      `${service}.${name} has ${coerced} in the path or the query, and a schema that makes true of every text, of 'false' too`,
+      'Use z.boolean() or v.boolean(): true and false are read as such. z.stringbool() also takes yes and no.',
+    )
   if (!checksAnything(input))
     throw invalid(
       `${service}.${name} has its input in the path or the query, which are text, and no schema that says what it is`,
       'Give it a schema as input, or no `http`.',
     )
+}
+
+interface WithFields {
+  /** Zod, and Valibot. */
+  readonly shape?: Readonly<Record<string, unknown>>
+  readonly entries?: Readonly<Record<string, unknown>>
+}
+
+/** A field that takes a text for its truth, as `z.coerce.boolean()` does. `names`: those to look at; undefined for all. */
+function coercedField(input: Schema, names: readonly string[] | undefined): string | undefined {
+  const { shape, entries } = input as WithFields
+  const fields = Object.entries(shape ?? entries ?? {})
+  const coerces = (schema: unknown): boolean => isSchema(schema) && becomes(schema, 'false', true)
+  return fields.find(([name, schema]) => (names?.includes(name) ?? true) && coerces(schema))?.[0]
+}
+
+function becomes(schema: Schema, given: unknown, expected: unknown): boolean {
+  try {
+    const result = schema['~standard'].validate(given)
+    if (result instanceof Promise) void result.catch(() => {})
+    return !(result instanceof Promise) && result.issues === undefined && result.value === expected
+  } catch {
+    return false
+  }
 }
 
 function checkMappings(service: string, methods: Methods): void {

@@ -1,13 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { lingerBytes, lingerTime } from './connection.ts'
 import { renderProblem, type Problem } from './problem.ts'
+import { requestedPath } from './requested-path.ts'
 
 /** A body up to this size is read to its end, so that the connection can be used again. */
 const drainedBytes = 64 * 1024
 
 /** Answers a request that no service has seen. Afterwards the connection is either at the next request, or closed. */
 export function answerProblem(req: IncomingMessage, res: ServerResponse, problem: Problem): void {
-  const { status, headers, body } = renderProblem(problem, req.url)
+  const { status, headers, body } = renderProblem(problem, requestedPath(req))
   const closes = bodyIsLeft(req)
   if (closes) res.shouldKeepAlive = false
   res.writeHead(status, headers)

@@ -2,16 +2,20 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Flight } from './flights.ts'
 import { problemText, type Problem } from './problem.ts'
-import type { RoutedRequest } from './director.ts'
+import { requestedPath } from './requested-path.ts'
 import type { HttpSocket, Reply } from './reply.ts'
 
-/** How long, and for how many bytes, a client that is being refused may go on sending before the line is cut. */
+/**
+ * How long, and for how many bytes, a client that is being refused may go on sending before the
+ * line is cut.
+ */
 export const lingerTime = 1000
 export const lingerBytes = 4 * 1024 * 1024
 
 /**
  * - `open`: requests are taken
- * - `closing`: one response has said `connection: close`, or an error ends the connection: no more requests are taken
+ * - `closing`: one response has said `connection: close`, or an error ends the connection: no more
+ * requests are taken
  * - `upgraded`: the bytes belong to a service
  */
 export type ConnectionState = 'open' | 'closing' | 'upgraded'
@@ -22,6 +26,8 @@ export class Connection {
   state: ConnectionState = 'open'
   #inFlight = 0
   #last: Flight | undefined
+  /** Of the request that came last: its body may still be on its way when it is answered. */
+  #lastRequest: IncomingMessage | undefined
   #broken = false
   #lingering = false
   /** Since {@link leave}: how long nothing must come before it is closed, in milliseconds. */
@@ -31,6 +37,7 @@ export class Connection {
   constructor(socket: Socket, onHangUp: (res: Reply) => Problem | undefined) {
     this.socket = socket
     this.#answerHangUps(onHangUp)
+    this.#answerHalfClosed()
   }
 
   get inFlight(): number {
@@ -40,6 +47,7 @@ export class Connection {
   began(flight: Flight): void {
     this.#inFlight++
     this.#last = flight
+    this.#lastRequest = flight.req
   }
 
   ended(flight: Flight): void {
@@ -50,8 +58,9 @@ export class Connection {
   }
 
   /**
-   * The gateway is to stop: the connection ends with the next answer that can say so, or when nothing has come for `quiet`
-   * milliseconds. Closed at once, it would lose the request that is on its way, or that nobody has read yet.
+   * The gateway is to stop: the connection ends with the next answer that can say so, or when
+   * nothing has come for `quiet` milliseconds. Closed at once, it would lose the request that is on
+   * its way, or that nobody has read yet.
    */
   leave(quiet: number): void {
     this.#quiet = quiet
@@ -60,7 +69,10 @@ export class Connection {
     else if (this.#last?.reply.headersSent === false) this.finish()
   }
 
-  /** Takes no more requests, answers those in flight, the last one with `connection: close` if it still can, and closes. */
+  /**
+   * Takes no more requests, answers those in flight, the last one with `connection: close` if it
+   * still can, and closes.
+   */
   finish(): void {
     if (this.#last !== undefined && !this.#last.reply.headersSent) this.#last.reply.shouldKeepAlive = false
     this.state = 'closing'
@@ -68,8 +80,8 @@ export class Connection {
   }
 
   /**
-   * Ends the connection with a problem in place of `res` where that is next to be sent and has not begun, else by cutting
-   * it: half a body must not look whole.
+   * Ends the connection with a problem in place of `res` where that is next to be sent and has not
+   * begun, else by cutting it: half a body must not look whole.
    */
   breakOff(problem: Problem, res: Reply | undefined): void {
     const socket = this.socket as HttpSocket
@@ -86,14 +98,17 @@ export class Connection {
   }
 
   /**
-   * The bytes are no request, or do not come. They concern the request whose body is arriving; where that is whole, they
-   * belong to a next one, and what is in flight is answered first.
+   * The bytes are no request, or do not come. They concern the request whose body is arriving;
+   * where that is whole, they belong to a next one, and what is in flight is answered first. One
+   * that has had its answer gets no second one.
    */
   breakOffBadInput(problem: Problem): void {
     const res = (this.socket as HttpSocket)._httpMessage ?? undefined
     if (this.#lingering) return
-    if (res?.req.complete === true) this.finish()
-    else this.breakOff(problem, res)
+    const isAnswered = res === undefined && this.#lastRequest?.complete === false
+    if (!isAnswered && res?.req.complete !== true) return this.breakOff(problem, res)
+    this.finish()
+    if (this.socket.readableEnded && this.#inFlight > 0) whenStalled(this.socket, () => this.cut())
   }
 
   /** Cuts without a word, whatever is in flight. */
@@ -114,7 +129,8 @@ export class Connection {
   }
 
   /**
-   * Reads on for a moment: closing on unread bytes resets the connection and may take the answer with it (RFC 9112, 9.6).
+   * Reads on for a moment: closing on unread bytes resets the connection and may take the answer
+   * with it (RFC 9112, 9.6).
    */
   #linger(req: IncomingMessage | undefined): void {
     this.#lingering = true
@@ -124,9 +140,31 @@ export class Connection {
   }
 
   /**
-   * A program that destroys its request, response or socket before it has answered would leave the client with a closed
-   * connection and no reason. All three end in the socket's `destroy`, so this is the one place to say 502; it costs a
-   * property per connection and nothing per request. A `syscall` in the error means that the client itself is gone.
+   * A client that closes its half behind its request still reads (RFC 9293, 3.6). Node's server
+   * would close the other half at once, which only an answer that is out by then survives; one that
+   * comes from another worker is not. So that call of `end` waits for what is in flight, as long as
+   * that goes forward: a client that is gone altogether looks the same.
+   */
+  #answerHalfClosed(): void {
+    const { socket } = this
+    const end = socket.end.bind(socket)
+    let isEnding = false
+    socket.prependListener('end', () => (isEnding = true))
+    socket.on('end', () => (isEnding = false))
+    const held = (...args: Parameters<typeof end>): Socket => {
+      if (!isEnding || args.length > 0 || this.#inFlight === 0 || this.state === 'upgraded') return end(...args)
+      this.state = 'closing'
+      whenStalled(socket, end)
+      return socket
+    }
+    socket.end = held as typeof end
+  }
+
+  /**
+   * A program that destroys its request, response or socket before it has answered would leave the
+   * client with a closed connection and no reason. All three end in the socket's `destroy`, so this
+   * is the one place to say 502; it costs a property per connection and nothing per request. A
+   * `syscall` in the error means that the client itself is gone.
    */
   #answerHangUps(onHangUp: (res: Reply) => Problem | undefined): void {
     const socket = this.socket as HttpSocket
@@ -142,14 +180,23 @@ export class Connection {
   }
 }
 
+/** Calls `giveUp` when nothing has been written for a moment. */
+export function whenStalled(socket: Socket, giveUp: () => void): void {
+  let { bytesWritten } = socket
+  const timer = setInterval(() => {
+    if (socket.bytesWritten === bytesWritten) giveUp()
+    else ({ bytesWritten } = socket)
+  }, lingerTime)
+  socket.once('close', () => clearInterval(timer))
+}
+
 /** True when text may take the place of `res`, or of nothing where nothing is in flight. */
 function canAnswer(socket: HttpSocket, res: Reply | undefined): boolean {
   return socket.writable && (socket._httpMessage ?? undefined) === res && res?.headersSent !== true
 }
 
 function textFor(problem: Problem, res: Reply | undefined): string {
-  const req: RoutedRequest | undefined = res?.req
-  return problemText(problem, req?.originalUrl ?? req?.url, req?.method)
+  return problemText(problem, res && requestedPath(res.req), res?.req.method)
 }
 
 /** Whatever more arrives of this body goes nowhere; the program has it no longer. */

@@ -3,13 +3,12 @@ import type { Gateway, Limits } from '../config/app.ts'
 import type { Endpoint } from '../mesh/endpoint.ts'
 import type { Router } from '../mesh/router.ts'
 import { isTooLarge } from './body-limit.ts'
+import { dropHopByHop } from './end-to-end.ts'
 import { stateForwarded } from './forwarded.ts'
 import type { Problem } from './problem.ts'
+import { keepRequestedPath } from './requested-path.ts'
 import { cutPrefix, Routes, type Way } from './routes.ts'
 import { refuseHost, settleTarget } from './target.ts'
-
-/** `originalUrl`: the path before its prefix was cut off. */
-export type RoutedRequest = IncomingMessage & { originalUrl?: string }
 
 /** Where a request goes: to a service that serves now, or back with a problem. */
 export type Direction =
@@ -29,7 +28,10 @@ export class Director {
     this.#limits = limits
   }
 
-  /** As {@link direct}, which is asked of the same request in the same turn, and need not look again then. */
+  /**
+   * As {@link direct}, which is asked of the same request in the same turn, and need not look again
+   * then.
+   */
   directAhead(req: IncomingMessage): Direction {
     const direction = this.#judge(req)
     this.#ahead = { req, direction }
@@ -61,15 +63,16 @@ export class Director {
 }
 
 /**
- * Makes the request the service's own: its prefix is gone, and `originalUrl` keeps the whole path, as Connect, Express
- * and Fastify understand it (so that a redirect they build from it leads back through the gateway).
+ * Makes the request the service's own, wherever that is: what its route cuts off the path is gone.
+ * No `originalUrl` keeps the whole path: frameworks route by it when it is there, and a service
+ * over TCP would not have it. Fields that are not for the service go before ours are added, so that
+ * a client can take away none of ours.
  */
-export function prepare(req: RoutedRequest, { prefix }: Way): void {
-  if (prefix !== '') {
-    req.originalUrl = req.url!
-    req.url = cutPrefix(req.url!, prefix)
-  }
-  stateForwarded(req, prefix)
+export function prepare(req: IncomingMessage, { cut }: Way, upgrade = false): void {
+  keepRequestedPath(req)
+  if (cut !== '') req.url = cutPrefix(req.url!, cut)
+  dropHopByHop(req, upgrade)
+  stateForwarded(req, cut)
 }
 
 export function malformed(reason: string): Problem {

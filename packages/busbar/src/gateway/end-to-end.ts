@@ -1,61 +1,112 @@
 /**
- * Header fields that concern one connection only, and that whoever passes a message on leaves out (RFC 9110, 7.6.1).
- * `Transfer-Encoding` is one, but says that there is a body: each of our ways states the framing anew.
+ * What of a message's head is for the one at its other end, and not for whoever stands in between.
+ * Header fields that concern one connection only are left out by whoever passes a message on, and
+ * so is what its `Connection` lists (RFC 9110, 7.6.1).
+ */
+import type { IncomingMessage } from 'node:http'
+
+/**
+ * `Transfer-Encoding` is one, too, but says that there is a body: each of our ways states the
+ * framing anew.
  */
 const hopByHop: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'proxy-connection', 'te', 'upgrade'])
 
 /**
- * The fields of a request for an exchange. A plain `Connection` stays: there it is only what the program reads, and the
- * exchange ends or keeps a connection that is none.
+ * What a sender cannot take away by a list in `Connection`: where the message goes, what its body
+ * is and where that ends. RFC 9110 lets nobody list them; a proxy that believed it deleted its own
+ * fields (CVE-2022-31813).
  */
-export function forExchange(raw: readonly string[]): string[] {
-  const fields = endToEnd(raw)
-  const at = raw.findIndex((name, index) => index % 2 === 0 && isConnection(name))
-  if (at !== -1 && isUsual(raw[at + 1]!)) fields.push(raw[at]!, raw[at + 1]!)
-  return fields
-}
+const neverListed = new Set(['host', 'expect', 'trailer', 'transfer-encoding'])
+const isKept = (key: string): boolean => neverListed.has(key) || key.startsWith('content-')
 
-/** What of `raw` is for the one at the other end, and not for the one in between: a list of its own. */
-export function endToEnd(raw: readonly string[], alsoDropped?: string): string[] {
-  const named = namedByConnection(raw)
+/** Only the gateway says these, and the mesh: a client could claim anything. */
+const claims: ReadonlySet<string> = new Set(['forwarded', 'x-real-ip', 'busbar-hops'])
+
+/**
+ * Leaves in a request what is for its service: neither fields of the client's connection nor claims
+ * of who it is. A `Connection` that says no more than whether it goes on stays, since that is true
+ * of what the service has in its place. With `upgrade`, the fields that ask for it stay.
+ */
+export function dropHopByHop(req: IncomingMessage, upgrade: boolean): void {
+  const raw = req.rawHeaders
+  if (!hasDropped(raw)) return
+  const listed = listedIn(raw)
+  const goesOnOrNot = listed === undefined && !upgrade
   const kept: string[] = []
   for (let at = 0; at < raw.length; at += 2) {
-    const name = raw[at]!
-    const key = lowered.get(name) ?? lower(name)
-    if (!hopByHop.has(key) && key !== alsoDropped && named?.has(key) !== true) kept.push(name, raw[at + 1]!)
+    const key = raw[at]!.toLowerCase()
+    if (goesOnOrNot && key === 'connection') kept.push(raw[at]!, raw[at + 1]!)
+    else if (upgrade && key === 'upgrade') kept.push(raw[at]!, raw[at + 1]!)
+    else if (isDropped(key) || (listed?.has(key) === true && !isKept(key))) delete req.headers[key]
+    else kept.push(raw[at]!, raw[at + 1]!)
+  }
+  if (upgrade) {
+    kept.push('Connection', 'Upgrade')
+    req.headers.connection = 'Upgrade'
+  }
+  req.rawHeaders = kept
+}
+
+/**
+ * The same of an answer: a list of its own. Whether its body comes in chunks is decided anew with
+ * `anew`; with `upgrade`, it says which upgrade its service takes.
+ */
+export function endToEnd(
+  raw: readonly string[],
+  { anew, upgrade = false }: { anew: boolean; upgrade?: boolean },
+): string[] {
+  const listed = listedIn(raw)
+  const kept: string[] = []
+  for (let at = 0; at < raw.length; at += 2) {
+    const key = raw[at]!.toLowerCase()
+    if (upgrade && key === 'upgrade') kept.push(raw[at]!, raw[at + 1]!, 'Connection', 'upgrade')
+    else if (hopByHop.has(key) || (anew && key === 'transfer-encoding')) continue
+    else if (listed?.has(key) !== true || isKept(key)) kept.push(raw[at]!, raw[at + 1]!)
   }
   return kept
 }
 
-export function pairs(raw: readonly string[]): [string, string][] {
-  return raw.flatMap((name, at) => (at % 2 === 0 ? [[name, raw[at + 1]!] as [string, string]] : []))
+/** Whether the sender ends the connection with this message. */
+export function closes(raw: readonly string[]): boolean {
+  return raw.some((name, at) => at % 2 === 0 && isConnection(name) && /(?:^|,)\s*close\s*(?:,|$)/i.test(raw[at + 1]!))
 }
 
-/** Undefined where the sender names none but the usual ones. */
-function namedByConnection(raw: readonly string[]): Set<string> | undefined {
-  let named: Set<string> | undefined
+/** Most requests carry nothing of the kind, which their names' lengths and first letters tell. */
+function hasDropped(raw: readonly string[]): boolean {
   for (let at = 0; at < raw.length; at += 2) {
-    if (!isConnection(raw[at]!) || isUsual(raw[at + 1]!)) continue
-    named ??= new Set()
-    for (const one of raw[at + 1]!.toLowerCase().split(/\s*,\s*/)) named.add(one)
+    const name = raw[at]!
+    if (!lengths.has(name.length) && !isX(name)) continue
+    if (isConnection(name) ? !isUsual(raw[at + 1]!) : isDropped(name.toLowerCase())) return true
   }
-  return named
+  return false
+}
+
+const lengths: ReadonlySet<number> = new Set([...hopByHop, ...claims].map(({ length }) => length))
+
+function isX(name: string): boolean {
+  return (name.charCodeAt(0) | 0x20) === 0x78
+}
+
+function isDropped(key: string): boolean {
+  return hopByHop.has(key) || claims.has(key) || key.startsWith('x-forwarded-')
+}
+
+/** Undefined where the sender lists none but the usual ones. */
+function listedIn(raw: readonly string[]): Set<string> | undefined {
+  let listed: Set<string> | undefined
+  for (let at = 0; at < raw.length; at += 2) {
+    const value = raw[at + 1]!
+    if (!isConnection(raw[at]!) || isUsual(value)) continue
+    listed ??= new Set()
+    for (const one of value.toLowerCase().split(',')) listed.add(one.trim())
+  }
+  return listed
 }
 
 function isConnection(name: string): boolean {
-  return name.length === 10 && (lowered.get(name) ?? lower(name)) === 'connection'
+  return name.length === 10 && name.toLowerCase() === 'connection'
 }
 
 function isUsual(value: string): boolean {
   return value === 'keep-alive' || value === 'close'
-}
-
-/** Names as they were written; the same few come with every message. */
-const lowered = new Map<string, string>()
-const maxLowered = 1024
-
-function lower(name: string): string {
-  const key = name.toLowerCase()
-  if (lowered.size < maxLowered && name.length < 64) lowered.set(name, key)
-  return key
 }

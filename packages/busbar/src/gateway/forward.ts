@@ -1,49 +1,100 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { RemoteEndpoint } from '../mesh/endpoint.ts'
-import {
-  canExchange,
-  openExchange,
-  type Exchange,
-  type ExchangeHandler,
-  type ExchangeRequest,
-  type ResponseHead,
-} from '../mesh/http/exchange.ts'
-import type { RoutedRequest } from './director.ts'
-import type { Router } from '../mesh/router.ts'
-import { endToEnd, forExchange } from './end-to-end.ts'
-import { hasBody } from './relay.ts'
+import type { Agent, IncomingMessage, RequestOptions, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import { connectToService } from '../mesh/bytes/connect.ts'
+import type { Endpoint, TcpEndpoint } from '../mesh/endpoint.ts'
+import { canExchange, openExchange, type Exchange, type ExchangeRequest } from '../mesh/http/exchange.ts'
+import { closedByProgram } from '../mesh/http/exchange/errors.ts'
+import { TextExchange } from '../mesh/http/text/text-exchange.ts'
+import type { HttpMesh } from '../mesh/mesh.ts'
+import { endToEnd } from './end-to-end.ts'
+import { ForwardedAnswer } from './forwarded-answer.ts'
 import type { Way } from './routes.ts'
 
+/** Where a request is forwarded to, and from whom. */
+export interface Forwarded {
+  readonly mesh: HttpMesh
+  readonly way: Way
+  readonly endpoint: Endpoint
+  readonly req: IncomingMessage
+  readonly res: ServerResponse
+  /** Keeps connections to commands; all others cost nothing to make. */
+  readonly agent: Agent
+  /** No answer has begun, and none will; the response is the caller's to make. */
+  readonly onLost: (error: Error) => void
+}
+
 /**
- * Takes a request to a service in another worker, without a connection of its own: its head, then whatever comes of its
- * body, and the same back. False where only a byte stream does that exactly. `onLost`: no answer has begun, and none
- * will; the response is the caller's to make.
+ * Takes a request to a service that does not get our own objects, and its answer back: its head,
+ * then whatever comes of its body, as fast as the service reads. By an exchange where that does it
+ * exactly, else as text.
  */
-export function forward(
-  router: Router,
-  endpoint: RemoteEndpoint,
-  { scope, service }: Way,
-  req: RoutedRequest,
-  res: ServerResponse,
-  onLost: (error: Error) => void,
-): boolean {
-  const streamed = hasBody(req)
-  const request: ExchangeRequest = {
+export function forward(forwarded: Forwarded): void {
+  const { req, res, way, endpoint, onLost } = forwarded
+  const request = requestOf(req, endpoint)
+  const again = (failed: Exchange): Exchange | undefined =>
+    mayRepeat(failed, request) ? openText(forwarded, request, answer, toNew(forwarded)) : undefined
+  const mayClose = endpoint.at !== 'tcp'
+  const answer = new ForwardedAnswer({ service: way.service, req, res, mayClose, onLost, again })
+  const exchange = open(forwarded, request, answer)
+  answer.exchange = exchange
+  if (request.streamed) send(req, exchange)
+  // The caller gave up, or was given an answer: so does the service's.
+  res.once('close', () => answer.exchange!.abort())
+}
+
+/** The connection to a command is the gateway's own, and goes on for other clients. */
+function requestOf(req: IncomingMessage, endpoint: Endpoint): ExchangeRequest {
+  return {
     method: req.method!,
     path: req.url!,
-    rawHeaders: forExchange(req.rawHeaders),
+    rawHeaders: endpoint.at === 'tcp' ? endToEnd(req.rawHeaders, { anew: false }) : req.rawHeaders,
     body: null,
-    streamed,
-    originalUrl: req.originalUrl,
+    streamed: hasBody(req),
+    httpVersion: req.httpVersionMinor === 0 ? '1.0' : undefined,
   }
-  if (!canExchange(endpoint, request)) return false
-  const answer = new ForwardedAnswer(req, res, onLost)
-  const exchange = openExchange(endpoint, request, scope, answer, (not) => router.find(service, { not }))
-  answer.exchange = exchange
-  if (streamed) send(req, exchange)
-  // The caller gave up, or was given an answer: so does the service's.
-  res.once('close', () => exchange.abort())
-  return true
+}
+
+function open(forwarded: Forwarded, request: ExchangeRequest, answer: ForwardedAnswer): Exchange {
+  const { mesh, way, endpoint, agent } = forwarded
+  if (endpoint.at === 'link' && canExchange(endpoint, request))
+    return openExchange(endpoint, request, way.scope, answer, (not) => mesh.router.find(way.service, { not }))
+  const mayKeep = endpoint.at === 'tcp' && !request.streamed && safe.has(request.method)
+  return openText(forwarded, request, answer, mayKeep ? toKept(agent, endpoint) : toNew(forwarded))
+}
+
+function openText(
+  { way }: Forwarded,
+  request: ExchangeRequest,
+  answer: ForwardedAnswer,
+  target: RequestOptions,
+): Exchange {
+  return new TextExchange({ target, request, handler: answer, hungUp: () => closedByProgram(way.service, request) })
+}
+
+/** Methods that change nothing. */
+const safe: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/** A command may close a kept connection just when it is to be used again (RFC 9112, 9.3.1). */
+function mayRepeat(failed: Exchange, { streamed, method }: ExchangeRequest): boolean {
+  return failed instanceof TextExchange && failed.isReused && !streamed && safe.has(method)
+}
+
+function toKept(agent: Agent, { host, port }: TcpEndpoint): RequestOptions {
+  return { agent, host, port }
+}
+
+/** No agent at all: one would keep the connection for itself, and make it its own way. */
+function toNew({ mesh, way }: Forwarded): RequestOptions {
+  return { createConnection: () => openConnection(mesh, way) }
+}
+
+export function openConnection(mesh: HttpMesh, { service, scope }: Way): Socket {
+  const socket = new Socket({ allowHalfOpen: true })
+  // Node's client hears of its errors, and only as long as it has the connection: one that comes
+  // behind the answer is nobody's.
+  socket.on('error', () => {})
+  connectToService(mesh, service, 80, socket, { hops: scope.hops, caller: undefined })
+  return socket
 }
 
 /** As fast as the service reads. */
@@ -54,61 +105,6 @@ function send(req: IncomingMessage, exchange: Exchange): void {
   req.on('end', () => exchange.end(req.rawTrailers))
 }
 
-class ForwardedAnswer implements ExchangeHandler {
-  exchange: Exchange | undefined
-  readonly #req: IncomingMessage
-  readonly #res: ServerResponse
-  readonly #onLost: (error: Error) => void
-
-  constructor(req: IncomingMessage, res: ServerResponse, onLost: (error: Error) => void) {
-    this.#req = req
-    this.#res = res
-    this.#onLost = onLost
-  }
-
-  onInformation(status: number, headers: ResponseHead['headers']): void {
-    if (this.#res.headersSent) return
-    if (status === 100) this.#res.writeContinue()
-    else if (status === 102) this.#res.writeProcessing()
-    else if (status === 103) this.#res.writeEarlyHints(headers)
-  }
-
-  onHead({ status, statusText, rawHeaders }: ResponseHead): void {
-    // Whether the body comes in chunks is decided anew: a caller of HTTP/1.0 knows none.
-    if (!this.#isOver) this.#res.writeHead(status, statusText, endToEnd(rawHeaders!, 'transfer-encoding'))
-  }
-
-  onData(chunk: Uint8Array | string): boolean {
-    if (this.#isOver || this.#res.write(chunk)) return true
-    this.#res.once('drain', () => this.exchange!.resume())
-    return false
-  }
-
-  onEnd(trailers: Readonly<Record<string, string>>): void {
-    if (this.#isOver) return
-    const fields = Object.entries(trailers)
-    if (fields.length > 0 && this.#res.chunkedEncoding) this.#res.addTrailers(fields)
-    this.#res.end()
-  }
-
-  onDrain(): void {
-    this.#req.resume()
-  }
-
-  onError(error: Error): void {
-    if (this.#isOver) return
-    if (this.#res.headersSent) cutOff(this.#res)
-    else this.#onLost(error)
-  }
-
-  /** Something else was answered in the meantime, or nobody is there any more. */
-  get #isOver(): boolean {
-    return this.#res.destroyed || this.#res.writableEnded
-  }
-}
-
-/** Behind what was written: the client gets all there was, and sees that it is not the whole. */
-function cutOff(res: ServerResponse): void {
-  if (res.socket === null) res.destroy()
-  else res.socket.destroySoon()
+export function hasBody(req: IncomingMessage): boolean {
+  return req.headers['content-length'] !== undefined || req.headers['transfer-encoding'] !== undefined
 }

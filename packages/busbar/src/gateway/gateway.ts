@@ -1,7 +1,7 @@
 import { Agent, type IncomingMessage, type ServerResponse } from 'node:http'
 import { isIPv6, Server as NetServer, type AddressInfo, type Socket } from 'node:net'
 import type { Address, App } from '../config/app.ts'
-import { BusbarError, type ErrorCode } from '../contract/errors.ts'
+import type { BusbarError } from '../contract/errors.ts'
 import { listenVirtually, type VirtualListener } from '../mesh/listener.ts'
 import type { HttpMesh } from '../mesh/mesh.ts'
 import type { Meter } from '../mesh/meter.ts'
@@ -25,10 +25,10 @@ import {
   type UpgradeChooser,
 } from './handover.ts'
 import { OpenApiPages } from './openapi/openapi.ts'
-import { relay } from './relay.ts'
 import { relayUpgrade } from './relay-upgrade.ts'
 import { problemText, type Problem } from './problem.ts'
 import type { Reply } from './reply.ts'
+import { hangUp, lossOf, stopping, unreadable } from './lost.ts'
 import { createServer, idleTimeOf, keepAliveLine, secureContext } from './server.ts'
 import { PlainCalls } from './typed/plain-calls.ts'
 
@@ -211,15 +211,14 @@ class HttpGateway implements Gateway {
       return handOver(endpoint, way, event, req, res)
     }
     const onLost = (error: Error): void => this.#lost(flight, res, way.service, error)
-    if (endpoint.at === 'link' && forward(this.#parts.router, endpoint, way, req, res, onLost)) return
-    relay({ mesh: this.#mesh, way, endpoint, req, res, agent: this.#agent, onLost })
+    forward({ mesh: this.#mesh, way, endpoint, req, res, agent: this.#agent, onLost })
   }
 
   /** A service elsewhere has given no answer, and will not. */
   #lost({ req, connection }: Flight, res: ServerResponse, service: string, error: Error): void {
     const { status, code } = lossOf(error)
     if (status === 503) answerProblem(req, res, { ...unavailable(service), code })
-    else connection.breakOff(hangUp(service, code), res)
+    else connection.breakOff(code === 'ANSWER_MALFORMED' ? unreadable(service) : hangUp(service, code), res)
   }
 
   /** As Node decides it, but for the service's own server: without an `upgrade` listener there, it is a plain request. */
@@ -237,9 +236,20 @@ class HttpGateway implements Gateway {
     const { way, endpoint } = direction
     connection.state = 'upgraded'
     this.#connections.settle()
-    prepare(req, way)
+    prepare(req, way, true)
     if (endpoint.at === 'here') handOverUpgrade(endpoint, way, req, socket, head)
-    else relayUpgrade(this.#mesh, way, req, socket, head, () => refuse(socket, hangUp(way.service, 'SERVICE_HANGUP')))
+    else
+      relayUpgrade({
+        mesh: this.#mesh,
+        way,
+        req,
+        socket,
+        head,
+        responseTimeout: this.#parts.app.limits.responseTimeout,
+        onLost: () => refuse(socket, hangUp(way.service, 'SERVICE_HANGUP')),
+        onUnreadable: () => refuse(socket, unreadable(way.service)),
+        onOverdue: () => refuse(socket, this.#overdue(way.service)),
+      })
   }
 
   #onClientError(error: ClientError, socket: Socket): void {
@@ -255,29 +265,15 @@ class HttpGateway implements Gateway {
   }
 
   #breakOffOverdue({ service, connection, reply }: Flight): void {
+    connection.breakOff(this.#overdue(service), reply)
+  }
+
+  #overdue(service: string | undefined): Problem {
     const { responseTimeout } = this.#parts.app.limits
     const detail = `Service "${service}" did not begin to answer within ${responseTimeout} ms`
     this.#parts.log('warn', detail)
-    connection.breakOff({ code: 'RESPONSE_TIMEOUT', detail, more: { service } }, reply)
+    return { code: 'RESPONSE_TIMEOUT', detail, more: { service } }
   }
-}
-
-const stopping: Problem = {
-  code: 'SERVICE_UNAVAILABLE',
-  detail: 'The gateway is stopping',
-  headers: { 'retry-after': '1' },
-}
-
-function hangUp(service: string | undefined, code: ErrorCode): Problem {
-  return { code, detail: `Service "${service}" ended before it had answered`, more: { service } }
-}
-
-/** What a client is told of it: that nobody serves, or that somebody did until now. */
-function lossOf(error: Error): { status: number; code: ErrorCode } {
-  if (BusbarError.is(error) && (error.status === 502 || error.status === 503)) return error
-  return (error as NodeJS.ErrnoException).code === 'ECONNREFUSED'
-    ? { status: 503, code: 'SERVICE_UNAVAILABLE' }
-    : { status: 502, code: 'SERVICE_HANGUP' }
 }
 
 /** For sockets that are no longer HTTP's. */

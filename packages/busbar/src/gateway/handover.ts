@@ -1,7 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Endpoint, LocalEndpoint } from '../mesh/endpoint.ts'
-import { hasBody } from './relay.ts'
+import { hasBody } from './forward.ts'
 import type { Way } from './routes.ts'
 
 /** Part of Node's HTTP servers since 24.9, and not in its types yet. */
@@ -13,8 +13,9 @@ export interface UpgradeChooser {
 export type RequestEvent = 'request' | 'checkContinue' | 'checkExpectation'
 
 /**
- * Hands a request to the service in this thread: its server gets the very objects that ours was given, so that nothing
- * is copied, parsed or waited for. An `Expect` that the service does not look at is met as Node meets it.
+ * Hands a request to the service in this thread: its server gets the very objects that ours was
+ * given, so that nothing is copied, parsed or waited for. An `Expect` that the service does not
+ * look at is met as Node meets it.
  */
 export function handOver(
   endpoint: LocalEndpoint,
@@ -36,20 +37,23 @@ export function handOver(
 }
 
 /**
- * Whether the service takes the upgrade; else Node treats it as a plain request. The choice is its server's (Node 24.9).
- * One elsewhere is asked by making the request; but not for a change to HTTP/2, which clients offer with any request and
- * Node's servers do not take (RFC 9113 has dropped it), nor for what has a body.
+ * Whether the service takes the upgrade; else Node treats it as a plain request. The choice is its
+ * server's (Node 24.9). One elsewhere is asked by making the request. Nobody is asked for a change
+ * to HTTP/2, which clients offer with any request and Node's servers do not take (RFC 9113 has
+ * dropped it), nor for what has a body or is HTTP/1.0 (RFC 9110, 7.8).
  */
 export function takesUpgrade(endpoint: Endpoint, req: IncomingMessage): boolean {
-  if (endpoint.at !== 'here') return !hasBody(req) && req.headers.upgrade?.toLowerCase() !== 'h2c'
+  if (hasBody(req) || req.httpVersionMinor === 0 || req.headers.upgrade?.toLowerCase() === 'h2c') return false
+  if (endpoint.at !== 'here') return endpoint.at === 'tcp' || !endpoint.typed
   const { server } = endpoint
   return (server as Partial<UpgradeChooser>).shouldUpgradeCallback?.(req) ?? false
 }
 
 /**
- * False where it is in another worker, and where the program had its server make requests and responses of classes of its own (`http.createServer({
- * IncomingMessage, ServerResponse })`): it would miss their methods in ours. Node keeps both under symbols that have no
- * name but their description; servers of HTTP/2 have none, and take ours as they take a request of HTTP/1.
+ * False where it is in another worker, and where the program had its server make requests and
+ * responses of classes of its own (`http.createServer({ IncomingMessage, ServerResponse })`): it
+ * would miss their methods in ours. Node keeps both under symbols that have no name but their
+ * description; servers of HTTP/2 have none, and take ours as they take a request of HTTP/1.
  */
 export function takesOurObjects(endpoint: Endpoint): endpoint is LocalEndpoint {
   if (endpoint.at !== 'here') return false
@@ -80,8 +84,8 @@ export function handOverUpgrade(
 }
 
 /**
- * A listener that throws must be the service's fault, and not ours: its error is thrown anew where only the service's
- * own context is around it, so that whoever hears of it knows whose it is.
+ * A listener that throws must be the service's fault, and not ours: its error is thrown anew where
+ * only the service's own context is around it, so that whoever hears of it knows whose it is.
  */
 function inService(endpoint: LocalEndpoint, { scope }: Way, callback: () => void): void {
   endpoint.enter(scope, () => {

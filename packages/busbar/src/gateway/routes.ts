@@ -1,12 +1,14 @@
 import { distance } from 'fastest-levenshtein'
-import type { Gateway } from '../config/app.ts'
+import type { Gateway, Route } from '../config/app.ts'
 import type { Scope } from '../mesh/scope.ts'
 
 /** A way in, as the gateway follows it. */
 export interface Way {
   readonly host: string | undefined
-  /** What is cut off the path; '' for nothing. */
+  /** Begins the paths that it takes; '' for all. */
   readonly prefix: string
+  /** What is cut off the path before the service sees it: the prefix, or '' for nothing. */
+  readonly cut: string
   readonly service: string
   /** What the service runs in when it answers: nobody called it but the outside. */
   readonly scope: Scope
@@ -69,8 +71,8 @@ export function cutPrefix(url: string, prefix: string): string {
   return rest.startsWith('//') ? rest.replace(/^\/+/, '/') : rest
 }
 
-function toWay(route: { host: string | undefined; prefix: string; service: string }): Way {
-  return { ...route, scope: { service: route.service, hops: 0 } }
+function toWay({ host, prefix, service, strip }: Route): Way {
+  return { host, prefix, cut: strip === false ? '' : prefix, service, scope: { service, hops: 0 } }
 }
 
 function longest(ways: readonly Way[], url: string): Way | undefined {

@@ -7,14 +7,20 @@ const slash = 0x2f
 const asterisk = '*'
 
 /**
- * Brings the request target into the one form that is routed, or says why not. What two programs may read differently
- * is refused instead of guessed: then no route can be reached by a path that looks like another's.
+ * Brings the request target into the one form that is routed, or says why not. What two programs
+ * may read differently is refused instead of guessed: then no route can be reached by a path that
+ * looks like another's.
  *
- * Routes match the path as it was sent, byte for byte: nothing is decoded, so `/%73hop` is not `/shop` and `%2F` is no
- * boundary. Dot segments, plain or encoded, backslashes and fragments have no place in a target that a client has
- * normalised (RFC 3986, 6.2.2; RFC 9112, 3.2), and every browser and HTTP library does that.
+ * Routes match the path as it was sent, byte for byte: nothing is decoded, so `/%73hop` is not
+ * `/shop` and `%2F` is no boundary. Dot segments, plain or encoded, backslashes and fragments have
+ * no place in a target that a client has normalised (RFC 3986, 6.2.2; RFC 9112, 3.2), and every
+ * browser and HTTP library does that.
  */
 export function settleTarget(req: IncomingMessage): Refusal {
+  const { httpVersionMajor, httpVersionMinor } = req
+  // Node's parser takes 0.9 and 2.0 as well, which have another syntax; a service would read them
+  // as it likes.
+  if (httpVersionMajor !== 1 || httpVersionMinor > 1) return 'it is neither HTTP/1.1 nor HTTP/1.0'
   const url = req.url!
   if (url.charCodeAt(0) !== slash) return settleOtherForm(req, url)
   return refusePath(url)
@@ -30,7 +36,10 @@ function refusePath(url: string): Refusal {
   return undefined
 }
 
-/** `OPTIONS *` stays as it is; the absolute form (RFC 9112, 3.2.2) becomes a path, and its authority the Host. */
+/**
+ * `OPTIONS *` stays as it is; the absolute form (RFC 9112, 3.2.2) becomes a path, and its authority
+ * the Host.
+ */
 function settleOtherForm(req: IncomingMessage, url: string): Refusal {
   if (url === asterisk) return req.method === 'OPTIONS' ? undefined : 'only OPTIONS may ask for *'
   const absolute = /^https?:\/\/([^/?#]+)(.*)$/i.exec(url)
@@ -48,8 +57,8 @@ const hostForm = /^(?:\[[\da-f:.]+\]|[\w.~%!$&'()*+,;=-]*)(?::\d*)?$/i
 let lastHost: string | undefined
 
 /**
- * Exactly one Host, and that a host (RFC 9112, 3.2). Node keeps the first of several, and a proxy before us may have
- * judged the last.
+ * Exactly one Host, and that a host (RFC 9112, 3.2). Node keeps the first of several, and a proxy
+ * before us may have judged the last.
  */
 export function refuseHost(req: IncomingMessage): Refusal {
   const { host } = req.headers

@@ -1,14 +1,16 @@
 import type { ServerResponse } from 'node:http'
 
 /**
- * Of a response that has closed: whether the fault is the service's. One that is not whole is, unless it was the caller
- * who went away, which shows in its connection.
+ * Whether a response that has closed counts as a failed call. One that never began does, whoever gave up. One that began and is
+ * not whole does unless the caller went away, which shows in its connection.
  */
 export function isFailed({
   statusCode,
+  headersSent,
   writableFinished,
   req,
-}: Pick<ServerResponse, 'statusCode' | 'writableFinished' | 'req'>): boolean {
-  if (writableFinished) return statusCode >= 500
+}: Pick<ServerResponse, 'statusCode' | 'headersSent' | 'writableFinished' | 'req'>): boolean {
+  if (!headersSent || statusCode >= 500) return true
+  if (writableFinished) return false
   return !req.socket.readableEnded && req.socket.errored === null
 }

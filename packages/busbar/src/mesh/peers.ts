@@ -114,12 +114,12 @@ export class Peers {
 
   #link(spec: PeerSpec, pipe: Pipe): Link {
     const { answer, loadOf, gaveUp } = this.#options
-    const { worker, way, link: number } = spec
+    const { worker, label, way, link: number } = spec
     // A port ends with its thread. A socket may be open for ever to a process that does not run any more.
     const silence = way.by === 'thread' ? {} : { silence: maxSilence }
     const fate = (lost: ErrorRecord): Promise<ErrorRecord> => this.#fateOf(worker, lost)
     const abandoned: LinkOptions['abandoned'] = (head, call) => gaveUp?.(worker, head, call)
-    const link = createLink(pipe, { peer: worker, number, answer, loadOf, abandoned, fate, ...silence })
+    const link = createLink(pipe, { peer: worker, label, number, answer, loadOf, abandoned, fate, ...silence })
     void link.closed.then((reason) => this.#ended(spec, link, reason))
     return link
   }

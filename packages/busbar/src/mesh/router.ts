@@ -1,11 +1,10 @@
 import { noLoads, type Loads } from './balance/loads.ts'
 import type { LimitedService } from './balance/limited-service.ts'
 import { type FindOptions, ServiceInstances } from './balance/service-instances.ts'
+import { serviceNameIn } from './service-name.ts'
 import type { Endpoint, EndpointState, LocalEndpoint, RemoteEndpoint, TcpEndpoint } from './endpoint.ts'
 
 export type { FindOptions } from './balance/service-instances.ts'
-
-const suffix = '.internal'
 
 /** `starting` until a service's first instance was added. */
 export type ServiceState = 'starting' | EndpointState
@@ -37,12 +36,8 @@ export class Router {
    * dot of a fully qualified name. Others are the network's.
    */
   serviceOf(hostname: string): string | undefined {
-    const end = hostname.endsWith('.') ? hostname.length - 1 : hostname.length
-    if (end <= suffix.length || hostname.charCodeAt(end - suffix.length) !== 46) return undefined
-    const lower = hostname.slice(0, end).toLowerCase()
-    if (!lower.endsWith(suffix)) return undefined
-    const name = lower.slice(0, -suffix.length)
-    return this.#services.has(name) ? name : undefined
+    const name = serviceNameIn(hostname)
+    return name !== undefined && this.#services.has(name) ? name : undefined
   }
 
   /**
@@ -69,6 +64,16 @@ export class Router {
   /** The instance that a call goes to; undefined while none serves. Asked once per call: the next may go elsewhere. */
   find(service: string, options?: FindOptions): Endpoint | undefined {
     return this.#services.get(service)?.find(options)
+  }
+
+  /** Whether its instances have ports of their own. */
+  isCommand(service: string): boolean {
+    return this.#services.get(service)?.elsewhere.some(({ at }) => at === 'tcp') === true
+  }
+
+  /** Whether {@link find} would find one. */
+  serves(service: string): boolean {
+    return this.#services.get(service)?.serves === true
   }
 
   /** The instance in this thread, in whatever state: for calls that came here to be answered. */

@@ -1,6 +1,7 @@
 /** One event of the log, before it is written down: what a program printed, brought to pino's shape. */
 import { pino } from 'pino'
 import type { LogRecord } from '../shared/control.ts'
+import { isWarning } from '../shared/stderr-level.ts'
 
 export type LogLevel = LogRecord['level']
 
@@ -72,10 +73,10 @@ function levelOf(level: unknown): number | undefined {
 
 /**
  * Standard output is `info`. Standard error is `error`, since `console.error` is its main writer and a filter on
- * errors must not hide a stack; but what Node itself warns of there is `warn`.
+ * errors must not hide a stack; but what Node itself warns of there is `warn`, as was seen where the lines were read.
  */
-function plainLevel(record: LogRecord): number {
-  if (record.stream === 'busbar') return levelNumber(record.level)
-  if (record.stream === 'stdout') return levelNumber('info')
-  return levelNumber(/^\(node:\d+\) |^\(Use `node --trace/.test(record.line) ? 'warn' : 'error')
+function plainLevel({ stream, level, line }: LogRecord): number {
+  if (stream === 'busbar') return levelNumber(level)
+  if (stream === 'stdout') return levelNumber('info')
+  return levelNumber(level === 'warn' || isWarning(line) ? 'warn' : 'error')
 }

@@ -54,6 +54,7 @@ export class Ledger {
   /** The row's worker has ended: what it did is kept, what it held is free. */
   retire(row: number): void {
     this.#collect(row)
+    this.#failInFlight(row)
     this.#owners.delete(row)
     this.#table.clear(row)
     this.#seen.clear(row)
@@ -102,6 +103,16 @@ export class Ledger {
     totals.calls += calls
     totals.failures += failures
     totals.shed += shed
+  }
+
+  /** What its worker had begun and not ended gets no answer any more. */
+  #failInFlight(row: number): void {
+    const owner = this.#owners.get(row)
+    if (owner === undefined) return
+    for (const { name } of this.#table.shape.services) {
+      const { inFlight } = this.#table.at(row, name)
+      if (inFlight > 0) this.#totalsOf(owner.place, name).failures += inFlight
+    }
   }
 
   #collectPairs(row: number): void {

@@ -12,6 +12,8 @@ export interface Log {
   write(record: LogRecord & { readonly worker?: number | undefined }): void
   /** An event of Busbar itself, with what it is about. */
   event(level: LogLevel, msg: string, fields?: Readonly<Record<string, unknown>>): void
+  /** Its reader is slower than what is written, but it reads. */
+  readonly isBehind: boolean
   /** Resolves when all lines have left, at the latest after `timeout` milliseconds. */
   flush(timeout: number): Promise<void>
 }
@@ -44,6 +46,9 @@ export function createLog(options: LogOptions): Log {
     },
     event(level, msg, fields) {
       add(ownEntry(level, msg, fields))
+    },
+    get isBehind() {
+      return outlet.isBehind
     },
     flush: (timeout) => outlet.flush(timeout),
   }

@@ -47,6 +47,9 @@ const simple: readonly (readonly [Metric, Source])[] = [
     'When the app was started, in seconds since 1970.',
     ({ startedAt }) => startedAt / 1000,
   ),
+  app('busbar_ready', 'Whether each service has an instance that serves, and the gateway a worker.', ({ ready }) =>
+    Number(ready),
+  ),
   worker('busbar_worker_up', 'gauge', 'Whether the worker serves and its event loop turns.', ({ state }) =>
     Number(state === 'serving'),
   ),

@@ -7,6 +7,9 @@ export interface OutletOptions {
   readonly notice: (dropped: number) => string
 }
 
+/** Milliseconds without any progress, after which a reader counts as one that has stopped. */
+const patience = 1000
+
 /**
  * Writes lines to a stream whose reader may be slow, blocked or gone, without ever waiting and in bounded memory: what
  * finds no room is dropped and counted. Lines of one turn leave in one write.
@@ -18,6 +21,8 @@ export class Outlet {
   #lines: string[] = []
   #waiting = 0
   #dropped = 0
+  /** When the reader last took something, or had nothing to take. */
+  #movedAt = 0
   #broken = false
 
   constructor(stream: Writable, options: OutletOptions) {
@@ -32,10 +37,16 @@ export class Outlet {
     stream.on('drain', () => this.#sayDropped())
   }
 
+  /** More than a quarter of the room is taken, and the reader still reads: it would be a pity to drop lines. */
+  get isBehind(): boolean {
+    if (this.#broken || this.#size <= this.#limit / 4) return false
+    return performance.now() - this.#movedAt < patience
+  }
+
   /** `line` ends with its newline. */
   write(line: string): void {
     if (this.#broken) return
-    if (this.#stream.writableLength + this.#waiting + line.length > this.#limit) {
+    if (this.#size + line.length > this.#limit) {
       this.#dropped++
       return
     }
@@ -55,6 +66,14 @@ export class Outlet {
     clearTimeout(timer)
   }
 
+  get #size(): number {
+    return this.#stream.writableLength + this.#waiting
+  }
+
+  #moved(): void {
+    this.#movedAt = performance.now()
+  }
+
   #push(line: string): void {
     if (this.#lines.length === 0) queueMicrotask(() => this.#send())
     this.#lines.push(line)
@@ -66,7 +85,9 @@ export class Outlet {
     const text = this.#lines.join('')
     this.#lines = []
     this.#waiting = 0
-    if (!this.#broken && this.#stream.writable) this.#stream.write(text)
+    if (this.#broken || !this.#stream.writable) return
+    if (this.#stream.writableLength === 0) this.#moved()
+    this.#stream.write(text, () => this.#moved())
   }
 
   #sayDropped(): void {

@@ -10,6 +10,10 @@ export interface AppStatus {
     readonly pid: number
     /** Of `Date.now()`. */
     readonly startedAt: number
+    /** Whether each service has an instance that serves, and the gateway a worker. */
+    readonly ready: boolean
+    /** The services of which no instance serves; `gateway` stands for the gateway. */
+    readonly unready: readonly string[]
   }
   readonly workers: readonly WorkerFigures[]
   /** In the app's order, as `instances`. */
@@ -32,6 +36,8 @@ export interface WorkerFigures {
   readonly pid: number | null
   /** How often it died and was started again. */
   readonly restarts: number
+  /** While it waits to be started again: in how many milliseconds. */
+  readonly startsIn: number | null
   readonly lastExit: ExitFigures | null
   /** Open connections that it was handed. */
   readonly connections: number

@@ -4,7 +4,7 @@ import type { TaskErrorRecord } from './task-error.ts'
 
 /** What a thread is born with (`workerData`). */
 export interface ThreadInit {
-  /** Its own, so that a task's module may do as it likes with `parentPort`. */
+  /** Its own, which no task sees: a task's module may do as it likes with `parentPort`. */
   readonly port: MessagePort
   /** See {@link flag}. */
   readonly flags: Int32Array

@@ -94,5 +94,12 @@ async function run<Result>(
   input: unknown,
   options: OffloadOptions = {},
 ): Promise<Result> {
+  const { timeout } = options
+  if (timeout !== undefined && (typeof timeout !== 'number' || Number.isNaN(timeout))) throw notTimeable(timeout)
   return (await pool.run(new OffloadCall({ module: moduleOf(module), input, ...options }))) as Result
+}
+
+function notTimeable(timeout: unknown): BusbarError {
+  const message = `offload() was given timeout: ${String(timeout)}`
+  return new BusbarError('TASK_INVALID', { message, hint: 'timeout is a number of milliseconds' })
 }

@@ -125,7 +125,7 @@ export class WorkerCells {
 
   /** Takes over what a process said of itself. */
   set(row: Uint32Array): void {
-    this.#row.set(row)
+    this.#row.set(row.subarray(0, rowCells))
   }
 
   /** Only before a row gets a new worker. */

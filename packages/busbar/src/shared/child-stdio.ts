@@ -17,13 +17,29 @@ export function withoutConnections<S extends StdioOptions, T>(stdio: S, start: (
   const named: Listed = typeof stdio === 'string' ? [stdio, stdio, stdio] : stdio
   const connections = sockets().filter((at) => at > 2 && isUnnamed(named[at]))
   if (connections.length === 0) return start(stdio)
-  const nothing = openSync('/dev/null', 'r+')
+  const nothing = openAbove(Math.max(...connections))
   try {
     // The same, and more behind it.
     return start(covered(named, connections, nothing) as S)
   } finally {
     closeSync(nothing)
   }
+}
+
+/**
+ * `/dev/null`, with a number above `highest` if there is one left: a child needs one more descriptor for each that is to be given
+ * one of a lower number, and may not have as many. The system gives out the lowest free number, so those below are taken first.
+ */
+function openAbove(highest: number): number {
+  const opened = [openSync('/dev/null', 'r+')]
+  try {
+    while (opened.at(-1)! < highest) opened.push(openSync('/dev/null', 'r+'))
+  } catch {
+    // There is none: then it may be that the child cannot be started, which is tried again.
+  }
+  const nothing = opened.pop()!
+  for (const other of opened) closeSync(other)
+  return nothing
 }
 
 function covered(named: Listed, connections: readonly number[], nothing: number): Listed {

@@ -3,9 +3,10 @@ import type { Socket } from 'node:net'
 import type { MessagePort } from 'node:worker_threads'
 import type { ErrorRecord } from '../contract/errors.ts'
 import type { App } from '../config/app.ts'
+import type { CallAccess } from './call-access.ts'
 import type { TcpHandle } from './port.ts'
 
-/** What a worker is born with: the `workerData` of a thread, the first message to a process. */
+/** What a worker is born with: in the {@link ThreadData} of a thread, the first message to a process. */
 export type WorkerInit = ThreadInit | ProcessInit
 
 interface CommonInit {
@@ -19,19 +20,32 @@ interface CommonInit {
   /** What a link's hello must know, so that no other program talks to this app. */
   readonly secret: string
   readonly listeners: readonly ListenerSpec[]
+  /** The private ports by which programs outside of the workers call services. */
+  readonly calls: CallAccess
   /** PEM contents of the gateway's certificate and key. */
   readonly tls: TlsMaterial | undefined
   /** In `dev` typed services copy what they are given and what they return. */
   readonly mode: 'start' | 'dev'
 }
 
+/** The `workerData` of a thread. Programs see neither it nor the port, which `parentPort` would be for all code of a thread. */
+export interface ThreadData {
+  readonly init: ThreadInit
+  /** Carries {@link ToWorker} one way and {@link FromWorker} the other. */
+  readonly control: MessagePort
+}
+
 export interface ThreadInit extends CommonInit {
   readonly kind: 'shared' | 'thread'
+  /** The limit of the process's descriptors. */
+  readonly descriptors: number
   readonly cells: SharedArrayBuffer
   /** Its row in the cells, its own as long as the thread lives. */
   readonly row: number
   /** The rows of all instances that threads host (`instances.ts`). */
   readonly instances: SharedArrayBuffer | undefined
+  /** How much of what it logged has been read (`output-window.ts`). */
+  readonly output: SharedArrayBuffer
   readonly listenAt: undefined
 }
 
@@ -41,6 +55,7 @@ export interface ProcessInit extends CommonInit {
   readonly cells: undefined
   readonly row: undefined
   readonly instances: undefined
+  readonly output: undefined
   /** The Unix socket (or named pipe) where it takes the links of the others. */
   readonly listenAt: string
 }
@@ -65,6 +80,8 @@ export interface InstanceSpec {
 export interface PeerSpec {
   /** As in its {@link WorkerInit}; a command has one too. */
   readonly worker: number
+  /** As messages call it: people know its place, not the number. */
+  readonly label: string
   /** Those that serve now; what starts later comes with `serves`. */
   readonly services: readonly InstanceSpec[]
   /** Its row in the shared memory; undefined for a process, which does not see that. */
@@ -103,6 +120,10 @@ export type ToWorker =
   | Order
   /** To a process, whose channel carries the handle beside the message. It says `taken` at once, before it reads. */
   | { type: 'handle'; listener: string; id: number }
+  /** To a process: so much of what it logged has been read (`output-window.ts`). */
+  | { type: 'read'; size: number }
+  /** All handles up to this one were sent before: the system drops those that the process has no descriptor for. */
+  | { type: 'handed'; id: number }
 
 /** What a worker carries out. */
 export type Order =
@@ -161,6 +182,8 @@ export type FromWorker =
   | { type: 'gaveUp'; peer: number; service: string; call: CallId }
   /** Of a process: the connection with this number has come. */
   | { type: 'taken'; id: number }
+  /** Of a process: this connection, and those before it of which nothing was said, are not taken for lack of descriptors. */
+  | { type: 'declined'; id: number }
   /**
    * Of a process, several times a second: its row of the cells as it is now; and about once a second its block of
    * `instances.ts`. A thread writes both itself.
@@ -172,6 +195,8 @@ export interface ServiceReport {
   /** What the program asked to listen on, though no port was opened. */
   readonly listens: string
   readonly startedIn: number
+  /** Its server takes TLS connections. */
+  readonly tls?: boolean
   readonly warnings: readonly string[]
 }
 

@@ -59,9 +59,13 @@ export class InstanceTable {
 
   /** What the worker of `row` has to do with `service`: as its host, and as its caller. */
   at(row: number, service: string): InstanceCells {
+    return new InstanceCells(this.cellsAt(row, service))
+  }
+
+  cellsAt(row: number, service: string): Uint32Array {
     const index = this.#names.indexOf(service)
     if (index < 0) throw new RangeError(`no service ${service} in the table`)
-    return new InstanceCells(this.block(row).subarray(index * serviceCells, (index + 1) * serviceCells))
+    return this.block(row).subarray(index * serviceCells, (index + 1) * serviceCells)
   }
 
   latencies(row: number): LatencyTable {
@@ -114,6 +118,11 @@ export class InstanceCells {
     // In this order, so that a call which begins and ends in between makes it no less than nothing.
     const over = this.#cells[cell.over]!
     return (this.#cells[cell.begun]! - over) >>> 0
+  }
+
+  /** What {@link CountsFile} keeps: all that is counted of calls. */
+  get counts(): Uint32Array {
+    return this.#cells.subarray(cell.begun, cell.shed + 1)
   }
 
   /** Calls that it has begun to answer. */

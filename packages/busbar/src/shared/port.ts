@@ -1,5 +1,5 @@
 /** A public port, opened by the supervisor or under `accept: 'reusePort'` by each worker. */
-import { createServer } from 'node:net'
+import { createServer, Socket } from 'node:net'
 import { getSystemErrorName } from 'node:util'
 import type { ErrorRecord } from '../contract/errors.ts'
 import type { ListenerSpec } from './control.ts'
@@ -29,6 +29,12 @@ export interface PortHandlers {
   connection(handle: TcpHandle): void
   /** A connection could not be accepted (too many open files, mostly); the port stays open. */
   error(error: NodeJS.ErrnoException): void
+}
+
+/** As `net.Server` makes them; `handle` and `pauseOnCreate` are options of Node's own. */
+export function socketOver(handle: TcpHandle): Socket {
+  const options = { handle, allowHalfOpen: true, pauseOnCreate: true, readable: true, writable: true }
+  return new Socket(options as object)
 }
 
 interface ServerInternals {

@@ -39,6 +39,7 @@ export class Mutex {
    * `SHARED_INVALID` when somebody in this very thread holds the lock, who could not release it any more.
    */
   lockSync({ timeout = Infinity }: Omit<WaitOptions, 'signal'> = {}): Held {
+    checkTimeout(timeout)
     const now = this.tryLock()
     if (now !== undefined) return now
     if (this.#lock.isHeldHere) throw heldHere(this.#what)
@@ -81,6 +82,7 @@ export class Held implements Disposable, AsyncDisposable {
 
 /** `what` is named in errors. */
 export async function takeIn(lock: ThreadLock, what: string, { timeout, signal }: WaitOptions): Promise<Taking> {
+  checkTimeout(timeout)
   if (signal?.aborted === true) throw aborted(what, signal)
   const now = lock.tryTake()
   if (now !== undefined) return now
@@ -98,7 +100,9 @@ async function waitWithin(
   const { promise: given, reject } = Promise.withResolvers<never>()
   const waiting = lock.wait()
   const giveUp = (error: BusbarError): void => void (waiting.leave() && reject(error))
-  const timer = timeout === undefined ? undefined : setTimeout(() => giveUp(timedOut(what, timeout)), timeout)
+  // A timer for longer than this would fire at once.
+  const isTimed = timeout !== undefined && timeout <= maxTimer
+  const timer = isTimed ? setTimeout(() => giveUp(timedOut(what, timeout)), timeout) : undefined
   const onAbort = (): void => giveUp(aborted(what, signal!))
   signal?.addEventListener('abort', onAbort, { once: true })
   try {
@@ -107,6 +111,15 @@ async function waitWithin(
     clearTimeout(timer)
     signal?.removeEventListener('abort', onAbort)
   }
+}
+
+const maxTimer = 2 ** 31 - 1
+
+/** Waiting for NaN milliseconds would be waiting for ever. */
+function checkTimeout(timeout: number | undefined): void {
+  if (timeout === undefined || (typeof timeout === 'number' && !Number.isNaN(timeout))) return
+  const message = `a lock was asked for with timeout: ${timeout}`
+  throw new BusbarError('SHARED_INVALID', { message, hint: 'timeout is a number of milliseconds' })
 }
 
 function timedOut(what: string, timeout: number): BusbarError {

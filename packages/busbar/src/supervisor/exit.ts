@@ -7,6 +7,9 @@ type Fault = Extract<FromWorker, { type: 'fault' }>
 
 export const stopped: WorkerExit = { why: 'stop', service: undefined, error: undefined, text: 'it was stopped' }
 
+/** Nothing explains it yet. */
+export const ending: WorkerExit = { why: 'unknown', service: undefined, error: undefined, text: 'its thread is ending' }
+
 export function threadExited(code: number): WorkerExit {
   return { why: 'exit', service: undefined, error: undefined, text: `its thread ended with code ${code}` }
 }
@@ -22,6 +25,12 @@ export function processExited(code: number | null, signal: NodeJS.Signals | null
 export function tooLarge(rss: number, limit: number, service: string): WorkerExit {
   const text = `it held ${megabytes(rss)} of memory, and ${megabytes(limit)} are its limit`
   return { why: 'memory', service, error: undefined, text }
+}
+
+/** Something in the process wrote to the channel to the supervisor, which only Busbar does. */
+export function channelBroken(service: string, thrown: unknown): WorkerExit {
+  const error = BusbarError.from(thrown, 'WORKER_DIED')
+  return { why: 'exception', service, error, text: `what it sent to Busbar cannot be read: ${error.message}` }
 }
 
 /** V8 itself ended the process. */
@@ -60,6 +69,17 @@ export function stuckAtStart(loading: readonly string[], age: number): WorkerExi
 /** The message names the service and what it did. */
 export function faulted({ reason, service, error }: Fault): WorkerExit {
   return { why: reason, service, error: BusbarError.fromRecord(error), text: error.message }
+}
+
+/** Why an app ends that was configured to give up. `label`: how lines of the log call the worker. */
+export function restartLimit(label: string, maxRestarts: number, last: WorkerExit | undefined): BusbarError {
+  const times = maxRestarts === 1 ? 'once' : `${maxRestarts} times`
+  return new BusbarError('WORKER_RESTART_LIMIT', {
+    message: `worker ${label} died again after it was restarted ${times} (maxRestarts); the last time, ${last?.text ?? 'unknown'}`,
+    hint: 'see its log above for what ended it, or leave maxRestarts away: then there is no limit',
+    ...(last?.service !== undefined && { service: last.service }),
+    cause: last?.error,
+  })
 }
 
 /** What the thread's `'error'` event gave: nothing in the thread had caught it. */

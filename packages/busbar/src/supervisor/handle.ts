@@ -4,11 +4,12 @@ import { BusbarError } from '../contract/errors.ts'
 import type { FromWorker, LogRecord, ServiceReport, TlsMaterial, ToWorker } from '../shared/control.ts'
 import type { TcpHandle } from '../shared/port.ts'
 import { within } from '../shared/within.ts'
-import { faulted, startFailed, stopped, stuck, stuckAtStart } from './exit.ts'
+import { ending, faulted, startFailed, stopped, stuck, stuckAtStart } from './exit.ts'
 import type { Place } from './plan.ts'
 import type { AppLogRecord, WorkerExit } from './running.ts'
 import type { Timing } from './timing.ts'
-import type { Launch, Vessel } from './vessels/vessel.ts'
+import { launchVessel } from './vessels/launch.ts'
+import type { Handed, Launch, Vessel } from './vessels/vessel.ts'
 
 export interface HandleParts {
   readonly app: App
@@ -27,8 +28,10 @@ export interface HandleParts {
   /** It calls this one, which leaves, no more. */
   readonly left: (peer: number) => void
   readonly gaveUp: (call: GivenUpCall) => void
+  /** It runs no more; its `exit` comes later, where it is not known yet. */
+  readonly ending: (handle: WorkerHandle, exit: WorkerExit) => void
   readonly closed: (handle: WorkerHandle, service: string | undefined) => void
-  /** A connection that it was handed and never took. */
+  /** A connection that it was handed and did not take. */
   readonly returned: (listener: string, handle: TcpHandle) => void
 }
 
@@ -77,14 +80,15 @@ export class WorkerHandle {
     this.gone = this.#gone.promise
     // Whoever starts the worker awaits it; one that dies while it is being replaced has nobody who does.
     this.ready.catch(() => {})
-    this.#vessel = parts.launch({
+    this.#vessel = launchVessel(parts.launch, {
       message: (message) => this.#heard(message),
       failing: (exit) => this.#fail(exit),
+      ending: () => this.#end(),
       exited: (exit) => {
         this.#finish(exit)
         this.#gone.resolve()
       },
-      line: (line, stream, service) => this.#log(stream === 'stderr' ? 'error' : 'info', line, service, stream),
+      line: (line, stream, level, service) => this.#log(level, line, service, stream),
       returned: (listener, handle) => this.#returned(listener, handle),
     })
   }
@@ -118,14 +122,11 @@ export class WorkerHandle {
     return loading.length === 0 ? this.#parts.timing.boot : Math.min(...loading.map((one) => one.startTimeout))
   }
 
-  /** False: it was not taken and is still the caller's. */
-  take(listener: string, handle: TcpHandle): boolean {
-    if (!this.#vessel.hand(listener, handle)) {
-      this.#phase = 'draining'
-      return false
-    }
-    this.#handed++
-    return true
+  /** What is not taken is still the caller's. It says nothing of the worker's life: that is only seen when it ends. */
+  take(listener: string, handle: TcpHandle): Handed {
+    const handed = this.#vessel.hand(listener, handle)
+    if (handed === 'taken') this.#handed++
+    return handed
   }
 
   setTls(tls: TlsMaterial): void {
@@ -193,6 +194,7 @@ export class WorkerHandle {
         return this.#drained.resolve()
       case 'beat':
       case 'taken':
+      case 'declined':
         return
     }
   }
@@ -200,6 +202,19 @@ export class WorkerHandle {
   #fail(cause: WorkerExit): void {
     this.#cause ??= cause
     this.#failing.resolve()
+  }
+
+  #end(): void {
+    if (this.#phase === 'ended') return
+    if (this.#phase === 'serving') this.#phase = 'draining'
+    this.#failing.resolve()
+    this.#parts.ending(this, this.#cause ?? ending)
+    void this.#endAfter(this.#parts.timing.stuck)
+  }
+
+  /** Its own end may hang. */
+  async #endAfter(limit: number): Promise<void> {
+    if (!(await within(limit, [this.ended]))) await this.end(ending)
   }
 
   #returned(listener: string, handle: TcpHandle): void {

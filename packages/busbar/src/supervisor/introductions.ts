@@ -148,7 +148,7 @@ function joined({ who, links }: Member, { who: peer, services }: Member, link: n
   links.set(peer.worker, link)
   // Only threads see the memory; what a process does is written there for it.
   const row = who.reach.by === 'thread' ? peer.row : undefined
-  const order: ToWorker = { type: 'join', peer: { worker: peer.worker, services, row, link, way } }
+  const order: ToWorker = { type: 'join', peer: { worker: peer.worker, label: peer.label, services, row, link, way } }
   who.tell(order, way.by === 'thread' ? [way.port] : [])
 }
 

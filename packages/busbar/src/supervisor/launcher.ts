@@ -3,10 +3,13 @@ import type { ResourceLimits } from 'node:worker_threads'
 import type { App, Service } from '../config/app.ts'
 import type { ErrorRecord } from '../contract/errors.ts'
 import { Ledger } from '../observe/ledger.ts'
+import type { CallAccess } from '../shared/call-access.ts'
 import { createCells, WorkerCells } from '../shared/cells.ts'
 import type { ListenerSpec, TlsMaterial } from '../shared/control.ts'
 import { InstanceTable } from '../shared/instances.ts'
+import { OutputWindow } from '../shared/output-window.ts'
 import type { TcpHandle } from '../shared/port.ts'
+import { commandEnvironment } from './vessels/command-environment.ts'
 import { CommandVessel } from './vessels/command.ts'
 import { Guard } from './vessels/guard.ts'
 import { GivenUpCalls } from './given-up.ts'
@@ -14,6 +17,7 @@ import { type GivenUpCall, labelOf, WorkerHandle } from './handle.ts'
 import { type Acquaintance, Introductions, type Reach } from './introductions.ts'
 import { needsMet } from './needs.ts'
 import { mayBeEnded, type Place } from './plan.ts'
+import { OutputScheduler } from './vessels/output-scheduler.ts'
 import { ProcessVessel } from './vessels/process.ts'
 import { Relinks } from './relinks.ts'
 import type { StartOptions, WorkerExit } from './running.ts'
@@ -31,11 +35,14 @@ export const rowsPerPlace = 2
 
 export interface LauncherParts {
   readonly app: App
+  /** The limit of this process's descriptors. */
+  readonly descriptors: number
   readonly places: readonly Place[]
   readonly options: StartOptions
   readonly timing: Timing
   readonly listeners: () => readonly ListenerSpec[]
   readonly tls: () => TlsMaterial | undefined
+  readonly calls: () => CallAccess
   /** Gets a connection again that a worker died with before it had taken it. */
   readonly returned: (listener: string, handle: TcpHandle) => void
 }
@@ -56,6 +63,7 @@ export class Launcher {
   readonly #alive = new Set<WorkerHandle>()
   readonly #folder: SocketFolder | undefined
   readonly #guard: Guard
+  readonly #scheduler: OutputScheduler
   #stopOrder: StopOrder | undefined
   #next = 0
 
@@ -72,6 +80,7 @@ export class Launcher {
     this.instances = new InstanceTable({ rows, services: parts.app.services })
     this.ledger = new Ledger(this.instances)
     const processes = parts.places.some(({ kind }) => kind === 'process')
+    this.#scheduler = new OutputScheduler(options.isLogBehind)
     this.#folder = processes ? new SocketFolder(this.#secret) : undefined
     this.#guard = new Guard(this.#folder?.path)
   }
@@ -102,12 +111,13 @@ export class Launcher {
       serves: (_, service) => {
         // Not before: whoever has not heard that the row's last worker ended would take what is free there.
         this.instances.freeGivenUp(row)
-        const spec = place.hosts.find(({ name }) => name === service)!
-        this.introductions.serves(worker, spec)
+        const spec = place.hosts.find(({ name }) => name === service)
+        if (spec !== undefined) this.introductions.serves(worker, spec)
       },
       unlinked: (lost) => this.introductions.unlinked(worker, lost),
       left: (peer) => this.introductions.left(worker, peer),
       gaveUp: (call) => this.#gaveUp(call),
+      ending: (_, exit) => this.introductions.remove(worker, reasonOf(place, exit)),
       closed: (_, service) => this.#stopOrder?.closed(worker, service),
       returned,
     })
@@ -157,6 +167,7 @@ export class Launcher {
     answers: (address: { host: string; port: number }) => void,
   ): Launch {
     const { options } = this.#parts
+    const scheduler = this.#scheduler
     const common = {
       app,
       worker,
@@ -165,6 +176,7 @@ export class Launcher {
       secret: this.#secret,
       listeners: this.#parts.listeners(),
       tls: this.#parts.tls(),
+      calls: this.#parts.calls(),
       mode: options.mode,
     }
     const service = app.services.find(({ name }) => name === place.hosts[0]?.name)
@@ -172,23 +184,32 @@ export class Launcher {
       case 'shared':
       case 'thread': {
         const { kind } = place
-        const init = { ...common, kind, cells: this.cells, row, instances: this.instances.memory, listenAt: undefined }
+        const { memory: output } = new OutputWindow()
+        const shared = { cells: this.cells, row, instances: this.instances.memory, output }
+        const { descriptors } = this.#parts
+        const init = { ...common, kind, descriptors, ...shared, listenAt: undefined }
         const resourceLimits = limitsOf(place, options.resourceLimits)
         const name = `busbar ${place.name}`
-        return (events) => new ThreadVessel({ init, name, entry: options.workerEntry, resourceLimits }, events)
+        const parts = { init, name, entry: options.workerEntry, resourceLimits, scheduler }
+        return (events) => new ThreadVessel(parts, events)
       }
       case 'process': {
-        const nothing = { cells: undefined, row: undefined, instances: undefined }
+        const nothing = { cells: undefined, row: undefined, instances: undefined, output: undefined }
         const listenAt = this.#socketOf(worker).path
         const init = { ...common, app: withoutFlags(app, service!), kind: 'process', ...nothing, listenAt } as const
         const cells = new WorkerCells(this.cells, row)
-        const own = { cells, block: this.instances.block(row), guard: this.#guard }
+        const counts = this.instances.at(row, service!.name)
+        const own = { cells, block: this.instances.block(row), counts, guard: this.#guard, scheduler }
         return (events) => new ProcessVessel({ init, service: service!, ...own }, events)
       }
       case 'command': {
         const until: Introductions['until'] = (name, limit) => this.introductions.until(name, limit)
         const needed = needsMet(service!, app.services, until)
-        return (events) => new CommandVessel({ service: service!, needed, guard: this.#guard, answers }, events)
+        const names = app.services.map(({ name }) => name)
+        const environment = (port: number): NodeJS.ProcessEnv =>
+          commandEnvironment({ service: service!, names, calls: common.calls, port })
+        const parts = { service: service!, environment, needed, guard: this.#guard, scheduler, answers }
+        return (events) => new CommandVessel(parts, events)
       }
     }
   }

@@ -39,11 +39,11 @@ export async function needsMet(
 /** Undefined where one of them serves, or is about to. */
 function whyGone(places: readonly WorkerStatus[]): string | undefined {
   if (places.length === 0 || !places.every(isDown)) return undefined
-  const { state, lastExit } = places[0]!
+  const { lastExit } = places[0]!
   const last = lastExit === undefined ? '' : `; the last time, ${lastExit.text}`
-  return state === 'givenUp' ? `has died too often and is not started again${last}` : `does not start${last}`
+  return `does not start${last}`
 }
 
 function isDown({ state, lastExit }: WorkerStatus): boolean {
-  return state === 'givenUp' || (state === 'waiting' && lastExit?.why === 'start')
+  return state === 'waiting' && lastExit?.why === 'start'
 }

@@ -12,6 +12,8 @@ export interface End {
 interface Pair {
   readonly workers: readonly [number, number]
   readonly policy: RestartPolicy
+  /** When it got its last link, as {@link Relinks} knows; of `Date.now()`. Its first one counts as long ago. */
+  linkedAt: number
   timer: NodeJS.Timeout | undefined
 }
 
@@ -21,17 +23,20 @@ interface Pair {
  */
 const settling = 100
 
+/** Milliseconds: an attempt costs little, and as long as there is no link calls between the two fail. */
+const longestWait = 2000
+
 /**
- * When two workers that have lost their link get another: soon, then after waits that double, as a worker that died is
- * replaced, and not at all when that does not hold either.
+ * When two workers that have lost their link get another: soon, then with the backoff of a worker's restarts, for ever. A
+ * link may break for reasons that pass, such as a lack of descriptors.
  */
 export class Relinks {
   readonly #timing: Timing
-  readonly #say: (level: 'warn' | 'error', line: string) => void
+  readonly #say: (level: 'warn', line: string) => void
   /** Those that have lost a link. */
   readonly #pairs = new Map<string, Pair>()
 
-  constructor(timing: Timing, say: (level: 'warn' | 'error', line: string) => void) {
+  constructor(timing: Timing, say: (level: 'warn', line: string) => void) {
     this.#timing = timing
     this.#say = say
   }
@@ -39,16 +44,12 @@ export class Relinks {
   lost(one: End, other: End, { message }: ErrorRecord, relink: () => void): void {
     const pair = this.#pairOf(one.worker, other.worker)
     const names = `workers ${one.label} and ${other.label}`
-    const wait = pair.policy.died(Date.now())
-    if (wait === undefined)
-      return this.#say('error', `${names} lose every link, and get no more until one of them is replaced: ${message}`)
-    pair.timer = setTimeout(
-      () => {
-        this.#say('warn', `${names} have lost their link and get another: ${message}`)
-        relink()
-      },
-      Math.max(wait, settling),
-    )
+    const wait = Math.max(pair.policy.failed(Date.now() - pair.linkedAt), settling)
+    pair.timer = setTimeout(() => {
+      pair.linkedAt = Date.now()
+      this.#say('warn', `${names} have lost their link and get another: ${message}`)
+      relink()
+    }, wait)
   }
 
   /** It has ended. */
@@ -65,7 +66,8 @@ export class Relinks {
     const key = workers.join(' ')
     const known = this.#pairs.get(key)
     if (known !== undefined) return known
-    const pair: Pair = { workers, policy: new RestartPolicy(this.#timing, true), timer: undefined }
+    const timing = { ...this.#timing, backoffMax: Math.min(this.#timing.backoffMax, longestWait) }
+    const pair: Pair = { workers, policy: new RestartPolicy(timing), linkedAt: 0, timer: undefined }
     this.#pairs.set(key, pair)
     return pair
   }

@@ -1,32 +1,34 @@
-import { restartLimit, type Timing } from './timing.ts'
+import type { Timing } from './timing.ts'
 
 /**
- * When a dead worker is replaced: at once, then after waits that double, and not at all once it died more than
- * {@link restartLimit} times within the window. Deaths older than the window are forgotten.
+ * How long a restart waits: not at all after the first failure, then exponential backoff with a cap, for ever. What held for
+ * `timing.stable` milliseconds before it failed starts the series anew.
  */
 export class RestartPolicy {
-  readonly #timing: Pick<Timing, 'backoff' | 'backoffMax' | 'restartWindow'>
-  readonly #limited: boolean
-  #deaths: number[] = []
+  readonly #timing: Pick<Timing, 'backoff' | 'backoffMax' | 'stable'>
+  #failures = 0
 
-  constructor(timing: Pick<Timing, 'backoff' | 'backoffMax' | 'restartWindow'>, limited: boolean) {
+  constructor(timing: Pick<Timing, 'backoff' | 'backoffMax' | 'stable'>) {
     this.#timing = timing
-    this.#limited = limited
   }
 
-  /** Milliseconds to wait after a death at `now`, or undefined: give up. */
-  died(now: number): number | undefined {
-    this.#deaths = this.#deaths.filter((death) => now - death < this.#timing.restartWindow)
-    this.#deaths.push(now)
-    const deaths = this.#deaths.length
-    if (deaths === 1) return 0
-    if (this.#limited && deaths > restartLimit) return undefined
-    const wait = Math.min(this.#timing.backoff * 2 ** (deaths - 2), this.#timing.backoffMax)
+  /** Failures in a row. */
+  get failures(): number {
+    return this.#failures
+  }
+
+  /** `held`: milliseconds between the last success and this failure, 0 without one. Returns milliseconds to wait. */
+  failed(held: number): number {
+    const { backoff, backoffMax, stable } = this.#timing
+    this.#failures = held >= stable ? 1 : this.#failures + 1
+    if (this.#failures === 1) return 0
+    const wait = Math.min(backoff * 2 ** (this.#failures - 2), backoffMax)
     // Workers that died of the same cause must not come back in step: 80 to 100 % of the wait.
     return Math.round(wait * (0.8 + 0.2 * Math.random()))
   }
 
+  /** Somebody asked for a new start. */
   forget(): void {
-    this.#deaths = []
+    this.#failures = 0
   }
 }

@@ -8,10 +8,12 @@ import type { Place, Plan } from './plan.ts'
 import type { Timing } from './timing.ts'
 
 export interface StartOptions {
-  /** In `dev` a worker is never given up for dying too often. */
+  /** In `dev` there is no limit to restarts. */
   readonly mode: 'start' | 'dev'
   /** Gets every line of every program and the supervisor's own; must not throw. */
   readonly log: (record: AppLogRecord) => void
+  /** True while the log has enough to write: output is read later. Default: never. */
+  readonly isLogBehind?: () => boolean
   readonly on?: (event: AppEvent) => void
   /** Aborts a start that is under way: it rejects with the signal's reason when all is closed. */
   readonly signal?: AbortSignal
@@ -77,7 +79,7 @@ export type WorkerState =
   | { readonly state: 'draining'; readonly since: number }
   /** Dead; a new one starts at `until`. */
   | { readonly state: 'waiting'; readonly until: number }
-  /** Dead too often. */
+  /** Died more than `maxRestarts` times in a row: the app ends. */
   | { readonly state: 'givenUp'; readonly error: BusbarError }
   | { readonly state: 'stopped' }
 
@@ -133,5 +135,3 @@ export interface WorkerExit {
 export type AppEvent =
   | { readonly type: 'worker'; readonly worker: WorkerStatus }
   | { readonly type: 'tls'; readonly outcome: 'reloaded' | 'refused' }
-  /** A worker was given up; the others go on. */
-  | { readonly type: 'degraded'; readonly error: BusbarError }

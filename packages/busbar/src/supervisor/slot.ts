@@ -1,15 +1,14 @@
-import { BusbarError } from '../contract/errors.ts'
 import type { App } from '../config/app.ts'
 import type { ServiceReport, TlsMaterial } from '../shared/control.ts'
 import { within } from '../shared/within.ts'
-import { stopped } from './exit.ts'
+import { restartLimit, stopped } from './exit.ts'
 import { labelOf, type WorkerHandle } from './handle.ts'
 import { rowsPerPlace } from './launcher.ts'
 import type { Place } from './plan.ts'
 import { RestartPolicy } from './restarts.ts'
 import type { WorkerExit, WorkerState, WorkerStatus } from './running.ts'
 import { Spare } from './spare.ts'
-import { restartLimit, type Timing } from './timing.ts'
+import type { Timing } from './timing.ts'
 
 export interface SlotParts {
   readonly place: Place
@@ -29,7 +28,7 @@ export interface SlotParts {
  *
  *     starting ─→ serving ─→ draining ─→ stopped          by stop()
  *         └──────────┴─→ waiting ─→ starting              the worker died
- *                          └──────→ givenUp               it died too often
+ *                          └──────→ givenUp               it died more than `maxRestarts` times in a row
  */
 export class WorkerSlot {
   readonly place: Place
@@ -48,6 +47,12 @@ export class WorkerSlot {
   #timer: NodeJS.Timeout | undefined
   #restarting = false
   #stopping = false
+  /** When the worker began to serve; of `Date.now()`. */
+  #servedAt: number | undefined
+  /** What the last worker that served said of its services. */
+  #reports: readonly ServiceReport[] = []
+  /** The replacement started at once, or will: connections may wait for it. */
+  #isComing = false
   #deaths = 0
   #lastExit: WorkerExit | undefined
 
@@ -55,7 +60,7 @@ export class WorkerSlot {
     this.#app = app
     this.#parts = parts
     this.place = parts.place
-    this.#policy = new RestartPolicy(parts.timing, parts.mode === 'start')
+    this.#policy = new RestartPolicy(parts.timing)
     this.#spare = new Spare({
       ...parts,
       label: labelOf(this.place),
@@ -88,9 +93,21 @@ export class WorkerSlot {
     return all.filter((worker) => worker !== undefined && worker.phase !== 'ended') as WorkerHandle[]
   }
 
+  get reports(): readonly ServiceReport[] {
+    return this.#reports
+  }
+
   /** The worker that may get connections. */
   get serving(): WorkerHandle | undefined {
     return this.#worker?.serving === true ? this.#worker : undefined
+  }
+
+  /**
+   * Nothing serves here, but a replacement is about to. False during backoff and for the attempts after it: whether these
+   * succeed nobody knows.
+   */
+  get isComing(): boolean {
+    return this.serving === undefined && !this.#stopping && (this.#restarting || this.#isComing)
   }
 
   /** Rejects with the service's own error; there is no second try. */
@@ -111,7 +128,7 @@ export class WorkerSlot {
       await this.#succeed(app)
     } finally {
       this.#restarting = false
-      if (this.serving === undefined && !this.#stopping) this.#replace()
+      if (this.serving === undefined && !this.#stopping) this.#replaceFailed()
       else this.keepSpare()
     }
   }
@@ -162,6 +179,7 @@ export class WorkerSlot {
 
   /** `pause`: before the next spare. */
   #begin(pause = 0): WorkerHandle {
+    this.#servedAt = undefined
     this.#enter({ state: 'starting', since: Date.now() })
     const spare = this.#spare.take(pause)
     if (spare !== undefined) this.#parts.announce(spare)
@@ -176,8 +194,11 @@ export class WorkerSlot {
 
   #serve(worker: WorkerHandle, services: readonly ServiceReport[]): void {
     this.#worker = worker
+    this.#reports = services
     void worker.failing.then(() => this.#foresee(worker))
     void worker.ended.then((exit) => this.#died(worker, exit))
+    this.#servedAt = Date.now()
+    this.#isComing = false
     if (worker.serving) this.#enter({ state: 'serving', since: Date.now(), services })
   }
 
@@ -239,23 +260,34 @@ export class WorkerSlot {
     if (this.#stopping || worker !== this.#worker || exit.why === 'stop') return
     this.#deaths++
     this.#lastExit = exit
-    this.#enter({ state: 'waiting', until: Date.now() })
     const isOverdue = exit.why === 'overdue'
+    // A call that does not stop says nothing of how the next worker would do, and comes no faster than its time is up.
+    const wait = this.#restarting || isOverdue ? 0 : this.#failed()
+    this.#enterWaiting(wait)
     const line = `worker ${labelOf(this.place)} ${isOverdue ? 'was ended' : 'died'}: ${exit.text}`
     this.#parts.say(isOverdue ? 'warn' : 'error', line)
     if (this.#restarting) return
-    // A call that does not stop says nothing of how the next worker would do, and comes no faster than its time is up.
     if (isOverdue) void this.#retry()
-    else this.#replace()
+    else this.#replace(wait)
   }
 
-  #replace(): void {
-    const wait = this.#policy.died(Date.now())
-    if (wait === undefined) return this.#giveUp()
-    // With a spare it is the next spare that waits.
-    if (this.#spare.worker !== undefined) return void this.#retry(wait)
-    this.#enter({ state: 'waiting', until: Date.now() + wait })
-    if (wait > 0) this.#parts.say('warn', `worker ${labelOf(this.place)} starts again in ${wait} ms`)
+  /** Milliseconds until the next one may start. */
+  #failed(): number {
+    return this.#policy.failed(this.#servedAt === undefined ? 0 : Date.now() - this.#servedAt)
+  }
+
+  /** With a spare it is the next spare that waits. */
+  #enterWaiting(wait: number): void {
+    this.#isComing = wait === 0 || this.#spare.worker !== undefined
+    this.#enter({ state: 'waiting', until: Date.now() + (this.#isComing ? 0 : wait) })
+  }
+
+  #replace(wait: number): void {
+    const { maxRestarts } = this.#app
+    if (this.#parts.mode === 'start' && maxRestarts !== undefined && this.#policy.failures > maxRestarts)
+      return this.#giveUp(maxRestarts)
+    if (this.#isComing) return void this.#retry(wait)
+    this.#parts.say('warn', `worker ${labelOf(this.place)} starts again in ${wait} ms`)
     this.#timer = setTimeout(() => void this.#retry(), wait)
   }
 
@@ -270,16 +302,16 @@ export class WorkerSlot {
     }
   }
 
-  #giveUp(): void {
+  /** A restart that was asked for has failed, and nothing serves. */
+  #replaceFailed(): void {
+    const wait = this.#failed()
+    this.#enterWaiting(wait)
+    this.#replace(wait)
+  }
+
+  #giveUp(maxRestarts: number): void {
     void this.#dismissSpare()
-    const { restartWindow } = this.#parts.timing
-    const error = new BusbarError('WORKER_RESTART_LIMIT', {
-      message: `worker ${labelOf(this.place)} died more than ${restartLimit} times within ${restartWindow / 1000} s; the last time, ${this.#lastExit?.text ?? 'unknown'}`,
-      hint: 'see its log above for what ended it',
-      ...(this.#lastExit?.service !== undefined && { service: this.#lastExit.service }),
-      cause: this.#lastExit?.error,
-    })
-    this.#enter({ state: 'givenUp', error })
+    this.#enter({ state: 'givenUp', error: restartLimit(labelOf(this.place), maxRestarts, this.#lastExit) })
   }
 
   #enter(state: WorkerState): void {

@@ -22,20 +22,21 @@ export interface SpareParts {
  *     none ─→ starting ─→ ready ─→ taken             by the slot, which may take one that starts, too
  *      ↑         └──────────┴────→ none, for a while    it died
  *
- * Its deaths are its own: they cost nobody a call, and do not bring the place nearer to being given up.
+ * Its deaths are counted apart from the worker's: they cost no call, and `maxRestarts` does not count them.
  */
 export class Spare {
   readonly #parts: SpareParts
   readonly #policy: RestartPolicy
   #worker: WorkerHandle | undefined
   #timer: NodeJS.Timeout | undefined
+  /** When the one that is there got ready; of `Date.now()`. */
+  #readyAt: number | undefined
   /** Of `Date.now()`. */
   #notBefore = 0
 
   constructor(parts: SpareParts) {
     this.#parts = parts
-    // In dev too: the program that it cannot start with goes on in the worker that serves.
-    this.#policy = new RestartPolicy(parts.timing, true)
+    this.#policy = new RestartPolicy(parts.timing)
   }
 
   get worker(): WorkerHandle | undefined {
@@ -47,14 +48,18 @@ export class Spare {
     return worker && { state: worker.phase === 'booting' ? 'starting' : 'ready', row: worker.row }
   }
 
-  /** Starts it, unless it is there, or has died too lately or too often. */
+  /** Starts it, unless it is there, or the pause after its death is not over. */
   prepare(): void {
     if (this.#worker !== undefined || this.#timer !== undefined) return
     const wait = this.#notBefore - Date.now()
     if (wait > 0) return this.#wait(wait)
     const worker = (this.#worker = this.#parts.launch())
+    this.#readyAt = undefined
     void worker.ended.then(({ text }) => this.#died(worker, text))
-    worker.ready.then(this.#parts.changed, () => {})
+    worker.ready.then(
+      () => this.#ready(worker),
+      () => {},
+    )
     this.#parts.changed()
   }
 
@@ -73,9 +78,12 @@ export class Spare {
     return worker
   }
 
+  #ready(worker: WorkerHandle): void {
+    if (worker === this.#worker) this.#readyAt = Date.now()
+    this.#parts.changed()
+  }
+
   #wait(wait: number): void {
-    // Longer than a timer can be is for ever: until the slot takes what there is, or starts anew.
-    if (wait === Infinity) return
     this.#timer = setTimeout(() => {
       this.#timer = undefined
       this.#parts.mayStart()
@@ -85,12 +93,11 @@ export class Spare {
   #died(worker: WorkerHandle, text: string): void {
     if (worker !== this.#worker) return
     this.#worker = undefined
-    const wait = this.#policy.died(Date.now()) ?? Infinity
-    this.#notBefore = Date.now() + wait
+    const now = Date.now()
+    const wait = this.#policy.failed(this.#readyAt === undefined ? 0 : now - this.#readyAt)
+    this.#notBefore = now + wait
     const { label, say, changed, mayStart } = this.#parts
-    const after =
-      wait === Infinity ? `there is none until the worker itself starts anew` : `the next one starts in ${wait} ms`
-    say('warn', `the spare of worker ${label} died: ${text}; ${after}`)
+    say('warn', `the spare of worker ${label} died: ${text}; the next one starts in ${wait} ms`)
     changed()
     mayStart()
   }

@@ -2,14 +2,15 @@ import { BusbarError, type ErrorRecord } from '../contract/errors.ts'
 import type { App } from '../config/app.ts'
 import type { AppStatus } from '../observe/status.ts'
 import type { ListenerSpec } from '../shared/control.ts'
-import { Acceptor, reservePorts } from './accept/accept.ts'
+import { CallPorts } from './accept/call-ports.ts'
+import { descriptorLimit, reserveDescriptors } from '../shared/descriptors.ts'
+import { PublicPorts } from './accept/public-ports.ts'
 import { openAdmin } from './admin/admin.ts'
 import { Certificates } from './accept/certificates.ts'
 import { Figures } from './admin/figures.ts'
-import type { WorkerHandle } from './handle.ts'
 import { Launcher } from './launcher.ts'
 import { unmetNeed } from './needs.ts'
-import { canRestartInto, type Place, type Plan, planApp, servedAt } from './plan.ts'
+import { canRestartInto, type Place, type Plan, planApp } from './plan.ts'
 import type { AppEvent, EndReason, OpenAddress, RunningApp, StartOptions, WorkerStatus } from './running.ts'
 import { WorkerSlot } from './slot.ts'
 import { defaultTiming, type Timing } from './timing.ts'
@@ -35,13 +36,13 @@ class Supervisor implements RunningApp {
   readonly #timing: Timing
   readonly #launcher: Launcher
   readonly #slots: readonly WorkerSlot[]
-  readonly #acceptor: Acceptor
+  readonly #callPorts: CallPorts
+  readonly #ports: PublicPorts
   readonly #figures: Figures
   readonly #ended = Promise.withResolvers<EndReason>()
   /** Closed in reverse order of opening. */
   readonly #owned = new AsyncDisposableStack()
   #app: App
-  #specs: readonly ListenerSpec[]
   #addresses: readonly OpenAddress[] = []
   #adminUrls: readonly string[] = []
   #certificates: Certificates | undefined
@@ -53,19 +54,33 @@ class Supervisor implements RunningApp {
     this.#options = options
     this.#timing = { ...defaultTiming, ...options.timing }
     this.plan = planApp(app)
-    this.#specs = this.plan.listeners
+    const descriptors = descriptorLimit()
+    reserveDescriptors(descriptors)
     this.#launcher = new Launcher({
       app,
+      descriptors,
       places: this.plan.places,
       options,
       timing: this.#timing,
-      listeners: () => this.#specs,
+      listeners: () => this.#ports.specs,
       tls: () => this.#certificates?.current,
-      returned: (listener, handle) => this.#acceptor.again(listener, handle),
+      calls: () => this.#callPorts.access,
+      returned: (listener, handle) => {
+        if (!this.#callPorts.again(listener, handle)) this.#ports.again(listener, handle)
+      },
     })
     this.#slots = this.plan.places.map((place) => this.#createSlot(place))
-    this.#acceptor = new Acceptor({
-      serving: (listener) => this.#serving(listener),
+    this.#ports = new PublicPorts({
+      app: () => this.#app,
+      plan: this.plan,
+      slots: () => this.#slots,
+      hasCertificates: () => this.#certificates !== undefined,
+      timing: this.#timing,
+      say: (level, line) => this.#say(level, line),
+    })
+    this.#callPorts = new CallPorts({
+      app,
+      workers: () => this.#slots.flatMap((slot) => slot.workers),
       timing: this.#timing,
       say: (level, line) => this.#say(level, line),
     })
@@ -135,16 +150,16 @@ class Supervisor implements RunningApp {
     this.#enterFolder()
     await this.#readCertificates()
     await this.#openAdmin()
-    const reusePort = this.plan.accept === 'reusePort'
-    const ports = await reservePorts(this.plan.listeners, reusePort)
-    this.#specs = ports.specs
+    await this.#openCallPorts()
+    const { release } = await this.#ports.reserve()
     try {
       await this.#startWorkers()
     } finally {
-      await ports.release()
+      await release()
     }
-    if (!reusePort) this.#specs = await this.#openPorts()
-    this.#addresses = this.#specs.map((spec) => this.#toAddress(spec))
+    this.#own(() => this.#ports.close())
+    await this.#ports.open()
+    this.#addresses = this.#ports.specs.map((spec) => this.#toAddress(spec))
     this.#watchCertificates()
   }
 
@@ -173,6 +188,12 @@ class Supervisor implements RunningApp {
     this.#adminUrls = (await opening).urls
   }
 
+  /** Before there is a worker: services may call each other while they start. */
+  async #openCallPorts(): Promise<void> {
+    this.#own(() => this.#callPorts.close())
+    await this.#callPorts.open()
+  }
+
   async #startWorkers(): Promise<void> {
     this.#own(() => this.#launcher.close())
     this.#own(watch(() => this.#slots.flatMap((slot) => slot.workers), this.#timing.watch))
@@ -189,11 +210,6 @@ class Supervisor implements RunningApp {
     const { instances, givenUp } = this.#launcher
     const { overdue: interval } = this.#timing
     this.#own(watchOverdue({ slots: this.#slots, app: () => this.#app, instances, givenUp, interval }))
-  }
-
-  async #openPorts(): Promise<ListenerSpec[]> {
-    this.#own(() => this.#acceptor.close())
-    return await Promise.all(this.#specs.map((spec) => this.#acceptor.open(spec)))
   }
 
   #watchCertificates(): void {
@@ -257,32 +273,12 @@ class Supervisor implements RunningApp {
     })
   }
 
-  #serving(listener: string): WorkerHandle[] {
-    const spec = this.#specs.find(({ id }) => id === listener)!
-    const takers = servedAt(spec, this.#app, this.plan.places)
-    return takers.flatMap(({ place }) => this.#slots[place]!.serving ?? [])
-  }
-
   #changed(slot: WorkerSlot): void {
     const { status } = slot
-    if (status.state === 'serving') this.#acceptor.serveWaiting()
-    if (status.state === 'givenUp') this.#givenUp(status.error)
+    this.#callPorts.review()
+    this.#ports.review()
+    if (status.state === 'givenUp') void this.#end({ why: 'failed', error: status.error })
     this.#tell({ type: 'worker', worker: status })
-  }
-
-  /** Without any worker there is no app; with some left it goes on and says that it is less than it was. */
-  #givenUp(error: BusbarError): void {
-    this.#say('error', error.message)
-    if (this.workers.every(({ state }) => state === 'givenUp')) return void this.#end({ why: 'failed', error })
-    const gone = this.#app.services.filter(({ name }) => this.#isGone(name)).map(({ name }) => name)
-    const lost = gone.length === 0 ? '' : `; nothing is left of ${gone.join(', ')}`
-    this.#say('warn', `the app goes on with the workers that are left${lost}`)
-    this.#tell({ type: 'degraded', error })
-  }
-
-  #isGone(service: string): boolean {
-    const places = this.workers.filter(({ hosts }) => hosts.some(({ name }) => name === service))
-    return places.every(({ state }) => state === 'givenUp')
   }
 
   #toAddress(spec: ListenerSpec): OpenAddress {

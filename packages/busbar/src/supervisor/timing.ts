@@ -21,8 +21,8 @@ export interface Timing {
   /** The second restart in a row waits this long, each further one twice as long as the one before, at most `backoffMax`. */
   readonly backoff: number
   readonly backoffMax: number
-  /** More than {@link restartLimit} deaths of one worker within this span, and it is given up. */
-  readonly restartWindow: number
+  /** A worker that served for so long before it died is replaced at once again. */
+  readonly stable: number
   /** How often certificate files are read again, beside the file system's own notices. */
   readonly certificates: number
   /** How long `terminate()` may take: a thread inside a blocking system call never ends. */
@@ -31,8 +31,6 @@ export interface Timing {
 
 /** The most connections that wait while no worker serves; a further one is closed at once. */
 export const backlogLimit = 1024
-
-export const restartLimit = 5
 
 /**
  * `stale` leaves room for a loop turn full of 4 ms requests (100 of them: 400 ms); `stuck` for the longest
@@ -49,8 +47,8 @@ export const defaultTiming: Timing = {
   hurry: 1000,
   backlog: 10_000,
   backoff: 250,
-  backoffMax: 10_000,
-  restartWindow: 60_000,
+  backoffMax: 30_000,
+  stable: 60_000,
   certificates: 10_000,
   terminate: 1000,
 }

@@ -5,19 +5,33 @@ import { createGateway, type Gateway } from '../gateway/gateway.ts'
 import { answerAll } from '../mesh/answer.ts'
 import { gatedAnswers } from '../mesh/balance/gated-answers.ts'
 import { startMesh } from '../mesh/mesh.ts'
+import { CallRelay } from '../mesh/relay/relay.ts'
 import { Peers, type PeersOptions } from '../mesh/peers.ts'
 import { offerTypedCalls } from '../mesh/typed/transport.ts'
 import { Router } from '../mesh/router.ts'
 import type { WorkerCells } from '../shared/cells.ts'
-import type { Order, PeerSpec, ServiceReport, TlsMaterial, WorkerInit } from '../shared/control.ts'
+import type {
+  ListenerSpec,
+  LogRecord,
+  Order,
+  PeerSpec,
+  ServiceReport,
+  StopTimes,
+  TlsMaterial,
+  WorkerInit,
+} from '../shared/control.ts'
 import { needsUnmet, notServedIn, timeToServe } from '../shared/needs.ts'
-import { openPort, type Port, portFailure, type TcpHandle } from '../shared/port.ts'
+import type { TcpHandle } from '../shared/port.ts'
+import { within } from '../shared/within.ts'
 import { type Door, Doors } from './doors.ts'
 import { drain, Releases } from './drain.ts'
+import { takeHeadsOfGateway } from './head-limits.ts'
 import { type HostedProgram, hostProgram } from './host/host.ts'
 import { type Fault, type Hosting, installHosting } from './host/install.ts'
+import { PipedOutput } from './host/piped-output.ts'
 import { ConcurrencyLimits } from './limits.ts'
 import { startInOrder } from './order.ts'
+import { OwnPorts } from './own-ports.ts'
 import type { Metering } from './metering.ts'
 import { Neighbours } from './neighbours.ts'
 import type { Outbox } from './outbox.ts'
@@ -34,6 +48,8 @@ export interface WorkerParts {
 export async function prepareWorker(init: WorkerInit, parts: WorkerParts): Promise<WorkerApp> {
   const { app, hosts } = init
   const { metering, outbox } = parts
+  // Its one service has the pipes for itself.
+  const output = init.kind === 'process' ? new PipedOutput() : undefined
   const { validate } = app
   const { maxHops } = app.limits
   const services = app.services.filter(({ name }) => hosts.some((host) => host.name === name))
@@ -47,9 +63,11 @@ export async function prepareWorker(init: WorkerInit, parts: WorkerParts): Promi
     outbox.post(fault)
     worker?.fail(BusbarError.fromRecord({ ...fault.error, code: 'WORKER_DIED' }))
   }
-  const hosting = installHosting({ app, services, log: (record) => outbox.log(record), fault })
+  const log = (record: LogRecord): void => outbox.log(record)
+  const hosting = installHosting({ app, services, calls: init.calls, output, log, fault })
   const mesh = { router, maxHops, validate, meter: metering.meter, gates: limits.gates }
   await startMesh(mesh)
+  const relay = new CallRelay(mesh, init.calls)
   offerTypedCalls(mesh)
   const answer = gatedAnswers(limits.gates, answerAll(mesh))
   limits.open(answer)
@@ -65,7 +83,7 @@ export async function prepareWorker(init: WorkerInit, parts: WorkerParts): Promi
   await peers.listen()
   if (init.listenAt !== undefined) outbox.post({ type: 'listening' })
   const neighbours = new Neighbours(peers)
-  worker = new WorkerApp({ ...parts, init, services, router, hosting, neighbours, peers, limits, ...typed })
+  worker = new WorkerApp({ ...parts, init, services, router, hosting, neighbours, peers, limits, relay, ...typed })
   return worker
 }
 
@@ -78,6 +96,7 @@ interface AppParts extends WorkerParts {
   readonly neighbours: Neighbours
   readonly peers: Peers
   readonly limits: ConcurrencyLimits
+  readonly relay: CallRelay
   /** Where it hosts any. */
   readonly hostTyped?: typeof hostTyped
 }
@@ -91,7 +110,9 @@ export class WorkerApp {
   #programs: ReadonlyMap<string, HostedProgram> = new Map()
   #gateway: Gateway | undefined
   #doors: Doors | undefined
-  #ports: readonly Port[] = []
+  /** Open as long as the worker is: services that start may be called, and those that stop may call. */
+  readonly #callDoors: Doors
+  #ports: OwnPorts | undefined
   #tls: TlsMaterial | undefined
   readonly #releases = new Releases()
   #stopping: Promise<void> | undefined
@@ -100,6 +121,7 @@ export class WorkerApp {
     this.#parts = parts
     this.neighbours = parts.neighbours
     this.#tls = parts.init.tls
+    this.#callDoors = new Doors(parts.relay.listeners, parts.cells)
   }
 
   /** Rejects with the error of the first service that does not start. */
@@ -116,6 +138,19 @@ export class WorkerApp {
     return services.map(({ name }) => this.#programs.get(name)!.report)
   }
 
+  async #openPorts(doors: Doors): Promise<OwnPorts> {
+    const { app, listeners } = this.#parts.init
+    const own = listeners.filter(({ id }) => doors.has(id))
+    return await OwnPorts.open({ app, listeners: own, doors, isTls: (spec) => this.#isTls(spec) })
+  }
+
+  #isTls({ serves }: ListenerSpec): boolean {
+    const { app } = this.#parts.init
+    if (serves.kind === 'gateway' && !isRawEntry(app)) return this.#tls !== undefined
+    const service = serves.kind === 'service' ? serves.service : app.gateway.entry
+    return this.#programs.get(service!)?.report.tls === true
+  }
+
   async #needed(needed: string, by: Service, neighbours: Neighbours): Promise<void> {
     const limit = timeToServe(by, this.#parts.init.app.services)
     if (await neighbours.until(needed, limit)) return
@@ -123,7 +158,8 @@ export class WorkerApp {
   }
 
   admit(listener: string, connection: Parameters<Doors['admit']>[1]): void {
-    if (this.#doors === undefined) (connection as TcpHandle).close()
+    if (this.#callDoors.has(listener)) this.#callDoors.admit(listener, connection)
+    else if (this.#doors === undefined) (connection as TcpHandle).close()
     else this.#doors.admit(listener, connection)
   }
 
@@ -151,20 +187,35 @@ export class WorkerApp {
   /** The links last: what is in flight may still call others, and is answered over them. */
   async #stop({ timeout, quiet, inOrder }: StopOrder): Promise<void> {
     const { init, services, peers, limits, metering, outbox } = this.#parts
+    const deadline = performance.now() + timeout
     await drain({
       services,
       all: init.app.services,
       programs: this.#programs,
       gateway: this.#gateway,
-      ports: this.#ports,
+      ports: this.#ports?.ports ?? [],
       timeout,
       quiet,
       released: async (service) => (inOrder ? await this.#releases.until(service) : undefined),
       draining: (service) => void (metering.of(service).state = 'draining'),
       closed: (service) => outbox.post({ type: 'closed', service }),
     })
+    await this.#stopRelay({ timeout: deadline - performance.now(), quiet }, inOrder)
     limits.close()
+    this.#ports?.cut()
     await peers.close({ code: 'SERVICE_UNAVAILABLE', message: `worker ${init.place} has stopped` })
+  }
+
+  /** Where all of the app stops, not before everybody has stopped who needs a service: a command may call while it stops. */
+  async #stopRelay({ timeout, quiet }: StopTimes, inOrder: boolean): Promise<void> {
+    const { init, relay } = this.#parts
+    const deadline = performance.now() + timeout
+    const released = init.app.services.map(({ name }) => this.#releases.until(name))
+    if (inOrder && (init.kind === 'shared' || relay.isBusy))
+      await within(Math.max(0, timeout / 2), [Promise.all(released)])
+    const left = Math.max(0, deadline - performance.now())
+    // Those who call go on calling where only this worker is replaced.
+    await relay.stop({ timeout: left, quiet: inOrder ? quiet : Math.max(quiet, left / 2) })
   }
 
   async #host(service: Service): Promise<HostedProgram> {
@@ -176,6 +227,7 @@ export class WorkerApp {
     const all = { ...hosting, metering }
     const typed = { ...all, limits, interceptors, cors: gateway.cors ?? [], development: init.mode === 'dev' }
     const program = await (service.kind === 'typed' ? hostTyped!(service, typed) : hostProgram(service, all))
+    if (!isRawEntry(init.app)) takeHeadsOfGateway(program.server, limits)
     const { index } = init.hosts.find(({ name }) => name === service.name)!
     router.add(program, index, concurrency.byLink(program, service, index))
     own.state = 'serving'
@@ -201,21 +253,6 @@ export class WorkerApp {
         const program = serves.kind === 'gateway' && !isRawEntry(app) ? undefined : this.#programs.get(service!)
         const door = serves.kind === 'service' ? program?.door(port) : (program ?? this.#gateway)
         return door === undefined ? [] : [[id, door]]
-      }),
-    )
-  }
-
-  /** Only under `accept: 'reusePort'`: the kernel balances over all workers' listeners. */
-  async #openPorts(doors: Doors): Promise<Port[]> {
-    const own = this.#parts.init.listeners.filter(({ id }) => doors.has(id))
-    return await Promise.all(
-      own.map(async (spec) => {
-        try {
-          const handlers = { connection: (handle: unknown) => doors.admitOwn(spec.id, handle), error: () => {} }
-          return await openPort(spec, true, handlers)
-        } catch (error) {
-          throw BusbarError.fromRecord(portFailure(error as NodeJS.ErrnoException, spec))
-        }
       }),
     )
   }

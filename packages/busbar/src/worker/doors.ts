@@ -25,14 +25,14 @@ export class Doors {
   /** A connection that the supervisor handed over. */
   admit(listener: string, connection: TcpHandle | Socket): void {
     const handle = connection instanceof Socket ? (takeHandle(connection) as TcpHandle) : connection
-    countClose(handle, () => this.#cells.countClosed())
-    this.admitOwn(listener, handle)
+    this.admitOwn(listener, handle, () => this.#cells.countClosed())
   }
 
-  /** One that this worker's own port accepted: the supervisor does not count those. */
-  admitOwn(listener: string, handle: unknown): void {
+  /** One that this worker's own port accepted: the supervisor does not count those. `closed` is told once. */
+  admitOwn(listener: string, handle: TcpHandle, closed?: () => void): void {
+    if (closed !== undefined) countClose(handle, closed)
     const door = this.#doors.get(listener)
-    if (door === undefined) (handle as TcpHandle).close()
+    if (door === undefined) handle.close()
     else door.accept(handle)
   }
 }

@@ -4,9 +4,13 @@
  */
 import './tick-shape.ts'
 import { WorkerCells, createCells } from '../shared/cells.ts'
-import type { FromWorker, Order, ProcessInit, ToWorker } from '../shared/control.ts'
+import { descriptorLimit, hasDescriptors, reserveDescriptors } from '../shared/descriptors.ts'
+import type { Order, ProcessInit } from '../shared/control.ts'
+import { CountsFile, countsDescriptor } from '../shared/counts-file.ts'
 import type { TcpHandle } from '../shared/port.ts'
+import { OutputWindow } from '../shared/output-window.ts'
 import { refuseShared } from '../shared/state/segment.ts'
+import { type ProcessOrder, takeChannel } from './channel.ts'
 import { Metering } from './metering.ts'
 import { runWorker } from './run.ts'
 
@@ -15,56 +19,56 @@ const beatInterval = 100
 /** Every so many beats also say what the service does. */
 const beatsPerReport = 10
 
-type Message = ToWorker | { type: 'init'; init: ProcessInit }
-
 const exit = process.exit.bind(process)
-const send = process.send!.bind(process) as (message: FromWorker) => void
+const window = new OutputWindow()
 const waiting: Order[] = []
+/** Of the last connection that came. */
+let lastHandle = -1
 let obey = (order: Order): void => void waiting.push(order)
 
-takeChannel()
+const send = takeChannel(receive, () => exit(1))
 // A terminal and an init system tell every process of the app; the supervisor says in which order they stop.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 
-/** The channel is Busbar's: a program that looks for a parent finds none, and hears nothing of these messages. */
-function takeChannel(): void {
-  const emit = process.emit.bind(process) as (event: string | symbol, ...args: unknown[]) => boolean
-  process.emit = ((event: string | symbol, ...args: unknown[]) => {
-    if (event === 'disconnect') exit(1)
-    if (event !== 'message') return emit(event, ...args)
-    receive(args[0] as Message, args[1] as TcpHandle | undefined)
-    return true
-  }) as typeof process.emit
-  // Node keeps messages back, and the process does not stay for them, until somebody listens.
-  process.on('message', () => {})
-  // Node itself looks at `channel` and `connected` for each message.
-  for (const name of ['send', 'disconnect'])
-    Object.defineProperty(process, name, { value: undefined, configurable: true, writable: true })
-  delete process.env['NODE_CHANNEL_FD']
-}
-
-function receive(message: Message, handle: TcpHandle | undefined): void {
+function receive(message: ProcessOrder, handle: TcpHandle | undefined): void {
   if (message.type === 'init') return void run(message.init)
+  if (message.type === 'read') return window.read(message.size)
+  if (message.type === 'handed') return decline(message.id)
   if (message.type !== 'handle') return obey(message)
+  if (!hasDescriptors()) {
+    // The supervisor has the connection still.
+    handle?.close()
+    return decline(message.id)
+  }
+  lastHandle = message.id
   send({ type: 'taken', id: message.id })
   // The client may have gone while it was under way.
   if (handle !== undefined) obey({ type: 'connection', listener: message.listener, connection: handle })
 }
 
+/** What has come up to there has been answered already. */
+function decline(id: number): void {
+  if (id <= lastHandle) return
+  lastHandle = id
+  send({ type: 'declined', id })
+}
+
 async function run(init: ProcessInit): Promise<void> {
+  reserveDescriptors(descriptorLimit())
   refuseShared(`${init.hosts[0]?.name} runs as a process (run: 'process'), whose memory the others do not see`)
   const cells = new WorkerCells(createCells(1), 0)
-  const metering = new Metering(init)
+  const metering = new Metering(init, new CountsFile(countsDescriptor))
+  const report = (isWhole: boolean): void =>
+    send({ type: 'beat', cells: cells.copy(), instances: isWhole ? metering.table.block(0).slice() : undefined })
   let beats = 0
-  setInterval(() => {
-    const report = beats++ % beatsPerReport === 0
-    send({ type: 'beat', cells: cells.copy(), instances: report ? metering.table.block(0).slice() : undefined })
-  }, beatInterval).unref()
+  setInterval(() => report(beats++ % beatsPerReport === 0), beatInterval).unref()
+  process.on('exit', () => report(true))
   await runWorker({
     init,
     cells,
     metering,
     send,
+    output: { window, blocks: false },
     hear: (hear) => {
       obey = hear
       for (const order of waiting.splice(0)) hear(order)

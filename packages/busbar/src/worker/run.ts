@@ -3,7 +3,7 @@ import { type WorkerCells, threadsNow } from '../shared/cells.ts'
 import type { FromWorker, Order, WorkerInit } from '../shared/control.ts'
 import { prepareWorker, type WorkerApp } from './boot.ts'
 import type { Metering } from './metering.ts'
-import { createOutbox, type Outbox } from './outbox.ts'
+import { createOutbox, type Outbox, type OutputFlow } from './outbox.ts'
 import { createVitals } from './vitals.ts'
 
 export interface RunParts {
@@ -11,6 +11,7 @@ export interface RunParts {
   readonly cells: WorkerCells
   readonly metering: Metering
   readonly send: (message: FromWorker) => void
+  readonly output: OutputFlow
   /** Has orders told from now on, those that wait first. */
   readonly hear: (obey: (order: Order) => void) => void
 }
@@ -23,8 +24,8 @@ const vitalsInterval = 1000
 const exit = process.exit.bind(process)
 
 /** All that a worker does comes from the supervisor's orders, and all that it says goes there. */
-export async function runWorker({ init, cells, metering, send, hear }: RunParts): Promise<void> {
-  const outbox = createOutbox(send)
+export async function runWorker({ init, cells, metering, send, output, hear }: RunParts): Promise<void> {
+  const outbox = createOutbox(send, undefined, output)
   keepBeating(cells, metering)
   process.on('exit', () => outbox.flush())
   try {

@@ -71,6 +71,11 @@ describe('busbar/client in a browser', { skip: noChromium }, () => {
       it('sends words beside the input', async () => assert.deepEqual(await run('metadata'), { language: 'eo' }))
     })
 
+  it('a call with a field that no path can carry is refused', async () => {
+    const refused = Array.from({ length: 4 }, () => 'INPUT_INVALID')
+    assert.deepEqual(await runIn(tab, 'pathFields', 'path', api()), [...refused, '%2e.', 'a/b'])
+  })
+
   it('a stream can be read by EventSource, without a client', async () => {
     const seen = await tab.evaluate(
       (url) => (globalThis as never as { page: Page }).page.events(url),

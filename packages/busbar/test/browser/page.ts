@@ -30,6 +30,15 @@ const scenarios = {
     return error?.code === 'INPUT_INVALID' ? error.data.issues.map(({ path }) => path) : error?.message
   },
 
+  pathFields: async (calls: Calls) => {
+    const answers: (string | undefined)[] = []
+    for (const text of ['..', '.', '', '\ud800', '%2e.', 'a/b']) {
+      const [error, label] = await safe(calls.label({ text }))
+      answers.push(error?.code ?? label)
+    }
+    return answers
+  },
+
   stream: async (calls: Calls) => {
     const seen: number[] = []
     for await (const value of calls.count({ to: 5 })) seen.push(value)

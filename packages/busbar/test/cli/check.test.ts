@@ -36,6 +36,22 @@ http://127.0.0.1:3998  stock
   )
 })
 
+test('shows which routes pass the path on as it came', async () => {
+  using folder = new TestFolder({
+    'busbar.config.json': {
+      gateway: { routes: { '/shop': { service: 'web', strip: false }, '/api': { service: 'web' } } },
+      services: { web: './web' },
+    },
+    'web/index.js': program,
+  })
+  const { stdout } = await BusbarProcess.run(['check', folder.path])
+  assert.match(stdout, / \/shop\/\* \(strip: false\) \/api\/\* /)
+  assert.match(stdout, /\/shop → web \(strip: false\), \/api → web$/m)
+  const report = JSON.parse((await BusbarProcess.run(['check', folder.path, '--json'])).stdout)
+  assert.deepEqual(report.services[0].routes, ['/shop/*', '/api/*'])
+  assert.deepEqual(report.services[0].unstripped, ['/shop/*'])
+})
+
 test('prints the same as JSON whose shape is fixed', async () => {
   using folder = new TestFolder(files)
   const { code, stdout } = await BusbarProcess.run(['check', folder.path, '--json', '--workers', '3'])
@@ -61,6 +77,7 @@ test('prints the same as JSON whose shape is fixed', async () => {
         foundBy: 'index.js',
         address: 'http://stock.internal',
         routes: ['/*'],
+        unstripped: [],
         needs: [],
       },
       {
@@ -73,6 +90,7 @@ test('prints the same as JSON whose shape is fixed', async () => {
         foundBy: 'scripts.start',
         address: 'http://web.internal',
         routes: ['/shop/*'],
+        unstripped: [],
         needs: ['stock'],
       },
     ],
@@ -81,16 +99,16 @@ test('prints the same as JSON whose shape is fixed', async () => {
 })
 
 test('warns of what is known to be unsafe, in both forms', async () => {
-  using folder = new TestFolder({ ...files, 'web/src/main.js': `process.chdir('/tmp')` })
+  using folder = new TestFolder({ ...files, 'web/src/main.js': `require('node:cluster')` })
   const table = await BusbarProcess.run(['check', folder.path])
   assert.equal(table.code, 0)
-  assert.match(table.stdout, /\nwarning: .*\(CHDIR\)\n {2}hint: /)
+  assert.match(table.stdout, /\nwarning: .*\(CLUSTER\)\n {2}hint: /)
   const { warnings } = JSON.parse((await BusbarProcess.run(['check', folder.path, '--json'])).stdout) as {
     warnings: { code: string }[]
   }
   assert.deepEqual(
     warnings.map(({ code }) => code),
-    ['CHDIR'],
+    ['CLUSTER'],
   )
 })
 

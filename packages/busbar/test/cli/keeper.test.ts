@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { rmSync } from 'node:fs'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BusbarProcess } from '../support/busbar-process.ts'
@@ -77,6 +79,29 @@ test('the app stops when the outer process is killed', { skip }, async () => {
   while (isAlive(inner)) await sleep(20)
 })
 
+test(
+  'nothing is left when the outer process is killed while the inner one is stopped, and it stops in order',
+  { skip },
+  async () => {
+    const text = `require('node:http').createServer((_, response) => response.end(String(process.pid))).listen(3000)`
+    const config = { gateway: { port: 0 }, services: { only: { path: './only', run: 'process' } } }
+    using folder = new TestFolder({ 'busbar.config.json': config, 'only/index.js': text })
+    await using busbar = new BusbarProcess(['start', folder.path])
+    const service = Number(await textAt(await busbar.url()))
+    const inner = parentOf(service)
+    assert.notEqual(inner, busbar.child.pid)
+    process.kill(inner, 'SIGSTOP')
+    busbar.child.kill('SIGKILL')
+    const { stdout } = await busbar.ended
+    assert.match(stdout, /"msg":"stopped"/)
+    while (isAlive(inner) || isAlive(service)) await sleep(20)
+  },
+)
+
+function parentOf(pid: number): number {
+  return Number(execFileSync('ps', ['-o', 'ppid=', '-p', `${pid}`], { encoding: 'utf8' }))
+}
+
 function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0)
@@ -88,3 +113,36 @@ function isAlive(pid: number): boolean {
 async function textAt(url: string): Promise<string> {
   return await (await fetch(url, { headers: { connection: 'close' } })).text()
 }
+
+test(
+  'an app that cannot start again after a crash is tried until it can, or as often as maxRestarts says',
+  { skip },
+  async () => {
+    const program = `
+    if (require('node:fs').existsSync(process.env.BROKEN)) throw new Error('no database')
+    require('node:http').createServer((_, response) => response.end(String(process.pid))).listen(3000)`
+    for (const maxRestarts of [undefined, 1]) {
+      const config = { gateway: { port: 0 }, maxRestarts, services: { web: { path: './web', run: 'shared' } } }
+      using folder = new TestFolder({ 'busbar.config.json': config, 'web/index.js': program })
+      const broken = folder.at('broken')
+      await using busbar = new BusbarProcess(['start', folder.path], { env: { BROKEN: broken } })
+      const inner = Number(await textAt(await busbar.url()))
+      folder.write('broken', '')
+      const seen = busbar.events.length
+      process.kill(inner, 'SIGKILL')
+      await busbar.message('no database', seen)
+      if (maxRestarts === undefined) {
+        await busbar.message('the app did not start again and ended with 1; it starts again in', seen)
+        rmSync(broken)
+        const event = await busbar.event(({ addresses }) => addresses !== undefined, seen)
+        assert.notEqual(Number(await textAt((event['addresses'] as { url: string }[])[0]!.url)), inner)
+        busbar.child.kill('SIGTERM')
+        assert.equal((await busbar.ended).code, 0)
+      } else {
+        const { code, stdout } = await busbar.ended
+        assert.equal(code, 1)
+        assert.match(stdout, /after 1 restarts in a row \(maxRestarts\)/)
+      }
+    }
+  },
+)

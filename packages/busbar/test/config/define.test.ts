@@ -49,10 +49,26 @@ const everyKey: Readonly<Record<string, readonly [value: unknown, read: (app: Ap
   workers: [2, (app) => app.workers],
   accept: ['reusePort', (app) => app.accept],
   stopTimeout: [1000, (app) => app.stopTimeout],
+  maxRestarts: [3, (app) => app.maxRestarts],
   'gateway.host': ['::1', (app) => app.gateway.host],
   'gateway.port': [1, (app) => app.gateway.port],
   'gateway.entry': ['web', (app) => app.gateway.entry],
   'gateway.routes': [{ '/x': 'web' }, (app) => app.gateway.routes, [{ host: undefined, prefix: '/x', service: 'web' }]],
+  'gateway.routes.<name>': [
+    { service: 'web' },
+    (app) => app.gateway.routes,
+    [{ host: undefined, prefix: '/x', service: 'web' }],
+  ],
+  'gateway.routes.<name>.service': [
+    'stock',
+    (app) => app.gateway.routes,
+    [{ host: undefined, prefix: '/x', service: 'stock' }],
+  ],
+  'gateway.routes.<name>.strip': [
+    false,
+    (app) => app.gateway.routes,
+    [{ host: undefined, prefix: '/x', service: 'web', strip: false }],
+  ],
   'gateway.cors': [['https://page.example'], (app) => app.gateway.cors],
   'gateway.openapi': [true, (app) => app.gateway.openapi?.beforeEntry],
   'gateway.openapi.path': ['/api.json', (app) => app.gateway.openapi?.path],
@@ -143,9 +159,14 @@ const beside: Readonly<Record<string, object>> = {
 
 function configWith(key: string, value: unknown): object {
   const services = { web: { path: 'web', ...beside[key.split('.').at(-1)!] }, stock: { path: 'stock' } }
-  const [last, ...above] = key.replace('<name>', 'web').split('.').toReversed()
+  const [last, ...above] = key.replace('routes.<name>', 'routes./x').replace('<name>', 'web').split('.').toReversed()
   const admin = { port: 1, token: 'not to be guessed' }
-  const config: Record<string, unknown> = { services, ...(key.startsWith('admin.') && { admin }) }
+  const gateway = { routes: { '/x': { service: 'web' } } }
+  const config: Record<string, unknown> = {
+    services,
+    ...(key.startsWith('admin.') && { admin }),
+    ...(key.startsWith('gateway.routes.') && { gateway }),
+  }
   let at = config
   for (const part of above.toReversed()) at = (at[part] ??= {}) as Record<string, unknown>
   at[last!] = value

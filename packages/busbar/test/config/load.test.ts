@@ -20,6 +20,24 @@ function loadTwo(config: object, options?: LoadOptions): Promise<App> {
   return load({ ...files, 'busbar.config.json': { defaults: shared, services, ...config } }, options)
 }
 
+describe('a config by another name', () => {
+  for (const name of ['other.json', 'shop.config.mjs'])
+    it(`is read where it is named: ${name}`, async () => {
+      const config = JSON.stringify({ services: { web: './web' }, gateway: { port: 4001 } })
+      const text = name.endsWith('.json') ? config : `export default ${config}`
+      using folder = new TestFolder({ 'web/index.js': program, [name]: text })
+      const app = await loadApp(folder.at(name), { env: {} })
+      assert.deepEqual([app.configFile, app.root, app.gateway.port], [folder.at(name), folder.path, 4001])
+    })
+})
+
+describe('maxRestarts', () => {
+  it('is no limit unless the config has one', async () => {
+    assert.equal((await loadTwo({})).maxRestarts, undefined)
+    for (const maxRestarts of [0, 5]) assert.equal((await loadTwo({ maxRestarts })).maxRestarts, maxRestarts)
+  })
+})
+
 describe('a place without a config', () => {
   it('runs a folder with a package.json as an app of one service, which is the raw entry', async () => {
     using folder = new TestFolder({
@@ -338,6 +356,33 @@ describe('the gateway', () => {
     ])
     assert.equal(gateway.entry, undefined)
   })
+
+  it('reads routes that are objects', async () => {
+    const routes = { '/a': { service: 'web' }, '/b': { service: 'web', strip: false }, '/c': 'stock' }
+    const { gateway } = await loadTwo({ gateway: { routes } })
+    assert.deepEqual(gateway.routes, [
+      { host: undefined, prefix: '/a', service: 'web' },
+      { host: undefined, prefix: '/b', service: 'web', strip: false },
+      { host: undefined, prefix: '/c', service: 'stock' },
+    ])
+  })
+
+  for (const [route, message] of [
+    [
+      { service: 'web', stripp: false },
+      'gateway.routes["/a"].stripp is no key; the nearest is gateway.routes["/a"].strip',
+    ],
+    [{ service: 'web', strip: 'no' }, 'gateway.routes["/a"].strip is "no"; allowed is true or false'],
+    [{ strip: false }, 'gateway.routes["/a"].service is nothing; allowed is the name of a service'],
+    [{ service: 'wep' }, 'gateway.routes["/a"] names "wep", which is no service; the nearest is web'],
+    [7, 'gateway.routes["/a"] is 7; allowed is the name of a service, or an object of service and strip'],
+  ] as const)
+    it(`refuses the route ${JSON.stringify(route)}`, async () => {
+      await assert.rejects(loadTwo({ gateway: { routes: { '/a': route } } }), (error: Error) => {
+        assert.ok(error.message.includes(message), error.message)
+        return true
+      })
+    })
 
   it('listens where the config says, else where the variable PORT says', async () => {
     assert.equal((await loadTwo({}, { env: { PORT: '8080' } })).gateway.port, 8080)

@@ -3,7 +3,16 @@ import { describe, it } from 'node:test'
 import * as z from 'zod'
 import { client, safe } from '../../src/contract/client-entry.ts'
 import { startHost } from '../../src/contract/host/host.ts'
-import { BusbarError, error, fn, service, type, type InContext, type Interceptor } from '../../src/contract/index.ts'
+import {
+  BusbarError,
+  error,
+  fn,
+  service,
+  stream,
+  type,
+  type InContext,
+  type Interceptor,
+} from '../../src/contract/index.ts'
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 
@@ -27,6 +36,10 @@ describe('a contract', () => {
         a: fn({ input: z.object({ id: z.int() }), http: 'GET /a/{id}' }),
         b: fn({ input: z.object({ no: z.int() }), http: 'GET /a/{no}' }),
       }),
+    'a time limit that is over': () => service('shop', { a: fn({ timeout: 0 }) }),
+    'a negative time limit': () => service('shop', { a: fn({ timeout: -1 }) }),
+    'a time limit that is no number': () => service('shop', { a: stream({ timeout: '50' as never }) }),
+    'a time limit of NaN': () => service('shop', { a: fn({ timeout: NaN }) }),
     'text in a path that no schema reads': () =>
       service('shop', { a: fn({ input: type<{ id: number }>(), http: 'GET /a/{id}' }) }),
   }

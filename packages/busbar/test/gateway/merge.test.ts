@@ -13,7 +13,7 @@ function part(service: string, more: object = {}, schema: object = { $ref: '#/co
     paths: { '/it': { get: { operationId: 'it', responses } } },
     ...more,
   })
-  return { service, prefix: `/${service}`, document: document! }
+  return { service, prefix: `/${service}`, document: document!, isTaken: () => true }
 }
 
 const it31 = (type: string): object => ({ components: { schemas: { It: { type } } } })
@@ -21,7 +21,7 @@ const it31 = (type: string): object => ({ components: { schemas: { It: { type } 
 type Merged = Record<string, any>
 
 async function merged(...parts: Part[]): Promise<Merged> {
-  const document = mergeDocuments(parts, [], { title: 'app', version: '1', isReached: () => true })
+  const document = mergeDocuments(parts, [], { title: 'app', version: '1' })
   const { valid, errors } = await new Validator().validate(structuredClone(document) as unknown as Merged)
   assert.ok(valid, JSON.stringify(errors))
   return document

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { loadApp } from '../../src/config/load.ts'
+import type { Route } from '../../src/config/app.ts'
 import type { RunningApp } from '../../src/supervisor/running.ts'
 import { startApp } from '../../src/supervisor/supervisor.ts'
+import { TestApp } from '../support/app.ts'
 import { folderWithBusbar, type Files } from '../support/folder.ts'
 
 interface Document {
@@ -122,6 +124,38 @@ describe('the document of an app', () => {
     assert.match(text, /data-url="openapi\.json"/)
     assert.match(text, /src="docs\/reference\.js"/)
     assert.doesNotMatch(text, /https?:\/\//)
+  })
+})
+
+describe('the document of an app whose routes pass paths on as they came', () => {
+  it('has of each service what its routes take, and leads there', async () => {
+    const described = await loadApp(new URL('programs/described', import.meta.url).pathname, { env: {} })
+    const whole = { products: 'catalog', catalog: 'catalog', v1: 'old', baskets: 'shop' }
+    const routes: Route[] = [
+      { host: undefined, prefix: '/shop', service: 'shop' },
+      ...Object.entries(whole).map(([first, service]) => ({
+        host: undefined,
+        prefix: `/${first}`,
+        service,
+        strip: false,
+      })),
+    ]
+    await using app = await TestApp.startLoaded({ ...described, gateway: { ...described.gateway, routes } })
+    const document = (await (await fetch(new URL('/openapi.json', app.url))).json()) as Document
+    assert.deepEqual(Object.keys(document.paths).toSorted(), [
+      '/baskets/{id}',
+      '/catalog/featured',
+      '/products/{id}',
+      '/shop/baskets/{id}',
+      '/v1/things/{id}',
+    ])
+    const statuses = [
+      await fetch(new URL('/products/1', app.url)),
+      await fetch(new URL('/catalog/featured', app.url), { method: 'POST' }),
+      await fetch(new URL('/baskets/1', app.url)),
+      await fetch(new URL('/shop/baskets/1', app.url)),
+    ].map(({ status }) => status)
+    assert.deepEqual(statuses, [200, 200, 200, 200])
   })
 })
 

@@ -16,6 +16,23 @@ describe('an error answer', () => {
     await isProblem(response, 503, 'SERVICE_UNAVAILABLE')
   })
 
+  it('has the path that was asked for as its instance, whatever the route and the service make of it', async () => {
+    await using gateway = await TestGateway.start({
+      services: {
+        shop(req, res) {
+          req.url = '/rewritten'
+          res.destroy()
+        },
+      },
+      entry: 'shop',
+      routes: { '/cut': 'shop' },
+    })
+    for (const path of ['/cut/x', '/any/x']) {
+      const problem = await isProblem(await fetch(gateway.url(`${path}?secret=1`)), 502, 'SERVICE_HANGUP')
+      assert.equal(problem['instance'], path)
+    }
+  })
+
   it('is 413 at once for a stated length that is too large', async () => {
     await using gateway = await TestGateway.start({ services: { shop: silent }, limits: { maxBodySize: 10 } })
     const response = await fetch(gateway.url('/shop'), { method: 'POST', body: 'x'.repeat(11) })

@@ -43,17 +43,22 @@ for (const [client, call] of Object.entries(clients))
     })
   })
 
-test('a caller that gives up is no fault of the service', async () => {
-  await using cart = new Counted('cart', () => {})
-  await using _ = await meshTo(cart)
-  const gone = new AbortController()
-  const call = fetch('http://cart.internal/', { signal: gone.signal })
-  await pollUntil(() => cart.count.inFlight === 1)
-  gone.abort()
-  await assert.rejects(call)
-  await pollUntil(() => cart.count.inFlight === 0)
-  assert.equal(cart.count.failures, 0)
-})
+for (const [name, begun, failures] of [
+  ['before there is an answer is a failed call', false, 1],
+  ['after the answer has begun is none', true, 0],
+] as const)
+  test(`a caller that gives up ${name}`, async () => {
+    await using cart = new Counted('cart', (_, response) => void (begun && response.write('begun')))
+    await using _ = await meshTo(cart)
+    const gone = new AbortController()
+    const call = fetch('http://cart.internal/', { signal: gone.signal })
+    if (begun) await call
+    await pollUntil(() => cart.count.inFlight === 1)
+    gone.abort()
+    if (!begun) await assert.rejects(call)
+    await pollUntil(() => cart.count.inFlight === 0)
+    assert.equal(cart.count.failures, failures)
+  })
 
 test('the time that a call took is its caller’s and its callee’s, whatever became of it', async () => {
   await using cart = new Counted('cart', (request, response) => {

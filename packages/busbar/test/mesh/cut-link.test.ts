@@ -28,7 +28,7 @@ for (const run of ['shared', 'thread', 'process'] as const)
       assert.equal(code, 'LINK_LOST', message)
       assert.match(
         message!,
-        /which worker \d+ was answering: worker \d+ is .*; it lives and is linked anew; it may have/,
+        /which worker [\w ()]+ was answering: worker [\w ()]+ is .*; it lives and is linked anew; it may have/,
       )
       assert.match(message!, /is not made again since it is not idempotent$/)
     }

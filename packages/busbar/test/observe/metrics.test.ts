@@ -11,6 +11,7 @@ const worker: WorkerFigures = {
   kind: 'shared',
   state: 'serving',
   pid: 1,
+  startsIn: null,
   restarts: 2,
   lastExit: { why: 'exception', service: 'web', text: 'it threw' },
   connections: 3,
@@ -40,7 +41,7 @@ const dead: WorkerFigures = {
 const counts = { inFlight: 1, calls: 10, failures: 2, callsPerSecond: 5 }
 
 const status: AppStatus = {
-  app: { name: 'shop', root: '/shop', pid: 1, startedAt: 5000 },
+  app: { name: 'shop', root: '/shop', pid: 1, startedAt: 5000, ready: true, unready: [] },
   workers: [worker, dead],
   services: [{ service: 'web', waiting: 6, shed: 7 }],
   instances: [

@@ -16,6 +16,11 @@ test('a module runs in another thread, which loads it once', async () => {
   assert.equal(await offload(new URL(task).pathname, { do: 'loaded' }), 1)
 })
 
+test('a task does not see what its thread was started with', async () => {
+  await using offload = createOffload({ threads: 1 })
+  assert.equal(await offload(task, { do: 'data' }), null)
+})
+
 test('values cross as structured clones', async () => {
   await using offload = createOffload({ threads: 1 })
   const value = {
@@ -107,6 +112,12 @@ test('calls that wait are served by priority, and one too many fails at once', a
   blocked.release()
   await Promise.all([blocked.held, ...waiting])
   assert.deepEqual([...cells], [3, 11, 12, 10])
+})
+
+test('a time limit is a number of milliseconds', async () => {
+  await using offload = createOffload({ threads: 1 })
+  for (const timeout of [NaN, '50', null] as never[])
+    await assert.rejects(offload(task, {}, { timeout }), { code: 'TASK_INVALID', message: /timeout/ })
 })
 
 test('a call that waits never begins when its time is up, or its caller gives up', async () => {

@@ -69,3 +69,12 @@ test('kinds have names of their own', () => {
   assert.equal(shared.counter('same').value, 0)
   assert.notEqual(shared.mutex('same').tryLock(), undefined)
 })
+
+test('names that differ in a lone surrogate are different names', async () => {
+  const names = ['\uD800', '\uD801', '\uDC00', '\uFFFD', 'a\uD800', '\uD800a', '\u{1F600}']
+  for (const [index, name] of names.entries()) shared.counter(name).add(index + 1)
+  await using other = new ObedientThread()
+  const read = `return ${JSON.stringify(names)}.map((name) => shared.counter(name).value)`
+  assert.deepEqual(await other.run(read), [1, 2, 3, 4, 5, 6, 7])
+  assert.throws(() => shared.counter('\uD800'.repeat(34)), { code: 'SHARED_INVALID' })
+})

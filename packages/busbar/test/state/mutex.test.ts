@@ -81,6 +81,22 @@ for (const way of ['await lock', 'lockSync'])
     ;(await mutex.lock({ timeout: 60_000 })).release()
   })
 
+test('a time limit of a lock is a number, and one of weeks is no time-out of a millisecond', async () => {
+  const mutex = shared.mutex('limits')
+  for (const timeout of [NaN, '50', null] as never[]) {
+    assert.throws(() => mutex.lockSync({ timeout }), { code: 'SHARED_INVALID' })
+    await assert.rejects(mutex.lock({ timeout }), { code: 'SHARED_INVALID' })
+  }
+  for (const timeout of [Infinity, 2 ** 31]) {
+    await using thread = new ObedientThread()
+    await thread.run("kept.held = await shared.mutex('limits').lock()")
+    const waiting = mutex.lock({ timeout })
+    await assert.rejects(mutex.lock({ timeout: 20 }), { code: 'DEADLINE_EXCEEDED' })
+    await thread.run('kept.held.release()')
+    ;(await waiting).release()
+  }
+})
+
 test('waiting for a lock ends with its signal, and others go on waiting', async () => {
   const mutex = shared.mutex('signal')
   const held = await mutex.lock()

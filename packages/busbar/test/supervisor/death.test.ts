@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { rmSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { BusbarError } from '../../src/contract/errors.ts'
 import { TestApp } from '../support/app.ts'
 import { Connection, openMany } from '../support/connection.ts'
+import { TestFolder } from '../support/folder.ts'
 
 const any = `${import.meta.dirname}/programs/any.js`
 
@@ -72,49 +74,58 @@ test('connections wait while the only worker is being replaced', async () => {
   assert.ok(threads.every((thread) => thread !== undefined))
 })
 
-test('connections that wait too long are closed', async () => {
-  // The second death waits for longer than a connection may.
-  const timing = { backlog: 100, backoff: 60_000, backoffMax: 60_000 }
+test('a worker that dies again and again is restarted for ever, and the reason is shown', async () => {
+  const timing = { backoff: 5, backoffMax: 5 }
   await using app = await TestApp.start({ services: { any } }, { timing })
-  await kill(app)
-  await app.untilReplaced(0)
-  await kill(app)
-  await app.until(() => app.running.workers[0]!.state === 'waiting')
-  using waiting = await Connection.open(app.port)
-  assert.equal(await waiting.answer(), undefined)
-  await app.untilLogged('no worker serves')
+  for (let death = 1; death <= 9; death++) {
+    await kill(app)
+    await app.untilReplaced(0, death)
+  }
+  const [worker] = app.running.status().workers
+  assert.deepEqual([worker!.state, worker!.restarts, worker!.lastExit!.why], ['serving', 9, 'exit'])
 })
 
-test('an app whose only worker dies too often ends with the reason', async () => {
+test('a service that cannot start any more is tried for ever, and serves when it can', async () => {
+  using folder = new TestFolder()
+  const broken = folder.at('broken')
+  const fragile = {
+    file: `${import.meta.dirname}/programs/fragile.js`,
+    run: 'thread',
+    env: { BROKEN: broken },
+  } as const
+  const routes = [{ host: undefined, prefix: '/fragile', service: 'fragile' }]
+  const timing = { backoff: 5, backoffMax: 5 }
+  await using app = await TestApp.start({ services: { any, fragile }, gateway: { entry: 'any', routes } }, { timing })
+  writeFileSync(broken, '')
+  await fetch(`${app.url}/fragile/die`, { headers: { connection: 'close' } })
+  await app.until(() => app.running.workers[1]!.deaths >= 9)
+  const { app: status, workers } = app.running.status()
+  assert.deepEqual([status.ready, status.unready], [false, ['fragile']])
+  assert.equal(workers[1]!.lastExit?.why, 'start')
+  assert.equal((await fetch(`${app.url}/fragile`, { headers: { connection: 'close' } })).status, 503)
+  using other = await Connection.open(app.port)
+  assert.ok((await other.thread()) !== undefined)
+  rmSync(broken)
+  await app.until(() => app.running.workers[1]!.state === 'serving')
+  assert.equal((await fetch(`${app.url}/fragile`, { headers: { connection: 'close' } })).status, 200)
+  assert.equal(app.running.status().app.ready, true)
+})
+
+test('an app that was configured to give up ends with the reason', async () => {
   const timing = { backoff: 1, backoffMax: 1 }
-  await using app = await TestApp.start({ services: { any } }, { timing })
-  for (let death = 1; death <= 6; death++) {
-    await kill(app)
-    await app.until(() => app.running.workers[0]!.deaths === death)
-    if (death < 6) await app.untilReplaced(0, death)
+  await using app = await TestApp.start({ services: { any }, workers: 2, maxRestarts: 2 }, { timing })
+  using kept = await Connection.open(app.port)
+  const spared = await kept.thread()
+  for (let death = 1; death <= 3; death++) {
+    using victim = await untilOn(app, spared!)
+    victim.send('/exit')
+    assert.equal(await victim.answer(), undefined)
+    if (death < 3)
+      await app.until(() => app.running.workers.some((one) => one.deaths === death && one.state === 'serving'))
   }
   const end = await app.running.ended
   assert.ok(end.why === 'failed' && BusbarError.is(end.error, 'WORKER_RESTART_LIMIT'))
-  assert.match(end.error.message, /process\.exit|7/)
-})
-
-test('an app goes on with the workers that are left when one dies too often', async () => {
-  const timing = { backoff: 1, backoffMax: 1 }
-  await using app = await TestApp.start({ services: { any }, workers: 2 }, { timing })
-  using kept = await openMany(app.port, 2)
-  const threads = await Promise.all(kept.map((connection) => connection.thread()))
-  for (let death = 1; death <= 6; death++) {
-    using victim = await untilOn(app, threads[1]!)
-    victim.send('/exit')
-    assert.equal(await victim.answer(), undefined)
-    const settled = death < 6 ? 'serving' : 'givenUp'
-    await app.until(() => app.running.workers.some(({ deaths, state }) => deaths === death && state === settled))
-  }
-  assert.deepEqual(new Set(app.running.workers.map(({ deaths }) => deaths)), new Set([0, 6]))
-  assert.ok(app.log.some(({ line, level }) => level === 'warn' && line.includes('left')))
-  using still = await Connection.open(app.port)
-  assert.equal(await still.thread(), threads[1])
-  assert.equal(await kept[1]!.thread(), threads[1])
+  assert.match(end.error.message, /restarted 2 times \(maxRestarts\); the last time, .*process\.exit\(7\)/)
 })
 
 test('a service that cannot start fails the start with its own error', async () => {
@@ -155,3 +166,17 @@ async function untilOn(app: TestApp, spared: number): Promise<Connection> {
     connection[Symbol.dispose]()
   }
 }
+
+test('a thread that runs out of memory is gone for the others before it has ended, and is called by its name', async () => {
+  const routes = [{ host: undefined, prefix: '/any', service: 'any' }]
+  const services = { any: { file: any, run: 'thread', memory: 400 * 1024 ** 2 } } as const
+  await using app = await TestApp.start({ services, gateway: { entry: undefined, routes } })
+  const waiting = fetch(`${app.url}/any/never`)
+  await app.untilLogged('begins /never')
+  const answers = await Promise.all([waiting, fetch(`${app.url}/any/memory`)])
+  const codes = await Promise.all(answers.map(async (answer) => ((await answer.json()) as { code: string }).code))
+  assert.deepEqual(codes, ['WORKER_DIED', 'WORKER_DIED'])
+  await app.untilReplaced(1)
+  assert.equal(app.running.workers[1]!.lastExit?.why, 'memory')
+  assert.ok(!app.log.some(({ line }) => line.includes('lost their link')))
+})

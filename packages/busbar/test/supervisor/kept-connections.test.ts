@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import http from 'node:http'
 import https from 'node:https'
@@ -8,6 +7,7 @@ import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { type AppSetup, TestApp } from '../support/app.ts'
 import { selfSigned } from '../support/certificate.ts'
+import { ask, ClientLoops } from '../support/client-loops.ts'
 
 const kept = `${import.meta.dirname}/programs/kept.ts`
 const closes = `${import.meta.dirname}/programs/closes.js`
@@ -59,66 +59,20 @@ suite('clients that keep their connections lose no request when', () => {
 
 async function losesNothing(setup: AppSetup, protocol: typeof http | typeof https): Promise<void> {
   await using app = await TestApp.start(setup)
-  await using clients = new KeptClients(protocol, app.running.addresses.at(-1)!.port, 10)
+  const agent = new protocol.Agent({ keepAlive: true, maxSockets: 10 })
+  const options = { protocol, agent, port: app.running.addresses.at(-1)!.port, rejectUnauthorized: false }
+  let connections = 0
+  await using clients = new ClientLoops(10, async () => {
+    const { status, body, opened } = await ask(options)
+    if (opened) connections++
+    if (status !== 200 || body !== '"hello"') throw new Error(`${status} ${body}`)
+  })
   for (let time = 0; time < 3; time++) {
     await clients.answers(200)
     await app.running.restart()
   }
   await clients.answers(200)
   assert.deepEqual(await clients.stop(), [])
-  assert.ok(clients.connections > 10, 'they were told to make new ones')
-}
-
-/** Ask all the time, each over a connection that it keeps as long as the answers allow it. */
-class KeptClients implements AsyncDisposable {
-  readonly #protocol: typeof http | typeof https
-  readonly #options: https.RequestOptions
-  readonly #loops: readonly Promise<void>[]
-  readonly #lost: string[] = []
-  readonly #answered: (() => void)[] = []
-  #count = 0
-  #stopped = false
-  connections = 0
-
-  constructor(protocol: typeof http | typeof https, port: number, count: number) {
-    const agent = new protocol.Agent({ keepAlive: true, maxSockets: count })
-    this.#protocol = protocol
-    this.#options = { port, host: '127.0.0.1', agent, rejectUnauthorized: false }
-    this.#loops = Array.from({ length: count }, () => this.#ask())
-  }
-
-  /** Resolves when there have been so many more. */
-  async answers(count: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.#answered[this.#count + count] = resolve
-    await promise
-  }
-
-  /** What went wrong first. */
-  async stop(): Promise<readonly string[]> {
-    this.#stopped = true
-    await Promise.all(this.#loops)
-    ;(this.#options.agent as http.Agent).destroy()
-    return this.#lost.slice(0, 10)
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.stop()
-  }
-
-  async #ask(): Promise<void> {
-    while (!this.#stopped) {
-      const failure = await this.#once().catch((error: NodeJS.ErrnoException) => error.code ?? error.message)
-      if (failure !== undefined) this.#lost.push(failure)
-      this.#answered[++this.#count]?.()
-    }
-  }
-
-  async #once(): Promise<string | undefined> {
-    const request = this.#protocol.get(this.#options)
-    request.once('socket', (socket) => socket.connecting && this.connections++)
-    const [response] = (await once(request, 'response')) as [http.IncomingMessage]
-    const body = (await response.setEncoding('utf8').toArray()).join('')
-    return response.statusCode === 200 && body === '"hello"' ? undefined : `${response.statusCode} ${body}`
-  }
+  agent.destroy()
+  assert.ok(connections > 10, 'they were told to make new ones')
 }

@@ -9,24 +9,27 @@ import { TestFolder } from '../support/folder.ts'
 const programs = `${import.meta.dirname}/programs`
 
 for (const run of ['thread', 'process'] as const)
-  test(`a service whose need, a ${run}, was given up is not restarted, which names both; a reload of both brings both back`, async () => {
+  test(`a service whose need, a ${run}, does not start is not restarted, which names both; a reload of both brings both back`, async () => {
     using folder = new TestFolder()
     const broken = folder.at('broken')
     const services = {
       web: { file: `${programs}/asks-stock.js`, run: 'shared', needs: ['stock'] },
       stock: { file: `${programs}/fragile.js`, run, env: { BROKEN: broken } },
     } as const
-    await using app = await TestApp.start({ services }, { timing: { backoff: 1, backoffMax: 1 } })
+    await using app = await TestApp.start({ services }, { timing: { backoff: 60_000, backoffMax: 60_000 } })
     const get = async (path: string): Promise<string> =>
       await (await fetch(`${app.url}${path}`, { headers: { connection: 'close' } })).text()
     assert.equal(await get('/'), 'stock')
     writeFileSync(broken, '')
     assert.equal(await get('/die'), 'no stock')
-    await app.until(() => app.running.workers[1]!.state === 'givenUp')
+    await app.until(
+      () => app.running.workers[1]!.lastExit?.why === 'start' && app.running.workers[1]!.state === 'waiting',
+    )
     await assert.rejects(app.running.restart(undefined, ['web']), {
       code: 'NEEDS_UNMET',
       service: 'web',
-      message: /^service web cannot start: it needs service stock, which has died too often .*there is the file/,
+      message:
+        /^service web cannot start: it needs service stock, which does not start; the last time, .*there is the file/,
     })
     assert.equal(await get('/'), 'no stock')
     rmSync(broken)

@@ -36,37 +36,37 @@ test('one with a stale heartbeat is picked only when all are stale', () => {
   assert.equal(pickWorker([], 0, 100), undefined)
 })
 
-test('restarts come at once, then after waits that double up to a limit, then no more', () => {
-  const policy = new RestartPolicy({ backoff: 100, backoffMax: 300, restartWindow: 1000 }, true)
-  const waits = [1, 2, 3, 4, 5, 6].map((now) => policy.died(now))
-  assert.equal(waits[0], 0)
-  for (const [index, full] of [100, 200, 300, 300].entries()) {
-    const wait = waits[index + 1]!
+test('restarts come at once, then after waits that double up to a cap, for ever', () => {
+  const policy = new RestartPolicy({ backoff: 100, backoffMax: 300, stable: 1000 })
+  assert.equal(policy.failed(500), 0)
+  for (const [index, full] of [100, 200, ...Array<number>(50).fill(300)].entries()) {
+    const wait = policy.failed(index === 0 ? 0 : 999)
     assert.ok(wait >= full * 0.8 && wait <= full, `${wait} of ${full}`)
   }
-  assert.equal(waits[5], undefined)
+  assert.equal(policy.failures, 53)
 })
 
-test('deaths that are long ago are forgotten, and a restart that was asked for forgets all', () => {
-  const policy = new RestartPolicy({ ...defaultTiming, restartWindow: 1000 }, true)
-  assert.equal(policy.died(0), 0)
-  assert.equal(policy.died(1000), 0)
-  assert.notEqual(policy.died(1001), 0)
+test('what held for long, or was asked for, begins anew', () => {
+  const policy = new RestartPolicy({ ...defaultTiming, stable: 1000 })
+  assert.deepEqual([policy.failed(0), policy.failed(1000)], [0, 0])
+  assert.notEqual(policy.failed(999), 0)
   policy.forget()
-  assert.equal(policy.died(1002), 0)
+  assert.equal(policy.failed(0), 0)
 })
 
-test('without a limit a worker is never given up', () => {
-  const policy = new RestartPolicy(defaultTiming, false)
-  for (let now = 0; now < 50; now++) assert.notEqual(policy.died(now), undefined)
+test('by default restarts are at most 30 s apart', () => {
+  const policy = new RestartPolicy(defaultTiming)
+  const waits = Array.from({ length: 100 }, () => policy.failed(0))
+  assert.ok(Math.max(...waits) <= 30_000)
+  assert.ok(waits.at(-1)! >= 24_000)
 })
 
-test('waiting connections are given in order, until one is not taken', () => {
-  const backlog = new Backlog(60_000, () => assert.fail('none is dropped'))
+test('waiting connections are settled in order, and those that are not go on waiting', () => {
+  const backlog = new Backlog(60_000, () => assert.fail('none is refused'))
   const handles = [handleOf(), handleOf(), handleOf()]
   for (const handle of handles) backlog.add('gateway', handle)
   const given: TcpHandle[] = []
-  backlog.drain((_, handle) => given.length < 2 && given.push(handle) > 0)
+  backlog.review((_, handle) => given.length < 2 && given.push(handle) > 0)
   assert.deepEqual(given, handles.slice(0, 2))
   backlog.close()
   assert.deepEqual(
@@ -75,30 +75,28 @@ test('waiting connections are given in order, until one is not taken', () => {
   )
 })
 
-test('a connection beyond the limit is closed at once', () => {
-  let dropped = 0
-  const backlog = new Backlog(60_000, (count) => (dropped += count))
+test('a connection beyond the limit is refused at once', () => {
+  const refused: TcpHandle[] = []
+  const backlog = new Backlog(60_000, (_, handle) => refused.push(handle))
   for (let count = 0; count < backlogLimit; count++) backlog.add('gateway', handleOf())
   const last = handleOf()
   backlog.add('gateway', last)
-  assert.equal(last.closed, true)
-  assert.equal(dropped, 1)
+  assert.deepEqual(refused, [last])
   backlog.close()
 })
 
-test('each waiting connection is closed when its own time is over', async () => {
-  const drops: number[] = []
-  const third = Promise.withResolvers<void>()
-  const backlog = new Backlog(30, (count) => {
-    drops.push(count)
-    if (drops.reduce((sum, one) => sum + one) === 2) third.resolve()
+test('each waiting connection is refused when its own time is over', async () => {
+  const refused: TcpHandle[] = []
+  const both = Promise.withResolvers<void>()
+  const backlog = new Backlog(30, (_, handle) => {
+    if (refused.push(handle) === 2) both.resolve()
   })
   const [first, second] = [handleOf(), handleOf()]
   backlog.add('gateway', first)
   await new Promise((resolve) => setTimeout(resolve, 15))
   backlog.add('gateway', second)
-  await third.promise
-  assert.ok(first.closed && second.closed)
+  await both.promise
+  assert.deepEqual(refused, [first, second])
 })
 
 test('a plan names the ports, the waves of needs and the folder of a lone program', () => {

@@ -55,16 +55,15 @@ test('a thread that crashes costs the call that it was at, and its place is fill
   await untilSpares(app, 2)
 })
 
-test('a thread that crashes again and again is given up as without a spare, and the spare ends', async () => {
-  await using app = await start({ instances: 1 }, { timing: { backoff: 10 } })
-  for (let time = 1; time <= 6; time++) {
+test('a thread that crashes again and again is replaced for ever, as without a spare, and so is the spare', async () => {
+  await using app = await start({ instances: 1 }, { timing: { backoff: 10, backoffMax: 10 } })
+  for (let time = 1; time <= 8; time++) {
     const [outcome] = await ask(app, [crash])
     assert.ok(died.has(outcome!.code))
-    await app.until(() => deathsOf(app) === time && stateOf(app) !== 'starting' && stateOf(app) !== 'waiting')
+    await app.until(() => deathsOf(app) === time && stateOf(app) === 'serving')
     await untilAnswers(app)
   }
-  assert.equal(stateOf(app), 'givenUp')
-  await app.until(() => sparesOf(app).length === 0)
+  await untilSpares(app, 1)
 })
 
 test('a spare that dies while it waits is told of and replaced, and the place counts no death', async () => {
@@ -81,21 +80,18 @@ test('a spare that dies while it waits is told of and replaced, and the place co
   assert.equal(next!.thread, second)
 })
 
-test('spares that die one after the other come no more, until the thread itself has to be replaced', async () => {
-  await using app = await start({ instances: 1 }, { timing: { backoff: 10 } })
+test('spares that die one after the other are replaced for ever, and the place counts no death', async () => {
+  await using app = await start({ instances: 1 }, { timing: { backoff: 10, backoffMax: 10 } })
   const answering = await threadsThatAnswer(app)
   const known = new Set(answering)
-  for (let time = 1; time <= 6; time++) {
+  for (let time = 1; time <= 8; time++) {
     await untilSpares(app, 1)
     order(await newThread(app, known), -1)
     await app.until(() => app.log.filter(({ line }) => line.includes('the spare of worker')).length === time)
   }
-  await app.untilLogged('there is none until the worker itself starts anew')
-  assert.deepEqual(await threadsThatAnswer(app), answering)
-  assert.deepEqual([deathsOf(app), sparesOf(app)], [0, []])
-  assert.deepEqual(failed(await ask(app, [crash])).length, 1)
-  await app.until(() => deathsOf(app) === 1 && serving(app) === 1)
   await untilSpares(app, 1)
+  assert.deepEqual(await threadsThatAnswer(app), answering)
+  assert.equal(deathsOf(app), 0)
 })
 
 test('a spare that hangs is ended and replaced', async () => {
@@ -186,7 +182,7 @@ async function start(
 
 /** A worker hears of the others a moment after they serve, or never will. */
 async function untilAnswers(app: TestApp): Promise<void> {
-  while (stateOf(app) !== 'givenUp' && failed(await ask(app, named('first', 4))).length > 0);
+  while (failed(await ask(app, named('first', 4))).length > 0);
 }
 
 /** What a worker logs comes before it says that it is ready. */

@@ -9,6 +9,8 @@ export interface BusbarOptions {
   readonly env?: NodeJS.ProcessEnv
   /** Another script than the one that runs the sources. */
   readonly entry?: string
+  /** The limit of its descriptors, by `ulimit -n`. */
+  readonly descriptors?: number
 }
 
 export interface Ended {
@@ -26,16 +28,15 @@ export class BusbarProcess implements AsyncDisposable {
   stderr = ''
   readonly #changes = new Set<() => void>()
 
-  constructor(args: readonly string[], { cwd, env, entry }: BusbarOptions = {}) {
-    this.child = spawn(
-      process.execPath,
-      [...(entry === undefined ? ['--conditions=busbar-source', sources] : [entry]), ...args],
-      {
-        stdio: ['ignore', 'pipe', 'pipe'],
-        ...(cwd !== undefined && { cwd }),
-        env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined, ...env },
-      },
-    )
+  constructor(args: readonly string[], { cwd, env, entry, descriptors }: BusbarOptions = {}) {
+    const own = entry === undefined ? ['--conditions=busbar-source', sources] : [entry]
+    const limited = descriptors === undefined ? [] : ['/bin/sh', '-c', `ulimit -n ${descriptors}; exec "$@"`, 'sh']
+    const [file, ...rest] = [...limited, process.execPath, ...own, ...args]
+    this.child = spawn(file!, rest, {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      ...(cwd !== undefined && { cwd }),
+      env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined, ...env },
+    })
     this.child.stdout!.setEncoding('utf8').on('data', (text: string) => this.#add('stdout', text))
     this.child.stderr!.setEncoding('utf8').on('data', (text: string) => this.#add('stderr', text))
     this.ended = once(this.child, 'close').then(([code, signal]) => {

@@ -89,7 +89,8 @@ for (const [name, where] of [
       assert.deepEqual(await get('/sum'), [3, 3])
       const sums = client(calc, `${url}/calc`, { service: 'sums' })
       assert.equal(await sums.add(2, 3), 5)
-      for (const name of ['inherited', '_secret', 'constructor', 'toString', 'total'])
+      assert.equal(await sums.inherited(), 'of Base')
+      for (const name of ['_secret', 'constructor', 'toString', 'total'])
         assert.equal((await fetch(`${url}/calc/sums/${name}`, { method: 'POST' })).status, 404, name)
     })
 

@@ -144,6 +144,17 @@ for (const [name, open] of Object.entries(fronts))
         assert.equal(({} as { admin?: unknown }).admin, undefined)
       })
 
+    it('is refused when its time limit is no number, and is over when that is negative', async () => {
+      const limited = async (limit: string): Promise<[number, string]> => {
+        const response = await fetch(`${url}/shop/hang`, { method: 'POST', headers: { 'busbar-timeout': limit } })
+        return [response.status, ((await response.json()) as { code: string }).code]
+      }
+      for (const limit of ['soon', '', 'NaN', 'Infinity', '1e9', '0x10', '5, 10'])
+        assert.deepEqual(await limited(limit), [400, 'REQUEST_MALFORMED'], limit)
+      for (const limit of ['-1', '0', '-0.5', '1.5'])
+        assert.deepEqual(await limited(limit), [504, 'DEADLINE_EXCEEDED'], limit)
+    })
+
     it('of two equal keys the last one counts', async () => {
       assert.deepEqual(await post('{"id":1,"id":2}'), [200, { id: 2 }])
     })
@@ -170,7 +181,47 @@ for (const [name, open] of Object.entries(fronts))
       }
       assert.equal((await post('{}', '/shop/pot'))[1].data.nearest[0], 'POST /shop/put')
       assert.equal((await post('{}', '/pot'))[1].data.nearest[0], 'POST /put')
-      assert.equal((await fetch(`${url}/shop/put`)).status, 404)
+    })
+
+    it('is answered with what a path takes for another method of HTTP', async () => {
+      const cases: [verb: string, path: string, allow: string][] = [
+        ['GET', '/shop/put', 'POST'],
+        ['DELETE', '/put?x=1', 'POST'],
+        ['OPTIONS', '/shop/put', 'POST'],
+        ['HEAD', '/shop/ticks', 'POST'],
+        ['POST', '/products/7', 'GET, HEAD'],
+        ['PATCH', '/products/top', 'GET, HEAD'],
+        ['PROPFIND', '/products', 'GET, HEAD'],
+      ]
+      for (const [method, path, allow] of cases) {
+        const response = await fetch(url + path, { method })
+        assert.deepEqual([response.status, response.headers.get('allow')], [405, allow], `${method} ${path}`)
+        const text = await response.text()
+        if (method !== 'HEAD') assert.equal((JSON.parse(text) as { code: string }).code, 'METHOD_NOT_ALLOWED')
+      }
+    })
+
+    it('streams in the form that weighs more in Accept', async () => {
+      const cases: Record<string, 'lines' | 'events'> = {
+        'text/event-stream': 'events',
+        'TEXT/Event-Stream;q=0.5': 'events',
+        'text/event-stream, */*': 'events',
+        'application/json, text/event-stream': 'events',
+        'text/event-stream;q=0': 'lines',
+        'text/event-stream; q=0.1, application/x-ndjson': 'lines',
+        'text/event-stream;q=0.2,application/x-ndjson;q=0.1': 'events',
+        'text/event-streams': 'lines',
+        'application/x-ndjson;x="text/event-stream,text/event-stream"': 'lines',
+        '*/*': 'lines',
+        '': 'lines',
+        'text/event-stream;q=nonsense': 'lines',
+      }
+      for (const [accept, form] of Object.entries(cases)) {
+        const response = await fetch(`${url}/shop/late`, { method: 'POST', headers: { accept } })
+        await response.text()
+        const type = form === 'lines' ? 'application/x-ndjson' : 'text/event-stream'
+        assert.equal(response.headers.get('content-type'), type, accept)
+      }
     })
 
     it('needs no query where no field is asked for', async () => {

@@ -35,7 +35,7 @@ describe('calls to a service', { concurrency: 2 }, () => {
 
       before(async () => {
         const place = join(import.meta.dirname, 'programs', `faults-${run}`)
-        const timing = { stale: 60_000, stuck: 3000, watch: 100, restartWindow: 1 }
+        const timing = { stale: 60_000, stuck: 3000, watch: 100, stable: 0 }
         const log = ({ line }: { line: string }): void => void said.push(line)
         app = await startApp(await loadApp(place, { env: {} }), { mode: 'start', log, timing })
         url = app.addresses[0]!.url

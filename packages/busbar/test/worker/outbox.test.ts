@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FromWorker, LogRecord } from '../../src/shared/control.ts'
+import { Worker } from 'node:worker_threads'
+import { costOf, OutputWindow } from '../../src/shared/output-window.ts'
 import { createOutbox } from '../../src/worker/outbox.ts'
 
 const record = (line: string): LogRecord => ({ time: 0, level: 'info', service: 'any', stream: 'stdout', line })
@@ -52,3 +54,67 @@ test('a flood leaves in bounded batches although the event loop does not turn', 
 function linesOf(message: FromWorker): string[] {
   return message.type === 'log' ? message.records.map(({ line }) => line) : []
 }
+
+test('without room in the window lines wait up to a bound, and those beyond are counted', async () => {
+  const window = new OutputWindow()
+  const sent: LogRecord[] = []
+  let unread = 0
+  const flow = { window, blocks: false }
+  const outbox = createOutbox(
+    (message) => {
+      if (message.type !== 'log') return
+      sent.push(...message.records)
+      for (const each of message.records) if (each.stream === 'stdout') unread += costOf(each)
+    },
+    () => 0,
+    flow,
+  )
+  const lines = 20_000
+  for (let line = 0; line < lines; line++) outbox.log(record('x'.repeat(872)))
+  assert.ok(unread <= 512 * 1024, `${unread} bytes are unread`)
+  for (let turn = 0; turn < 20; turn++) {
+    window.read(unread)
+    unread = 0
+    outbox.post({ type: 'left', peer: 0 })
+  }
+  outbox.flush()
+  const said = sent.filter(({ stream }) => stream === 'stdout').length
+  const notice = sent.find(({ stream }) => stream === 'busbar')
+  assert.equal(said + Number(/^\d+/.exec(notice?.line ?? '')?.[0]), lines)
+  assert.ok(said * 1000 < 5 * 1024 ** 2, `${said} lines were kept`)
+})
+
+test('a worker that ends sends all lines first, room or not', () => {
+  const sent: FromWorker[] = []
+  const flow = { window: new OutputWindow(), blocks: false }
+  const outbox = createOutbox((message) => sent.push(message), undefined, flow)
+  for (let line = 0; line < 2000; line++) outbox.log(record('x'.repeat(872)))
+  assert.ok(sent.flatMap(linesOf).length < 2000)
+  outbox.post({ type: 'stopped' })
+  assert.equal(sent.flatMap(linesOf).length, 2000)
+  assert.equal(sent.at(-1)?.type, 'stopped')
+})
+
+test('a thread that waits for its reader never has more unread than the window', async () => {
+  const memory = new SharedArrayBuffer(4)
+  const window = new OutputWindow(memory)
+  const worker = new Worker(new URL('programs/prints.ts', import.meta.url), { workerData: { memory, lines: 20_000 } })
+  let [lines, unread] = [0, 0]
+  const queue: LogRecord[][] = []
+  const taken = Promise.withResolvers<void>()
+  worker.on('message', (message: FromWorker) => {
+    if (message.type !== 'log') return
+    queue.push(message.records)
+    for (const each of message.records) unread += costOf(each)
+    assert.ok(unread <= 512 * 1024, `${unread} bytes are unread`)
+    setImmediate(() => {
+      const size = queue.shift()!.reduce((sum, each) => sum + costOf(each), 0)
+      lines += message.records.length
+      unread -= size
+      window.read(size)
+      if (lines === 20_000) taken.resolve()
+    })
+  })
+  await taken.promise
+  await worker.terminate()
+})

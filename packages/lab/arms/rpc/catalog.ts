@@ -2,9 +2,9 @@
  * What every arm of the scenario serves, so that they differ in nothing but the layer above: some of the `PRODUCTS`
  * (JSON), kept as they are or in a table of SQLite.
  */
+import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { threadId } from 'node:worker_threads'
 
 export interface Product {
   id: number
@@ -34,9 +34,9 @@ export function limitOf(input: unknown): number {
   return limit
 }
 
-/** A file in the folder of the copy (`FOLDER`), one for each thread: none waits for another there. */
+/** A file in the folder of the copy (`FOLDER`), one for each instance: none waits for another there. */
 function filled(): DatabaseSync {
-  const database = new DatabaseSync(join(process.env['FOLDER'] ?? '.', `products-${threadId}.db`))
+  const database = new DatabaseSync(join(process.env['FOLDER'] ?? '.', `products-${randomUUID()}.db`))
   database.exec(
     'CREATE TABLE products (id INTEGER PRIMARY KEY, name TEXT, category TEXT, cents INTEGER, stock INTEGER)',
   )

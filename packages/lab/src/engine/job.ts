@@ -31,6 +31,7 @@ export interface Expect {
   sha256?: string
   json?: { pointer: string; equals: unknown }
   headers?: [string, string | null][]
+  otherHeaders?: string[]
 }
 
 export interface Tick {

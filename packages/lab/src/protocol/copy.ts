@@ -8,6 +8,7 @@ import type { Arm, ArmTarget, CertificateFiles, Launch } from '../arm.ts'
 import type { LoadJob, LoadRequest } from '../engine/job.ts'
 import { trusting } from '../engine/trust.ts'
 import type { Keeper } from '../machine/keeper.ts'
+import { listeningPorts } from '../machine/listeners.ts'
 import { canReadProcesses, pidsOf } from '../machine/processes.ts'
 import { readSamples, samplingInto, type ThreadSamples } from '../machine/samples.ts'
 import { packagesOf } from '../packages.ts'
@@ -174,11 +175,11 @@ export class Copy {
         response.on('data', (chunk: Buffer) => chunks.push(chunk))
         response.on('error', reject)
         response.on('end', () => {
-          const names = Object.entries(response.headers).map(([name, value]) => [name, String(value)])
+          const headers = Object.entries(response.headersDistinct).map(([name, values]) => [name, values!.join(', ')])
           resolve({
             status: response.statusCode ?? 0,
-            body: Buffer.concat(chunks).toString(),
-            headers: Object.fromEntries(names) as Answer['headers'],
+            body: Buffer.concat(chunks),
+            headers: Object.fromEntries(headers) as Answer['headers'],
           })
         })
       },
@@ -212,7 +213,21 @@ export class Copy {
       }
       await sleep(25)
     }
-    throw new Error(`${this.arm.name} gave no good answer at ${this.target.path} (${last}):\n${this.#said}`.trim())
+    const why = await this.#whyNoAnswer(last, patienceMs)
+    throw new Error(`${this.arm.name} gave no good answer at ${this.target.path} (${why}):\n${this.#said}`.trim())
+  }
+
+  /** What the last attempt met, and whether a longer wait could have helped. */
+  async #whyNoAnswer(last: string, patienceMs: number): Promise<string> {
+    if (last.startsWith('it answered')) return last
+    const { address } = this.target
+    const waited = `after ${patienceMs / 1000} s`
+    const ports = await listeningPorts(this.session)
+    if (address === undefined || ports === undefined) return `${last} ${waited}`
+    if (ports.length === 0) return `its start is slow: ${waited} it runs, but listens on no port`
+    if (ports.includes(Number(address.slice(address.lastIndexOf(':') + 1))))
+      return `its start is slow: ${waited} it listens, but does not answer: ${last}`
+    return `it listens on port ${ports.join(' and ')}, not at ${address}`
   }
 
   /** Answers how many there were. */

@@ -1,10 +1,11 @@
 import type { Tick } from '../engine/job.ts'
 import { ownFlags } from '../machine/samples.ts'
 import { Copy, type CopyOptions } from './copy.ts'
+import { faultsOfSlice, type Fault } from './faults.ts'
 import { completed, likenessOf, type Likeness } from './parity.ts'
 import type { Patience } from './patience.ts'
 import { shuffled, type Cell, type Timing } from './plan.ts'
-import { faultsOfSlice, runSlice, type Slice, type SliceOptions, type Work } from './slice.ts'
+import { runSlice, type Slice, type SliceOptions, type Work } from './slice.ts'
 import { isSteady, stretchMs } from './warm-up.ts'
 
 export interface Round {
@@ -21,7 +22,7 @@ export interface CellRound {
   /** Slices thrown away because the machine took too much from them. */
   readonly lost: number
   /** What came wrong outside of the slices that count: while it was warmed up, or in slices thrown away. */
-  readonly faults: readonly string[]
+  readonly faults: readonly Fault[]
   /** Why this cell has no good slice in this round. */
   readonly failure: string | undefined
   /** Whether the load had settled when the first slice began; undefined where nobody waited for that. */
@@ -60,7 +61,7 @@ export type Doing = 'start' | 'warm up' | 'measure' | 'measure latency' | 'wait 
 type Draft = { -readonly [Key in keyof CellRound]: CellRound[Key] } & {
   slices: Slice[]
   open: OpenSlice[]
-  faults: string[]
+  faults: Fault[]
 }
 
 /** Of a slice that was disturbed. */

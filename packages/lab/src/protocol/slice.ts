@@ -80,19 +80,6 @@ export async function runSlice(copy: Copy, work: Work, options: SliceOptions): P
   }
 }
 
-/** What came wrong or not at all, in words. */
-export function faultsOfSlice({ result, probe }: Slice): string[] {
-  const failures = Object.entries(result.failures).map(([kind, count]) => `${kind} × ${count}: ${result.firstProblem}`)
-  const { connectFailures } = result
-  if (connectFailures > 0) failures.push(`${connectFailures} connections failed: ${result.firstProblem}`)
-  // A probe may wait for as long as it takes, which is what it measures; but what comes must be right.
-  const { timeout: _, ...wrong } = probe?.result.failures ?? {}
-  const besides = Object.entries(wrong).map(
-    ([kind, count]) => `probe, ${kind} × ${count}: ${probe?.result.firstProblem}`,
-  )
-  return [...failures, ...besides]
-}
-
 /** CPU cores that the arm's processes kept busy. */
 export function coresOf({ serverCpuSeconds, ...slice }: Slice): number | undefined {
   return serverCpuSeconds === undefined ? undefined : serverCpuSeconds / ranFor(slice)

@@ -6,7 +6,7 @@ import http from 'node:http'
 import { isMainThread, Worker } from 'node:worker_threads'
 import { gzipSync } from 'node:zlib'
 
-const { PORT = '0', FAULT = 'none', EVERY = '1000', WORKERS = '1', DELAY = '0' } = process.env
+const { PORT = '0', FAULT = 'none', EVERY = '1000', WORKERS = '1', DELAY = '0', COMPRESS, SLOW } = process.env
 const body = JSON.stringify({ hello: 'world', filler: 'x'.repeat(200) })
 let count = 0
 
@@ -27,6 +27,12 @@ function fault(request: http.IncomingMessage, response: http.ServerResponse): bo
     case 'reset':
       request.socket.resetAndDestroy()
       return true
+    case 'type':
+      response.setHeader('content-type', 'application/json; charset=utf-8')
+      return false
+    case 'extra':
+      response.setHeader('x-cache', 'miss')
+      return false
     case 'exit':
       process.exit(7)
   }
@@ -37,13 +43,16 @@ function answer(request: http.IncomingMessage, response: http.ServerResponse): v
   response.setHeader('content-type', 'application/json')
   if (++count % Number(EVERY) === 0 && fault(request, response)) return
   if (FAULT === 'header') response.setHeader('x-powered-by', 'a fault')
-  if (FAULT === 'compress') {
+  if (FAULT === 'compress' || COMPRESS === 'yes') {
     response.setHeader('content-encoding', 'gzip')
     response.end(gzipSync(body))
   } else if (Number(DELAY) > 0) setTimeout(() => response.end(body), Number(DELAY))
   else response.end(body)
 }
 
-http.createServer(answer).listen({ port: Number(PORT), host: '127.0.0.1', reusePort: Number(WORKERS) > 1 })
+const listen = () =>
+  http.createServer(answer).listen({ port: Number(PORT), host: '127.0.0.1', reusePort: Number(WORKERS) > 1 })
+if (SLOW === undefined) listen()
+else setTimeout(listen, Number(SLOW))
 if (isMainThread)
   for (let worker = 1; worker < Number(WORKERS); worker++) new Worker(new URL(import.meta.url), { env: process.env })

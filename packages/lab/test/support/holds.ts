@@ -4,7 +4,7 @@ import type { Answer } from '../../src/protocol/parity.ts'
 
 /** Holds an answer against all that a request expects, as the engine does: `crates/load/src/check.rs`. */
 export function assertHolds({ expect = {} }: LoadRequest, { status, body, headers }: Answer): void {
-  assert.equal(status, expect.status ?? 200, body)
-  if (expect.body !== undefined) assert.equal(body, expect.body)
+  assert.equal(status, expect.status ?? 200, body.toString())
+  if (expect.body !== undefined) assert.equal(body.toString(), expect.body)
   for (const [name, value] of expect.headers ?? []) assert.equal(headers[name] ?? null, value, name)
 }

@@ -6,8 +6,17 @@ export const configExtensions = ['ts', 'mts', 'js', 'mjs', 'cjs', 'json'] as con
 
 const configNames = configExtensions.map((extension) => `busbar.config.${extension}`)
 
+/** Whether a file that was named is a config: any JSON is, and a module that says so. */
 export function isConfigFile(file: string): boolean {
-  return configNames.includes(basename(file))
+  return /\.json$|\.config\.[cm]?[jt]s$/i.test(basename(file))
+}
+
+/** Why a file that was named can be neither a config nor a program; undefined where it can. */
+export function whyNotRead(file: string): string | undefined {
+  const name = basename(file)
+  if (/^(?:package|package-lock|tsconfig.*)\.json$/.test(name)) return `${name} says nothing of services`
+  const [data] = /\.(?:ya?ml|toml|jsonc|json5|ini|env)$/i.exec(name) ?? []
+  return data && `configs are modules or JSON, not ${data}`
 }
 
 /** The config of a folder, if it has one; two are an error. */

@@ -10,7 +10,7 @@ export function positionText(text: string, error: unknown): string {
   const column = before.at(-1)!.length + 1
   const line = text.split('\n')[before.length - 1] ?? ''
   const reason = message.replace(/,? ?(in JSON )?at position.*$/s, '').replace(/, (\.\.\.)?".*$/s, '')
-  return `${reason}, at line ${before.length}, column ${column}\n${excerpt(line, column)}`
+  return `${reason}, at line ${before.length}, column ${column}\n${excerpt(withoutToken(line), column)}`
 }
 
 function firstBadToken(text: string): number {
@@ -40,4 +40,12 @@ function isUnexpectedToken(message: string): boolean {
 function excerpt(line: string, column: number): string {
   const from = Math.max(0, column - 60)
   return `  ${line.slice(from, from + 100).trimEnd()}\n  ${' '.repeat(column - 1 - from)}^`
+}
+
+/** Messages end up in logs: a secret does not belong there. What is behind it keeps its column. */
+function withoutToken(line: string): string {
+  return line.replaceAll(
+    /("token"\s*:\s*")((?:[^"\\]|\\.)*)/g,
+    (_, key: string, token: string) => key + '*'.repeat(token.length),
+  )
 }

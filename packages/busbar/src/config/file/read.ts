@@ -5,6 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { BusbarError } from '../../contract/errors.ts'
 import type { ConfigContext } from '../define.ts'
+import { typeImportHint } from '../type-import.ts'
 import { positionText } from './json-text.ts'
 
 /** Whatever stands in a stack from here on is ours, and says nothing of the user's config. */
@@ -58,7 +59,7 @@ function hintFor(error: unknown): string | undefined {
     return 'Types are stripped, not compiled: write it without enums, namespaces and parameter properties.'
   if (code === 'ERR_MODULE_NOT_FOUND' && String(message).includes("package 'busbar'"))
     return 'Install busbar beside the config (npm install busbar), or export the plain object without defineApp().'
-  return undefined
+  return typeImportHint(error)
 }
 
 function unreadable(file: string, reason: string, cause: unknown, hint?: string): never {

@@ -6,7 +6,7 @@ import { nearest } from '../nearest.ts'
 import type { Problems } from '../problems.ts'
 import { resolveOpenApi } from './openapi.ts'
 import { parseRoute, routeId } from './routes.ts'
-import type { ParsedConfig } from '../schema/schema.ts'
+import type { ParsedConfig, ParsedRoute } from '../schema/schema.ts'
 import { readTlsFiles } from './tls.ts'
 
 export interface GatewayContext {
@@ -59,16 +59,17 @@ function byName(name: string): Route {
 }
 
 function resolveRoutes(
-  routes: Readonly<Record<string, string>>,
+  routes: Readonly<Record<string, ParsedRoute>>,
   address: Address,
   context: GatewayContext,
   problems: Problems,
 ): Route[] {
   const taken = new Map<string, string>(context.config.gateway.entry === undefined ? [] : [['', 'gateway.entry']])
-  return Object.entries(routes).flatMap(([key, service]) => {
-    checkService(`gateway.routes[${JSON.stringify(key)}]`, service, address, context, problems)
+  return Object.entries(routes).flatMap(([key, said]) => {
+    const target = typeof said === 'string' ? { service: said } : said
+    checkService(`gateway.routes[${JSON.stringify(key)}]`, target.service, address, context, problems)
     try {
-      const route = parseRoute(key, service)
+      const route = parseRoute(key, target)
       checkFree(route, key, taken)
       checkHost(route, key, context.names)
       return [route]

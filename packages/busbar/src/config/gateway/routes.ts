@@ -2,8 +2,8 @@ import { isIP } from 'node:net'
 import { BusbarError } from '../../contract/errors.ts'
 import type { Route } from '../app.ts'
 
-/** Reads a route's key, `/prefix`, `host.example` or `host.example/prefix`. Throws CONFIG_INVALID. */
-export function parseRoute(key: string, service: string): Route {
+/** Reads a route; its key is `/prefix`, `host.example` or `host.example/prefix`. Throws CONFIG_INVALID. */
+export function parseRoute(key: string, { service, strip }: Pick<Route, 'service' | 'strip'>): Route {
   const slash = key.indexOf('/')
   const host = (slash < 0 ? key : key.slice(0, slash)).toLowerCase()
   const prefix = slash < 0 ? '' : key.slice(slash).replace(/\/+$/, '')
@@ -13,7 +13,7 @@ export function parseRoute(key: string, service: string): Route {
       message: `gateway.routes has ${JSON.stringify(key)}, which is no route: ${problem}`,
       hint: "Write '/prefix', 'host.example' or 'host.example/prefix'.",
     })
-  return { host: host === '' ? undefined : host, prefix, service }
+  return { host: host === '' ? undefined : host, prefix, service, ...(strip !== undefined && { strip }) }
 }
 
 /** What two routes that take the same requests have in common. */

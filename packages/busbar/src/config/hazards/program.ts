@@ -49,7 +49,15 @@ export async function readProgram(service: Service): Promise<Program> {
   return { service, sources, unresolvable, dependencies: await dependenciesOf(service) }
 }
 
-async function readSource(file: string, folder: string): Promise<Source | undefined> {
+/** With one of these flags the program brings what compiles it, or loads other kinds of files. */
+const ownLoader = /^(?:-r|--require|--import|--loader|--experimental-loader|--experimental-transform-types)(?:=|$)/
+
+export function bringsLoader({ entry }: Service): boolean {
+  return entry.nodeOptions.some((option) => ownLoader.test(option))
+}
+
+/** Undefined for what is no source, or too large. */
+export async function readSource(file: string, folder: string): Promise<Source | undefined> {
   if (!/^\.[cm]?[jt]sx?$/.test(extname(file))) return undefined
   try {
     if ((await stat(file)).size > largestFile) return undefined
@@ -77,14 +85,14 @@ function onlyLines(text: string): string {
 }
 
 /** What is imported for its types only is never loaded. */
-function relativeImports({ text }: Source): string[] {
+export function relativeImports({ text }: Source): string[] {
   const pattern =
     /(\b(?:import|export)\s+type\b[^;'"`]*?)?(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\s*\(\s*)(['"`])(\.{1,2}\/[^'"`$]*)\2/g
   return Array.from(text.matchAll(pattern)).flatMap(([, type, , specifier]) => (type === undefined ? [specifier!] : []))
 }
 
 /** As a compiler would find it, which is more than Node finds. */
-function resolveImport(from: string, specifier: string): Promise<string | undefined> {
+export function resolveImport(from: string, specifier: string): Promise<string | undefined> {
   const path = resolve(dirname(from), specifier)
   const typed = path.replace(/\.([cm]?)js$/, '.$1ts')
   const extensions = ['.ts', '.tsx', '.mts', '.cts', '.js', '.jsx', '.mjs', '.cjs']

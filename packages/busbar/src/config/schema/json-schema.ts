@@ -6,6 +6,8 @@ export interface SchemaNode {
   readonly title?: string
   readonly description?: string
   readonly default?: unknown
+  /** A secret: messages do not show it. */
+  readonly writeOnly?: boolean
   readonly properties?: Readonly<Record<string, SchemaNode>>
   readonly additionalProperties?: SchemaNode | false
   readonly items?: SchemaNode

@@ -20,6 +20,12 @@ export function showValue(value: unknown): string {
   return typeof value === 'function' ? 'a function' : inspect(value)
 }
 
+/** What a secret is, without saying it. */
+export function showKind(value: unknown): string {
+  if (typeof value === 'string') return value === '' ? 'an empty text' : 'a text'
+  return typeof value === 'number' || typeof value === 'bigint' ? 'a number' : showValue(value)
+}
+
 function shorten(text: string): string {
   return text.length > 80 ? `${text.slice(0, 77)}…"` : text
 }

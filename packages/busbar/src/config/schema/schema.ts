@@ -218,6 +218,19 @@ const openapi = z
       'The OpenAPI document of the app. Else it is there where a service has one and no `entry` is in its way.',
   })
 
+const routeObject = z.strictObject({
+  service: z.string().meta({ title: 'the name of a service', description: 'Which service gets its requests.' }),
+  strip: z.boolean().optional().meta({
+    title: 'true or false',
+    description: 'False passes the path on as it came. Else the prefix is cut off.',
+  }),
+})
+
+const route = z.union([z.string(), routeObject]).meta({
+  title: 'the name of a service, or an object of service and strip',
+  description: 'A route. Text alone is its `service`.',
+})
+
 const gateway = z
   .strictObject({
     host: filled().prefault('127.0.0.1').meta({ title: 'a host', description: 'The address to listen on.' }),
@@ -239,13 +252,10 @@ const gateway = z
       title: 'the name of a service',
       description: 'Gets what no route takes. Without routes its own server gets the connections raw.',
     }),
-    routes: z
-      .record(z.string(), z.string().meta({ title: 'the name of a service' }))
-      .optional()
-      .meta({
-        title: 'an object of routes',
-        description: 'Which service gets `/prefix`, `host.example` or `host.example/prefix`; the prefix is cut off.',
-      }),
+    routes: z.record(z.string(), route).optional().meta({
+      title: 'an object of routes',
+      description: 'Which service gets `/prefix`, `host.example` or `host.example/prefix`.',
+    }),
     cors: z
       .array(
         z
@@ -314,6 +324,7 @@ const admin = z
     token: z.string().min(16).meta({
       title: 'a text of at least 16 characters',
       description: 'What who asks must know: `authorization: Bearer <token>`.',
+      writeOnly: true,
     }),
   })
   .optional()
@@ -342,6 +353,11 @@ export const appSchema = z
       title: milliseconds,
       description: 'How long a stop waits for what is in flight.',
     }),
+    maxRestarts: integer(0, 1_000_000).optional().meta({
+      title: 'an integer from 0 to 1000000',
+      description:
+        'How often a worker that dies is restarted in a row before the app ends with an error; one that served for a minute begins a new row. Else there is no limit.',
+    }),
     gateway,
     admin,
     limits,
@@ -367,3 +383,4 @@ export type AppConfig = z.input<typeof appSchema>
 /** The same after parsing: defaults filled, milliseconds and bytes. */
 export type ParsedConfig = z.output<typeof appSchema>
 export type ParsedService = z.output<typeof serviceObject>
+export type ParsedRoute = z.output<typeof route>

@@ -2,7 +2,7 @@ import type * as z from 'zod'
 import { allKeys, keysAt, nodeAt } from './json-schema.ts'
 import { laterKeys } from './later.ts'
 import { nearest } from '../nearest.ts'
-import { showPath, showValue } from './paths.ts'
+import { showKind, showPath, showValue } from './paths.ts'
 import { isPlainObject, unfilled } from './placeholders.ts'
 import type { Problems } from '../problems.ts'
 import { appSchema, type ParsedConfig } from './schema.ts'
@@ -101,8 +101,10 @@ function reportValue(path: Path, value: unknown, problems: Problems): void {
       message: 'workers is an object, and this version does not scale by itself yet',
       hint: "Give a number, or 'auto'.",
     })
+  const node = nodeAt(path)
+  const shown = node?.writeOnly === true ? showKind(found) : showValue(found)
   problems.add('CONFIG_INVALID', {
-    message: `${showPath(path)} is ${showValue(found)}; allowed is ${nodeAt(path)?.title ?? 'something else'}`,
+    message: `${showPath(path)} is ${shown}; allowed is ${node?.title ?? 'something else'}`,
   })
 }
 

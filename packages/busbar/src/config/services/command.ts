@@ -1,4 +1,4 @@
-import { basename } from 'node:path'
+import { basename, delimiter, dirname, join } from 'node:path'
 import { BusbarError } from '../../contract/errors.ts'
 import type { FoundEntry } from './entry.ts'
 import { splitWords } from './start-script.ts'
@@ -27,6 +27,15 @@ export function commandEntry(source: CommandSource): FoundEntry {
   if (words === undefined) throw takesShell(source)
   const [file, ...args] = words.map((word) => word.replaceAll(portMark, '$PORT'))
   return { entry: { file: file!, args, nodeOptions: [], foundBy: 'command' }, script: undefined }
+}
+
+/** Where a command is looked for, as `npm run` has it: the `node_modules/.bin` of its folder and of all above it first. */
+export function searchPath(folder: string, path = ''): string {
+  const folders: string[] = []
+  for (let at = folder; ; at = dirname(at)) {
+    folders.push(join(at, 'node_modules', '.bin'))
+    if (dirname(at) === at) return [...folders, path].join(delimiter)
+  }
 }
 
 function checkFolder({ name, command, path, kind, contract }: CommandSource): void {

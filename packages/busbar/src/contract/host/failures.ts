@@ -2,25 +2,60 @@ import { BusbarError, errorTable, type ErrorCode, type InputIssue } from '../err
 import { nameOf, type CallSite } from '../call.ts'
 import type { Fail } from '../context.ts'
 import type { DeclaredErrors, ErrorSpec } from '../method.ts'
+import { checkOf, type Checked } from '../schema.ts'
+import { cloneValue } from '../value/clone.ts'
 import { Uncarriable } from '../value/kinds.ts'
+import { MethodMissing, methodUnknown } from './unknown.ts'
 
-/** Known by identity: only what this very method declared goes out as its own; see {@link toCallError}. */
-const thrownBy = new WeakMap<BusbarError<string>, CallSite>()
+/** Of an error that a method declared by `fail`. */
+interface Declared {
+  readonly site: CallSite
+  /** Undefined where its data has been checked already: most schemas answer at once. */
+  readonly checking: Promise<BusbarError<string>> | undefined
+}
 
-/** The `fail` of a method's context. */
+const declared = new WeakMap<object, Declared>()
+
+/**
+ * The `fail` of a method's context. Its data passes its schema like a result: what the schema does not have is not sent, and
+ * what it refuses is a fault of the service.
+ */
 export function failOf(site: () => CallSite, errors: Readonly<Record<string, ErrorSpec>>): Fail<DeclaredErrors> {
+  const checks = new Map(Object.entries(errors).map(([code, { data }]) => [code, checkOf(data)]))
   return (code, ...[data]) => {
     const spec = Object.hasOwn(errors, code) ? errors[code] : undefined
     if (spec === undefined) throw new TypeError(`fail('${code}') in ${nameOf(site())}, which declares no such error`)
-    const parts = { message: `${nameOf(site())} answered ${code}`, service: site().service, data }
-    const error = new BusbarError<string>(code, parts, spec)
-    thrownBy.set(error, site())
-    throw error
+    const make = (value: unknown, checking?: Declared['checking']): BusbarError<string> => {
+      const parts = { message: `${nameOf(site())} answered ${code}`, service: site().service, data: value }
+      const error = new BusbarError<string>(code, parts, spec)
+      declared.set(error, { site: site(), checking })
+      return error
+    }
+    const pass = (checked: Checked): BusbarError<string> => {
+      if (checked.issues !== undefined) throw new OutputRefused(checked.issues, `the data of ${code}`)
+      return make(cloneValue(checked.value))
+    }
+    if (spec.data === undefined) throw make(undefined)
+    const checked = checks.get(code)?.(data) ?? { value: data }
+    if (!(checked instanceof Promise)) throw pass(checked)
+    const checking = checked.then(pass)
+    checking.catch(() => {})
+    throw make(data, checking)
   }
 }
 
-export function wasDeclared(error: unknown, site: CallSite): error is BusbarError<string> {
-  return error instanceof Error && thrownBy.get(error as BusbarError<string>) === site
+/** Known by identity: only what this very method declared goes out as its own; see {@link toCallError}. */
+function declaredBy(thrown: unknown, site: CallSite): Declared | undefined {
+  const found = thrown instanceof Error ? declared.get(thrown) : undefined
+  return found?.site === site ? found : undefined
+}
+
+/**
+ * Of an error whose data is being checked: what it becomes, or a rejection with what the schema refused. Undefined for
+ * everything else that was thrown.
+ */
+export function checkingOf(thrown: unknown, site: CallSite): Promise<BusbarError<string>> | undefined {
+  return declaredBy(thrown, site)?.checking
 }
 
 /** Of these it does not matter whose they were: what they say holds for the caller's caller too. */
@@ -43,10 +78,13 @@ const ownCodes: ReadonlySet<ErrorCode> = new Set([...passedOn, 'UNAUTHENTICATED'
  * code would say something else here.
  */
 export function toCallError(thrown: unknown, site: CallSite): BusbarError<string> {
-  if (wasDeclared(thrown, site)) return thrown
+  const own = declaredBy(thrown, site)
+  if (own !== undefined && own.checking === undefined) return thrown as BusbarError<string>
+  if (thrown instanceof MethodMissing) return methodUnknown(site.service, site.method, thrown.names)
   if (BusbarError.is(thrown)) {
     const isOwn = thrown.service === undefined || thrown.service === site.service
-    if (passedOn.has(thrown.code) || (isOwn && ownCodes.has(thrown.code))) return thrown
+    const isForCallers = passedOn.has(thrown.code) || (isOwn && ownCodes.has(thrown.code))
+    if (isForCallers && isCarried(thrown.data)) return thrown
   }
   return internal(thrown, site)
 }
@@ -57,6 +95,15 @@ function internal(thrown: unknown, site: CallSite): BusbarError {
   site.log.error(`${nameOf(site)} failed (${id}): ${describe(thrown)}`, { id })
   const message = `${nameOf(site)} failed; the log of the service has the cause under ${id}`
   return new BusbarError('INTERNAL', { message, service, data: { id }, cause: thrown })
+}
+
+function isCarried(data: unknown): boolean {
+  try {
+    cloneValue(data)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Browsers have `randomUUID` in secure contexts only. */
@@ -91,10 +138,11 @@ export function fromUncarriable(site: { service: string; method: string }, throw
   return inputInvalid(site, [{ path: thrown.path, message: thrown.message }])
 }
 
-/** What the output schema refused, for the log. */
+/** What the schema of a result, or of an error's data, refused: for the log. */
 export class OutputRefused extends Error {
-  constructor(issues: readonly InputIssue[]) {
-    super(issues.map(({ path, message }) => `${path.join('.') || 'result'}: ${message}`).join('; '))
+  constructor(issues: readonly InputIssue[], what = 'result') {
+    const faults = issues.map(({ path, message }) => `${path.join('.') || what}: ${message}`).join('; ')
+    super(what === 'result' ? faults : `${what}: ${faults}`)
     this.name = 'OutputRefused'
   }
 }

@@ -1,12 +1,14 @@
-import { distance } from 'fastest-levenshtein'
 import type { Enter, LiveCall } from '../call.ts'
 import type { Log } from '../context.ts'
 import { BusbarError } from '../errors.ts'
 import type { ClientFunction } from '../client.ts'
+import { isMethodName } from '../contract.ts'
 import type { Implementation } from '../implementation.ts'
-import type { Interceptor } from './interceptors.ts'
-import type { Schema } from '../schema.ts'
+import { anyMethod } from '../plain.ts'
+import type { Interceptor, Run } from './interceptors.ts'
 import { HostedMethod, type Around } from './hosted-method.ts'
+import { inputInvalid } from './failures.ts'
+import { MethodMissing, methodUnknown } from './unknown.ts'
 
 export interface HostOptions {
   /** The address it is called by: the contract's name, unless the config says otherwise. */
@@ -22,8 +24,6 @@ export interface HostOptions {
   readonly interceptors?: readonly Interceptor[]
   /** How the implementation calls other services. */
   readonly client: ClientFunction
-  /** A quick way to see that a result is what its schema would make of it, where there is one. */
-  readonly exactness?: (schema: Schema) => ((value: unknown) => boolean) | undefined
   /** Runs the service's code in a context of its own, with nothing of the caller's. */
   readonly enter?: Enter
 }
@@ -110,12 +110,18 @@ class Host implements TypedHost, Around {
     return (this.#stopped ??= this.#stop(timeout))
   }
 
-  /** Of a plain class or object: what it has is only known when it is called. */
+  /** Of a plain class or object: what it has is only known by the instance that a call gets. Kept once there was such a method. */
   #open(name: string): HostedMethod | undefined {
-    const spec = this.#implementation.openMethod?.(name)
-    if (spec === undefined) return undefined
-    const method = new HostedMethod(name, spec, this.#implementation.bind(this.#created, name), this)
-    this.#methods.set(name, method)
+    const { openMethod } = this.#implementation
+    if (openMethod === undefined || !isMethodName(name)) return undefined
+    const run: Run = (args, context) => {
+      const found = openMethod(name, context)
+      if (found.run === undefined) throw new MethodMissing(found.names)
+      this.#methods.set(name, method)
+      if (!Array.isArray(args)) throw inputInvalid(method.site, [{ path: [], message: 'it is no list of arguments' }])
+      return found.run(args)
+    }
+    const method = new HostedMethod(name, anyMethod, run, this)
     return method
   }
 
@@ -134,36 +140,6 @@ class Host implements TypedHost, Around {
     await promise
     clearTimeout(timer)
   }
-}
-
-export function methodUnknown(service: string, name: string, names: readonly string[]): BusbarError {
-  const near = nearestNames(name, names)
-  return new BusbarError('METHOD_UNKNOWN', {
-    message: `service ${service} has no method ${JSON.stringify(name.slice(0, longest))}${near.length === 0 ? '' : `; the nearest are ${near.join(', ')}`}`,
-    service,
-    data: { nearest: near },
-  })
-}
-
-export function serviceUnknown(name: string, names: readonly string[]): BusbarError {
-  const near = nearestNames(name, names)
-  return new BusbarError('SERVICE_UNKNOWN', {
-    message: `there is no service ${JSON.stringify(name)}${near.length === 0 ? '' : `; the nearest are ${near.join(', ')}`}`,
-    service: name,
-    data: { nearest: near },
-  })
-}
-
-/** The comparison costs the product of both lengths, and a caller chooses one of them. */
-const longest = 128
-
-function nearestNames(name: string, names: readonly string[]): string[] {
-  const asked = name.slice(0, longest)
-  return names
-    .map((candidate) => ({ candidate, far: distance(asked.toLowerCase(), candidate.toLowerCase()) }))
-    .toSorted((one, other) => one.far - other.far)
-    .slice(0, 3)
-    .map(({ candidate }) => candidate)
 }
 
 function stopping(service: string): BusbarError {

@@ -4,7 +4,7 @@ import type { BusbarError } from '../errors.ts'
 import type { Method } from '../method.ts'
 import { checkOf, type Check, type Checked } from '../schema.ts'
 import { cloneValue } from '../value/clone.ts'
-import { failOf, fromUncarriable, inputInvalid, OutputRefused, toCallError } from './failures.ts'
+import { checkingOf, failOf, fromUncarriable, inputInvalid, OutputRefused, toCallError } from './failures.ts'
 import { compose, type Interceptor, type Run } from './interceptors.ts'
 import { LiveStream } from './live-stream.ts'
 import type { HostOptions } from './host.ts'
@@ -18,7 +18,7 @@ export interface Around {
   /** Why it takes no call now. */
   refusal(): BusbarError | undefined
   began(): void
-  /** `failed`: the fault is the service's. */
+  /** `failed`: there was no answer, or an error whose fault is the service's. */
   left(failed: boolean): void
 }
 
@@ -40,7 +40,6 @@ export class HostedMethod {
   readonly #hasOutput: boolean
   readonly #checkInput: Check | undefined
   readonly #checkOutput: Check | undefined
-  readonly #isExact: ((value: unknown) => boolean) | undefined
 
   constructor(name: string, spec: Method, run: Run, around: Around) {
     const { service, options, endable } = around
@@ -61,8 +60,6 @@ export class HostedMethod {
     this.#hasOutput = spec.output !== undefined
     this.#checkInput = checkOf(spec.input)
     this.#checkOutput = checkOf(spec.output)
-    // What is copied anyway may as well be copied by the schema.
-    if (this.#checkOutput !== undefined && !options.clone) this.#isExact = options.exactness?.(spec.output!)
   }
 
   /** `checked`: whether schemas are asked; callers who may be trusted can go without. Throws nothing: it rejects. */
@@ -104,11 +101,13 @@ export class HostedMethod {
     if (refusal !== undefined) return asker.failed(refusal)
     around.began()
     call.watch((reason) => {
-      around.left(reason.status >= 500)
+      around.left(true)
       asker.failed(reason)
     })
     if (call.hasEnded !== undefined) return
     const failed = (thrown: unknown): void => {
+      const checking = checkingOf(thrown, this.site)
+      if (checking !== undefined) return void checking.then(failed, failed)
       if (!call.settle()) return
       const error = toCallError(thrown, this.site)
       around.left(error.status >= 500)
@@ -130,7 +129,7 @@ export class HostedMethod {
     return new LiveStream(call, this.#around, {
       open: () => this.#open(input, call, checked),
       pass: async (value) => this.#result(value, checked),
-      fail: (thrown) => toCallError(thrown, this.site),
+      fail: (thrown) => this.#toError(thrown),
     })
   }
 
@@ -179,10 +178,20 @@ export class HostedMethod {
     return result
   }
 
-  readonly #failed = (thrown: unknown): never => {
+  readonly #failed = (thrown: unknown): unknown => {
+    const checking = checkingOf(thrown, this.site)
+    if (checking !== undefined) return checking.then(this.#failed, this.#failed)
     const error = toCallError(thrown, this.site)
     this.#around.left(error.status >= 500)
     throw error
+  }
+
+  async #toError(thrown: unknown): Promise<BusbarError<string>> {
+    try {
+      return toCallError((await checkingOf(thrown, this.site)) ?? thrown, this.site)
+    } catch (refused) {
+      return toCallError(refused, this.site)
+    }
   }
 
   async #open(input: unknown, call: LiveCall, checked: boolean): Promise<AsyncIterator<unknown>> {
@@ -217,7 +226,6 @@ export class HostedMethod {
   #result(result: unknown, checked: boolean): unknown {
     if (!this.#hasOutput) return undefined
     if (!checked || this.#checkOutput === undefined) return this.#clones ? cloneValue(result) : result
-    if (this.#isExact?.(result) === true) return result
     const passed = this.#checkOutput(result)
     return passed instanceof Promise ? passed.then((later) => this.#passed(later)) : this.#passed(passed)
   }

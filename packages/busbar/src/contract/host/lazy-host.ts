@@ -1,16 +1,16 @@
 import { client, type ClientFunction } from '../client.ts'
 import type { Contract } from '../contract.ts'
 import type { Log } from '../context.ts'
+import { BusbarError } from '../errors.ts'
 import type { Implementation } from '../implementation.ts'
 import { localTransport } from '../local.ts'
 import type { Transport } from '../transport.ts'
-import { defaultMaxInFlight, startHost, type HostOptions, type TypedHost } from './host.ts'
+import { defaultMaxInFlight, startHost, type TypedHost } from './host.ts'
 
 export interface LazyOptions {
   readonly log: Log
   /** Services that it calls, in this very process. */
   readonly calls: readonly Implementation[]
-  readonly exactness?: HostOptions['exactness']
 }
 
 /** A service that is started by the first request for it, in whatever server it is mounted. */
@@ -27,17 +27,26 @@ export class LazyHost {
     if (calls.length > 0) this.#callees = localTransport(calls, client, { log })
   }
 
-  /** Rejects, each time, with what the start threw. */
-  get(): Promise<TypedHost> {
+  /** Rejects, each time, with SERVICE_UNAVAILABLE: what the start threw is for the log. */
+  async get(): Promise<TypedHost> {
+    try {
+      return await this.#start()
+    } catch (thrown) {
+      const { name } = this.#implementation.contract
+      this.#options.log.error(`${name} did not start: ${thrown instanceof Error ? thrown.stack : String(thrown)}`)
+      throw new BusbarError('SERVICE_UNAVAILABLE', { message: `service ${name} did not start`, service: name })
+    }
+  }
+
+  #start(): Promise<TypedHost> {
     const { name } = this.#implementation.contract
-    const { log, exactness } = this.#options
+    const { log } = this.#options
     return (this.#starting ??= startHost(this.#implementation, {
       name,
       log,
       clone: false,
       maxInFlight: defaultMaxInFlight,
       client: this.#client(),
-      ...(exactness && { exactness }),
     }))
   }
 

@@ -7,7 +7,7 @@ export interface Source {
   open(): Promise<AsyncIterator<unknown>>
   /** Checks a value on its way out. */
   pass(value: unknown): Promise<unknown>
-  fail(thrown: unknown): BusbarError<string>
+  fail(thrown: unknown): Promise<BusbarError<string>>
 }
 
 type State =
@@ -32,6 +32,8 @@ export class LiveStream implements AsyncIterableIterator<unknown, undefined, und
   #pending: PromiseWithResolvers<Step> | undefined
   /** Why the call ended while nobody was waiting for a value: the next `next()` says so. */
   #failure: BusbarError | undefined
+  /** A value has been passed on: a reader that gives up from then on got its answer. */
+  #hasPassed = false
   /** Calls of `next()` are answered in their order, also when they do not wait for each other. */
   #turn: Promise<unknown> = Promise.resolve()
 
@@ -57,7 +59,7 @@ export class LiveStream implements AsyncIterableIterator<unknown, undefined, und
     return done
   }
 
-  async throw(error: unknown): Promise<never> {
+  async throw(error: unknown): Promise<Step> {
     this.#leave()
     throw error
   }
@@ -80,7 +82,7 @@ export class LiveStream implements AsyncIterableIterator<unknown, undefined, und
       if (isOver === true) this.#finish()
       return await pending.promise
     } catch (thrown) {
-      const error = this.#source.fail(thrown)
+      const error = await this.#source.fail(thrown)
       this.#break(error.status >= 500)
       throw error
     } finally {
@@ -106,7 +108,10 @@ export class LiveStream implements AsyncIterableIterator<unknown, undefined, und
     if (this.#state.is !== 'open') return done
     const iterator = await this.#state.iterator
     const step = await this.#enter(async () => await iterator.next())
-    return step.done === true ? done : { done: false, value: await this.#source.pass(step.value) }
+    if (step.done === true) return done
+    const value = await this.#source.pass(step.value)
+    this.#hasPassed = true
+    return { done: false, value }
   }
 
   /** A generator's body runs in the context of whoever asks for the next value, which must not be the caller's. */
@@ -119,7 +124,7 @@ export class LiveStream implements AsyncIterableIterator<unknown, undefined, und
     if (this.#state.is === 'over') return
     if (this.#pending === undefined) this.#failure = reason
     else this.#pending.reject(reason)
-    this.#break(reason.status >= 500)
+    this.#break(!this.#hasPassed || reason.status >= 500)
   }
 
   #leave(): void {

@@ -1,5 +1,6 @@
 import { BusbarError } from '../errors.ts'
-import { endTag, errorTag, lines } from './events.ts'
+import { endTag, errorTag } from '../value/kinds.ts'
+import { linesType } from './events.ts'
 import { decode, malformed, readProblem, type Callee, type Exchange } from './exchange.ts'
 import { fromProblem } from './problem.ts'
 import { readLines } from './read-lines.ts'
@@ -37,10 +38,11 @@ export function answeredStream(
       if (left) return done
       try {
         values ??= valuesOf(callee, (opened ??= open()))
-        return await values.next()
+        return await opened!.exchange.within(values.next())
       } catch (thrown) {
         // `left` changes while it waits.
         if (left as boolean) return done
+        left = true
         opened?.exchange.settle()
         throw opened === undefined ? thrown : opened.exchange.failure(thrown)
       }
@@ -62,22 +64,28 @@ export function answeredStream(
 async function* valuesOf(callee: Callee, opened: Opened): AsyncGenerator<unknown, undefined> {
   const response = await opened.response
   if (!response.ok) throw await readProblem(response, callee)
-  if (response.body === null || response.headers.get('content-type') !== lines.type)
-    throw await malformed(response, callee, `it is no ${lines.type}`)
+  if (response.body === null || response.headers.get('content-type') !== linesType)
+    throw await malformed(response, callee, `it is no ${linesType}`)
   for await (const line of readLines(response.body)) {
-    if (line.startsWith(`{"${endTag}":`)) {
+    if (line === endLine) {
       opened.exchange.settle()
       return undefined
     }
-    if (line.startsWith(`{"${errorTag}":`)) throw errorOf(line, callee)
+    const error = line.startsWith(errorStart) ? errorOf(line, callee) : undefined
+    if (error !== undefined) throw error
     yield decode(line, response, callee)
   }
   const message = `${callee.service}.${callee.method} hung up in the middle of its values`
   throw new BusbarError('SERVICE_HANGUP', { message, service: callee.service })
 }
 
-function errorOf(line: string, { service, errors }: Callee): BusbarError<string> {
-  const { [errorTag]: problem } = JSON.parse(line) as { [errorTag]: unknown }
+const endLine = JSON.stringify({ [endTag]: true })
+const errorStart = `{"${errorTag}":`
+
+/** Undefined for a value that has other fields beside such a key: alone it would be in `$plain`. */
+function errorOf(line: string, { service, errors }: Callee): BusbarError<string> | undefined {
+  const { [errorTag]: problem, ...more } = JSON.parse(line) as { [errorTag]: unknown }
+  if (Object.keys(more).length > 0) return undefined
   const message = `the stream of ${service} ended with an error that its contract does not have`
   return fromProblem(problem, service, errors) ?? new BusbarError('ANSWER_MALFORMED', { message, service })
 }

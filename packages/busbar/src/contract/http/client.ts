@@ -1,11 +1,16 @@
 import type { CallOptions } from '../calls.ts'
+import { refusal } from '../call-options.ts'
+import { isServiceName } from '../contract.ts'
+import { BusbarError } from '../errors.ts'
+import { framing } from '../header-syntax.ts'
 import { fromUncarriable } from '../host/failures.ts'
 import type { Method } from '../method.ts'
 import type { Transport } from '../transport.ts'
 import { timeoutHeader } from './edge.ts'
-import { lines } from './events.ts'
+import { linesType } from './events.ts'
 import { Exchange, readAnswer, type Callee } from './exchange.ts'
 import { decodeJson } from '../value/decode.ts'
+import { acceptTagged } from './readers.ts'
 import { requestOf, type Encode, type HttpRequest } from './request.ts'
 import { retried, RetryBudget } from './retry.ts'
 import { answeredStream } from './answered-stream.ts'
@@ -31,6 +36,7 @@ export interface Serialiser {
 export function httpTransport(base: string | URL, options: HttpOptions & { readonly service?: string }): Transport {
   const { fetch = (...args) => globalThis.fetch(...args), retries = 2, serialiser } = options
   const place = String(base).replace(/\/+$/, '')
+  checkAddress(options.service)
   const budget = new RetryBudget(options.retryBudget)
   return {
     bind(contract, name, method) {
@@ -44,6 +50,15 @@ export function httpTransport(base: string | URL, options: HttpOptions & { reado
     },
     close: async () => {},
   }
+}
+
+/** It is a segment of the path. */
+function checkAddress(service: string | undefined): void {
+  if (service === undefined || isServiceName(service)) return
+  throw new BusbarError('CONTRACT_INVALID', {
+    message: `client() was given ${JSON.stringify(service)} as the name of a service`,
+    hint: 'A name is a DNS label: small letters, digits and hyphens.',
+  })
 }
 
 function decoderOf(serialiser: Serialiser | undefined): Callee['decode'] {
@@ -78,7 +93,7 @@ class RemoteMethod {
     const exchange = this.#exchange(options)
     const attempt = async (): Promise<unknown> => {
       try {
-        return await readAnswer(await this.#send(request, exchange, options, 'application/json'), this.#callee)
+        return await exchange.within(this.#ask(request, exchange, options))
       } catch (thrown) {
         throw exchange.failure(thrown)
       }
@@ -90,11 +105,15 @@ class RemoteMethod {
     }
   }
 
+  async #ask(request: HttpRequest, exchange: Exchange, options: CallOptions): Promise<unknown> {
+    return await readAnswer(await this.#send(request, exchange, options, 'application/json'), this.#callee)
+  }
+
   stream(input: unknown, options: CallOptions): AsyncIterableIterator<unknown> {
     return answeredStream(this.#callee, () => {
       const request = this.#request(input)
       const exchange = this.#exchange(options)
-      return { exchange, response: this.#send(request, exchange, options, lines.type) }
+      return { exchange, response: this.#send(request, exchange, options, linesType) }
     })
   }
 
@@ -113,12 +132,26 @@ class RemoteMethod {
     }
   }
 
-  async #send(request: HttpRequest, exchange: Exchange, options: CallOptions, accept: string): Promise<Response> {
+  async #send(request: HttpRequest, exchange: Exchange, options: CallOptions, type: string): Promise<Response> {
     const { verb, path, body } = request
-    const headers: Record<string, string> = { ...options.metadata, accept }
+    const accept = this.#encode === undefined ? acceptTagged(type) : type
+    const headers: Record<string, string> = { ...headersOf(this.#callee, options.metadata), accept }
     if (body !== undefined) headers['content-type'] = 'application/json'
     if (exchange.deadline !== Infinity) headers[timeoutHeader] = String(Math.ceil(exchange.timeLeft))
-    const { signal } = exchange
+    const { connection: signal } = exchange
     return await this.#fetch(this.#base + path, { method: verb, headers, signal, ...(body !== undefined && { body }) })
   }
+}
+
+const own: ReadonlySet<string> = new Set([...framing, 'accept', 'content-type', 'expect', 'host', timeoutHeader])
+
+/** In lower case: of two spellings of a name the later one counts, as everywhere else. */
+function headersOf(callee: Callee, metadata: CallOptions['metadata'] = {}): Record<string, string> {
+  const headers: Record<string, string> = {}
+  for (const [name, value] of Object.entries(metadata)) {
+    const lower = name.toLowerCase()
+    if (own.has(lower)) throw refusal(callee, ['metadata', name], 'over HTTP this header is for the client to set')
+    headers[lower] = value
+  }
+  return headers
 }

@@ -1,6 +1,8 @@
 import type { BusbarError } from '../errors.ts'
-import { encodeJson } from '../value/encode.ts'
+import { encodeJson, type Reader } from '../value/encode.ts'
+import { endTag, errorTag } from '../value/kinds.ts'
 import { toProblem } from './problem.ts'
+import { readerOf } from './readers.ts'
 
 /** How a stream is written: as lines of JSON, or as server-sent events for `EventSource`. */
 export interface EventFormat {
@@ -13,29 +15,47 @@ export interface EventFormat {
   readonly alive: string
 }
 
-export const errorTag = '$error'
-export const endTag = '$end'
+export const linesType = 'application/x-ndjson'
 
 /** An object with such a key alone is never a value: those are put in `$plain`. */
-export const lines: EventFormat = {
-  type: 'application/x-ndjson',
-  value: (value) => `${encodeJson(value) ?? '{"$undefined":true}'}\n`,
-  error: (error) => `${JSON.stringify({ [errorTag]: toProblem(error) })}\n`,
+const linesFor = (reader: Reader): EventFormat => ({
+  type: linesType,
+  value: (value) => `${encodeJson(value, reader) ?? nothing}\n`,
+  error: (error) => `${JSON.stringify({ [errorTag]: toProblem(error, reader) })}\n`,
   end: `{"${endTag}":true}\n`,
   alive: '\n',
-}
+})
+
+const nothing = '{"$undefined":true}'
+const lines: Readonly<Record<Reader, EventFormat>> = { tags: linesFor('tags'), json: linesFor('json') }
 
 /** JSON has no newlines of its own, so each value is one `data` line. `EventSource` comes again unless it is told the end. */
 export const events: EventFormat = {
   type: 'text/event-stream',
-  value: (value) => `data: ${encodeJson(value) ?? '{"$undefined":true}'}\n\n`,
-  error: (error) => `event: error\ndata: ${JSON.stringify(toProblem(error))}\n\n`,
+  value: (value) => `data: ${encodeJson(value, 'json') ?? nothing}\n\n`,
+  error: (error) => `event: error\ndata: ${JSON.stringify(toProblem(error, 'json'))}\n\n`,
   end: 'event: end\ndata:\n\n',
   alive: ':\n\n',
 }
 
+/** By the weights of the request's Accept (RFC 9110, 12.5.1): lines, unless events are named and weigh no less. */
 export function formatFor(accept: string | undefined): EventFormat {
-  return accept?.includes(events.type) === true ? events : lines
+  if (accept === undefined) return lines.json
+  const ranges = rangesOf(accept)
+  const named = ranges.get(events.type) ?? 0
+  return named > 0 && named >= (ranges.get(linesType) ?? 0) ? events : lines[readerOf(accept)]
+}
+
+/** The most that each media range weighs, in lower case, whatever other parameters it has. */
+function rangesOf(accept: string): ReadonlyMap<string, number> {
+  const ranges = new Map<string, number>()
+  for (const range of accept.match(/(?:[^,"]|"(?:[^"\\]|\\.)*")+/g) ?? []) {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
+    const stated = parameters.find((parameter) => /^q\s*=/.test(parameter))
+    const weight = stated === undefined ? 1 : Number(stated.slice(stated.indexOf('=') + 1)) || 0
+    ranges.set(type, Math.max(ranges.get(type) ?? 0, weight))
+  }
+  return ranges
 }
 
 export function streamHeaders({ type }: EventFormat): Record<string, string> {

@@ -1,3 +1,4 @@
+import { isOver } from '../call.ts'
 import type { CallOptions } from '../calls.ts'
 import { deadlines, type Expiring } from '../deadlines.ts'
 import { BusbarError, type ErrorCode } from '../errors.ts'
@@ -21,19 +22,31 @@ export class Exchange implements Expiring {
   slot = -1
   readonly #callee: Callee
   readonly #outer: AbortSignal | undefined
-  readonly #controller = new AbortController()
+  readonly #over = new AbortController()
+  /** Of the connection, which outlives a call whose time is over. */
+  readonly #connection: AbortController
 
   constructor(callee: Callee, { timeout, signal }: CallOptions) {
     this.#callee = callee
     this.#outer = signal
-    this.deadline = timeout === undefined || !(timeout >= 0) ? Infinity : performance.now() + timeout
-    if (this.deadline !== Infinity) deadlines.add(this)
+    this.deadline = timeout === undefined ? Infinity : performance.now() + (isOver(timeout) ? 0 : timeout)
+    this.#connection = this.deadline === Infinity ? this.#over : new AbortController()
     if (signal?.aborted === true) this.abort()
-    else signal?.addEventListener('abort', this)
+    else if (isOver(timeout)) this.#end('DEADLINE_EXCEEDED', late)
+    else {
+      if (this.deadline !== Infinity) deadlines.add(this)
+      signal?.addEventListener('abort', this)
+    }
   }
 
+  /** Aborts when the call is over for its caller. */
   get signal(): AbortSignal {
-    return this.#controller.signal
+    return this.#over.signal
+  }
+
+  /** For `fetch`. */
+  get connection(): AbortSignal {
+    return this.#connection.signal
   }
 
   get timeLeft(): number {
@@ -44,12 +57,24 @@ export class Exchange implements Expiring {
     this.#end('CALL_ABORTED', 'was given up by its caller')
   }
 
+  /** The service has the same limit: it is left to say so to its method, for which a closed connection is a caller who gave up. */
   expire(): void {
-    this.#end('DEADLINE_EXCEEDED', 'had not answered in time')
+    this.#end('DEADLINE_EXCEEDED', late, grace)
   }
 
   handleEvent(): void {
     this.abort()
+  }
+
+  /** What `work` comes to, or why the call was over before. */
+  within<T>(work: Promise<T>): Promise<T> {
+    if (this.#connection === this.#over) return work
+    const { promise, resolve, reject } = Promise.withResolvers<T>()
+    const end = (): void => reject(this.signal.reason as Error)
+    if (this.signal.aborted) end()
+    this.signal.addEventListener('abort', end)
+    work.then(resolve, reject)
+    return promise.finally(() => this.signal.removeEventListener('abort', end))
   }
 
   settle(): void {
@@ -70,12 +95,22 @@ export class Exchange implements Expiring {
     return new BusbarError(refused ? 'SERVICE_UNAVAILABLE' : 'SERVICE_HANGUP', { message, service, cause: thrown })
   }
 
-  #end(code: ErrorCode, what: string): void {
+  #end(code: ErrorCode, what: string, later?: number): void {
+    if (this.signal.aborted) return
     const { service, method } = this.#callee
+    const reason = new BusbarError(code, { message: `${service}.${method} ${what}`, service })
     this.settle()
-    this.#controller.abort(new BusbarError(code, { message: `${service}.${method} ${what}`, service }))
+    this.#over.abort(reason)
+    if (later === undefined) return this.#connection.abort(reason)
+    const timer: unknown = setTimeout(() => this.#connection.abort(reason), later)
+    // It keeps no process of Node; browsers have numbers.
+    if (typeof timer === 'object') (timer as { unref(): void }).unref()
   }
 }
+
+const late = 'had not answered in time'
+/** Milliseconds for the service to see for itself that the time is over: as long as its answer may be on its way. */
+const grace = 1000
 
 const jsonType = /^application\/(?:[\w.+-]+\+)?json\b/
 

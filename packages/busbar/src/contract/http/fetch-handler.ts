@@ -6,17 +6,10 @@ import type { Implementation } from '../implementation.ts'
 import { describeContract } from '../openapi/document.ts'
 import type { Converters } from '../openapi/libraries.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
-import {
-  defaultMaxInputSize,
-  failure,
-  HttpEdge,
-  refusal,
-  type EdgeAnswer,
-  type EdgeCall,
-  type EdgeStream,
-} from './edge.ts'
-import { headPatience, streamHeaders } from './events.ts'
-import { settled, streamBody, type First } from './stream-body.ts'
+import { failure, type EdgeAnswer, type EdgeCall, type EdgeStream } from './answering.ts'
+import { encodingFault, refusal } from './content.ts'
+import { defaultMaxInputSize, HttpEdge } from './edge.ts'
+import { openStream, streamBody } from './stream-body.ts'
 
 export interface FetchHandlerOptions {
   /** What stands before the service's own paths, where nobody has cut it off: `/api`. */
@@ -44,22 +37,42 @@ export interface FetchHandler extends AsyncDisposable {
  * disposing stops it.
  */
 export function fetchHandler(implementation: Implementation, options: FetchHandlerOptions = {}): FetchHandler {
-  const { log = console, calls = [] } = options
+  const { log = console, calls = [], cors = [] } = options
   const service = new LazyHost(implementation, { log, calls })
   let server: Promise<FetchServer> | undefined
-  const handle = async (request: Request): Promise<Response> => {
+  const answer = async (request: Request): Promise<Response> => {
     try {
       server ??= service.get().then((host) => new FetchServer(host, options))
-      return await (await server).serve(request)
+      return await (await server).answer(request)
     } catch (error) {
-      const { name } = implementation.contract
-      log.error(`${name} did not start: ${error instanceof Error ? error.stack : String(error)}`)
-      return toResponse(
-        failure(new BusbarError('SERVICE_UNAVAILABLE', { message: `service ${name} did not start`, service: name })),
-      )
+      await leaveBody(request)
+      return toResponse(failure(BusbarError.from(error)))
     }
   }
+  const handle = async (request: Request): Promise<Response> => await withCors(cors, request, answer)
   return Object.assign(handle, { [Symbol.asyncDispose]: () => service.stop() })
+}
+
+async function withCors(
+  cors: readonly string[],
+  request: Request,
+  answer: (request: Request) => Promise<Response>,
+): Promise<Response> {
+  const origin = request.headers.get('origin')
+  if (origin === null) return await answer(request)
+  const headers = corsHeaders(cors, origin)
+  const asked = request.headers.get('access-control-request-headers') ?? undefined
+  const isPreflight = request.method === 'OPTIONS' && request.headers.has('access-control-request-method')
+  const response = isPreflight
+    ? new Response(null, { status: 204, headers: preflightHeaders('access-control-allow-origin' in headers, asked) })
+    : await answer(request)
+  for (const [name, value] of Object.entries(headers)) response.headers.set(name, value)
+  return response
+}
+
+/** What was judged by its head, or could not be, has a body that nobody has read. */
+async function leaveBody({ body, bodyUsed }: Request): Promise<void> {
+  if (body !== null && !bodyUsed) await body.cancel().catch(() => {})
 }
 
 class FetchServer {
@@ -77,27 +90,15 @@ class FetchServer {
     this.#prefix = prefix.replace(/\/+$/, '')
   }
 
-  async serve(request: Request): Promise<Response> {
-    const { cors = [] } = this.#options
-    const origin = request.headers.get('origin')
-    if (origin === null) return await this.#answer(request)
-    const headers = corsHeaders(cors, origin)
-    const asked = request.headers.get('access-control-request-headers') ?? undefined
-    const isPreflight = request.method === 'OPTIONS' && request.headers.has('access-control-request-method')
-    const response = isPreflight
-      ? new Response(null, { status: 204, headers: preflightHeaders('access-control-allow-origin' in headers, asked) })
-      : await this.#answer(request)
-    for (const [name, value] of Object.entries(headers)) response.headers.set(name, value)
-    return response
-  }
-
-  async #answer(request: Request): Promise<Response> {
+  async answer(request: Request): Promise<Response> {
     const { method, headers } = request
     try {
       const url = this.#pathOf(request.url)
       if (this.#asksForDocument(method, url)) return documentResponse((this.#document ??= this.#describe()), method)
       const directed = this.#edge.direct({ verb: method, url, headers: Object.fromEntries(headers) })
       if (request.signal.aborted) throw refusal('CALL_ABORTED', 'the client ended before its call', this.#host.name)
+      const fault = request.body && encodingFault(directed.request.headers, this.#host.name)
+      if (fault) throw fault
       const body = request.body === null ? undefined : await readText(request.body, this.#edge)
       const replied = Promise.withResolvers<EdgeAnswer | EdgeStream>()
       const reply = { answer: replied.resolve, stream: replied.resolve }
@@ -105,8 +106,7 @@ class FetchServer {
       const response = await finish(call, replied.promise, request.signal)
       return method === 'HEAD' ? new Response(null, response) : response
     } catch (thrown) {
-      // What was judged by its head has a body that nobody has read.
-      if (request.body !== null && !request.bodyUsed) await request.body.cancel().catch(() => {})
+      await leaveBody(request)
       return toResponse(failure(BusbarError.from(thrown)))
     }
   }
@@ -149,25 +149,10 @@ async function finish(
   return toResponse(answer)
 }
 
-/** A failure before the first value is an answer of its own, if it comes soon enough; a later one is the last thing in the stream. */
 async function streamResponse(answer: EdgeStream): Promise<Response> {
-  const { stream, format } = answer
-  const first = settled(stream.next())
-  const early = await within(first, headPatience)
-  if (early?.status === 'rejected') return toResponse(failure(early.reason as BusbarError, stream.call.headers))
-  const headers = { ...stream.call.headers, ...streamHeaders(format) }
-  return new Response(streamBody(answer, first), { headers })
-}
-
-/** Undefined where it takes longer. */
-async function within(first: Promise<First>, patience: number): Promise<First | undefined> {
-  const late = Promise.withResolvers<undefined>()
-  const timer = setTimeout(() => late.resolve(undefined), patience)
-  try {
-    return await Promise.race([first, late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
+  const opened = await openStream(answer)
+  if ('error' in opened) return toResponse(failure(opened.error, answer.stream.call.headers))
+  return new Response(streamBody(answer, opened.first), { headers: opened.headers })
 }
 
 function toResponse({ status, headers, body }: EdgeAnswer): Response {

@@ -10,6 +10,8 @@ export interface Found {
   readonly parameters: Readonly<Record<string, string>> | undefined
 }
 
+const verbs: readonly HttpMapping['verb'][] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+
 interface Way {
   readonly name: string
   readonly mapping: HttpMapping
@@ -39,6 +41,15 @@ export class Paths {
   find(verb: string, path: string): Found | undefined {
     const named = verb === 'POST' ? this.#byName(path) : undefined
     return named ?? this.#byMapping(verb, path)
+  }
+
+  /** What else a path has than what it was asked for; nothing for a class, of which nobody knows what it has. */
+  findAll(path: string): readonly (Found & { readonly verb: string })[] {
+    if (this.#named === undefined) return []
+    return verbs.flatMap((verb) => {
+      const found = this.find(verb, path)
+      return found === undefined ? [] : [{ ...found, verb }]
+    })
   }
 
   /** The nearest paths that there are, for whoever mistyped: one for each method, with the service's name or without as that is nearer. */

@@ -2,7 +2,7 @@ import { BusbarError, type ErrorCode, errorTable } from '../errors.ts'
 import { fromWire } from '../host/failures.ts'
 import type { ErrorSpec } from '../method.ts'
 import { fromTagged } from '../value/decode.ts'
-import { toTagged } from '../value/encode.ts'
+import { toTaggedFor, type Reader } from '../value/encode.ts'
 
 export const problemType = 'application/problem+json'
 
@@ -22,6 +22,7 @@ const titles: Readonly<Record<number, string>> = {
   401: 'Unauthorized',
   403: 'Forbidden',
   404: 'Not Found',
+  405: 'Method Not Allowed',
   409: 'Conflict',
   410: 'Gone',
   413: 'Payload Too Large',
@@ -38,7 +39,7 @@ export function titleOf(status: number): string {
   return titles[status] ?? 'Error'
 }
 
-export function toProblem({ code, message, status, service, data }: BusbarError<string>): ProblemBody {
+export function toProblem({ code, message, status, service, data }: BusbarError<string>, reader: Reader): ProblemBody {
   return {
     type: 'about:blank',
     title: titleOf(status),
@@ -46,13 +47,16 @@ export function toProblem({ code, message, status, service, data }: BusbarError<
     detail: message,
     code,
     ...(service !== undefined && { service }),
-    ...(data !== undefined && { data: toTagged(data) }),
+    ...(data !== undefined && { data: toTaggedFor(reader, data) }),
   }
 }
 
-/** Headers that belong to a status: when to come again, how to say who one is. */
+/** Headers that belong to a status: when to come again, how to say who one is, what would be read. */
 export function problemHeaders({ code, data }: BusbarError<string>): Record<string, string> {
   if (code === 'UNAUTHENTICATED') return { 'www-authenticate': 'Bearer' }
+  // RFC 9110, 15.5.16: either may have been the fault.
+  if (code === 'MEDIA_TYPE_UNSUPPORTED') return { accept: 'application/json', 'accept-encoding': 'identity' }
+  if (code === 'METHOD_NOT_ALLOWED') return { allow: (data as { allow: readonly string[] }).allow.join(', ') }
   if (code !== 'RESOURCE_EXHAUSTED' && code !== 'SERVICE_UNAVAILABLE') return {}
   const { retryAfter } = (data ?? {}) as { retryAfter?: unknown }
   return { 'retry-after': typeof retryAfter === 'number' ? String(retryAfter) : '1' }

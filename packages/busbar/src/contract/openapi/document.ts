@@ -1,5 +1,5 @@
 import type { Contract } from '../contract.ts'
-import { endTag, errorTag } from '../http/events.ts'
+import { endTag, errorTag } from '../value/kinds.ts'
 import type { Method } from '../method.ts'
 import { Describer } from './describer.ts'
 import type { Converters } from './libraries.ts'

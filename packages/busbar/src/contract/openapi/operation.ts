@@ -1,4 +1,4 @@
-import { events, lines } from '../http/events.ts'
+import { events, linesType } from '../http/events.ts'
 import type { Method } from '../method.ts'
 import type { Describer } from './describer.ts'
 import { describeInput, isOptional } from './input.ts'
@@ -71,6 +71,6 @@ function streamOf(value: JsonSchema): object {
     description:
       'Values as they come: lines of JSON, the last of which says how the stream ended; or, for those who accept them, ' +
       'server-sent events, where that is an event `end` or `error`. The schema is that of one line, or of the data of one event.',
-    content: { [lines.type]: { schema: line }, [events.type]: { schema: value } },
+    content: { [linesType]: { schema: line }, [events.type]: { schema: value } },
   }
 }

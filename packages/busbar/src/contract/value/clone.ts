@@ -1,4 +1,4 @@
-import { isPlain, maxDepth, pollutes, Refusal } from './kinds.ts'
+import { isPlain, isTooLarge, maxDepth, pollutes, Refusal } from './kinds.ts'
 import { locateRefusal } from './refuse.ts'
 
 /**
@@ -14,8 +14,7 @@ export function cloneValue(value: unknown): unknown {
 }
 
 function clone(value: unknown, depth: number): unknown {
-  if (typeof value === 'function' || typeof value === 'symbol') throw new Refusal()
-  if (typeof value !== 'object' || value === null) return value
+  if (typeof value !== 'object' || value === null) return cloneScalar(value)
   if (depth >= maxDepth) throw new Refusal()
   if (Array.isArray(value)) return Array.from(value as unknown[], (part) => clone(part, depth + 1))
   if (value instanceof Date) return new Date(value.getTime())
@@ -26,11 +25,16 @@ function clone(value: unknown, depth: number): unknown {
   return cloneObject(value, depth)
 }
 
+function cloneScalar(value: unknown): unknown {
+  if (typeof value === 'function' || typeof value === 'symbol') throw new Refusal()
+  if (typeof value === 'bigint' && isTooLarge(value)) throw new Refusal()
+  return value
+}
+
 function cloneObject(value: Record<string, unknown>, depth: number): unknown {
   const copy: Record<string, unknown> = {}
   for (const key of Object.keys(value)) {
     const part = value[key]
-    if (part === undefined) continue
     if (pollutes(key, part)) throw new Refusal()
     copy[key] = clone(part, depth + 1)
   }

@@ -1,4 +1,4 @@
-import { isPlain, maxDepth, nameOf, pollutes, Uncarriable } from './kinds.ts'
+import { isPlain, isTooLarge, maxDepth, nameOf, pollutes, Uncarriable } from './kinds.ts'
 
 type Path = (string | number)[]
 
@@ -12,9 +12,12 @@ export function locateRefusal(value: unknown): Uncarriable {
 
 function find(value: unknown, path: Path): Uncarriable | undefined {
   if (typeof value === 'function' || typeof value === 'symbol') return refuse(path, value)
-  if (typeof value !== 'object' || value === null || value instanceof Date || value instanceof Uint8Array) return
+  if (typeof value === 'bigint' && isTooLarge(value))
+    return new Uncarriable(path, 'an integer of more than 10,000 digits, which no call carries')
+  if (typeof value !== 'object' || value === null) return
   if (path.length >= maxDepth)
     return new Uncarriable(path.slice(0, 8), `nested deeper than ${maxDepth} levels, or in itself`)
+  if (value instanceof Date || value instanceof Uint8Array) return
   if (Array.isArray(value)) return findIn(value.entries(), path)
   if (value instanceof Map) return findIn([...value].flat().entries(), path)
   if (value instanceof Set) return findIn([...value].entries(), path)

@@ -54,15 +54,12 @@ export class AppDocument {
     const documents = new Map(
       await Promise.all(described.map(async (service) => [service.name, await this.#ask(service, notes)] as const)),
     )
-    const parts = routes.ways(host).flatMap(({ service, prefix }): Part[] => {
-      const document = documents.get(service)
-      return document === undefined ? [] : [{ service, prefix, document }]
+    const parts = routes.ways(host).flatMap((way): Part[] => {
+      const document = documents.get(way.service)
+      const isTaken = (path: string): boolean => routes.find(host, path) === way
+      return document === undefined ? [] : [{ service: way.service, prefix: way.cut, document, isTaken }]
     })
-    const isReached = ({ service, prefix }: Part, path: string): boolean => {
-      const way = routes.find(host, path)
-      return way?.service === service && way.prefix === prefix
-    }
-    return mergeDocuments(parts, notes, { title: openapi.title, version: openapi.version, isReached })
+    return mergeDocuments(parts, notes, { title: openapi.title, version: openapi.version })
   }
 
   /** A service that has none just now is no reason not to show the others. */

@@ -15,13 +15,13 @@ export interface Part {
   readonly prefix: string
   /** Of OpenAPI 3.1. */
   readonly document: OpenApiDocument
+  /** Whether a request for this path, prefix included, gets to the service by this part's route. */
+  readonly isTaken: (path: string) => boolean
 }
 
 export interface MergeOptions {
   readonly title: string
   readonly version: string
-  /** Whether a request for this path, prefix included, gets to the part at all. */
-  readonly isReached: (part: Part, path: string) => boolean
 }
 
 const verbs: ReadonlySet<string> = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'])
@@ -65,7 +65,7 @@ class Merging {
     for (const tag of document.tags ?? []) if (!this.#tags.has(tag.name)) this.#tags.set(tag.name, tag)
     this.#components = joined(this.#components, document.components ?? {})
     for (const [path, item] of Object.entries(document.paths))
-      if (this.#options.isReached(part, path)) this.#addPath(service, path, item, security)
+      if (part.isTaken(path)) this.#addPath(service, path, item, security)
   }
 
   document(): OpenApiDocument {

@@ -1,20 +1,18 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import { BusbarError } from '../../contract/errors.ts'
+import { BusbarError, type ErrorCode } from '../../contract/errors.ts'
 import {
   failure,
-  HttpEdge,
-  type Directed,
   type EdgeAnswer,
   type EdgeCall,
-  type EdgeOptions,
   type EdgeReply,
   type EdgeStream,
-} from '../../contract/http/edge.ts'
+} from '../../contract/http/answering.ts'
+import { HttpEdge, type Directed, type EdgeOptions } from '../../contract/http/edge.ts'
 import { problemHeaders } from '../../contract/http/problem.ts'
+import { toCallError } from '../../contract/host/failures.ts'
 import type { TypedHost } from '../../contract/host/host.ts'
-import { toTagged } from '../../contract/value/encode.ts'
+import { toTaggedFor } from '../../contract/value/encode.ts'
 import { answerProblem } from '../answer.ts'
-import type { RoutedRequest } from '../director.ts'
 import { selfDescriber, type SelfDescription } from './describe.ts'
 import { allowOrigin, answerPreflight, isPreflight } from './cors.ts'
 import { hasBody, leaveBody, readText } from './request-body.ts'
@@ -39,6 +37,26 @@ export function typedListener(
   return (req, res) => serve(parts, req, res)
 }
 
+/** Answers a request for a service that is not there to answer it itself. */
+export function answerFailure(
+  req: IncomingMessage,
+  res: ServerResponse,
+  error: BusbarError,
+  cors: readonly string[],
+): void {
+  if (answersOrigin(cors, req, res)) return
+  refuse(req, res, error)
+}
+
+/** Lets pages of other origins read the answer; true where the request was only their question. */
+function answersOrigin(cors: readonly string[], req: IncomingMessage, res: ServerResponse): boolean {
+  if (req.headers.origin === undefined) return false
+  allowOrigin(cors, req, res)
+  if (!isPreflight(req)) return false
+  answerPreflight(req, res)
+  return true
+}
+
 interface Parts {
   readonly edge: HttpEdge
   readonly cors: readonly string[]
@@ -49,10 +67,7 @@ interface Parts {
 function serve(parts: Parts, req: IncomingMessage, res: ServerResponse): void {
   const { edge, cors, description } = parts
   const { headers } = req
-  if (headers.origin !== undefined) {
-    allowOrigin(cors, req, res)
-    if (isPreflight(req)) return answerPreflight(req, res)
-  }
+  if (answersOrigin(cors, req, res)) return
   if (description !== undefined && req.url === description.path && asksForDocument(edge, req))
     return void tellDocument(description, req, res)
   try {
@@ -65,11 +80,16 @@ function serve(parts: Parts, req: IncomingMessage, res: ServerResponse): void {
     readText(req, edge, {
       // The client may have gone away while it was sending.
       done: (text) => res.destroyed || begin(begun, text),
-      failed: (error) => refuse(req, res, error),
+      failed: (error) => refuse(req, res, toError(error, directed)),
     })
   } catch (thrown) {
     refuse(req, res, BusbarError.from(thrown))
   }
+}
+
+/** What is no BusbarError is a fault of the program, for the log and not for callers. */
+function toError(error: Error, { hosted }: Directed): BusbarError<string> {
+  return BusbarError.is(error) ? error : toCallError(error, hosted.site)
 }
 
 interface Begun {
@@ -109,7 +129,8 @@ class NodeReply implements EdgeReply {
 
 /** A call that was answered at once needs no watch. `close` also follows a whole answer, when nothing is left to abandon. */
 function abandonOnClose(call: EdgeCall, res: ServerResponse): void {
-  if (!res.writableEnded) res.on('close', () => call.abandon())
+  if (res.closed) call.abandon()
+  else if (!res.writableEnded) res.on('close', () => call.abandon())
 }
 
 async function tellDocument(
@@ -143,13 +164,13 @@ export function write({ status, headers, body }: EdgeAnswer, res: ServerResponse
 }
 
 /** What was judged by its head may have a body that nobody has read. */
-function refuse(req: RoutedRequest, res: ServerResponse, error: BusbarError): void {
+function refuse(req: IncomingMessage, res: ServerResponse, error: BusbarError<string>): void {
   if (res.headersSent || res.destroyed) {
     res.destroy()
     return
   }
   if (req.complete || !hasBody(req)) return write(failure(error), res)
   const { code, message, service, data } = error
-  const more = { service, ...(data !== undefined && { data: toTagged(data) }) }
-  answerProblem(req, res, { code, detail: message, more, headers: problemHeaders(error) })
+  const more = { service, ...(data !== undefined && { data: toTaggedFor('json', data) }) }
+  answerProblem(req, res, { code: code as ErrorCode, detail: message, more, headers: problemHeaders(error) })
 }

@@ -1,14 +1,7 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http'
 import { BusbarError } from '../../contract/errors.ts'
-import {
-  failure,
-  jsonHeaders,
-  type Directed,
-  type EdgeAnswer,
-  type EdgeCall,
-  type EdgeReply,
-  type HttpEdge,
-} from '../../contract/http/edge.ts'
+import { failure, jsonHeaders, type EdgeAnswer, type EdgeCall, type EdgeReply } from '../../contract/http/answering.ts'
+import type { Directed, HttpEdge } from '../../contract/http/edge.ts'
 import { utcDate } from '../../mesh/http/utc-date.ts'
 import type { Lone } from '../arrivals.ts'
 import type { HttpSocket, Reply } from '../reply.ts'

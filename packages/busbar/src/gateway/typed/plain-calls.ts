@@ -57,7 +57,7 @@ export class PlainCalls {
     const { way, endpoint } = direction
     const { edge } = endpoint
     if (edge === undefined) return undefined
-    const directed = methodAt(edge, { verb: req.method!, url: cutPrefix(req.url!, way.prefix), headers: req.headers })
+    const directed = methodAt(edge, { verb: req.method!, url: cutPrefix(req.url!, way.cut), headers: req.headers })
     return directed !== undefined && isPlain(directed, req, edge) ? { edge, directed, way } : undefined
   }
 

@@ -1,30 +1,19 @@
-import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import type { BusbarError } from '../../contract/errors.ts'
-import { refusal, type HttpEdge } from '../../contract/http/edge.ts'
+import { readStream, settle, type BodyLimits, type TextReader } from './body-stream.ts'
+import { textOf } from './parsed-body.ts'
 
 export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
 }
 
-/** What becomes of a body: one of both, once; or none, where its connection is gone before its end. */
-export interface TextReader {
-  readonly done: (text: string) => void
-  readonly failed: (error: BusbarError) => void
-}
-
 /**
  * Reads a request's body as text, of a limited size; a stated length is within it already. Fails with BODY_TOO_LARGE, or
- * with REQUEST_MALFORMED where it is no UTF-8: JSON is (RFC 8259, 8.1), and replaced characters would be what nobody sent.
+ * with REQUEST_MALFORMED where it is no UTF-8.
  */
-export function readText(
-  req: IncomingMessage,
-  edge: Pick<HttpEdge, 'maxInputSize' | 'tooLarge'>,
-  reader: TextReader,
-): void {
+export function readText(req: IncomingMessage, limits: BodyLimits, reader: TextReader): void {
   if (isFedByParser(req)) takeFromParser(req, reader)
-  else takeFromStream(req, edge, reader)
+  else readStream(req, limits, reader)
 }
 
 /** Of a request that has none: Node would let a stream flow to its end for it, once it is answered. */
@@ -62,6 +51,7 @@ function isFedByParser(req: IncomingMessage): req is ParsedRequest {
     req.readableLength === 0 &&
     req.readableFlowing === null &&
     req.headers['transfer-encoding'] === undefined &&
+    req.headers['content-encoding'] === undefined &&
     !Object.hasOwn(req, 'push')
   )
 }
@@ -87,7 +77,7 @@ function take(this: ParsedRequest, chunk: Buffer | null): boolean {
     return true
   }
   endOf(this)
-  settle(chunks, reader)
+  settle(() => textOf(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)), reader)
   return false
 }
 
@@ -96,35 +86,4 @@ function endOf(req: ParsedRequest): void {
   req._consuming = true
   req._readableState.ended = true
   req._readableState.endEmitted = true
-}
-
-function takeFromStream(
-  req: IncomingMessage,
-  edge: Pick<HttpEdge, 'maxInputSize' | 'tooLarge'>,
-  reader: TextReader,
-): void {
-  const chunks: Buffer[] = []
-  let left = edge.maxInputSize
-  const onData = (chunk: Buffer): void => {
-    chunks.push(chunk)
-    if ((left -= chunk.length) >= 0) return
-    req.off('data', onData)
-    chunks.length = 0
-    reader.failed(edge.tooLarge())
-  }
-  req.on('data', onData)
-  req.on('end', () => {
-    if (left >= 0) settle(chunks, reader)
-  })
-  // It follows every request: an error, with its stack, is only made where there was no end.
-  req.on('close', () => {
-    if (left >= 0 && !req.readableEnded)
-      reader.failed(refusal('CALL_ABORTED', 'the client ended before its input', 'gateway'))
-  })
-}
-
-function settle(chunks: readonly Buffer[], { done, failed }: TextReader): void {
-  const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
-  if (isUtf8(bytes)) done(bytes.toString('utf8'))
-  else failed(refusal('REQUEST_MALFORMED', 'the input is no UTF-8', 'gateway'))
 }

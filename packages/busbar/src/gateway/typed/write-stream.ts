@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import type { EdgeStream } from '../../contract/http/edge.ts'
-import { encodeValue, failure } from '../../contract/http/edge.ts'
+import { type EdgeStream, encodeValue, failure } from '../../contract/http/answering.ts'
 import type { BusbarError } from '../../contract/errors.ts'
 import { aliveInterval, headPatience, streamHeaders } from '../../contract/http/events.ts'
 

@@ -70,6 +70,11 @@ export class ServiceInstances {
     this.#underway.delete(endpoint)
   }
 
+  /** Whether {@link find} would find one. Reserves nothing. */
+  get serves(): boolean {
+    return this.local?.state === 'serving' || this.#elsewhere.some(isCallable)
+  }
+
   /** Only one that serves; a call within the thread costs so much less that the local one is left for little else. */
   find(options: FindOptions | undefined): Endpoint | undefined {
     const found = this.#find(options?.key, targetOf(options?.not))

@@ -10,7 +10,7 @@ import { loopback } from './socket.ts'
 
 /** Takes connections that come over a link: each is one to the instance's own server in this thread. */
 export function answerConnections(mesh: HttpMesh): Answerer {
-  return ({ service, hops }, payload, _ended, channel) => {
+  return ({ service, hops, caller: from }, payload, _ended, channel) => {
     const endpoint = mesh.router.local(service)
     if (!takesCalls(endpoint) || !isConnectionValue(payload)) {
       const message = reasonUnreachable(mesh.router, service)
@@ -21,7 +21,7 @@ export function answerConnections(mesh: HttpMesh): Answerer {
     const [local, remote] = [loopback(port), loopback(callerPort)]
     const { call } = channel
     const caller: Caller = { call, isGone: () => far.gone }
-    const end = openServerEnd(mesh, endpoint, { local, remote, hops, caller })
+    const end = openServerEnd(mesh, endpoint, { local, remote, hops, caller, from })
     const far: FarEnd = new FarEnd(end, channel, () => channel.fail(left.callee))
     channel.reply(null, false)
     end.joinTo(far)

@@ -17,12 +17,27 @@ const firstPort = 49_152
 const lastPort = 65_535
 let nextPort = firstPort
 
+/** Who connects. */
+export interface Origin {
+  /** The service; undefined for what comes from outside. */
+  readonly caller: string | undefined
+  /** How many calls the next one is, in a chain in which each caused the next. */
+  readonly hops: number
+}
+
 /**
  * Connects a client's socket to a service, as `connect` would: it is `connecting` until a later turn of the event loop,
  * then emits `'connect'` and `'ready'`, or `'error'` when no instance serves.
  */
-export function connectToService(mesh: HttpMesh, service: string, port: number, client: Socket): void {
-  const endpoint = mesh.router.find(service)
+export function connectToService(
+  mesh: HttpMesh,
+  service: string,
+  port: number,
+  client: Socket,
+  { hops, caller }: Origin = { hops: nextHops(), caller: currentScope()?.service },
+): void {
+  // Each search counts as a call to what it finds; the one for an instance in a worker is in `establish`.
+  const endpoint = mesh.router.isCommand(service) ? mesh.router.find(service) : undefined
   // A command has a port of its own: from here on the connection is the system's.
   if (endpoint?.at === 'tcp') {
     release(client)
@@ -36,7 +51,7 @@ export function connectToService(mesh: HttpMesh, service: string, port: number, 
   const enter = currentContext()
   const end = new End(socket, { local: loopback(takePort()), remote: loopback(port), enter })
   // The hops are those of whatever sends no number with its requests, such as a client that writes HTTP by itself.
-  const attempt: Attempt = { mesh, service, hops: nextHops(), caller: currentScope()?.service, socket, end, enter }
+  const attempt: Attempt = { mesh, service, hops, caller, socket, end, enter }
   setImmediate(() => establish(attempt))
 }
 
@@ -64,12 +79,12 @@ interface Attempt {
 }
 
 function establish(attempt: Attempt): void {
-  const { mesh, service, socket, end, hops } = attempt
+  const { mesh, service, socket, end, hops, caller: from } = attempt
   if (socket.destroyed) return
   // Anew: the instance that there was a turn ago may have gone.
   const endpoint = mesh.router.find(service)
   if (endpoint?.at === 'here') {
-    End.join(end, openServerEnd(mesh, endpoint, { local: end.remote, remote: end.local, hops }))
+    End.join(end, openServerEnd(mesh, endpoint, { local: end.remote, remote: end.local, hops, from }))
     connected(socket)
   } else if (endpoint?.at === 'link') establishFar(attempt, endpoint)
   else refuse(attempt)

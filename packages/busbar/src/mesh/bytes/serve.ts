@@ -3,13 +3,14 @@ import { Socket } from 'node:net'
 import type { LocalEndpoint } from '../endpoint.ts'
 import { hopLimitProblem } from '../hops.ts'
 import type { HttpMesh } from '../mesh.ts'
+import { MeasuredCall } from '../meter.ts'
 import { runInScope, type Scope } from '../scope.ts'
 import { acceptSocket, interceptRequests } from './accept.ts'
 import { answerProblem } from './answer-problem.ts'
 import { currentContext, End } from './end.ts'
 import { type Caller, passGate } from './gated.ts'
 import { takeHops } from './hops.ts'
-import { countRequest } from './metered.ts'
+import { countRequest, responseOn } from './metered.ts'
 import type { SocketAddress } from './socket.ts'
 
 /** A connection as it comes to the service: where it leads, from where, and how many calls led to it. */
@@ -19,6 +20,8 @@ export interface Incoming {
   readonly hops: number
   /** Undefined where it comes from this thread. */
   readonly caller?: Caller
+  /** The service that calls; undefined where that is not known, or measures by itself how long its calls take. */
+  readonly from?: string | undefined
 }
 
 /** Whoever computes here cannot give up here. */
@@ -47,7 +50,7 @@ export function openServerEnd(mesh: HttpMesh, endpoint: LocalEndpoint, incoming:
     local,
     remote,
     enter: endpoint.enter(scope, currentContext),
-    onFirstBytes: () => acceptAtEndpoint(mesh, endpoint, scope, socket, incoming.caller),
+    onFirstBytes: () => acceptAtEndpoint(mesh, endpoint, scope, socket, incoming),
   })
 }
 
@@ -56,7 +59,7 @@ function acceptAtEndpoint(
   endpoint: LocalEndpoint,
   scope: MutableScope,
   socket: Socket,
-  caller: Caller = here,
+  { caller = here, from }: Incoming,
 ): void {
   if (endpoint.state === 'stopped') {
     socket.destroy()
@@ -71,7 +74,9 @@ function acceptAtEndpoint(
       return 0
     }
     const serve = (): number => {
+      const measured = measure(mesh, endpoint, from)
       const result = countRequest(endpoint, socket, () => runInScope({ service: endpoint.service, hops }, next))
+      if (measured !== undefined) responseOn(socket)?.once('close', measured.end)
       closeBehindAnswer(endpoint, socket)
       return result
     }
@@ -80,6 +85,12 @@ function acceptAtEndpoint(
     if (gate === undefined || request.headers.upgrade !== undefined) return serve()
     return passGate(gate, { service: endpoint.service, request, socket, caller, next: serve })
   })
+}
+
+/** A client that speaks HTTP by itself is not seen to wait: the time counts from when its request is here. */
+function measure({ meter }: HttpMesh, { service }: LocalEndpoint, from: string | undefined): MeasuredCall | undefined {
+  const weight = from === undefined ? 0 : (meter?.next() ?? 0)
+  return weight === 0 ? undefined : new MeasuredCall(meter!, from, service, weight)
 }
 
 /** A server that closes while it answers would wait for as long as the caller keeps the connection for a next request. */

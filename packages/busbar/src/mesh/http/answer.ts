@@ -37,10 +37,6 @@ function refusalOf({ router }: HttpMesh, service: string, endpoint: LocalEndpoin
   return new BusbarError('SERVICE_UNAVAILABLE', { message: reasonUnreachable(router, service), service })
 }
 
-function requestOf(
-  { method }: CallHead,
-  [path, lines, body, originalUrl]: RequestValue,
-  ended: boolean,
-): ExchangeRequest {
-  return { method, path, rawHeaders: fromLines(lines), body, streamed: !ended, originalUrl }
+function requestOf({ method }: CallHead, [path, lines, body]: RequestValue, ended: boolean): ExchangeRequest {
+  return { method, path, rawHeaders: fromLines(lines), body, streamed: !ended }
 }

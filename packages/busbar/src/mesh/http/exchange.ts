@@ -2,7 +2,7 @@ import type { Endpoint, RemoteEndpoint } from '../endpoint.ts'
 import type { Scope } from '../scope.ts'
 import { needsByteStream } from './exchange/errors.ts'
 import { InThreadExchange } from './exchange/in-thread-exchange.ts'
-import { addFraming, limitsOf, planRequest, usualLimits } from './exchange/request-plan.ts'
+import { addFraming, limitsOf, noLimits, planRequest } from './exchange/request-plan.ts'
 import type { RequestPlan } from './exchange/request-plan.ts'
 import { fastPathWorks, methodNumbers } from './exchange/self-check.ts'
 import { Attempts } from './link/attempts.ts'
@@ -29,8 +29,8 @@ export interface ExchangeRequest {
   readonly body: string | Uint8Array | null
   /** The body will come chunk by chunk, by {@link Exchange.write} and {@link Exchange.end}. */
   readonly streamed: boolean
-  /** The path before the gateway cut its prefix off: `req.originalUrl` for the program. */
-  readonly originalUrl?: string | undefined
+  /** Without it HTTP/1.1. An older one changes how the callee answers, which only a byte stream says exactly. */
+  readonly httpVersion?: '1.0' | undefined
 }
 
 export interface ResponseHead {
@@ -137,6 +137,6 @@ function planOf(endpoint: Endpoint, request: ExchangeRequest): RequestPlan | und
 
 /** How much the server of an instance elsewhere takes is for its own thread to say. */
 function makePlan(endpoint: Endpoint, request: ExchangeRequest): RequestPlan | undefined {
-  const limits = endpoint.at === 'here' ? limitsOf(endpoint.server) : usualLimits
+  const limits = endpoint.at === 'here' ? limitsOf(endpoint.server) : noLimits
   return limits === undefined || endpoint.at === 'tcp' ? undefined : planRequest(methodNumbers(), limits, request)
 }

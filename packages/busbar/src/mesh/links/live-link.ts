@@ -17,6 +17,8 @@ import { type Carried, carry } from './value.ts'
 export interface LinkOptions {
   /** The number of the worker at the other end. */
   readonly peer: number
+  /** How messages call the worker there. Default: its number. */
+  readonly label?: string | undefined
   /** By which the supervisor knows the link. */
   readonly number?: number
   readonly answer: Answerer
@@ -43,6 +45,7 @@ type State = { readonly is: 'open' } | { readonly is: 'draining' } | { readonly 
 
 class LiveLink implements Link, Line, PipeListener {
   readonly peer: number
+  readonly #label: string
   readonly number: number | undefined
   readonly closed: Promise<ErrorRecord>
   readonly outbox: Outbox
@@ -71,6 +74,7 @@ class LiveLink implements Link, Line, PipeListener {
 
   constructor(pipe: Pipe, options: LinkOptions) {
     this.peer = options.peer
+    this.#label = options.label ?? `${options.peer}`
     this.number = options.number
     this.#pipe = pipe
     this.#answer = options.answer
@@ -151,7 +155,7 @@ class LiveLink implements Link, Line, PipeListener {
   }
 
   giveUp(silence: number): void {
-    this.close(lost(this.peer, `has not said a word for ${silence / 1000} s`))
+    this.close(lost(this.#label, `has not said a word for ${silence / 1000} s`))
   }
 
   onPacket(packet: Packet): void {
@@ -164,7 +168,7 @@ class LiveLink implements Link, Line, PipeListener {
       }
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error
-      this.close(lost(this.peer, error.message))
+      this.close(lost(this.#label, error.message))
     }
   }
 
@@ -176,7 +180,7 @@ class LiveLink implements Link, Line, PipeListener {
   }
 
   onClose(reason = 'has closed the link'): void {
-    if (this.#state.is !== 'closed') this.#end(lost(this.peer, reason))
+    if (this.#state.is !== 'closed') this.#end(lost(this.#label, reason))
   }
 
   /** Handlers do not throw. One that does takes its own call along, and none of the others. */
@@ -279,7 +283,7 @@ class LiveLink implements Link, Line, PipeListener {
   }
 
   #fail(reason: ErrorRecord): void {
-    for (const channel of this.#own) channel.onError(inWords(channel, this.peer, reason), false)
+    for (const channel of this.#own) channel.onError(inWords(channel, this.#label, reason), false)
   }
 
   /** All but connections, which end without a reason and are made anew by nobody. */
@@ -294,14 +298,14 @@ class LiveLink implements Link, Line, PipeListener {
   }
 
   #refusal({ head: { service } }: LiveChannel): ErrorRecord | undefined {
-    if (this.#state.is === 'closed') return lost(this.peer, 'is not linked any more', service)
+    if (this.#state.is === 'closed') return lost(this.#label, 'is not linked any more', service)
     if (this.#state.is === 'draining') return stopping(service)
-    if (this.outbox.isFull || this.inFlight >= this.#maxCalls) return exhausted(this.peer, this.inFlight, service)
+    if (this.outbox.isFull || this.inFlight >= this.#maxCalls) return exhausted(this.#label, this.inFlight, service)
     return undefined
   }
 
   #full(): ErrorRecord | undefined {
-    return this.answering < this.#maxCalls ? undefined : exhausted(this.peer, this.answering)
+    return this.answering < this.#maxCalls ? undefined : exhausted(this.#label, this.answering)
   }
 }
 

@@ -38,6 +38,8 @@ export async function listenUnix(
   })
   server.listen({ path })
   await once(server, 'listening')
+  // A link that could not be accepted is dialled again.
+  server.on('error', () => {})
   return { close: () => closed(server, greeting) }
 }
 

@@ -1,5 +1,6 @@
 /** What a thread of a pool runs: one task after the other, each the default export of a module that is loaded once. */
-import { type Transferable, workerData } from 'node:worker_threads'
+import { syncBuiltinESMExports } from 'node:module'
+import workerThreads, { type Transferable } from 'node:worker_threads'
 import { BusbarError } from '../../contract/errors.ts'
 import { exact } from '../exact.ts'
 import type { FromThread, ThreadInit, ToThread } from '../messages.ts'
@@ -8,7 +9,11 @@ import { loadTask } from './load-task.ts'
 import { RunningTask } from './running-task.ts'
 import type { Movable } from '../movable.ts'
 
-const { port, flags } = workerData as ThreadInit
+const { port, flags } = workerThreads.workerData as ThreadInit
+// The port to the pool is no task's.
+Object.assign(workerThreads, { workerData: null })
+syncBuiltinESMExports()
+
 let running: RunningTask | undefined
 
 port.on('message', (order: ToThread) => {

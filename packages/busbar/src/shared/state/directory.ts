@@ -42,7 +42,7 @@ export class Directory {
 
   /** The number of a counter, for all else the index of its first cell. `name` has at most {@link maxNameBytes} bytes. */
   placeOf(kind: Kind, name: string): number | Full {
-    const bytes = Buffer.from(name)
+    const bytes = bytesOf(name)
     if (bytes.length > maxNameBytes) throw new RangeError(`a name of ${bytes.length} bytes`)
     const found = this.#find(kind, bytes)
     if (found.place !== undefined) return found.place
@@ -114,4 +114,16 @@ function hashOf(bytes: Uint8Array): number {
   let hash = 0x811c9dc5
   for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193)
   return hash >>> 0
+}
+
+/** UTF-8, with a surrogate that has no partner as three bytes of its own: UTF-8 would make all of them the same character. */
+function bytesOf(name: string): Uint8Array {
+  if (name.isWellFormed()) return Buffer.from(name)
+  return Buffer.concat(
+    Array.from(name, (character) => {
+      if (character.isWellFormed()) return Buffer.from(character)
+      const unit = character.charCodeAt(0)
+      return Buffer.of(0xe0 | (unit >> 12), 0x80 | ((unit >> 6) & 0x3f), 0x80 | (unit & 0x3f))
+    }),
+  )
 }

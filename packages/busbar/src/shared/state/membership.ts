@@ -1,4 +1,4 @@
-import { threadId } from 'node:worker_threads'
+import { thisThread } from '../this-thread.ts'
 import { Directory } from './directory.ts'
 import { Doorman } from './doorman.ts'
 import type { Identity } from './identity.ts'
@@ -52,7 +52,7 @@ export function joinShared(): Joined {
   const segment = currentSegment()
   if (segment.state === 'refused') return segment
   const threads = new Threads(segment.cells)
-  const me = threads.join(threadId)
+  const me = threads.join(thisThread.id)
   if (me === undefined) return { state: 'crowded' }
   return (global[symbol] = { state: 'joined', membership: new Membership(segment.cells, threads, me) })
 }

@@ -1,5 +1,6 @@
 import { subscribe } from 'node:diagnostics_channel'
-import { getEnvironmentData, isMainThread, setEnvironmentData, threadId, type Worker } from 'node:worker_threads'
+import { getEnvironmentData, setEnvironmentData, type Worker } from 'node:worker_threads'
+import { thisThread } from '../this-thread.ts'
 import { createSegment, segmentVersion } from './layout.ts'
 import { Threads } from './threads.ts'
 
@@ -22,7 +23,7 @@ const symbol = Symbol.for(key)
  */
 export function prepareSegment(): void {
   if (global[symbol] !== undefined) return
-  const handed = isMainThread ? makeSegment() : (getEnvironmentData(key) as unknown as Handed | undefined)
+  const handed = thisThread.isMain ? makeSegment() : (getEnvironmentData(key) as unknown as Handed | undefined)
   if (handed === undefined) return
   keep(handed)
   if ('memory' in handed && handed.version === segmentVersion) buryWhenEnded(new Threads(new Int32Array(handed.memory)))
@@ -33,7 +34,7 @@ export function currentSegment(): Segment {
   const handed = global[symbol]
   if (handed === undefined)
     return refused(
-      `thread ${threadId} was started before 'busbar' was loaded by the thread that started it, which so had nothing to share`,
+      `thread ${thisThread.id} was started before 'busbar' was loaded by the thread that started it, which so had nothing to share`,
     )
   if (handed.version !== segmentVersion)
     return refused(

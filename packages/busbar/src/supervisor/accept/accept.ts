@@ -1,51 +1,76 @@
-import { BusbarError } from '../../contract/errors.ts'
 import { threadsNow } from '../../shared/cells.ts'
 import type { ListenerSpec } from '../../shared/control.ts'
-import { openPort, type Port, type PortHandlers, portFailure, type TcpHandle } from '../../shared/port.ts'
-import { Backlog } from './backlog.ts'
-import { pickWorker } from './balance.ts'
+import { hasDescriptors } from '../../shared/descriptors.ts'
+import type { Port, TcpHandle } from '../../shared/port.ts'
+import { type Refusal, Refusals } from '../../shared/refusals.ts'
 import type { WorkerHandle } from '../handle.ts'
 import type { Timing } from '../timing.ts'
+import { Backlog } from './backlog.ts'
+import { pickWorker } from './balance.ts'
+import { openOrExplain } from './reserve-ports.ts'
 
 export interface AcceptorParts {
   /** The workers that take the connections of a port, those that serve at this moment. */
   readonly serving: (listener: string) => readonly WorkerHandle[]
+  /** None of them serves, but a connection may wait for the replacement that is about to. */
+  readonly isComing: (listener: string) => boolean
+  readonly isTls: (listener: string) => boolean
+  /** The most connections that all of its workers may have. */
+  readonly mostAt: (listener: string) => number
   readonly timing: Timing
   readonly say: (level: 'warn' | 'error', line: string) => void
 }
 
+/** What became of a connection. `lost`: a worker that seems to serve did not take it, since it is about to end. */
+type Outcome = 'taken' | 'full' | 'lost' | 'none'
+
+/** When a connection is tried again that no worker took, in milliseconds; the end of one comes to be known before. */
+const retryAfter = 50
+
+const lines: Readonly<Record<Refusal, string>> = {
+  down: 'no worker serves: connections are answered with 503',
+  full: 'too few file descriptors are left: further connections are answered with 503; raise the limit (ulimit -n) if they are to be served',
+}
+
 /**
- * Owns the public ports and hands each connection to the worker with the fewest. The ports stay open whatever
- * happens to workers: while none serves, connections wait.
+ * Owns the public ports and hands each connection to the worker with the fewest. The ports stay open whatever happens to
+ * workers, and answer: a connection waits while a worker is replaced at once, else it gets a constant 503.
  */
 export class Acceptor {
   readonly #parts: AcceptorParts
-  readonly #ports: Port[] = []
+  readonly #ports = new Map<string, Port>()
   readonly #backlog: Backlog
+  readonly #refusals = new Refusals()
+  readonly #said = new Map<string, number>()
+  #retry: NodeJS.Timeout | undefined
   #closed = false
-  #lastError = -Infinity
 
   constructor(parts: AcceptorParts) {
     this.#parts = parts
-    this.#backlog = new Backlog(parts.timing.backlog, (dropped) =>
-      this.#sayError(`no worker serves: ${dropped} waiting connections were closed`),
-    )
+    this.#backlog = new Backlog(parts.timing.backlog, (listener, handle) => this.#refuse(listener, handle, 'down'))
   }
 
   /** The spec with its real port. */
-  async open(spec: ListenerSpec): Promise<ListenerSpec> {
-    const port = await openOrExplain(spec, false, {
+  async open(spec: ListenerSpec, reusePort = false): Promise<ListenerSpec> {
+    const port = await openOrExplain(spec, reusePort, {
       connection: (handle) => this.#accept(spec.id, handle),
       error: (error) => this.#sayError(error.message),
     })
-    this.#ports.push(port)
+    this.#ports.set(spec.id, port)
     if (this.#closed) await this.close()
     return { ...spec, port: port.port }
   }
 
-  /** A worker has begun to serve. */
-  serveWaiting(): void {
-    this.#backlog.drain((listener, handle) => this.#give(listener, handle))
+  /** Stops accepting at one port. */
+  async shut(listener: string): Promise<void> {
+    const port = this.#ports.get(listener)
+    this.#ports.delete(listener)
+    await port?.close()
+  }
+
+  /** A worker has begun to serve, or has ended. */
+  review(): void {
+    this.#backlog.review((listener, handle) => this.#settle(listener, handle))
   }
 
   /** One that was handed to a worker and came back. */
@@ -56,62 +81,61 @@ export class Acceptor {
 
   async close(): Promise<void> {
     this.#closed = true
+    clearTimeout(this.#retry)
     this.#backlog.close()
-    await Promise.all(this.#ports.splice(0).map((port) => port.close()))
+    this.#refusals.close()
+    await Promise.all([...this.#ports.keys()].map((listener) => this.shut(listener)))
   }
 
   #accept(listener: string, handle: TcpHandle): void {
-    if (!this.#give(listener, handle)) this.#backlog.add(listener, handle)
+    if (!this.#settle(listener, handle)) this.#backlog.add(listener, handle)
   }
 
-  /** A worker that does not take it is dying and no longer serves; so this ends. */
-  #give(listener: string, handle: TcpHandle): boolean {
+  /** False: it has to wait. */
+  #settle(listener: string, handle: TcpHandle): boolean {
+    const outcome = this.#isFull(listener) ? 'full' : this.#give(listener, handle)
+    if (outcome === 'lost') this.#retry ??= setTimeout(() => this.#tryAgain(), retryAfter)
+    if (outcome === 'lost' || (outcome === 'none' && this.#parts.isComing(listener))) return false
+    if (outcome !== 'taken') this.#refuse(listener, handle, outcome === 'full' ? 'full' : 'down')
+    return true
+  }
+
+  #isFull(listener: string): boolean {
+    const { mostAt, serving } = this.#parts
+    const most = mostAt(listener)
+    if (most !== Infinity && serving(listener).reduce((sum, { connections }) => sum + connections, 0) >= most)
+      return true
+    return !hasDescriptors()
+  }
+
+  #give(listener: string, handle: TcpHandle): Outcome {
+    let workers = this.#parts.serving(listener)
+    let outcome: Outcome = 'none'
     for (;;) {
-      const worker = pickWorker(this.#parts.serving(listener), threadsNow(), this.#parts.timing.stale)
-      if (worker === undefined) return false
-      if (worker.take(listener, handle)) return true
+      const worker = pickWorker(workers, threadsNow(), this.#parts.timing.stale)
+      if (worker === undefined) return outcome
+      const handed = worker.take(listener, handle)
+      if (handed === 'taken') return handed
+      if (outcome !== 'lost') outcome = handed
+      workers = workers.filter((other) => other !== worker)
     }
   }
 
-  /** At most one line a second: these come by the thousand. */
+  #tryAgain(): void {
+    this.#retry = undefined
+    this.review()
+  }
+
+  #refuse(listener: string, handle: TcpHandle, why: Refusal): void {
+    this.#refusals.refuse(handle, why, this.#parts.isTls(listener))
+    this.#sayError(lines[why])
+  }
+
+  /** Each at most once a second: these come by the thousand. */
   #sayError(line: string): void {
     const now = threadsNow()
-    if (now - this.#lastError < 1000) return
-    this.#lastError = now
+    if (now - (this.#said.get(line) ?? -Infinity) < 1000) return
+    this.#said.set(line, now)
     this.#parts.say('error', line)
-  }
-}
-
-/**
- * Fails early where a port cannot be had, before any service has started. Resolves to specs that workers can open
- * side by side: a port 0 has become one free port, which is held until `release`.
- */
-export async function reservePorts(
-  specs: readonly ListenerSpec[],
-  reusePort: boolean,
-): Promise<{ specs: ListenerSpec[]; release: () => Promise<void> }> {
-  const held: Port[] = []
-  const reserved: ListenerSpec[] = []
-  const release = async (): Promise<void> => void (await Promise.all(held.splice(0).map((port) => port.close())))
-  try {
-    for (const spec of specs) {
-      // Nobody knows a port of the system's choice before the app has started; a connection here is a stray.
-      const port = await openOrExplain(spec, reusePort, { connection: (handle) => handle.close(), error: () => {} })
-      if (reusePort && spec.port === 0) held.push(port)
-      else await port.close()
-      reserved.push(reusePort ? { ...spec, port: port.port } : spec)
-    }
-  } catch (error) {
-    await release()
-    throw error
-  }
-  return { specs: reserved, release }
-}
-
-async function openOrExplain(spec: ListenerSpec, reusePort: boolean, handlers: PortHandlers): Promise<Port> {
-  try {
-    return await openPort(spec, reusePort, handlers)
-  } catch (error) {
-    throw BusbarError.fromRecord(portFailure(error as NodeJS.ErrnoException, spec))
   }
 }

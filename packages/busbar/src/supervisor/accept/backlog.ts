@@ -9,29 +9,31 @@ interface Waiting {
 
 /** Connections that wait for a worker: the oldest first, bounded in number and time. */
 export class Backlog {
-  readonly #patience: number
-  readonly #dropped: (count: number) => void
+  readonly #limit: number
+  readonly #refuse: (listener: string, handle: TcpHandle) => void
   #waiting: Waiting[] = []
   #timer: NodeJS.Timeout | undefined
 
-  /** `patience`: milliseconds that one may wait. `dropped` is told how many were closed unserved. */
-  constructor(patience: number, dropped: (count: number) => void) {
-    this.#patience = patience
-    this.#dropped = dropped
+  /** `limit`: milliseconds that one may wait. `refuse` gets each that waited too long, or comes when too many wait. */
+  constructor(limit: number, refuse: (listener: string, handle: TcpHandle) => void) {
+    this.#limit = limit
+    this.#refuse = refuse
+  }
+
+  get size(): number {
+    return this.#waiting.length
   }
 
   add(listener: string, handle: TcpHandle): void {
-    if (this.#waiting.length >= backlogLimit) {
-      handle.close()
-      return this.#dropped(1)
-    }
-    this.#waiting.push({ listener, handle, until: performance.now() + this.#patience })
-    this.#timer ??= setTimeout(() => this.#expire(), this.#patience)
+    if (this.#waiting.length >= backlogLimit) return this.#refuse(listener, handle)
+    this.#waiting.push({ listener, handle, until: performance.now() + this.#limit })
+    this.#timer ??= setTimeout(() => this.#expire(), this.#limit)
   }
 
-  /** Gives away what is taken: one port's workers may serve while another's do not. */
-  drain(give: (listener: string, handle: TcpHandle) => boolean): void {
-    this.#keep(this.#waiting.filter(({ listener, handle }) => !give(listener, handle)))
+  /** `settle` is true for those that need not wait longer: one port's workers may serve while another's do not. */
+  review(settle: (listener: string, handle: TcpHandle) => boolean): void {
+    if (this.#waiting.length === 0) return
+    this.#keep(this.#waiting.filter(({ listener, handle }) => !settle(listener, handle)))
   }
 
   close(): void {
@@ -43,9 +45,8 @@ export class Backlog {
     const now = performance.now()
     const young = this.#waiting.filter(({ until }) => until > now)
     const old = this.#waiting.slice(0, this.#waiting.length - young.length)
-    for (const { handle } of old) handle.close()
+    for (const { listener, handle } of old) this.#refuse(listener, handle)
     this.#keep(young)
-    if (old.length > 0) this.#dropped(old.length)
   }
 
   #keep(waiting: Waiting[]): void {

@@ -8,6 +8,7 @@ import { BusbarError } from '../../contract/errors.ts'
 import { formatMetrics } from '../../observe/metrics.ts'
 import { metricsContentType } from '../../observe/prometheus.ts'
 import type { AppStatus } from '../../observe/status.ts'
+import { reservedDescriptors } from '../../shared/descriptors.ts'
 import { claimSocket } from './admin-socket.ts'
 
 export interface AdminParts {
@@ -69,26 +70,30 @@ async function openPort({ host, port, token }: AdminPort, parts: AdminParts): Pr
   return { url: `http://${host.includes(':') ? `[${host}]` : host}:${open}`, close: () => closed(server) }
 }
 
-/** Scrapers keep one connection each; whoever holds more than these by mistake shall not use up the process's files. */
-const maxConnections = 64
-
 function createAdmin(parts: AdminParts, admits: (req: IncomingMessage) => boolean): Server {
   const server = createServer({ headersTimeout: 10_000, requestTimeout: 10_000 }, (req, res) => {
     if (admits(req)) answer(parts, req, res)
     else refuse(res, 401, 'UNAUTHENTICATED', 'the token is missing or wrong', { 'www-authenticate': 'Bearer' })
   })
-  server.maxConnections = maxConnections
+  // Scrapers keep one connection each; whoever holds more by mistake must leave descriptors for everything else.
+  server.maxConnections = Math.floor(reservedDescriptors() / 2)
   return server
 }
 
 function answer({ status }: AdminParts, req: IncomingMessage, res: ServerResponse): void {
   const path = req.url!.split('?', 1)[0]
-  if (path !== '/status' && path !== '/metrics')
-    return refuse(res, 404, 'ROUTE_NOT_FOUND', 'there are /status and /metrics')
+  if (path !== '/status' && path !== '/metrics' && path !== '/ready')
+    return refuse(res, 404, 'ROUTE_NOT_FOUND', 'there are /status, /metrics and /ready')
   if (req.method !== 'GET' && req.method !== 'HEAD')
     return refuse(res, 405, 'REQUEST_MALFORMED', 'it is asked by GET', { allow: 'GET, HEAD' })
-  if (path === '/status') send(res, 200, 'application/json', JSON.stringify(status()))
+  if (path === '/ready') answerReady(status(), res)
+  else if (path === '/status') send(res, 200, 'application/json', JSON.stringify(status()))
   else send(res, 200, metricsContentType, formatMetrics(status()))
+}
+
+function answerReady({ app: { ready, unready } }: AppStatus, res: ServerResponse): void {
+  if (ready) send(res, 200, 'application/json', JSON.stringify({ ready }))
+  else refuse(res, 503, 'SERVICE_UNAVAILABLE', `not ready: ${unready.join(', ')}`, { 'retry-after': '1' })
 }
 
 /** RFC 9457. */
@@ -120,6 +125,8 @@ function digest(text: string): Buffer {
 async function listening(server: Server, where: { path: string } | { host: string; port: number }): Promise<void> {
   try {
     await once(server.listen(where), 'listening')
+    // A connection that could not be accepted is the client's to make again.
+    server.on('error', () => {})
   } catch (cause) {
     const at = 'path' in where ? where.path : `${where.host}:${where.port}`
     throw new BusbarError('ADMIN_UNAVAILABLE', {

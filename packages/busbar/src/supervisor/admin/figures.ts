@@ -1,4 +1,5 @@
 import type { App } from '../../config/app.ts'
+import { isRawEntry } from '../../config/gateway/raw-entry.ts'
 import type { Ledger } from '../../observe/ledger.ts'
 import type {
   AppStatus,
@@ -62,8 +63,10 @@ export class Figures {
     const { app } = this.#parts
     this.#parts.ledger.collect()
     const workers = this.#parts.workers().map((status) => ({ status, figures: this.#workerFigures(status) }))
+    const unready = unreadyOf(app, this.#parts.workers())
+    const ready = unready.length === 0
     return {
-      app: { name: app.name, root: app.root, pid: process.pid, startedAt: this.#startedAt },
+      app: { name: app.name, root: app.root, pid: process.pid, startedAt: this.#startedAt, ready, unready },
       workers: workers.map(({ figures }) => figures),
       services: app.services.map(({ name }) => this.#serviceFigures(name)),
       instances: app.services.flatMap(({ name }) =>
@@ -118,6 +121,7 @@ export class Figures {
       state,
       pid: alive ? (pid ?? null) : null,
       restarts: deaths,
+      startsIn: status.state === 'waiting' ? Math.max(0, status.until - Date.now()) : null,
       lastExit: lastExit === undefined ? null : toExit(lastExit),
       connections,
       silentFor,
@@ -185,6 +189,14 @@ const noVitals: Vitals = {
   eventLoopUtilization: null,
   heapUsed: null,
   memory: null,
+}
+
+/** A blocked worker counts as one that serves: it may be at its work. */
+function unreadyOf(app: App, workers: readonly WorkerStatus[]): string[] {
+  const serving = workers.filter(({ state }) => state === 'serving')
+  const isServed = (service: string): boolean => serving.some(({ hosts }) => hosts.some(({ name }) => name === service))
+  const gateway = !isRawEntry(app) && !serving.some(({ kind }) => kind === 'shared') ? ['gateway'] : []
+  return [...gateway, ...app.services.map(({ name }) => name).filter((name) => !isServed(name))]
 }
 
 function isThread(kind: WorkerStatus['kind']): boolean {

@@ -1,22 +1,26 @@
 import { type ChildProcess, spawn, type StdioNull, type StdioPipe } from 'node:child_process'
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo } from 'node:net'
-import { delimiter, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Address, Service } from '../../config/app.ts'
 import { BusbarError } from '../../contract/errors.ts'
 import { withoutConnections } from '../../shared/child-stdio.ts'
+import { isExhaustion } from '../../shared/descriptors.ts'
 import type { ToWorker } from '../../shared/control.ts'
 import { processExited, startFailed } from '../exit.ts'
 import type { Guard } from './guard.ts'
-import { splitLines } from './lines.ts'
-import type { Vessel, VesselEvents } from './vessel.ts'
+import type { OutputScheduler } from './output-scheduler.ts'
+import { ChildOutput } from './pipe-output.ts'
+import type { Handed, Vessel, VesselEvents } from './vessel.ts'
 
 export interface CommandParts {
   readonly service: Service
+  /** What it is started with, where it is to listen on `port`. */
+  readonly environment: (port: number) => NodeJS.ProcessEnv
   /** Settles when the services that it needs serve, or do not in time. */
   readonly needed: Promise<void>
   readonly guard: Guard
+  readonly scheduler: OutputScheduler
   /** Told where it answers, just before it serves. */
   readonly answers: (address: Address) => void
 }
@@ -67,8 +71,8 @@ export class CommandVessel implements Vessel {
   }
 
   /** It accepts for itself. */
-  hand(): boolean {
-    return false
+  hand(): Handed {
+    return 'lost'
   }
 
   kill(): Promise<void> {
@@ -98,21 +102,21 @@ export class CommandVessel implements Vessel {
   }
 
   #spawn(port: number): void {
-    const { service, guard } = this.#parts
+    const { service, environment, guard, scheduler } = this.#parts
     const [file, ...args] = [service.entry.file, ...service.entry.args].map((word) =>
       word.replaceAll('$PORT', `${port}`),
     )
-    const env = { ...process.env, ...service.env }
     const options = {
       cwd: service.path,
-      env: { ...env, PORT: `${port}`, PATH: pathFor(service.path, env['PATH']) },
+      env: environment(port),
       detached: process.platform !== 'win32',
     }
     const child = withoutConnections(piped, (stdio) => spawn(file!, args, { ...options, stdio }))
     this.#child = child
-    splitLines(child.stdout, (line) => this.#events.line(line, 'stdout', service.name))
-    splitLines(child.stderr, (line) => this.#events.line(line, 'stderr', service.name))
-    child.once('exit', (code, signal) => this.#exited(code, signal))
+    const output = new ChildOutput(child, scheduler, (text, stream, level) =>
+      this.#events.line(text, stream, level, service.name),
+    )
+    child.once('exit', (code, signal) => void output.ended().then(() => this.#exited(code, signal)))
     child.once('error', (error) => {
       if (child.pid !== undefined) return
       this.#events.failing(startFailed(notStarted(service, error)))
@@ -158,15 +162,6 @@ export class CommandVessel implements Vessel {
   }
 }
 
-/** As `npm run` has it: the `node_modules/.bin` of the folder and of all above it first. */
-function pathFor(folder: string, path = ''): string {
-  const folders: string[] = []
-  for (let at = folder; ; at = dirname(at)) {
-    folders.push(join(at, 'node_modules', '.bin'))
-    if (dirname(at) === at) return [...folders, path].join(delimiter)
-  }
-}
-
 /** Nobody has it now; that nobody takes it until the command does is likely, not certain. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
@@ -186,7 +181,9 @@ function answers(host: string, port: number): Promise<boolean> {
 function notStarted({ name, entry }: Service, error: Error): BusbarError {
   return new BusbarError('PROGRAM_THREW', {
     message: `service '${name}' could not be started: ${error.message}`,
-    hint: `Is ${entry.file} installed? It is looked for in node_modules/.bin, then in PATH.`,
+    hint: isExhaustion(error)
+      ? 'raise the limit of file descriptors (ulimit -n)'
+      : `Is ${entry.file} installed? It is looked for in node_modules/.bin, then in PATH.`,
     service: name,
     cause: error,
   })

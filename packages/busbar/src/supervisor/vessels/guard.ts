@@ -1,6 +1,9 @@
 import { type ChildProcess, spawn, type StdioNull, type StdioPipe } from 'node:child_process'
 import { withoutConnections } from '../../shared/child-stdio.ts'
 
+/** When a shell is started again that could not be, in milliseconds. */
+const retryAfter = 1000
+
 const fed: [StdioPipe, StdioNull, StdioNull] = ['pipe', 'ignore', 'ignore']
 
 /**
@@ -13,25 +16,38 @@ const fed: [StdioPipe, StdioNull, StdioNull] = ['pipe', 'ignore', 'ignore']
  */
 export class Guard {
   readonly #folder: string | undefined
+  #grace: number
+  /** What a new shell is told, where the one before could not be started. */
+  readonly #watched = new Set<number>()
   #shell: ChildProcess | undefined
+  #retry: NodeJS.Timeout | undefined
 
-  /** `folder` is removed. */
-  constructor(folder: string | undefined) {
+  /** `folder` is removed. `grace`: seconds that what it ends may take to stop by itself. */
+  constructor(folder: string | undefined, grace = 1) {
     this.#folder = folder
+    this.#grace = grace
+  }
+
+  set grace(seconds: number) {
+    this.#grace = seconds
+    this.#shell?.stdin?.write(`= ${seconds}\n`)
   }
 
   /** A process, or with a minus a group of them. */
   watch(pid: number): void {
-    this.#shell ??= this.#start()
-    this.#shell?.stdin?.write(`+ ${pid}\n`)
+    this.#watched.add(pid)
+    if (this.#shell === undefined) this.#start()
+    else this.#shell.stdin?.write(`+ ${pid}\n`)
   }
 
   forget(pid: number): void {
+    this.#watched.delete(pid)
     this.#shell?.stdin?.write(`- ${pid}\n`)
   }
 
   /** Resolves when it has ended. */
   async close(): Promise<void> {
+    clearTimeout(this.#retry)
     const shell = this.#shell
     this.#shell = undefined
     if (shell === undefined || shell.exitCode !== null || shell.signalCode !== null) return
@@ -40,31 +56,52 @@ export class Guard {
     await ended
   }
 
-  #start(): ChildProcess | undefined {
-    if (process.platform === 'win32') return undefined
-    const args = ['-c', script, 'busbar-guard', this.#folder ?? '']
-    const shell = withoutConnections(fed, (stdio) => spawn('/bin/sh', args, { stdio, detached: true }))
-    // Without a shell there is no guard; a pipe that breaks means the same.
-    shell.on('error', () => {})
-    shell.stdin.on('error', () => {})
-    return shell
+  #start(): void {
+    if (process.platform === 'win32') return
+    const args = ['-c', script, 'busbar-guard', this.#folder ?? '', `${this.#grace}`]
+    try {
+      const shell = withoutConnections(fed, (stdio) => spawn('/bin/sh', args, { stdio, detached: true }))
+      shell.on('error', () => {})
+      if (shell.pid === undefined) return this.#startLater()
+      // A pipe that breaks means that there is no guard.
+      shell.stdin.on('error', () => {})
+      for (const pid of this.#watched) shell.stdin.write(`+ ${pid}\n`)
+      this.#shell = shell
+    } catch {
+      this.#startLater()
+    }
+  }
+
+  /** The system refuses it: for lack of descriptors or processes. */
+  #startLater(): void {
+    this.#retry ??= setTimeout(() => {
+      this.#retry = undefined
+      if (this.#watched.size > 0 && this.#shell === undefined) this.#start()
+    }, retryAfter).unref()
   }
 }
 
-/** Asked first, a process may run its own handlers; a second later it is not asked. */
+/** Asked first, and woken if it was stopped, a process may run its own handlers; when its time is over it is not asked. */
 const script = `
 trap '' INT TERM HUP
 pids=
+grace=$2
 while read -r sign pid; do
-  if [ "$sign" = + ]; then pids="$pids $pid"; else
+  if [ "$sign" = + ]; then pids="$pids $pid"; elif [ "$sign" = = ]; then grace=$pid; else
     left=
     for one in $pids; do [ "$one" = "$pid" ] || left="$left $one"; done
     pids=$left
   fi
 done
 if [ -n "$pids" ]; then
-  for one in $pids; do kill -s TERM -- "$one" 2>/dev/null; done
-  sleep 1
+  for one in $pids; do kill -s TERM -- "$one" 2>/dev/null; kill -s CONT -- "$one" 2>/dev/null; done
+  while [ "$grace" -gt 0 ]; do
+    left=
+    for one in $pids; do kill -s 0 -- "$one" 2>/dev/null && left="$left $one"; done
+    [ -n "$left" ] || break
+    sleep 1
+    grace=$((grace - 1))
+  done
   for one in $pids; do kill -s KILL -- "$one" 2>/dev/null; done
 fi
 [ -z "$1" ] || rm -rf -- "$1"

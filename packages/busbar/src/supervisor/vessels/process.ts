@@ -1,28 +1,40 @@
 import { type ChildProcess, fork, type ForkOptions, type SendHandle, type StdioOptions } from 'node:child_process'
-import { extname } from 'node:path'
+import { randomUUID } from 'node:crypto'
+import { tmpdir } from 'node:os'
+import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Service } from '../../config/app.ts'
 import { withoutConnections } from '../../shared/child-stdio.ts'
 import { threadsNow, type WorkerCells } from '../../shared/cells.ts'
-import type { FromWorker, ProcessInit, ToWorker } from '../../shared/control.ts'
+import type { ProcessInit, ToWorker } from '../../shared/control.ts'
+import { CountsFile } from '../../shared/counts-file.ts'
+import type { InstanceCells } from '../../shared/instances.ts'
 import type { TcpHandle } from '../../shared/port.ts'
-import { outOfHeap, processExited, tooLarge } from '../exit.ts'
+import { channelBroken, outOfHeap, processExited, tooLarge } from '../exit.ts'
+import { notContained, startContained } from './contained.ts'
+import { isFromWorker } from './from-worker.ts'
 import type { Guard } from './guard.ts'
-import { splitLines } from './lines.ts'
+import type { OutputScheduler } from './output-scheduler.ts'
+import { ChildOutput } from './pipe-output.ts'
+import { SentOutput } from './sent-output.ts'
 import { flagsOf } from './node-flags.ts'
-import type { Vessel, VesselEvents } from './vessel.ts'
+import { HandedConnections } from './handed-connections.ts'
+import type { Handed, Vessel, VesselEvents } from './vessel.ts'
 
 export interface ProcessParts {
   readonly init: ProcessInit
   /** The one that it hosts. */
   readonly service: Service
   readonly guard: Guard
+  readonly scheduler: OutputScheduler
   /** Where what it says of itself is written down: its row of the cells, its block of the instances. */
   readonly cells: WorkerCells
   readonly block: Uint32Array
+  /** In that block: what is counted of its service's calls. */
+  readonly counts: InstanceCells
 }
 
-const channels: StdioOptions = ['ignore', 'pipe', 'pipe', 'ipc']
+const channels = ['ignore', 'pipe', 'pipe', 'ipc'] as const
 
 const workerProcess = fileURLToPath(new URL(`../../worker/process${extname(import.meta.url)}`, import.meta.url))
 
@@ -35,25 +47,46 @@ export class ProcessVessel implements Vessel {
   readonly #parts: ProcessParts
   readonly #child: ChildProcess
   readonly #events: VesselEvents
-  /** Connections on their way, by number: the system has a copy of each until it says that it took it. */
-  readonly #underway = new Map<number, { listener: string; handle: TcpHandle }>()
+  readonly #handed: HandedConnections
+  readonly #sent: SentOutput
+  readonly #counts: CountsFile
   readonly #ended = Promise.withResolvers<void>()
-  #next = 0
+  #over = false
 
   constructor(parts: ProcessParts, events: VesselEvents) {
-    const { init, service, guard, cells } = parts
+    const { init, service, guard, scheduler, cells } = parts
     this.#parts = parts
     this.#service = service
     cells.clear()
     cells.beat(threadsNow())
     this.#events = events
+    this.#handed = new HandedConnections({
+      send: (message, handle) => this.#post(message, handle),
+      returned: (listener, handle) => events.returned(listener, handle),
+    })
+    this.#sent = new SentOutput({
+      scheduler,
+      message: (message) => events.message(message),
+      read: (size) => this.#post({ type: 'read', size }),
+    })
     const options: ForkOptions = {
       execArgv: flagsOf(service, init.app.root),
       cwd: service.path,
       env: { ...process.env, ...service.env },
       serialization: 'advanced',
     }
-    this.#child = withoutConnections(channels, (stdio) => fork(workerProcess, [], { ...options, stdio }))
+    this.#counts = CountsFile.create(join(tmpdir(), `busbar-counts-${randomUUID()}`))
+    const named: StdioOptions = [...channels, this.#counts.descriptor]
+    const start = (): ChildProcess =>
+      withoutConnections(named, (stdio) => fork(workerProcess, [], { ...options, stdio }))
+    try {
+      const { child, release } = startContained(start, (error) => this.#broken(error))
+      this.#child = child
+      void this.#ended.promise.then(release)
+    } catch (error) {
+      this.#counts.close()
+      throw error
+    }
     this.#listen()
     const { pid } = this.#child
     if (pid === undefined) return
@@ -78,13 +111,8 @@ export class ProcessVessel implements Vessel {
     this.#post(order)
   }
 
-  /** Node closes nothing of a raw handle: it is ours until the process has said that it took it. */
-  hand(listener: string, handle: TcpHandle): boolean {
-    if (!this.#child.connected) return false
-    const id = this.#next++
-    this.#underway.set(id, { listener, handle })
-    this.#post({ type: 'handle', listener, id }, handle as unknown as SendHandle)
-    return true
+  hand(listener: string, handle: TcpHandle): Handed {
+    return this.#child.connected ? this.#handed.hand(listener, handle) : 'lost'
   }
 
   kill(): Promise<void> {
@@ -95,48 +123,61 @@ export class ProcessVessel implements Vessel {
   #listen(): void {
     const { name } = this.#service
     const child = this.#child
+    const output = new ChildOutput(child, this.#parts.scheduler, (text, stream, level) => {
+      if (text.includes('JavaScript heap out of memory')) this.#events.failing(outOfHeap(name))
+      this.#events.line(text, stream, level, name)
+    })
     const closed = new Promise((resolve) => child.once('disconnect', resolve))
     child
-      .on('message', (message) => this.#receive(message as FromWorker))
-      .on('error', (error) => {
-        this.#events.failing({ why: 'start', service: name, error: undefined, text: error.message })
-        // A process that never was has no exit.
-        if (child.pid === undefined) this.#exited(null, null)
-      })
-      .once('exit', (code, signal) => {
-        const overdue = setTimeout(() => this.#exited(code, signal), lastWords)
-        void closed.then(() => {
-          clearTimeout(overdue)
-          this.#exited(code, signal)
-        })
-      })
-    splitLines(child.stdout!, (line) => this.#events.line(line, 'stdout', name))
-    splitLines(child.stderr!, (line) => {
-      if (line.includes('JavaScript heap out of memory')) this.#events.failing(outOfHeap(name))
-      this.#events.line(line, 'stderr', name)
-    })
+      .on(
+        'message',
+        notContained((message) => this.#receive(message)),
+      )
+      .on(
+        'error',
+        notContained((error) => {
+          this.#events.failing({ why: 'start', service: name, error: undefined, text: error.message })
+          // A process that never was has no exit.
+          if (child.pid === undefined) this.#exited(null, null)
+        }),
+      )
+      .once(
+        'exit',
+        notContained((code, signal) => {
+          const overdue = setTimeout(() => this.#exited(code, signal), lastWords)
+          void Promise.all([closed, output.ended()]).then(() => {
+            clearTimeout(overdue)
+            this.#exited(code, signal)
+          })
+        }),
+      )
+  }
+
+  /** What came over the channel cannot be read, and what comes next cannot either. */
+  #broken(error: unknown): void {
+    this.#events.failing(channelBroken(this.#service.name, error))
+    void this.kill()
   }
 
   /**
    * Whatever it says, it lives, and others must see that before they hear that it serves: on its first beat it may have to
    * wait. What has been under way for long says nothing about then, so what counts is when it came.
    */
-  #receive(message: FromWorker): void {
+  #receive(message: unknown): void {
+    if (!isFromWorker(message)) return
     if (message.type === 'beat') this.#note(message.cells, message.instances)
     this.#parts.cells.beat(threadsNow())
-    if (message.type === 'taken') this.#took(message.id)
-    else if (message.type !== 'beat') this.#events.message(message)
-  }
-
-  #took(id: number): void {
-    this.#underway.get(id)?.handle.close()
-    this.#underway.delete(id)
+    if (message.type === 'taken') this.#handed.settle(message.id, true)
+    else if (message.type === 'declined') this.#handed.settle(message.id, false)
+    else if (message.type !== 'beat') this.#sent.message(message)
   }
 
   #note(row: Uint32Array, instances: Uint32Array | undefined): void {
     const { cells, block } = this.#parts
+    const { closed } = cells
     cells.set(row)
-    if (instances !== undefined) block.set(instances)
+    if (cells.closed !== closed) this.#handed.mayHaveRoom()
+    if (instances !== undefined) block.set(instances.subarray(0, block.length))
     const { memory, name } = this.#service
     if (memory === undefined || cells.vitals.memory <= memory) return
     this.#events.failing(tooLarge(cells.vitals.memory, memory, name))
@@ -144,11 +185,20 @@ export class ProcessVessel implements Vessel {
   }
 
   #exited(code: number | null, signal: NodeJS.Signals | null): void {
+    if (this.#over) return
+    this.#over = true
     if (this.#child.connected) this.#child.disconnect()
+    this.#sent.drain()
+    this.#readCounts()
     this.#events.exited(processExited(code, signal, this.#service.name))
-    for (const { listener, handle } of this.#underway.values()) this.#events.returned(listener, handle)
-    this.#underway.clear()
+    this.#handed.returnAll()
     this.#ended.resolve()
+  }
+
+  /** What it did after its last report. */
+  #readCounts(): void {
+    this.#counts.readInto(this.#parts.counts)
+    this.#counts.close()
   }
 
   /** What cannot be sent any more is answered by the end of the process. */

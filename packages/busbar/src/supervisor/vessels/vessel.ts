@@ -3,6 +3,9 @@ import type { FromWorker, LogRecord, ToWorker } from '../../shared/control.ts'
 import type { TcpHandle } from '../../shared/port.ts'
 import type { WorkerExit } from '../running.ts'
 
+/** `full`: it lives, and descriptors are lacking, here or there. `lost`: it is about to end. */
+export type Handed = 'taken' | 'full' | 'lost'
+
 /** What a worker runs in: a thread, a process, or the process of a command. */
 export interface Vessel {
   /** Of the operating system; a thread has that of all. */
@@ -12,8 +15,8 @@ export interface Vessel {
   /** Milliseconds since its event loop last turned. */
   age(now: number): number
   send(order: ToWorker, transfer?: readonly Transferable[]): void
-  /** Gives it a connection. False: it was not taken, and is still the caller's. */
-  hand(listener: string, handle: TcpHandle): boolean
+  /** Gives it a connection; one that it does not take is still the caller's. */
+  hand(listener: string, handle: TcpHandle): Handed
   /** Ends it at once. Resolves when it has ended, which may be never. */
   kill(): Promise<unknown>
 }
@@ -23,11 +26,13 @@ export interface VesselEvents {
   message(message: FromWorker): void
   /** Something that explains the end which will come. */
   failing(exit: WorkerExit): void
+  /** It runs no more, though its exit and the reason of that are not known yet. */
+  ending(): void
   /** `exit` is what shows from outside. */
   exited(exit: WorkerExit): void
   /** What was written past every service's scope; `service` where there is only one. */
-  line(text: string, stream: LogRecord['stream'], service?: string): void
-  /** A connection that it was handed and never took. */
+  line(text: string, stream: LogRecord['stream'], level: LogRecord['level'], service?: string): void
+  /** A connection that it was handed and did not take. */
   returned(listener: string, handle: TcpHandle): void
 }
 

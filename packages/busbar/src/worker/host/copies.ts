@@ -4,7 +4,7 @@ import { dirname, join, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Service } from '../../config/app.ts'
 import { currentScope } from '../../mesh/scope.ts'
-import { replace } from './patch.ts'
+import { replace } from '../../shared/replace.ts'
 
 /**
  * A folder that is configured as several services of one thread is loaded once for each, though Node would load it once. The first

@@ -1,6 +1,6 @@
 import { runInScope } from '../../mesh/scope.ts'
 import type { Output } from './output.ts'
-import { replace } from './patch.ts'
+import { replace } from '../../shared/replace.ts'
 import { ProgramExit, faultOf, type ProgramEnd, type ProgramProcess } from './program-process.ts'
 import type { Programs } from './programs.ts'
 

@@ -1,22 +1,23 @@
 import { ChildProcess, type StdioOptions } from 'node:child_process'
-import { resolve } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { parseEnv } from 'node:util'
 import workerThreads from 'node:worker_threads'
 import { withoutConnections } from '../../shared/child-stdio.ts'
-import { replace } from './patch.ts'
+import { replace } from '../../shared/replace.ts'
 import type { Programs } from './programs.ts'
 
-/** Gives each program its own `process.env`, `argv` and `cwd()`, also where it starts threads and processes. */
+/** Gives each program its own `process.env` and `argv`, also where it starts threads and processes. */
 export function patchEnvironment(programs: Programs, patches: DisposableStack): void {
   replace(patches, process, 'env', (base) => viewOf(() => programs.current?.env ?? base, textOnly))
   replace(patches, process, 'argv', (base) => viewOf(() => programs.current?.argv ?? base, Reflect.set, []))
-  patchFolder(programs, patches)
+  patchLoadEnvFile(programs, patches)
   patchChildren(programs, patches)
 }
 
 /** What Node's own `spawn`, `exec` and `fork` are made of. */
 interface Spawned {
   stdio?: unknown[]
-  spawn(this: Spawned, options: { cwd?: string | null | undefined; stdio?: StdioOptions }): number
+  spawn(this: Spawned, options: { stdio?: StdioOptions }): number
 }
 
 type Store = (target: object, key: string | symbol, value: unknown) => boolean
@@ -40,20 +41,17 @@ function textOnly(target: object, key: string | symbol, value: unknown): boolean
   return Reflect.set(target, key, String(value))
 }
 
-/** Relative paths given to `fs` still start from the process's folder: there is one per process. */
-function patchFolder(programs: Programs, patches: DisposableStack): void {
-  replace(patches, process, 'cwd', (cwd) => () => programs.current?.service.path ?? cwd())
-  replace(patches, process, 'chdir', (chdir) => (directory) => {
-    const service = programs.current?.service
-    if (service === undefined) return chdir(directory)
-    // `process.chdir(__dirname)` is what many programs start with, and asks for what is so already.
-    if (resolve(service.path, directory) === service.path) return
-    const message = `process.chdir() is not supported in workers: service '${service.name}' shares its process with others`
-    throw Object.assign(new TypeError(message), { code: 'ERR_WORKER_UNSUPPORTED_OPERATION' })
+/** Node writes into the environment of the thread. What is in the program's own already wins over the file. */
+function patchLoadEnvFile(programs: Programs, patches: DisposableStack): void {
+  replace(patches, process, 'loadEnvFile', (load) => (path: Parameters<typeof load>[0] = '.env') => {
+    const env = programs.current?.env
+    if (env === undefined) return load(path)
+    for (const [name, value] of Object.entries(parseEnv(readFileSync(path, 'utf8'))))
+      if (value !== undefined) env[name] ??= value
   })
 }
 
-/** Node gives a new thread the environment of the native store, and a new process the real folder, and the connections of all. */
+/** Node gives a new thread the environment of the native store, and a new process the connections of all. */
 function patchChildren(programs: Programs, patches: DisposableStack): void {
   replace(patches, workerThreads, 'Worker', (Worker) => {
     return class extends Worker {
@@ -65,9 +63,8 @@ function patchChildren(programs: Programs, patches: DisposableStack): void {
   })
   replace(patches, ChildProcess.prototype as unknown as Spawned, 'spawn', (spawn) => {
     return function (options) {
-      const cwd = options.cwd ?? programs.current?.service.path
       const { stdio: named = 'pipe' } = options
-      const result = withoutConnections(named, (stdio) => Reflect.apply(spawn, this, [{ ...options, cwd, stdio }]))
+      const result = withoutConnections(named, (stdio) => Reflect.apply(spawn, this, [{ ...options, stdio }]))
       // Of those that were added the program knows nothing.
       if (this.stdio !== undefined) this.stdio.length = Array.isArray(named) ? Math.max(3, named.length) : 3
       return result

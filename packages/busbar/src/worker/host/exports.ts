@@ -29,6 +29,46 @@ export function recognise(value: unknown): Recognised {
   return { is: 'unknown', found: describe(value) }
 }
 
+/**
+ * The exports that are served where there is no default one, in the order they are tried. A server comes before the app
+ * that it serves, since it may take upgrades as well, and what is ready comes before what must be built.
+ */
+export const servedNames = ['server', 'app', 'handler', 'fetch', 'build'] as const
+
+export interface RecognisedName {
+  readonly name: string
+  readonly recognised: Recognised
+}
+
+/** The first of {@link servedNames} that can be served; else the first that there is; undefined where there is none. */
+export async function recogniseNamed(named: Readonly<Record<string, unknown>>): Promise<RecognisedName | undefined> {
+  let first: RecognisedName | undefined
+  for (const name of servedNames) {
+    const value = named[name]
+    if (!isGiven(value)) continue
+    const recognised = recognise(as(name, await value))
+    if (recognised.is !== 'unknown') return { name, recognised }
+    first ??= { name, recognised }
+  }
+  return first
+}
+
+/** Compilers leave `undefined` where an export has been erased. */
+export function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null
+}
+
+/** The name tells what a function is whose shape leaves it open. */
+function as(name: (typeof servedNames)[number], value: unknown): unknown {
+  if (typeof value !== 'function' || recognise(value).is === 'unknown') return value
+  if (hasMethods(value, 'listen') || hasMethods(value, 'fetch')) return value
+  const call = value as Callable
+  if (name === 'build') return (options: unknown) => call(options)
+  if (name === 'fetch' || (name === 'handler' && value.length === 1)) return { fetch: call }
+  if (name === 'handler') return (req: unknown, res: unknown, ...more: unknown[]) => call(req, res, ...more)
+  return value
+}
+
 type Callable = (...args: unknown[]) => unknown
 type Methods<K extends string> = Record<K, Callable>
 

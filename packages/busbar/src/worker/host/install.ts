@@ -1,13 +1,19 @@
 import { syncBuiltinESMExports } from 'node:module'
+import type { Server } from 'node:net'
 import type { App, Service } from '../../config/app.ts'
 import type { Metering } from '../metering.ts'
+import { type CallAccess, callsVariable } from '../../shared/call-access.ts'
 import type { FromWorker, LogRecord } from '../../shared/control.ts'
+import { type InheritedCalls, inheritCalls } from '../../shared/inherited-calls.ts'
+import { currentScope } from '../../mesh/scope.ts'
+import { followFolder } from '../../shared/folder/follow.ts'
+import { thisThread } from '../../shared/this-thread.ts'
 import { patchExit, watchFaults } from './endings.ts'
 import { patchEnvironment } from './environment.ts'
 import { isolateSecondCopies } from './copies.ts'
-import { captureListen } from './listen.ts'
+import { captureListen, isHttpServer } from './listen.ts'
 import { hearAnswers } from './metered-connection.ts'
-import { Output, patchOutput } from './output.ts'
+import { type Output, patchOutput, RecordedOutput } from './output.ts'
 import { patchProcessEvents } from './process-events.ts'
 import type { ProgramEnd } from './program-process.ts'
 import { Programs } from './programs.ts'
@@ -16,8 +22,12 @@ export interface HostingOptions {
   readonly app: App
   /** Those of the app that this worker hosts; all of them where it does not say. */
   readonly services?: readonly Service[]
+  /** By which the threads and processes that programs start call services. */
+  readonly calls?: CallAccess
   /** Gets each line that a program wrote, once, without its newline. */
   readonly log: (record: LogRecord) => void
+  /** In the place of records where a process has pipes of its own. */
+  readonly output?: Output | undefined
   /** Told of what ends this worker, just before it ends; never of what fails a start, which {@link hostProgram} throws. */
   readonly fault: (fault: Fault) => void
   /** Ends this thread, or the process in its main thread; `process.exit` by default. */
@@ -41,12 +51,14 @@ export interface Hosting extends Disposable {
 export function installHosting(options: HostingOptions): Hosting {
   const patches = new DisposableStack()
   const { app, services = app.services } = options
-  const programs = new Programs(app, services, process.env)
-  const output = new Output(programs, options.log)
+  const programs = new Programs(app, services, process.env, options.calls)
+  const output = options.output ?? new RecordedOutput(programs, options.log)
   const die = dying(options, output, process.exit.bind(process))
   patches.defer(() => syncBuiltinESMExports())
   patchOutput(output, patches)
+  if (!thisThread.isMain) patchFolder(programs, patches)
   patchEnvironment(programs, patches)
+  patches.use(inheritCalls(() => inherited(programs)))
   isolateSecondCopies(services, patches)
   captureListen(programs, patches)
   hearAnswers(patches)
@@ -56,6 +68,24 @@ export function installHosting(options: HostingOptions): Hosting {
   // For `import { exit } from 'node:process'`, whose bindings were set when the module was first loaded.
   syncBuiltinESMExports()
   return { programs, output, log: options.log, die, [Symbol.dispose]: () => patches.dispose() }
+}
+
+function inherited({ current }: Programs): InheritedCalls | undefined {
+  const access = current?.env[callsVariable]
+  return access === undefined ? undefined : { access, hops: currentScope()?.hops ?? 0 }
+}
+
+/** A process has its program's folder as its own. */
+function patchFolder(programs: Programs, patches: DisposableStack): void {
+  const options = {
+    folder: () => programs.suspect?.folder,
+    enter: (folder: string) => {
+      const program = programs.suspect
+      if (program !== undefined) program.folder = folder
+    },
+    isVirtual: (server: Server) => programs.current !== undefined && isHttpServer(server),
+  }
+  followFolder(options, patches)
 }
 
 function dying(options: HostingOptions, output: Output, exit: (code: number) => void): (end: ProgramEnd) => void {

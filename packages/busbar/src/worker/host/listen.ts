@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import http from 'node:http'
 import net, { type AddressInfo, type Server } from 'node:net'
 import { attachVirtualHandle, type VirtualListener } from '../../mesh/listener.ts'
-import { replace } from './patch.ts'
+import { replace } from '../../shared/replace.ts'
 import type { ProgramProcess } from './program-process.ts'
 import type { Programs } from './programs.ts'
 

@@ -7,11 +7,13 @@ import type { ProgramProcess } from './program-process.ts'
 import type { Programs } from './programs.ts'
 import { addPlace, type Loaded } from './syntax.ts'
 
-/** What the program's entry exports by default: `module.exports`, or the `default` of an ES module. */
 export interface Exported {
+  /** What the program's entry exports by default: `module.exports`, or the `default` of an ES module. */
   readonly value: unknown
   /** `module.exports`, `default export`. */
   readonly as: string
+  /** All that it exports, where nothing is marked as the default. */
+  readonly named?: Readonly<Record<string, unknown>>
 }
 
 /** Loads a program's entry as `node <file>` would: as the main module, for guards that ask for it. */
@@ -59,8 +61,9 @@ async function importMain(url: string): Promise<Exported> {
     },
   })
   try {
-    const namespace = (await import(url)) as { default?: unknown }
-    return { value: namespace.default, as: 'default export' }
+    const namespace = (await import(url)) as Readonly<Record<string, unknown>>
+    const value = namespace['default']
+    return { value, as: 'default export', ...(value === undefined && { named: namespace }) }
   } catch (thrown) {
     addPlace(thrown, last)
     throw thrown
@@ -83,12 +86,13 @@ function requireMain(file: string, program: ProgramProcess, programs: Programs):
   }
 }
 
-/** Compiled ES modules say so. */
+/** Compiled ES modules say so. A plain object may be a list of exports, or itself what is exported. */
 function commonJsExport(exports: unknown): Exported {
-  const module = exports as { __esModule?: unknown; default?: unknown } | null | undefined
-  if (module?.__esModule === true && module.default !== undefined)
-    return { value: module.default, as: 'exports.default' }
-  return { value: exports, as: 'module.exports' }
+  const module = exports as Readonly<Record<string, unknown>> | null | undefined
+  if (module?.['__esModule'] === true && module['default'] !== undefined)
+    return { value: module['default'], as: 'exports.default' }
+  const isPlain = typeof module === 'object' && module !== null && Object.getPrototypeOf(module) === Object.prototype
+  return { value: exports, as: 'module.exports', ...(isPlain && { named: module }) }
 }
 
 /**

@@ -5,7 +5,7 @@ import { responseOn } from '../../mesh/bytes/metered.ts'
 import { isFailed } from '../../mesh/failed-response.ts'
 import { MeasuredCall, type Meter } from '../../mesh/meter.ts'
 import type { InstanceCells } from '../../shared/instances.ts'
-import { replace } from './patch.ts'
+import { replace } from '../../shared/replace.ts'
 
 const metered = Symbol('busbar.metered')
 
@@ -67,10 +67,11 @@ class MeteredConnection {
     this.#left(isFailed(response))
   }
 
-  /** With requests that were not answered: the service's fault, unless it was the caller who went away. */
+  /** With requests that were not answered: those behind the first were pipelined, and have no answer yet. */
   closed(): void {
-    const failed = !this.#socket.readableEnded && this.#socket.errored === null
-    while (this.#inFlight > 0) this.#left(failed)
+    const first = responseOn(this.#socket)
+    this.#left(first === undefined || isFailed(first))
+    while (this.#inFlight > 0) this.#left(true)
   }
 
   #left(failed: boolean): void {

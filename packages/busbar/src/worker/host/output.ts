@@ -1,17 +1,27 @@
 import fs from 'node:fs'
 import type { LogRecord } from '../../shared/control.ts'
-import { Lines } from './lines.ts'
-import { replace } from './patch.ts'
+import { isWarning } from '../../shared/stderr-level.ts'
+import { Lines } from '../../shared/lines.ts'
+import { replace } from '../../shared/replace.ts'
 import type { Programs } from './programs.ts'
 
 type Stream = 'stdout' | 'stderr'
 type Chunk = string | Uint8Array
 
+/** Where the output of this worker's programs goes. */
+export interface Output {
+  write(stream: Stream, chunk: Chunk): void
+  /** Emits unfinished lines: of one service, or all. */
+  flush(service?: string): void
+}
+
 /** Turns everything that this thread's programs print into records that say whose they are. */
-export class Output {
+export class RecordedOutput implements Output {
   readonly #programs: Programs
   readonly #log: (record: LogRecord) => void
   readonly #lines = new Map<string, Lines>()
+  /** Of what is being written; undefined where it depends on the line. */
+  #level: LogRecord['level'] | undefined
 
   constructor(programs: Programs, log: (record: LogRecord) => void) {
     this.#programs = programs
@@ -19,10 +29,12 @@ export class Output {
   }
 
   write(stream: Stream, chunk: Chunk): void {
+    // Node writes a warning at once, whatever lines it has.
+    this.#level = stream === 'stderr' && typeof chunk === 'string' && isWarning(chunk) ? 'warn' : undefined
     this.#linesOf(this.#programs.suspect?.service.name, stream).push(chunk)
+    this.#level = undefined
   }
 
-  /** Says unfinished lines: of one service, or all. */
   flush(service?: string): void {
     for (const [key, lines] of this.#lines) if (service === undefined || key.endsWith(` ${service}`)) lines.flush()
   }
@@ -32,7 +44,13 @@ export class Output {
     let lines = this.#lines.get(key)
     if (lines === undefined) {
       lines = new Lines((line) =>
-        this.#log({ time: Date.now(), level: levelOf(line) ?? levels[stream], service, stream, line }),
+        this.#log({
+          time: Date.now(),
+          level: this.#level ?? levelOf(line) ?? levels[stream],
+          service,
+          stream,
+          line,
+        }),
       )
       this.#lines.set(key, lines)
     }
@@ -87,13 +105,35 @@ function bytesOf(data: Chunk, encoding: unknown): Chunk {
 }
 
 function patchStream(output: Output, patches: DisposableStack, stream: Stream): void {
+  const callbacks = new Callbacks()
   const target = process[stream] as { write(...args: unknown[]): boolean }
   replace(patches, target, 'write', () => (chunk, ...rest) => {
     output.write(stream, bytesOf(chunk as Chunk, rest[0]))
     const done = rest.find((argument) => typeof argument === 'function') as (() => void) | undefined
-    if (done !== undefined) process.nextTick(done)
+    if (done !== undefined) callbacks.add(done)
     return true
   })
+}
+
+/**
+ * Callbacks of writes, to be called when the program's own code has ended. `console` gives each line the same one: a loop
+ * that prints a million lines would keep a million ticks.
+ */
+class Callbacks {
+  #pending: { readonly call: () => void; count: number }[] = []
+
+  add(call: () => void): void {
+    if (this.#pending.length === 0) process.nextTick(() => this.#run())
+    const last = this.#pending.at(-1)
+    if (last?.call === call) last.count++
+    else this.#pending.push({ call, count: 1 })
+  }
+
+  #run(): void {
+    const pending = this.#pending
+    this.#pending = []
+    for (const { call, count } of pending) for (let time = 0; time < count; time++) call()
+  }
 }
 
 // The overloads of `fs` are many; what matters of them is the descriptor in front and the callback at the end.
@@ -114,7 +154,7 @@ function patchWrite(output: Output, patches: DisposableStack): void {
       process.nextTick(done, null, Buffer.byteLength(part), args[1])
       return undefined
     }
-    return resembling(write, original)
+    return write
   })
 }
 
@@ -141,7 +181,7 @@ function patchWritev(output: Output, patches: DisposableStack): void {
       process.nextTick(done, null, all(stream, args[1] as Uint8Array[]), args[1])
       return undefined
     }
-    return resembling(writev, original)
+    return writev
   })
   replace(patches, writing, 'writevSync', (original) => (...args) => {
     const stream = streamOf(args[0])
@@ -158,11 +198,6 @@ function patchWriteFile(output: Output, patches: DisposableStack): void {
       return undefined
     })
   }
-}
-
-/** `util.promisify` asks a function of `fs` for the names of its results, by a symbol. */
-function resembling<F extends (...args: unknown[]) => unknown>(replacement: F, original: object): F {
-  return Object.defineProperties(replacement, Object.getOwnPropertyDescriptors(original))
 }
 
 /** `(fd, text, position?, encoding?)`, `(fd, buffer, offset?, length?)` or `(fd, buffer, { offset, length })`. */

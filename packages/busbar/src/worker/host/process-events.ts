@@ -1,6 +1,6 @@
 import { constants } from 'node:os'
-import { isMainThread } from 'node:worker_threads'
-import { replace } from './patch.ts'
+import { thisThread } from '../../shared/this-thread.ts'
+import { replace } from '../../shared/replace.ts'
 import type { ProgramProcess } from './program-process.ts'
 import type { Programs } from './programs.ts'
 
@@ -36,12 +36,15 @@ const emitting = process as unknown as Emitting
 
 const faultEvents = new Set<unknown>(['uncaughtException', 'uncaughtExceptionMonitor', 'unhandledRejection', 'exit'])
 
+/** Of a channel to a parent, the last one Node's own: in a process of Busbar's they are those of Busbar's channel. */
+const parentEvents = new Set<unknown>(['message', 'disconnect', 'internalMessage'])
+
 function isSignal(event: unknown): event is NodeJS.Signals {
   return typeof event === 'string' && Object.hasOwn(constants.signals, event)
 }
 
 function isOwn(event: unknown): boolean {
-  return faultEvents.has(event) || isSignal(event)
+  return faultEvents.has(event) || parentEvents.has(event) || isSignal(event)
 }
 
 function patchMethod(programs: Programs, patches: DisposableStack, method: keyof Emitting & keyof ProgramEvents): void {
@@ -65,10 +68,10 @@ function patchRemoveAll(programs: Programs, patches: DisposableStack): void {
   })
 }
 
-/** Only signals: Node itself emits faults and exit through here, and the host listens to those. */
+/** Not faults and exit: Node itself emits them through here, and the host listens to those. */
 function patchEmit(programs: Programs, patches: DisposableStack): void {
   replace(patches, emitting, 'emit', (original) => (event, ...args) => {
-    const program = isSignal(event) ? programs.current : undefined
+    const program = parentEvents.has(event) || isSignal(event) ? programs.current : undefined
     if (program === undefined) return Reflect.apply(original, process, [event, ...args])
     return program.emit(event, ...args)
   })
@@ -81,7 +84,7 @@ function patchKill(programs: Programs, patches: DisposableStack): void {
     if (program === undefined || signal === 0) return Reflect.apply(original, process, [pid, signal])
     const [name, number] = signalOf(signal)
     if (name === undefined || harmless.has(name)) return true
-    if (isMainThread && untakable.has(name)) return Reflect.apply(original, process, [pid, name])
+    if (thisThread.isMain && untakable.has(name)) return Reflect.apply(original, process, [pid, name])
     if (!program.emit(name, name, number)) program.exit(128 + number)
     return true
   })

@@ -38,6 +38,8 @@ export class ProgramProcess {
   readonly service: Service
   readonly env: Record<string, string>
   readonly argv: string[]
+  /** Where its relative paths start from. */
+  folder: string
   /** Handlers of signals, faults and exit that the program registered on `process`. */
   readonly events = new EventEmitter()
   /** Servers that took its connections, in the order they began to listen. */
@@ -52,6 +54,7 @@ export class ProgramProcess {
   constructor(service: Service, env: Record<string, string>) {
     this.service = service
     this.env = env
+    this.folder = service.path
     this.argv = [process.execPath, service.entry.file, ...service.entry.args]
     this.events.setMaxListeners(0)
   }

@@ -1,5 +1,6 @@
 import type { App, Service } from '../../config/app.ts'
-import { bypassProxies } from '../../mesh/bytes/proxy.ts'
+import { type CallAccess, callsVariable, callVariables, noCalls } from '../../shared/call-access.ts'
+import { bypassProxies } from '../../shared/proxy-bypass.ts'
 import { currentScope } from '../../mesh/scope.ts'
 import { ProgramProcess } from './program-process.ts'
 
@@ -8,10 +9,10 @@ export class Programs {
   readonly #byName: ReadonlyMap<string, ProgramProcess>
   readonly #only: ProgramProcess | undefined
 
-  /** `services`: those of the app that this thread hosts. */
-  constructor(app: App, services: readonly Service[], base: NodeJS.ProcessEnv) {
+  /** `services`: those of the app that this thread hosts. `calls`: for the threads and processes that they start. */
+  constructor(app: App, services: readonly Service[], base: NodeJS.ProcessEnv, calls: CallAccess = noCalls) {
     const names = app.services.map(({ name }) => name)
-    const programs = services.map((service) => new ProgramProcess(service, environment(base, service, names)))
+    const programs = services.map((service) => new ProgramProcess(service, environment(base, service, names, calls)))
     this.#byName = new Map(programs.map((program) => [program.service.name, program]))
     this.#only = programs.length === 1 ? programs[0] : undefined
   }
@@ -32,12 +33,18 @@ export class Programs {
 
   /** For what only a program does, such as printing: without a scope it is the only program there is. */
   get suspect(): ProgramProcess | undefined {
-    return this.current ?? this.#only
+    return this.#only ?? this.current
   }
 }
 
-function environment(base: NodeJS.ProcessEnv, { env: own }: Service, names: readonly string[]): Record<string, string> {
+function environment(
+  base: NodeJS.ProcessEnv,
+  { name, env: own }: Service,
+  names: readonly string[],
+  calls: CallAccess,
+): Record<string, string> {
   const env = { ...base, ...own } as Record<string, string>
+  if (own[callsVariable] === undefined) Object.assign(env, callVariables(calls, name, names, env['NODE_OPTIONS']))
   bypassProxies(env, names)
   return env
 }

@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net'
+import { Server as TlsServer } from 'node:tls'
 import type { ServiceReport } from '../../shared/control.ts'
 import type { CapturedServer } from './listen.ts'
 import { frontWarning } from './http1-front.ts'
@@ -21,6 +22,7 @@ export function reportOf(
     name: program.service.name,
     listens: describeAddress(captured.address),
     startedIn,
+    ...(captured.server instanceof TlsServer && { tls: true }),
     warnings: [
       ...warnings,
       ...others.map((other) => otherWarning(program, captured, other)),

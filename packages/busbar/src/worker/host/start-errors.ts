@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { typeImportHint } from '../../config/type-import.ts'
 import { BusbarError } from '../../contract/errors.ts'
 import { describeAddress } from './report.ts'
 import type { ProgramProcess } from './program-process.ts'
@@ -7,7 +8,8 @@ import { withOwnStack } from './stack.ts'
 
 const howToServe =
   'A program calls listen() on an HTTP server, or has as its default export a Fastify instance, an Express or Koa app, ' +
-  'a request listener, an http.Server, { fetch }, or a function that returns one of those'
+  'a request listener, an http.Server, { fetch }, or a function that returns one of those; without a default export, ' +
+  'its exports named server, app, handler, fetch and build are tried'
 
 /** `found`: the export that nothing can be done with. */
 export function neverListened({ service, servers }: ProgramProcess, found: string | undefined): BusbarError {
@@ -53,11 +55,12 @@ export function startError({ service }: ProgramProcess, thrown: unknown): Busbar
       cause: withOwnStack(thrown),
     })
   }
+  const hint = isRegisteredTwice(thrown) ? howToRegister : typeImportHint(thrown)
   return new BusbarError('PROGRAM_THREW', {
     message: `service '${service.name}' threw while it started: ${text}`,
     service: service.name,
     cause: withOwnStack(thrown),
-    ...(isRegisteredTwice(thrown) && { hint: howToRegister }),
+    ...(hint !== undefined && { hint }),
   })
 }
 

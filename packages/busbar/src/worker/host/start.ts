@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { runInScope } from '../../mesh/scope.ts'
-import { recognise, type Recognised } from './exports.ts'
+import { isGiven, recognise, recogniseNamed, servedNames, type Recognised } from './exports.ts'
 import type { CapturedServer } from './listen.ts'
-import { loadEntry } from './load.ts'
+import { type Exported, loadEntry } from './load.ts'
 import { applyNodeOptions } from './node-options.ts'
 import { PendingWatch } from './pending.ts'
 import { ProgramExit, type ProgramProcess } from './program-process.ts'
@@ -16,6 +16,8 @@ export interface Started {
 
 /** How long an export waits for a program that may yet listen by itself, such as one that first connects to its database. */
 const exportGrace = 1_000
+/** The part of its start time for which a named export waits. */
+const namedShare = 0.5
 /** How long a start goes on once the service listens: for the program's other servers, and a throw behind its `listen()`. */
 const settleGrace = 500
 
@@ -37,13 +39,19 @@ export async function startProgram(program: ProgramProcess, programs: Programs):
   }
 }
 
+interface Chosen {
+  readonly recognised: Recognised
+  /** Milliseconds that are still to be waited for a program that may listen by itself. */
+  readonly grace: number
+}
+
 class Start {
   readonly warnings: string[] = []
   readonly listening: Promise<CapturedServer>
   /** Rejects when the program throws or exits. */
   readonly ended: Promise<never>
-  /** What came of loading the entry: the way to serve what it exports. Pending for good where it failed. */
-  readonly evaluation: Promise<Recognised>
+  /** What the entry exports. Pending for good where loading it failed. */
+  readonly evaluation: Promise<Exported>
   readonly #program: ProgramProcess
   readonly #watch: PendingWatch
   readonly #over: AbortSignal
@@ -66,15 +74,16 @@ class Start {
 
   /** Serves the export, if there is one, and rejects when nothing is left that could listen. */
   async dryness(): Promise<never> {
-    let exported = await this.evaluation
-    if (exported.is === 'factory') {
-      const { create } = exported
-      exported = await this.#attempt(async () => recognise(await create()))
+    let { recognised, grace } = await this.#choose(await this.evaluation)
+    if (recognised.is === 'factory') {
+      const { create } = recognised
+      recognised = await this.#attempt(async () => recognise(await create()))
+      grace = exportGrace
     }
-    if (exported.is === 'servable') await this.#adopt(exported.listen)
+    if (recognised.is === 'servable') await this.#adopt(recognised.listen, grace)
     await this.#watch.untilIdle(this.#over)
     // The rejection of a start that is over is nobody's.
-    throw neverListened(this.#program, exported.is === 'unknown' ? exported.found : undefined)
+    throw neverListened(this.#program, recognised.is === 'unknown' ? recognised.found : undefined)
   }
 
   async deadline(): Promise<never> {
@@ -82,20 +91,52 @@ class Start {
     throw startTimeout(this.#program, this.#watch.kinds)
   }
 
-  async #evaluate(programs: Programs): Promise<Recognised> {
+  async #evaluate(programs: Programs): Promise<Exported> {
     this.warnings.push(...(await applyNodeOptions(this.#program)))
-    const { value, as } = await loadEntry(this.#program, programs)
-    const recognised = recognise(await value)
-    if (recognised.is !== 'unknown' || recognised.found === undefined) return recognised
-    return { is: 'unknown', found: `its ${as} is ${recognised.found}` }
+    return await loadEntry(this.#program, programs)
+  }
+
+  /** The default export, else the first of those that are served by their names. */
+  async #choose({ value, as, named }: Exported): Promise<Chosen> {
+    const recognised = await this.#attempt(async () => recognise(await value))
+    if (recognised.is !== 'unknown') return { recognised, grace: exportGrace }
+    const found = recognised.found && `its ${as} is ${recognised.found}`
+    const byName = named && (await this.#chooseNamed(named))
+    return { recognised: byName ?? { is: 'unknown', found }, grace: 0 }
+  }
+
+  /**
+   * Many programs export an app for their tests and listen by themselves, some only when their database answers: a name
+   * is a hint where a default export is a statement. So it is waited for longer, and nothing is done with it before.
+   */
+  async #chooseNamed(named: Readonly<Record<string, unknown>>): Promise<Recognised | undefined> {
+    if (!servedNames.some((name) => isGiven(named[name]))) return undefined
+    const grace = this.#program.service.startTimeout * namedShare
+    if (!(await this.#untilLeft(grace))) return undefined
+    const isOpen = !this.#watch.idle
+    const chosen = await this.#attempt(() => recogniseNamed(named))
+    if (chosen === undefined) return undefined
+    const { name, recognised } = chosen
+    if (recognised.is === 'unknown')
+      return { is: 'unknown', found: recognised.found && `its export ${name} is ${recognised.found}` }
+    if (isOpen)
+      this.warnings.push(
+        `did not listen within ${grace} ms, so its export ${name} is served; a default export is served after ${exportGrace} ms`,
+      )
+    return recognised
   }
 
   /** A program that also listens by itself is preferred: it does so when it is ready. */
-  async #adopt(listen: () => unknown): Promise<void> {
-    await Promise.race([this.#watch.untilIdle(this.#over), rest(exportGrace, this.#over)])
-    if (this.#over.aborted || this.#program.servers.length > 0) return
+  async #adopt(listen: () => unknown, grace: number): Promise<void> {
+    if (!(await this.#untilLeft(grace))) return
     this.#adopts = true
     await this.#attempt(async () => listen())
+  }
+
+  /** Whether the program has left it to its export: nothing is left in it that could listen, or the time is over. */
+  async #untilLeft(grace: number): Promise<boolean> {
+    await Promise.race([this.#watch.untilIdle(this.#over), rest(grace, this.#over)])
+    return !this.#over.aborted && this.#program.servers.length === 0
   }
 
   #isService({ address }: CapturedServer): boolean {

@@ -7,7 +7,6 @@ import type { Log } from '../../contract/context.ts'
 import { BusbarError } from '../../contract/errors.ts'
 import type { TypedHost } from '../../contract/host/host.ts'
 import { HttpEdge } from '../../contract/http/edge.ts'
-import { exactnessOf } from '../../gateway/typed/exactness.ts'
 import { typedListener } from '../../gateway/typed/listener.ts'
 import type { EndpointState } from '../../mesh/endpoint.ts'
 import { listenVirtually, type VirtualListener } from '../../mesh/listener.ts'
@@ -46,7 +45,6 @@ export function hostTyped(service: Service, hosting: TypedHosting): Promise<Host
         name: service.name,
         log,
         clone: hosting.development,
-        exactness: exactnessOf,
         maxInFlight: hosting.limits.maxInFlight,
         interceptors: await loadInterceptors(hosting.interceptors),
         count: hosting.metering?.of(service.name),

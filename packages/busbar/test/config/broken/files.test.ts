@@ -33,6 +33,15 @@ refused('files and places', [
     says: ['<root>/busbar.config.ts:1', 'without enums'],
   },
   {
+    what: 'TypeScript that imports a type as if it were a value',
+    files: {
+      'busbar.config.ts': 'import { A } from "./a.ts"\nexport default {} as A',
+      'a.ts': 'export type A = object',
+    },
+    code: 'CONFIG_UNREADABLE',
+    says: ['<root>/busbar.config.ts:1', "named 'A'", 'import type { A }'],
+  },
+  {
     what: 'JavaScript with a syntax error',
     files: { 'busbar.config.mjs': 'export default {\n  workers @ 2,\n}' },
     code: 'CONFIG_UNREADABLE',
@@ -116,6 +125,27 @@ refused('files and places', [
     place: 'x',
     code: 'CONFIG_NOT_FOUND',
     says: ['busbar.config.yaml is not read'],
+  },
+  {
+    what: 'a file that only looks like a config',
+    files: { 'x/app.yaml': '' },
+    place: 'x/app.yaml',
+    code: 'CONFIG_NOT_FOUND',
+    says: ['<root>/x/app.yaml is neither a config nor a program', 'not .yaml', 'other.json'],
+  },
+  {
+    what: 'the package.json of an app',
+    files: { 'x/package.json': {} },
+    place: 'x/package.json',
+    code: 'CONFIG_NOT_FOUND',
+    says: ['package.json says nothing of services', 'the folder of an app'],
+  },
+  {
+    what: 'other JSON than a config',
+    files: { 'x/data.json': { rows: [] }, 'x/services/a/index.js': program },
+    place: 'x/data.json',
+    code: 'CONFIG_KEY_UNKNOWN',
+    says: ['rows is no key'],
   },
   {
     what: 'a package without a program',

@@ -1,4 +1,7 @@
-import { app, gateway, refused, web } from '../../support/broken.ts'
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { app, failure, gateway, refused, web } from '../../support/broken.ts'
+import { TestFolder } from '../../support/folder.ts'
 
 refused('keys', [
   {
@@ -6,6 +9,12 @@ refused('keys', [
     config: { ...app, worker: 1 },
     code: 'CONFIG_KEY_UNKNOWN',
     says: ['worker is no key', 'nearest is workers'],
+  },
+  {
+    what: 'a wrong key for restarts',
+    config: { ...app, maxRestart: 5 },
+    code: 'CONFIG_KEY_UNKNOWN',
+    says: ['maxRestart is no key', 'nearest is maxRestarts'],
   },
   {
     what: 'a wrong key of the gateway',
@@ -57,3 +66,19 @@ refused('keys', [
   },
   { what: 'a key that needs quotes', config: { ...app, 'a b': 1 }, code: 'CONFIG_KEY_UNKNOWN', says: ['["a b"]'] },
 ])
+
+describe('a secret', () => {
+  const token = 'hunter2-hunter2'
+  const texts = {
+    'too short': JSON.stringify({ services: {}, admin: { port: 1, token: token.slice(0, 9) } }),
+    'a number': JSON.stringify({ services: {}, admin: { port: 1, token: 424_242 } }),
+    'in a line that is no JSON': `{ "admin": { "token": "${token}" "port": 1 } }`,
+  }
+  for (const [what, text] of Object.entries(texts))
+    it(`is not shown: ${what}`, async () => {
+      using folder = new TestFolder({ 'busbar.config.json': text })
+      const error = await failure(folder.path, {})
+      assert.match(error.message, /token/)
+      assert.doesNotMatch(`${error.message} ${error.stack} ${error.hint}`, /hunter2|424242/)
+    })
+})

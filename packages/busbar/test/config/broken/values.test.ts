@@ -17,6 +17,12 @@ refused('values', [
   { what: 'no workers', config: { ...app, workers: 0 }, code: 'CONFIG_INVALID', says: ['workers is 0'] },
   { what: 'half a worker', config: { ...app, workers: 1.5 }, code: 'CONFIG_INVALID', says: ['workers is 1.5'] },
   {
+    what: 'fewer restarts than none',
+    config: { ...app, maxRestarts: -1 },
+    code: 'CONFIG_INVALID',
+    says: ['maxRestarts is -1', 'an integer from 0 to 1000000'],
+  },
+  {
     what: 'a port beyond the last',
     config: gateway({ port: 65_536 }),
     code: 'CONFIG_INVALID',

@@ -10,7 +10,7 @@ import { got } from 'got'
 import { WebSocket as Ws } from 'ws'
 import { BusbarError } from '../../../src/contract/errors.ts'
 import { captureConnections } from '../../../src/mesh/bytes/capture.ts'
-import { bypassProxies } from '../../../src/mesh/bytes/proxy.ts'
+import { bypassProxies } from '../../../src/shared/proxy-bypass.ts'
 import { ByteMesh } from '../../support/byte-mesh.ts'
 import { clients } from '../../support/clients.ts'
 

@@ -47,7 +47,7 @@ class Worker {
 }
 
 function spec(worker: number, way: PeerWay, services: readonly (typeof shop)[] = []) {
-  return { worker, services, row: undefined, link: worker, way }
+  return { worker, label: `${worker}`, services, row: undefined, link: worker, way }
 }
 
 /** A worker whose link leads to the callee in another thread, which ends without a word when it is cut. */
@@ -319,6 +319,7 @@ describe('peers', () => {
     const pages = { name: 'pages', typed: false, index: 0 }
     one.peers.join({
       worker: 3,
+      label: '9',
       services: [pages],
       row: undefined,
       link: 1,

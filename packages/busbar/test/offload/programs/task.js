@@ -1,4 +1,4 @@
-import { threadId } from 'node:worker_threads'
+import { threadId, workerData } from 'node:worker_threads'
 
 /** How often this thread has loaded it. */
 globalThis.loaded = (globalThis.loaded ?? 0) + 1
@@ -6,6 +6,7 @@ globalThis.loaded = (globalThis.loaded ?? 0) + 1
 const tasks = {
   echo: ({ value }) => value,
   thread: () => threadId,
+  data: () => workerData,
   loaded: () => globalThis.loaded,
   throws: ({ kind }) => {
     throw thrown[kind]()

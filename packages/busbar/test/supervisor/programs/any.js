@@ -1,10 +1,13 @@
 // A plain server that does to its thread what the path says.
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { threadId } from 'node:worker_threads'
+import { randomInt } from 'node:crypto'
+
+/** Of this thread alone: to what it hosts, every thread of Busbar's is a main thread with the number 0. */
+const threadKey = (globalThis.threadKey ??= randomInt(2 ** 32))
 
 const actions = {
-  '/': () => ({ thread: threadId, cwd: process.cwd() }),
+  '/': () => ({ thread: threadKey, cwd: process.cwd() }),
   '/process': () => ({
     pid: process.pid,
     cwd: process.cwd(),
@@ -22,11 +25,11 @@ const actions = {
   '/busy': (query) => {
     const end = performance.now() + Number(query.get('ms'))
     while (performance.now() < end);
-    return { thread: threadId }
+    return { thread: threadKey }
   },
   '/later': async (query) => {
     await new Promise((resolve) => setTimeout(resolve, Number(query.get('ms'))))
-    return { thread: threadId }
+    return { thread: threadKey }
   },
   '/never': () => new Promise(() => {}),
   '/exit': () => process.exit(7),
@@ -38,6 +41,7 @@ const actions = {
     ),
   '/reject': () => new Promise(() => void Promise.reject(new Error('rejected on purpose'))),
   '/abort': () => process.abort(),
+  '/kill': () => void process.kill(process.pid, 'SIGKILL'),
   '/loop': () => {
     for (;;);
   },

@@ -145,7 +145,10 @@ export function implementProbe(diary: Diary): Implementation<(typeof probe)['met
       }
     },
     async *hanging(name, { signal }) {
-      signal.addEventListener('abort', () => diary.note(`${name} aborted`))
+      signal.addEventListener('abort', () => {
+        diary.note(`${name} aborted`)
+        diary.note(`${name} aborted: ${(signal.reason as { code: string }).code}`)
+      })
       yield 1
       await new Promise(() => {})
     },

@@ -108,6 +108,24 @@ suite('a start fails, by the name of the service, when its program', { concurren
     })
   }
 
+  for (const program of [
+    'imports-type.ts',
+    'imports-type-of-package.ts',
+    'imports-type-inside.js',
+    're-exports-type.ts',
+  ])
+    test(`imports a type as if it were a value (${program})`, async () => {
+      const error = await failureOf({ shop: { program: `broken/${program}` } })
+      assert.equal(error.code, 'PROGRAM_THREW')
+      assert.match(error.hint ?? '', /If (Shape|Request) is a type, write `import type \{ \1 \}`/)
+      assert.match(error.stack ?? '', /(imports|exports)-type[\w-]*\.ts:1\n/)
+    })
+
+  test('imports from JavaScript what is not there, of which nothing is said', async () => {
+    const error = await failureOf({ shop: { program: 'broken/imports-nothing.js' } })
+    assert.deepEqual([error.code, error.hint], ['PROGRAM_THREW', undefined])
+  })
+
   test('does not listen on the port that the config says', async () => {
     const error = await failureOf({ shop: { program: 'broken/uses-other-port.js', port: 4000 } })
     assert.equal(error.code, 'PROGRAM_NEVER_LISTENED')

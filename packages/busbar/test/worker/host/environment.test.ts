@@ -42,11 +42,11 @@ suite('each of two programs in a thread', () => {
     assert.deepEqual(await both(app, '/thread'), [{ name: 'one' }, { name: 'two' }])
   })
 
-  test('is told by name that it cannot change its folder, unless it is there already', async () => {
+  test('may go to another folder, and takes nobody along', async () => {
     await using app = await hosting(two)
-    const answer = (await app.json('two', '/chdir')) as { code: string; message: string }
-    assert.equal(answer.code, 'ERR_WORKER_UNSUPPORTED_OPERATION')
-    assert.match(answer.message, /service 'two'/)
+    const answer = { inside: ['/', '/x', false], after: [tooFolder, true] }
+    assert.deepEqual(await app.json('two', '/chdir'), answer)
+    assert.equal(((await app.json('one')) as { cwd: string }).cwd, folder)
   })
 })
 

@@ -36,7 +36,7 @@ const table = [
 suite('a program runs unmodified when it', { concurrency: 2 }, () => {
   for (const [program, does, listens] of table) {
     test(`${does} (${program})`, async () => {
-      await using app = await hosting({ it: program })
+      await using app = await hosting({ it: { program, startTimeout: 60_000 } })
       const ways =
         program === 'https' || program === 'http2' ? (['connect'] as const) : (['accept', 'connect'] as const)
       for (const way of ways) {

@@ -4,7 +4,7 @@ import { tablesOf, type Table } from '../rows.ts'
 import { claim, deciding, inWords, metricText, percent, ratioText, roundsText, sentenceOn, titleOf } from '../words.ts'
 import { forest } from './forest.ts'
 import { percentilePlot, type Curve } from './percentiles.ts'
-import { timeSeries } from './series.ts'
+import { sharedScales, timeSeries } from './series.ts'
 import { style } from './style.ts'
 import { el, escape } from './svg.ts'
 
@@ -165,20 +165,21 @@ function legend(curves: readonly Curve[]): string {
 function series(result: Result): string[] {
   const arms = shown(result).filter(({ slices }) => slices.length > 0)
   if (arms.length === 0) return []
+  const scales = sharedScales(arms)
   const open = arms.some((arm) => arm.open.length > 0) ? 'Darker slices ran at a fixed rate. ' : ''
   return [
     el('h2', {}, 'Over time'),
     el(
       'p',
       {},
-      `All slices of each arm in the order they were run, every tenth of a second. ${open}What the programs tell of themselves comes four times a second.`,
+      `All slices of each arm in the order they were run, every tenth of a second, on the same scales for all arms. ${open}What the programs tell of themselves comes four times a second.`,
     ),
     ...arms.map((arm, at) =>
       el(
         'details',
         at < 3 ? { open: '' } : {},
         el('summary', {}, escape(titleOf(result, arm.name))),
-        el('figure', {}, timeSeries(arm, shown(result).indexOf(arm) % 8)),
+        el('figure', {}, timeSeries(arm, shown(result).indexOf(arm) % 8, scales)),
       ),
     ),
   ]

@@ -43,8 +43,22 @@ const strips: readonly Strip[] = [
   },
 ]
 
+/** The upper end of each strip's scale, by its name. */
+export type Scales = ReadonlyMap<string, number>
+
+/** The same scales for all arms, so that the eye can compare one arm's plot with another's. */
+export function sharedScales(arms: readonly ArmResult[]): Scales {
+  const slices = arms.flatMap((arm) => arm.slices)
+  return new Map(
+    strips.map(({ name, points }) => [
+      name,
+      slices.flatMap((slice) => points(slice)).reduce((most, [, value]) => Math.max(most, value), 1e-9),
+    ]),
+  )
+}
+
 /** All slices of an arm, one after the other, every tenth of a second: what a median hides. */
-export function timeSeries({ name, slices }: ArmResult, colour: number): string {
+export function timeSeries({ name, slices }: ArmResult, colour: number, scales: Scales): string {
   const lengths = slices.map((slice) => Math.max(1, slice.series.length))
   const starts = lengths.map((_, at) => lengths.slice(0, at).reduce((sum, length) => sum + length, 0))
   const total = lengths.reduce((sum, length) => sum + length, 0)
@@ -64,7 +78,9 @@ export function timeSeries({ name, slices }: ArmResult, colour: number): string 
         class: slices[at]!.share === null ? `slice ${at % 2 === 0 ? 'even' : 'odd'}` : 'slice open',
       }),
     ),
-    ...present.map((each, at) => drawStrip(each, slices, starts, x, at * (strip + gap) + gap / 2, colour)),
+    ...present.map((each, at) =>
+      drawStrip(each, slices, starts, x, at * (strip + gap) + gap / 2, colour, scales.get(each.name)!),
+    ),
     ...roundMarks(slices, starts, x, bottom + 12),
   )
 }
@@ -76,9 +92,9 @@ function drawStrip(
   x: (value: number) => number,
   top: number,
   colour: number,
+  most: number,
 ): string {
   const all = slices.map((slice) => points(slice))
-  const most = Math.max(...all.flat().map(([, value]) => value), 1e-9)
   const y = linear([0, most], [top + strip, top])
   const drawn = all.flatMap((some, at) => [
     ...some.map(([tenth, value]) => [x(starts[at]! + Math.min(tenth, slices[at]!.series.length)), y(value)] as const),

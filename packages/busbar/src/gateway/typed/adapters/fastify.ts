@@ -1,40 +1,132 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { LazyHost } from '../../../contract/host/lazy-host.ts'
+import { corsHeaders, preflightHeaders } from '../../../contract/http/cors.ts'
+import { encodingFault, readContent } from '../../../contract/http/content.ts'
+import { defaultMaxInputSize, HttpEdge } from '../../../contract/http/edge.ts'
 import type { Implementation } from '../../../contract/implementation.ts'
-import { nodeListener, type AdapterOptions } from './node.ts'
+import { documentPath, selfDescriber } from '../describe.ts'
+import { textOf } from '../parsed-body.ts'
+import { answerCall } from './fastify-answer.ts'
+import { FailedCalls } from './fastify-failures.ts'
+import { routesOf, type ServiceRoute } from './fastify-routes.ts'
+import type { FastifyLike, FastifyReply, FastifyRequest } from './fastify-types.ts'
+import type { AdapterOptions } from './node.ts'
 
-/** As much of Fastify as is used, whichever version it is. */
-interface FastifyLike {
-  readonly prefix: string
-  all(
-    path: string,
-    options: { onRequest(request: FastifyRequest, reply: FastifyReply, done: () => void): void },
-    handler: () => Promise<void>,
-  ): unknown
-  addHook(name: 'onClose', hook: () => Promise<void>): unknown
-}
-interface FastifyRequest {
-  readonly raw: IncomingMessage
-}
-interface FastifyReply {
-  readonly raw: ServerResponse
-  hijack(): unknown
-}
-
-/** `app.register(fastifyPlugin(catalog), { prefix: '/api' })`. Taken before Fastify reads the body: the service reads it. */
+/**
+ * `app.register(fastifyPlugin(catalog), { prefix: '/api' })`: a route for each method, in a context of its own, so that
+ * every hook of the app runs around a call as around any other route. Only JSON is read, as typed services read it, and
+ * failures of calls are answered as problems; what hooks throw is for the app's error handler.
+ */
 export function fastifyPlugin(
   implementation: Implementation,
   options: AdapterOptions = {},
 ): (app: FastifyLike) => Promise<void> {
-  return async (app) => {
-    const listener = nodeListener(implementation, options)
-    const { prefix } = app
-    // Never calls `done`, by its third parameter: with a hijacked reply there is nothing that could follow.
-    const onRequest = ({ raw }: FastifyRequest, reply: FastifyReply, _done: () => void): void => {
-      reply.hijack()
-      raw.url = raw.url!.slice(prefix.length)
-      listener(raw, reply.raw)
+  return async (app) => new Mount(app, implementation, options).add()
+}
+
+class Mount {
+  readonly #app: FastifyLike
+  readonly #implementation: Implementation
+  readonly #options: AdapterOptions & { readonly maxInputSize: number }
+  readonly #service: LazyHost
+  readonly #failed = new FailedCalls()
+  #edge: HttpEdge | undefined
+  #describe: (() => Promise<string>) | undefined
+
+  constructor(app: FastifyLike, implementation: Implementation, options: AdapterOptions) {
+    const { maxInputSize = defaultMaxInputSize, calls = [], log = console } = options
+    this.#app = app
+    this.#implementation = implementation
+    this.#options = { ...options, maxInputSize }
+    this.#service = new LazyHost(implementation, { log, calls })
+  }
+
+  add(): void {
+    const app = this.#app
+    const { cors = [], openapi = true } = this.#options
+    app.removeAllContentTypeParsers()
+    app.addContentTypeParser(jsonType, { parseAs: 'buffer' }, (request, bytes, done) => {
+      try {
+        done(null, this.#parse(request, bytes))
+      } catch (thrown) {
+        done(this.#failed.of(thrown))
+      }
+    })
+    app.setErrorHandler(this.#failed.answer)
+    const routes = routesOf(this.#implementation.contract).filter((route) => this.#isFree(route))
+    for (const route of routes) this.#addRoute(route)
+    if (openapi) this.#addDocument()
+    if (cors.length > 0) this.#addCors(cors, new Set(routes.map(({ url }) => url)))
+    app.addHook('onClose', async () => await this.#service.stop())
+  }
+
+  /** A short path may be one of the app's own already. */
+  #isFree({ verb, url, isShort }: ServiceRoute): boolean {
+    return !isShort || !this.#app.hasRoute({ method: verb, url: this.#app.prefix + url })
+  }
+
+  #addRoute(route: ServiceRoute): void {
+    this.#app.route({
+      method: route.verb,
+      url: route.url,
+      bodyLimit: this.#options.maxInputSize,
+      // HEAD asks what GET would answer, and a stream has no such answer.
+      exposeHeadRoute: route.kind === 'fn',
+      config: { busbar: route.name },
+      handler: async (request, reply) => {
+        try {
+          return await answerCall(await this.#started(), route, request, reply, this.#failed)
+        } catch (thrown) {
+          throw this.#failed.of(thrown)
+        }
+      },
+    })
+  }
+
+  #addDocument(): void {
+    const url = documentPath
+    if (this.#app.hasRoute({ method: 'GET', url: this.#app.prefix + url })) return
+    const handler = async (_request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+      await this.#started()
+      const document = await this.#describe!()
+      return reply.headers({ 'content-type': 'application/json', 'cache-control': 'no-cache' }).send(document)
     }
-    app.all('/*', { onRequest }, async () => {})
-    app.addHook('onClose', async () => await listener[Symbol.asyncDispose]())
+    this.#app.route({ method: 'GET', url, handler })
+  }
+
+  /** A page's question is answered before hooks of later steps ask who it is: browsers send nothing of that with it. */
+  #addCors(cors: readonly string[], urls: ReadonlySet<string>): void {
+    this.#app.addHook('onRequest', async ({ method, headers }, reply) => {
+      if (headers.origin === undefined) return undefined
+      const allowed = corsHeaders(cors, headers.origin)
+      reply.headers(allowed)
+      if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined) return undefined
+      const asked = headers['access-control-request-headers']
+      const answer = preflightHeaders('access-control-allow-origin' in allowed, asked)
+      return reply.code(204).headers(answer).send()
+    })
+    const handler = async (_request: FastifyRequest, reply: FastifyReply): Promise<unknown> => reply.code(204).send()
+    for (const url of urls) this.#app.route({ method: 'OPTIONS', url, handler })
+  }
+
+  /** What hooks see as the body, and may change: the input, as the service will get it. */
+  #parse(request: FastifyRequest, bytes: Buffer): unknown {
+    const { name: service } = this.#implementation.contract
+    const { busbar: method = '' } = (request.routeOptions.config ?? {}) as { busbar?: string }
+    if (bytes.length === 0) return undefined
+    try {
+      return readContent(textOf(bytes), { service, method })
+    } catch (thrown) {
+      // A hook may have decoded it, and left the header.
+      throw encodingFault(request.headers, service) ?? thrown
+    }
+  }
+
+  async #started(): Promise<HttpEdge> {
+    if (this.#edge !== undefined) return this.#edge
+    const host = await this.#service.get()
+    this.#describe ??= selfDescriber(host, { path: documentPath, folder: process.cwd() })
+    return (this.#edge ??= new HttpEdge(host, { maxInputSize: this.#options.maxInputSize }))
   }
 }
+
+const jsonType = /^application\/(?:[\w.+-]+\+)?json/i

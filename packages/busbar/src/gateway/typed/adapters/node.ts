@@ -1,11 +1,11 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Log } from '../../../contract/context.ts'
+import { BusbarError } from '../../../contract/errors.ts'
 import { LazyHost } from '../../../contract/host/lazy-host.ts'
 import { defaultMaxInputSize } from '../../../contract/http/edge.ts'
 import type { Implementation } from '../../../contract/implementation.ts'
 import { documentPath } from '../describe.ts'
-import { exactnessOf } from '../exactness.ts'
-import { typedListener } from '../listener.ts'
+import { answerFailure, typedListener } from '../listener.ts'
 
 export interface AdapterOptions {
   /** Bytes of an input. Default: 4 MB. */
@@ -28,8 +28,7 @@ export interface NodeListener extends AsyncDisposable {
 /** The implementation is started by the first request; disposing stops it. */
 export function nodeListener(implementation: Implementation, options: AdapterOptions = {}): NodeListener {
   const { maxInputSize = defaultMaxInputSize, cors = [], openapi = true, calls = [], log = console } = options
-  const { name } = implementation.contract
-  const service = new LazyHost(implementation, { log, calls, exactness: exactnessOf })
+  const service = new LazyHost(implementation, { log, calls })
   const describes = openapi ? { path: documentPath, folder: process.cwd() } : undefined
   let listener: RequestListener | undefined
   const listening = async (): Promise<RequestListener> =>
@@ -38,10 +37,7 @@ export function nodeListener(implementation: Implementation, options: AdapterOpt
     if (listener !== undefined) return listener(req, res)
     void listening().then(
       (answer) => answer(req, res as never),
-      (error: unknown) => {
-        log.error(`${name} did not start: ${error instanceof Error ? error.stack : String(error)}`)
-        res.writeHead(503).end()
-      },
+      (error: unknown) => answerFailure(req, res, BusbarError.from(error), cors),
     )
   }
   return Object.assign(serve, { [Symbol.asyncDispose]: () => service.stop() })

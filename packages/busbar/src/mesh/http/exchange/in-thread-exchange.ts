@@ -97,7 +97,9 @@ export class InThreadExchange extends Answer implements Exchange {
   }
 
   protected override ended(status: number, failure: Error | undefined): void {
-    this.#count?.left(failure === undefined ? status >= 500 : !this.#isAborted)
+    // An answer that never began has no status.
+    const isWhole = failure === undefined || this.#isAborted
+    this.#count?.left(!isWhole || status === 0 || status >= 500)
   }
 
   // The program's side

@@ -119,10 +119,13 @@ export function callbacksOf(parser: HttpParser): ParserCallbacks {
  * parser's own state, which a request that never was text leaves untouched.
  */
 export function parseSilently(parser: HttpParser, text: Uint8Array): void {
-  const { kOnHeadersComplete, kOnMessageComplete, kOnBody } = parserClassOf(parser)
-  const names = [kOnHeadersComplete, kOnMessageComplete, kOnBody]
+  const { kOnHeaders, kOnHeadersComplete, kOnMessageComplete, kOnBody } = parserClassOf(parser)
+  const names = [kOnHeaders, kOnHeadersComplete, kOnMessageComplete, kOnBody]
   const callbacks = names.map((name) => parser[name]!)
   for (const name of names) parser[name] = null
+  // The parser gives the headers of `text` as trailers at its end, for no callback took them before. Node's own would keep
+  // them for the next request on the connection.
+  parser[kOnHeaders] = () => {}
   try {
     parser.execute(text)
   } finally {

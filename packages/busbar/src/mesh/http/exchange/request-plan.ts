@@ -32,7 +32,7 @@ export function planRequest(
   request: ExchangeRequest,
 ): RequestPlan | undefined {
   const method = methods.get(request.method)
-  if (method === undefined || request.method === 'CONNECT') return undefined
+  if (method === undefined || request.method === 'CONNECT' || request.httpVersion === '1.0') return undefined
   if (request.path.charCodeAt(0) !== 0x2f || notInPath.test(request.path)) return undefined
   const draft = new Draft(method, request.path.length)
   const { rawHeaders } = request
@@ -48,8 +48,10 @@ export interface RequestLimits {
   readonly maxStrings: number
 }
 
+export const noLimits: RequestLimits = { maxHeaderSize: Infinity, maxStrings: Infinity }
+
 /** Of a server that was not told otherwise. */
-export const usualLimits: RequestLimits = { maxHeaderSize, maxStrings: 2000 }
+const usualLimits: RequestLimits = { maxHeaderSize, maxStrings: 2000 }
 
 /** Undefined for a server that speaks no HTTP/1. */
 export function limitsOf(server: unknown): RequestLimits | undefined {

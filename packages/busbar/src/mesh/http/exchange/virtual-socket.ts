@@ -77,7 +77,8 @@ export class VirtualSocket extends (Socket as unknown as new (options: object) =
     this.#message = message
     const { exchange } = this
     if (exchange === null) return
-    if (message !== null) this.#begun(message, exchange)
+    // Node has made the objects for the program, which gets them next.
+    if (message !== null) captureResponse(message)
     else if (previous !== null) this.#responseDetached(previous, exchange)
   }
 
@@ -105,12 +106,6 @@ export class VirtualSocket extends (Socket as unknown as new (options: object) =
     if (upload !== undefined) return upload.start(this)
     if (exchange.body !== null) this.receive(exchange.body)
     this.receiveEnd(null)
-  }
-
-  /** Node has made the objects for the program, which gets them next. */
-  #begun(message: ResponseInternals, { request }: InThreadExchange): void {
-    captureResponse(message)
-    if (request.originalUrl !== undefined) Object.assign(message.req, { originalUrl: request.originalUrl })
   }
 
   /** Whether the program takes more of the request's body now. */

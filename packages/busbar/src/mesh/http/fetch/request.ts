@@ -1,7 +1,7 @@
 import { isArrayBuffer, isUint8Array } from 'node:util/types'
 import type { Addresses, CalledUrl } from '../client/addresses.ts'
 import type { ExchangeRequest } from '../exchange.ts'
-import { builtinMajor } from '../undici/global-dispatchers.ts'
+import { sendsFetchMode } from './defaults.ts'
 import { HeaderLines, headerName, headerText } from '../client/header-lines.ts'
 
 /** A call by `fetch` that needs nothing but an exchange. */
@@ -70,8 +70,7 @@ function bare(url: CalledUrl): FetchedRequest {
 const defaults = [
   ['accept', '*/*'],
   ['accept-language', '*'],
-  // From 8 on undici says it to trustworthy origins only, which a name without TLS is not.
-  ...(builtinMajor < 8 ? ([['sec-fetch-mode', 'cors']] as const) : []),
+  ...(sendsFetchMode() ? ([['sec-fetch-mode', 'cors']] as const) : []),
   ['user-agent', 'node'],
   ['accept-encoding', 'gzip, deflate'],
 ] as const

@@ -148,9 +148,8 @@ export class LinkExchange extends Answer implements Exchange, ChannelHandler {
   }
 }
 
-function payloadOf({ path, rawHeaders, originalUrl }: ExchangeRequest, body: Chunk | null): RequestValue {
-  const lines = toLines(rawHeaders)
-  return originalUrl === undefined ? [path, lines, body] : [path, lines, body, originalUrl]
+function payloadOf({ path, rawHeaders }: ExchangeRequest, body: Chunk | null): RequestValue {
+  return [path, toLines(rawHeaders), body]
 }
 
 function headOf({ method }: ExchangeRequest, { service, hops }: Scope): CallHead {

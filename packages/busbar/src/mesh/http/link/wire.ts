@@ -2,7 +2,7 @@
  * What the values of a request's call mean, over every link:
  *
  *     caller                                        callee
- *     open  [path, lines, body, original?] ──→
+ *     open  [path, lines, body] ──→
  *           data: bytes or text …, end: trailers
  *                                          ←──      reply [status, text, lines, body?, trailers?]
  *                                                   data: heads while they are 1xx, then bytes or text …
@@ -19,7 +19,7 @@ import { foldHeaders } from '../exchange/header-fields.ts'
 export type Chunk = string | Uint8Array
 export type Trailers = Readonly<Record<string, string>>
 
-export type RequestValue = readonly [path: string, lines: string, body: Chunk | null, originalUrl?: string]
+export type RequestValue = readonly [path: string, lines: string, body: Chunk | null]
 export type HeadValue = readonly [status: number, statusText: string, lines: string, body?: Chunk, trailers?: Trailers]
 
 const between = '\u007f'
@@ -40,10 +40,9 @@ export function toHead([status, statusText, lines]: HeadValue): ResponseHead {
 
 /** An app's workers believe each other, but a fault in one must not become an exception in another. */
 export function isRequestValue(value: unknown): value is RequestValue {
-  if (!Array.isArray(value)) return false
-  const [path, lines, body, original] = value as unknown[]
-  if (typeof path !== 'string' || typeof lines !== 'string') return false
-  return (body === null || isChunk(body)) && (original === undefined || typeof original === 'string')
+  if (!Array.isArray(value) || value.length !== 3) return false
+  const [path, lines, body] = value as unknown[]
+  return typeof path === 'string' && typeof lines === 'string' && (body === null || isChunk(body))
 }
 
 export function isHeadValue(value: unknown): value is HeadValue {

@@ -11,6 +11,7 @@ export const probe = service('probe', {
     errors: { NOT_FOUND: z.object({ id: z.int() }) },
     http: 'GET /products/{id}',
   }),
+  label: fn({ input: z.object({ text: z.string() }), output: z.string(), http: 'GET /labels/{text}' }),
   count: stream({ input: z.object({ to: z.int() }), output: z.int(), http: 'GET /count/{to}' }),
   endless: stream({ input: z.object({ name: z.string() }), output: z.int() }),
   hang: fn({ input: z.object({ name: z.string() }), output: z.int() }),

@@ -12,6 +12,7 @@ export default probe.implement({
   add: ({ a, b }) => a + b,
   echo: (input) => input,
   product: ({ id }, { fail }) => (id === 1 ? { id, name: 'lamp' } : fail('NOT_FOUND', { id })),
+  label: ({ text }) => text,
   async *count({ to }) {
     for (let at = 1; at <= to; at++) yield at
   },

@@ -1,3 +1,4 @@
+import dns from 'node:dns'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -42,7 +43,8 @@ export async function openSides(): Promise<Sides> {
     else router.add(endpoint)
   const servers = [0, 1].map(() => createServer(createProgram((call) => seen.tcp.push(call))).listen(0, '127.0.0.1'))
   await Promise.all(servers.map((server) => once(server, 'listening')))
-  const [first, second] = servers.map((server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const restoreLookup = resolveTestNames()
+  const [first, second] = servers.map((server) => `http://tcp.test:${(server.address() as AddressInfo).port}`)
   const mesh: Mesh = await startMesh({ router, maxHops: 5 })
   return {
     router,
@@ -50,6 +52,7 @@ export async function openSides(): Promise<Sides> {
     tcp: { name: 'tcp', at: first!, other: second!, seen: seen.tcp },
     async [Symbol.asyncDispose]() {
       await mesh[Symbol.asyncDispose]()
+      restoreLookup()
       links.dispose()
       for (const endpoint of endpoints) await endpoint[Symbol.asyncDispose]()
       for (const server of servers) {
@@ -59,6 +62,18 @@ export async function openSides(): Promise<Sides> {
       }
     },
   }
+}
+
+/**
+ * Names below `.test` are this machine. Clients take an address on the loopback interface for a trustworthy origin and send
+ * it other headers, so the other side has a name, too.
+ */
+function resolveTestNames(): () => void {
+  const { lookup } = dns
+  const own = (name: string, ...rest: unknown[]): unknown =>
+    Reflect.apply(lookup, dns, [name.endsWith('.test') ? '127.0.0.1' : name, ...rest])
+  dns.lookup = Object.assign(own, lookup) as typeof lookup
+  return () => void (dns.lookup = lookup)
 }
 
 /** Headers that only a connection has. */

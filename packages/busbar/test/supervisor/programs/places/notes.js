@@ -2,9 +2,12 @@
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
-import { threadId } from 'node:worker_threads'
+import { randomInt } from 'node:crypto'
 
-const where = `${process.pid}-${threadId}`
+/** Of this thread alone: to what it hosts, every thread of Busbar's is a main thread with the number 0. */
+const threadKey = (globalThis.threadKey ??= randomInt(2 ** 32))
+
+const where = `${process.pid}-${threadKey}`
 createServer(async (request, response) => {
   let size = 0
   for await (const chunk of request) size += chunk.length

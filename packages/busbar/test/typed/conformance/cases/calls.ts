@@ -99,4 +99,31 @@ export const calls: Cases = {
     assert.equal((probe as unknown as { then?: unknown }).then, undefined)
     assert.equal(JSON.stringify(probe), '{}')
   },
+  'metadata that no header can hold is refused by its name': async ({ probe }) => {
+    const cases: [name: string, value: unknown][] = [
+      ['x word', 'a'],
+      ['', 'a'],
+      ['x:word', 'a'],
+      ['x-ünicode', 'a'],
+      ['x-word', 'a\nb'],
+      ['x-word', 'a\0b'],
+      ['x-word', '€'],
+      ['x-word', ' a'],
+      ['x-word', 7],
+      ['x-word', undefined],
+    ]
+    for (const [name, value] of cases) {
+      const metadata = { [name]: value } as never
+      const [error] = await safe(probe.context(undefined, { metadata }))
+      assert.equal(error?.code, 'INPUT_INVALID', `${name}: ${String(value)}`)
+      if (error?.code === 'INPUT_INVALID') assert.deepEqual(error.data.issues[0]?.path, ['metadata', name])
+      await assert.rejects(probe.count({ to: 1 }, { metadata }).next(), { code: 'INPUT_INVALID' })
+    }
+  },
+  'metadata arrives as it was given, by names in lower case, the last of equal names': async ({ probe }) => {
+    for (const value of ['', 'a b', 'é', '"q"', 'a,b', '%41'])
+      assert.equal((await probe.context(undefined, { metadata: { 'x-word': value } }))['word'], value)
+    const twice = { 'X-Word': 'first', 'x-word': 'second' }
+    assert.equal((await probe.context(undefined, { metadata: twice }))['word'], 'second')
+  },
 }

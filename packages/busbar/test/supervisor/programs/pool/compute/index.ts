@@ -1,19 +1,22 @@
-import { threadId } from 'node:worker_threads'
+import { randomInt } from 'node:crypto'
 import { compute } from './contract.ts'
 
-console.log(`loads in ${threadId}`)
-process.on('exit', () => console.log(`ends in ${threadId}`))
+/** Of this thread alone: to what it hosts, every thread of Busbar's is a main thread with the number 0. */
+const threadKey = ((globalThis as { threadKey?: number }).threadKey ??= randomInt(2 ** 32))
+
+console.log(`loads in ${threadKey}`)
+process.on('exit', () => console.log(`ends in ${threadKey}`))
 
 const orders = new BroadcastChannel('pool')
 orders.onmessage = ({ data }) => {
-  if (data.thread === threadId) spin(data.ms)
+  if (data.thread === threadKey) spin(data.ms)
 }
 
 export default compute.implement({
   spin({ name, ms }) {
     console.log(`begins ${name}`)
     spin(ms)
-    return { thread: threadId }
+    return { thread: threadKey }
   },
 })
 

@@ -1,7 +1,10 @@
-import { threadId } from 'node:worker_threads'
+import { randomInt } from 'node:crypto'
 import { draw } from './contract.ts'
 
-const worker = `${process.pid} ${threadId}`
+/** Of this thread alone: to what it hosts, every thread of Busbar's is a main thread with the number 0. */
+const threadKey = ((globalThis as { threadKey?: number }).threadKey ??= randomInt(2 ** 32))
+
+const worker = `${process.pid} ${threadKey}`
 let inside = 0
 
 export default draw.implement({

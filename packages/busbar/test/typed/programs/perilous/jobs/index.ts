@@ -1,6 +1,9 @@
 import { appendFileSync, existsSync } from 'node:fs'
-import { threadId } from 'node:worker_threads'
+import { randomInt } from 'node:crypto'
 import { jobs, type Peril } from './contract.ts'
+
+/** Of this thread alone: to what it hosts, every thread of Busbar's is a main thread with the number 0. */
+const threadKey = ((globalThis as { threadKey?: number }).threadKey ??= randomInt(2 ** 32))
 
 const { kill, exit, pid } = process
 
@@ -17,7 +20,7 @@ async function end({ way, file }: Peril): Promise<never> {
 }
 
 export default jobs.implement({
-  who: () => `${pid}/${threadId}`,
+  who: () => `${pid}/${threadKey}`,
   once: end,
   again: async (peril) => (existsSync(peril.file) ? 'done' : await end(peril)),
   async *ticks(peril) {

@@ -2,7 +2,7 @@ import { service } from 'busbar/contract'
 
 class Base {
   inherited() {
-    return 'no'
+    return 'of Base'
   }
 }
 

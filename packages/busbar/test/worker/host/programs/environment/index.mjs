@@ -1,4 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { resolve } from 'node:path'
 import process, { cwd, env } from 'node:process'
@@ -38,14 +39,13 @@ const questions = {
       new Worker(code, { eval: true }).on('message', (name) => done({ name }))
     }),
   '/chdir': () => {
+    const before = process.cwd()
     process.chdir('.')
-    process.chdir(process.cwd())
-    try {
-      process.chdir('/')
-      return { allowed: true }
-    } catch (error) {
-      return { code: error.code, message: error.message }
-    }
+    process.chdir(before)
+    process.chdir('/')
+    const inside = [process.cwd(), resolve('x'), existsSync('index.mjs')]
+    process.chdir(before)
+    return { inside, after: [process.cwd(), existsSync('index.mjs')] }
   },
 }
 

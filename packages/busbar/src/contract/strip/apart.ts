@@ -1,0 +1,73 @@
+import { isPlain } from '../value/kinds.ts'
+import type { JsonSchema, ObjectShape } from './shapes.ts'
+
+/** Whether a field that both must have tells two objects apart: by its values, or by its type. */
+export function isApart(one: ObjectShape, other: ObjectShape): boolean {
+  return [...one.required].some((name) => {
+    if (!other.required.has(name)) return false
+    const first = one.fields.get(name)
+    const second = other.fields.get(name)
+    return first !== undefined && second !== undefined && excludes(first, second)
+  })
+}
+
+/** Whether a value that is one of several objects is this one. They are apart, so one fits at most. */
+export function isKind({ fields, required }: ObjectShape, value: Readonly<Record<string, unknown>>): boolean {
+  return [...required].every((name) => {
+    if (!Object.hasOwn(value, name)) return false
+    const schema = fields.get(name)
+    return schema === undefined || mayBe(schema, value[name])
+  })
+}
+
+/** `values`: all that it may be; `types`: those of JSON that it may have. Undefined for any. */
+interface Range {
+  readonly values: readonly unknown[] | undefined
+  readonly types: readonly string[] | undefined
+}
+
+function excludes(first: JsonSchema, second: JsonSchema): boolean {
+  const one = rangeOf(first)
+  const other = rangeOf(second)
+  if (one.values !== undefined) return one.values.every((value) => !mayBe(second, value))
+  if (other.values !== undefined) return other.values.every((value) => !mayBe(first, value))
+  return one.types !== undefined && other.types !== undefined && !one.types.some((type) => other.types!.includes(type))
+}
+
+function mayBe(schema: JsonSchema, value: unknown): boolean {
+  const { values, types } = rangeOf(schema)
+  if (values !== undefined) return values.includes(value)
+  return types === undefined || types.includes(typeOf(value))
+}
+
+/** Of what says it itself: a reference, or a choice of other things than values, may be anything here. */
+function rangeOf(schema: JsonSchema): Range {
+  if (typeof schema === 'boolean') return any
+  if ('const' in schema) return isScalar(schema['const']) ? { values: [schema['const']], types: undefined } : any
+  const { enum: listed, anyOf, type } = schema as { enum?: unknown[]; anyOf?: JsonSchema[]; type?: string | string[] }
+  if (listed !== undefined) return listed.every(isScalar) ? { values: listed, types: undefined } : any
+  if (anyOf !== undefined) {
+    const ranges = anyOf.map(rangeOf)
+    if (ranges.every(({ values }) => values !== undefined))
+      return { values: ranges.flatMap(({ values }) => values!), types: undefined }
+    return any
+  }
+  return { values: undefined, types: type === undefined ? undefined : [type].flat().map(kindOf) }
+}
+
+const any: Range = { values: undefined, types: undefined }
+
+function isScalar(value: unknown): boolean {
+  return typeof value !== 'object' || value === null
+}
+
+function kindOf(type: string): string {
+  return type === 'integer' ? 'number' : type
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return 'null'
+  if (typeof value !== 'object') return typeof value
+  if (Array.isArray(value)) return 'array'
+  return isPlain(value) ? 'object' : 'instance'
+}

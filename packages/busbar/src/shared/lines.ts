@@ -1,0 +1,49 @@
+import { StringDecoder } from 'node:string_decoder'
+
+/** Characters of a line; a longer one goes on in the next record. */
+const longest = 64 * 1024
+
+/** Splits output into lines, whatever pieces it comes in. Holds at most one unfinished line. */
+export class Lines {
+  readonly #emit: (line: string) => void
+  readonly #decoder = new StringDecoder('utf8')
+  #rest = ''
+
+  constructor(emit: (line: string) => void) {
+    this.#emit = emit
+  }
+
+  push(chunk: string | Uint8Array): void {
+    const text = this.#rest + (typeof chunk === 'string' ? chunk : this.#decoder.write(chunk))
+    let start = 0
+    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
+      this.#line(text, start, end)
+      start = end + 1
+    }
+    this.#rest = text.slice(start)
+    if (this.#rest.length > longest) this.#shorten()
+  }
+
+  /** Emits the unfinished line too. */
+  flush(): void {
+    const rest = this.#rest + this.#decoder.end()
+    this.#rest = ''
+    if (rest !== '') this.#line(rest, 0, rest.length)
+  }
+
+  #line(text: string, start: number, end: number): void {
+    const stop = text.charCodeAt(end - 1) === carriageReturn && end > start ? end - 1 : end
+    for (let from = start; ; from += longest) {
+      this.#emit(text.slice(from, Math.min(from + longest, stop)))
+      if (from + longest >= stop) return
+    }
+  }
+
+  #shorten(): void {
+    const whole = this.#rest.length - (this.#rest.length % longest)
+    this.#line(this.#rest, 0, whole)
+    this.#rest = this.#rest.slice(whole)
+  }
+}
+
+const carriageReturn = 13

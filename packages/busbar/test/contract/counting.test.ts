@@ -1,0 +1,69 @@
+/** What a typed service counts of its calls. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { client } from '../../src/contract/client-entry.ts'
+import { startHost, type TypedHost } from '../../src/contract/host/host.ts'
+import { fn, service, stream, type } from '../../src/contract/index.ts'
+import { InstanceCells } from '../../src/shared/instances.ts'
+
+const quiet = { debug() {}, info() {}, warn() {}, error() {} }
+const never = new Promise<never>(() => {})
+
+const slow = service('slow', {
+  answer: fn({ output: type<number>() }),
+  hang: fn(),
+  count: stream({ output: type<number>() }),
+  silence: stream({ output: type<number>() }),
+})
+const implementation = slow.implement({
+  answer: () => 1,
+  hang: () => never,
+  async *count() {
+    yield 1
+    await never
+  },
+  async *silence() {
+    await never
+    yield 1
+  },
+})
+
+const cases: Readonly<Record<string, readonly [failures: number, run: (host: TypedHost) => Promise<unknown>]>> = {
+  'an answer is no failure': [0, (host) => call(host, 'answer', {})],
+  'a call that its caller aborts is one': [1, (host) => call(host, 'hang', { signal: AbortSignal.timeout(10) })],
+  'a call whose time is over is one': [1, (host) => call(host, 'hang', { timeout: 10 })],
+  'a stream that is aborted before it gave anything is one': [
+    1,
+    (host) => read(host, 'silence', { signal: AbortSignal.timeout(10) }),
+  ],
+  'a stream that is aborted later is none': [0, (host) => read(host, 'count', { signal: AbortSignal.timeout(50) })],
+  'a stream whose time is over is one': [1, (host) => read(host, 'count', { timeout: 50 })],
+}
+
+for (const [name, [failures, run]] of Object.entries(cases))
+  test(name, async () => {
+    const count = new InstanceCells()
+    const host = await startHost(implementation, {
+      name: 'slow',
+      log: quiet,
+      clone: false,
+      maxInFlight: 10,
+      client,
+      count,
+    })
+    await run(host).catch(() => {})
+    assert.deepEqual([count.calls, count.failures, count.inFlight], [1, failures, 0])
+    await host.stop(0)
+  })
+
+type Origin = Parameters<ReturnType<TypedHost['method']>['open']>[0]
+
+function call(host: TypedHost, name: string, origin: Origin): Promise<unknown> {
+  return host.method(name).call(undefined, { mayAbort: true, ...origin }, true)
+}
+
+async function read(host: TypedHost, name: string, origin: Origin): Promise<void> {
+  const method = host.method(name)
+  const values: AsyncIterable<unknown> = method.stream(undefined, method.open({ mayAbort: true, ...origin }), true)
+  for await (const _ of values);
+}

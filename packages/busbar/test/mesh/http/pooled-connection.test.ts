@@ -1,0 +1,55 @@
+/** One request after the other on a connection of the pool: none shows anything of the one before. */
+import assert from 'node:assert/strict'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { describe, test } from 'node:test'
+import { startMesh } from '../../../src/mesh/mesh.ts'
+import { Router } from '../../../src/mesh/router.ts'
+import { TestEndpoint } from '../../support/endpoint.ts'
+
+interface Seen {
+  readonly port: number | undefined
+  readonly url: string
+  readonly headers: readonly string[]
+  readonly trailers: NodeJS.Dict<string>
+  readonly rawTrailers: readonly string[]
+  readonly length: number
+}
+
+const large = 'x'.repeat(256 * 1024)
+
+const firstBodies: Readonly<Record<string, () => RequestInit>> = {
+  'a streamed body': () => ({ body: new Blob(['streamed']).stream(), duplex: 'half' }),
+  'a large body': () => ({ body: large }),
+  'a small body': () => ({ body: 'small' }),
+}
+
+describe('the request behind', () => {
+  for (const [name, first] of Object.entries(firstBodies))
+    for (const [next, init] of Object.entries({ GET: {}, POST: { method: 'POST', body: 'next' } }))
+      test(`${name} is as a ${next} is alone`, async () => {
+        const seen: Seen[] = []
+        const router = new Router(['catalog'])
+        await using endpoint = new TestEndpoint('catalog', (request, response) => void note(seen, request, response))
+        router.add(endpoint)
+        await using _mesh = await startMesh({ router, maxHops: 8 })
+        const ask = async (more: RequestInit): Promise<void> => {
+          const response = await fetch('http://catalog.internal/', more)
+          await response.text()
+        }
+        await ask(init)
+        await ask({ method: 'POST', ...first() })
+        await ask(init)
+        const [alone, before, behind] = seen
+        assert.equal(behind?.port, before?.port)
+        assert.deepEqual(behind, alone)
+        assert.deepEqual(before?.rawTrailers, [])
+      })
+})
+
+async function note(seen: Seen[], request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { length } = await text(request)
+  const { url = '', rawHeaders: headers, trailers, rawTrailers } = request
+  seen.push({ port: request.socket.remotePort, url, headers, trailers: { ...trailers }, rawTrailers, length })
+  response.end()
+}

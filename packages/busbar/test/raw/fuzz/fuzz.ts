@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import type { RawCase } from '../corpus/request.ts'
+import { placements, serviceIn } from '../placements.ts'
+import { talk } from '../talk.ts'
+import { TestApp } from '../../support/app.ts'
+import { Chance } from '../../support/chance.ts'
+import { anyAnswer } from './answers.ts'
+import { anyRequest } from './requests.ts'
+
+export type FuzzKind = 'requests' | 'answers'
+
+export interface FuzzOptions {
+  readonly kind: FuzzKind
+  readonly count: number
+  /**
+   * Each case has a seed of its own: this one and its number, so that a part of a run can be
+   * repeated.
+   */
+  readonly seed: number
+  readonly from?: number
+  readonly onBatch?: (done: number, statuses: ReadonlyMap<string, number>) => void
+}
+
+const kinds = {
+  requests: { program: 'echo', make: anyRequest },
+  answers: { program: 'scripted', make: anyAnswer },
+} satisfies Record<FuzzKind, { program: string; make: (chance: Chance) => RawCase }>
+
+/** Cases between two looks at whether the app is well. */
+const batch = 500
+const atOnce = 32
+
+/**
+ * Sends cases to an app with a service in each placement. Whatever they are, every connection ends,
+ * no worker dies, and the app still answers. Resolves with how the connections ended.
+ */
+export async function fuzz({
+  kind,
+  count,
+  seed,
+  from = 0,
+  onBatch,
+}: FuzzOptions): Promise<ReadonlyMap<string, number>> {
+  const { make } = kinds[kind]
+  await using app = await startAll(`${import.meta.dirname}/../programs/${kinds[kind].program}.mjs`)
+  const statuses = new Map<string, number>()
+  for (let begin = from; begin < from + count; begin += batch) {
+    const end = Math.min(begin + batch, from + count)
+    let next = begin
+    const work = async (): Promise<void> => {
+      while (next < end) {
+        const number = next++
+        const { bytes, ended } = await talk(app.port, make(new Chance(Math.imul(seed, 0x9e3779b1) + number)))
+        assert.ok(ended, `case ${number} of ${kind}, seed ${seed}: the connection does not end`)
+        const status = /^HTTP\/1\.[01] (\d{3})/.exec(bytes)?.[1] ?? (bytes === '' ? 'nothing' : 'no HTTP')
+        statuses.set(status, (statuses.get(status) ?? 0) + 1)
+      }
+    }
+    await Promise.all(Array.from({ length: atOnce }, work))
+    await isWell(app, `cases ${begin} to ${end - 1} of ${kind}, seed ${seed}`)
+    onBatch?.(end - from, statuses)
+  }
+  return statuses
+}
+
+async function startAll(file: string): Promise<TestApp> {
+  const services = Object.fromEntries(placements.map((placement) => [placement, serviceIn(placement, placement, file)]))
+  const routes = placements.map((placement) => ({ host: undefined, prefix: `/${placement}`, service: placement }))
+  return await TestApp.start({
+    services,
+    gateway: { entry: 'thread', routes },
+    limits: {
+      headerTimeout: 10_000,
+      requestTimeout: 300_000,
+      // A service that does not answer is no connection that hangs.
+      responseTimeout: 2000,
+      keepAliveTimeout: 60_000,
+      maxHeaderSize: 65_536,
+      maxBodySize: 1024 * 1024,
+      maxInputSize: 1024 * 1024,
+      maxInFlight: 10_000,
+      maxHops: 16,
+    },
+  })
+}
+
+async function isWell(app: TestApp, after: string): Promise<void> {
+  const died = app.running.workers.filter(({ deaths }) => deaths > 0)
+  const lines = app.log.filter(({ level }) => level === 'error' || level === 'warn').map(({ line }) => line)
+  assert.equal(died.length, 0, `a worker died in ${after}:\n${lines.slice(0, 20).join('\n')}`)
+  for (const placement of placements)
+    assert.ok(
+      await answers(`${app.url}/${placement}/`),
+      `the service in "${placement}" no longer answers after ${after}`,
+    )
+}
+
+/**
+ * A command that wrote an answer past its own server has left that one open, and its connection
+ * with it: the next request there is answered 504, and is the last one.
+ */
+async function answers(url: string): Promise<boolean> {
+  for (let attempt = 0; attempt < atOnce; attempt++) {
+    const response = await fetch(url)
+    await response.text()
+    if (response.status === 200) return true
+  }
+  return false
+}

@@ -1,0 +1,91 @@
+import { corpus } from '../corpus/corpus.ts'
+import type { RawCase } from '../corpus/request.ts'
+import { placements } from '../placements.ts'
+import type { Chance } from '../../support/chance.ts'
+
+const longest = 6000
+
+/** The corpus, each case as one text. Large ones would be all that a run does. */
+const seeds = Object.values(corpus)
+  .map((pieces) => pieces.join(''))
+  .filter((text) => text !== '' && text.length < longest / 2)
+
+const tokens = [
+  '\r\n',
+  '\n',
+  '\r',
+  '\0',
+  ':',
+  ' ',
+  '\t',
+  ';',
+  ',',
+  '"',
+  '\xff',
+  '0\r\n\r\n',
+  'ffffffff',
+  'chunked',
+  '%2e%2e',
+  '..',
+  'Content-Length: 0\r\n',
+  'Transfer-Encoding: chunked\r\n',
+  'Connection: upgrade\r\nUpgrade: websocket\r\n',
+  'Connection: close\r\n',
+  'Expect: 100-continue\r\n',
+  'Connection: content-length\r\n',
+  'Trailer: x\r\n',
+  'X: \xff\r\n',
+  'Host: admin.example\r\n',
+  'http://admin.example',
+  'HTTP/1.1',
+  'HTTP/1.0',
+  'OPTIONS * HTTP/1.1',
+  'Busbar-Hops: 99\r\n',
+  '?stream',
+  '?trailers',
+  '?hints',
+  '?early',
+  '?late',
+  '?hangup',
+  '?half',
+  '?close',
+  '?upgrade-required',
+  '?refuse',
+  ...placements.map((placement) => `/${placement}`),
+]
+
+/** A request of the corpus, changed in a few places, to a service in any placement. */
+export function anyRequest(chance: Chance): RawCase {
+  const placement = chance.of(placements)
+  let text = chance.of(seeds).replaceAll(/\/(?:shop|admin)\b/g, `/${placement}`)
+  for (let left = chance.below(6); left >= 0; left--) text = changed(text, chance)
+  const whole = text.slice(0, longest)
+  const cut = chance.below(8) === 0 ? chance.below(whole.length) : 0
+  return cut === 0 ? [whole] : [whole.slice(0, cut), whole.slice(cut)]
+}
+
+/** Also bytes that are no text: each character is one. */
+export function changed(text: string, chance: Chance, words: readonly string[] = tokens): string {
+  const at = chance.below(text.length + 1)
+  const [ahead, behind] = [text.slice(0, at), text.slice(at)]
+  switch (chance.below(7)) {
+    case 0:
+      return ahead + String.fromCharCode(chance.below(256)) + behind.slice(1)
+    case 1:
+      return ahead + chance.of(words) + behind
+    case 2:
+      return ahead + behind.slice(1 + chance.below(20))
+    case 3:
+      return ahead + behind.slice(0, 1 + chance.below(60)) + behind
+    case 4: {
+      const other = chance.of(seeds)
+      return ahead + other.slice(chance.below(other.length))
+    }
+    case 5:
+      return (
+        ahead + String.fromCharCode(...Array.from({ length: 1 + chance.below(8) }, () => chance.below(256))) + behind
+      )
+    default:
+      return text + chance.of(seeds)
+  }
+}

@@ -1,0 +1,9 @@
+// Prints numbered lines in one loop, and says what that cost in memory.
+import { createServer } from 'node:http'
+
+createServer((request, response) => {
+  const lines = Number(new URL(request.url, 'http://any').searchParams.get('lines'))
+  const before = process.memoryUsage.rss()
+  for (let line = 0; line < lines; line++) console.log(`${line} ${'x'.repeat(90)}`)
+  response.end(String(process.memoryUsage.rss() - before))
+}).listen(process.env.PORT ?? 3000)

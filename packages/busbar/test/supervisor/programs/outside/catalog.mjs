@@ -1,0 +1,20 @@
+// Says what it was asked; echoes on a WebSocket.
+import { createRequire } from 'node:module'
+import { existsSync } from 'node:fs'
+import http from 'node:http'
+
+const { WebSocketServer } = createRequire(import.meta.url)('ws')
+const server = http.createServer((request, response) => {
+  const { url, rawHeaders, socket } = request
+  const own = rawHeaders.some((name) => name.toLowerCase() === 'busbar-hops')
+  const { searchParams } = new URL(url, 'http://x')
+  const file = searchParams.get('until')
+  const answer = { service: 'catalog', url, own, remote: socket.remoteAddress, data: process.env.DATA ?? null }
+  const send = () => {
+    if (file !== null && !existsSync(file)) setTimeout(send, 20)
+    else response.setHeader('content-type', 'application/json').end(JSON.stringify(answer))
+  }
+  setTimeout(send, 0)
+})
+new WebSocketServer({ server }).on('connection', (socket) => socket.on('message', (data) => socket.send(`["${data}"]`)))
+server.listen(process.env.PORT ?? 3000)

@@ -1,0 +1,2 @@
+// What somebody preloads for purposes of their own.
+globalThis.TITLED = true

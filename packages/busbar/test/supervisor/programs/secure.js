@@ -1,0 +1,9 @@
+// A server that takes TLS connections itself.
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:https'
+
+const files = { cert: readFileSync(process.env.CERT), key: readFileSync(process.env.KEY) }
+createServer(files, (request, response) => {
+  if (request.url === '/exit') process.exit(7)
+  response.end('served')
+}).listen(3000)

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, describe, it } from 'node:test'
+import * as z from 'zod'
+import { client } from '../../src/contract/client-entry.ts'
+import { fetchHandler } from '../../src/contract/fetch-entry.ts'
+import { BusbarError, fn, service, stream } from '../../src/contract/index.ts'
+import { nodeListener, type NodeListener } from '../../src/gateway/typed/adapters/index.ts'
+
+const users = service('users', {
+  endAll: fn({ output: z.string(), http: 'DELETE /sessions' }),
+  end: fn({
+    input: z.object({ id: z.string(), why: z.string().optional() }),
+    output: z.string(),
+    http: 'DELETE /users/{id}/sessions',
+  }),
+  rename: fn({ input: z.object({ id: z.any(), name: z.string() }), output: z.string(), http: 'PUT /users/{id}' }),
+  watch: stream({ input: z.object({ id: z.string() }), output: z.string(), http: 'GET /users/{id}/events' }),
+})
+const asked: string[] = []
+const answer = (method: string, id?: string): string => {
+  asked.push(method)
+  return `${method} ${id}`
+}
+const implementation = users.implement({
+  endAll: () => answer('endAll'),
+  end: ({ id, why }) => answer('end', why === undefined ? id : `${id} because ${why}`),
+  rename: ({ id }) => answer('rename', String(id)),
+  async *watch({ id }) {
+    yield answer('watch', id)
+  },
+})
+
+const handler = fetchHandler(implementation)
+const listener: NodeListener = nodeListener(implementation)
+let server: Server
+let url: string
+
+const clients = {
+  'over HTTP': () => client(users, url),
+  'by a fetch of its own': () =>
+    client(users, 'http://users.example', { fetch: async (input, init) => await handler(new Request(input, init)) }),
+}
+
+/** Segments that a URL parser removes, or that no URL can carry. */
+const refused: Record<string, unknown> = {
+  'a dot': '.',
+  'two dots': '..',
+  'an empty text': '',
+  'an unpaired high surrogate': 'a\ud800',
+  'an unpaired low surrogate': '\udc00a',
+  'surrogates in the wrong order': '\udc00\ud800',
+  'no value': undefined,
+}
+
+describe('a call whose fields stand in its path', () => {
+  before(async () => {
+    server = createServer(listener)
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  })
+  after(async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+    await listener[Symbol.asyncDispose]()
+    await handler[Symbol.asyncDispose]()
+  })
+
+  for (const [way, open] of Object.entries(clients))
+    describe(`a field in the path of a call ${way}`, () => {
+      for (const [what, id] of Object.entries(refused))
+        it(`is refused by its name before anything is sent when it is ${what}`, async () => {
+          const calls = open()
+          const before = asked.length
+          const named = (error: unknown): true => {
+            assert.ok(BusbarError.is(error, 'INPUT_INVALID'), String(error))
+            assert.match(error.message, / at id: /)
+            assert.deepEqual((error.data as { issues: { path: unknown[] }[] }).issues[0]!.path[0], 'id')
+            return true
+          }
+          if (typeof id === 'string') {
+            await assert.rejects(calls.end({ id }), named)
+            await assert.rejects(calls.watch({ id }).next(), named)
+          }
+          await assert.rejects(calls.rename({ id, name: 'Ada' }), named)
+          assert.deepEqual(asked.slice(before), [])
+        })
+
+      it('arrives as it was given when it only looks like one of these', async () => {
+        const calls = open()
+        const texts = [
+          '...',
+          '%2e',
+          '.%2E',
+          '%2e%2e',
+          '%2F',
+          'a/../b',
+          '../..',
+          '..\\..',
+          '. ',
+          ' ',
+          '..;',
+          '?',
+          '#',
+          'é',
+          '😀',
+          '\u0000',
+          '\t',
+          'C|',
+        ]
+        for (const id of texts) {
+          assert.equal(await calls.end({ id }), `end ${id}`)
+          const { value } = await calls.watch({ id }).next()
+          assert.equal(value, `watch ${id}`)
+        }
+      })
+
+      it('may have an unpaired surrogate in a field of its query', async () => {
+        assert.equal(await open().end({ id: 'a', why: '\ud800' }), 'end a because \ud800')
+      })
+
+      it('says nothing of a body, which carries all of these', async () => {
+        for (const name of ['.', '..', '', '\ud800']) assert.equal(await open().rename({ id: 'a', name }), 'rename a')
+      })
+    })
+})
+
+describe('the address of a service', () => {
+  it('is one segment of a path too', async () => {
+    const other = service('other', { get: fn({ output: z.string() }) })
+    for (const name of ['..', '.', '', 'a/b', 'users/../x', '%2e%2e'])
+      assert.throws(() => client(other, url, { service: name }), { code: 'CONTRACT_INVALID' })
+  })
+})

@@ -1,0 +1,21 @@
+interface Failure {
+  readonly name: string
+  readonly code: string
+  readonly status: number
+  readonly data: { readonly issues?: unknown }
+}
+
+/** What became of a call, as plain values: what it answered, or how it failed. An id under which a log has more is left out. */
+export async function outcomeOf(client: object, method: string, input: unknown): Promise<object> {
+  try {
+    const answer = (client as Record<string, (input: unknown) => unknown>)[method]!(input)
+    if (!method.endsWith('_item')) return { value: await answer }
+    const items: unknown[] = []
+    for await (const item of answer as AsyncIterable<unknown>) items.push(item)
+    return { items }
+  } catch (thrown) {
+    const { name, code, status, data } = thrown as Failure
+    if (name !== 'BusbarError') throw thrown
+    return { code, status, ...(code !== 'INTERNAL' && { data }) }
+  }
+}

@@ -1,0 +1,131 @@
+import fc from 'fast-check'
+import { toText } from '../../../src/contract/http/text-fields.ts'
+import { cloneValue } from '../../../src/contract/value/clone.ts'
+
+class Product {
+  name = 'lamp'
+}
+
+const numbers = [NaN, Infinity, -Infinity, -0, 0, 1, 1.5, -1, 2 ** 53, 1e21, 12n, -(2n ** 70n)]
+const texts = ['', '7', 'null', 'true', 'false', 'a', 'x y', '[1]', '{}', '"q"', '{"$undefined":true}', '-0', 'Low']
+const strange = ['\ud800', 'ä€😀', true, false, null, undefined]
+const objects = [new Date(0), new Date(NaN), new Date(-1e14), new Uint8Array([0, 255]), Buffer.from('ab')]
+const odd = fc.constantFrom<unknown>(...numbers, ...texts, ...strange, ...objects)
+
+const scalar: fc.Arbitrary<unknown> = fc.oneof(
+  { weight: 4, arbitrary: odd },
+  fc.string({ unit: 'binary' }),
+  fc.double(),
+  fc.integer(),
+  fc.bigInt(),
+)
+
+/** With those that tags have, and those that schemas of the tests know. */
+const fields = ['a', 'b', 'kind', 'id', 'name', 'items', 'at', 'value', 'secret', '', 'toJSON']
+const tagLike = ['$bigint', '$date', '$plain', '$undefined', '$end', '$error', '$other', '$input']
+const key = fc.oneof(
+  { weight: 4, arbitrary: fc.constantFrom(...fields) },
+  { weight: 2, arbitrary: fc.constantFrom(...tagLike) },
+  fc.string({ unit: 'binary' }).filter((name) => name !== '__proto__'),
+)
+
+/** Of every kind that a call carries, nested. */
+export const carried: fc.Arbitrary<unknown> = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 3, depthSize: 'small' },
+    { weight: 3, arbitrary: scalar },
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.dictionary(key, tie('value'), { maxKeys: 3, noNullPrototype: true }),
+    fc.array(fc.tuple(tie('value'), tie('value')), { maxLength: 2 }).map((pairs) => new Map(pairs)),
+    fc.array(tie('value'), { maxLength: 3 }).map((values) => new Set(values)),
+  ),
+})).value
+
+/** Somewhere in them is what no call carries. */
+export const uncarried: fc.Arbitrary<unknown> = fc
+  .constantFrom<() => unknown>(
+    () => () => 1,
+    () => Symbol('x'),
+    () => new Product(),
+    () => new Error('x'),
+    () => new Float32Array(1),
+    () => 10n ** 10_000n,
+    () => Object.create({ __proto__: null, secret: 1 }) as unknown,
+    () => JSON.parse('{"__proto__":1}') as unknown,
+  )
+  .chain((make) => fc.constantFrom(make(), { a: make() }, [make()], new Map([['a', make()]]), new Set([make()])))
+
+const text = fc.oneof(fc.constantFrom('', '7', 'null', 'false', 'true', 'a'), fc.string())
+function record(
+  fields: Record<string, fc.Arbitrary<unknown>>,
+  requiredKeys = Object.keys(fields),
+): fc.Arbitrary<object> {
+  return fc.record(fields, { requiredKeys, noNullPrototype: true })
+}
+const secret = { secret: 'hash' }
+
+/** What the schema of a name likes, and what comes near to it. */
+const liked: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
+  any: carried,
+  text,
+  number: fc.oneof(fc.double(), fc.constantFrom(-0, Infinity, NaN, '7')),
+  truth: fc.constantFrom(true, false, 'true', 'false', 1),
+  list: fc.array(fc.option(text, { nil: undefined }), { maxLength: 4 }),
+  tagLike: record({ $bigint: fc.constantFrom('12', 'x', 12n) }),
+  level: fc.constantFrom(0, 1, 'Low', 'High', '0', 2),
+  optional: fc.constantFrom({}, { a: undefined }, { a: 'x' }, { a: 'x', ...secret }, { a: null }),
+  exactOptional: fc.constantFrom({}, { a: undefined }, { a: 'x' }, { a: 'x', ...secret }),
+  undefinedField: fc.constantFrom({}, { a: undefined }, { a: 'x' }, { a: undefined, ...secret }),
+  anyField: record({ a: carried }),
+  nullable: fc.constantFrom(null, 'null', '', 'a', undefined),
+  union: fc.oneof(text, fc.double(), fc.integer()),
+  record: fc.dictionary(key, fc.oneof(fc.double(), fc.constantFrom('7')), { maxKeys: 3, noNullPrototype: true }),
+  open: record({ a: text, b: carried }),
+  nested: record({
+    id: fc.constantFrom(1, -0, 1.5),
+    items: fc.array(record({ name: text, secret: carried }, ['name']), { maxLength: 3 }),
+    secret: carried,
+  }),
+  date: record({ at: fc.oneof(fc.date({ noInvalidDate: false }), fc.constant('2026-01-01')) }),
+  bigint: fc.oneof(fc.bigInt(), fc.constant('12')),
+  map: fc.array(fc.tuple(text, carried), { maxLength: 3 }).map((pairs) => new Map(pairs)),
+  set: fc.array(carried, { maxLength: 3 }).map((values) => new Set(values)),
+  tuple: fc.tuple(text, fc.oneof(fc.double(), fc.constant(undefined))),
+  choice: record({ kind: fc.constantFrom('a', 'b', 'c'), a: text, b: text }),
+  maybe: fc.constantFrom(undefined, {}, { a: 'x' }, { a: 'x', ...secret }, null),
+  defaulted: fc.constantFrom({}, { a: undefined }, { a: 'y' }, { a: 'x', ...secret }),
+  coerced: fc.oneof(text, fc.double(), fc.constantFrom(null, true, undefined, '1e3', ' 7')),
+  transformed: text,
+  later: text,
+}
+
+export function carriedFor(schema: string): fc.Arbitrary<unknown> {
+  return fc.oneof({ weight: 3, arbitrary: liked[schema]! }, { weight: 1, arbitrary: carried })
+}
+
+export function isCarried(value: unknown): boolean {
+  try {
+    cloneValue(value)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * What no path can carry is refused by clients over HTTP: see `path-fields.test.ts`. Fastify answers 404 where a field of a
+ * path is longer than its `maxParamLength`, 100.
+ */
+export function fitsPath(input: unknown): boolean {
+  const { value } = input as { value: unknown }
+  if (typeof value !== 'string') return value !== undefined && (!isCarried(value) || toText(value).length <= 100)
+  return value.isWellFormed() && value.length <= 100 && !['', '.', '..'].includes(value)
+}
+
+export function valuesFor(schema: string): fc.Arbitrary<unknown> {
+  return fc.oneof(
+    { weight: 6, arbitrary: liked[schema]! },
+    { weight: 2, arbitrary: carried },
+    { weight: 1, arbitrary: uncarried },
+  )
+}

@@ -1,0 +1,3 @@
+import express, { Request } from 'express'
+
+export default express().get('/', (_req: Request) => {})

@@ -1,0 +1,3 @@
+import { Shape } from './shape.ts'
+
+export default (): Shape => ({})

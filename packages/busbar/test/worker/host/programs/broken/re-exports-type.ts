@@ -1,0 +1,1 @@
+export { Shape } from './shape.ts'

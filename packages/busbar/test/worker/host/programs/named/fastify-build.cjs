@@ -1,0 +1,3 @@
+const fastify = require('fastify')
+
+exports.build = (options) => fastify(options).get('/', async () => ({ hello: 'fastify-build' }))

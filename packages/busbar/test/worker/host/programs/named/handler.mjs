@@ -1,0 +1,1 @@
+export const handler = (_req, res) => res.end(JSON.stringify({ hello: 'handler' }))

@@ -1,0 +1,1 @@
+exports.app = require('../export-nest/index.js')

@@ -1,0 +1,138 @@
+/**
+ * Fails where the product uses a name that Node does not document. Such a name may change in any release, so it belongs in
+ * `packages/busbar/src/node/`, one file and one probe per capability, where only accelerators and composition roots find it.
+ * The names are asked of each Node line that is installed (`undocumented-names.ts`).
+ */
+import { execFileSync } from 'node:child_process'
+import { glob, readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { nodeOf } from './node-lines.ts'
+import type { UndocumentedNames } from './undocumented-names.ts'
+
+const source = 'packages/busbar/src'
+const home = `${source}/node/`
+
+/** Files that still use such names and have to lose them: the list only gets shorter. */
+const unfinished = new Set(
+  [
+    'cli/terminal.ts',
+    'gateway/arrivals.ts',
+    'gateway/connection.ts',
+    'gateway/handover.ts',
+    'gateway/reply.ts',
+    'gateway/typed/plain-call.ts',
+    'gateway/typed/request-body.ts',
+    'mesh/bytes/accept.ts',
+    'mesh/bytes/answer.ts',
+    'mesh/bytes/connect.ts',
+    'mesh/bytes/end.ts',
+    'mesh/bytes/hops.ts',
+    'mesh/bytes/metered.ts',
+    'mesh/bytes/serve.ts',
+    'mesh/bytes/socket.ts',
+    'mesh/gathered-writes.ts',
+    'mesh/http/exchange/chunk-framing.ts',
+    'mesh/http/exchange/connection-pool.ts',
+    'mesh/http/exchange/internals.ts',
+    'mesh/http/exchange/response-capture.ts',
+    'mesh/http/exchange/response-head.ts',
+    'mesh/http/exchange/response-text.ts',
+    'mesh/http/exchange/self-check.ts',
+    'mesh/http/exchange/virtual-socket.ts',
+    'mesh/http/undici/lazy-body.ts',
+    'mesh/listener.ts',
+    'mesh/typed/answer.ts',
+    'shared/port.ts',
+    'supervisor/accept/handover.ts',
+    'supervisor/vessels/v8-flags.ts',
+    'worker/host/copies.ts',
+    'worker/host/http1-front.ts',
+    'worker/host/kept-connections.ts',
+    'worker/host/listen.ts',
+    'worker/host/load.ts',
+  ].map((file) => `${source}/${file}`),
+)
+
+/** A class of our own implements these, and calls its parent's: documented (Node's docs, "API for stream implementers"). */
+const streamMethods = new Set([
+  '_construct',
+  '_destroy',
+  '_final',
+  '_flush',
+  '_read',
+  '_transform',
+  '_write',
+  '_writev',
+])
+
+/** Ways in that no object's keys tell of. */
+const others = /\bprocess\.binding\b|\bsetFlagsFromString\b|--expose[-_]internals|\bgetOwnPropertySymbols\b|\.parser\b/g
+
+const names = union()
+const problems: string[] = []
+const clean: string[] = []
+
+for await (const file of glob(`${source}/**/*.ts`)) {
+  if (file.startsWith(home)) continue
+  const found = usesIn(await readFile(file, 'utf8'))
+  if (unfinished.has(file)) {
+    if (found.length === 0) clean.push(file)
+  } else
+    problems.push(
+      ...found.map(({ line, name }) => `${file}:${line}: ${name} is not documented by Node: move it to ${home}`),
+    )
+}
+for (const file of clean)
+  problems.push(`${file}: uses no undocumented name any more: take it off the list of check-undocumented.ts`)
+
+if (problems.length > 0) {
+  for (const problem of problems) console.error(problem)
+  process.exit(1)
+}
+
+function union(): UndocumentedNames {
+  const script = fileURLToPath(new URL('undocumented-names.ts', import.meta.url))
+  const nodes = (['24', '26'] as const).flatMap((line) => nodeOf(line) ?? [])
+  const found = nodes.map((node) => JSON.parse(execFileSync(node, [script], { encoding: 'utf8' })) as UndocumentedNames)
+  const all = (key: keyof UndocumentedNames) => [...new Set(found.flatMap((each) => each[key]))]
+  return { properties: all('properties'), symbols: all('symbols'), parser: all('parser') }
+}
+
+interface Use {
+  readonly line: number
+  readonly name: string
+}
+
+function usesIn(text: string): Use[] {
+  const code = withoutComments(text)
+  const properties = new Set(names.properties)
+  // A description is a word of its own only as a string: many are ordinary words.
+  const symbols = new Set(names.symbols.filter((name) => /^k[A-Z]/.test(name)))
+  const parser = new Set(names.parser)
+  const words = [...code.matchAll(/[\w$]+/g)].filter(({ 0: word, index }) => {
+    if (parser.has(word) || symbols.has(word)) return true
+    if (!properties.has(word)) return false
+    return !streamMethods.has(word) || !isOwnStreamMethod(code, word, index)
+  })
+  return [...words, ...code.matchAll(others)].map(({ 0: name, index }) => ({
+    name,
+    line: code.slice(0, index).split('\n').length,
+  }))
+}
+
+/** `override _write(chunk) {`, `_read(): void {` or `super._final(done)`; not `socket._write = …` or `socket._write(…)`. */
+function isOwnStreamMethod(code: string, word: string, index: number): boolean {
+  const before = code.slice(0, index)
+  return (
+    before.endsWith('super.') ||
+    (/^\s*(?:override\s+)?$/.test(before.slice(before.lastIndexOf('\n') + 1)) && code[index + word.length] === '(')
+  )
+}
+
+/** Line breaks stay, so that lines keep their numbers. */
+function withoutComments(text: string): string {
+  return text.replace(
+    /\/\*[^]*?\*\/|(^|[^:'"`])\/\/[^\n]*/g,
+    (comment, kept: string | undefined) => (kept ?? '') + comment.replace(/[^\n]/g, '').slice(0),
+  )
+}
