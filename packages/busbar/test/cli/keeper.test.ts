@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BusbarProcess } from '../support/busbar-process.ts'
 import { TestFolder } from '../support/folder.ts'
+import { runs } from '../support/process-table.ts'
 
 const files = {
   'index.js': `
@@ -76,7 +77,7 @@ test('the app stops when the outer process is killed', { skip }, async () => {
   // It still says so: both write to the same pipe, which closes when the last of them has ended.
   const { stdout } = await busbar.ended
   assert.match(stdout, /"msg":"stopped"/)
-  while (isAlive(inner)) await sleep(20)
+  while (runs(inner)) await sleep(20)
 })
 
 test(
@@ -94,20 +95,12 @@ test(
     busbar.child.kill('SIGKILL')
     const { stdout } = await busbar.ended
     assert.match(stdout, /"msg":"stopped"/)
-    while (isAlive(inner) || isAlive(service)) await sleep(20)
+    while (runs(inner) || runs(service)) await sleep(20)
   },
 )
 
 function parentOf(pid: number): number {
   return Number(execFileSync('ps', ['-o', 'ppid=', '-p', `${pid}`], { encoding: 'utf8' }))
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
 }
 
 async function textAt(url: string): Promise<string> {

@@ -11,6 +11,7 @@ import { BusbarError } from '../../src/contract/errors.ts'
 import { BusbarProcess } from '../support/busbar-process.ts'
 import { TestApp } from '../support/app.ts'
 import { TestFolder } from '../support/folder.ts'
+import { runs } from '../support/process-table.ts'
 
 const posix = process.platform !== 'win32'
 const node = JSON.stringify(process.execPath)
@@ -142,21 +143,12 @@ async function freePort(): Promise<number> {
 }
 
 async function untilGone(pids: readonly number[]): Promise<void> {
-  await until(() => pids.every((pid) => !isAlive(pid)))
+  await until(() => pids.every((pid) => !runs(pid)))
 }
 
 /** Nobody tells of what ends elsewhere. */
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await sleep(20)
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
 }
 
 function has(command: string): boolean {

@@ -81,9 +81,25 @@ export class Guard {
   }
 }
 
-/** Asked first, and woken if it was stopped, a process may run its own handlers; when its time is over it is not asked. */
+/**
+ * Asked first, and woken if it was stopped, a process may run its own handlers; when its time is over it is not asked. One that has
+ * ended stays in the table of processes until its parent looks: as an orphan until the system's first process does, which in a
+ * container may be seconds later, or never. Where there is `/proc`, it does not count as one that runs.
+ */
 const script = `
 trap '' INT TERM HUP
+runs() {
+  kill -s 0 -- "$1" 2>/dev/null || return 1
+  [ -r /proc/self/stat ] || return 0
+  for stat in /proc/[0-9]*/stat; do
+    line=
+    { read -r line <"$stat"; } 2>/dev/null
+    rest=\${line##*) } state=\${line##*) } group=\${rest#* * }
+    [ "$1" = "\${line%% *}" ] || [ "$1" = "-\${group%% *}" ] || continue
+    case $state in Z* | X*) ;; *) return 0 ;; esac
+  done
+  return 1
+}
 pids=
 grace=$2
 while read -r sign pid; do
@@ -97,7 +113,7 @@ if [ -n "$pids" ]; then
   for one in $pids; do kill -s TERM -- "$one" 2>/dev/null; kill -s CONT -- "$one" 2>/dev/null; done
   while [ "$grace" -gt 0 ]; do
     left=
-    for one in $pids; do kill -s 0 -- "$one" 2>/dev/null && left="$left $one"; done
+    for one in $pids; do runs "$one" && left="$left $one"; done
     [ -n "$left" ] || break
     sleep 1
     grace=$((grace - 1))
