@@ -49,17 +49,17 @@ export function dropHopByHop(req: IncomingMessage, upgrade: boolean): void {
 
 /**
  * The same of an answer: a list of its own. Whether its body comes in chunks is decided anew with
- * `anew`; with `upgrade`, it says which upgrade its service takes.
+ * `anew`. With `upgrade`, which is then its `Connection`, it says which upgrade its service takes.
  */
 export function endToEnd(
   raw: readonly string[],
-  { anew, upgrade = false }: { anew: boolean; upgrade?: boolean },
+  { anew, upgrade }: { anew: boolean; upgrade?: string | undefined },
 ): string[] {
   const listed = listedIn(raw)
   const kept: string[] = []
   for (let at = 0; at < raw.length; at += 2) {
     const key = raw[at]!.toLowerCase()
-    if (upgrade && key === 'upgrade') kept.push(raw[at]!, raw[at + 1]!, 'Connection', 'upgrade')
+    if (upgrade !== undefined && key === 'upgrade') kept.push(raw[at]!, raw[at + 1]!, 'Connection', upgrade)
     else if (hopByHop.has(key) || (anew && key === 'transfer-encoding')) continue
     else if (listed?.has(key) !== true || isKept(key)) kept.push(raw[at]!, raw[at + 1]!)
   }

@@ -2,7 +2,13 @@ import type { Agent, IncomingMessage, RequestOptions, ServerResponse } from 'nod
 import { Socket } from 'node:net'
 import { connectToService } from '../mesh/bytes/connect.ts'
 import type { Endpoint, TcpEndpoint } from '../mesh/endpoint.ts'
-import { canExchange, openExchange, type Exchange, type ExchangeRequest } from '../mesh/http/exchange.ts'
+import {
+  canExchange,
+  maxForwardedHead,
+  openExchange,
+  type Exchange,
+  type ExchangeRequest,
+} from '../mesh/http/exchange.ts'
 import { closedByProgram } from '../mesh/http/exchange/errors.ts'
 import { TextExchange } from '../mesh/http/text/text-exchange.ts'
 import type { HttpMesh } from '../mesh/mesh.ts'
@@ -51,6 +57,7 @@ function requestOf(req: IncomingMessage, endpoint: Endpoint): ExchangeRequest {
     body: null,
     streamed: hasBody(req),
     httpVersion: req.httpVersionMinor === 0 ? '1.0' : undefined,
+    maxAnswerHead: maxForwardedHead,
   }
 }
 

@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { BusbarError } from '../contract/errors.ts'
 import type { Exchange, ExchangeHandler, ResponseHead } from '../mesh/http/exchange.ts'
+import { Turn } from '../mesh/turn.ts'
 import { closes, endToEnd } from './end-to-end.ts'
+import { readHints } from './early-hints.ts'
 
 export interface ForwardedAnswerParts {
   readonly service: string
@@ -16,6 +18,12 @@ export interface ForwardedAnswerParts {
 }
 
 /**
+ * Node sends a head with the body's first bytes. Those of most answers have come by the end of the turn; for the others
+ * the client waits, such as for the first of a service's events.
+ */
+const heads = new Turn<ForwardedAnswer>(setImmediate, (answer) => answer.flushHead())
+
+/**
  * The answer of a service elsewhere, on its way to the client. What a service says is foreign: a
  * status, a field or a reason that Node's response throws for is the service's failure, and ends
  * here.
@@ -25,6 +33,8 @@ export class ForwardedAnswer implements ExchangeHandler {
   readonly #parts: ForwardedAnswerParts
   /** It was answered, or given up. */
   #isDone = false
+  /** The client has nothing of the answer yet. */
+  #isHeadHeld = false
 
   constructor(parts: ForwardedAnswerParts) {
     this.#parts = parts
@@ -37,7 +47,7 @@ export class ForwardedAnswer implements ExchangeHandler {
     try {
       if (status === 100) res.writeContinue()
       else if (status === 102) res.writeProcessing()
-      else if (status === 103) res.writeEarlyHints(headers)
+      else if (status === 103) res.writeEarlyHints(readHints(headers))
     } catch {
       // Information may always be left out.
     }
@@ -47,17 +57,27 @@ export class ForwardedAnswer implements ExchangeHandler {
     if (this.#isOver) return
     const { req, res, mayClose } = this.#parts
     const hasChunks = mayHaveChunks(req, status)
-    const fields = endToEnd(rawHeaders, { anew: !hasChunks, upgrade: status === upgradeRequired })
+    if (mayClose && req.httpVersionMinor > 0 && closes(rawHeaders)) res.shouldKeepAlive = false
+    const closing = res.shouldKeepAlive ? '' : ', close'
+    const upgrade = status === upgradeRequired ? `upgrade${closing}` : undefined
+    const fields = endToEnd(rawHeaders, { anew: !hasChunks, upgrade })
     this.#guard(() => {
-      if (mayClose && req.httpVersionMinor > 0 && closes(rawHeaders)) res.shouldKeepAlive = false
       // The service has dated its answer, or has chosen not to.
       res.sendDate = false
       res.writeHead(status, statusText, hasChunks && isUnbounded(fields) ? fields : withoutTrailer(fields))
+      this.#isHeadHeld = true
+      heads.add(this)
     })
+  }
+
+  flushHead(): void {
+    if (this.#isHeadHeld && !this.#isOver) this.#parts.res.flushHeaders()
+    this.#isHeadHeld = false
   }
 
   onData(chunk: Uint8Array | string): boolean {
     const { res } = this.#parts
+    this.#isHeadHeld = false
     if (this.#isOver || res.write(chunk)) return true
     res.once('drain', () => this.exchange!.resume())
     return false

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, it } from 'node:test'
 import { WebSocket, WebSocketServer } from 'ws'
@@ -23,6 +23,29 @@ async function withService(
 }
 
 const died = { code: 'WORKER_DIED', message: 'worker 2 ended' } as const
+
+it('the client has the head of an answer before any of its body', async () => {
+  const asked = Promise.withResolvers<ServerResponse>()
+  const program: RequestListener = (_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
+    asked.resolve(response)
+  }
+  await withService(program, async (gateway) => {
+    const answer = await fetch(gateway.url('/'))
+    assert.equal(answer.headers.get('content-type'), 'text/event-stream')
+    ;(await asked.promise).end('data: 1\n\n')
+    assert.equal(await answer.text(), 'data: 1\n\n')
+  })
+})
+
+it('a service that asks for an upgrade lets the connection end where the client wants that', async () => {
+  const program: RequestListener = (_, response) => void response.writeHead(426, { upgrade: 'foo' }).end()
+  await withService(program, async (gateway) => {
+    const answer = await fetch(gateway.url('/'), { headers: { connection: 'close' } })
+    assert.deepEqual([answer.status, answer.headers.get('connection')], [426, 'upgrade, close'])
+    await answer.text()
+  })
+})
 
 describe('when the worker of a service dies', () => {
   it('whoever waits for it is told at once, with 502', async () => {

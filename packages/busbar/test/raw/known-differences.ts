@@ -35,7 +35,7 @@ export const knownDifferences: readonly KnownDifference[] = [
   {
     at: ['thread', 'process', 'command'],
     cases: /^answer(?:, route)?: trailers, (?:GET|POST)$/,
-    why: "An answer's trailers have names in lower case.",
+    why: "An answer's trailers have names in lower case",
   },
   {
     at: ['plain'],

@@ -4,7 +4,7 @@ import type { Answerer, CallHead } from '../links/link.ts'
 import type { HttpMesh } from '../mesh.ts'
 import { reasonUnreachable, takesCalls } from '../refusals.ts'
 import { openByBytes } from './by-bytes.ts'
-import { canExchange, openExchange, type ExchangeRequest } from './exchange.ts'
+import { canExchange, maxForwardedHead, openExchange, type ExchangeRequest } from './exchange.ts'
 import { AnswerSender } from './link/answer-sender.ts'
 import { RequestReceiver } from './link/request-receiver.ts'
 import { fromLines, isRequestValue, malformed, type RequestValue } from './link/wire.ts'
@@ -37,6 +37,8 @@ function refusalOf({ router }: HttpMesh, service: string, endpoint: LocalEndpoin
   return new BusbarError('SERVICE_UNAVAILABLE', { message: reasonUnreachable(router, service), service })
 }
 
-function requestOf({ method }: CallHead, [path, lines, body]: RequestValue, ended: boolean): ExchangeRequest {
-  return { method, path, rawHeaders: fromLines(lines), body, streamed: !ended }
+function requestOf({ method, caller }: CallHead, [path, lines, body]: RequestValue, ended: boolean): ExchangeRequest {
+  // Only the gateway is no service.
+  const maxAnswerHead = caller === undefined ? maxForwardedHead : undefined
+  return { method, path, rawHeaders: fromLines(lines), body, streamed: !ended, maxAnswerHead }
 }

@@ -31,6 +31,8 @@ export interface ExchangeRequest {
   readonly streamed: boolean
   /** Without it HTTP/1.1. An older one changes how the callee answers, which only a byte stream says exactly. */
   readonly httpVersion?: '1.0' | undefined
+  /** How large the head of an answer may be, in bytes. Without it as large as Node's own client takes. */
+  readonly maxAnswerHead?: number | undefined
 }
 
 export interface ResponseHead {
@@ -41,6 +43,12 @@ export interface ResponseHead {
   /** Name, value, name, value…, as the callee wrote them; absent where no callee did. */
   readonly rawHeaders?: readonly string[]
 }
+
+/**
+ * For a request from the gateway. A server may send a head of any size, and it is for the client to refuse it: browsers
+ * take 256 KiB.
+ */
+export const maxForwardedHead = 1024 * 1024
 
 /** What becomes of a request, told in this order: any information, head, data…, then exactly one of end and error. */
 export interface ExchangeHandler {

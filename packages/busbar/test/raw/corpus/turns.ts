@@ -51,6 +51,9 @@ function answers(path: string): Record<string, string> {
     'reason',
     'fields',
     'close',
+    'hints-of-two',
+    'large-head',
+    'many-fields',
   ])
     for (const line of ['GET', 'HEAD', 'POST'])
       cases[`${form}, ${line}`] = raw(

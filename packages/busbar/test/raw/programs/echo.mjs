@@ -97,6 +97,15 @@ const forms = {
     response.writeEarlyHints({ link: '</a.css>; rel=preload', 'x-more': 'a' })
     response.end(text)
   },
+  'hints-of-two'(response, text) {
+    response.writeEarlyHints({ link: ['</a.css>; rel=preload', '</b,c.js>; rel="preload"'] })
+    response.end(text)
+  },
+  'large-head': (response, text) => response.setHeader('x-large', 'a'.repeat(40_000)).end(text),
+  'many-fields'(response, text) {
+    for (let at = 0; at < 2500; at++) response.setHeader(`x-${at}`, 'a')
+    response.end(text)
+  },
   processing(response, text) {
     response.writeProcessing()
     response.end(text)

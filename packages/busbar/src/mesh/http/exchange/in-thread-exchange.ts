@@ -167,7 +167,7 @@ export class InThreadExchange extends Answer implements Exchange {
 
   /** `bytes` must be ours. */
   takeText(bytes: Uint8Array): boolean {
-    this.#text ??= new ResponseText(this.#pool.parserClass, this.request.method === 'HEAD', this.#textReader())
+    this.#text ??= new ResponseText(this.#pool.parserClass, this.request, this.#textReader())
     this.#text.read(bytes)
     return this.#countTurn(bytes.length) && this.hasRoom
   }

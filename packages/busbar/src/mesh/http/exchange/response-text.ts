@@ -1,3 +1,4 @@
+import type { ExchangeRequest } from '../exchange.ts'
 import type { HttpParser, HttpParserClass } from './internals.ts'
 
 /** What a client's parser finds, in this order. */
@@ -22,12 +23,12 @@ export class ResponseText {
   #done = false
   #freed = false
 
-  /** `bodiless`: the request was a HEAD. */
-  constructor(Parser: HttpParserClass, bodiless: boolean, reader: TextReader) {
+  constructor(Parser: HttpParserClass, { method, maxAnswerHead }: ExchangeRequest, reader: TextReader) {
     this.#parser = new Parser()
     this.#reader = reader
-    this.#parser.initialize(Parser.RESPONSE, { type: 'BusbarResponse' }, 0, 0)
-    this.#listen(Parser, bodiless)
+    // 0: Node's own limit.
+    this.#parser.initialize(Parser.RESPONSE, { type: 'BusbarResponse' }, maxAnswerHead ?? 0, 0)
+    this.#listen(Parser, method === 'HEAD')
   }
 
   /** `bytes` must be ours: body chunks are views of it. */

@@ -65,11 +65,13 @@ export class TextExchange implements Exchange {
   }
 
   #open(target: RequestOptions, request: ExchangeRequest): void {
-    const { method, path, body, streamed, httpVersion = '1.1' } = request
+    const { method, path, body, streamed, httpVersion = '1.1', maxAnswerHead: maxHeaderSize } = request
     const rawHeaders = framed(request)
     const head = headBytes({ method, path, rawHeaders, httpVersion })
-    const client = openRequest({ ...target, method, setHost: false, headers: framingOf(rawHeaders) })
+    const client = openRequest({ ...target, method, setHost: false, headers: framingOf(rawHeaders), maxHeaderSize })
     this.#client = client
+    // By itself Node leaves out what comes behind the first 1,000, without a word.
+    client.maxHeadersCount = 0
     sendOwnHead(client, head)
     client.on('information', ({ statusCode, rawHeaders: fields }) =>
       this.#handler.onInformation?.(statusCode, foldHeaders(fields)),
