@@ -1,3 +1,5 @@
+// Pages are compiled without Node's types, often for a `lib` that has no `AsyncDisposable`: an unknown name makes `any` of the type.
+/// <reference lib="esnext.disposable" preserve="true" />
 import { faultOf } from './call-options.ts'
 import type { CallOptions } from './calls.ts'
 import { isContract, isMethodName, type Contract } from './contract.ts'

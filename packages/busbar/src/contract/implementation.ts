@@ -1,3 +1,5 @@
+// Pages are compiled without Node's types, often for a `lib` that has no `AsyncDisposable`: an unknown name makes `any` of the type.
+/// <reference lib="esnext.disposable" preserve="true" />
 import type { ClientFunction } from './client.ts'
 import type { Contract } from './contract.ts'
 import type { Context, Log } from './context.ts'

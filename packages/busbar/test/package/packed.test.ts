@@ -109,6 +109,30 @@ test('its types are enough for a config to be checked', async () => {
   assert.match(wrong.stdout, /wrong\.config\.ts\(2,\d+\): error TS\d+: .*'wokers'/)
 })
 
+test('a client has its types in a page, whose compiler knows neither Node nor disposables', async () => {
+  folder.write(
+    'page.ts',
+    `import { client } from 'busbar/client'
+    import { fn, service, type } from 'busbar/contract'
+    const shop = service('shop', { price: fn({ input: type<number>(), output: type<string>() }) })
+    const price: string = await client(shop, 'https://shop.example').price(1)
+    // @ts-expect-error: there is no such method
+    client(shop, 'https://shop.example').prices(price)`,
+  )
+  const compilerOptions = {
+    noEmit: true,
+    strict: true,
+    target: 'es2022',
+    lib: ['es2022', 'dom'],
+    types: [],
+    module: 'esnext',
+    moduleResolution: 'bundler',
+  }
+  folder.write('tsconfig.json', { compilerOptions, files: ['page.ts'] })
+  const tsc = fileURLToPath(new URL('../../../../node_modules/.bin/tsc', import.meta.url))
+  await execute(tsc, ['-p', folder.path])
+})
+
 function bin(): string {
   return join(folder.path, 'node_modules/busbar/bin/busbar.js')
 }

@@ -180,7 +180,7 @@ function notAllowed(service: string, asked: string, allow: readonly string[]): B
 function timeoutOf(headers: RequestHeaders, service: string): number | undefined {
   const text = headers[timeoutHeader]
   if (text === undefined) return undefined
-  if (typeof text === 'string' && /^-?\d+(?:\.\d+)?$/.test(text)) return Number(text)
+  if (typeof text === 'string' && /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(text)) return Number(text)
   const message = `the header ${timeoutHeader} is ${JSON.stringify(text)}, and no number of milliseconds`
   throw refusal('REQUEST_MALFORMED', message, service)
 }

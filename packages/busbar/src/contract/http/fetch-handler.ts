@@ -1,3 +1,5 @@
+// Pages are compiled without Node's types, often for a `lib` that has no `AsyncDisposable`: an unknown name makes `any` of the type.
+/// <reference lib="esnext.disposable" preserve="true" />
 import type { Log } from '../context.ts'
 import { BusbarError } from '../errors.ts'
 import type { TypedHost } from '../host/host.ts'

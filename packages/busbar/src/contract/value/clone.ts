@@ -8,8 +8,8 @@ import { locateRefusal } from './refuse.ts'
 export function cloneValue(value: unknown): unknown {
   try {
     return clone(value, 0)
-  } catch (error) {
-    throw error instanceof Refusal || error instanceof RangeError ? locateRefusal(value) : error
+  } catch {
+    throw locateRefusal(value)
   }
 }
 

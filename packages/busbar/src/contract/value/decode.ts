@@ -1,4 +1,5 @@
 import { fromBase64 } from './base64.ts'
+import { cloneValue } from './clone.ts'
 import { maxDepth, pollutes, tags, Uncarriable } from './kinds.ts'
 
 /** The text is no JSON. */
@@ -10,9 +11,12 @@ export class MalformedJson extends Error {}
  * as everywhere in JavaScript (RFC 8259, 4 leaves it open).
  */
 export function decodeJson(text: string): unknown {
-  if (isTooDeep(text)) throw new Uncarriable([], `nested deeper than ${maxDepth} levels`)
-  const value = parse(text)
-  return mayNeedRaising(text) ? raise(value, [], undefined) : value
+  const depth = depthOf(text)
+  if (depth > maxJsonDepth) throw new Uncarriable([], `nested deeper than ${maxDepth} levels`)
+  const parsed = parse(text)
+  const value = mayNeedRaising(text) ? raise(parsed, [], undefined) : parsed
+  // How deep the value is, without the tags, is known only now.
+  return depth > maxDepth ? cloneValue(value) : value
 }
 
 /**
@@ -43,17 +47,18 @@ function mayNeedRaising(text: string): boolean {
 /** A tagged map is three levels of JSON, so this is wider than the limit for values; validators recurse on what passes. */
 const maxJsonDepth = 3 * maxDepth
 
-function isTooDeep(text: string): boolean {
-  if (text.length <= 2 * maxJsonDepth) return false
+/** In levels of JSON, and not further than it matters; 0 of a text that is too short to be too deep. */
+function depthOf(text: string): number {
+  if (text.length <= 2 * maxDepth) return 0
   let depth = 0
-  for (let at = 0; at < text.length; at++) {
+  let deepest = 0
+  for (let at = 0; at < text.length && deepest <= maxJsonDepth; at++) {
     const code = text.charCodeAt(at)
     if (code === 0x22) at = endOfString(text, at)
-    else if (code === 0x5b || code === 0x7b) {
-      if (++depth > maxJsonDepth) return true
-    } else if (code === 0x5d || code === 0x7d) depth--
+    else if (code === 0x5b || code === 0x7b) deepest = Math.max(deepest, ++depth)
+    else if (code === 0x5d || code === 0x7d) depth--
   }
-  return false
+  return deepest
 }
 
 function endOfString(text: string, start: number): number {

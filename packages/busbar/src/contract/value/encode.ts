@@ -41,8 +41,8 @@ const asJson: Writing = { isExact: false, beside: undefined }
 function write(value: unknown, writing: Writing): unknown {
   try {
     return isJson(value, 0) ? value : lower(value, 0, writing)
-  } catch (error) {
-    throw error instanceof Refusal || error instanceof RangeError ? locateRefusal(value) : error
+  } catch {
+    throw locateRefusal(value)
   }
 }
 

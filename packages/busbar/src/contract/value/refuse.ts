@@ -7,7 +7,16 @@ type Path = (string | number)[]
  * a value in order to carry it keep no path.
  */
 export function locateRefusal(value: unknown): Uncarriable {
-  return find(value, []) ?? new Uncarriable([], 'a value that changed while it was read')
+  try {
+    return find(value, []) ?? new Uncarriable([], 'a value that changed while it was read')
+  } catch (error) {
+    return new Uncarriable([], `a value that throws when it is read: ${messageOf(error)}`)
+  }
+}
+
+/** An accessor may throw anything, also what throws when it is looked at. */
+function messageOf(thrown: unknown): string {
+  return thrown instanceof Error && typeof thrown.message === 'string' ? thrown.message : typeof thrown
 }
 
 function find(value: unknown, path: Path): Uncarriable | undefined {

@@ -6,6 +6,12 @@ class Product {
   name = 'lamp'
 }
 
+const throwing = {
+  get name() {
+    throw new TypeError('not yet')
+  },
+}
+
 const carried: Readonly<Record<string, unknown>> = {
   text: 'ä€😀\u0000"\\\u2028',
   numbers: [0, 1.5, -1, 1e300, Number.MAX_SAFE_INTEGER],
@@ -77,6 +83,7 @@ export const values: Cases = {
       if (error?.code === 'INPUT_INVALID') assert.deepEqual(error.data.issues[0]?.path, path)
     }
     assert.equal((await safe(probe.echo(circular)))[0]?.code, 'INPUT_INVALID')
+    assert.equal((await safe(probe.echo(throwing)))[0]?.code, 'INPUT_INVALID')
   },
   'a result that no call carries is a fault of the service': async ({ probe, backend }) => {
     if (backend.aliases) return
