@@ -1,4 +1,4 @@
-import { deepStrictEqual, equal, notEqual, ok } from 'node:assert/strict'
+import { deepStrictEqual, equal, notEqual, ok, rejects } from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { channel, subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
@@ -55,6 +55,9 @@ suite('clients of the mesh', () => {
     else if (pathname === '/chunks') {
       response.write('one')
       setTimeout(() => response.end('two'), 5)
+    } else if (pathname === '/cut') {
+      response.write('start')
+      process.nextTick(() => response.destroy())
     } else response.end(JSON.stringify({ store: store.getStore() ?? 'none', scope: currentScope() }))
   }
 
@@ -120,6 +123,24 @@ suite('clients of the mesh', () => {
     }
     ok(channel('undici:request:create').hasSubscribers)
     equal((await calls['fetch']!('http://self.internal/traced')).text, 'untraced')
+  })
+
+  test('hear of an answer that is cut off in the turn of its head', async () => {
+    const copies = [
+      { fetch },
+      ...versions.map((version) => loadInstalled(version)),
+      ...folders.map((one) => one.load()),
+    ]
+    for (const copy of copies) {
+      const response = await copy.fetch('http://self.internal/cut')
+      await rejects(response.text(), { name: 'TypeError' })
+    }
+  })
+
+  test('of undici 5 work, though nothing of it is replaced', async () => {
+    const { fetch: call, request } = loadInstalled('undici5')
+    equal(await call('http://self.internal/chunks').then((answer) => answer.text()), 'onetwo')
+    equal(await request('http://self.internal/chunks').then(({ body }) => body.text()), 'onetwo')
   })
 
   test('may make many calls at once', async () => {

@@ -98,7 +98,10 @@ export class DispatchedCall implements ExchangeHandler, Steering, Deadline {
   }
 
   onError(error: Error): void {
-    if (!this.done) this.#fail(toClientError(error))
+    // undici's `fetch` takes up an answer some microtasks after its head. A failure before that it never hears of: over a
+    // connection none comes in the same turn.
+    if (this.#state === 'body') setImmediate(() => this.#cutOff(error))
+    else this.#cutOff(error)
   }
 
   onDrain(): void {
@@ -173,6 +176,10 @@ export class DispatchedCall implements ExchangeHandler, Steering, Deadline {
     }
     // The callee has answered without waiting for the rest of the request.
     if (this.#source?.stop() === true) this.#exchange?.abort()
+  }
+
+  #cutOff(error: Error): void {
+    if (!this.done) this.#fail(toClientError(error))
   }
 
   #fail(error: Error): void {

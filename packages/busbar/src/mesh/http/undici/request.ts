@@ -10,8 +10,8 @@ import { wrapRequest, type UndiciModule } from './copy.ts'
  * dispatcher, and keeps its global dispatcher its own: where the built-in's stands in the global slot only because
  * this mesh loaded it first, other calls of the copy go by an agent of the copy, as they do without a mesh.
  *
- * It rests on two modules that all copies from 6 to 8 have (`index.js`, `lib/global.js`); a bundled copy is left as it
- * is, and calls services through the dispatcher.
+ * It rests on two modules that all copies from 6 to 8 have (`index.js`, `lib/global.js`). An older copy has its agent
+ * elsewhere: like a bundled one it is left as it is, and calls services through the dispatcher.
  */
 export function installUndiciRequest(mesh: HttpMesh): Disposable {
   const addresses = new Addresses(mesh.router)
@@ -25,7 +25,7 @@ export function installUndiciRequest(mesh: HttpMesh): Disposable {
       const loaded = nextLoad(url, context)
       const graft = graftFor(url)
       const source = graft === undefined ? undefined : textOf(loaded.source)
-      if (graft === undefined || !source?.includes(graft.mark)) return loaded
+      if (graft === undefined || !graft.marks.every((mark) => source?.includes(mark))) return loaded
       return { ...loaded, source: source + graft.code }
     },
   })
@@ -56,12 +56,12 @@ const reach = `\n;globalThis[Symbol.for('${graftsName}')]?`
 const graftsByFile = [
   {
     file: /\/undici[^/]*\/index\.js$/,
-    mark: 'makeDispatcher(api.request)',
+    marks: ['makeDispatcher(api.request)', "require('./lib/dispatcher/agent')"],
     code: `${reach}.request({ exports: module.exports, Body: require('./lib/api/readable').Readable, version: require('./package.json').version })\n`,
   },
   {
     file: /\/undici[^/]*\/lib\/global\.js$/,
-    mark: 'undici.globalDispatcher',
+    marks: ['undici.globalDispatcher', "require('./dispatcher/agent')"],
     code: `${reach}.global({ exports: module.exports, loadAgent: () => require('./dispatcher/agent'), version: require('../package.json').version })\n`,
   },
 ] as const

@@ -63,7 +63,7 @@ export const versions = ['undici6', 'undici7', 'undici8'] as const
 export type Version = (typeof versions)[number]
 
 /** The copy in this repository's own `node_modules`. */
-export function loadInstalled(version: Version): Undici {
+export function loadInstalled(version: Version | 'undici5'): Undici {
   return require(version) as Undici
 }
 
