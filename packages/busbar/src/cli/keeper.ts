@@ -12,6 +12,7 @@ import { Guard } from '../supervisor/vessels/guard.ts'
 import { RestartPolicy } from '../supervisor/restarts.ts'
 import { defaultTiming } from '../supervisor/timing.ts'
 import type { Command, Flags } from './commands.ts'
+import { StopWishes } from './stop-signals.ts'
 import type { Terminal } from './terminal.ts'
 
 /** Tells the inner process what it is; it takes it away, since a program of the app may be a `busbar start` of its own. */
@@ -28,6 +29,9 @@ interface Serving {
 
 /** Seconds that the inner process gets beside its own `stopTimeout`, or before it serves, when the outer one is gone. */
 const spareTime = 5
+
+/** Milliseconds until an inner process that was to end at once, and did not, is killed. */
+const atOnce = 1000
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
@@ -103,6 +107,10 @@ class Life {
   /** Where this process is killed, and the inner one is stopped or stuck and does not hear of it. */
   readonly #guard = new Guard(undefined, spareTime)
   #child: ChildProcess | undefined
+  readonly #wishes = new StopWishes()
+  /** Seconds that the inner process may take to stop. */
+  #grace = spareTime
+  #deadline: NodeJS.Timeout | undefined
 
   async begin(): Promise<End> {
     this.#servedAt = undefined
@@ -126,7 +134,8 @@ class Life {
     this.#servedAt ??= Date.now()
     this.hasServed = true
     this.maxRestarts = maxRestarts
-    this.#guard.grace = Math.ceil(stopTimeout! / 1000) + spareTime
+    this.#grace = Math.ceil(stopTimeout! / 1000) + spareTime
+    this.#guard.grace = this.#grace
   }
 
   /** Resolves early when somebody wishes an end. */
@@ -135,6 +144,7 @@ class Life {
   }
 
   async close(): Promise<void> {
+    clearTimeout(this.#deadline)
     await this.#guard.close()
   }
 
@@ -142,6 +152,15 @@ class Life {
     this.stopping = true
     this.#stop.abort()
     this.#child?.kill(signal)
+    const wish = this.#wishes.hear(performance.now())
+    if (wish === 'stop') this.#killIn(this.#grace * 1000)
+    if (wish === 'force') this.#killIn(atOnce)
+  }
+
+  /** An inner process that is suspended, or whose main thread is stuck, hears no signal but this one. */
+  #killIn(wait: number): void {
+    clearTimeout(this.#deadline)
+    this.#deadline = setTimeout(() => this.#child?.kill('SIGKILL'), wait)
   }
 }
 

@@ -99,6 +99,22 @@ test(
   },
 )
 
+test('a second signal ends an inner process that hears none, and what it started', { skip }, async () => {
+  const text = `require('node:http').createServer((_, response) => response.end(String(process.pid))).listen(3000)`
+  const config = { gateway: { port: 0 }, services: { only: { path: './only', run: 'process' } } }
+  using folder = new TestFolder({ 'busbar.config.json': config, 'only/index.js': text })
+  await using busbar = new BusbarProcess(['start', folder.path])
+  const service = Number(await textAt(await busbar.url()))
+  const inner = parentOf(service)
+  process.kill(inner, 'SIGSTOP')
+  busbar.child.kill('SIGTERM')
+  // Further off than signals that are the same wish.
+  await sleep(500)
+  busbar.child.kill('SIGTERM')
+  assert.equal((await busbar.ended).signal, 'SIGKILL')
+  while (runs(inner) || runs(service)) await sleep(20)
+})
+
 function parentOf(pid: number): number {
   return Number(execFileSync('ps', ['-o', 'ppid=', '-p', `${pid}`], { encoding: 'utf8' }))
 }

@@ -26,6 +26,7 @@ const deeds = [
   'post to the parent port',
   'post to the parent port of an own thread',
   'post to the main thread from an own thread',
+  'post to all ports that Node lists',
   'send to the parent',
   'give orders',
   'hear orders',

@@ -32,7 +32,8 @@ class ThreadPipe implements Pipe {
     // Told once, and not at all for a port that was closed before.
     this.#port.once('close', () => listener.onClose(goneSilent))
     this.#port.once('messageerror', () => this.#port.close())
-    this.#port.on('message', (message: Message) => {
+    this.#port.on('message', (message: unknown) => {
+      if (!isMessage(message)) return
       if (typeof message === 'number') return this.#told(message, listener)
       this.#count(message)
       listener.onPacket(typeof message === 'string' ? { text: message, bytes: none } : fromList(message))
@@ -66,6 +67,7 @@ class ThreadPipe implements Pipe {
   }
 
   #told(taken: number, listener: PipeListener): void {
+    if (!(taken > 0 && taken <= this.#underWay)) return
     const wasBehind = this.#underWay >= maxUnderWay
     this.#underWay -= taken
     if (wasBehind && this.#underWay < maxUnderWay) listener.onDrain()
@@ -80,6 +82,16 @@ class ThreadPipe implements Pipe {
 }
 
 const none: readonly Uint8Array[] = []
+
+/**
+ * A program of the other thread can find the port, `process._getActiveHandles()` lists it, and post what it likes. Such a
+ * message must not throw here, since that would end this thread for another one's fault.
+ */
+function isMessage(message: unknown): message is Message {
+  if (typeof message === 'string' || typeof message === 'number') return true
+  if (!Array.isArray(message) || typeof message[0] !== 'string') return false
+  return message.every((part, index) => index === 0 || part instanceof Uint8Array)
+}
 
 function fromList([text, ...bytes]: readonly [string, ...Uint8Array[]]): Packet {
   return { text, bytes }

@@ -65,6 +65,7 @@ export class RecordedOutput implements Output {
 export function patchOutput(output: Output, patches: DisposableStack): void {
   patchStream(output, patches, 'stdout')
   patchStream(output, patches, 'stderr')
+  nameDescriptors(patches)
   patchWrite(output, patches)
   patchWriteSync(output, patches)
   patchWritev(output, patches)
@@ -113,6 +114,16 @@ function patchStream(output: Output, patches: DisposableStack, stream: Stream): 
     if (done !== undefined) callbacks.add(done)
     return true
   })
+}
+
+/** `fs.writeSync(process.stdout.fd, …)`: the streams of a thread have no `fd`, and `fs` throws where it is given none. */
+function nameDescriptors(patches: DisposableStack): void {
+  for (const [fd, name] of (['stdin', 'stdout', 'stderr'] as const).entries()) {
+    const stream: { fd?: number } = process[name]
+    if (stream.fd !== undefined) continue
+    stream.fd = fd
+    patches.defer(() => delete stream.fd)
+  }
 }
 
 /**

@@ -72,6 +72,13 @@ const deeds = {
     await once(worker, 'message')
     await worker.terminate()
   },
+  // The links to other workers are among them.
+  'post to all ports that Node lists': () => {
+    const ports = process._getActiveHandles().filter((handle) => handle instanceof threads.MessagePort)
+    const others = [NaN, -1, 1e9, 1n, [1], ['x', 1], new Map(), new Uint8Array(8)]
+    for (const port of ports)
+      for (const one of [...messages, ...others]) if (typeof one !== 'string') port.postMessage(one)
+  },
   'send to the parent': () => {
     const ways = ['send', '_send'].filter((name) => process[name] !== undefined)
     return ways.flatMap((name) => messages.map((message) => attempt(() => process[name](message))))

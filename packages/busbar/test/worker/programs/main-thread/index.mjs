@@ -31,6 +31,7 @@ const atLoad = {
   required: pick(require('worker_threads')),
   builtin: pick(process.getBuiltinModule('node:worker_threads')),
   parent: parent(),
+  descriptors: [process.stdin.fd, process.stdout.fd, process.stderr.fd],
   parentNamed: ofParent.map((name) => typeof processNames[name]),
 }
 
