@@ -191,3 +191,18 @@ test(
     assert.match(shown, /busbar SIGINT: stopping/)
   },
 )
+
+test(
+  'without a folder for temporary files it says why services cannot be processes',
+  { skip: process.platform === 'win32' },
+  async () => {
+    using folder = new TestFolder(app)
+    await using busbar = new BusbarProcess(['start', folder.path, '--run', 'process'], {
+      // A file, so that nobody can make a folder there, root neither.
+      env: { TMPDIR: folder.at('web/index.js') },
+    })
+    const { code, stderr } = await busbar.ended
+    assert.equal(code, 3)
+    assert.match(stderr, /need a folder for their sockets.+\(PLACEMENT_UNSUPPORTED\)\n {2}hint: set TMPDIR/)
+  },
+)
