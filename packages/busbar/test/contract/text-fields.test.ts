@@ -1,19 +1,26 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as z from 'zod'
+import { kindOf } from '../../src/contract/http/field-kinds.ts'
 import { parseQuery, readText } from '../../src/contract/http/text-fields.ts'
 import { checkOf } from '../../src/contract/schema.ts'
 
-const check = checkOf(
-  z.object({
-    text: z.string().optional(),
-    number: z.int().optional(),
-    flag: z.boolean().optional(),
-    words: z.array(z.string()).optional(),
-    numbers: z.array(z.int()).optional(),
-    point: z.object({ x: z.int() }).optional(),
-  }),
-)!
+const schema = z.object({
+  text: z.string().optional(),
+  number: z.int().max(100, 'too large').optional(),
+  flag: z.boolean().optional(),
+  words: z.array(z.string()).max(3).optional(),
+  pair: z.array(z.string()).min(2, 'too few').optional(),
+  numbers: z.array(z.int()).optional(),
+  point: z.object({ x: z.int() }).optional(),
+  key: z.uuid('no UUID').optional(),
+})
+const check = checkOf(schema)!
+
+function read(query: string): object | Promise<object> {
+  const fields = parseQuery(query)
+  return readText(check, fields, new Set(Object.keys(fields)), (field) => kindOf(schema, field))
+}
 
 describe('fields of a query', () => {
   const cases: Record<string, object> = {
@@ -28,16 +35,21 @@ describe('fields of a query', () => {
   }
   for (const [query, expected] of Object.entries(cases))
     it(`are what the schema takes: ${query}`, async () => {
-      const fields = parseQuery(query)
-      assert.deepEqual(await readText(check, fields, new Set(Object.keys(fields))), expected)
+      assert.deepEqual(await read(query), expected)
     })
 
   it('are told for their own faults, and not for those of others', async () => {
-    const fields = parseQuery('number=7&flag=perhaps')
-    const { issues } = await check(await readText(check, fields, new Set(Object.keys(fields))))
+    const { issues } = await check(await read('number=7&flag=perhaps'))
     assert.deepEqual(
       issues?.map(({ path }) => path),
       [['flag']],
     )
   })
+
+  const faults = { 'number=101': 'too large', 'pair=a': 'too few', 'key=7': 'no UUID' }
+  for (const [query, fault] of Object.entries(faults))
+    it(`are told what is wrong with the value that was meant: ${query}`, async () => {
+      const { issues } = await check(await read(query))
+      assert.equal(issues?.[0]?.message, fault)
+    })
 })

@@ -5,6 +5,7 @@ import type { HostedMethod } from '../host/hosted-method.ts'
 import { Answering, type EdgeCall, type EdgeReply } from './answering.ts'
 import { first, jsonType, readable, readContent, refusal, type RequestHeaders } from './content.ts'
 import { formatFor } from './events.ts'
+import { kindOf } from './field-kinds.ts'
 import { readInput } from './mapped-input.ts'
 import type { HttpMapping } from './mapping.ts'
 import { Paths, type Found } from './paths.ts'
@@ -135,7 +136,7 @@ export class HttpEdge {
   #mapped({ hosted, found, query }: Directed, mapping: HttpMapping, content: unknown): unknown {
     const { parameters = {} } = found
     const parts = { query, parameters, content }
-    return readable(hosted.site, () => readInput(mapping, hosted.spec.input, parts))
+    return readable(hosted.site, () => readInput(mapping, hosted.spec.input, parts, kindOf))
   }
 
   #content(hosted: HostedMethod, { headers }: EdgeRequest, body: EdgeBody): unknown {

@@ -1,8 +1,9 @@
 import { checkOf, type Check, type Checked, type Schema } from '../schema.ts'
 import { decodeJson } from '../value/decode.ts'
 import { isPlain, nameOf, Uncarriable } from '../value/kinds.ts'
+import type { kindOf } from './field-kinds.ts'
 import { hasQuery, type HttpMapping } from './mapping.ts'
-import { parseQuery, readText, toText } from './text-fields.ts'
+import { parseQuery, readText, toText, type KindOf } from './text-fields.ts'
 
 /**
  * Parameters of a query that are no fields of the input. `$input` is the whole input as JSON; a client sends it where text
@@ -23,32 +24,43 @@ export interface MappedParts {
 
 /**
  * The input of a mapped method; a promise where its schema is asynchronous. The client asks it too, of what it is about to
- * send. Throws {@link Uncarriable} or `MalformedJson`.
+ * send, and needs no `kind`, by which refusals say what the sender meant. Throws {@link Uncarriable} or `MalformedJson`.
  */
-export function readInput(mapping: HttpMapping, schema: Schema | undefined, parts: MappedParts): unknown {
+export function readInput(
+  mapping: HttpMapping,
+  schema: Schema | undefined,
+  parts: MappedParts,
+  kind?: typeof kindOf,
+): unknown {
   const check = checkOf(schema)
-  return hasQuery(mapping) ? readQuery(check, parts) : readBody(check, mapping, parts)
+  const declared = check && { check, kindOf: kind && ((field: string) => kind(schema!, field)) }
+  return hasQuery(mapping) ? readQuery(declared, parts) : readBody(declared, mapping, parts)
 }
 
-function readQuery(check: Check | undefined, { query, parameters }: MappedParts): unknown {
+interface Declared {
+  readonly check: Check
+  readonly kindOf: KindOf | undefined
+}
+
+function readQuery(declared: Declared | undefined, { query, parameters }: MappedParts): unknown {
   const { [exactParameter]: exact, [undefinedParameter]: absent, ...inQuery } = parseQuery(query)
   if (typeof exact === 'string') return requireSamePath(decodeJson(exact), parameters)
   const fields = { ...inQuery, ...parameters }
   const missing = absent === undefined ? [] : [absent].flat().map(String)
-  if (missing.length === 0 && Object.keys(fields).length === 0) return withoutFields(check)
-  if (check === undefined) return fields
+  if (missing.length === 0 && Object.keys(fields).length === 0) return withoutFields(declared?.check)
+  if (declared === undefined) return fields
   const undefinedOnes = Object.fromEntries(missing.map((name) => [name, undefined]))
-  return readText(check, { ...undefinedOnes, ...fields }, new Set(Object.keys(fields)))
+  return readText(declared.check, { ...undefinedOnes, ...fields }, new Set(Object.keys(fields)), declared.kindOf)
 }
 
 /** A field that stands in the body as well is what the body says, if that is written like the text in the path. */
-function readBody(check: Check | undefined, mapping: HttpMapping, { parameters, content }: MappedParts): unknown {
+function readBody(declared: Declared | undefined, mapping: HttpMapping, { parameters, content }: MappedParts): unknown {
   if (mapping.parameters.length === 0) return content
   const fields = requireFields(content === undefined ? {} : content)
   const textual = mapping.parameters.filter((name) => !saysTheSame(fields, name, parameters))
-  if (check === undefined || textual.length === 0) return { ...parameters, ...fields }
+  if (declared === undefined || textual.length === 0) return { ...parameters, ...fields }
   const inPath = Object.fromEntries(textual.map((name) => [name, parameters[name]]))
-  return readText(check, { ...fields, ...inPath }, new Set(textual))
+  return readText(declared.check, { ...fields, ...inPath }, new Set(textual), declared.kindOf)
 }
 
 /** The path is what others look at who decide about a request: the input cannot say something else. */

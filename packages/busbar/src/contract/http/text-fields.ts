@@ -1,17 +1,31 @@
 import type { Check, Checked } from '../schema.ts'
 import { decodeJson } from '../value/decode.ts'
 import { toTagged } from '../value/encode.ts'
+import type { FieldKind } from './field-kinds.ts'
 
 /**
  * Fields of an input that stand in a path or a query are text, and only the schema knows what they are: what it refuses as
  * text is read as JSON, and then as a list of one. So `?id=7` is the text "7" for a schema of text, the number for one of
  * numbers, and `[7]` for a list of these, whatever library the schema is of. What is returned is still to be checked: of
- * all readings that are refused, it is the one with the fewest faults.
+ * all readings that are refused, it is the one with the fewest faults, and of those with equally many the one of the kind
+ * that the field is of, so that the sender is told the fault that it has made.
  */
-export function readText(check: Check, fields: Fields, textual: ReadonlySet<string>): Fields | Promise<Fields> {
+export function readText(
+  check: Check,
+  fields: Fields,
+  textual: ReadonlySet<string>,
+  kindOf: KindOf | undefined,
+): Fields | Promise<Fields> {
+  const asKind = (key: string, value: unknown): unknown => {
+    const kind = kindOf?.(key)
+    if (kind === 'list') return Array.isArray(value) ? value : [value]
+    return kind === 'json' ? readAsJson(value) : value
+  }
   const better = (best: Fields, refused: ReadonlySet<string>, at: number): Fields | Promise<Fields> => {
     const reading = readings[at]
-    if (refused.size === 0 || reading === undefined) return best
+    if (refused.size === 0) return best
+    if (reading === undefined)
+      return { ...best, ...Object.fromEntries([...refused].map((key) => [key, asKind(key, best[key])])) }
     const next = { ...best, ...Object.fromEntries([...refused].map((key) => [key, reading(fields[key])])) }
     return whenRefused(check, next, textual, (left) =>
       left.size < refused.size ? better(next, left, at + 1) : better(best, refused, at + 1),
@@ -19,6 +33,9 @@ export function readText(check: Check, fields: Fields, textual: ReadonlySet<stri
   }
   return whenRefused(check, fields, textual, (refused) => better(fields, refused, 0))
 }
+
+/** Undefined of what may be text, and of what nothing is known. */
+export type KindOf = (field: string) => FieldKind | undefined
 
 type Fields = Record<string, unknown>
 
