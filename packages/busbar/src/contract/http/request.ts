@@ -109,14 +109,17 @@ function settled(test: () => boolean): boolean {
   }
 }
 
-/** Whether the schema makes the same of what the service reads as of what was given. */
+/**
+ * Whether the schema makes the same of what the service reads as of what was given. What it refuses is never sent as text,
+ * of which the service would be told what is wrong with what it takes it for.
+ */
 function isReadAs(given: unknown, read: unknown, schema: Schema | undefined): boolean {
   if (isPending(read)) return false
   const check = checkOf(schema)
   if (check === undefined) return true
   const meant = check(given)
   const got = isPending(meant) ? meant : check(read)
-  if (isPending(meant) || isPending(got)) return false
+  if (isPending(meant) || isPending(got) || meant.issues !== undefined) return false
   return textOf(meant) === textOf(got)
 }
 
