@@ -10,6 +10,7 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Socket } from 'node:net'
+import { runGuarded } from '../run-guarded.ts'
 import { closedBeforeConnection, socketError } from './errors.ts'
 import { carry, internals, type Carrier, type Done, type SocketAddress } from './socket.ts'
 
@@ -185,7 +186,7 @@ export class End implements Carrier, OtherEnd {
   /** Only for the event loop. */
   turn(): void {
     this.#scheduled = false
-    if (!this.gone) this.#enter(() => this.#run())
+    if (!this.gone) this.#enter(() => runGuarded(() => this.#run()))
   }
 
   #run(): void {
@@ -259,10 +260,12 @@ export class End implements Carrier, OtherEnd {
     const held = this.#held
     if (held === undefined || !this.#peer!.hasRoom) return
     this.#held = undefined
-    this.#enter(() => {
-      internals(this.socket)._unrefTimer()
-      held.done()
-    })
+    this.#enter(() =>
+      runGuarded(() => {
+        internals(this.socket)._unrefTimer()
+        held.done()
+      }),
+    )
   }
 
   #noticeFinish(): void {

@@ -29,6 +29,12 @@ suite('a serving program', { concurrency: 2 }, () => {
     assert.ok(fault!.error.stack!.includes(join(faultyToo, 'index.mjs')))
   })
 
+  test('that throws while a neighbour calls it over a byte stream is the one to be reported', async () => {
+    await using app = await hosting(two('exceptions'))
+    assert.equal(await provoke(app, 'one', '/ask'), 1)
+    assert.equal(app.faults[0]?.service, 'two')
+  })
+
   test('that leaves a rejection unhandled is reported so', async () => {
     await using app = await hosting(two(''))
     assert.equal(await provoke(app, 'one', '/reject'), 1)
@@ -63,6 +69,13 @@ suite("a program's own handler", { concurrency: 2 }, () => {
     await app.line(/handled on purpose from uncaughtException/)
     await app.get('one', '/reject')
     await app.line(/handled on purpose from unhandledRejection/)
+    assert.deepEqual(app.faults, [])
+  })
+
+  test('rules over what it throws while it reads the answer of a neighbour', async () => {
+    await using app = await hosting(two('exceptions'))
+    await app.get('one', '/ask-badly')
+    await app.line(/handled on purpose from uncaughtException/)
     assert.deepEqual(app.faults, [])
   })
 

@@ -1,4 +1,4 @@
-import { createServer } from 'node:http'
+import { createServer, get } from 'node:http'
 
 if (process.env.HANDLES === 'exceptions') {
   process.on('uncaughtException', (error, origin) => console.log(`handled ${error.message} from ${origin}`))
@@ -27,6 +27,14 @@ const deeds = {
       process.exitCode = 6
       process.exit()
     }, 1),
+  '/throw-now': () => {
+    throw new Error('on purpose')
+  },
+  '/ask': () => get('http://two.internal/throw-now').on('error', () => {}),
+  '/ask-badly': () =>
+    get('http://two.internal/listeners', () => {
+      throw new Error('on purpose')
+    }),
   '/listeners': () => {},
 }
 
