@@ -24,6 +24,9 @@ export async function command(args: readonly string[], output: Output = process)
   }
 }
 
+/** As shells say it of SIGINT. */
+const endedByHand = 130
+
 /** Where it prints to: what was found on the one, what goes on meanwhile and what is wrong on the other. */
 export interface Output {
   readonly stdout: NodeJS.WritableStream
@@ -55,6 +58,10 @@ async function run(args: readonly string[], output: Output): Promise<number> {
       return 0
     }
     if (isFolder(name)) return await measureApp(name, run)
+  } catch (error) {
+    if (!stop.signal.aborted) throw error
+    output.stderr.write(`${(error as Error).message}\n`)
+    return endedByHand
   } finally {
     stop.forget()
   }
@@ -93,7 +100,7 @@ async function measure(scenario: Scenario, { values, args, output, signal, oneAt
   await reportTo(output.stdout, result, values)
   if (signal.aborted) {
     output.stderr.write('Ended early; the same command with --resume goes on from here.\n')
-    return 130
+    return endedByHand
   }
   return result.arms.every((arm) => arm.valid) ? 0 : 1
 }

@@ -69,6 +69,14 @@ test('without a scenario the help is on standard error and the end is 2', async 
   assert.match(err, /^busbar bench <scenario>/)
 })
 
+test('a Ctrl-C before the first round is whole ends with 130, too', async () => {
+  const ending = run('scaling', '--quick', '--arms', 'busbar')
+  process.emit('SIGINT')
+  const { code, out, err } = await ending
+  assert.deepEqual([code, out], [130, ''])
+  assert.match(err, /ended before the first round was whole/)
+})
+
 test('compare ends with 0 where nothing became slower, and with 1 where something did', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'busbar-lab-test-'))
   try {

@@ -48,6 +48,8 @@ const clients = {
 const refused: Record<string, unknown> = {
   'a dot': '.',
   'two dots': '..',
+  'a text that begins with a dot and a slash': './a',
+  'a text that begins with two dots and a slash': '../a',
   'an empty text': '',
   'an unpaired high surrogate': 'a\ud800',
   'an unpaired low surrogate': '\udc00a',
@@ -97,7 +99,8 @@ describe('a call whose fields stand in its path', () => {
           '%2e%2e',
           '%2F',
           'a/../b',
-          '../..',
+          '.../a',
+          '..a/b',
           '..\\..',
           '. ',
           ' ',

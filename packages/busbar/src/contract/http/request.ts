@@ -72,11 +72,12 @@ function take(fields: Fields, parameter: string): string {
 
 /**
  * Why a text cannot be a segment of a path. URL parsers remove `.` and `..`, also as `%2e` (URL Standard, 4.1), so the
- * request would reach another endpoint. A percent sign in the text itself is encoded, and changes nothing.
+ * request would reach another endpoint. So does what begins with `../` for servers that decode a path before they resolve
+ * it; the gateway refuses it. A percent sign in the text itself is encoded, and changes nothing.
  */
 function faultOf(text: string): string | undefined {
   if (text === '') return 'the path needs a value that is not empty'
-  if (text === '.' || text === '..') return `${JSON.stringify(text)} cannot be sent in a path`
+  if (/^\.{1,2}(?:\/|$)/.test(text)) return `${JSON.stringify(text)} cannot be sent in a path`
   return text.isWellFormed() ? undefined : 'an unpaired surrogate cannot be sent in a path'
 }
 
