@@ -260,4 +260,12 @@ describe('schemas in a document', () => {
       for (const tag of ['$date', '$bigint', '$bytes', '$map', '$set'])
         assert.ok(text.includes(`"required":["${tag}"]`), tag)
     })
+
+  it('have no types that JSON Schema does not know, which TypeBox has', async () => {
+    const schema = typebox(Type.Object({ big: Type.BigInt(), type: Type.Union([Type.String(), Type.Undefined()]) }))
+    const { paths } = await documentOf(service('items', { put: fn({ input: schema }) }))
+    const text = JSON.stringify(paths['/items/put']!['post']!.requestBody)
+    assert.match(text, /"required":\["\$bigint"\][^]*"required":\["\$undefined"\]/)
+    assert.doesNotMatch(text, /"type":"(?:bigint|undefined)"/)
+  })
 })

@@ -1,5 +1,6 @@
 import { checksAnything, type Schema } from '../schema.ts'
 import { carried, carriedInstance } from './carried.ts'
+import { values } from './references.ts'
 import type { JsonSchema } from './types.ts'
 
 /** Of the caller: what is given, or what is got. */
@@ -40,7 +41,7 @@ export function write(schema: Schema, side: Side, nested: Nested, { valibot }: C
   const standard = schema['~standard'] as Standard
   try {
     const written = standard.jsonSchema?.[side]({ target, libraryOptions: optionsFor(standard.vendor, nested) })
-    if (written !== undefined) return { document: written as JsonSchema }
+    if (written !== undefined) return { document: inJsonTypes(written) as JsonSchema }
     if (standard.vendor !== 'valibot')
       return { missing: `has a schema of ${standard.vendor}, which does not say it as JSON Schema` }
     if (valibot === undefined)
@@ -57,6 +58,19 @@ export function write(schema: Schema, side: Side, nested: Nested, { valibot }: C
 }
 
 const target = 'draft-2020-12'
+
+const jsonTypes: ReadonlySet<unknown> = new Set(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'])
+
+/** TypeBox has types of its own, such as `{ type: 'bigint' }`, by which the whole document would be invalid. */
+function inJsonTypes(part: unknown): unknown {
+  if (Array.isArray(part)) return part.map(inJsonTypes)
+  if (typeof part !== 'object' || part === null) return part
+  const { type } = part as { type?: unknown }
+  if (typeof type === 'string' && !jsonTypes.has(type)) return carriedKind(type, () => ({})) ?? {}
+  return Object.fromEntries(
+    Object.entries(part).map(([key, value]) => [key, values.has(key) ? value : inJsonTypes(value)]),
+  )
+}
 
 function optionsFor(vendor: string, nested: Nested): object | undefined {
   if (vendor === 'zod') return zodOptions(nested)

@@ -1,5 +1,5 @@
 /** Values are not looked into: a default that has a field `$ref` refers to nothing. */
-const values = new Set(['const', 'enum', 'default', 'example', 'examples'])
+export const values: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'example', 'examples'])
 
 /** A copy in which every `$ref` is what `rename` makes of it. */
 export function mapReferences<T>(part: T, rename: (reference: string) => string): T {
