@@ -77,7 +77,7 @@ function take(fields: Fields, parameter: string): string {
  */
 function faultOf(text: string): string | undefined {
   if (text === '') return 'the path needs a value that is not empty'
-  if (/^\.{1,2}(?:\/|$)/.test(text)) return `${JSON.stringify(text)} cannot be sent in a path`
+  if (/^\.\.?(\/|$)/.test(text)) return `${JSON.stringify(text)} cannot be sent in a path`
   return text.isWellFormed() ? undefined : 'an unpaired surrogate cannot be sent in a path'
 }
 

@@ -10,13 +10,8 @@ export function locateRefusal(value: unknown): Uncarriable {
   try {
     return find(value, []) ?? new Uncarriable([], 'a value that changed while it was read')
   } catch (error) {
-    return new Uncarriable([], `a value that throws when it is read: ${messageOf(error)}`)
+    return new Uncarriable([], `a value that throws when it is read: ${String(error)}`)
   }
-}
-
-/** An accessor may throw anything, also what throws when it is looked at. */
-function messageOf(thrown: unknown): string {
-  return thrown instanceof Error && typeof thrown.message === 'string' ? thrown.message : typeof thrown
 }
 
 function find(value: unknown, path: Path): Uncarriable | undefined {
