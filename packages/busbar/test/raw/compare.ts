@@ -1,6 +1,6 @@
 import { answersIn, type RawAnswer } from './answers.ts'
 import { corpus } from './corpus/corpus.ts'
-import type { RawCase } from './corpus/request.ts'
+import type { Corpus, RawCase } from './corpus/request.ts'
 import { talk } from './talk.ts'
 
 /** What came of one case: for the client, and by its body for the service. */
@@ -9,13 +9,17 @@ export interface Outcome {
   readonly answers: readonly RawAnswer[]
 }
 
-/** All cases of the corpus at one port. */
-export async function outcomesAt(port: number, names: readonly string[]): Promise<Map<string, Outcome>> {
+/** These cases of a corpus at one port. */
+export async function outcomesAt(
+  port: number,
+  names: readonly string[],
+  cases: Corpus = corpus,
+): Promise<Map<string, Outcome>> {
   const outcomes = new Map<string, Outcome>()
   const left = [...names]
   const work = async (): Promise<void> => {
     for (let name = left.shift(); name !== undefined; name = left.shift())
-      outcomes.set(name, await outcomeOf(port, corpus[name]!))
+      outcomes.set(name, await outcomeOf(port, cases[name]!))
   }
   await Promise.all(Array.from({ length: 16 }, work))
   return outcomes

@@ -6,6 +6,8 @@ import { appOf, TestApp } from '../support/app.ts'
 
 export type Placement = 'shared' | 'thread' | 'process' | 'command'
 export const placements: readonly Placement[] = ['shared', 'thread', 'process', 'command']
+/** A command is no typed service. */
+export const typedPlacements = ['shared', 'thread', 'process'] as const
 
 export interface PlacedOptions {
   readonly file: string

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import type { RawCase } from '../corpus/request.ts'
-import { placements, serviceIn } from '../placements.ts'
+import { placements, serviceIn, typedPlacements, type Placement } from '../placements.ts'
 import { talk } from '../talk.ts'
 import { TestApp } from '../../support/app.ts'
 import { Chance } from '../../support/chance.ts'
 import { anyAnswer } from './answers.ts'
-import { anyRequest } from './requests.ts'
+import { anyRequest, anyTypedRequest } from './requests.ts'
 
-export type FuzzKind = 'requests' | 'answers'
+export type FuzzKind = 'requests' | 'answers' | 'typed'
 
 export interface FuzzOptions {
   readonly kind: FuzzKind
@@ -22,9 +22,16 @@ export interface FuzzOptions {
 }
 
 const kinds = {
-  requests: { program: 'echo', make: anyRequest },
-  answers: { program: 'scripted', make: anyAnswer },
-} satisfies Record<FuzzKind, { program: string; make: (chance: Chance) => RawCase }>
+  requests: { program: 'echo.mjs', make: anyRequest, at: placements },
+  answers: { program: 'scripted.mjs', make: anyAnswer, at: placements },
+  typed: { program: 'things/index.ts', make: anyTypedRequest, at: typedPlacements },
+} satisfies Record<FuzzKind, Kind>
+
+interface Kind {
+  readonly program: string
+  readonly make: (chance: Chance) => RawCase
+  readonly at: readonly Placement[]
+}
 
 /** Cases between two looks at whether the app is well. */
 const batch = 500
@@ -41,8 +48,8 @@ export async function fuzz({
   from = 0,
   onBatch,
 }: FuzzOptions): Promise<ReadonlyMap<string, number>> {
-  const { make } = kinds[kind]
-  await using app = await startAll(`${import.meta.dirname}/../programs/${kinds[kind].program}.mjs`)
+  const { make, at } = kinds[kind]
+  await using app = await startAll(kind)
   const statuses = new Map<string, number>()
   for (let begin = from; begin < from + count; begin += batch) {
     const end = Math.min(begin + batch, from + count)
@@ -57,15 +64,18 @@ export async function fuzz({
       }
     }
     await Promise.all(Array.from({ length: atOnce }, work))
-    await isWell(app, `cases ${begin} to ${end - 1} of ${kind}, seed ${seed}`)
+    await isWell(app, at, `cases ${begin} to ${end - 1} of ${kind}, seed ${seed}`)
     onBatch?.(end - from, statuses)
   }
   return statuses
 }
 
-async function startAll(file: string): Promise<TestApp> {
-  const services = Object.fromEntries(placements.map((placement) => [placement, serviceIn(placement, placement, file)]))
-  const routes = placements.map((placement) => ({ host: undefined, prefix: `/${placement}`, service: placement }))
+async function startAll(kind: FuzzKind): Promise<TestApp> {
+  const { program, at } = kinds[kind]
+  const file = `${import.meta.dirname}/../programs/${program}`
+  const said = kind === 'typed' ? ({ kind } as const) : {}
+  const services = Object.fromEntries(at.map((where) => [where, { ...serviceIn(where, where, file), ...said }]))
+  const routes = at.map((placement) => ({ host: undefined, prefix: `/${placement}`, service: placement }))
   return await TestApp.start({
     services,
     gateway: { entry: 'thread', routes },
@@ -84,13 +94,13 @@ async function startAll(file: string): Promise<TestApp> {
   })
 }
 
-async function isWell(app: TestApp, after: string): Promise<void> {
+async function isWell(app: TestApp, at: readonly Placement[], after: string): Promise<void> {
   const died = app.running.workers.filter(({ deaths }) => deaths > 0)
   const lines = app.log.filter(({ level }) => level === 'error' || level === 'warn').map(({ line }) => line)
   assert.equal(died.length, 0, `a worker died in ${after}:\n${lines.slice(0, 20).join('\n')}`)
-  for (const placement of placements)
+  for (const placement of at)
     assert.ok(
-      await answers(`${app.url}/${placement}/`),
+      await answers(`${app.url}/${placement}/things/1`),
       `the service in "${placement}" no longer answers after ${after}`,
     )
 }

@@ -1,6 +1,6 @@
 /**
- * `npm run fuzz -- --count 100000 --seed 1`: requests, then answers of services. `--kind` and
- * `--from` repeat a part.
+ * `npm run fuzz -- --count 100000 --seed 1`: requests, answers of services, and requests to
+ * typed services. `--kind` and `--from` repeat a part.
  */
 import { parseArgs } from 'node:util'
 import { fuzz, type FuzzKind } from './fuzz.ts'
@@ -10,7 +10,7 @@ const { values } = parseArgs({
     count: { type: 'string', default: '100000' },
     seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
     from: { type: 'string', default: '0' },
-    kind: { type: 'string', default: 'requests,answers' },
+    kind: { type: 'string', default: 'requests,answers,typed' },
   },
 })
 

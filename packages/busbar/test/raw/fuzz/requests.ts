@@ -1,14 +1,20 @@
 import { corpus } from '../corpus/corpus.ts'
-import type { RawCase } from '../corpus/request.ts'
-import { placements } from '../placements.ts'
+import type { Corpus, RawCase } from '../corpus/request.ts'
+import { typed } from '../corpus/typed.ts'
+import { placements, typedPlacements } from '../placements.ts'
 import type { Chance } from '../../support/chance.ts'
 
 const longest = 6000
 
 /** The corpus, each case as one text. Large ones would be all that a run does. */
-const seeds = Object.values(corpus)
-  .map((pieces) => pieces.join(''))
-  .filter((text) => text !== '' && text.length < longest / 2)
+const seeds = seedsOf(corpus)
+const typedSeeds = seedsOf(typed)
+
+function seedsOf(cases: Corpus): string[] {
+  return Object.values(cases)
+    .map((pieces) => pieces.join(''))
+    .filter((text) => text !== '' && text.length < longest / 2)
+}
 
 const tokens = [
   '\r\n',
@@ -56,9 +62,46 @@ const tokens = [
 
 /** A request of the corpus, changed in a few places, to a service in any placement. */
 export function anyRequest(chance: Chance): RawCase {
-  const placement = chance.of(placements)
-  let text = chance.of(seeds).replaceAll(/\/(?:shop|admin)\b/g, `/${placement}`)
-  for (let left = chance.below(6); left >= 0; left--) text = changed(text, chance)
+  const path = `/${chance.of(placements)}`
+  return anyOf(seeds, chance, (text) => text.replaceAll(/\/(?:shop|admin)\b/g, path), tokens)
+}
+
+const typedTokens = [
+  '$bigint',
+  '$map',
+  '$undefined',
+  '__proto__',
+  'null',
+  '{',
+  '}',
+  '[',
+  ']',
+  '\\ud800',
+  '1e999',
+  '\xed\xa0\x80',
+
+  'Content-Type: application/json\r\n',
+  'Busbar-Timeout: 1\r\n',
+  'Accept: text/event-stream\r\n',
+  '?$input=',
+  '%7B',
+  ...tokens,
+]
+
+/** The same for a typed service. */
+export function anyTypedRequest(chance: Chance): RawCase {
+  const path = `/${chance.of(typedPlacements)}`
+  return anyOf(typedSeeds, chance, (text) => text.replaceAll('/api', path), typedTokens)
+}
+
+function anyOf(
+  from: readonly string[],
+  chance: Chance,
+  place: (text: string) => string,
+  words: readonly string[],
+): RawCase {
+  let text = place(chance.of(from))
+  for (let left = chance.below(6); left >= 0; left--) text = changed(text, chance, words)
   const whole = text.slice(0, longest)
   const cut = chance.below(8) === 0 ? chance.below(whole.length) : 0
   return cut === 0 ? [whole] : [whole.slice(0, cut), whole.slice(cut)]
