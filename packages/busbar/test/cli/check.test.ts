@@ -128,3 +128,12 @@ test('a reader that takes only the first line does not make it fail', async () =
   const { code, stderr } = await busbar.ended
   assert.deepEqual([code, stderr], [0, ''])
 })
+
+test('tells of a config that never finishes', async () => {
+  for (const text of ['export default new Promise(() => {})', 'await new Promise(() => {})\nexport default {}']) {
+    using folder = new TestFolder({ 'busbar.config.mjs': text })
+    const { code, stderr } = await BusbarProcess.run(['check', folder.path])
+    assert.equal(code, 3)
+    assert.match(stderr, /waits for a promise that nothing can settle any more \(CONFIG_UNREADABLE\)/)
+  }
+})

@@ -36,14 +36,36 @@ async function readModule(file: string, context: ConfigContext): Promise<unknown
   if (loads++ > 0) url.search = `?busbar=${loads}`
   delete createRequire(import.meta.url).cache[file]
   try {
-    const module = (await import(url.href)) as { default?: unknown }
-    if (!('default' in module)) throw noDefault(file)
-    const config: unknown = await module.default
-    return typeof config === 'function' ? await (config as (context: ConfigContext) => unknown)(context) : config
+    return await orUnfinished(file, evaluate(url, file, context))
   } catch (error) {
     if (BusbarError.is(error)) throw error
     return unreadable(file, await theirStack(error, file), error, hintFor(error))
   }
+}
+
+async function evaluate({ href }: URL, file: string, context: ConfigContext): Promise<unknown> {
+  const module = (await import(href)) as { default?: unknown }
+  if (!('default' in module)) throw noDefault(file)
+  const config: unknown = await module.default
+  return typeof config === 'function' ? await (config as (context: ConfigContext) => unknown)(context) : config
+}
+
+/** A promise that nothing can settle any more keeps no process: `busbar check` would end with 0 and without a word. */
+async function orUnfinished(file: string, config: Promise<unknown>): Promise<unknown> {
+  const { promise: nothingLeft, reject } = Promise.withResolvers<never>()
+  const onBeforeExit = (): void => reject(unfinished(file))
+  process.once('beforeExit', onBeforeExit)
+  try {
+    return await Promise.race([config, nothingLeft])
+  } finally {
+    process.off('beforeExit', onBeforeExit)
+  }
+}
+
+function unfinished(file: string): BusbarError {
+  return new BusbarError('CONFIG_UNREADABLE', {
+    message: `${file} cannot be read: it waits for a promise that nothing can settle any more`,
+  })
 }
 
 function noDefault(file: string): BusbarError {
