@@ -195,6 +195,26 @@ test('a restart replaces processes one after the other, and loses no request', a
   assert.ok(after.every((pid) => pid !== undefined && !before.has(pid)))
 })
 
+test(
+  'a signal that the system sends to a process is for the handlers of its program',
+  { skip: process.platform === 'win32' },
+  async () => {
+    using folder = new TestFolder({
+      'index.js': `
+        process.on('SIGUSR2', (name, number) => console.log('heard ' + (name === 'SIGUSR2') + (number > 0)))
+        process.once('SIGWINCH', () => console.log('once ' + process.listenerCount('SIGWINCH')))
+        require('node:http').createServer((request, response) => response.end(String(process.pid))).listen(0)`,
+    })
+    await using app = await TestApp.start({ services: { it: { file: folder.at('index.js'), run: 'process' } } })
+    const pid = Number(await (await fetch(app.url, { headers: { connection: 'close' } })).text())
+    process.kill(pid, 'SIGWINCH')
+    await app.untilLogged('once 0')
+    process.kill(pid, 'SIGUSR2')
+    await app.untilLogged('heard truetrue')
+    assert.equal(app.running.workers[0]!.deaths, 0)
+  },
+)
+
 function two(more: object): AppSetup {
   return { services: { any: { file, run: 'process', instances: 2, ...more } } }
 }

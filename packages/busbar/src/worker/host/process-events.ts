@@ -3,15 +3,17 @@ import { thisThread } from '../../shared/this-thread.ts'
 import { replace } from '../../shared/replace.ts'
 import type { ProgramProcess } from './program-process.ts'
 import type { Programs } from './programs.ts'
+import { SystemSignals } from './system-signals.ts'
 
 /**
  * Keeps the handlers that a program registers on `process` to itself. Threads get no signals, and a fault handler of
  * one program must not rule over its neighbours; the host runs them when their program is meant.
  */
 export function patchProcessEvents(programs: Programs, patches: DisposableStack): void {
-  for (const method of registering) patchMethod(programs, patches, method)
+  const system = patches.use(new SystemSignals())
+  for (const method of registering) patchMethod(programs, patches, method, system)
   for (const method of asking) patchMethod(programs, patches, method)
-  patchRemoveAll(programs, patches)
+  patchRemoveAll(programs, patches, system)
   patchEmit(programs, patches)
   patchKill(programs, patches)
 }
@@ -47,23 +49,33 @@ function isOwn(event: unknown): boolean {
   return faultEvents.has(event) || parentEvents.has(event) || isSignal(event)
 }
 
-function patchMethod(programs: Programs, patches: DisposableStack, method: keyof Emitting & keyof ProgramEvents): void {
+function patchMethod(
+  programs: Programs,
+  patches: DisposableStack,
+  method: keyof Emitting & keyof ProgramEvents,
+  system?: SystemSignals,
+): void {
   replace(patches, emitting, method, (original) => (...args: unknown[]) => {
     const program = isOwn(args[0]) ? programs.current : undefined
     const target: unknown = program === undefined ? process : program.events
     const call = program === undefined ? original : (program.events as unknown as Emitting)[method]
     const result: unknown = Reflect.apply(call as (...args: unknown[]) => unknown, target, args)
+    if (program !== undefined && isSignal(args[0])) system?.update(program, args[0])
     return result === target ? process : result
   })
 }
 
 type ProgramEvents = ProgramProcess['events']
 
-function patchRemoveAll(programs: Programs, patches: DisposableStack): void {
+function patchRemoveAll(programs: Programs, patches: DisposableStack, system: SystemSignals): void {
   replace(patches, emitting, 'removeAllListeners', (original) => (...args) => {
     const program = args.length === 0 || isOwn(args[0]) ? programs.current : undefined
-    if (program === undefined) Reflect.apply(original, process, args)
-    else program.events.removeAllListeners(...(args as [string]))
+    if (program === undefined) {
+      Reflect.apply(original, process, args)
+      return process
+    }
+    program.events.removeAllListeners(...(args as [string]))
+    system.updateAll(program)
     return process
   })
 }
