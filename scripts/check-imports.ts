@@ -11,7 +11,7 @@ const source = 'packages/busbar/src'
 const allowed: Readonly<Record<string, readonly string[]>> = {
   contract: [],
   shared: [],
-  config: ['contract'],
+  config: ['contract', 'shared'],
   state: ['contract', 'shared'],
   offload: ['contract', 'shared'],
   mesh: ['contract', 'shared'],

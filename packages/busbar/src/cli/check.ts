@@ -1,9 +1,11 @@
 import type { App, Route, Service } from '../config/app.ts'
 import type { Hazard } from '../config/hazards.ts'
+import { acceleratorsText, type AcceleratorState } from '../shared/accelerators.ts'
 import { BusbarError } from '../contract/errors.ts'
 import type { Place } from '../supervisor/plan.ts'
 import { entryText, runsText, servesText } from './banner.ts'
 import { alignColumns } from './columns.ts'
+import { probeAccelerators } from './accelerators.ts'
 import type { Context } from './context.ts'
 import { resolveOperand } from './session.ts'
 import { type Output, paint, print } from './terminal.ts'
@@ -33,6 +35,7 @@ export interface CheckReport {
   readonly listeners: readonly ListenerRow[]
   /** In the order they start. */
   readonly services: readonly ServiceRow[]
+  readonly accelerators: readonly AcceleratorState[]
   readonly warnings: readonly Hazard[]
 }
 
@@ -81,6 +84,7 @@ async function describe(app: App, { parts }: Context): Promise<CheckReport> {
       return { id, url, serves: servesText(serves, app), ...(tls && { certificate: tls.cert }) }
     }),
     services: app.services.map((service) => toRow(app, service)),
+    accelerators: await probeAccelerators(app),
     warnings: await parts.findHazards(app),
   }
 }
@@ -104,7 +108,7 @@ function toRow({ gateway }: App, { name, run, group, instances, path, entry, nee
   }
 }
 
-function tableText({ listeners, services, warnings }: CheckReport, app: App, out: Output): string {
+function tableText({ listeners, services, accelerators, warnings }: CheckReport, app: App, out: Output): string {
   const head = ['service', 'runs', 'entry', 'found by', 'address', 'routes', 'needs'].map((name) =>
     paint(out, 'dim', name),
   )
@@ -127,6 +131,7 @@ function tableText({ listeners, services, warnings }: CheckReport, app: App, out
     [`${paint(out, 'bold', app.name)} ${source}`],
     alignColumns([head, ...rows]),
     alignColumns(doors),
+    [paint(out, 'dim', `accelerators ${acceleratorsText(accelerators)}`)],
     hazards,
   ]
   return groups

@@ -1,3 +1,5 @@
+import type { AcceleratorName } from '../shared/accelerators.ts'
+
 /**
  * The app as it was resolved: what the config said, with every default filled, every path absolute, and frozen.
  * Everything behind the loader reads this shape and no other. Times are milliseconds, sizes are bytes.
@@ -12,6 +14,8 @@ export interface App {
   readonly workers: number
   /** Who accepts a connection: the main thread, which hands it to the worker with the fewest, or each worker by itself. */
   readonly accept: 'balanced' | 'reusePort'
+  /** Those that workers use where they work; all of them by default. */
+  readonly accelerators?: readonly AcceleratorName[]
   readonly gateway: Gateway
   /** Undefined opens no port. */
   readonly admin?: AdminPort | undefined

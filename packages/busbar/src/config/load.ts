@@ -16,6 +16,13 @@ import { Problems } from './problems.ts'
 import { readConfig } from './file/read.ts'
 import { listServices, resolveService, type ServiceContext } from './services/services.ts'
 import { declaredNames, parseConfig } from './schema/validate.ts'
+import type { ParsedConfig } from './schema/schema.ts'
+import {
+  acceleratorNames,
+  type AcceleratorName,
+  acceleratorsVariable,
+  parseAccelerators,
+} from '../shared/accelerators.ts'
 
 export interface LoadOptions {
   /** Fills the placeholders. Default: `process.env`. */
@@ -75,6 +82,7 @@ async function resolveApp(context: ServiceContext, filled: unknown, problems: Pr
     configFile: found.kind === 'config' ? found.file : undefined,
     workers,
     accept: config.accept,
+    accelerators: chosenAccelerators(config, env, problems),
     gateway,
     ...(config.admin !== undefined && { admin: config.admin }),
     services: services.toSorted((one, other) => order.indexOf(one.name) - order.indexOf(other.name)),
@@ -84,6 +92,23 @@ async function resolveApp(context: ServiceContext, filled: unknown, problems: Pr
     stopTimeout: config.stopTimeout,
     maxRestarts: config.maxRestarts,
   }
+}
+
+/** The environment's word goes over the config's, as for a machine on which one of them is in doubt. */
+function chosenAccelerators(
+  { accelerators }: ParsedConfig,
+  env: NodeJS.ProcessEnv,
+  problems: Problems,
+): readonly AcceleratorName[] {
+  const said = env[acceleratorsVariable] ?? accelerators
+  if (typeof said !== 'string') return said
+  const chosen = parseAccelerators(said)
+  if (chosen === undefined)
+    problems.add('CONFIG_INVALID', {
+      message: `${acceleratorsVariable} is ${JSON.stringify(said)}, which is neither "all" nor "none" nor a list of accelerators`,
+      hint: `Accelerators are ${acceleratorNames.join(', ')}.`,
+    })
+  return chosen ?? acceleratorNames
 }
 
 function nothingToRun({ found, config }: ServiceContext): BusbarError {

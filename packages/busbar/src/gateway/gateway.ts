@@ -2,7 +2,9 @@ import { Agent, type IncomingMessage, type ServerResponse } from 'node:http'
 import { isIPv6, Server as NetServer, type AddressInfo, type Socket } from 'node:net'
 import type { Address, App } from '../config/app.ts'
 import type { BusbarError } from '../contract/errors.ts'
-import { listenVirtually, type VirtualListener } from '../mesh/listener.ts'
+import { isChosen } from '../shared/accelerators.ts'
+import { takeConnections } from '../mesh/listener.ts'
+import type { ConnectionTaker } from '../mesh/sockets/given-connections.ts'
 import type { HttpMesh } from '../mesh/mesh.ts'
 import type { Meter } from '../mesh/meter.ts'
 import type { Router } from '../mesh/router.ts'
@@ -78,7 +80,7 @@ class HttpGateway implements Gateway {
   readonly #flights: Flights
   readonly #agent = new Agent({ keepAlive: true })
   readonly #connections: Connections
-  readonly #listener: VirtualListener
+  readonly #listener: ConnectionTaker
   readonly #openapi: OpenApiPages | undefined
   readonly #arrivals: ArrivalsParts
   readonly #plainCalls: PlainCalls
@@ -115,7 +117,7 @@ class HttpGateway implements Gateway {
       idleTime: idleTimeOf(this.#server),
     }
     this.#hear(tls !== undefined)
-    this.#listener = listenVirtually(this.#server, addressInfo(app.gateway))
+    this.#listener = takeConnections(this.#server, addressInfo(app.gateway))
   }
 
   get connections(): number {
@@ -171,7 +173,8 @@ class HttpGateway implements Gateway {
     const server = this.#server
     server.on('connection', (socket: Socket) => this.#connections.addSocket(socket, secure))
     server.on(secure ? 'secureConnection' : 'connection', (socket: Socket) => {
-      Arrivals.watch(this.#connections.add(socket), this.#arrivals)
+      const connection = this.#connections.add(socket)
+      if (isChosen('plain-calls')) Arrivals.watch(connection, this.#arrivals)
     })
     for (const event of ['request', 'checkContinue', 'checkExpectation'] as const)
       server.on(event, (req: IncomingMessage, res: ServerResponse) => this.#serve(event, req, res))
@@ -237,7 +240,7 @@ class HttpGateway implements Gateway {
     connection.state = 'upgraded'
     this.#connections.settle()
     prepare(req, way, true)
-    if (endpoint.at === 'here') handOverUpgrade(endpoint, way, req, socket, head)
+    if (endpoint.at === 'here' && isChosen('handover')) handOverUpgrade(endpoint, way, req, socket, head)
     else
       relayUpgrade({
         mesh: this.#mesh,

@@ -1,6 +1,7 @@
-import { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer, IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Endpoint, LocalEndpoint } from '../mesh/endpoint.ts'
+import { isChosen } from '../shared/accelerators.ts'
 import { hasBody } from './forward.ts'
 import type { Way } from './routes.ts'
 
@@ -56,7 +57,7 @@ export function takesUpgrade(endpoint: Endpoint, req: IncomingMessage): boolean 
  * description; servers of HTTP/2 have none, and take ours as they take a request of HTTP/1.
  */
 export function takesOurObjects(endpoint: Endpoint): endpoint is LocalEndpoint {
-  if (endpoint.at !== 'here') return false
+  if (endpoint.at !== 'here' || !isChosen('handover')) return false
   const { server } = endpoint
   let takes = known.get(server)
   if (takes === undefined) {
@@ -67,6 +68,13 @@ export function takesOurObjects(endpoint: Endpoint): endpoint is LocalEndpoint {
     known.set(server, takes)
   }
   return takes
+}
+
+/** Undefined where a server shows the classes of its requests and responses. */
+export function handoverFault(): unknown {
+  const shown = new Set(Object.getOwnPropertySymbols(createServer()).map(({ description }) => description))
+  const missing = Object.keys(classes).filter((name) => !shown.has(name))
+  return missing.length === 0 ? undefined : `a server does not show its ${missing.join(' and ')}`
 }
 
 const classes = { IncomingMessage, ServerResponse }

@@ -2,6 +2,7 @@ import type { Server as HttpServer } from 'node:http'
 import type { CallCount, TypedHost } from '../contract/host/host.ts'
 import type { HttpEdge } from '../contract/http/edge.ts'
 import type { Link } from './links/link.ts'
+import type { PrivateListener } from './sockets/private-listener.ts'
 import type { Scope } from './scope.ts'
 
 /** A service's instance as the mesh sees it: where it is, and so how a call gets there. */
@@ -26,6 +27,8 @@ export interface LocalEndpoint {
   readonly typed?: TypedHost
   /** Of a typed service: how requests from outside are answered without {@link server}. */
   readonly edge?: HttpEdge
+  /** Where it listens on a private socket. */
+  readonly listener?: PrivateListener | undefined
   /** Told of every request, whichever way it comes. A typed service counts its calls itself. */
   readonly count?: CallCount | undefined
   readonly state: EndpointState
@@ -46,6 +49,8 @@ export interface RemoteEndpoint {
   readonly index: number
   readonly state: EndpointState
   readonly link: Link
+  /** Of its private socket, where it has one. */
+  readonly path?: string | undefined
   /** It implements a contract. Over HTTP it answers like any other. */
   readonly typed: boolean
   /** Its worker's row in the shared memory, where this one sees that. */

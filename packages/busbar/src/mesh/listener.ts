@@ -1,6 +1,8 @@
 import type { AddressInfo, Server, Socket } from 'node:net'
 import { Server as TlsServer } from 'node:tls'
+import { isChosen } from '../shared/accelerators.ts'
 import { gatherWrites } from './gathered-writes.ts'
+import { type ConnectionTaker, giveConnections } from './sockets/given-connections.ts'
 
 /**
  * Lets a server listen without a port. Node's own code does everything but open a socket: `listening`, `address()`,
@@ -38,6 +40,11 @@ interface ConnectionHandle {
 interface ServerInternals {
   _handle: VirtualHandle | null
   _listen2(address: string | null, port: number, addressType: number, backlog: number): void
+}
+
+/** For a server of ours that listens nowhere, and takes what comes to the doors of this worker. */
+export function takeConnections(server: Server, address: AddressInfo): ConnectionTaker {
+  return isChosen('stream') ? listenVirtually(server, address) : giveConnections(server)
 }
 
 /** `address` is what `server.address()` will say. Emits `'listening'` on the next tick, as a real one does. */

@@ -7,6 +7,7 @@ import { installUndiciRequest } from './http/undici/request.ts'
 import type { Gate } from './balance/gate.ts'
 import type { Meter } from './meter.ts'
 import type { Router } from './router.ts'
+import { servePrivateSockets } from './sockets/served-instance.ts'
 
 /** What every way into the mesh needs: who is called by which name, and how long a chain of calls may be. */
 export interface HttpMesh {
@@ -37,6 +38,7 @@ export async function startMesh(options: HttpMesh): Promise<Mesh> {
   const installed = new DisposableStack()
   installed.use(captureConnections(mesh))
   installed.use(announceHops(mesh.router))
+  installed.use(servePrivateSockets(mesh))
   if (fastPathWorks()) {
     installed.use(installFetch(mesh))
     installed.use(installDispatcher(mesh))

@@ -77,13 +77,13 @@ export class Peers {
     this.#fates.lives(spec.worker)
   }
 
-  serves(worker: number, { name: service, typed, index }: InstanceSpec): void {
+  serves(worker: number, { name: service, typed, index, path }: InstanceSpec): void {
     const peer = this.#peers.get(worker)
     if (peer === undefined || peer.leaving !== undefined) return
     const { row, way } = peer.spec
     const state = 'serving' as EndpointState
     if (way.by === 'tcp') this.#add(peer, { at: 'tcp', service, index, state, host: way.host, port: way.port })
-    else this.#add(peer, linked({ service, worker, index, state, typed, row }, peer.link!, way))
+    else this.#add(peer, linked({ service, worker, index, state, typed, row, path }, peer.link!, way))
   }
 
   /** First when it drains, and then when it is gone; one that dies drains not. */

@@ -14,6 +14,7 @@ export class Router {
   readonly #services: ReadonlyMap<string, ServiceInstances>
   /** Services that had an instance once. */
   readonly #known = new Set<string>()
+  readonly #watchers = new Set<(endpoint: LocalEndpoint) => void>()
 
   /**
    * `names`: all services of the app, whether they have started or not. `limited`: those of them whose instances answer only
@@ -46,6 +47,14 @@ export class Router {
    */
   add(endpoint: LocalEndpoint, index = 0, byLink?: RemoteEndpoint): void {
     this.#of(endpoint.service).setLocal({ endpoint, index, byLink })
+    for (const tell of this.#watchers) tell(endpoint)
+  }
+
+  /** Tells of each instance in this thread: of those that there are, and of those that are added before it is disposed. */
+  watch(tell: (endpoint: LocalEndpoint) => void): Disposable {
+    this.#watchers.add(tell)
+    for (const { local } of this.#services.values()) if (local !== undefined) tell(local)
+    return { [Symbol.dispose]: () => void this.#watchers.delete(tell) }
   }
 
   remove(endpoint: LocalEndpoint): void {

@@ -1,3 +1,5 @@
+import type { AcceleratorState } from '../shared/accelerators.ts'
+
 /**
  * The app as it is at one moment: what `GET /status` answers and `busbar ps --json` prints. Keys are only ever added.
  * Counts are totals since the app's start, whatever workers came and went; times are milliseconds, sizes bytes.
@@ -15,6 +17,8 @@ export interface AppStatus {
     /** The services of which no instance serves; `gateway` stands for the gateway. */
     readonly unready: readonly string[]
   }
+  /** Empty until the first worker has looked what works here. */
+  readonly accelerators: readonly AcceleratorState[]
   readonly workers: readonly WorkerFigures[]
   /** In the app's order, as `instances`. */
   readonly services: readonly ServiceFigures[]

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { MessagePort } from 'node:worker_threads'
 import type { ErrorRecord } from '../contract/errors.ts'
 import type { App } from '../config/app.ts'
+import type { AcceleratorState } from './accelerators.ts'
 import type { CallAccess } from './call-access.ts'
 import type { TcpHandle } from './port.ts'
 
@@ -19,6 +20,8 @@ interface CommonInit {
   readonly hosts: readonly InstanceSpec[]
   /** What a link's hello must know, so that no other program talks to this app. */
   readonly secret: string
+  /** What the paths of its private sockets begin with. */
+  readonly sockets: string
   readonly listeners: readonly ListenerSpec[]
   /** The private ports by which programs outside of the workers call services. */
   readonly calls: CallAccess
@@ -74,6 +77,8 @@ export interface InstanceSpec {
   readonly typed: boolean
   /** Which of the service's instances, from 0. */
   readonly index: number
+  /** Of its private socket, where it has one: known once it serves. */
+  readonly path?: string | undefined
 }
 
 /** Another worker of the app, as one that is to call it gets to know it: while both still start, if need be. */
@@ -161,8 +166,11 @@ export type FromWorker =
   /** Said before a program is loaded, so that one that blocks its thread for ever can be named. */
   | { type: 'starting'; service: string }
   /** It serves from now on. */
-  | { type: 'started'; service: string }
+  /** `path`: of its private socket, where it has one. */
+  | { type: 'started'; service: string; path?: string | undefined }
   /** Every service answers, and under `accept: 'reusePort'` the worker's own listeners are open. */
+  /** Which accelerators it uses, before its services start. */
+  | { type: 'accelerators'; states: readonly AcceleratorState[] }
   | { type: 'ready'; services: ServiceReport[] }
   | { type: 'failed'; error: ErrorRecord }
   | { type: 'log'; records: LogRecord[] }

@@ -31,9 +31,9 @@ export interface PortHandlers {
   error(error: NodeJS.ErrnoException): void
 }
 
-/** As `net.Server` makes them; `handle` and `pauseOnCreate` are options of Node's own. */
-export function socketOver(handle: TcpHandle): Socket {
-  const options = { handle, allowHalfOpen: true, pauseOnCreate: true, readable: true, writable: true }
+/** As `net.Server` makes them; `handle` and `pauseOnCreate` are options of Node's own. `paused`: to be sent elsewhere. */
+export function socketOver(handle: TcpHandle, paused: boolean): Socket {
+  const options = { handle, allowHalfOpen: true, pauseOnCreate: paused, readable: true, writable: true }
   return new Socket(options as object)
 }
 

@@ -20,7 +20,7 @@ export class Refusals {
 
   /** `isTls`: the client expects a handshake. */
   refuse(handle: TcpHandle, why: Refusal, isTls: boolean): void {
-    const socket = socketOver(handle)
+    const socket = socketOver(handle, true)
     socket.on('error', () => {})
     socket.end(isTls ? alert : answers[why])
     // Closing on unread bytes resets the connection, and may take the answer with it (RFC 9112, 9.6).

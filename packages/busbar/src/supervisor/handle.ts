@@ -1,5 +1,6 @@
 import type { Transferable } from 'node:worker_threads'
 import type { App } from '../config/app.ts'
+import type { AcceleratorState } from '../shared/accelerators.ts'
 import { BusbarError } from '../contract/errors.ts'
 import type { FromWorker, LogRecord, ServiceReport, TlsMaterial, ToWorker } from '../shared/control.ts'
 import type { TcpHandle } from '../shared/port.ts'
@@ -23,7 +24,8 @@ export interface HandleParts {
   readonly log: (record: AppLogRecord) => void
   /** It can be linked with the others from now on; a command is, once it answers. */
   readonly linkable: (handle: WorkerHandle) => void
-  readonly serves: (handle: WorkerHandle, service: string) => void
+  readonly accelerators: (states: readonly AcceleratorState[]) => void
+  readonly serves: (handle: WorkerHandle, service: string, path: string | undefined) => void
   readonly unlinked: (lost: LostLink) => void
   /** It calls this one, which leaves, no more. */
   readonly left: (peer: number) => void
@@ -170,7 +172,9 @@ export class WorkerHandle {
         return void this.#loading.add(message.service)
       case 'started':
         this.#loading.delete(message.service)
-        return this.#parts.serves(this, message.service)
+        return this.#parts.serves(this, message.service, message.path)
+      case 'accelerators':
+        return this.#parts.accelerators(message.states)
       case 'ready':
         if (this.#phase === 'booting') this.#phase = 'serving'
         return this.#ready.resolve(message.services)

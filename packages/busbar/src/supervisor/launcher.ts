@@ -21,6 +21,7 @@ import { OutputScheduler } from './vessels/output-scheduler.ts'
 import { ProcessVessel } from './vessels/process.ts'
 import { Relinks } from './relinks.ts'
 import type { StartOptions, WorkerExit } from './running.ts'
+import { acceleratorNames, acceleratorsText, type AcceleratorState } from '../shared/accelerators.ts'
 import { SocketFolder } from './admin/socket-folder.ts'
 import { StopOrder } from './stop-order.ts'
 import { ThreadVessel } from './vessels/thread.ts'
@@ -61,9 +62,11 @@ export class Launcher {
   readonly #secret = randomBytes(24).toString('base64url')
   /** All workers whose end has not been seen. */
   readonly #alive = new Set<WorkerHandle>()
-  readonly #folder: SocketFolder | undefined
+  readonly #folder: SocketFolder
   readonly #guard: Guard
   readonly #scheduler: OutputScheduler
+  /** As the first worker found them. */
+  accelerators: readonly AcceleratorState[] | undefined
   #stopOrder: StopOrder | undefined
   #next = 0
 
@@ -79,10 +82,9 @@ export class Launcher {
     this.cells = createCells(rows)
     this.instances = new InstanceTable({ rows, services: parts.app.services })
     this.ledger = new Ledger(this.instances)
-    const processes = parts.places.some(({ kind }) => kind === 'process')
     this.#scheduler = new OutputScheduler(options.isLogBehind)
-    this.#folder = processes ? new SocketFolder(this.#secret) : undefined
-    this.#guard = new Guard(this.#folder?.path)
+    this.#folder = new SocketFolder(this.#secret)
+    this.#guard = new Guard(this.#folder.path)
   }
 
   /** Workers that could not be ended. */
@@ -108,12 +110,15 @@ export class Launcher {
         this.#enter(handle, reach, isHeld)
       }),
       linkable: () => this.#enter(handle, reach, isHeld),
-      serves: (_, service) => {
+      serves: (_, service, path) => {
         // Not before: whoever has not heard that the row's last worker ended would take what is free there.
         this.instances.freeGivenUp(row)
         const spec = place.hosts.find(({ name }) => name === service)
-        if (spec !== undefined) this.introductions.serves(worker, spec)
+        // A program that forges its worker's word leads the others to none but its own sockets.
+        const own = path?.startsWith(this.#folder.socketOf(worker)) === true ? path : undefined
+        if (spec !== undefined) this.introductions.serves(worker, { ...spec, path: own })
       },
+      accelerators: (states) => this.#tellAccelerators(states),
       unlinked: (lost) => this.introductions.unlinked(worker, lost),
       left: (peer) => this.introductions.left(worker, peer),
       gaveUp: (call) => this.#gaveUp(call),
@@ -144,7 +149,19 @@ export class Launcher {
   /** When no worker is left. */
   async close(): Promise<void> {
     await this.#guard.close()
-    this.#folder?.remove()
+    this.#folder.remove()
+  }
+
+  /** All workers run in the same Node: what the first says is true of all. */
+  #tellAccelerators(states: readonly AcceleratorState[]): void {
+    if (this.accelerators !== undefined) return
+    this.accelerators = states
+    const failed = states.some(
+      ({ on, name }) => !on && (this.#parts.app.accelerators ?? acceleratorNames).includes(name),
+    )
+    const line = `accelerators ${acceleratorsText(states)}`
+    const level = failed ? 'warn' : 'info'
+    this.#parts.options.log({ time: Date.now(), level, service: undefined, stream: 'busbar', line, worker: undefined })
   }
 
   #gaveUp(call: GivenUpCall): void {
@@ -174,6 +191,7 @@ export class Launcher {
       place: place.place,
       hosts: place.hosts,
       secret: this.#secret,
+      sockets: this.#folder.socketOf(worker),
       listeners: this.#parts.listeners(),
       tls: this.#parts.tls(),
       calls: this.#parts.calls(),
@@ -215,7 +233,7 @@ export class Launcher {
   }
 
   #socketOf(worker: number): { readonly by: 'unix'; readonly path: string } {
-    return { by: 'unix', path: this.#folder!.socketOf(worker) }
+    return { by: 'unix', path: this.#folder.socketOf(worker) }
   }
 }
 

@@ -85,7 +85,14 @@ class Supervisor implements RunningApp {
       say: (level, line) => this.#say(level, line),
     })
     const { cells, instances, ledger } = this.#launcher
-    this.#figures = new Figures({ app, cells, instances, ledger, workers: () => this.workers })
+    this.#figures = new Figures({
+      app,
+      cells,
+      instances,
+      ledger,
+      accelerators: () => this.#launcher.accelerators ?? [],
+      workers: () => this.workers,
+    })
   }
 
   get app(): App {

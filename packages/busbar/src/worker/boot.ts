@@ -20,9 +20,11 @@ import type {
   TlsMaterial,
   WorkerInit,
 } from '../shared/control.ts'
+import { acceleratorNames, isChosen } from '../shared/accelerators.ts'
 import { needsUnmet, notServedIn, timeToServe } from '../shared/needs.ts'
 import type { TcpHandle } from '../shared/port.ts'
 import { within } from '../shared/within.ts'
+import { startAccelerators } from './accelerators.ts'
 import { type Door, Doors } from './doors.ts'
 import { drain, Releases } from './drain.ts'
 import { takeHeadsOfGateway } from './head-limits.ts'
@@ -64,7 +66,9 @@ export async function prepareWorker(init: WorkerInit, parts: WorkerParts): Promi
     worker?.fail(BusbarError.fromRecord({ ...fault.error, code: 'WORKER_DIED' }))
   }
   const log = (record: LogRecord): void => outbox.log(record)
-  const hosting = installHosting({ app, services, calls: init.calls, output, log, fault })
+  outbox.post({ type: 'accelerators', states: await startAccelerators(app.accelerators ?? acceleratorNames) })
+  const paths = isChosen('stream') ? undefined : privatePaths(init.sockets)
+  const hosting = installHosting({ app, services, calls: init.calls, output, log, fault, paths })
   const mesh = { router, maxHops, validate, meter: metering.meter, gates: limits.gates }
   await startMesh(mesh)
   const relay = new CallRelay(mesh, init.calls)
@@ -85,6 +89,12 @@ export async function prepareWorker(init: WorkerInit, parts: WorkerParts): Promi
   const neighbours = new Neighbours(peers)
   worker = new WorkerApp({ ...parts, init, services, router, hosting, neighbours, peers, limits, relay, ...typed })
   return worker
+}
+
+/** Each server that listens has one of its own. */
+function privatePaths(prefix: string): () => string {
+  let next = 0
+  return () => `${prefix}-${next++}`
 }
 
 interface AppParts extends WorkerParts {
@@ -231,7 +241,7 @@ export class WorkerApp {
     const { index } = init.hosts.find(({ name }) => name === service.name)!
     router.add(program, index, concurrency.byLink(program, service, index))
     own.state = 'serving'
-    outbox.post({ type: 'started', service: service.name })
+    outbox.post({ type: 'started', service: service.name, path: program.listener?.path })
     return program
   }
 

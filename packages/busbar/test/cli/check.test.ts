@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { acceleratorNames, acceleratorsText, isChosen } from '../../src/shared/accelerators.ts'
 import { BusbarProcess } from '../support/busbar-process.ts'
 import { TestFolder } from '../support/folder.ts'
+
+const accelerators = isChosen('stream')
+  ? 'on: exchange, stream, handover, plain-calls'
+  : acceleratorsText(
+      acceleratorNames.map((name) => ({ name, on: false, why: 'the config or BUSBAR_ACCELERATORS leaves it out' })),
+    )
 
 const program = `throw new Error('check must not start it')`
 
@@ -32,6 +39,8 @@ web      shared, 2 workers  web/src/main.js  scripts.start  http://web.internal 
 
 http://127.0.0.1:3999  stock, /shop → web
 http://127.0.0.1:3998  stock
+
+accelerators ${accelerators}
 `,
   )
 })
@@ -94,6 +103,11 @@ test('prints the same as JSON whose shape is fixed', async () => {
         needs: ['stock'],
       },
     ],
+    accelerators: acceleratorNames.map((name) => ({
+      name,
+      on: isChosen(name),
+      why: isChosen(name) ? null : 'the config or BUSBAR_ACCELERATORS leaves it out',
+    })),
     warnings: [],
   })
 })

@@ -47,6 +47,7 @@ describe('defineApp', () => {
 const everyKey: Readonly<Record<string, readonly [value: unknown, read: (app: App) => unknown, expected?: unknown]>> = {
   $schema: ['x', () => 'x'],
   workers: [2, (app) => app.workers],
+  accelerators: [['stream'], (app) => app.accelerators],
   accept: ['reusePort', (app) => app.accept],
   stopTimeout: [1000, (app) => app.stopTimeout],
   maxRestarts: [3, (app) => app.maxRestarts],

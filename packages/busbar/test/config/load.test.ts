@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os'
 import { describe, it } from 'node:test'
 import type { App } from '../../src/config/app.ts'
 import { loadApp, type LoadOptions } from '../../src/config/load.ts'
+import { acceleratorNames } from '../../src/shared/accelerators.ts'
 import { type Files, TestFolder } from '../support/folder.ts'
 
 const program = ''
@@ -29,6 +30,22 @@ describe('a config by another name', () => {
       const app = await loadApp(folder.at(name), { env: {} })
       assert.deepEqual([app.configFile, app.root, app.gateway.port], [folder.at(name), folder.path, 4001])
     })
+})
+
+describe('accelerators', () => {
+  it('are all on unless the config or the environment say otherwise', async () => {
+    assert.deepEqual((await loadTwo({})).accelerators, acceleratorNames)
+    assert.deepEqual((await loadTwo({ accelerators: 'none' })).accelerators, [])
+    assert.deepEqual((await loadTwo({ accelerators: ['stream'] })).accelerators, ['stream'])
+    const env = { BUSBAR_ACCELERATORS: 'exchange, handover' }
+    assert.deepEqual((await loadTwo({ accelerators: 'none' }, { env })).accelerators, ['exchange', 'handover'])
+  })
+
+  it('of another name are refused with those that there are', async () => {
+    const wrong = { code: 'CONFIG_INVALID', message: /BUSBAR_ACCELERATORS is "fast".*/, hint: /exchange, stream/ }
+    await assert.rejects(loadTwo({}, { env: { BUSBAR_ACCELERATORS: 'fast' } }), wrong)
+    await assert.rejects(loadTwo({ accelerators: ['fast'] }), { code: 'CONFIG_INVALID' })
+  })
 })
 
 describe('maxRestarts', () => {

@@ -9,6 +9,7 @@ import type { RemoteEndpoint } from '../../src/mesh/endpoint.ts'
 import { TestEndpoint } from '../support/endpoint.ts'
 import { TestGateway } from '../support/gateway.ts'
 import { elsewhere } from '../support/linked.ts'
+import { unless } from '../support/accelerated.ts'
 
 /** A gateway without a service in its worker, and one elsewhere. */
 async function withService(
@@ -47,7 +48,7 @@ it('a service that asks for an upgrade lets the connection end where the client 
   })
 })
 
-describe('when the worker of a service dies', () => {
+describe('when the worker of a service dies', { skip: unless('exchange', 'stream') }, () => {
   it('whoever waits for it is told at once, with 502', async () => {
     const asked = Promise.withResolvers<void>()
     await withService(
@@ -106,7 +107,7 @@ describe('when the worker of a service dies', () => {
   })
 })
 
-describe('a service elsewhere', () => {
+describe('a service elsewhere', { skip: unless('exchange', 'stream') }, () => {
   it('that takes no more is 503, with when to come again', async () => {
     await withService(
       () => assert.fail('called'),
@@ -184,7 +185,7 @@ describe('a service elsewhere', () => {
 })
 
 /** It listens on a port of its own. */
-describe('a command', () => {
+describe('a command', { skip: unless('exchange', 'stream') }, () => {
   async function withCommand(program: Server, use: (gateway: TestGateway) => Promise<void>): Promise<void> {
     await using gateway = await TestGateway.start({ services: {}, names: ['pages'], entry: 'pages' })
     await once(program.listen(0, '127.0.0.1'), 'listening')

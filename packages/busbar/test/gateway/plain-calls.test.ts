@@ -11,6 +11,7 @@ import { HttpEdge } from '../../src/contract/http/edge.ts'
 import { typedListener } from '../../src/gateway/typed/listener.ts'
 import type { TypedProgram } from '../support/endpoint.ts'
 import { type GatewaySetup, type RawClient, TestGateway } from '../support/gateway.ts'
+import { unless } from '../support/accelerated.ts'
 
 const Text = z.object({ text: z.string() })
 
@@ -268,14 +269,14 @@ describe('a typed call that is answered as a line of text', () => {
     await until(() => gateway.gateway.inFlight === 0)
   })
 
-  it('may be followed by many others before it is answered', async () => {
+  it('may be followed by many others before it is answered', { skip: unless('plain-calls') }, async () => {
     await using gateway = await start('as lines of text')
     const client = await gateway.raw()
     client.write(post('later', { ms: 50 }) + echo('again').repeat(1100) + bye)
     assert.equal((await client.closed()).match(/HTTP\/1\.1 200/g)?.length, 1102)
   })
 
-  it('is not begun for a client that does not read its answers', async () => {
+  it('is not begun for a client that does not read its answers', { skip: unless('plain-calls') }, async () => {
     await using gateway = await start('as lines of text')
     const client = await gateway.raw()
     client.socket.pause()

@@ -42,6 +42,7 @@ const counts = { inFlight: 1, calls: 10, failures: 2, callsPerSecond: 5 }
 
 const status: AppStatus = {
   app: { name: 'shop', root: '/shop', pid: 1, startedAt: 5000, ready: true, unready: [] },
+  accelerators: [],
   workers: [worker, dead],
   services: [{ service: 'web', waiting: 6, shed: 7 }],
   instances: [

@@ -3,6 +3,7 @@ import type { RequestListener, Server } from 'node:http'
 import { captureConnections } from '../../src/mesh/bytes/capture.ts'
 import { announceHops } from '../../src/mesh/bytes/hops.ts'
 import type { HttpMesh } from '../../src/mesh/mesh.ts'
+import { servePrivateSockets } from '../../src/mesh/sockets/served-instance.ts'
 import { Router } from '../../src/mesh/router.ts'
 import { TestEndpoint } from './endpoint.ts'
 import { elsewhere } from './linked.ts'
@@ -28,6 +29,7 @@ export class ByteMesh implements HttpMesh, AsyncDisposable {
     this.#overLink = options.overLink ?? way.overLink
     this.#installed.use(captureConnections(this))
     this.#installed.use(announceHops(this.router))
+    this.#installed.use(servePrivateSockets(this))
     for (const [service, program] of Object.entries(services)) this.add(service, program)
   }
 

@@ -1,17 +1,35 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { createServer, type RequestListener, type Server } from 'node:http'
-import type { Socket } from 'node:net'
+import { mkdtempSync, rmSync } from 'node:fs'
+import type { AddressInfo, Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { TypedHost } from '../../src/contract/host/host.ts'
 import type { HttpEdge } from '../../src/contract/http/edge.ts'
 import type { EndpointState, LocalEndpoint } from '../../src/mesh/endpoint.ts'
 import { listenVirtually } from '../../src/mesh/listener.ts'
 import { runInScope, type Scope } from '../../src/mesh/scope.ts'
+import { PrivateListener } from '../../src/mesh/sockets/private-listener.ts'
+import { isChosen } from '../../src/shared/accelerators.ts'
 
 /** A typed service: how HTTP asks for it, and whether the gateway may ask it without a server. */
 export interface TypedProgram {
   readonly listener: RequestListener
   readonly typed: TypedHost
   readonly edge: HttpEdge | undefined
+}
+
+const address: AddressInfo = { address: '127.0.0.1', family: 'IPv4', port: 3000 }
+
+const folder = mkdtempSync(join(tmpdir(), 'busbar-test-'))
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+let sockets = 0
+
+function listenPrivately(server: Server): PrivateListener {
+  const path = join(folder, String(sockets++))
+  const listener = new PrivateListener(server, { path, address })
+  server.listen({ path, backlog: 4096 })
+  return listener
 }
 
 /** A service's instance without a host: a server of the test's own, behind a virtual listener. */
@@ -21,6 +39,7 @@ export class TestEndpoint implements LocalEndpoint, AsyncDisposable {
   readonly server: Server
   readonly typed?: TypedHost
   readonly edge?: HttpEdge
+  readonly listener?: PrivateListener
   state: EndpointState = 'serving'
   readonly #snapshot: <R>(run: () => R) => R
   readonly #sockets = new Set<Socket>()
@@ -36,7 +55,8 @@ export class TestEndpoint implements LocalEndpoint, AsyncDisposable {
     this.#snapshot = new AsyncLocalStorage<undefined>().exit(() => AsyncLocalStorage.snapshot())
     for (const event of ['connection', 'secureConnection'])
       this.server.on(event, (socket: Socket) => this.#track(socket))
-    listenVirtually(this.server, { address: '127.0.0.1', family: 'IPv4', port: 3000 })
+    if (isChosen('stream')) listenVirtually(this.server, address)
+    else this.listener = listenPrivately(this.server)
   }
 
   enter<R>(scope: Scope, callback: () => R): R {

@@ -5,6 +5,7 @@ import type { App, Gateway as GatewayConfig, Limits, Route } from '../../src/con
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts'
 import { takeHandle } from '../../src/mesh/listener.ts'
 import { Router } from '../../src/mesh/router.ts'
+import { servePrivateSockets } from '../../src/mesh/sockets/served-instance.ts'
 import { WorkerCells, createCells } from '../../src/shared/cells.ts'
 import type { TlsMaterial } from '../../src/shared/control.ts'
 import { way } from './byte-mesh.ts'
@@ -35,6 +36,7 @@ export class TestGateway implements AsyncDisposable {
 
   private constructor(setup: GatewaySetup) {
     this.router = new Router([...Object.keys(setup.services), ...(setup.names ?? [])])
+    this.#links.use(servePrivateSockets({ router: this.router, maxHops: 8 }))
     for (const [name, program] of Object.entries(setup.services)) {
       const endpoint = new TestEndpoint(name, program)
       this.endpoints.set(name, endpoint)

@@ -5,6 +5,7 @@ import type { Answerer } from '../../src/mesh/links/link.ts'
 import { createLink } from '../../src/mesh/links/live-link.ts'
 import { memoryPipes } from '../../src/mesh/links/memory.ts'
 import type { HttpMesh } from '../../src/mesh/mesh.ts'
+import { servePrivateSockets } from '../../src/mesh/sockets/served-instance.ts'
 import { Router } from '../../src/mesh/router.ts'
 
 /** A service's instance as another worker sees it: at the other end of a link. */
@@ -12,6 +13,7 @@ export function elsewhere(instance: LocalEndpoint, pipes = memoryPipes(), maxHop
   const router = new Router([instance.service])
   router.add(instance)
   const [near, far] = pipes
+  const serving = servePrivateSockets({ router, maxHops })
   const callee = createLink(far, { peer: 1, answer: answerer({ router, maxHops }) })
   const link = createLink(near, { peer: 2, answer: nobody })
   return {
@@ -21,11 +23,13 @@ export function elsewhere(instance: LocalEndpoint, pipes = memoryPipes(), maxHop
     index: 0,
     row: undefined,
     link,
+    path: instance.listener?.path,
     typed: false,
     get state() {
       return instance.state
     },
     [Symbol.dispose]() {
+      serving[Symbol.dispose]()
       link.close(over)
       callee.close(over)
     },

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { acceleratorNames } from '../../shared/accelerators.ts'
 import { duration, integer, size } from './units.ts'
 
 /**
@@ -349,6 +350,14 @@ export const appSchema = z
       description:
         'Who accepts: the main thread, for the worker with the fewest connections, or each worker by itself.',
     }),
+    accelerators: z
+      .union([z.enum(['all', 'none']), z.array(z.enum(acceleratorNames).meta({ title: 'an accelerator' }))])
+      .prefault('all')
+      .meta({
+        title: '"all", "none" or a list of accelerators',
+        description:
+          'Which [accelerators](../guides/accelerators.md) workers use. `BUSBAR_ACCELERATORS` goes over it: `all`, `none`, or names with commas between them.',
+      }),
     stopTimeout: duration(0).prefault('8s').meta({
       title: milliseconds,
       description: 'How long a stop waits for what is in flight.',

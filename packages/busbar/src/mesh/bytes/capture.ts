@@ -3,6 +3,7 @@ import { TLSSocket } from 'node:tls'
 import type { HttpMesh } from '../mesh.ts'
 import { httpsRefused } from '../refusals.ts'
 import { connectToService } from './connect.ts'
+import { forgetAddresses } from '../sockets/tcp-address.ts'
 import { watchLookup } from './lookup.ts'
 import { release } from './socket.ts'
 import { targetOf } from './target.ts'
@@ -21,6 +22,7 @@ export function captureConnections(mesh: HttpMesh): Disposable {
     const service = target === undefined ? undefined : mesh.router.serviceOf(target.host)
     if (target === undefined || service === undefined) {
       release(this)
+      forgetAddresses(this)
       if (target !== undefined) watchLookup(mesh.router.names, target.host, this)
       return original.apply(this, args)
     }

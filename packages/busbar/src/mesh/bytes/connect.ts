@@ -4,6 +4,9 @@ import type { LocalEndpoint, RemoteEndpoint } from '../endpoint.ts'
 import { nextHops } from '../hops.ts'
 import type { HttpMesh } from '../mesh.ts'
 import { connectionRefused } from '../refusals.ts'
+import { isChosen } from '../../shared/accelerators.ts'
+import { connectBySocket, type Origin } from '../sockets/connect.ts'
+import { takePort } from '../sockets/tcp-address.ts'
 import { currentScope } from '../scope.ts'
 import { currentContext, End, type Enter } from './end.ts'
 import { openFarEnd } from './call.ts'
@@ -11,19 +14,6 @@ import { openServerEnd } from './serve.ts'
 import { internals, loopback, release, type SocketInternals } from './socket.ts'
 
 const clientSockets = channel('net.client.socket')
-
-/** Where the system's own ephemeral ports begin and end; each connection has one of its own in logs. */
-const firstPort = 49_152
-const lastPort = 65_535
-let nextPort = firstPort
-
-/** Who connects. */
-export interface Origin {
-  /** The service; undefined for what comes from outside. */
-  readonly caller: string | undefined
-  /** How many calls the next one is, in a chain in which each caused the next. */
-  readonly hops: number
-}
 
 /**
  * Connects a client's socket to a service, as `connect` would: it is `connecting` until a later turn of the event loop,
@@ -34,8 +24,9 @@ export function connectToService(
   service: string,
   port: number,
   client: Socket,
-  { hops, caller }: Origin = { hops: nextHops(), caller: currentScope()?.service },
+  { hops, caller, not }: Origin = { hops: nextHops(), caller: currentScope()?.service },
 ): void {
+  if (!isChosen('stream')) return connectBySocket(mesh, service, port, client, { hops, caller, not })
   // Each search counts as a call to what it finds; the one for an instance in a worker is in `establish`.
   const endpoint = mesh.router.isCommand(service) ? mesh.router.find(service) : undefined
   // A command has a port of its own: from here on the connection is the system's.
@@ -110,10 +101,4 @@ function connected(socket: SocketInternals): void {
 
 function refuse({ mesh, service, socket, end }: Attempt): void {
   socket.destroy(connectionRefused(mesh.router, service, end.remote.port))
-}
-
-function takePort(): number {
-  const port = nextPort
-  nextPort = port === lastPort ? firstPort : port + 1
-  return port
 }

@@ -7,10 +7,11 @@ import { createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CallAccess, CallPort } from '../../shared/call-access.ts'
 import type { StopTimes } from '../../shared/control.ts'
-import { listenVirtually, type VirtualListener } from '../listener.ts'
+import { takeConnections } from '../listener.ts'
+import type { ConnectionTaker } from '../sockets/given-connections.ts'
 import type { HttpMesh } from '../mesh.ts'
 import { connectionRefused } from '../refusals.ts'
-import { readFirstLine } from './first-line.ts'
+import { readFirstLine } from '../sockets/first-line.ts'
 import { type AskedRefusal, maxPreamble, type Preamble, readPreamble } from './preamble.ts'
 import { RelayedConnection, type RelayTarget } from './relayed-connection.ts'
 
@@ -25,7 +26,7 @@ const lastPart = 0.1
 export class CallRelay {
   readonly #mesh: HttpMesh
   readonly #token: Buffer
-  readonly #listeners: ReadonlyMap<string, VirtualListener>
+  readonly #listeners: ReadonlyMap<string, ConnectionTaker>
   readonly #waiting = new Set<Socket>()
   readonly #connections = new Set<RelayedConnection>()
   #isStopping = false
@@ -37,7 +38,7 @@ export class CallRelay {
   }
 
   /** What takes the connections of each port, by its id. */
-  get listeners(): ReadonlyMap<string, VirtualListener> {
+  get listeners(): ReadonlyMap<string, ConnectionTaker> {
     return this.#listeners
   }
 
@@ -62,13 +63,13 @@ export class CallRelay {
     for (const connection of this.#connections) connection.destroy()
   }
 
-  #listen({ port, route }: CallPort): VirtualListener {
+  #listen({ port, route }: CallPort): ConnectionTaker {
     const server = createServer({ allowHalfOpen: true }, (socket) => {
       if (this.#isStopping) socket.destroy()
       else if (route === undefined) void this.#identify(socket)
       else this.#connect(socket, { ...route, port, hops: 1 })
     })
-    return listenVirtually(server, { address: '127.0.0.1', family: 'IPv4', port })
+    return takeConnections(server, { address: '127.0.0.1', family: 'IPv4', port })
   }
 
   async #identify(socket: Socket): Promise<void> {

@@ -1,7 +1,8 @@
 import { Socket } from 'node:net'
-import { connectToService, type Origin } from '../bytes/connect.ts'
+import { connectToService } from '../bytes/connect.ts'
 import type { HttpMesh } from '../mesh.ts'
 import { problemOf } from '../problem.ts'
+import type { Origin } from '../sockets/connect.ts'
 
 export interface RelayTarget extends Origin {
   readonly service: string

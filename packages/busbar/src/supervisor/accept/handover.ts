@@ -20,7 +20,7 @@ function handOverHandle(thread: MessagePort, listener: string, handle: TcpHandle
 
 /** Handles on Windows have no `fd` that would tell; a `net.Socket` is `destroyed` when it was transferred. */
 function handOverSocket(thread: MessagePort, listener: string, handle: TcpHandle): boolean {
-  const socket = socketOver(handle)
+  const socket = socketOver(handle, true)
   post(thread, { type: 'connection', listener, connection: socket }, socket)
   if (socket.destroyed) return true
   ;(socket as unknown as { _handle: TcpHandle | null })._handle = null

@@ -1,3 +1,4 @@
+import type { AcceleratorState } from '../../shared/accelerators.ts'
 import type { App } from '../../config/app.ts'
 import { isRawEntry } from '../../config/gateway/raw-entry.ts'
 import type { Ledger } from '../../observe/ledger.ts'
@@ -21,6 +22,7 @@ export interface FiguresParts {
   readonly cells: SharedArrayBuffer
   readonly instances: InstanceTable
   readonly ledger: Ledger
+  readonly accelerators: () => readonly AcceleratorState[]
   /** As they are at the moment. */
   readonly workers: () => readonly WorkerStatus[]
 }
@@ -67,6 +69,7 @@ export class Figures {
     const ready = unready.length === 0
     return {
       app: { name: app.name, root: app.root, pid: process.pid, startedAt: this.#startedAt, ready, unready },
+      accelerators: this.#parts.accelerators(),
       workers: workers.map(({ figures }) => figures),
       services: app.services.map(({ name }) => this.#serviceFigures(name)),
       instances: app.services.flatMap(({ name }) =>

@@ -1,3 +1,4 @@
+import { acceleratorNames, type AcceleratorState } from '../../shared/accelerators.ts'
 import type { ErrorRecord } from '../../contract/errors.ts'
 import type { CallId, FromWorker, LogRecord, ServiceReport } from '../../shared/control.ts'
 
@@ -52,10 +53,17 @@ const record = object({
 } satisfies Form<LogRecord>)
 const call = object({ link: optional(number), number } satisfies Form<CallId>)
 
+const accelerator = object({
+  name: oneOf(...acceleratorNames),
+  on: (value) => typeof value === 'boolean',
+  why: (value) => value === null || typeof value === 'string',
+} satisfies Form<AcceleratorState>)
+
 const forms: { readonly [T in FromWorker['type']]: Form<Extract<FromWorker, { type: T }>> } = {
   listening: {},
   starting: { service: text },
-  started: { service: text },
+  started: { service: text, path: optional(text) },
+  accelerators: { states: listOf(accelerator) },
   ready: { services: listOf(report) },
   failed: { error },
   log: { records: listOf(record) },

@@ -1,7 +1,7 @@
 import http from 'node:http'
 import type { Server } from 'node:net'
 import { fetchListener, type FetchHandler } from './fetch-handler.ts'
-import { isHttpServer } from './listen.ts'
+import { isHttpServer } from './server-kinds.ts'
 
 /** What can be done with a program's export. */
 export type Recognised =

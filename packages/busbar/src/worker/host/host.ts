@@ -6,9 +6,10 @@ import { BusbarError } from '../../contract/errors.ts'
 import type { CallCount } from '../../contract/host/host.ts'
 import type { EndpointState, LocalEndpoint } from '../../mesh/endpoint.ts'
 import { runInScope, type Scope } from '../../mesh/scope.ts'
+import type { PrivateListener } from '../../mesh/sockets/private-listener.ts'
 import type { ServiceReport, StopTimes } from '../../shared/control.ts'
 import type { Hosting } from './install.ts'
-import type { CapturedServer } from './listen.ts'
+import type { CapturedServer } from './captured-server.ts'
 import { callableServer } from './http1-front.ts'
 import type { ProgramEnd, ProgramProcess } from './program-process.ts'
 import { meterRequests } from './metered-connection.ts'
@@ -64,6 +65,7 @@ class Hosted implements HostedProgram {
   readonly at = 'here'
   readonly service: string
   readonly server: HttpServer
+  readonly listener: PrivateListener | undefined
   readonly count: CallCount | undefined
   readonly report: ServiceReport
   readonly #program: ProgramProcess
@@ -80,6 +82,7 @@ class Hosted implements HostedProgram {
   constructor(program: ProgramProcess, hosting: Hosting, captured: CapturedServer, report: ServiceReport) {
     this.service = program.service.name
     this.server = callableServer(captured)
+    this.listener = captured.door
     this.count = hosting.metering?.of(this.service)
     this.report = report
     this.#program = program

@@ -2,13 +2,15 @@ import type { EventEmitter } from 'node:events'
 import http from 'node:http'
 import type { AddressInfo, Server, Socket } from 'node:net'
 import { listenVirtually } from '../../mesh/listener.ts'
-import { isHttp2Server, type CapturedServer } from './listen.ts'
+import type { CapturedServer } from './captured-server.ts'
+import { isHttp2Server } from './server-kinds.ts'
 
 /**
  * The server that the mesh calls, in HTTP/1.1 and plain text: the program's own where it is `http` or `https`. An
  * `http2` server gets a front, which gives its listeners the requests as its own `allowHTTP1` would.
  */
-export function callableServer({ server, address }: CapturedServer): http.Server {
+export function callableServer({ server, address, front: own }: CapturedServer): http.Server {
+  if (own !== undefined) return own
   if (!isHttp2Server(server)) return server as http.Server
   const front = new Http1Front(server)
   listenVirtually(front, typeof address === 'string' ? anywhere : address)
@@ -25,8 +27,8 @@ const anywhere: AddressInfo = { address: '127.0.0.1', family: 'IPv4', port: 80 }
 
 const forwarded = new Set<string | symbol>(['request', 'upgrade', 'connect', 'checkContinue', 'checkExpectation'])
 
-class Http1Front extends http.Server {
-  readonly #origin: EventEmitter
+export class Http1Front extends http.Server {
+  readonly #origin: Server
   /** Takes the HTTP/1 parser off a connection. */
   readonly #release = new WeakMap<Socket, () => void>()
 
@@ -36,7 +38,7 @@ class Http1Front extends http.Server {
   }
 
   override emit(event: string | symbol, ...args: unknown[]): boolean {
-    if (forwarded.has(event)) return this.#origin.emit(event, ...args)
+    if (forwarded.has(event)) return this.#toOrigin(event, ...args)
     if (event === 'connection') return this.#connect(args[0] as Socket)
     if (event === 'clientError') return this.#fail(args[0] as ParseError, args[1] as Socket)
     return super.emit(event as string, ...args)
@@ -44,6 +46,11 @@ class Http1Front extends http.Server {
 
   override listenerCount(event: string): number {
     return forwarded.has(event) ? this.#origin.listenerCount(event) : super.listenerCount(event)
+  }
+
+  #toOrigin(event: string | symbol, ...args: unknown[]): boolean {
+    const origin: EventEmitter = this.#origin
+    return origin.emit(event, ...args)
   }
 
   #connect(socket: Socket): boolean {
@@ -58,7 +65,7 @@ class Http1Front extends http.Server {
 
   /** The parser stops at the first bytes of a client that speaks HTTP/2 from the start: it gets what it wants. */
   #fail(error: ParseError, socket: Socket): boolean {
-    if (error.code !== 'HPE_PAUSED_H2_UPGRADE') return this.#origin.emit('clientError', error, socket)
+    if (error.code !== 'HPE_PAUSED_H2_UPGRADE') return this.#toOrigin('clientError', error, socket)
     this.#release.get(socket)?.()
     detachParser(socket as unknown as ParsedSocket)
     socket.unshift(error.rawPacket)

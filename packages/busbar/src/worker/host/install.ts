@@ -11,7 +11,8 @@ import { thisThread } from '../../shared/this-thread.ts'
 import { patchExit, watchFaults } from './endings.ts'
 import { patchEnvironment } from './environment.ts'
 import { isolateSecondCopies } from './copies.ts'
-import { captureListen, isHttpServer } from './listen.ts'
+import { captureListen } from './listen.ts'
+import { isHttpServer } from './server-kinds.ts'
 import { hearAnswers } from './metered-connection.ts'
 import { type Output, patchOutput, RecordedOutput } from './output.ts'
 import { patchProcessEvents } from './process-events.ts'
@@ -28,6 +29,8 @@ export interface HostingOptions {
   readonly log: (record: LogRecord) => void
   /** In the place of records where a process has pipes of its own. */
   readonly output?: Output | undefined
+  /** Where servers of programs listen on private sockets; by handles of ours where there is none. */
+  readonly paths?: (() => string) | undefined
   /** Told of what ends this worker, just before it ends; never of what fails a start, which {@link hostProgram} throws. */
   readonly fault: (fault: Fault) => void
   /** Ends this thread, or the process in its main thread; `process.exit` by default. */
@@ -41,6 +44,7 @@ export interface Hosting extends Disposable {
   readonly programs: Programs
   readonly output: Output
   readonly log: (record: LogRecord) => void
+  readonly paths: (() => string) | undefined
   /** Where calls are counted, if anywhere. */
   readonly metering?: Metering
   /** Reports a fault of a serving program, then ends the worker as Node would end the process. */
@@ -60,14 +64,14 @@ export function installHosting(options: HostingOptions): Hosting {
   patchEnvironment(programs, patches)
   patches.use(inheritCalls(() => inherited(programs)))
   isolateSecondCopies(services, patches)
-  captureListen(programs, patches)
+  captureListen(programs, patches, options.paths)
   hearAnswers(patches)
   watchFaults(programs, die, patches)
   patchExit(programs, output, patches)
   patchProcessEvents(programs, patches)
   // For `import { exit } from 'node:process'`, whose bindings were set when the module was first loaded.
   syncBuiltinESMExports()
-  return { programs, output, log: options.log, die, [Symbol.dispose]: () => patches.dispose() }
+  return { programs, output, log: options.log, paths: options.paths, die, [Symbol.dispose]: () => patches.dispose() }
 }
 
 function inherited({ current }: Programs): InheritedCalls | undefined {

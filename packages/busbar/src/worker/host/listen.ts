@@ -1,50 +1,103 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import http from 'node:http'
-import net, { type AddressInfo, type Server } from 'node:net'
-import { attachVirtualHandle, type VirtualListener } from '../../mesh/listener.ts'
+import { lookup } from 'node:dns'
+import net, { type AddressInfo, isIP, type Server } from 'node:net'
+import { attachVirtualHandle } from '../../mesh/listener.ts'
+import { PrivateListener } from '../../mesh/sockets/private-listener.ts'
 import { replace } from '../../shared/replace.ts'
+import type { CapturedServer } from './captured-server.ts'
+import { Http1Front } from './http1-front.ts'
+import { addressOf, type Wanted, wantedOf } from './listen-arguments.ts'
 import type { ProgramProcess } from './program-process.ts'
 import type { Programs } from './programs.ts'
-
-/** A program's HTTP server that listens, though it has no port. */
-export interface CapturedServer {
-  readonly server: Server
-  readonly listener: VirtualListener
-  /** What `server.address()` says; a path for a server that listens on one. */
-  readonly address: AddressInfo | string
-  /** Runs a callback in the async context that called `listen()`: the one that Node runs connections in. */
-  readonly context: ReturnType<typeof AsyncLocalStorage.snapshot>
-}
+import { isHttp2Server, isHttpServer } from './server-kinds.ts'
 
 type Listen2 = (host: string | null, port: number, type: number, ...rest: unknown[]) => void
 
 /**
- * `_listen2` is where Node has understood the arguments, resolved the name, and would open the socket. Only HTTP
- * servers are captured: what speaks another protocol needs its port.
+ * Has the HTTP servers of programs listen where only the mesh and the doors of this worker find them; what speaks another
+ * protocol needs its port. `paths`: where private sockets are; without, servers listen by a handle of ours.
  */
-export function captureListen(programs: Programs, patches: DisposableStack): void {
+export function captureListen(programs: Programs, patches: DisposableStack, paths?: () => string): void {
+  if (paths === undefined) captureByHandle(programs, patches)
+  else captureBySocket(programs, patches, paths)
+}
+
+/** `_listen2` is where Node has understood the arguments, resolved the name, and would open the socket. */
+function captureByHandle(programs: Programs, patches: DisposableStack): void {
   const prototype = net.Server.prototype as unknown as { _listen2: Listen2 }
   replace(patches, prototype, '_listen2', (original) => {
     return function (this: Server, ...args) {
       const program = isHttpServer(this) ? programs.current : undefined
-      if (program === undefined || capture(program, this, addressOf(args))) Reflect.apply(original, this, args)
+      if (program === undefined || capture(program, this, addressIn(args))) Reflect.apply(original, this, args)
     }
   })
 }
 
-/** `https` and `http2` servers are told by their shape and name, so that asking does not load these modules. */
-export function isHttpServer(value: unknown): value is Server {
-  if (value instanceof http.Server) return true
-  return value instanceof net.Server && ('closeIdleConnections' in value || isHttp2Server(value))
+type Listen = (this: Server, ...args: unknown[]) => Server
+
+function captureBySocket(programs: Programs, patches: DisposableStack, paths: () => string): void {
+  replace(patches, net.Server.prototype as { listen: Listen }, 'listen', (original) => {
+    return function (this: Server, ...args) {
+      const program = isHttpServer(this) ? programs.current : undefined
+      const wanted = program === undefined || this.listening ? undefined : wantedOf(args)
+      if (program === undefined || wanted === undefined) return Reflect.apply(original, this, args)
+      resolved(wanted.host, (error, ip) => {
+        if (error !== null) this.emit('error', error)
+        else listenPrivately(program, this, { wanted, ip, path: paths(), listen: original })
+      })
+      return this
+    }
+  })
 }
 
-export function isHttp2Server(server: Server): boolean {
-  for (let proto: unknown = Object.getPrototypeOf(server); proto instanceof Object;) {
-    const { name } = (proto as { constructor: { name: string } }).constructor
-    if (name === 'Http2Server' || name === 'Http2SecureServer') return true
-    proto = Object.getPrototypeOf(proto)
+/** At once for what is an address, as Node does it. */
+function resolved(host: string | undefined, then: (error: Error | null, ip?: string) => void): void {
+  if (host === undefined || isIP(host) !== 0) then(null, host)
+  else lookup(host, then)
+}
+
+/** It listens as long as the other does, whose connections it is given. */
+function frontOf(server: Server): Http1Front {
+  const front = new Http1Front(server)
+  Object.defineProperty(front, 'listening', { get: () => server.listening })
+  // Servers of HTTP watch over slow headers from then on.
+  server.once('listening', () => front.emit('listening'))
+  return front
+}
+
+/** As many as Linux allows by default; a Unix socket has nowhere else to keep a connection that waits. */
+const backlog = 4096
+
+interface Private {
+  readonly wanted: Wanted
+  readonly ip: string | undefined
+  readonly path: string
+  readonly listen: Listen
+}
+
+function listenPrivately(program: ProgramProcess, server: Server, { wanted, ip, path, listen }: Private): void {
+  const address = addressOf(wanted, ip, inventPort)
+  if (program.servers.some((other) => overlap(other.address, address))) return refuse(server, address)
+  const front = isHttp2Server(server) ? frontOf(server) : undefined
+  const door = new PrivateListener(server, { path, address, front })
+  const captured: CapturedServer = {
+    server,
+    listener: door,
+    door,
+    front,
+    address,
+    context: AsyncLocalStorage.snapshot(),
   }
-  return false
+  program.servers.push(captured)
+  server.once('close', () => {
+    program.servers.splice(program.servers.indexOf(captured), 1)
+    front?.close()
+  })
+  server.once('listening', () => program.onListen(captured))
+  const { callback, signal } = wanted
+  listen.call(server, { path, backlog, signal }, ...(callback === undefined ? [] : [callback]))
+  // A worker lives by its port to the supervisor, and a program that listens is not one that still has something to do.
+  server.unref()
 }
 
 /** False when the program itself holds this address: it is told so as the kernel would. */
@@ -62,7 +115,7 @@ function capture(program: ProgramProcess, server: Server, address: AddressInfo |
   return true
 }
 
-function addressOf([host, port, type]: [host: string | null, port: number, type: number, ...rest: unknown[]]):
+function addressIn([host, port, type]: [host: string | null, port: number, type: number, ...rest: unknown[]]):
   | AddressInfo
   | string {
   // A path comes in the place of the host, with -1 as port and type; a descriptor with neither host nor port.

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { Service } from '../../config/app.ts'
 import { BusbarError } from '../../contract/errors.ts'
-import type { CapturedServer } from './listen.ts'
+import type { CapturedServer } from './captured-server.ts'
 import { withOwnStack } from './stack.ts'
 
 /** How a program came to its end: what a {@link BusbarError} about it says, and what its process would exit with. */

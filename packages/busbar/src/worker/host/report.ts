@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { Server as TlsServer } from 'node:tls'
 import type { ServiceReport } from '../../shared/control.ts'
-import type { CapturedServer } from './listen.ts'
+import type { CapturedServer } from './captured-server.ts'
 import { frontWarning } from './http1-front.ts'
 import type { ProgramProcess } from './program-process.ts'
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { runInScope } from '../../mesh/scope.ts'
 import { isGiven, recognise, recogniseNamed, servedNames, type Recognised } from './exports.ts'
-import type { CapturedServer } from './listen.ts'
+import type { CapturedServer } from './captured-server.ts'
 import { type Exported, loadEntry } from './load.ts'
 import { applyNodeOptions } from './node-options.ts'
 import { PendingWatch } from './pending.ts'

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { createServer, type Server } from 'node:http'
-import type { Socket } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import type { Limits, Service } from '../../config/app.ts'
 import { client } from '../../contract/client.ts'
 import type { Log } from '../../contract/context.ts'
@@ -9,8 +9,10 @@ import type { TypedHost } from '../../contract/host/host.ts'
 import { HttpEdge } from '../../contract/http/edge.ts'
 import { typedListener } from '../../gateway/typed/listener.ts'
 import type { EndpointState } from '../../mesh/endpoint.ts'
-import { listenVirtually, type VirtualListener } from '../../mesh/listener.ts'
+import { listenVirtually } from '../../mesh/listener.ts'
 import { currentScope, type Scope } from '../../mesh/scope.ts'
+import type { ConnectionTaker } from '../../mesh/sockets/given-connections.ts'
+import { PrivateListener } from '../../mesh/sockets/private-listener.ts'
 import { CallContexts } from '../../mesh/typed/contexts.ts'
 import type { ServiceReport, StopTimes } from '../../shared/control.ts'
 import type { HostedProgram } from '../host/host.ts'
@@ -79,7 +81,8 @@ class HostedTyped implements HostedProgram {
   readonly edge: HttpEdge
   readonly report: ServiceReport
   readonly #parts: Parts
-  readonly #listener: VirtualListener
+  readonly listener: PrivateListener | undefined
+  readonly #taker: ConnectionTaker
   readonly #scope: Scope
   readonly #sockets = new Set<Socket>()
   #latest: Socket | undefined
@@ -97,7 +100,8 @@ class HostedTyped implements HostedProgram {
     this.edge = new HttpEdge(host, options)
     this.server = createServer(serverOptions(hosting.limits), typedListener(host, options, this.edge))
     this.server.on('connection', (socket: Socket) => this.#track(socket))
-    this.#listener = listenVirtually(this.server, { address: '127.0.0.1', family: 'IPv4', port: 80 })
+    this.listener = hosting.paths === undefined ? undefined : listenAt(this.server, hosting.paths())
+    this.#taker = this.listener ?? listenVirtually(this.server, anywhere)
   }
 
   get state(): EndpointState {
@@ -110,7 +114,7 @@ class HostedTyped implements HostedProgram {
 
   accept(handle: unknown, closed: () => void = () => {}): void {
     this.#latest = undefined
-    this.enter(this.#scope, () => this.#listener.accept(handle))
+    this.enter(this.#scope, () => this.#taker.accept(handle))
     const socket = this.#latest as Socket | undefined
     if (socket === undefined || socket.destroyed) closed()
     else socket.once('close', closed)
@@ -146,6 +150,14 @@ class HostedTyped implements HostedProgram {
     this.#sockets.add(socket)
     socket.once('close', () => this.#sockets.delete(socket))
   }
+}
+
+const anywhere: AddressInfo = { address: '127.0.0.1', family: 'IPv4', port: 80 }
+
+function listenAt(server: Server, path: string): PrivateListener {
+  const listener = new PrivateListener(server, { path, address: anywhere })
+  server.listen({ path, backlog: 4096 })
+  return listener
 }
 
 function reportOf({ name, contract }: TypedHost, startedIn: number): ServiceReport {

@@ -5,6 +5,7 @@ import http2 from 'node:http2'
 import net, { type Socket } from 'node:net'
 import { describe, test } from 'node:test'
 import { WebSocketServer, WebSocket as Ws, type RawData } from 'ws'
+import { isChosen } from '../../../src/shared/accelerators.ts'
 import { ByteMesh } from '../../support/byte-mesh.ts'
 import { TestEndpoint } from '../../support/endpoint.ts'
 
@@ -138,7 +139,8 @@ describe('a service that stops', () => {
     const connections = await new Promise<number>((resolve, reject) => {
       server.getConnections((error, count) => (error ? reject(error) : resolve(count)))
     })
-    assert.equal(connections, 1)
+    // The stream tells the program of a connection when it is used; the system tells Node of it before.
+    assert.equal(connections, isChosen('stream') ? 1 : 2)
     server.close()
     await once(server, 'close')
     unused.destroy()
@@ -147,7 +149,9 @@ describe('a service that stops', () => {
     assert.deepEqual(mesh.router.names, [])
   })
 
-  test('resets a connection whose first bytes come too late', async () => {
+  const skip = !isChosen('stream') && 'a Unix socket that closes unused tells its client at once'
+
+  test('resets a connection whose first bytes come too late', { skip }, async () => {
     await using mesh = new ByteMesh({ catalog: () => assert.fail('called') })
     const socket = net.connect(80, 'catalog.internal')
     await once(socket, 'connect')

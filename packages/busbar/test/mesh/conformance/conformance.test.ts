@@ -1,8 +1,9 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { backends } from './backends/all.ts'
 import { byteStream } from './backends/byte-stream.ts'
 import { exchange } from './backends/exchange.ts'
-import { byteLink, exchangeLink } from './backends/link.ts'
+import { byteLink } from './backends/link.ts'
 import { cases } from './cases/all.ts'
 import { oracle, ordered, runCase } from './run-case.ts'
 
@@ -13,7 +14,7 @@ const differences: Readonly<Record<string, ReadonlySet<string>>> = {
   [byteStream.name]: new Set(['a limit on the number of connections']),
 }
 
-for (const backend of [exchange, exchangeLink, byteStream, byteLink]) {
+for (const backend of backends) {
   describe(`${backend.name} does as TCP does`, () => {
     for (const one of cases.filter(({ name }) => !differences[backend.name]?.has(name)))
       test(one.name, { timeout: 20_000 }, async () => {

@@ -19,6 +19,7 @@ import { Chance } from '../../support/chance.ts'
 import { TestEndpoint } from '../../support/endpoint.ts'
 import { open, send } from '../../support/exchange.ts'
 import { answerer, nobody } from '../../support/linked.ts'
+import { unless } from '../../support/accelerated.ts'
 
 interface Far extends AsyncDisposable {
   readonly endpoint: RemoteEndpoint
@@ -61,7 +62,7 @@ async function post(body: string): Promise<string> {
   return text(response)
 }
 
-describe('over a bad wire', () => {
+describe('over a bad wire', { skip: unless('exchange', 'stream') }, () => {
   for (const mood of ['sliced', 'late'] as const)
     test(`requests and connections arrive whole when it is ${mood}`, async (t) => {
       const chance = new Chance()

@@ -13,6 +13,7 @@ import { currentScope } from '../../../src/mesh/scope.ts'
 import { TestEndpoint } from '../../support/endpoint.ts'
 import { open, requestOf, send, TestCall } from '../../support/exchange.ts'
 import { elsewhere } from '../../support/linked.ts'
+import { unless } from '../../support/accelerated.ts'
 
 const maxHops = 5
 
@@ -40,7 +41,7 @@ class Elsewhere implements AsyncDisposable {
   }
 }
 
-describe('the worker of a service dies', () => {
+describe('the worker of a service dies', { skip: unless('exchange', 'stream') }, () => {
   const calls: Record<string, () => Promise<unknown>> = {
     fetch: () => fetch('http://callee.internal/', { method: 'POST', body: 'x' }),
     'undici.request': () => undiciRequest('http://callee.internal/', { method: 'POST', body: 'x' }),
@@ -129,7 +130,7 @@ const refusing = {
   },
 }
 
-describe('a service with a limit', () => {
+describe('a service with a limit', { skip: unless('exchange', 'stream') }, () => {
   /** Lets one in at a time. */
   class One implements Admission {
     readonly waiting: (() => void)[] = []
@@ -199,7 +200,7 @@ describe('a service with a limit', () => {
   })
 })
 
-describe('what a call to another worker inherits', () => {
+describe('what a call to another worker inherits', { skip: unless('exchange', 'stream') }, () => {
   test('a chain of calls is counted across workers, and stopped with 508', async () => {
     await using app = new Elsewhere()
     let called = 0
@@ -232,7 +233,7 @@ describe('what a call to another worker inherits', () => {
   })
 })
 
-describe('an answer from elsewhere', () => {
+describe('an answer from elsewhere', { skip: unless('exchange', 'stream') }, () => {
   test('waits for its reader, in bounded memory', async () => {
     await using app = new Elsewhere()
     const piece = Buffer.alloc(64 * 1024)

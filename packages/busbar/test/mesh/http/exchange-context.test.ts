@@ -7,6 +7,7 @@ import { openExchange } from '../../../src/mesh/http/exchange.ts'
 import { currentScope } from '../../../src/mesh/scope.ts'
 import { TestEndpoint } from '../../support/endpoint.ts'
 import { open, requestOf, send, TestCall } from '../../support/exchange.ts'
+import { unless } from '../../support/accelerated.ts'
 
 const store = new AsyncLocalStorage<string>()
 
@@ -26,7 +27,7 @@ function openObserved(endpoint: TestEndpoint, parts: Parameters<typeof requestOf
   return call
 }
 
-describe('async context', () => {
+describe('async context', { skip: unless('exchange') }, () => {
   test('the program sees its own scope and nothing of the caller, wherever it looks', async () => {
     const seen: string[] = []
     const look = (where: string): void => {
@@ -103,7 +104,7 @@ describe('async context', () => {
   })
 })
 
-describe('exceptions', () => {
+describe('exceptions', { skip: unless('exchange') }, () => {
   test('what the program throws is uncaught in its own context, and the calls beside it go on', async () => {
     await using endpoint = new TestEndpoint('callee', (request, response) => {
       if (request.url === '/throws') throw new Error('thrown')

@@ -8,11 +8,12 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { TestEndpoint } from '../../support/endpoint.ts'
 import { open } from '../../support/exchange.ts'
+import { unless } from '../../support/accelerated.ts'
 
 const megabyte = 1024 * 1024
 const chunk = Buffer.alloc(64 * 1024, 'x')
 
-describe('backpressure', () => {
+describe('backpressure', { skip: unless('exchange') }, () => {
   test('200 MB down and 200 MB up leave memory flat', async () => {
     const total = 200 * megabyte
     await using endpoint = new TestEndpoint('callee', (request, response) => void takeAndGive(request, response, total))

@@ -9,13 +9,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { request as requestByUndici } from 'undici8'
 import { BusbarError } from '../../../src/contract/errors.ts'
 import { canExchange, fastPathWorks, openExchange } from '../../../src/mesh/http/exchange.ts'
-import { fastPathFault } from '../../../src/mesh/http/exchange/self-check.ts'
+import { exchangeFault } from '../../../src/mesh/http/exchange/self-check.ts'
 import { TestEndpoint } from '../../support/endpoint.ts'
 import { open, requestOf, send, TestCall } from '../../support/exchange.ts'
+import { unless } from '../../support/accelerated.ts'
 
-describe('an exchange', () => {
+describe('an exchange', { skip: unless('exchange') }, () => {
   test('works on this Node', () => {
-    equal(fastPathFault(), undefined)
+    equal(exchangeFault(), undefined)
     equal(fastPathWorks(), true)
   })
 
@@ -185,7 +186,7 @@ describe('an exchange', () => {
   })
 })
 
-describe('memory that one side may use again', () => {
+describe('memory that one side may use again', { skip: unless('exchange') }, () => {
   test('a body is copied when the call is opened', async () => {
     await using endpoint = new TestEndpoint('callee', (request, response) => request.pipe(response))
     const body = Buffer.from('first')
@@ -217,7 +218,7 @@ describe('memory that one side may use again', () => {
   })
 })
 
-describe('connections', () => {
+describe('connections', { skip: unless('exchange') }, () => {
   test('every call in flight has its own, however many there are', async () => {
     const sockets = new Set<Socket>()
     const waiting: ServerResponse[] = []

@@ -6,6 +6,7 @@ import { describe, test } from 'node:test'
 import { startMesh } from '../../../src/mesh/mesh.ts'
 import { Router } from '../../../src/mesh/router.ts'
 import { TestEndpoint } from '../../support/endpoint.ts'
+import { unless } from '../../support/accelerated.ts'
 
 interface Seen {
   readonly port: number | undefined
@@ -24,7 +25,7 @@ const firstBodies: Readonly<Record<string, () => RequestInit>> = {
   'a small body': () => ({ body: 'small' }),
 }
 
-describe('the request behind', () => {
+describe('the request behind', { skip: unless('exchange') }, () => {
   for (const [name, first] of Object.entries(firstBodies))
     for (const [next, init] of Object.entries({ GET: {}, POST: { method: 'POST', body: 'next' } }))
       test(`${name} is as a ${next} is alone`, async () => {

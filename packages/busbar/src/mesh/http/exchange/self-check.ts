@@ -3,6 +3,7 @@ import { createServer, IncomingMessage, METHODS, ServerResponse } from 'node:htt
 import type { RequestListener } from 'node:http'
 import { Socket } from 'node:net'
 import type { LocalEndpoint } from '../../endpoint.ts'
+import { isChosen } from '../../../shared/accelerators.ts'
 import { listenVirtually } from '../../listener.ts'
 import type { ExchangeHandler } from '../exchange.ts'
 import { InThreadExchange } from './in-thread-exchange.ts'
@@ -17,13 +18,13 @@ let fault: { readonly error: unknown } | 'none' | undefined
  * the byte stream for every call.
  */
 export function fastPathWorks(): boolean {
-  fault ??= findFault()
-  return fault === 'none'
+  return isChosen('exchange') && exchangeFault() === undefined
 }
 
-/** Why not, for a log. */
-export function fastPathFault(): unknown {
-  return fastPathWorks() ? undefined : (fault as { error: unknown }).error
+/** Undefined where they do. */
+export function exchangeFault(): unknown {
+  fault ??= findFault()
+  return fault === 'none' ? undefined : fault.error
 }
 
 /** What the parser calls each method it knows: found by asking it. */

@@ -3,6 +3,7 @@ import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import { createLink } from '../../../../src/mesh/links/live-link.ts'
 import type { Pipe } from '../../../../src/mesh/links/pipe.ts'
 import { Router } from '../../../../src/mesh/router.ts'
+import { servePrivateSockets } from '../../../../src/mesh/sockets/served-instance.ts'
 import { threadPipe } from '../../../../src/mesh/transports/thread.ts'
 import { listenUnix } from '../../../../src/mesh/transports/unix.ts'
 import { TestEndpoint } from '../../../support/endpoint.ts'
@@ -13,6 +14,7 @@ import { randomCase } from '../random-case.ts'
 import type { CaseKey, FromHost, ToHost } from './orders.ts'
 
 const router = new Router(['callee'])
+servePrivateSockets({ router, maxHops: 8 })
 
 /** Each entry is known on the other side too. */
 class ToldLog extends ProgramLog {
@@ -36,7 +38,7 @@ async function obey(order: ToHost): Promise<void> {
       log = new ToldLog()
       endpoint = new TestEndpoint('callee', await caseOf(order.key).program(log))
       router.add(endpoint)
-      return say({ type: 'serving' })
+      return say({ type: 'serving', path: endpoint.listener?.path })
     case 'add':
       return log.add(order.event)
     case 'settle':

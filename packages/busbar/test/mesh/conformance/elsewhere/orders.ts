@@ -12,7 +12,7 @@ export type ToHost =
 
 export type FromHost =
   | { readonly type: 'ready' }
-  | { readonly type: 'serving' }
+  | { readonly type: 'serving'; readonly path: string | undefined }
   | { readonly type: 'logged'; readonly event: string; readonly aside: boolean }
   | { readonly type: 'settled'; readonly program: readonly string[] }
   | { readonly type: 'closed' }

@@ -28,12 +28,29 @@ export class Programs implements AsyncDisposable {
   readonly endpoint: RemoteEndpoint
   readonly #place: Place
   #log: FarLog | undefined
+  /** Of its private socket, where it has one. */
+  #path: string | undefined
   #answered: (what: FromHost) => void = () => {}
 
   private constructor(place: Place, pipe: Pipe) {
     this.#place = place
     const link = createLink(pipe, { peer: 2, answer: nobody })
-    this.endpoint = { at: 'link', service: 'callee', worker: 2, index: 0, state: 'serving', link, typed: false }
+    const path = (): string | undefined => this.#path
+    const instance = {
+      at: 'link',
+      service: 'callee',
+      worker: 2,
+      index: 0,
+      state: 'serving',
+      link,
+      typed: false,
+    } as const
+    this.endpoint = {
+      ...instance,
+      get path() {
+        return path()
+      },
+    }
     place.hear((what) => {
       if (what.type === 'logged') this.#log!.hear(what.event, what.aside)
       else this.#answered(what)
@@ -56,7 +73,8 @@ export class Programs implements AsyncDisposable {
       (event) => this.#place.say({ type: 'add', event }),
       () => this.settled(),
     )
-    await this.#ask({ type: 'serve', key })
+    const answer = await this.#ask({ type: 'serve', key })
+    if (answer.type === 'serving') this.#path = answer.path
     return this.#log
   }
 

@@ -1,6 +1,9 @@
 /** The thread that a test's programs run in: hosts them, and gives each a port, so that tests come by real connections. */
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
 import net, { type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { App } from '../../../../src/config/app.ts'
@@ -9,6 +12,8 @@ import type { StopTimes } from '../../../../src/shared/control.ts'
 import { captureConnections } from '../../../../src/mesh/bytes/capture.ts'
 import { takeHandle } from '../../../../src/mesh/listener.ts'
 import { Router } from '../../../../src/mesh/router.ts'
+import { servePrivateSockets } from '../../../../src/mesh/sockets/served-instance.ts'
+import { isChosen } from '../../../../src/shared/accelerators.ts'
 import { hostProgram, type HostedProgram } from '../../../../src/worker/host/host.ts'
 import { installHosting } from '../../../../src/worker/host/install.ts'
 import type { Started, ToTest, ToThread } from './messages.ts'
@@ -17,13 +22,19 @@ const { app } = workerData as { app: App }
 const port = parentPort!
 const say = (message: ToTest): void => port.postMessage(message)
 
+const folder = mkdtempSync(join(tmpdir(), 'busbar-test-'))
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+let sockets = 0
+
 const hosting = installHosting({
   app,
   log: (record) => say({ type: 'log', record }),
   fault: (fault) => say(fault),
+  paths: isChosen('stream') ? undefined : () => join(folder, String(sockets++)),
 })
 const router = new Router(app.services.map(({ name }) => name))
 captureConnections({ router, maxHops: app.limits.maxHops })
+servePrivateSockets({ router, maxHops: app.limits.maxHops })
 const hosted: HostedProgram[] = []
 const fronts: net.Server[] = []
 let closed = 0

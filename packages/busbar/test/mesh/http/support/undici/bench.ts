@@ -10,6 +10,7 @@ import {
   type Version,
 } from '../copies.ts'
 import { comparableHeaders, openSides, type Side, type Sides } from '../sides.ts'
+import { isChosen } from '../../../../../src/shared/accelerators.ts'
 
 /** A copy of undici, and where it calls the program. */
 export interface Caller {
@@ -49,13 +50,17 @@ export function openBench(version: Version): Bench {
     agent = new early.Agent()
   })
   after(async () => {
-    for (const dispatcher of [agent, late.getGlobalDispatcher(), early.getGlobalDispatcher()]) await dispatcher.close()
+    // Without the exchange all copies have the same.
+    const dispatchers = new Set([agent, late.getGlobalDispatcher(), early.getGlobalDispatcher()])
+    for (const dispatcher of dispatchers) await dispatcher.close()
     await sides[Symbol.asyncDispose]()
     folder[Symbol.dispose]()
   })
   const callerOf = (way: Way | 'reference'): Caller => {
     const side = way === 'wrapped' || way === 'by dispatcher' ? sides.mesh : sides.tcp
-    if (way === 'reference') return { undici: early, side, extra: { dispatcher: agent } }
+    // Nothing stands between copies and the dispatcher that they share with Node's own then.
+    const isPlain = way === 'reference' || !isChosen('exchange')
+    if (isPlain) return { undici: early, side, extra: { dispatcher: agent } }
     return { undici: way === 'by dispatcher' ? early : late, side, extra: {} }
   }
   return {

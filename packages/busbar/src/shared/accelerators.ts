@@ -1,0 +1,55 @@
+/**
+ * Code that makes something faster by means that Node does not document. All of it can be switched off: what Busbar promises
+ * works without.
+ */
+export const acceleratorNames = ['exchange', 'stream', 'handover', 'plain-calls'] as const
+
+export type AcceleratorName = (typeof acceleratorNames)[number]
+
+/** Overrides the config: `all`, `none`, or names with commas between them. */
+export const acceleratorsVariable = 'BUSBAR_ACCELERATORS'
+
+/** As `busbar check` and the admin's `/status` tell it. */
+export interface AcceleratorState {
+  readonly name: AcceleratorName
+  readonly on: boolean
+  /** Why it is off; null where it is on. */
+  readonly why: string | null
+}
+
+/** Undefined for names that are none. */
+export function parseAccelerators(text: string): readonly AcceleratorName[] | undefined {
+  const names = text.split(',').map((name) => name.trim())
+  if (names.length === 1 && names[0] === 'all') return acceleratorNames
+  if (names.length === 1 && (names[0] === 'none' || names[0] === '')) return []
+  return names.every(isName) ? names : undefined
+}
+
+function isName(name: string): name is AcceleratorName {
+  return (acceleratorNames as readonly string[]).includes(name)
+}
+
+let chosen: ReadonlySet<AcceleratorName> = new Set(
+  parseAccelerators(process.env[acceleratorsVariable] ?? 'all') ?? acceleratorNames,
+)
+
+/** For this thread, before anything asks {@link isChosen}. */
+export function chooseAccelerators(names: readonly AcceleratorName[]): void {
+  chosen = new Set(names)
+}
+
+/** Whether the app wants it; that says nothing of whether it works here. */
+export function isChosen(name: AcceleratorName): boolean {
+  return chosen.has(name)
+}
+
+/** One sentence for the log and for people. */
+export function acceleratorsText(states: readonly AcceleratorState[]): string {
+  const on = states.filter((state) => state.on).map(({ name }) => name)
+  const off = states.filter((state) => !state.on).map(({ name, why }) => `${name} (${why})`)
+  const parts = [
+    ...(on.length > 0 ? [`on: ${on.join(', ')}`] : []),
+    ...(off.length > 0 ? [`off: ${off.join(', ')}`] : []),
+  ]
+  return parts.join('; ')
+}

@@ -1,0 +1,6 @@
+/** What `busbar check` runs in a thread of its own: tells which accelerators would be on. */
+import { parentPort, workerData } from 'node:worker_threads'
+import type { AcceleratorName } from '../shared/accelerators.ts'
+import { startAccelerators } from './accelerators.ts'
+
+parentPort!.postMessage(await startAccelerators(workerData as readonly AcceleratorName[]))

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { acceleratorNames } from '../../src/shared/accelerators.ts'
+import { TestApp } from '../support/app.ts'
+import { TestFolder } from '../support/folder.ts'
+
+const answers = `require('node:http').createServer((request, response) => {
+  if (request.url === '/') response.end('home')
+  else fetch('http://other.internal/').then((answer) => answer.text()).then((text) => response.end('by name: ' + text))
+}).listen(3000)`
+
+const off = 'the config or BUSBAR_ACCELERATORS leaves it out'
+
+for (const run of ['shared', 'thread', 'process'] as const)
+  for (const accelerators of [[], [...acceleratorNames]])
+    test(`a ${run} program is reached with ${accelerators.length === 0 ? 'no' : 'all'} accelerators, and the app tells which`, async () => {
+      using folder = new TestFolder({ 'web/index.js': answers, 'other/index.js': answers })
+      const services = {
+        web: { file: folder.at('web/index.js'), run },
+        other: { file: folder.at('other/index.js'), run },
+      }
+      await using app = await TestApp.start({ accelerators, services })
+      for (const [path, expected] of [
+        ['/', 'home'],
+        ['/by-name', 'by name: home'],
+      ]) {
+        const answer = await fetch(new URL(path!, app.url), { headers: { connection: 'close' } })
+        assert.deepEqual([answer.status, await answer.text()], [200, expected])
+      }
+      const on = accelerators.length > 0
+      const expected = acceleratorNames.map((name) => ({ name, on, why: on ? null : off }))
+      assert.deepEqual(app.running.status().accelerators, expected)
+      const lines = app.log.map(({ line }) => line).filter((line) => line.startsWith('accelerators'))
+      assert.equal(lines.length, 1)
+      assert.match(
+        lines[0]!,
+        on ? /^accelerators on: exchange, stream, / : /^accelerators off: exchange \(the config or /,
+      )
+    })
