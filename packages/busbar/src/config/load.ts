@@ -21,6 +21,8 @@ import {
   acceleratorNames,
   type AcceleratorName,
   acceleratorsVariable,
+  defaultAccelerators,
+  optIn,
   parseAccelerators,
 } from '../shared/accelerators.ts'
 
@@ -96,19 +98,20 @@ async function resolveApp(context: ServiceContext, filled: unknown, problems: Pr
 
 /** The environment's word goes over the config's, as for a machine on which one of them is in doubt. */
 function chosenAccelerators(
-  { accelerators }: ParsedConfig,
+  { accelerators, gateway: { batchWrites } }: ParsedConfig,
   env: NodeJS.ProcessEnv,
   problems: Problems,
 ): readonly AcceleratorName[] {
-  const said = env[acceleratorsVariable] ?? accelerators
-  if (typeof said !== 'string') return said
-  const chosen = parseAccelerators(said)
+  const override = env[acceleratorsVariable]
+  const said = override ?? accelerators
+  const chosen = typeof said === 'string' ? parseAccelerators(said) : said
+  if (override === undefined && batchWrites === true) return [...new Set([...chosen!, optIn])]
   if (chosen === undefined)
     problems.add('CONFIG_INVALID', {
       message: `${acceleratorsVariable} is ${JSON.stringify(said)}, which is neither "all" nor "none" nor a list of accelerators`,
       hint: `Accelerators are ${acceleratorNames.join(', ')}.`,
     })
-  return chosen ?? acceleratorNames
+  return chosen ?? defaultAccelerators
 }
 
 function nothingToRun({ found, config }: ServiceContext): BusbarError {

@@ -75,6 +75,7 @@ export function attachVirtualHandle(
 
 /** For the sockets of handles alone: the mesh gives its own to the same server. */
 function gatherAccepted(server: Server): (accept: () => void) => void {
+  if (!isChosen('batch-writes')) return (accept) => accept()
   let isAccepting = false
   if (!(server instanceof TlsServer))
     server.on('connection', (socket: Socket) => {

@@ -2,9 +2,15 @@
  * Code that makes something faster by means that Node does not document. All of it can be switched off: what Busbar promises
  * works without.
  */
-export const acceleratorNames = ['exchange', 'stream', 'handover', 'plain-calls'] as const
+export const acceleratorNames = ['exchange', 'stream', 'handover', 'plain-calls', 'batch-writes'] as const
 
 export type AcceleratorName = (typeof acceleratorNames)[number]
+
+/** Changes what a program observes: it is told that its bytes are written before they are. `gateway.batchWrites` asks for it. */
+export const optIn: AcceleratorName = 'batch-writes'
+
+/** What `all` means. */
+export const defaultAccelerators: readonly AcceleratorName[] = acceleratorNames.filter((name) => name !== optIn)
 
 /** Overrides the config: `all`, `none`, or names with commas between them. */
 export const acceleratorsVariable = 'BUSBAR_ACCELERATORS'
@@ -20,7 +26,7 @@ export interface AcceleratorState {
 /** Undefined for names that are none. */
 export function parseAccelerators(text: string): readonly AcceleratorName[] | undefined {
   const names = text.split(',').map((name) => name.trim())
-  if (names.length === 1 && names[0] === 'all') return acceleratorNames
+  if (names.length === 1 && names[0] === 'all') return defaultAccelerators
   if (names.length === 1 && (names[0] === 'none' || names[0] === '')) return []
   return names.every(isName) ? names : undefined
 }
@@ -30,7 +36,7 @@ function isName(name: string): name is AcceleratorName {
 }
 
 let chosen: ReadonlySet<AcceleratorName> = new Set(
-  parseAccelerators(process.env[acceleratorsVariable] ?? 'all') ?? acceleratorNames,
+  parseAccelerators(process.env[acceleratorsVariable] ?? 'all') ?? defaultAccelerators,
 )
 
 /** For this thread, before anything asks {@link isChosen}. */

@@ -21,7 +21,7 @@ import { OutputScheduler } from './vessels/output-scheduler.ts'
 import { ProcessVessel } from './vessels/process.ts'
 import { Relinks } from './relinks.ts'
 import type { StartOptions, WorkerExit } from './running.ts'
-import { acceleratorNames, acceleratorsText, type AcceleratorState } from '../shared/accelerators.ts'
+import { defaultAccelerators, acceleratorsText, type AcceleratorState } from '../shared/accelerators.ts'
 import { SocketFolder } from './admin/socket-folder.ts'
 import { StopOrder } from './stop-order.ts'
 import { ThreadVessel } from './vessels/thread.ts'
@@ -157,7 +157,7 @@ export class Launcher {
     if (this.accelerators !== undefined) return
     this.accelerators = states
     const failed = states.some(
-      ({ on, name }) => !on && (this.#parts.app.accelerators ?? acceleratorNames).includes(name),
+      ({ on, name }) => !on && (this.#parts.app.accelerators ?? defaultAccelerators).includes(name),
     )
     const line = `accelerators ${acceleratorsText(states)}`
     const level = failed ? 'warn' : 'info'

@@ -1,10 +1,12 @@
 import { createServer } from 'node:http'
-import { Socket } from 'node:net'
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer as createTcpServer, Socket } from 'node:net'
 import { inspect } from 'node:util'
 import { connectHere } from '../mesh/bytes/connect.ts'
 import { parserOf } from '../mesh/bytes/accept.ts'
 import type { LocalEndpoint } from '../mesh/endpoint.ts'
 import { exchangeFault } from '../mesh/http/exchange/self-check.ts'
+import { gatherWrites } from '../mesh/gathered-writes.ts'
 import { listenVirtually } from '../mesh/listener.ts'
 import { Router } from '../mesh/router.ts'
 import {
@@ -13,6 +15,7 @@ import {
   acceleratorsVariable,
   type AcceleratorState,
   chooseAccelerators,
+  optIn,
 } from '../shared/accelerators.ts'
 import { testedNodes } from '../shared/tested-nodes.ts'
 import { handoverFault } from '../gateway/handover.ts'
@@ -23,7 +26,11 @@ const probes: Readonly<Record<AcceleratorName, () => unknown>> = {
   stream: streamFault,
   handover: handoverFault,
   'plain-calls': parserFault,
+  'batch-writes': gatheringFault,
 }
+
+const leftOut = `the config or ${acceleratorsVariable} leaves it out`
+const notAsked = 'gateway.batchWrites does not ask for it'
 
 /** Milliseconds that a call over the byte stream may take. It takes one. */
 const probeTime = 5000
@@ -34,7 +41,7 @@ export async function startAccelerators(wanted: readonly AcceleratorName[]): Pro
   const isTested = testedNodes.includes(major)
   const states = await Promise.all(
     acceleratorNames.map(async (name): Promise<AcceleratorState> => {
-      if (!wanted.includes(name)) return off(name, `the config or ${acceleratorsVariable} leaves it out`)
+      if (!wanted.includes(name)) return off(name, name === optIn ? notAsked : leftOut)
       if (!isTested) return off(name, `Node ${major} was not tested, only ${testedNodes.join(' and ')}`)
       const fault = await probes[name]()
       return fault === undefined ? { name, on: true, why: null } : off(name, `its probe failed: ${textOf(fault)}`)
@@ -85,6 +92,27 @@ async function streamFault(): Promise<unknown> {
     return error
   } finally {
     clearTimeout(timer)
+    server.close()
+  }
+}
+
+/** Three writes of one turn over a connection of this machine, which must arrive as they were written, and each be told of. */
+async function gatheringFault(): Promise<unknown> {
+  let told = 0
+  const server = createTcpServer((socket) => {
+    gatherWrites(socket)
+    for (const text of ['a', 'b', 'c']) socket.write(text, () => told++)
+    socket.end()
+  })
+  try {
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const { port } = server.address() as AddressInfo
+    const socket = connect({ host: '127.0.0.1', port }).setTimeout(probeTime, () => socket.destroy())
+    const text = Buffer.concat(await socket.toArray()).toString()
+    return text === 'abc' && told === 3 ? undefined : `of three writes ${told} were told of, and "${text}" arrived`
+  } catch (error) {
+    return error
+  } finally {
     server.close()
   }
 }

@@ -20,7 +20,7 @@ import type {
   TlsMaterial,
   WorkerInit,
 } from '../shared/control.ts'
-import { acceleratorNames, isChosen } from '../shared/accelerators.ts'
+import { defaultAccelerators, isChosen } from '../shared/accelerators.ts'
 import { needsUnmet, notServedIn, timeToServe } from '../shared/needs.ts'
 import type { TcpHandle } from '../shared/port.ts'
 import { within } from '../shared/within.ts'
@@ -66,7 +66,7 @@ export async function prepareWorker(init: WorkerInit, parts: WorkerParts): Promi
     worker?.fail(BusbarError.fromRecord({ ...fault.error, code: 'WORKER_DIED' }))
   }
   const log = (record: LogRecord): void => outbox.log(record)
-  outbox.post({ type: 'accelerators', states: await startAccelerators(app.accelerators ?? acceleratorNames) })
+  outbox.post({ type: 'accelerators', states: await startAccelerators(app.accelerators ?? defaultAccelerators) })
   const paths = isChosen('stream') ? undefined : privatePaths(init.sockets)
   const hosting = installHosting({ app, services, calls: init.calls, output, log, fault, paths })
   const mesh = { router, maxHops, validate, meter: metering.meter, gates: limits.gates }

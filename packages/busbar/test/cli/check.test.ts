@@ -4,11 +4,14 @@ import { acceleratorNames, acceleratorsText, isChosen } from '../../src/shared/a
 import { BusbarProcess } from '../support/busbar-process.ts'
 import { TestFolder } from '../support/folder.ts'
 
+const whyOff = (name: string): string =>
+  name === 'batch-writes'
+    ? 'gateway.batchWrites does not ask for it'
+    : 'the config or BUSBAR_ACCELERATORS leaves it out'
+
 const accelerators = isChosen('stream')
-  ? 'on: exchange, stream, handover, plain-calls'
-  : acceleratorsText(
-      acceleratorNames.map((name) => ({ name, on: false, why: 'the config or BUSBAR_ACCELERATORS leaves it out' })),
-    )
+  ? 'on: exchange, stream, handover, plain-calls; off: batch-writes (gateway.batchWrites does not ask for it)'
+  : acceleratorsText(acceleratorNames.map((name) => ({ name, on: false, why: whyOff(name) })))
 
 const program = `throw new Error('check must not start it')`
 
@@ -106,7 +109,7 @@ test('prints the same as JSON whose shape is fixed', async () => {
     accelerators: acceleratorNames.map((name) => ({
       name,
       on: isChosen(name),
-      why: isChosen(name) ? null : 'the config or BUSBAR_ACCELERATORS leaves it out',
+      why: isChosen(name) ? null : whyOff(name),
     })),
     warnings: [],
   })

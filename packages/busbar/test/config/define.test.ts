@@ -53,6 +53,7 @@ const everyKey: Readonly<Record<string, readonly [value: unknown, read: (app: Ap
   maxRestarts: [3, (app) => app.maxRestarts],
   'gateway.host': ['::1', (app) => app.gateway.host],
   'gateway.port': [1, (app) => app.gateway.port],
+  'gateway.batchWrites': [true, (app) => app.accelerators?.includes('batch-writes')],
   'gateway.entry': ['web', (app) => app.gateway.entry],
   'gateway.routes': [{ '/x': 'web' }, (app) => app.gateway.routes, [{ host: undefined, prefix: '/x', service: 'web' }]],
   'gateway.routes.<name>': [

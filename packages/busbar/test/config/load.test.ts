@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os'
 import { describe, it } from 'node:test'
 import type { App } from '../../src/config/app.ts'
 import { loadApp, type LoadOptions } from '../../src/config/load.ts'
-import { acceleratorNames } from '../../src/shared/accelerators.ts'
+import { defaultAccelerators, optIn } from '../../src/shared/accelerators.ts'
 import { type Files, TestFolder } from '../support/folder.ts'
 
 const program = ''
@@ -34,9 +34,11 @@ describe('a config by another name', () => {
 
 describe('accelerators', () => {
   it('are all on unless the config or the environment say otherwise', async () => {
-    assert.deepEqual((await loadTwo({})).accelerators, acceleratorNames)
+    assert.deepEqual((await loadTwo({})).accelerators, defaultAccelerators)
     assert.deepEqual((await loadTwo({ accelerators: 'none' })).accelerators, [])
     assert.deepEqual((await loadTwo({ accelerators: ['stream'] })).accelerators, ['stream'])
+    const asked = await loadTwo({ gateway: { batchWrites: true } })
+    assert.deepEqual(asked.accelerators, [...defaultAccelerators, optIn])
     const env = { BUSBAR_ACCELERATORS: 'exchange, handover' }
     assert.deepEqual((await loadTwo({ accelerators: 'none' }, { env })).accelerators, ['exchange', 'handover'])
   })

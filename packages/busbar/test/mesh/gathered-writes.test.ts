@@ -12,6 +12,9 @@ import { Worker } from 'node:worker_threads'
 import { gatherWrites } from '../../src/mesh/gathered-writes.ts'
 import { listenVirtually, takeHandle } from '../../src/mesh/listener.ts'
 import { selfSigned } from '../support/certificate.ts'
+import { acceleratorNames, chooseAccelerators } from '../../src/shared/accelerators.ts'
+
+chooseAccelerators(acceleratorNames)
 
 /** Milliseconds, for whoever asks how late it is: a busy machine does not change what is tested. */
 let time = 0

@@ -9,7 +9,10 @@ const answers = `require('node:http').createServer((request, response) => {
   else fetch('http://other.internal/').then((answer) => answer.text()).then((text) => response.end('by name: ' + text))
 }).listen(3000)`
 
-const off = 'the config or BUSBAR_ACCELERATORS leaves it out'
+const whyOff = (name: string): string =>
+  name === 'batch-writes'
+    ? 'gateway.batchWrites does not ask for it'
+    : 'the config or BUSBAR_ACCELERATORS leaves it out'
 
 for (const run of ['shared', 'thread', 'process'] as const)
   for (const accelerators of [[], [...acceleratorNames]])
@@ -28,7 +31,7 @@ for (const run of ['shared', 'thread', 'process'] as const)
         assert.deepEqual([answer.status, await answer.text()], [200, expected])
       }
       const on = accelerators.length > 0
-      const expected = acceleratorNames.map((name) => ({ name, on, why: on ? null : off }))
+      const expected = acceleratorNames.map((name) => ({ name, on, why: on ? null : whyOff(name) }))
       assert.deepEqual(app.running.status().accelerators, expected)
       const lines = app.log.map(({ line }) => line).filter((line) => line.startsWith('accelerators'))
       assert.equal(lines.length, 1)

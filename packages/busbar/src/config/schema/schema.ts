@@ -257,6 +257,11 @@ const gateway = z
       title: 'an object of routes',
       description: 'Which service gets `/prefix`, `host.example` or `host.example/prefix`.',
     }),
+    batchWrites: z.boolean().optional().meta({
+      title: 'true or false',
+      description:
+        'Whether what a worker writes to its connections in one turn of its event loop leaves together. Programs are then told that bytes are written before they are.',
+    }),
     cors: z
       .array(
         z
