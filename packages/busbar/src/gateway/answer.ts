@@ -1,14 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { lingerBytes, lingerTime } from './connection.ts'
 import { renderProblem, type Problem } from './problem.ts'
-import { requestedPath } from './requested-path.ts'
 
 /** A body up to this size is read to its end, so that the connection can be used again. */
 const drainedBytes = 64 * 1024
 
-/** Answers a request that no service has seen. Afterwards the connection is either at the next request, or closed. */
-export function answerProblem(req: IncomingMessage, res: ServerResponse, problem: Problem): void {
-  const { status, headers, body } = renderProblem(problem, requestedPath(req))
+/**
+ * Answers a request whose body may not have been read. Afterwards the connection is either at the next request, or closed.
+ * `instance`: the path that the client asked for, where it is known.
+ */
+export function answerProblem(
+  req: IncomingMessage,
+  res: ServerResponse,
+  problem: Problem,
+  instance: string | undefined,
+): void {
+  const { status, headers, body } = renderProblem(problem, instance)
   const closes = bodyIsLeft(req)
   if (closes) res.shouldKeepAlive = false
   res.writeHead(status, headers)

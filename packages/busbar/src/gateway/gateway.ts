@@ -29,6 +29,7 @@ import {
 import { OpenApiPages } from './openapi/openapi.ts'
 import { relayUpgrade } from './relay-upgrade.ts'
 import { problemText, type Problem } from './problem.ts'
+import { requestedPath } from './requested-path.ts'
 import type { Reply } from './reply.ts'
 import { hangUp, lossOf, stopping, unreadable } from './lost.ts'
 import { createServer, idleTimeOf, keepAliveLine, secureContext } from './server.ts'
@@ -202,7 +203,7 @@ class HttpGateway implements Gateway {
     if (direction.problem !== undefined) {
       // Who sends what is no request is not trusted with where the next one begins.
       if (direction.problem.code === 'REQUEST_MALFORMED') connection.finish()
-      return answerProblem(req, res, direction.problem)
+      return answerProblem(req, res, direction.problem, requestedPath(req))
     }
     const { way, endpoint } = direction
     const { maxBodySize } = this.#parts.app.limits
@@ -220,7 +221,7 @@ class HttpGateway implements Gateway {
   /** A service elsewhere has given no answer, and will not. */
   #lost({ req, connection }: Flight, res: ServerResponse, service: string, error: Error): void {
     const { status, code } = lossOf(error)
-    if (status === 503) answerProblem(req, res, { ...unavailable(service), code })
+    if (status === 503) answerProblem(req, res, { ...unavailable(service), code }, requestedPath(req))
     else connection.breakOff(code === 'ANSWER_MALFORMED' ? unreadable(service) : hangUp(service, code), res)
   }
 

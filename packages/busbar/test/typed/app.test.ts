@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { request } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { after, before, describe, it } from 'node:test'
@@ -113,6 +115,18 @@ for (const [name, where] of [
       const products = client(catalog, `${url}/api`)
       assert.deepEqual(await products.product({ id: 5 }), { id: 5, stock: 50 })
       assert.equal((await safe(products.product({ id: 100 })))[0]?.code, 'NOT_FOUND')
+    })
+
+    it('answers an input that is too large with the same problem', async () => {
+      const length = 1024 ** 3 / 2
+      const outgoing = request(`${url}/api/catalog/slow`, { method: 'POST', headers: { 'content-length': length } })
+      outgoing.setHeader('content-type', 'application/json').on('error', () => {})
+      outgoing.flushHeaders()
+      const [response] = await once(outgoing, 'response')
+      const { value } = await response[Symbol.asyncIterator]().next()
+      outgoing.destroy()
+      const { status, code, service, instance } = JSON.parse(String(value)) as Record<string, unknown>
+      assert.deepEqual([status, code, service, instance], [413, 'BODY_TOO_LARGE', 'catalog', undefined])
     })
 
     it('lets the pages of origins call that the config lists', async () => {

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { App, OpenApi } from '../../config/app.ts'
 import type { OpenApiDocument } from '../../contract/openapi/types.ts'
 import { answerProblem } from '../answer.ts'
+import { requestedPath } from '../requested-path.ts'
 import type { Routes } from '../routes.ts'
 import { allowOrigin } from '../typed/cors.ts'
 import { AppDocument, type AppDocumentParts } from './app-document.ts'
@@ -56,7 +57,7 @@ export class OpenApiPages {
     } catch (error) {
       this.#log('warn', `OpenAPI: ${String(error)}`)
       if (res.headersSent) res.destroy()
-      else answerProblem(req, res, failed)
+      else answerProblem(req, res, failed, requestedPath(req))
     }
   }
 
@@ -74,7 +75,7 @@ export class OpenApiPages {
           .writeHead(308, { location: `..${path.slice(path.lastIndexOf('/', path.length - 2), -1)}` })
           .end()
       case 'script':
-        if (!(await answerScript(req, res))) answerProblem(req, res, notBuilt)
+        if (!(await answerScript(req, res))) answerProblem(req, res, notBuilt, requestedPath(req))
     }
   }
 

@@ -172,5 +172,7 @@ function refuse(req: IncomingMessage, res: ServerResponse, error: BusbarError<st
   if (req.complete || !hasBody(req)) return write(failure(error), res)
   const { code, message, service, data } = error
   const more = { service, ...(data !== undefined && { data: toTaggedFor('json', data) }) }
-  answerProblem(req, res, { code: code as ErrorCode, detail: message, more, headers: problemHeaders(error) })
+  // As in an answer to what was read: without a path, which here may have lost its prefix.
+  const problem = { code: code as ErrorCode, detail: message, more, headers: problemHeaders(error) }
+  answerProblem(req, res, problem, undefined)
 }
