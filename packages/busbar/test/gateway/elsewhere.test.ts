@@ -48,6 +48,17 @@ it('a service that asks for an upgrade lets the connection end where the client 
   })
 })
 
+it('an answer that ends with a status below 200 is told at once, with 502', { skip: unless('exchange') }, async () => {
+  for (const status of [102, 103, 199]) {
+    const program: RequestListener = (_, response) => void response.writeHead(status).end()
+    await withService(program, async (gateway) => {
+      const answer = await fetch(gateway.url('/'))
+      assert.equal(answer.status, 502)
+      assert.equal(((await answer.json()) as { code: string }).code, 'ANSWER_MALFORMED')
+    })
+  }
+})
+
 describe('when the worker of a service dies', { skip: unless('exchange', 'stream') }, () => {
   it('whoever waits for it is told at once, with 502', async () => {
     const asked = Promise.withResolvers<void>()

@@ -15,6 +15,13 @@ export function callAborted(service: string): BusbarError {
   return new BusbarError('CALL_ABORTED', { message: `the call to service '${service}' was aborted`, service })
 }
 
+export function noFinalStatus(service: string, { method, path }: ExchangeRequest): BusbarError {
+  return new BusbarError('ANSWER_MALFORMED', {
+    message: `service '${service}' ended its answer to ${method} ${path} with a status below 200, which is never the last`,
+    service,
+  })
+}
+
 export function closedByProgram(service: string, { method, path }: ExchangeRequest): Error {
   const cause = new BusbarError('SERVICE_HANGUP', {
     message: `service '${service}' closed the connection before its answer to ${method} ${path} was complete`,

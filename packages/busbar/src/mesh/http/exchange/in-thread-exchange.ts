@@ -5,7 +5,7 @@ import { Answer } from './answer.ts'
 import type { Chunk } from './answer.ts'
 import { ConnectionPool } from './connection-pool.ts'
 import type { Exchange, ExchangeHandler, ExchangeRequest } from '../exchange.ts'
-import { badUpgrade, callAborted, closedByProgram, serviceStopped } from './errors.ts'
+import { badUpgrade, callAborted, closedByProgram, noFinalStatus, serviceStopped } from './errors.ts'
 import { foldHeaders, foldTrailers } from './header-fields.ts'
 import type { RequestPlan } from './request-plan.ts'
 import type { CaughtHead } from './response-head.ts'
@@ -179,12 +179,18 @@ export class InThreadExchange extends Answer implements Exchange {
 
   /** All that the program wrote was taken, and that is all. */
   finished(): void {
-    if (this.#head === undefined) return
+    if (this.#head === undefined) return this.#textFinished()
     this.#putHeadOnce()
     if (!this.isOpen) return
     // Less than it promised: a client would wait for the rest until the server's keep-alive timeout, then fail.
     if (this.#left !== Infinity) this.hungUp()
     else this.putEnd(this.#trailers === '' ? undefined : foldTrailers(this.#trailers))
+  }
+
+  /** A client would take a last status below 200 for information, and wait for an answer until the keep-alive timeout. */
+  #textFinished(): void {
+    if (this.#text?.hasFinalHead !== false || !this.isOpen) return
+    this.#broken(noFinalStatus(this.#endpoint.service, this.request))
   }
 
   /** The program closed the connection. */

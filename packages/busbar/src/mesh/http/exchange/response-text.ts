@@ -31,6 +31,11 @@ export class ResponseText {
     this.#listen(Parser, method === 'HEAD')
   }
 
+  /** False while there was nothing but information (1xx). */
+  get hasFinalHead(): boolean {
+    return this.#finalHead
+  }
+
   /** `bytes` must be ours: body chunks are views of it. */
   read(bytes: Uint8Array): void {
     if (this.#done || bytes.length === 0) return
