@@ -51,6 +51,8 @@ function isKept(): boolean {
   if (process.env[variable] === undefined) return false
   delete process.env[variable]
   process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
+  // A config that waits for nothing any more is told by a process that nothing keeps.
+  process.channel?.unref()
   return true
 }
 

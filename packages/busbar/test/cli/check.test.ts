@@ -149,8 +149,10 @@ test('a reader that takes only the first line does not make it fail', async () =
 test('tells of a config that never finishes', async () => {
   for (const text of ['export default new Promise(() => {})', 'await new Promise(() => {})\nexport default {}']) {
     using folder = new TestFolder({ 'busbar.config.mjs': text })
-    const { code, stderr } = await BusbarProcess.run(['check', folder.path])
-    assert.equal(code, 3)
-    assert.match(stderr, /waits for a promise that nothing can settle any more \(CONFIG_UNREADABLE\)/)
+    for (const command of ['check', 'start']) {
+      const { code, stderr } = await BusbarProcess.run([command, folder.path])
+      assert.equal(code, 3, command)
+      assert.match(stderr, /waits for a promise that nothing can settle any more \(CONFIG_UNREADABLE\)/)
+    }
   }
 })

@@ -13,9 +13,12 @@ const ownFile = fileURLToPath(import.meta.url)
 
 let loads = 0
 
+/** Milliseconds that a config may take: long enough to ask a slow server for a secret. */
+const longest = 60_000
+
 /** What a config file says, as it stands there: JSON parsed, a module imported, a function called. */
-export async function readConfig(file: string, context: ConfigContext): Promise<unknown> {
-  return file.endsWith('.json') ? readJson(file) : readModule(file, context)
+export async function readConfig(file: string, context: ConfigContext, patience: number = longest): Promise<unknown> {
+  return file.endsWith('.json') ? readJson(file) : readModule(file, context, patience)
 }
 
 async function readJson(file: string): Promise<unknown> {
@@ -30,13 +33,13 @@ async function readJson(file: string): Promise<unknown> {
 
 const commentsHint = 'JSON has no comments; a busbar.config.ts may have them.'
 
-async function readModule(file: string, context: ConfigContext): Promise<unknown> {
+async function readModule(file: string, context: ConfigContext, patience: number): Promise<unknown> {
   const url = pathToFileURL(file)
   // `dev` reads a config again: ESM is cached by URL, CommonJS by file name.
   if (loads++ > 0) url.search = `?busbar=${loads}`
   delete createRequire(import.meta.url).cache[file]
   try {
-    return await orUnfinished(file, evaluate(url, file, context))
+    return await orUnfinished(evaluate(url, file, context), file, patience)
   } catch (error) {
     if (BusbarError.is(error)) throw error
     return unreadable(file, await theirStack(error, file), error, hintFor(error))
@@ -51,21 +54,19 @@ async function evaluate({ href }: URL, file: string, context: ConfigContext): Pr
 }
 
 /** A promise that nothing can settle any more keeps no process: `busbar check` would end with 0 and without a word. */
-async function orUnfinished(file: string, config: Promise<unknown>): Promise<unknown> {
-  const { promise: nothingLeft, reject } = Promise.withResolvers<never>()
-  const onBeforeExit = (): void => reject(unfinished(file))
+async function orUnfinished(config: Promise<unknown>, file: string, patience: number): Promise<unknown> {
+  const { promise: unfinished, reject } = Promise.withResolvers<never>()
+  const fail = (why: string): void =>
+    reject(new BusbarError('CONFIG_UNREADABLE', { message: `${file} cannot be read: ${why}` }))
+  const onBeforeExit = (): void => fail('it waits for a promise that nothing can settle any more')
   process.once('beforeExit', onBeforeExit)
+  const timer = setTimeout(() => fail(`it has not finished within ${patience / 1000} seconds`), patience).unref()
   try {
-    return await Promise.race([config, nothingLeft])
+    return await Promise.race([config, unfinished])
   } finally {
+    clearTimeout(timer)
     process.off('beforeExit', onBeforeExit)
   }
-}
-
-function unfinished(file: string): BusbarError {
-  return new BusbarError('CONFIG_UNREADABLE', {
-    message: `${file} cannot be read: it waits for a promise that nothing can settle any more`,
-  })
 }
 
 function noDefault(file: string): BusbarError {
