@@ -52,6 +52,15 @@ for (const [name, open] of Object.entries(clients)) {
       assert.equal(problem['service'], 'catalog')
     })
 
+    test('is told by a header that the program does not see, nor one of its caller by that name', async () => {
+      const tellHeaders: http.RequestListener = ({ headers, rawHeaders }, response) =>
+        void response.end(JSON.stringify({ headers, rawHeaders }).toLowerCase())
+      await using _mesh = new ByteMesh({ catalog: tellHeaders })
+      const { text } = await send({ url, headers: { 'Busbar-Hops': '77', 'x-other': 'seen' } })
+      assert.match(text, /x-other/)
+      assert.doesNotMatch(text, /busbar-hops/)
+    })
+
     test('says the truth although the caller copies a header that says otherwise', async () => {
       await using _mesh = new ByteMesh({ catalog: tellHops })
       assert.equal((await send({ url, headers: { 'Busbar-Hops': '77' } })).text, '1')

@@ -1,5 +1,6 @@
 import { maxHeaderSize, Server as HttpServer } from 'node:http'
 import { Server as HttpsServer } from 'node:https'
+import { hopsHeader } from '../../hops.ts'
 import type { ExchangeRequest } from '../exchange.ts'
 import { isPlain } from './header-values.ts'
 
@@ -38,7 +39,14 @@ export function planRequest(
   const { rawHeaders } = request
   if (rawHeaders.length > limits.maxStrings) return undefined
   for (let n = 0; n < rawHeaders.length; n += 2) if (!draft.add(rawHeaders[n]!, rawHeaders[n + 1])) return undefined
+  if (draft.hasHops) dropHops(rawHeaders)
   return draft.size + reserve < limits.maxHeaderSize && draft.fits(request) ? draft : undefined
+}
+
+/** An exchange says by itself how many calls led to it; a byte stream takes the header out at its other end. */
+function dropHops(rawHeaders: string[]): void {
+  for (let n = rawHeaders.length - 2; n >= 0; n -= 2)
+    if (rawHeaders[n]!.toLowerCase() === hopsHeader) rawHeaders.splice(n, 2)
 }
 
 /** What a server takes of a request's head. */
@@ -81,6 +89,7 @@ class Draft implements RequestPlan {
   keepAlive = true
   contentLength = -1
   chunked = false
+  hasHops = false
   size: number
 
   constructor(method: number, size: number) {
@@ -102,8 +111,11 @@ class Draft implements RequestPlan {
     return this.contentLength === (body === null ? 0 : Buffer.byteLength(body))
   }
 
-  #interpret(kind: 'connection' | 'content-length' | 'transfer-encoding', value: string): boolean {
+  #interpret(kind: Exclude<Kind, 'plain' | 'refused'>, value: string): boolean {
     switch (kind) {
+      case hopsHeader:
+        this.hasHops = true
+        return true
       case 'connection':
         this.keepAlive = value !== 'close'
         return value === 'close' || value === 'keep-alive'
@@ -119,7 +131,7 @@ class Draft implements RequestPlan {
   }
 }
 
-type Kind = 'plain' | 'refused' | 'connection' | 'content-length' | 'transfer-encoding'
+type Kind = 'plain' | 'refused' | 'connection' | 'content-length' | 'transfer-encoding' | typeof hopsHeader
 
 /** Names as they were written; the same few come with every request. */
 const kinds = new Map<string, Kind>()
@@ -137,6 +149,7 @@ function classify(name: string): Kind {
     case 'connection':
     case 'content-length':
     case 'transfer-encoding':
+    case hopsHeader:
       return key
     case 'upgrade':
     case 'proxy-connection':
