@@ -51,13 +51,17 @@ function patchLoadEnvFile(programs: Programs, patches: DisposableStack): void {
   })
 }
 
-/** Node gives a new thread the environment of the native store, and a new process the connections of all. */
+/**
+ * Node gives a new thread the environment of the native store, and a new process the connections of all. What a program has for
+ * its environment no other thread can share.
+ */
 function patchChildren(programs: Programs, patches: DisposableStack): void {
   replace(patches, workerThreads, 'Worker', (Worker) => {
     return class extends Worker {
       constructor(filename: string | URL, options: workerThreads.WorkerOptions = {}) {
         const env = programs.current?.env
-        super(filename, env === undefined || options.env != null ? options : { ...options, env: { ...env } })
+        const isOwn = options.env != null && options.env !== workerThreads.SHARE_ENV
+        super(filename, env === undefined || isOwn ? options : { ...options, env: { ...env } })
       }
     }
   })

@@ -13,6 +13,7 @@ export function patchProcessEvents(programs: Programs, patches: DisposableStack)
   const system = patches.use(new SystemSignals())
   for (const method of registering) patchMethod(programs, patches, method, system)
   for (const method of asking) patchMethod(programs, patches, method)
+  patchEventNames(programs, patches)
   patchRemoveAll(programs, patches, system)
   patchEmit(programs, patches)
   patchKill(programs, patches)
@@ -31,6 +32,7 @@ const asking = ['listeners', 'rawListeners', 'listenerCount'] as const
 
 type Emitting = Record<(typeof registering)[number] | (typeof asking)[number], (...args: unknown[]) => unknown> & {
   emit(event: string | symbol, ...args: unknown[]): boolean
+  eventNames(): (string | symbol)[]
   removeAllListeners(event?: string | symbol): unknown
   kill(pid: number, signal?: string | number): true
 }
@@ -80,10 +82,20 @@ function patchRemoveAll(programs: Programs, patches: DisposableStack, system: Sy
   })
 }
 
-/** Not faults and exit: Node itself emits them through here, and the host listens to those. */
+/** Its own, and of the others those that the host does not listen to for all. */
+function patchEventNames(programs: Programs, patches: DisposableStack): void {
+  replace(patches, emitting, 'eventNames', (original) => () => {
+    const names = Reflect.apply(original, process, [])
+    const program = programs.current
+    return program === undefined ? names : [...names.filter((name) => !isOwn(name)), ...program.events.eventNames()]
+  })
+}
+
+/** Not exit, nor faults of which Node tells, which it does through here with two arguments: the host listens to those. */
 function patchEmit(programs: Programs, patches: DisposableStack): void {
   replace(patches, emitting, 'emit', (original) => (event, ...args) => {
-    const program = parentEvents.has(event) || isSignal(event) ? programs.current : undefined
+    const isFault = event !== 'exit' && faultEvents.has(event) && args.length < 2
+    const program = isFault || parentEvents.has(event) || isSignal(event) ? programs.current : undefined
     if (program === undefined) return Reflect.apply(original, process, [event, ...args])
     return program.emit(event, ...args)
   })

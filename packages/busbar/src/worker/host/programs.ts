@@ -1,6 +1,7 @@
 import type { App, Service } from '../../config/app.ts'
 import { type CallAccess, callsVariable, callVariables, noCalls } from '../../shared/call-access.ts'
 import { bypassProxies } from '../../shared/proxy-bypass.ts'
+import { inFolder } from '../../shared/in-folder.ts'
 import { currentScope } from '../../mesh/scope.ts'
 import { ProgramProcess } from './program-process.ts'
 
@@ -39,11 +40,11 @@ export class Programs {
 
 function environment(
   base: NodeJS.ProcessEnv,
-  { name, env: own }: Service,
+  { name, path, env: own }: Service,
   names: readonly string[],
   calls: CallAccess,
 ): Record<string, string> {
-  const env = { ...base, ...own } as Record<string, string>
+  const env = { ...base, ...inFolder(path, base), ...own } as Record<string, string>
   if (own[callsVariable] === undefined) Object.assign(env, callVariables(calls, name, names, env['NODE_OPTIONS']))
   bypassProxies(env, names)
   return env

@@ -40,6 +40,22 @@ suite('each of two programs in a thread', () => {
     assert.deepEqual(await both(app, '/child'), [{ says: `one ${folder}` }, { says: `two ${tooFolder}` }])
     assert.deepEqual(await both(app, '/child-sync'), [{ says: 'one' }, { says: 'two' }])
     assert.deepEqual(await both(app, '/thread'), [{ name: 'one' }, { name: 'two' }])
+    assert.deepEqual(await both(app, '/thread-that-shares'), [{ name: 'one' }, { name: 'two' }])
+  })
+
+  test('is in its folder as a shell would say it', async () => {
+    await using app = await hosting(two)
+    const expected = process.env['PWD'] === undefined ? [null, null] : [folder, tooFolder]
+    assert.deepEqual(
+      await both(app, '/pwd'),
+      expected.map((pwd) => ({ pwd })),
+    )
+  })
+
+  test('sees the events that it listens to, and ends by no fault that it emits without a handler', async () => {
+    await using app = await hosting(two)
+    const expected = { emitted: [false, false], isSeen: [true, true, false, false] }
+    assert.deepEqual(await both(app, '/events'), [expected, expected])
   })
 
   test('may go to another folder, and takes nobody along', async () => {

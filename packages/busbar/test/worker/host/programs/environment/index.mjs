@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { resolve } from 'node:path'
 import process, { cwd, env } from 'node:process'
-import { Worker } from 'node:worker_threads'
+import { SHARE_ENV, Worker } from 'node:worker_threads'
 
 const atImport = { name: process.env.NAME, cwd: process.cwd(), imported: env.NAME, importedCwd: cwd() }
 
@@ -38,6 +38,22 @@ const questions = {
       const code = 'require("worker_threads").parentPort.postMessage(process.env.NAME)'
       new Worker(code, { eval: true }).on('message', (name) => done({ name }))
     }),
+  '/thread-that-shares': () =>
+    new Promise((done) => {
+      const code = 'require("worker_threads").parentPort.postMessage(process.env.NAME)'
+      new Worker(code, { eval: true, env: SHARE_ENV }).on('message', (name) => done({ name }))
+    }),
+  '/pwd': () => ({ pwd: process.env.PWD ?? null }),
+  '/events': () => {
+    const emitted = ['uncaughtException', 'unhandledRejection'].map((event) =>
+      process.emit(event, new Error('emitted')),
+    )
+    process.on('SIGUSR2', () => {}).on('own event', () => {})
+    const names = process.eventNames()
+    const isSeen = ['SIGUSR2', 'own event', 'uncaughtException', 'SIGTERM'].map((name) => names.includes(name))
+    process.removeAllListeners('SIGUSR2').removeAllListeners('own event')
+    return { emitted, isSeen }
+  },
   '/chdir': () => {
     const before = process.cwd()
     process.chdir('.')
