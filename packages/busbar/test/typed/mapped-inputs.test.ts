@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import * as z from 'zod'
 import { client } from '../../src/contract/client-entry.ts'
 import { fn, service, type } from '../../src/contract/index.ts'
 import { nodeListener, type NodeListener } from '../../src/gateway/typed/adapters/index.ts'
+import { ListeningServer } from '../support/listening.ts'
 
 const values = service('values', {
   sum: fn({ input: z.array(z.number()), output: z.number(), http: 'POST /sum' }),
@@ -37,7 +35,7 @@ const samples: Record<string, unknown> = {
 
 describe('an input that is no object', () => {
   let listener: NodeListener
-  let server: Server
+  let server: ListeningServer
   let url: string
 
   before(async () => {
@@ -51,15 +49,10 @@ describe('an input that is no object', () => {
       found: echo,
     })
     listener = nodeListener(implementation)
-    server = createServer(listener)
-    await once(server.listen(0, '127.0.0.1'), 'listening')
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    server = await ListeningServer.open(listener)
+    url = server.url
   })
-  after(async () => {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-    await listener[Symbol.asyncDispose]()
-  })
+  after(async () => await server[Symbol.asyncDispose]())
 
   const send = async (verb: string, path: string, body: string): Promise<[number, unknown]> => {
     const response = await fetch(url + path, { method: verb, body, headers: { 'content-type': 'application/json' } })

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import * as z from 'zod'
 import { client } from '../../src/contract/client-entry.ts'
 import { fetchHandler } from '../../src/contract/fetch-entry.ts'
 import { BusbarError, fn, service, stream } from '../../src/contract/index.ts'
 import { nodeListener, type NodeListener } from '../../src/gateway/typed/adapters/index.ts'
+import { ListeningServer } from '../support/listening.ts'
 
 const users = service('users', {
   endAll: fn({ output: z.string(), http: 'DELETE /sessions' }),
@@ -35,7 +33,7 @@ const implementation = users.implement({
 
 const handler = fetchHandler(implementation)
 const listener: NodeListener = nodeListener(implementation)
-let server: Server
+let server: ListeningServer
 let url: string
 
 const clients = {
@@ -59,14 +57,11 @@ const refused: Record<string, unknown> = {
 
 describe('a call whose fields stand in its path', () => {
   before(async () => {
-    server = createServer(listener)
-    await once(server.listen(0, '127.0.0.1'), 'listening')
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    server = await ListeningServer.open(listener)
+    url = server.url
   })
   after(async () => {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-    await listener[Symbol.asyncDispose]()
+    await server[Symbol.asyncDispose]()
     await handler[Symbol.asyncDispose]()
   })
 

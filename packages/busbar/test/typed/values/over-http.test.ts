@@ -1,7 +1,4 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { inspect } from 'node:util'
 import { type as ark } from 'arktype'
@@ -9,6 +6,7 @@ import * as z from 'zod'
 import { client, safe } from '../../../src/contract/client-entry.ts'
 import { error, fn, service, stream, type } from '../../../src/contract/index.ts'
 import { nodeListener, type NodeListener } from '../../../src/gateway/typed/adapters/index.ts'
+import { ListeningServer } from '../../support/listening.ts'
 
 /** As TypeScript compiles an `enum` of numbers. */
 const Level = { Low: 0, High: 1, 0: 'Low', 1: 'High' } as const
@@ -68,7 +66,7 @@ const listener: NodeListener = nodeListener(
 )
 
 describe('a value over HTTP', () => {
-  let server: Server
+  let server: ListeningServer
   let url: string
   const sent: typeof fetch = (input, init) => {
     urls.push(decodeURIComponent((input as string).slice(url.length)))
@@ -76,15 +74,10 @@ describe('a value over HTTP', () => {
   }
 
   before(async () => {
-    server = createServer(listener)
-    await once(server.listen(0, '127.0.0.1'), 'listening')
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    server = await ListeningServer.open(listener)
+    url = server.url
   })
-  after(async () => {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-    await listener[Symbol.asyncDispose]()
-  })
+  after(async () => await server[Symbol.asyncDispose]())
 
   async function raw(method: string, body: unknown): Promise<string> {
     const headers = { 'content-type': 'application/json' }
@@ -192,12 +185,7 @@ describe('a value over HTTP', () => {
     const bad = nodeListener(broken.implement({ gone: (_, { fail }) => fail('RAW', { f: () => 1 }) }), {
       log: { debug: keep, info: keep, warn: keep, error: keep },
     })
-    const other = createServer(bad)
-    await once(other.listen(0, '127.0.0.1'), 'listening')
-    const address = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
-    assert.equal((await safe(client(broken, address).gone()))[0]?.code, 'INTERNAL')
-    other.closeAllConnections()
-    other.close()
-    await bad[Symbol.asyncDispose]()
+    await using other = await ListeningServer.open(bad)
+    assert.equal((await safe(client(broken, other.url).gone()))[0]?.code, 'INTERNAL')
   })
 })
