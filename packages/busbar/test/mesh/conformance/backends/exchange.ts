@@ -4,6 +4,7 @@ import type { Endpoint } from '../../../../src/mesh/endpoint.ts'
 import { canExchange, openExchange } from '../../../../src/mesh/http/exchange.ts'
 import type { Exchange, ExchangeHandler, ResponseHead } from '../../../../src/mesh/http/exchange.ts'
 import { foldHeaders } from '../../../../src/mesh/http/exchange/header-fields.ts'
+import { runInScope } from '../../../../src/mesh/scope.ts'
 import type { Backend, Link } from '../backend.ts'
 import type { Recording } from '../recording.ts'
 
@@ -33,14 +34,16 @@ export function byExchange(
   }
 }
 
-/** Who calls `endpoint`; there is nothing to dispose of. */
+/** A service that calls `endpoint`; there is nothing to dispose of. Who is no service is the gateway, with other limits. */
 export function callByExchange(endpoint: Endpoint): Link {
   const scope = { service: 'callee', hops: 1 }
   return {
     open(request, recording) {
       if (!canExchange(endpoint, request)) return undefined
       const handler = new RecordingHandler(recording)
-      const opened: Exchange = openExchange(endpoint, request, scope, handler)
+      const opened: Exchange = runInScope({ service: 'caller', hops: 0 }, () =>
+        openExchange(endpoint, request, scope, handler),
+      )
       return {
         write: (chunk) => opened.write(chunk),
         end: (rawTrailers) => opened.end(rawTrailers),
