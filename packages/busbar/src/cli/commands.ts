@@ -148,6 +148,6 @@ export const exitCodes: Readonly<Record<number, string>> = {
   3: 'the config is wrong',
   129: 'a second SIGHUP ended it at once',
   130: 'a second SIGINT ended it at once; for bench: ended by hand, with the rounds that were whole',
-  137: 'it was stopped, but a thread hung in a system call (execSync, a FIFO) and could be ended by SIGKILL only',
+  137: 'it was stopped, but could be ended by SIGKILL only: a thread hung in a system call (execSync, a FIFO), or the process was suspended or stuck',
   143: 'a second SIGTERM ended it at once',
 }

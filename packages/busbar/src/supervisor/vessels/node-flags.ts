@@ -29,7 +29,10 @@ function isInherited(flag: string, index: number, flags: readonly string[]): boo
   return !isCode && !/^--(?:inspect|test|watch)\b/.test(flag)
 }
 
-/** Besides what the config allows: to read the app, and Busbar with what it is made of. */
+/**
+ * Besides what the config allows: to read the app, and Busbar with what it is made of; and the network, which a service lives on.
+ * Node 24 leaves it open, Node 26 has a flag for it.
+ */
 function permissionFlags({ read, write, allow }: Permissions, own: readonly string[]): string[] {
   const readable = new Set(
     [...own, ...busbarFolders(), ...read, ...write].flatMap((path) => [path, ...realPathOf(path)]),
@@ -38,6 +41,7 @@ function permissionFlags({ read, write, allow }: Permissions, own: readonly stri
     '--permission',
     ...[...readable].map((path) => `--allow-fs-read=${path}`),
     ...write.map((path) => `--allow-fs-write=${path}`),
+    ...(process.allowedNodeEnvironmentFlags.has('--allow-net') ? ['--allow-net'] : []),
     ...allow.map((name) => `--allow-${name}`),
   ]
 }
