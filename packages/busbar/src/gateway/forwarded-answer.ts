@@ -33,6 +33,8 @@ export class ForwardedAnswer implements ExchangeHandler {
   readonly #parts: ForwardedAnswerParts
   /** It was answered, or given up. */
   #isDone = false
+  /** Of a request that is made again: a service may have seen it, even where then there is none to ask. */
+  #firstError: Error | undefined
   /** The client has nothing of the answer yet. */
   #isHeadHeld = false
 
@@ -102,8 +104,9 @@ export class ForwardedAnswer implements ExchangeHandler {
     const { res, again } = this.#parts
     if (res.headersSent) return this.#cutOff()
     const next = again?.(this.exchange!)
-    if (next !== undefined) this.exchange = next
-    else this.#lose(error)
+    if (next === undefined) return this.#lose(this.#firstError ?? error)
+    this.exchange = next
+    this.#firstError = error
   }
 
   #guard(write: () => void): void {

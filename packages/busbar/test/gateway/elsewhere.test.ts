@@ -236,6 +236,19 @@ describe('a command', { skip: unless('exchange', 'stream') }, () => {
     })
   })
 
+  it('that ends over a request is 502, on a kept connection too', async () => {
+    let asked = 0
+    const program = createServer((_, response) => {
+      if (++asked === 1) return void response.end('ok')
+      program.close()
+      program.closeAllConnections()
+    })
+    await withCommand(program, async (gateway) => {
+      await (await fetch(gateway.url('/'))).text()
+      assert.equal((await fetch(gateway.url('/'))).status, 502)
+    })
+  })
+
   it('takes WebSockets', async () => {
     const program = createServer()
     new WebSocketServer({ server: program }).on('connection', (socket) => {
