@@ -1,19 +1,22 @@
 import type { Agent, IncomingMessage, RequestOptions, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { connectToService } from '../mesh/bytes/connect.ts'
-import type { Endpoint, TcpEndpoint } from '../mesh/endpoint.ts'
+import type { Endpoint, RemoteEndpoint, TcpEndpoint } from '../mesh/endpoint.ts'
 import {
   canExchange,
   maxForwardedHead,
   openExchange,
   type Exchange,
+  type ExchangeHandler,
   type ExchangeRequest,
 } from '../mesh/http/exchange.ts'
 import { closedByProgram } from '../mesh/http/exchange/errors.ts'
 import { TextExchange } from '../mesh/http/text/text-exchange.ts'
 import type { HttpMesh } from '../mesh/mesh.ts'
+import { isChosen } from '../shared/accelerators.ts'
 import { endToEnd } from './end-to-end.ts'
 import { ForwardedAnswer } from './forwarded-answer.ts'
+import { RepeatedText } from './repeated-text.ts'
 import type { Way } from './routes.ts'
 
 /** Where a request is forwarded to, and from whom. */
@@ -65,6 +68,7 @@ function open(forwarded: Forwarded, request: ExchangeRequest, answer: ForwardedA
   const { mesh, way, endpoint, agent } = forwarded
   if (endpoint.at === 'link' && canExchange(endpoint, request))
     return openExchange(endpoint, request, way.scope, answer, (not) => mesh.router.find(way.service, { not }))
+  if (endpoint.at === 'link' && !isChosen('stream')) return openRepeated(forwarded, endpoint, request, answer)
   const mayKeep = endpoint.at === 'tcp' && !request.streamed && safe.has(request.method)
   return openText(forwarded, request, answer, mayKeep ? toKept(agent, endpoint) : toNew(forwarded))
 }
@@ -72,10 +76,32 @@ function open(forwarded: Forwarded, request: ExchangeRequest, answer: ForwardedA
 function openText(
   { way }: Forwarded,
   request: ExchangeRequest,
-  answer: ForwardedAnswer,
+  handler: ExchangeHandler,
   target: RequestOptions,
 ): Exchange {
-  return new TextExchange({ target, request, handler: answer, hungUp: () => closedByProgram(way.service, request) })
+  return new TextExchange({ target, request, handler, hungUp: () => closedByProgram(way.service, request) })
+}
+
+/** Over a private socket, which says less of its instance's end than a link. */
+function openRepeated(
+  forwarded: Forwarded,
+  endpoint: RemoteEndpoint,
+  request: ExchangeRequest,
+  answer: ForwardedAnswer,
+): Exchange {
+  const { mesh, way } = forwarded
+  const openTo = (to: Endpoint, handler: ExchangeHandler): Exchange =>
+    openText(forwarded, request, handler, toNew(forwarded, to))
+  return new RepeatedText({
+    endpoint,
+    request,
+    handler: answer,
+    open: (handler) => openTo(endpoint, handler),
+    openElsewhere(handler) {
+      const next = mesh.router.find(way.service, { not: endpoint })
+      return next && openTo(next, handler)
+    },
+  })
 }
 
 /** Methods that change nothing. */
@@ -91,16 +117,17 @@ function toKept(agent: Agent, { host, port }: TcpEndpoint): RequestOptions {
 }
 
 /** No agent at all: one would keep the connection for itself, and make it its own way. */
-function toNew({ mesh, way }: Forwarded): RequestOptions {
-  return { createConnection: () => openConnection(mesh, way) }
+function toNew({ mesh, way }: Forwarded, to?: Endpoint): RequestOptions {
+  return { createConnection: () => openConnection(mesh, way, to) }
 }
 
-export function openConnection(mesh: HttpMesh, { service, scope }: Way): Socket {
+/** `to`: an instance that was chosen already. */
+export function openConnection(mesh: HttpMesh, { service, scope }: Way, to?: Endpoint): Socket {
   const socket = new Socket({ allowHalfOpen: true })
   // Node's client hears of its errors, and only as long as it has the connection: one that comes
   // behind the answer is nobody's.
   socket.on('error', () => {})
-  connectToService(mesh, service, 80, socket, { hops: scope.hops, caller: undefined })
+  connectToService(mesh, service, 80, socket, { hops: scope.hops, caller: undefined, to })
   return socket
 }
 

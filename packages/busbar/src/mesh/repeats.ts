@@ -1,6 +1,13 @@
 /** What is told of a call whose instance was lost: whether it was made again, and why not. */
 import type { ErrorCode } from '../contract/errors.ts'
 
+const idempotent: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE'])
+
+/** Twice is as good as once (RFC 9110, 9.2.2). */
+export function isIdempotent(method: string): boolean {
+  return idempotent.has(method)
+}
+
 /** With these an instance that was never reached says so, or the link to it. */
 export const unreached: ReadonlySet<ErrorCode> = new Set(['SERVICE_UNAVAILABLE', 'LINK_LOST', 'WORKER_DIED'])
 

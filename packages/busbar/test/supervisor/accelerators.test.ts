@@ -40,3 +40,24 @@ for (const run of ['shared', 'thread', 'process'] as const)
         on ? /^accelerators on: exchange, stream, / : /^accelerators off: exchange \(the config or /,
       )
     })
+
+/** Ends its worker the first time that it is asked. */
+const endsOnce = `const fs = require('node:fs')
+require('node:http').createServer((request, response) => {
+  try {
+    fs.writeFileSync(__dirname + '/asked', '', { flag: 'wx' })
+  } catch {
+    return response.end('asked twice')
+  }
+  process.kill(process.pid, 'SIGKILL')
+}).listen(3000)`
+
+for (const accelerators of [[], [...acceleratorNames]])
+  test(`what may be done twice is asked elsewhere when its instance dies, with ${accelerators.length} accelerators`, async () => {
+    using folder = new TestFolder({ 'web/index.js': endsOnce })
+    const web = { file: folder.at('web/index.js'), run: 'process', instances: 2 } as const
+    const gateway = { entry: undefined, routes: [{ host: undefined, prefix: '/web', service: 'web' }] }
+    await using app = await TestApp.start({ accelerators, services: { web }, gateway })
+    const answer = await fetch(new URL('/web', app.url), { headers: { connection: 'close' } })
+    assert.deepEqual([answer.status, await answer.text()], [200, 'asked twice'])
+  })

@@ -24,9 +24,9 @@ export function connectToService(
   service: string,
   port: number,
   client: Socket,
-  { hops, caller, not }: Origin = { hops: nextHops(), caller: currentScope()?.service },
+  { hops, caller, to }: Origin = { hops: nextHops(), caller: currentScope()?.service },
 ): void {
-  if (!isChosen('stream')) return connectBySocket(mesh, service, port, client, { hops, caller, not })
+  if (!isChosen('stream')) return connectBySocket(mesh, service, port, client, { hops, caller, to })
   // Each search counts as a call to what it finds; the one for an instance in a worker is in `establish`.
   const endpoint = mesh.router.isCommand(service) ? mesh.router.find(service) : undefined
   // A command has a port of its own: from here on the connection is the system's.

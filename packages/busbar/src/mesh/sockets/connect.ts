@@ -13,8 +13,8 @@ export interface Origin {
   readonly caller: string | undefined
   /** How many calls the next one is, in a chain in which each caused the next. */
   readonly hops: number
-  /** An instance that was asked already. */
-  readonly not?: Endpoint | undefined
+  /** The instance, where that has been chosen already. */
+  readonly to?: Endpoint | undefined
 }
 
 type Connect = (this: Socket, options: object) => Socket
@@ -31,7 +31,7 @@ export function connectBySocket(
 ): void {
   const { router } = mesh
   forgetAddresses(client)
-  const endpoint = router.find(service, { not: origin.not })
+  const endpoint = origin.to ?? router.find(service)
   const refused = (): Error => connectionRefused(router, service, port)
   if (endpoint?.at === 'tcp') return void connect.call(client, { host: endpoint.host, port: endpoint.port })
   const path = endpoint?.at === 'here' ? endpoint.listener?.path : endpoint?.path

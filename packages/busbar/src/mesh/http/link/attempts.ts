@@ -4,7 +4,7 @@ import type { Exchange, ExchangeHandler, ExchangeRequest, ResponseHead } from '.
 import { exhaustedProblem } from '../../problem.ts'
 import { tellProblem } from '../tell-problem.ts'
 import { callAborted } from '../exchange/errors.ts'
-import { type Repeat, unreached, withRepeat } from '../../repeats.ts'
+import { isIdempotent, type Repeat, unreached, withRepeat } from '../../repeats.ts'
 import { LinkExchange } from './link-exchange.ts'
 import type { Chunk, Trailers } from './wire.ts'
 
@@ -16,9 +16,6 @@ export interface AttemptParts {
   /** Another instance; undefined where there is none, or none that does this by exchange. */
   readonly elsewhere: (not: Endpoint) => Endpoint | undefined
 }
-
-/** Twice is as good as once (RFC 9110, 9.2.2). */
-const idempotent: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE'])
 
 /**
  * A request as more than one exchange: it waits where its service has a limit to what it does at a time, and is made once
@@ -134,7 +131,7 @@ export class Attempts implements Exchange, ExchangeHandler {
     const exchange = this.#exchange
     if (this.#state !== 'first' || request.streamed || !(exchange instanceof LinkExchange)) return false
     if (exchange.isUntouched) return BusbarError.is(error) && unreached.has(error.code)
-    return idempotent.has(request.method) && endpoint.link.state === 'closed'
+    return isIdempotent(request.method) && endpoint.link.state === 'closed'
   }
 
   #inFull(error: BusbarError): BusbarError {
@@ -146,7 +143,7 @@ export class Attempts implements Exchange, ExchangeHandler {
   get #repeat(): Repeat {
     if (this.#state === 'second') return 'done'
     if (this.#state === 'answered' || !(this.#exchange instanceof LinkExchange)) return 'none'
-    return idempotent.has(this.#parts.request.method) ? 'nowhere' : 'unsafe'
+    return isIdempotent(this.#parts.request.method) ? 'nowhere' : 'unsafe'
   }
 
   #leave(givenUp = false): void {
