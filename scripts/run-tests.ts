@@ -12,6 +12,7 @@ import { markRun, runningOf } from './stray-processes.ts'
 
 const args = process.argv.slice(2)
 const flags = args.filter((arg) => arg.startsWith('-') && !arg.startsWith('--node='))
+const hasReporter = flags.some((flag) => flag.startsWith('--test-reporter='))
 const node = chosenNode()
 const wanted = args.filter((arg) => !arg.startsWith('-'))
 const files = await testFiles(wanted.length > 0 ? wanted : ['packages', 'examples', 'scripts', 'docs'])
@@ -31,7 +32,7 @@ async function runTests(): Promise<number> {
       `--import=${strays}`,
       `--test-concurrency=${availableParallelism()}`,
       '--test-timeout=300000',
-      ...(process.env['CI'] === 'true' ? ['--test-reporter=spec'] : []),
+      ...(process.env['CI'] === 'true' && !hasReporter ? ['--test-reporter=spec'] : []),
       ...flags,
       ...files,
     ],

@@ -25,11 +25,14 @@ export function run(command: string, args: readonly string[], env: NodeJS.Proces
   return promise
 }
 
-/** Runs the steps one after the other, says what each took, and stops at the first that fails. */
-export async function runSteps(steps: readonly [name: string, command: string, ...args: string[]][]): Promise<void> {
+/** Runs the steps one after the other, says what each took, and stops at the first that fails. `env`: variables of all of them. */
+export async function runSteps(
+  steps: readonly [name: string, command: string, ...args: string[]][],
+  env?: NodeJS.ProcessEnv,
+): Promise<void> {
   for (const [name, command, ...args] of steps) {
     const began = performance.now()
-    const code = await run(command, args)
+    const code = await run(command, args, env)
     const seconds = ((performance.now() - began) / 1000).toFixed(1)
     if (code !== 0) {
       console.error(`✖ ${name} failed (${command} ended with ${code} after ${seconds} s)`)

@@ -1,3 +1,5 @@
+import { type NodeLine, nodeOf } from '../node-lines.ts'
+
 export type Steps = readonly [name: string, command: string, ...args: string[]][]
 
 /** The product alone: what its tests and examples need is checked, not built. */
@@ -17,4 +19,18 @@ export const checkSteps: Steps = [
   ['undocumented names', 'node', 'scripts/check-undocumented.ts'],
 ]
 
-export const testSteps: Steps = [['tests', 'node', 'scripts/run-tests.ts']]
+/** For a second run of tests: only those that fail, and one line at the end. */
+export const failuresOnly = '--test-reporter=./scripts/failures-reporter.ts'
+
+/** How a call arrives, how it is carried, what comes back: what depends most on the Node below. */
+export const semanticsSuites = ['mesh', 'gateway', 'worker', 'raw', 'typed'].map(
+  (name) => `packages/busbar/test/${name}`,
+)
+
+/** Of a line that comes second. Not every platform has a package of it. */
+export function testStepsOn(line: NodeLine, name: string, suites: readonly string[]): Steps {
+  if (nodeOf(line) !== undefined)
+    return [[`${name} on Node ${line}`, 'node', 'scripts/run-tests.ts', `--node=${line}`, failuresOnly, ...suites]]
+  console.error(`– ${name} on Node ${line} skipped: there is none for ${process.platform} ${process.arch}`)
+  return []
+}

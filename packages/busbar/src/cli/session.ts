@@ -6,6 +6,7 @@ import { runtimeFolder } from '../supervisor/admin/admin-socket.ts'
 import type { RunningApp } from '../supervisor/running.ts'
 import type { Context } from './context.ts'
 import { printError } from './print-error.ts'
+import { warnOfUntestedNode } from './untested-node.ts'
 import { type StopSignal, onStopSignal } from './stop-signals.ts'
 
 /** What `start` and `dev` have in common: one log, one wish to stop, one way to end. */
@@ -39,6 +40,7 @@ export function openSession(context: Context): Session {
     stream: out.stream,
     ...(flags['log-level'] !== undefined && { level: flags['log-level'] }),
   })
+  warnOfUntestedNode(log)
   const verbose = flags.verbose === true || Boolean(env['BUSBAR_DEBUG'])
   const stopped = new AbortController()
   const { promise: stopWish, resolve: wish } = Promise.withResolvers<StopSignal>()
