@@ -58,7 +58,7 @@ Flags:
   --open 50,70,90,120   latency at so many per cent of the baseline's capacity; none: no latency
                         (70 without --quick, none with it)
   --rounds n            so many rounds
-  --budget seconds      no longer than this
+  --budget seconds      no round that would end later, behind the first two
   --seed n              the order of the rounds and the arrivals, to repeat a run
   --resume              goes on with the same command that was ended early
   --summary             also the figures that people publish

@@ -40,6 +40,24 @@ test('what does not count is said, and why', () => {
   assert.match(htmlReport(result), /bad, in words<\/strong> does not count:<ul><li>mismatch:body × 3: too short</)
 })
 
+test('a reason that ends in what a program said has the line that tells', () => {
+  const said =
+    'arm ended before it answered:\nnode:internal/modules/run_main:107\n    throw x\nError: no such module\n    at run'
+  const words = inWords(resultOf({ bad: { perSecond: [1, 1], invalid: said } })).find((line) => /count/.test(line))
+  assert.equal(words, '“bad, in words” does not count: arm ended before it answered: Error: no such module')
+})
+
+test('what two copies differ by is told only of copies that count', () => {
+  const withControl = (invalid?: string): string => {
+    const result = resultOf({ ...arms, again: { perSecond: [100, 101], ...(invalid !== undefined && { invalid }) } })
+    const marked = result.arms.map((arm) => (arm.name === 'again' ? { ...arm, control: true } : arm))
+    return inWords({ ...result, arms: marked }).join('\n')
+  }
+  assert.match(withControl(), /Two copies of the same arm differed by/)
+  assert.doesNotMatch(withControl('lost to steal'), /differed by/)
+  assert.match(withControl('lost to steal'), /what two copies of the same arm differ by is not known here/)
+})
+
 test('runs of a job are called runs, and a low rate has digits', () => {
   const text = terminalReport(resultOf({ base: { perSecond: [2.5, 2.5] } }, { unit: 'run' }), { summary: false })
   assert.match(text, /runs\/s .*runs\/CPU s/)

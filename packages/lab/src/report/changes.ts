@@ -1,4 +1,5 @@
 import type { Change, Changes } from '../compare.ts'
+import { reasonText } from './reason.ts'
 import { alignTable, ratio } from './table.ts'
 
 const head = ['arm', 'compared by', 'now against then', 'verdict']
@@ -9,7 +10,7 @@ export function changesReport({ changes, notes, broken }: Changes): string {
   return [
     ...alignTable([head, ...rows], 2),
     '',
-    ...broken.map(({ arm, because }) => `${arm} counted before and does not now: ${because.split('\n')[0]}`),
+    ...broken.map(({ arm, because }) => `${arm} counted before and does not now: ${reasonText(because)}`),
     slower.length > 0 ? `Slower than before, beyond noise: ${[...new Set(slower)].join(', ')}.` : nothing(changes),
     ...notes,
     '',

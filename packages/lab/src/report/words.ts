@@ -1,4 +1,5 @@
 import type { ArmResult, ComparisonResult, Result } from '../result.ts'
+import { reasonText } from './reason.ts'
 
 /** The answer in sentences: what is faster, by how much, and whether that is sure. */
 export function inWords(result: Result): string[] {
@@ -102,11 +103,16 @@ export function ratioText(value: number): string {
 }
 
 function invalid(arm: ArmResult): string {
-  return `“${arm.title}” does not count: ${arm.invalidBecause.map((reason) => reason.split('\n')[0]).join('; ')}`
+  return `“${arm.title}” does not count: ${arm.invalidBecause.map(reasonText).join('; ')}`
 }
 
 function noise(result: Result): string[] {
-  if (!result.arms.some(({ control }) => control)) return []
+  const controls = result.arms.filter(({ control }) => control)
+  if (controls.length === 0) return []
+  if (!controls.some(({ valid }) => valid))
+    return [
+      'The second copy of the baseline does not count: what two copies of the same arm differ by is not known here.',
+    ]
   const metric = result.comparisons.some((each) => each.decides && each.metric === 'perCpuSecond')
     ? 'perCpuSecond'
     : 'perSecond'

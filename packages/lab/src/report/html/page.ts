@@ -1,5 +1,6 @@
 import type { ArmResult, ComparisonResult, Result } from '../../result.ts'
 import { publishedTable } from '../published.ts'
+import { reasonText } from '../reason.ts'
 import { tablesOf, type Table } from '../rows.ts'
 import { claim, deciding, inWords, metricText, percent, ratioText, roundsText, sentenceOn, titleOf } from '../words.ts'
 import { forest } from './forest.ts'
@@ -72,7 +73,7 @@ function answer(result: Result, found: ComparisonResult): string {
 function invalidArms(arms: readonly ArmResult[]): string[] {
   return arms.flatMap(({ title, invalidBecause }) => [
     `<strong>${escape(title)}</strong> does not count:`,
-    el('ul', {}, ...invalidBecause.map((reason) => el('li', {}, escape(reason.split('\n')[0]!)))),
+    el('ul', {}, ...invalidBecause.map((reason) => el('li', {}, escape(reasonText(reason))))),
   ])
 }
 
