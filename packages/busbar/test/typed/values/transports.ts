@@ -46,7 +46,7 @@ function hosted(): Promise<TypedHost> {
 async function overLink(way: Way, stack: AsyncDisposableStack): Promise<object> {
   const there = new Router(['echo'])
   const typed = await hosted()
-  there.add(new TestEndpoint('echo', { typed, edge: undefined, listener: () => {} }))
+  there.add(stack.use(new TestEndpoint('echo', { typed, edge: undefined, listener: () => {} })))
   const [near, far] = await way.pipes()
   const callee = createLink(far, { peer: 1, answer: answerCalls({ router: there, validate: 'always' }) })
   const caller = createLink(near, { peer: 2, answer: refuse })
