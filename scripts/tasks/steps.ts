@@ -27,6 +27,9 @@ export const semanticsSuites = ['mesh', 'gateway', 'worker', 'raw', 'typed'].map
   (name) => `packages/busbar/test/${name}`,
 )
 
+/** The documented APIs of Node alone (docs/guides/accelerators.md). */
+export const withoutAccelerators = { BUSBAR_ACCELERATORS: 'none' } as const
+
 /** Of a line that comes second. Not every platform has a package of it. */
 export function testStepsOn(line: NodeLine, name: string, suites: readonly string[]): Steps {
   if (nodeOf(line) !== undefined)

@@ -1,6 +1,6 @@
 import { engineBuildSteps, engineCheckSteps } from './engine.ts'
 import { runSteps } from './run.ts'
-import { buildSteps, checkSteps, testStepsOn } from './steps.ts'
+import { buildSteps, checkSteps, semanticsSuites, testStepsOn, withoutAccelerators } from './steps.ts'
 
 // `npm run test:full`: what `npm test` has no time for, too.
 await runSteps([
@@ -12,3 +12,7 @@ await runSteps([
   ...testStepsOn('26', 'tests', []),
   ['fuzz', 'node', '--conditions=busbar-source', 'packages/busbar/test/raw/fuzz/main.ts', '--count', '30000'],
 ])
+await runSteps(
+  (['24', '26'] as const).flatMap((line) => testStepsOn(line, 'without accelerators, semantics', semanticsSuites)),
+  withoutAccelerators,
+)
