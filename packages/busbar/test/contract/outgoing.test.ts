@@ -225,3 +225,13 @@ describe('a contract is refused', () => {
       assert.ok(fn({ input: schema as Schema }), 'an input may be so')
     })
 })
+
+describe('a value that a validator of fields takes for an object', () => {
+  const users = service('users', { get: fn({ output: ark({ 'name?': 'string' }) as unknown as Schema }) })
+
+  for (const value of [[secret], new Set([secret]), new Map([['all', secret]])])
+    it(`does not leave the service: ${value.constructor.name}`, async () => {
+      const calls = client(users, users.implement({ get: () => value as never }), { clone: false, log: quiet })
+      await assert.rejects(calls.get(), { code: 'INTERNAL' })
+    })
+})

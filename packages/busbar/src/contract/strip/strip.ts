@@ -41,9 +41,15 @@ class Stripper {
     const stripObject = this.#objects(objects, place)
     const stripList = this.#lists(lists, place)
     if (stripObject === keep && stripList === keep) return keep
+    const isList = lists.length > 0
+    const isOther = shapes.some(({ object, list }) => object === undefined && list === undefined)
     return (value) => {
-      if (Array.isArray(value)) return stripList(value)
-      return typeof value === 'object' && value !== null && isPlain(value) ? stripObject(value) : value
+      if (typeof value !== 'object' || value === null) return value
+      if (isPlain(value)) return stripObject(value)
+      // To a validator that only looks at fields a list is an object without any, and so is a set.
+      if (Array.isArray(value) ? !isList : !isOther)
+        throw new Unclear(`is an object by its schema, and a value is a ${value.constructor.name}${at(place)}`)
+      return Array.isArray(value) ? stripList(value) : value
     }
   }
 
