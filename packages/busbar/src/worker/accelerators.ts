@@ -56,6 +56,7 @@ function off(name: AcceleratorName, why: string): AcceleratorState {
 }
 
 function textOf(fault: unknown): string {
+  if (typeof fault === 'string') return fault
   return fault instanceof Error ? fault.message : inspect(fault)
 }
 
@@ -67,8 +68,10 @@ function parserFault(): unknown {
   return found === undefined ? 'a connection does not show its parser' : undefined
 }
 
-/** One request over the byte stream, with the answer as it must be. */
+/** One request over the byte stream, with the answer as it must be. Its hops and its count are taken where the parser tells of it. */
 async function streamFault(): Promise<unknown> {
+  const fault = parserFault()
+  if (fault !== undefined) return fault
   const server = createServer((request, response) => void response.end(`${request.method} ${request.url}`))
   listenVirtually(server, { address: '127.0.0.1', family: 'IPv4', port: 80 })
   const endpoint: LocalEndpoint = {
