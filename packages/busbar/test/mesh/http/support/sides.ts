@@ -2,6 +2,7 @@ import dns from 'node:dns'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Router } from '../../../../src/mesh/router.ts'
 import { startMesh, type Mesh } from '../../../../src/mesh/mesh.ts'
 import { way } from '../../../support/byte-mesh.ts'
@@ -60,6 +61,8 @@ export async function openSides(): Promise<Sides> {
         server.closeAllConnections()
         await once(server, 'close')
       }
+      // The dispatcher that all suites of a process share hears in the next turns that its connections ended.
+      for (let turn = 0; turn < 3; turn++) await nextTurn()
     },
   }
 }
