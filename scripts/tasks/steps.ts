@@ -30,6 +30,9 @@ export const semanticsSuites = ['mesh', 'gateway', 'worker', 'raw', 'typed'].map
 /** The documented APIs of Node alone (docs/guides/accelerators.md). */
 export const withoutAccelerators = { BUSBAR_ACCELERATORS: 'none' } as const
 
+/** Those that compare with TCP, with plain Node and with each other: what a push has time for without accelerators. */
+export const comparingSuites = ['mesh', 'worker', 'raw'].map((name) => `packages/busbar/test/${name}`)
+
 /** Of a line that comes second. Not every platform has a package of it. */
 export function testStepsOn(line: NodeLine, name: string, suites: readonly string[]): Steps {
   if (nodeOf(line) !== undefined)
