@@ -17,6 +17,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   mesh: ['contract', 'shared'],
   gateway: ['contract', 'shared', 'config', 'mesh'],
   worker: ['contract', 'shared', 'config', 'mesh', 'gateway'],
+  node: ['shared'],
+  accelerators: ['contract', 'shared', 'mesh', 'gateway', 'node'],
   preload: ['contract', 'shared', 'mesh'],
   observe: ['contract', 'shared', 'config'],
   supervisor: ['contract', 'shared', 'config', 'observe'],
@@ -25,7 +27,20 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Types cost nothing at run time; the orders between supervisor and worker are words about the app. */
-const typesOnly: Readonly<Record<string, readonly string[]>> = { shared: ['contract', 'config'] }
+const typesOnly: Readonly<Record<string, readonly string[]>> = {
+  shared: ['contract', 'config'],
+  accelerators: ['config'],
+}
+
+/** Files that put the parts together, and what else they may import. */
+const compositionRoots: Readonly<Record<string, readonly string[]>> = {
+  'worker/accelerators.ts': ['accelerators', 'node'],
+  'worker/boot.ts': ['accelerators', 'node'],
+  'worker/main.ts': ['node'],
+  'worker/process.ts': ['node'],
+  'preload/install.ts': ['accelerators', 'node'],
+  'cli/start.ts': ['node'],
+}
 
 /** The contract runs in browsers. */
 const browserSafe = new Set(['contract'])
@@ -52,8 +67,15 @@ for await (const file of glob(`${source}/**/*.ts`)) {
 for (const { from, to, type } of imports) {
   const [here, there] = [layerOf(from), layerOf(to)]
   if (to === `${source}/index.ts`) problems.push(`${from}: imports index.ts, which is for users only`)
+  // Each of them works without the others, and nothing else may need one.
+  if (here === 'accelerators' && there === here && acceleratorOf(from) !== acceleratorOf(to))
+    problems.push(`${from}: one accelerator may not import another (${relative(source, to)})`)
   if (here === there) continue
-  const may = [...(allowed[here] ?? []), ...(type ? (typesOnly[here] ?? []) : [])]
+  const may = [
+    ...(allowed[here] ?? []),
+    ...(type ? (typesOnly[here] ?? []) : []),
+    ...(compositionRoots[relative(source, from)] ?? []),
+  ]
   if (!may.includes(there)) problems.push(`${from}: ${here} may not import ${there} (${relative(source, to)})`)
 }
 
@@ -67,6 +89,10 @@ if (problems.length > 0) {
 function layerOf(file: string): string {
   const path = relative(source, file)
   return path.includes('/') ? path.slice(0, path.indexOf('/')) : '.'
+}
+
+function acceleratorOf(file: string): string | undefined {
+  return relative(source, file).split('/')[1]
 }
 
 function* importsOf(text: string): Generator<{ specifier: string; type: boolean }> {

@@ -66,7 +66,8 @@ export async function prepareWorker(init: WorkerInit, parts: WorkerParts): Promi
     worker?.fail(BusbarError.fromRecord({ ...fault.error, code: 'WORKER_DIED' }))
   }
   const log = (record: LogRecord): void => outbox.log(record)
-  outbox.post({ type: 'accelerators', states: await startAccelerators(app.accelerators ?? defaultAccelerators) })
+  const { states } = await startAccelerators(app.accelerators ?? defaultAccelerators)
+  outbox.post({ type: 'accelerators', states })
   const paths = isChosen('stream') ? undefined : privatePaths(init.sockets)
   const hosting = installHosting({ app, services, calls: init.calls, output, log, fault, paths })
   const mesh = { router, maxHops, validate, meter: metering.meter, gates: limits.gates }

@@ -3,4 +3,5 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type { AcceleratorName } from '../shared/accelerators.ts'
 import { startAccelerators } from './accelerators.ts'
 
-parentPort!.postMessage(await startAccelerators(workerData as readonly AcceleratorName[]))
+const { states } = await startAccelerators(workerData as readonly AcceleratorName[])
+parentPort!.postMessage(states)
