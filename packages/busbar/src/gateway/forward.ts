@@ -10,8 +10,8 @@ import {
   type ExchangeHandler,
   type ExchangeRequest,
 } from '../mesh/http/exchange.ts'
-import { closedByProgram } from '../mesh/http/exchange/errors.ts'
-import { TextExchange } from '../mesh/http/text/text-exchange.ts'
+import { closedByProgram } from '../accelerators/exchange/errors.ts'
+import { TextExchange } from '../mesh/http/text-exchange.ts'
 import type { HttpMesh } from '../mesh/mesh.ts'
 import { isChosen } from '../shared/accelerators.ts'
 import { endToEnd } from './end-to-end.ts'

@@ -1,6 +1,6 @@
 import { request, STATUS_CODES, type ClientRequest, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import { headBytes, sendOwnHead } from '../mesh/http/text/own-head.ts'
+import { headBytes, sendOwnHead } from '../mesh/http/own-head.ts'
 import type { HttpMesh } from '../mesh/mesh.ts'
 import { whenStalled } from './connection.ts'
 import { endToEnd } from './end-to-end.ts'

@@ -5,9 +5,9 @@ import type { HttpMesh } from '../mesh.ts'
 import { reasonUnreachable, takesCalls } from '../refusals.ts'
 import { openByBytes } from './by-bytes.ts'
 import { canExchange, maxForwardedHead, openExchange, type ExchangeRequest } from './exchange.ts'
-import { AnswerSender } from './link/answer-sender.ts'
-import { RequestReceiver } from './link/request-receiver.ts'
-import { fromLines, isRequestValue, malformed, type RequestValue } from './link/wire.ts'
+import { AnswerSender } from './answer-sender.ts'
+import { RequestReceiver } from './request-receiver.ts'
+import { fromLines, isRequestValue, malformed, type RequestValue } from './wire.ts'
 
 /**
  * Answers requests that come over a link: each is an exchange with the instance in this thread, so that whatever works

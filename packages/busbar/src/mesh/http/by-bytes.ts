@@ -3,8 +3,8 @@ import type { LocalEndpoint } from '../endpoint.ts'
 import type { HttpMesh } from '../mesh.ts'
 import type { Scope } from '../scope.ts'
 import type { Exchange, ExchangeHandler, ExchangeRequest } from './exchange.ts'
-import { closedByProgram } from './exchange/errors.ts'
-import { TextExchange } from './text/text-exchange.ts'
+import { closedByProgram } from '../../accelerators/exchange/errors.ts'
+import { TextExchange } from './text-exchange.ts'
 
 /**
  * An exchange as HTTP text over a byte stream to an instance in this thread: for a request that came over a link, and of

@@ -1,14 +1,14 @@
 import type { Endpoint, RemoteEndpoint } from '../endpoint.ts'
 import type { Scope } from '../scope.ts'
-import { needsByteStream } from './exchange/errors.ts'
-import { InThreadExchange } from './exchange/in-thread-exchange.ts'
-import { addFraming, limitsOf, noLimits, planRequest } from './exchange/request-plan.ts'
-import type { RequestPlan } from './exchange/request-plan.ts'
-import { fastPathWorks, methodNumbers } from './exchange/self-check.ts'
-import { Attempts } from './link/attempts.ts'
-import { LinkExchange } from './link/link-exchange.ts'
+import { needsByteStream } from '../../accelerators/exchange/errors.ts'
+import { InThreadExchange } from '../../accelerators/exchange/in-thread/in-thread-exchange.ts'
+import { addFraming, limitsOf, noLimits, planRequest } from '../../accelerators/exchange/request-plan.ts'
+import type { RequestPlan } from '../../accelerators/exchange/request-plan.ts'
+import { fastPathWorks, methodNumbers } from '../../accelerators/exchange/probe.ts'
+import { Attempts } from '../../accelerators/exchange/link/attempts.ts'
+import { LinkExchange } from '../../accelerators/exchange/link/link-exchange.ts'
 
-export { fastPathWorks } from './exchange/self-check.ts'
+export { fastPathWorks } from '../../accelerators/exchange/probe.ts'
 
 /**
  * One HTTP request and its answer between two programs, without a socket, HTTP text or a parser. Clients (`fetch/`,

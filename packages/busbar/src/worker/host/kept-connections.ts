@@ -2,7 +2,7 @@ import type { Server, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { HttpSocket } from '../../gateway/reply.ts'
 import { parserOf } from '../../mesh/bytes/accept.ts'
-import { VirtualSocket } from '../../mesh/http/exchange/virtual-socket.ts'
+import { VirtualSocket } from '../../accelerators/exchange/in-thread/virtual-socket.ts'
 import type { StopTimes } from '../../shared/control.ts'
 
 /** A connection turns idle when its answer is out: looked for this often, since Node says so to nobody. Milliseconds. */

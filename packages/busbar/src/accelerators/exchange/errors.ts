@@ -1,0 +1,55 @@
+import { BusbarError } from '../../contract/errors.ts'
+import type { ExchangeRequest } from '../../mesh/http/exchange.ts'
+
+/** What a call fails with. Where undici has words for it, those: programs know how to handle them. */
+
+export function serviceStopped(service: string): BusbarError {
+  return new BusbarError('SERVICE_UNAVAILABLE', {
+    message: `service '${service}' has stopped and takes no more calls`,
+    hint: 'order the services with `needs`, so that what is called stops after its callers',
+    service,
+  })
+}
+
+export function callAborted(service: string): BusbarError {
+  return new BusbarError('CALL_ABORTED', { message: `the call to service '${service}' was aborted`, service })
+}
+
+export function noFinalStatus(service: string, { method, path }: ExchangeRequest): BusbarError {
+  return new BusbarError('ANSWER_MALFORMED', {
+    message: `service '${service}' ended its answer to ${method} ${path} with a status below 200, which is never the last`,
+    service,
+  })
+}
+
+export function closedByProgram(service: string, { method, path }: ExchangeRequest): Error {
+  const cause = new BusbarError('SERVICE_HANGUP', {
+    message: `service '${service}' closed the connection before its answer to ${method} ${path} was complete`,
+    service,
+  })
+  return socketError('other side closed', cause)
+}
+
+/** Status 101 to a request that did not ask for an upgrade. */
+export function badUpgrade(): Error {
+  return socketError('bad upgrade')
+}
+
+export function lengthMismatch(): Error {
+  return Object.assign(new Error('Request body length does not match content-length header'), {
+    name: 'RequestContentLengthMismatchError',
+    code: 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH',
+  })
+}
+
+export function needsByteStream(service: string, { method, path }: ExchangeRequest): BusbarError {
+  return new BusbarError('INTERNAL', {
+    message: `the request ${method} ${path} to service '${service}' needs a byte stream`,
+    hint: 'ask canExchange() first',
+    service,
+  })
+}
+
+function socketError(message: string, cause?: unknown): Error {
+  return Object.assign(new Error(message, { cause }), { name: 'SocketError', code: 'UND_ERR_SOCKET' })
+}

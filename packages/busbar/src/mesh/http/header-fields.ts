@@ -1,0 +1,36 @@
+import type { Headers } from '../../accelerators/exchange/answer.ts'
+
+/** Names in lower case; a repeated one has a list. */
+export function foldHeaders(rawHeaders: readonly string[]): Headers {
+  const headers: Headers = {}
+  for (let n = 0; n < rawHeaders.length; n += 2) {
+    const name = rawHeaders[n]!.toLowerCase()
+    const value = rawHeaders[n + 1]!
+    const known = Object.hasOwn(headers, name) ? headers[name] : undefined
+    set(headers, name, known === undefined ? value : [known, value].flat())
+  }
+  return headers
+}
+
+/** From a parser's list, or the lines that a `ServerResponse` keeps them in. A repeated one is joined. */
+export function foldTrailers(raw: readonly string[] | string): Record<string, string> {
+  const headers = foldHeaders(typeof raw === 'string' ? pairsOf(raw) : raw)
+  const trailers: Record<string, string> = {}
+  for (const [name, value] of Object.entries(headers))
+    set(trailers, name, Array.isArray(value) ? value.join(', ') : value)
+  return trailers
+}
+
+function pairsOf(lines: string): string[] {
+  return lines.split('\r\n').flatMap((line) => {
+    const colon = line.indexOf(':')
+    return colon === -1 ? [] : [line.slice(0, colon), line.slice(colon + 1).replaceAll(/^[ \t]+|[ \t]+$/g, '')]
+  })
+}
+
+/** `__proto__` is a valid header name. */
+function set<Value>(record: Record<string, Value>, name: string, value: Value): void {
+  if (name === '__proto__')
+    Object.defineProperty(record, name, { value, enumerable: true, configurable: true, writable: true })
+  else record[name] = value
+}

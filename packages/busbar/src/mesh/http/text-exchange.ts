@@ -1,0 +1,137 @@
+import { request as openRequest, type ClientRequest, type IncomingMessage, type RequestOptions } from 'node:http'
+import type { Exchange, ExchangeHandler, ExchangeRequest } from './exchange.ts'
+import { foldHeaders, foldTrailers } from './header-fields.ts'
+import { headBytes, sendOwnHead } from './own-head.ts'
+
+export interface TextParts {
+  /** Which connection carries it. */
+  readonly target: RequestOptions
+  readonly request: ExchangeRequest
+  readonly handler: ExchangeHandler
+  /** What it fails with where the connection ends before the answer does. */
+  readonly hungUp: () => Error
+}
+
+/**
+ * A request and its answer as HTTP text over a connection: to servers that make request and
+ * response objects of classes of their own, to programs in other languages, and for whatever an
+ * exchange of values does not do exactly. The head is passed on as it came, byte for byte.
+ */
+export class TextExchange implements Exchange {
+  readonly #handler: ExchangeHandler
+  readonly #hungUp: () => Error
+  #client: ClientRequest | undefined
+  #response: IncomingMessage | undefined
+  #isOver = false
+
+  constructor({ target, request, handler, hungUp }: TextParts) {
+    this.#handler = handler
+    this.#hungUp = hungUp
+    try {
+      this.#open(target, request)
+    } catch (error) {
+      // What Node's client has against it shows at once; whoever asked hears of it as of any
+      // failure.
+      process.nextTick(() => this.#fail(error as Error))
+    }
+  }
+
+  /** It went over a connection that another request had used before. */
+  get isReused(): boolean {
+    return this.#client?.reusedSocket === true
+  }
+
+  write(chunk: Uint8Array | string): boolean {
+    return this.#isOver || this.#client === undefined || this.#client.write(chunk)
+  }
+
+  end(trailers: string[] = []): void {
+    if (this.#isOver || this.#client === undefined) return
+    try {
+      if (trailers.length > 0) this.#client.addTrailers(pairsOf(trailers))
+    } catch {
+      // A trailer may always be left out (RFC 9110, 6.5).
+    }
+    this.#client.end()
+  }
+
+  resume(): void {
+    this.#response?.resume()
+  }
+
+  abort(error: Error = this.#hungUp()): void {
+    this.#client?.destroy()
+    this.#fail(error)
+  }
+
+  #open(target: RequestOptions, request: ExchangeRequest): void {
+    const { method, path, body, streamed, httpVersion = '1.1', maxAnswerHead: maxHeaderSize } = request
+    const rawHeaders = framed(request)
+    const head = headBytes({ method, path, rawHeaders, httpVersion })
+    const client = openRequest({ ...target, method, setHost: false, headers: framingOf(rawHeaders), maxHeaderSize })
+    this.#client = client
+    // By itself Node leaves out what comes behind the first 1,000, without a word.
+    client.maxHeadersCount = 0
+    sendOwnHead(client, head)
+    client.on('information', ({ statusCode, rawHeaders: fields }) =>
+      this.#handler.onInformation?.(statusCode, foldHeaders(fields)),
+    )
+    client.on('drain', () => this.#handler.onDrain?.())
+    client.on('response', (response) => this.#answer(response))
+    // Nobody asked for one.
+    client.on('upgrade', () => client.destroy())
+    client.on('error', (error) => this.#fail(error))
+    client.on('close', () => this.#response ?? this.#fail(this.#hungUp()))
+    if (streamed) client.flushHeaders()
+    else client.end(body ?? undefined)
+  }
+
+  #answer(response: IncomingMessage): void {
+    if (this.#isOver) return
+    const { statusCode: status = 0, statusMessage: statusText = '', rawHeaders } = response
+    this.#response = response
+    response.on('data', (chunk: Buffer) => {
+      if (!this.#isOver && !this.#handler.onData(chunk)) response.pause()
+    })
+    response.on('end', () => this.#end(foldTrailers(response.rawTrailers)))
+    response.on('error', (error) => this.#fail(error))
+    response.on('close', () => this.#fail(this.#hungUp()))
+    this.#handler.onHead({ status, statusText, headers: foldHeaders(rawHeaders), rawHeaders })
+  }
+
+  #end(trailers: Readonly<Record<string, string>>): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#handler.onEnd(trailers)
+  }
+
+  #fail(error: NodeJS.ErrnoException): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#handler.onError(error.code === 'ECONNRESET' ? this.#hungUp() : error)
+  }
+}
+
+/** A body without `Content-Length` or `Transfer-Encoding` gets the one it needs. */
+function framed({ rawHeaders, body, streamed }: ExchangeRequest): readonly string[] {
+  if (Object.keys(framingOf(rawHeaders)).length > 0) return rawHeaders
+  if (streamed) return [...rawHeaders, 'transfer-encoding', 'chunked']
+  return body === null || body.length === 0
+    ? rawHeaders
+    : [...rawHeaders, 'content-length', String(Buffer.byteLength(body))]
+}
+
+/** All that Node's client has to know of the head: how it writes the body. */
+function framingOf(rawHeaders: readonly string[]): Record<string, string> {
+  let framing: Record<string, string> = {}
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!.toLowerCase()
+    if (name === 'transfer-encoding') return { 'transfer-encoding': 'chunked' }
+    if (name === 'content-length') framing = { 'content-length': rawHeaders[at + 1]! }
+  }
+  return framing
+}
+
+function pairsOf(raw: readonly string[]): [string, string][] {
+  return raw.flatMap((name, at) => (at % 2 === 0 ? [[name, raw[at + 1]!] as [string, string]] : []))
+}

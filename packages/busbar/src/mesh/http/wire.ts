@@ -1,0 +1,88 @@
+/**
+ * What the values of a request's call mean, over every link:
+ *
+ *     caller                                        callee
+ *     open  [path, lines, body] ──→
+ *           data: bytes or text …, end: trailers
+ *                                          ←──      reply [status, text, lines, body?, trailers?]
+ *                                                   data: heads while they are 1xx, then bytes or text …
+ *                                                   end: trailers
+ *
+ * `lines` are a head's fields, name, value, name, value…, with U+007F between them, which is part of none (RFC 9110, 5.5)
+ * and needs no escape in JSON: one string costs a fraction of a list of strings to encode. A body that is there as a whole
+ * and small goes with the head.
+ */
+import { BusbarError, type ErrorRecord } from '../../contract/errors.ts'
+import type { ResponseHead } from './exchange.ts'
+import { foldHeaders } from './header-fields.ts'
+
+export type Chunk = string | Uint8Array
+export type Trailers = Readonly<Record<string, string>>
+
+export type RequestValue = readonly [path: string, lines: string, body: Chunk | null]
+export type HeadValue = readonly [status: number, statusText: string, lines: string, body?: Chunk, trailers?: Trailers]
+
+const between = '\u007f'
+
+export function toLines(fields: readonly string[]): string {
+  return fields.join(between)
+}
+
+/** A fresh list. */
+export function fromLines(lines: string): string[] {
+  return lines === '' ? [] : lines.split(between)
+}
+
+export function toHead([status, statusText, lines]: HeadValue): ResponseHead {
+  const rawHeaders = fromLines(lines)
+  return { status, statusText, headers: foldHeaders(rawHeaders), rawHeaders }
+}
+
+/** An app's workers believe each other, but a fault in one must not become an exception in another. */
+export function isRequestValue(value: unknown): value is RequestValue {
+  if (!Array.isArray(value) || value.length !== 3) return false
+  const [path, lines, body] = value as unknown[]
+  return typeof path === 'string' && typeof lines === 'string' && (body === null || isChunk(body))
+}
+
+export function isHeadValue(value: unknown): value is HeadValue {
+  if (!Array.isArray(value)) return false
+  const [status, statusText, lines, body] = value as unknown[]
+  if (!Number.isInteger(status) || typeof statusText !== 'string' || typeof lines !== 'string') return false
+  return body === undefined || body === null || isChunk(body)
+}
+
+export function isChunk(value: unknown): value is Chunk {
+  return typeof value === 'string' || value instanceof Uint8Array
+}
+
+export function malformed(what: string, service: string): BusbarError {
+  return new BusbarError('INTERNAL', { message: `${what} of a call to service '${service}' was malformed`, service })
+}
+
+/** What an exchange failed with; with the words of undici and Node's parser, for which clients have ears. */
+export function toRecord(error: Error, service: string): ErrorRecord {
+  if (BusbarError.is(error)) return error.toRecord()
+  const { name, message, cause } = error
+  const ours = BusbarError.is(cause) ? cause : new BusbarError('SERVICE_HANGUP', { message, service })
+  const foreign: Foreign = { name, message, code: String((error as NodeJS.ErrnoException).code) }
+  return { ...ours.toRecord(), data: foreign }
+}
+
+export function fromRecord(record: ErrorRecord): Error {
+  const ours = BusbarError.fromRecord(record)
+  if (!isForeign(record.data)) return ours
+  const { name, message, code } = record.data
+  return Object.assign(new Error(message, { cause: ours }), { name, code })
+}
+
+/** An error that is not of the table: what programs tell it by. */
+interface Foreign {
+  readonly name: string
+  readonly message: string
+  readonly code: string
+}
+
+function isForeign(data: unknown): data is Foreign {
+  return typeof data === 'object' && data !== null && 'name' in data && 'message' in data && 'code' in data
+}
