@@ -8,7 +8,7 @@ import type { RequestListener, Server } from 'node:http'
 import express from 'express'
 import fastify from 'fastify'
 import type { LocalEndpoint } from '../src/mesh/endpoint.ts'
-import { canExchange, openExchange } from '../src/mesh/http/exchange.ts'
+import { tryOpen } from '../src/accelerators/exchange/open.ts'
 import type { ExchangeHandler, ExchangeRequest, ResponseHead } from '../src/mesh/http/exchange.ts'
 import { listenVirtually } from '../src/mesh/listener.ts'
 import { runInScope } from '../src/mesh/scope.ts'
@@ -118,9 +118,8 @@ function run(endpoint: LocalEndpoint, arm: Arm, calls: number): Promise<void> {
     }
     const begin = (): void => {
       begun++
-      const request = arm.request()
-      if (!canExchange(endpoint, request)) return reject(new Error('not exchangeable'))
-      openExchange(endpoint, request, scope, new Check(arm.body, next, reject))
+      const opened = tryOpen(endpoint, arm.request(), scope, new Check(arm.body, next, reject))
+      if (opened === undefined) reject(new Error('not exchangeable'))
     }
     while (begun < Math.min(arm.inFlight, calls)) begin()
   })

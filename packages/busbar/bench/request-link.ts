@@ -14,7 +14,8 @@ import { join } from 'node:path'
 import { isMainThread, MessageChannel, parentPort, Worker, workerData, type MessagePort } from 'node:worker_threads'
 import { Pool, request as undiciRequest } from 'undici8'
 import { answerRequests } from '../src/mesh/http/answer.ts'
-import { openExchange, type ExchangeHandler, type ExchangeRequest } from '../src/mesh/http/exchange.ts'
+import { attachment as exchanges } from '../src/accelerators/exchange/index.ts'
+import type { ExchangeHandler, ExchangeRequest } from '../src/mesh/http/exchange.ts'
 import { listenVirtually } from '../src/mesh/listener.ts'
 import type { Answerer } from '../src/mesh/links/link.ts'
 import { createLink } from '../src/mesh/links/live-link.ts'
@@ -50,7 +51,7 @@ async function main(seconds: number): Promise<void> {
   const endpoints = { thread: endpointOf('thread', threadPipe(port1)), process: endpointOf('process', pipe) }
   const router = new Router(Object.keys(endpoints))
   for (const endpoint of Object.values(endpoints)) router.addRemote(endpoint)
-  await using _mesh = await startMesh({ router, maxHops: 8, meter: undefined })
+  await using _mesh = await startMesh({ router, maxHops: 8, exchanges })
 
   const calleeTime = async (): Promise<number> => {
     child.send('time')
@@ -123,7 +124,7 @@ function exchange(endpoint: RemoteEndpoint): Promise<string> {
       onEnd: () => resolve(body),
       onError: reject,
     }
-    openExchange(endpoint, request, { service: endpoint.service, hops: 1 }, handler)
+    exchanges.open(endpoint, request, { service: endpoint.service, hops: 1 }, handler)
   })
 }
 

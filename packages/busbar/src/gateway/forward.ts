@@ -2,15 +2,8 @@ import type { Agent, IncomingMessage, RequestOptions, ServerResponse } from 'nod
 import { Socket } from 'node:net'
 import { connectToService } from '../mesh/bytes/connect.ts'
 import type { Endpoint, RemoteEndpoint, TcpEndpoint } from '../mesh/endpoint.ts'
-import {
-  canExchange,
-  maxForwardedHead,
-  openExchange,
-  type Exchange,
-  type ExchangeHandler,
-  type ExchangeRequest,
-} from '../mesh/http/exchange.ts'
-import { closedByProgram } from '../accelerators/exchange/errors.ts'
+import { maxForwardedHead, type Exchange, type ExchangeHandler, type ExchangeRequest } from '../mesh/http/exchange.ts'
+import { closedByProgram } from '../mesh/http/errors.ts'
 import { TextExchange } from '../mesh/http/text-exchange.ts'
 import type { HttpMesh } from '../mesh/mesh.ts'
 import { isChosen } from '../shared/accelerators.ts'
@@ -66,9 +59,12 @@ function requestOf(req: IncomingMessage, endpoint: Endpoint): ExchangeRequest {
 
 function open(forwarded: Forwarded, request: ExchangeRequest, answer: ForwardedAnswer): Exchange {
   const { mesh, way, endpoint, agent } = forwarded
-  if (endpoint.at === 'link' && canExchange(endpoint, request))
-    return openExchange(endpoint, request, way.scope, answer, (not) => mesh.router.find(way.service, { not }))
-  if (endpoint.at === 'link' && !isChosen('stream')) return openRepeated(forwarded, endpoint, request, answer)
+  if (endpoint.at === 'link') {
+    const elsewhere = (not: Endpoint): Endpoint | undefined => mesh.router.find(way.service, { not })
+    const exchange = mesh.exchanges?.open(endpoint, request, way.scope, answer, elsewhere)
+    if (exchange !== undefined) return exchange
+    if (!isChosen('stream')) return openRepeated(forwarded, endpoint, request, answer)
+  }
   const mayKeep = endpoint.at === 'tcp' && !request.streamed && safe.has(request.method)
   return openText(forwarded, request, answer, mayKeep ? toKept(agent, endpoint) : toNew(forwarded))
 }

@@ -4,6 +4,7 @@ import type { Address, App } from '../config/app.ts'
 import type { BusbarError } from '../contract/errors.ts'
 import { isChosen } from '../shared/accelerators.ts'
 import { takeConnections } from '../mesh/listener.ts'
+import type { Exchanges } from '../mesh/http/exchange.ts'
 import type { ConnectionTaker } from '../mesh/sockets/given-connections.ts'
 import type { HttpMesh } from '../mesh/mesh.ts'
 import type { Meter } from '../mesh/meter.ts'
@@ -45,6 +46,8 @@ export interface GatewayParts {
   readonly cells?: Pick<WorkerCells, 'addInFlight' | 'countClosed'>
   /** How long requests take is written down by it; undefined where nobody asks. */
   readonly meter?: Meter | undefined
+  /** By which requests go to other workers without text, if by any. */
+  readonly exchanges?: Exchanges | undefined
 }
 
 /** The public entrance, as it stands in one worker. */
@@ -88,9 +91,9 @@ class HttpGateway implements Gateway {
   #stopped: Promise<void> | undefined
 
   constructor(parts: GatewayParts) {
-    const { app, router, tls, cells, meter } = parts
+    const { app, router, tls, cells, meter, exchanges } = parts
     this.#parts = parts
-    this.#mesh = { router, maxHops: app.limits.maxHops, meter }
+    this.#mesh = { router, maxHops: app.limits.maxHops, meter, exchanges }
     this.#director = new Director(app.gateway, app.limits, router)
     const { openapi } = app.gateway
     const { routes } = this.#director

@@ -1,9 +1,6 @@
 import { captureConnections } from './bytes/capture.ts'
 import { announceHops } from './bytes/hops.ts'
-import { installDispatcher } from '../accelerators/exchange/undici/dispatcher.ts'
-import { fastPathWorks } from './http/exchange.ts'
-import { installFetch } from '../accelerators/exchange/fetch/fetch.ts'
-import { installUndiciRequest } from '../accelerators/exchange/undici/request.ts'
+import type { Exchanges } from './http/exchange.ts'
 import type { Gate } from './balance/gate.ts'
 import type { Meter } from './meter.ts'
 import type { Router } from './router.ts'
@@ -18,6 +15,8 @@ export interface HttpMesh {
   readonly meter?: Meter | undefined
   /** Before the services of this thread that answer only so many calls at a time. */
   readonly gates?: ReadonlyMap<string, Gate> | undefined
+  /** Undefined where all calls are text on a connection. */
+  readonly exchanges?: Exchanges | undefined
 }
 
 export interface Mesh extends HttpMesh, AsyncDisposable {}
@@ -26,7 +25,7 @@ export interface Mesh extends HttpMesh, AsyncDisposable {}
  * Makes this thread's clients reach the app's services by name: `http://catalog.internal/`. Disposing gives every
  * client back to the network.
  *
- * The byte stream serves every client and is always there; `fetch` and undici get their faster ways in front of it.
+ * The byte stream serves every client and is always there; what makes exchanges stands in front of it for some.
  */
 export async function startMesh(options: HttpMesh): Promise<Mesh> {
   const mesh: HttpMesh = {
@@ -34,15 +33,12 @@ export async function startMesh(options: HttpMesh): Promise<Mesh> {
     maxHops: options.maxHops,
     meter: options.meter,
     gates: options.gates,
+    exchanges: options.exchanges,
   }
   const installed = new DisposableStack()
   installed.use(captureConnections(mesh))
   installed.use(announceHops(mesh.router))
   installed.use(servePrivateSockets(mesh))
-  if (fastPathWorks()) {
-    installed.use(installFetch(mesh))
-    installed.use(installDispatcher(mesh))
-    installed.use(installUndiciRequest(mesh))
-  }
+  if (mesh.exchanges !== undefined) installed.use(mesh.exchanges.capture(mesh))
   return { ...mesh, [Symbol.asyncDispose]: async () => installed.dispose() }
 }

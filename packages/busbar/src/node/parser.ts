@@ -1,13 +1,14 @@
-import type { Server, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
-
 /**
- * The one doorway to what Node does not document and the exchange relies upon. `self-check.ts` tries each of these at
- * start and sends every call over a byte stream where this Node differs.
+ * The HTTP parser of a server's connection (`lib/_http_common.js`): reached by a field of the socket, and driven by callbacks that
+ * have numbers. Node 24 and 26 have the same.
  */
+import { createServer, type IncomingMessage, METHODS } from 'node:http'
+import { Socket } from 'node:net'
 
-/** llhttp as Node's HTTP server and client drive it (`lib/_http_common.js`). */
+/** One connection's. */
 export interface HttpParser {
+  /** Hears of every request when its headers are complete. */
+  onIncoming: ((request: IncomingMessage, keepAlive: boolean) => number) | null
   execute(bytes: Uint8Array): number | Error
   finish(): Error | undefined
   initialize(type: number, resource: object, maxHeaderSize: number, lenientFlags: number): void
@@ -15,7 +16,7 @@ export interface HttpParser {
   [callback: number]: ((...values: never[]) => unknown) | null
 }
 
-export interface HttpParserClass {
+interface HttpParserClass {
   new (): HttpParser
   readonly REQUEST: number
   readonly RESPONSE: number
@@ -25,8 +26,8 @@ export interface HttpParserClass {
   readonly kOnMessageComplete: number
 }
 
-/** The callbacks by which a parser tells Node's server of a request: what a virtual connection calls instead. */
-export interface ParserCallbacks {
+/** By which a parser tells Node's server of a request. */
+export interface RequestCallbacks {
   headersComplete(
     this: HttpParser,
     major: number,
@@ -44,73 +45,20 @@ export interface ParserCallbacks {
   messageComplete(this: HttpParser): void
 }
 
-/** A `ServerResponse` with the fields by which Node lays out a response (`lib/_http_outgoing.js`). */
-export interface ResponseInternals extends ServerResponse {
-  _header: string | null
-  _headerSent: boolean
-  _storeHeader: StoreHeader
-  _send: Send
-  _writeRaw: Send
-  readonly _hasBody: boolean
-  _contentLength: number | null
-  _last: boolean
-  _defaultKeepAlive: boolean
-  _removedConnection: boolean
-  _removedContLen: boolean
-  _removedTE: boolean
-  readonly _keepAliveTimeout: number
-  readonly _maxRequestsPerSocket: number | null
-  readonly maxRequestsOnConnectionReached: boolean
-  readonly agent: unknown
-}
-
-export type StoreHeader = (this: ResponseInternals, firstLine: string, headers: unknown) => void
-
-export type Send = (
-  this: ResponseInternals,
-  data: string | Uint8Array,
-  encoding: BufferEncoding | ((error?: Error | null) => void) | null | undefined,
-  callback?: ((error?: Error | null) => void) | null,
-  byteLength?: number,
-) => boolean
-
-/** Headers set one by one: lower-case name to the name as written and its value. */
-export type OutHeaders = Record<string, [name: string, value: unknown]>
-
-export interface ServerInternals extends Server {
-  /** Null when the server does not listen. */
-  readonly _handle: unknown
-  _connections: number
-  maxConnections: number
-  highWaterMark: number | undefined
-  allowHalfOpen: boolean
-}
-
-export interface SocketInternals extends Socket {
-  server: unknown
-  _server: unknown
-  parser: HttpParser | null
-  readonly _writableState: { readonly length: number }
-  _unrefTimer(): void
-}
-
-/** An `IncomingMessage` or `ServerResponse` keeps some of its state under symbols that are only reachable by name. */
-export function symbolNamed(owner: object, description: string): symbol | undefined {
-  return Object.getOwnPropertySymbols(owner).find((symbol) => symbol.description === description)
-}
-
-export function parserClassOf(parser: HttpParser): HttpParserClass {
-  return parser.constructor as HttpParserClass
+/** Undefined where a server speaks no HTTP/1, or keeps its parser to itself. */
+export function parserOf(socket: Socket): HttpParser | undefined {
+  const { parser } = socket as { parser?: HttpParser | null }
+  return typeof parser?.onIncoming === 'function' ? parser : undefined
 }
 
 /** All parsers of one process share these functions. */
-export function callbacksOf(parser: HttpParser): ParserCallbacks {
-  const { kOnHeaders, kOnHeadersComplete, kOnBody, kOnMessageComplete } = parserClassOf(parser)
+export function callbacksOf(parser: HttpParser): RequestCallbacks {
+  const { kOnHeaders, kOnHeadersComplete, kOnBody, kOnMessageComplete } = classOf(parser)
   return {
-    headers: parser[kOnHeaders] as ParserCallbacks['headers'],
-    headersComplete: parser[kOnHeadersComplete] as ParserCallbacks['headersComplete'],
-    body: parser[kOnBody] as ParserCallbacks['body'],
-    messageComplete: parser[kOnMessageComplete] as ParserCallbacks['messageComplete'],
+    headers: parser[kOnHeaders] as RequestCallbacks['headers'],
+    headersComplete: parser[kOnHeadersComplete] as RequestCallbacks['headersComplete'],
+    body: parser[kOnBody] as RequestCallbacks['body'],
+    messageComplete: parser[kOnMessageComplete] as RequestCallbacks['messageComplete'],
   }
 }
 
@@ -119,7 +67,7 @@ export function callbacksOf(parser: HttpParser): ParserCallbacks {
  * parser's own state, which a request that never was text leaves untouched.
  */
 export function parseSilently(parser: HttpParser, text: Uint8Array): void {
-  const { kOnHeaders, kOnHeadersComplete, kOnMessageComplete, kOnBody } = parserClassOf(parser)
+  const { kOnHeaders, kOnHeadersComplete, kOnMessageComplete, kOnBody } = classOf(parser)
   const names = [kOnHeaders, kOnHeadersComplete, kOnMessageComplete, kOnBody]
   const callbacks = names.map((name) => parser[name]!)
   for (const name of names) parser[name] = null
@@ -130,5 +78,92 @@ export function parseSilently(parser: HttpParser, text: Uint8Array): void {
     parser.execute(text)
   } finally {
     for (const [index, name] of names.entries()) parser[name] = callbacks[index]!
+  }
+}
+
+/** What a parser finds in the text of a response. */
+export interface ResponseEvents {
+  headers(rawHeaders: string[]): void
+  /** Without headers where they came by `headers`. True: no body follows. */
+  head(status: number, statusText: string, rawHeaders: string[] | undefined): boolean
+  body(chunk: Uint8Array): void
+  complete(): void
+}
+
+/** One as Node's client has it. `maxHeaderSize`: 0 for Node's own limit. */
+export function createResponseParser(maxHeaderSize: number, events: ResponseEvents): HttpParser {
+  const Parser = parserClass()
+  const parser = new Parser()
+  parser.initialize(Parser.RESPONSE, { type: 'BusbarResponse' }, maxHeaderSize, 0)
+  parser[Parser.kOnHeaders] = (rawHeaders: string[]) => events.headers(rawHeaders)
+  parser[Parser.kOnHeadersComplete] = (...found: unknown[]) =>
+    events.head(found[5] as number, found[6] as string, found[2] as string[] | undefined) ? 1 : 0
+  parser[Parser.kOnBody] = (chunk: Uint8Array) => events.body(chunk)
+  parser[Parser.kOnMessageComplete] = () => events.complete()
+  return parser
+}
+
+let numbers: ReadonlyMap<string, number> | undefined
+
+/** What the parser calls each method it knows: found by asking it. */
+export function methodNumbers(): ReadonlyMap<string, number> {
+  numbers ??= askParser()
+  return numbers
+}
+
+function askParser(): ReadonlyMap<string, number> {
+  const found = new Map<string, number>()
+  const Parser = parserClass()
+  const parser = new Parser()
+  for (const method of METHODS) {
+    parser.initialize(Parser.REQUEST, { type: 'BusbarProbe' }, 0, 0)
+    parser[Parser.kOnHeadersComplete] = (...values: unknown[]) => {
+      found.set(method, values[3] as number)
+      return 0
+    }
+    parser.execute(Buffer.from(`${method} / HTTP/1.1\r\n\r\n`))
+  }
+  parser.close()
+  return found
+}
+
+let known: HttpParserClass | undefined
+
+/** That of a connection of a server's. Throws where it does not show. */
+function parserClass(): HttpParserClass {
+  if (known !== undefined) return known
+  const socket = new Socket()
+  createServer().emit('connection', socket)
+  const parser = parserOf(socket)
+  if (parser === undefined) throw new Error(hidden)
+  known = classOf(parser)
+  socket.destroy()
+  return known
+}
+
+function classOf(parser: HttpParser): HttpParserClass {
+  return parser.constructor as HttpParserClass
+}
+
+const hidden = 'a connection does not show its parser'
+
+/** Undefined where a connection shows its parser, and that takes the place of one that reads text, and knows methods by numbers. */
+export function parserFault(): unknown {
+  try {
+    const seen: unknown[] = []
+    const socket = new Socket()
+    const server = createServer()
+    server.emit('connection', socket)
+    const parser = parserOf(socket)
+    if (parser === undefined) return hidden
+    parser.onIncoming = ({ method, url, headers }) => seen.push(method, url, headers.host)
+    const [callbacks, post] = [callbacksOf(parser), methodNumbers().get('POST')!]
+    callbacks.headersComplete.call(parser, 1, 1, ['Host', 'a'], post, '/b', undefined, undefined, false, true)
+    callbacks.messageComplete.call(parser)
+    parseSilently(parser, Buffer.from('GET / HTTP/1.1\r\n\r\n'))
+    socket.destroy()
+    return String(seen) === 'POST,/b,a' ? undefined : `the parser's callbacks told of ${String(seen) || 'nothing'}`
+  } catch (error) {
+    return error
   }
 }

@@ -23,8 +23,6 @@ interface AcceleratorModule {
   readonly attachment: unknown
 }
 
-type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
-
 /** Of those that are on: what the layers that they make faster go by, in place of the documented way. */
 export type Attachments = {
   readonly [Name in AcceleratorName]?: Awaited<ReturnType<(typeof modules)[Name]>>['attachment']
@@ -41,7 +39,7 @@ const notThere = 'this Busbar comes without it'
 
 /** Loads those of the accelerators that the app wants, and finds out which of them work here. */
 export async function startAccelerators(wanted: readonly AcceleratorName[]): Promise<Accelerators> {
-  const attachments: Mutable<Attachments> = {}
+  const attachments: Attachments = {}
   const states = await Promise.all(
     acceleratorNames.map(async (name): Promise<AcceleratorState> => {
       const why = await start(name, wanted, attachments)
@@ -53,10 +51,10 @@ export async function startAccelerators(wanted: readonly AcceleratorName[]): Pro
 }
 
 /** Why it is off; null where it is on. */
-async function start<Name extends AcceleratorName>(
-  name: Name,
+async function start(
+  name: AcceleratorName,
   wanted: readonly AcceleratorName[],
-  attachments: Mutable<Attachments>,
+  attachments: Attachments,
 ): Promise<string | null> {
   if (!wanted.includes(name)) return name === optIn ? notAsked : leftOut
   const major = Number.parseInt(process.versions.node)
@@ -65,7 +63,7 @@ async function start<Name extends AcceleratorName>(
   if (found === undefined) return notThere
   const fault = await found.probe()
   if (fault !== undefined) return `its probe failed: ${textOf(fault)}`
-  attachments[name] = found.attachment as Attachments[Name]
+  Object.assign(attachments, { [name]: found.attachment })
   return null
 }
 

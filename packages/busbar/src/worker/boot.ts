@@ -24,7 +24,7 @@ import { defaultAccelerators, isChosen } from '../shared/accelerators.ts'
 import { needsUnmet, notServedIn, timeToServe } from '../shared/needs.ts'
 import type { TcpHandle } from '../shared/port.ts'
 import { within } from '../shared/within.ts'
-import { startAccelerators } from './accelerators.ts'
+import { type Attachments, startAccelerators } from './accelerators.ts'
 import { type Door, Doors } from './doors.ts'
 import { drain, Releases } from './drain.ts'
 import { takeHeadsOfGateway } from './head-limits.ts'
@@ -66,11 +66,12 @@ export async function prepareWorker(init: WorkerInit, parts: WorkerParts): Promi
     worker?.fail(BusbarError.fromRecord({ ...fault.error, code: 'WORKER_DIED' }))
   }
   const log = (record: LogRecord): void => outbox.log(record)
-  const { states } = await startAccelerators(app.accelerators ?? defaultAccelerators)
+  const { states, attachments } = await startAccelerators(app.accelerators ?? defaultAccelerators)
   outbox.post({ type: 'accelerators', states })
   const paths = isChosen('stream') ? undefined : privatePaths(init.sockets)
   const hosting = installHosting({ app, services, calls: init.calls, output, log, fault, paths })
-  const mesh = { router, maxHops, validate, meter: metering.meter, gates: limits.gates }
+  const { exchange: exchanges } = attachments
+  const mesh = { router, maxHops, validate, meter: metering.meter, gates: limits.gates, exchanges }
   await startMesh(mesh)
   const relay = new CallRelay(mesh, init.calls)
   offerTypedCalls(mesh)
@@ -88,7 +89,19 @@ export async function prepareWorker(init: WorkerInit, parts: WorkerParts): Promi
   await peers.listen()
   if (init.listenAt !== undefined) outbox.post({ type: 'listening' })
   const neighbours = new Neighbours(peers)
-  worker = new WorkerApp({ ...parts, init, services, router, hosting, neighbours, peers, limits, relay, ...typed })
+  worker = new WorkerApp({
+    ...parts,
+    init,
+    services,
+    router,
+    hosting,
+    neighbours,
+    peers,
+    limits,
+    relay,
+    attachments,
+    ...typed,
+  })
   return worker
 }
 
@@ -108,6 +121,7 @@ interface AppParts extends WorkerParts {
   readonly peers: Peers
   readonly limits: ConcurrencyLimits
   readonly relay: CallRelay
+  readonly attachments: Attachments
   /** Where it hosts any. */
   readonly hostTyped?: typeof hostTyped
 }
@@ -247,12 +261,21 @@ export class WorkerApp {
   }
 
   #openGateway(): Gateway {
-    const { init, router, cells, metering, outbox } = this.#parts
+    const { init, router, cells, metering, outbox, attachments } = this.#parts
+    const { exchange: exchanges } = attachments
     const log: Parameters<typeof createGateway>[0]['log'] = (level, line) =>
       outbox.log({ time: Date.now(), level, service: undefined, stream: 'busbar', line })
     // Closed connections are counted at the door, for services that are reached without the gateway too.
     const counts = { addInFlight: (by: 1 | -1) => cells.addInFlight(by), countClosed: () => {} }
-    return createGateway({ app: init.app, router, tls: this.#tls, log, cells: counts, meter: metering.meter })
+    return createGateway({
+      app: init.app,
+      router,
+      tls: this.#tls,
+      log,
+      cells: counts,
+      meter: metering.meter,
+      exchanges,
+    })
   }
 
   /** Which door each public port leads to, of those that lead here. */

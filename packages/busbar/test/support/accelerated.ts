@@ -1,7 +1,24 @@
-import { type AcceleratorName, isChosen } from '../../src/shared/accelerators.ts'
+import {
+  type AcceleratorName,
+  acceleratorsVariable,
+  defaultAccelerators,
+  parseAccelerators,
+} from '../../src/shared/accelerators.ts'
+import { startAccelerators } from '../../src/worker/accelerators.ts'
+
+const wanted = parseAccelerators(process.env[acceleratorsVariable] ?? 'all') ?? defaultAccelerators
+
+/** Of this thread, as a worker has them. */
+export const { states, attachments } = await startAccelerators(wanted)
+
+export const { exchange: exchanges } = attachments
+
+export function isOn(name: AcceleratorName): boolean {
+  return states.some((state) => state.name === name && state.on)
+}
 
 /** Why a test of what only an accelerator does is passed over; false where those named are on. */
 export function unless(...names: readonly AcceleratorName[]): string | false {
-  const off = names.filter((name) => !isChosen(name))
+  const off = names.filter((name) => !isOn(name))
   return off.length > 0 && `without ${off.join(' and ')}`
 }

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import type { Endpoint } from '../../src/mesh/endpoint.ts'
-import { openExchange } from '../../src/mesh/http/exchange.ts'
 import type { Exchange, ExchangeHandler, ExchangeRequest, ResponseHead } from '../../src/mesh/http/exchange.ts'
 import { EventEmitter } from 'node:events'
+import { exchanges } from './accelerated.ts'
 
 export interface Answer {
   readonly status: number
@@ -54,7 +54,7 @@ export function requestOf(parts: Partial<ExchangeRequest> = {}): ExchangeRequest
 
 export function open(endpoint: Endpoint, parts: Partial<ExchangeRequest> = {}): TestCall {
   const call = new TestCall()
-  call.exchange = openExchange(endpoint, requestOf(parts), { service: endpoint.service, hops: 1 }, call)
+  call.exchange = exchanges!.open(endpoint, requestOf(parts), { service: endpoint.service, hops: 1 }, call)
   return call
 }
 

@@ -7,6 +7,7 @@ import { memoryPipes } from '../../src/mesh/links/memory.ts'
 import type { HttpMesh } from '../../src/mesh/mesh.ts'
 import { servePrivateSockets } from '../../src/mesh/sockets/served-instance.ts'
 import { Router } from '../../src/mesh/router.ts'
+import { exchanges } from './accelerated.ts'
 
 /** A service's instance as another worker sees it: at the other end of a link. */
 export function elsewhere(instance: LocalEndpoint, pipes = memoryPipes(), maxHops = 8): RemoteEndpoint & Disposable {
@@ -14,7 +15,7 @@ export function elsewhere(instance: LocalEndpoint, pipes = memoryPipes(), maxHop
   router.add(instance)
   const [near, far] = pipes
   const serving = servePrivateSockets({ router, maxHops })
-  const callee = createLink(far, { peer: 1, answer: answerer({ router, maxHops }) })
+  const callee = createLink(far, { peer: 1, answer: answerer({ router, maxHops, exchanges }) })
   const link = createLink(near, { peer: 2, answer: nobody })
   return {
     at: 'link',

@@ -1,4 +1,5 @@
 import { BusbarError } from '../../contract/errors.ts'
+import { socketError } from '../../mesh/http/errors.ts'
 import type { ExchangeRequest } from '../../mesh/http/exchange.ts'
 
 /** What a call fails with. Where undici has words for it, those: programs know how to handle them. */
@@ -22,14 +23,6 @@ export function noFinalStatus(service: string, { method, path }: ExchangeRequest
   })
 }
 
-export function closedByProgram(service: string, { method, path }: ExchangeRequest): Error {
-  const cause = new BusbarError('SERVICE_HANGUP', {
-    message: `service '${service}' closed the connection before its answer to ${method} ${path} was complete`,
-    service,
-  })
-  return socketError('other side closed', cause)
-}
-
 /** Status 101 to a request that did not ask for an upgrade. */
 export function badUpgrade(): Error {
   return socketError('bad upgrade')
@@ -40,16 +33,4 @@ export function lengthMismatch(): Error {
     name: 'RequestContentLengthMismatchError',
     code: 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH',
   })
-}
-
-export function needsByteStream(service: string, { method, path }: ExchangeRequest): BusbarError {
-  return new BusbarError('INTERNAL', {
-    message: `the request ${method} ${path} to service '${service}' needs a byte stream`,
-    hint: 'ask canExchange() first',
-    service,
-  })
-}
-
-function socketError(message: string, cause?: unknown): Error {
-  return Object.assign(new Error(message, { cause }), { name: 'SocketError', code: 'UND_ERR_SOCKET' })
 }

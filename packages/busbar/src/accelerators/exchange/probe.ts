@@ -1,65 +1,36 @@
 import { deepStrictEqual } from 'node:assert'
-import { createServer, IncomingMessage, METHODS, ServerResponse } from 'node:http'
+import { createServer, IncomingMessage, ServerResponse } from 'node:http'
 import type { RequestListener } from 'node:http'
 import { Socket } from 'node:net'
 import type { LocalEndpoint } from '../../mesh/endpoint.ts'
-import { isChosen } from '../../shared/accelerators.ts'
-import { listenVirtually } from '../../mesh/listener.ts'
 import type { ExchangeHandler } from '../../mesh/http/exchange.ts'
 import { InThreadExchange } from './in-thread/in-thread-exchange.ts'
-import { parserClassOf } from '../../node/parser.ts'
-import type { ResponseInternals, SocketInternals } from '../../node/parser.ts'
+import { connectionsFault } from '../../node/connections.ts'
+import { handleSocketFault } from '../../node/handle-socket.ts'
+import { methodNumbers, parserFault } from '../../node/parser.ts'
+import { responseFault, restoreSteps } from '../../node/response.ts'
+import { streamsFault } from '../../node/streams.ts'
+import { subscribersFault } from '../../node/subscribers.ts'
 
-let numbers: ReadonlyMap<string, number> | undefined
-let fault: { readonly error: unknown } | 'none' | undefined
+const capabilities = [parserFault, responseFault, connectionsFault, handleSocketFault, streamsFault, subscribersFault]
 
-/**
- * Whether this Node's HTTP internals behave as the exchange relies upon; tried once, in some milliseconds. False: use
- * the byte stream for every call.
- */
-export function fastPathWorks(): boolean {
-  return isChosen('exchange') && exchangeFault() === undefined
-}
-
-/** Undefined where they do. */
+/** Undefined where this Node's HTTP internals behave as the exchange relies upon; tried in some milliseconds. */
 export function exchangeFault(): unknown {
-  fault ??= findFault()
-  return fault === 'none' ? undefined : fault.error
-}
-
-/** What the parser calls each method it knows: found by asking it. */
-export function methodNumbers(): ReadonlyMap<string, number> {
-  numbers ??= askParser()
-  return numbers
-}
-
-function askParser(): ReadonlyMap<string, number> {
-  const found = new Map<string, number>()
-  const socket = new Socket() as SocketInternals
-  createServer().emit('connection', socket)
-  const Parser = parserClassOf(socket.parser!)
-  const parser = new Parser()
-  for (const method of METHODS) {
-    parser.initialize(Parser.REQUEST, { type: 'BusbarSelfCheck' }, 0, 0)
-    parser[Parser.kOnHeadersComplete] = (...values: unknown[]) => {
-      found.set(method, values[3] as number)
-      return 0
-    }
-    parser.execute(Buffer.from(`${method} / HTTP/1.1\r\n\r\n`))
+  for (const probe of capabilities) {
+    const fault = probe()
+    if (fault !== undefined) return fault
   }
-  parser.close()
-  socket.destroy()
-  return found
+  return findFault()
 }
 
-function findFault(): { error: unknown } | 'none' {
+function findFault(): unknown {
   try {
     for (const program of programs) checkAgainstText(program)
     checkRequest()
     checkHangup()
-    return 'none'
+    return undefined
   } catch (error) {
-    return { error }
+    return error
   }
 }
 
@@ -85,8 +56,7 @@ const programs: readonly RequestListener[] = [
 function checkAgainstText(program: RequestListener): void {
   const caught = run(program)
   const written = run((request, response) => {
-    delete (response as Partial<ResponseInternals>)._storeHeader
-    delete (response as Partial<ResponseInternals>)._send
+    restoreSteps(response)
     program(request, response)
   })
   deepStrictEqual(caught, written)
@@ -125,7 +95,9 @@ class Probe extends InThreadExchange {
 function run(program: RequestListener): unknown[][] {
   const told: unknown[][] = []
   const server = createServer(program)
-  listenVirtually(server, { address: '127.0.0.1', family: 'IPv4', port: 0 })
+  // No call goes to one that does not listen.
+  Object.defineProperty(server, 'listening', { value: true })
+  server.emit('listening')
   const endpoint: LocalEndpoint = {
     at: 'here',
     service: 'self-check',

@@ -19,8 +19,10 @@ const token = /^[\^_`a-zA-Z\-0-9!#$%&'*+.|~]+$/
 const notInPath = /[^\x21-\x7e]/
 const digits = /^\d{1,15}$/
 
-/** What the parser is shown of a request counts too (`virtual-socket.ts`). */
-const reserve = 64
+/** What the parser is shown of a request counts too (`virtual-socket.ts`), and the framing that a body gets. */
+const reserve = 96
+/** A field for the framing of a body. */
+const framing = 2
 
 /**
  * Undefined for a request that the exchange leaves to a byte stream: what is not valid, so that the client refuses it in
@@ -37,7 +39,7 @@ export function planRequest(
   if (request.path.charCodeAt(0) !== 0x2f || notInPath.test(request.path)) return undefined
   const draft = new Draft(method, request.path.length)
   const { rawHeaders } = request
-  if (rawHeaders.length > limits.maxStrings) return undefined
+  if (rawHeaders.length + framing > limits.maxStrings) return undefined
   for (let n = 0; n < rawHeaders.length; n += 2) if (!draft.add(rawHeaders[n]!, rawHeaders[n + 1])) return undefined
   if (draft.hasHops) dropHops(rawHeaders)
   return draft.size + reserve < limits.maxHeaderSize && draft.fits(request) ? draft : undefined

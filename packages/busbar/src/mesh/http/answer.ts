@@ -4,13 +4,13 @@ import type { Answerer, CallHead } from '../links/link.ts'
 import type { HttpMesh } from '../mesh.ts'
 import { reasonUnreachable, takesCalls } from '../refusals.ts'
 import { openByBytes } from './by-bytes.ts'
-import { canExchange, maxForwardedHead, openExchange, type ExchangeRequest } from './exchange.ts'
+import { maxForwardedHead, type ExchangeRequest } from './exchange.ts'
 import { AnswerSender } from './answer-sender.ts'
 import { RequestReceiver } from './request-receiver.ts'
 import { fromLines, isRequestValue, malformed, type RequestValue } from './wire.ts'
 
 /**
- * Answers requests that come over a link: each is an exchange with the instance in this thread, so that whatever works
+ * Answers requests that come over a link: each is made once more to the instance in this thread, so that whatever works
  * between two programs of one thread works between two workers.
  */
 export function answerRequests(mesh: HttpMesh): Answerer {
@@ -23,9 +23,9 @@ export function answerRequests(mesh: HttpMesh): Answerer {
     }
     const sender = new AnswerSender(service, channel)
     const request = requestOf(head, payload, ended)
-    const exchange = canExchange(endpoint, request)
-      ? openExchange(endpoint, request, { service, hops }, sender)
-      : openByBytes(mesh, endpoint, request, { service, hops }, sender)
+    const scope = { service, hops }
+    const exchange =
+      mesh.exchanges?.open(endpoint, request, scope, sender) ?? openByBytes(mesh, endpoint, request, scope, sender)
     const receiver = new RequestReceiver(service, channel, exchange, sender)
     sender.serve(exchange, ended ? undefined : receiver)
     return receiver

@@ -1,20 +1,10 @@
-import type { Endpoint, RemoteEndpoint } from '../endpoint.ts'
-import type { Scope } from '../scope.ts'
-import { needsByteStream } from '../../accelerators/exchange/errors.ts'
-import { InThreadExchange } from '../../accelerators/exchange/in-thread/in-thread-exchange.ts'
-import { addFraming, limitsOf, noLimits, planRequest } from '../../accelerators/exchange/request-plan.ts'
-import type { RequestPlan } from '../../accelerators/exchange/request-plan.ts'
-import { fastPathWorks, methodNumbers } from '../../accelerators/exchange/probe.ts'
-import { Attempts } from '../../accelerators/exchange/link/attempts.ts'
-import { LinkExchange } from '../../accelerators/exchange/link/link-exchange.ts'
-
-export { fastPathWorks } from '../../accelerators/exchange/probe.ts'
-
 /**
- * One HTTP request and its answer between two programs, without a socket, HTTP text or a parser. Clients (`fetch/`,
- * `undici/`) state the request and take the answer through this interface; the virtual connection behind it gives the
- * callee a real `IncomingMessage` and `ServerResponse`, in this thread or at the other end of a link.
+ * One HTTP request and its answer as values: how the gateway and calls that come over a link state a request and take
+ * its answer, whether it then goes as HTTP text on a connection (`text-exchange.ts`) or by an accelerator.
  */
+import type { Endpoint } from '../endpoint.ts'
+import type { HttpMesh } from '../mesh.ts'
+import type { Scope } from '../scope.ts'
 
 export interface ExchangeRequest {
   readonly method: string
@@ -73,78 +63,29 @@ export interface Exchange {
   abort(error?: Error): void
 }
 
-/**
- * Sends `request` to the endpoint's program, as if over a connection of its own. The program runs later, never inside
- * this call, in the context of `endpoint.enter(scope, …)`; the handler is called in the caller's async context, never
- * inside the program's code. The body is taken (copied) before this returns.
- *
- * `elsewhere`: finds another instance, for a request whose instance turns out to be gone.
- *
- * Throws for what {@link canExchange} declines: ask it first, and send that over a byte stream.
- */
-export function openExchange(
-  endpoint: Endpoint,
-  request: ExchangeRequest,
-  scope: Scope,
-  handler: ExchangeHandler,
-  elsewhere?: (not: Endpoint) => Endpoint | undefined,
-): Exchange {
-  const plan = planOf(endpoint, request)
-  if (plan === undefined || endpoint.at === 'tcp') throw needsByteStream(endpoint.service, request)
-  addFraming(plan, request)
-  if (endpoint.at === 'here') return new InThreadExchange(endpoint, request, plan, scope, handler)
-  if (endpoint.admission === undefined && (elsewhere === undefined || request.streamed))
-    return new LinkExchange(endpoint, request, plan.contentLength, scope, handler)
-  return attempt(endpoint, request, plan.contentLength, scope, handler, elsewhere)
+/** What makes calls without HTTP text. Where there is none, all of them are text on a connection. */
+export interface Exchanges {
+  /**
+   * Sends `request` to the endpoint's program, as if over a connection of its own. The program runs later, never inside
+   * this call, in the context of `endpoint.enter(scope, …)`; the handler is called in the caller's async context, never
+   * inside the program's code. The body is taken (copied) before this returns.
+   *
+   * Undefined, with nothing sent, for what only a connection does exactly: what is not valid (the client there refuses it in
+   * its own words), upgrades, CONNECT, methods the parser does not know, contradictory or wrong lengths, headers beyond the
+   * server's limit or with other values than printable ASCII.
+   *
+   * `elsewhere`: finds another instance, for a request whose instance turns out to be gone.
+   */
+  open(
+    endpoint: Endpoint,
+    request: ExchangeRequest,
+    scope: Scope,
+    handler: ExchangeHandler,
+    elsewhere?: (not: Endpoint) => Endpoint | undefined,
+  ): Exchange | undefined
+  /** Has clients of this thread that have faster ways than a connection take them. */
+  capture(mesh: HttpMesh): Disposable
 }
 
-function attempt(
-  endpoint: RemoteEndpoint,
-  stated: ExchangeRequest,
-  contentLength: number,
-  scope: Scope,
-  handler: ExchangeHandler,
-  elsewhere: (not: Endpoint) => Endpoint | undefined = () => undefined,
-): Exchange {
-  // Its memory is the caller's, who may use it again before the request is made, or made again.
-  const body = typeof stated.body === 'string' || stated.body === null ? stated.body : new Uint8Array(stated.body)
-  const request = { ...stated, body }
-  return new Attempts({
-    endpoint,
-    request,
-    handler,
-    open: (chosen, own) =>
-      chosen === endpoint
-        ? new LinkExchange(endpoint, request, contentLength, scope, own)
-        : openExchange(chosen, request, scope, own),
-    elsewhere(not) {
-      const next = elsewhere(not)
-      return next !== undefined && canExchange(next, request) ? next : undefined
-    },
-  })
-}
-
-/**
- * False for what only a byte stream does exactly: what is not valid (the client there refuses it in its own words),
- * upgrades, CONNECT, methods the parser does not know, contradictory or wrong lengths, headers beyond the server's limit
- * or with other values than printable ASCII.
- */
-export function canExchange(endpoint: Endpoint, request: ExchangeRequest): boolean {
-  return planOf(endpoint, request) !== undefined
-}
-
-let last: { endpoint: Endpoint; request: ExchangeRequest; plan: RequestPlan | undefined } | undefined
-
-/** Remembered for the `openExchange` that follows `canExchange`. */
-function planOf(endpoint: Endpoint, request: ExchangeRequest): RequestPlan | undefined {
-  if (last?.request === request && last.endpoint === endpoint) return last.plan
-  const plan = fastPathWorks() ? makePlan(endpoint, request) : undefined
-  last = { endpoint, request, plan }
-  return plan
-}
-
-/** How much the server of an instance elsewhere takes is for its own thread to say. */
-function makePlan(endpoint: Endpoint, request: ExchangeRequest): RequestPlan | undefined {
-  const limits = endpoint.at === 'here' ? limitsOf(endpoint.server) : noLimits
-  return limits === undefined || endpoint.at === 'tcp' ? undefined : planRequest(methodNumbers(), limits, request)
-}
+/** On connections that are made for a call and kept by nobody else: a request is never on its way on one. */
+export const ownConnection = Symbol('busbar.ownConnection')

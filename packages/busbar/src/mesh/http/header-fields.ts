@@ -1,4 +1,4 @@
-import type { Headers } from '../../accelerators/exchange/answer.ts'
+type Headers = Record<string, string | string[]>
 
 /** Names in lower case; a repeated one has a list. */
 export function foldHeaders(rawHeaders: readonly string[]): Headers {

@@ -2,7 +2,7 @@ import type { Server, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { HttpSocket } from '../../gateway/reply.ts'
 import { parserOf } from '../../mesh/bytes/accept.ts'
-import { VirtualSocket } from '../../accelerators/exchange/in-thread/virtual-socket.ts'
+import { ownConnection } from '../../mesh/http/exchange.ts'
 import type { StopTimes } from '../../shared/control.ts'
 
 /** A connection turns idle when its answer is out: looked for this often, since Node says so to nobody. Milliseconds. */
@@ -55,9 +55,8 @@ export class KeptConnections {
     }
   }
 
-  /** Those of the mesh's calls are made for the call and kept by nobody else: a request is never on its way on one. */
   #kept(): readonly Socket[] {
-    return [...this.#parts.sockets].filter((socket) => !(socket instanceof VirtualSocket))
+    return [...this.#parts.sockets].filter((socket) => !(ownConnection in socket))
   }
 
   /** Only after the loop has read what waits: where it was late, that may be a request. */

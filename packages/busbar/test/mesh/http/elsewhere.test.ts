@@ -6,14 +6,13 @@ import { describe, test } from 'node:test'
 import { request as undiciRequest } from 'undici'
 import { BusbarError } from '../../../src/contract/errors.ts'
 import type { Admission, RemoteEndpoint } from '../../../src/mesh/endpoint.ts'
-import { openExchange } from '../../../src/mesh/http/exchange.ts'
 import { startMesh } from '../../../src/mesh/mesh.ts'
 import { Router } from '../../../src/mesh/router.ts'
 import { currentScope } from '../../../src/mesh/scope.ts'
 import { TestEndpoint } from '../../support/endpoint.ts'
 import { open, requestOf, send, TestCall } from '../../support/exchange.ts'
 import { elsewhere } from '../../support/linked.ts'
-import { unless } from '../../support/accelerated.ts'
+import { exchanges, unless } from '../../support/accelerated.ts'
 
 const maxHops = 5
 
@@ -33,7 +32,7 @@ class Elsewhere implements AsyncDisposable {
   }
 
   async mesh(): Promise<void> {
-    this.#stack.use(await startMesh({ router: this.router, maxHops, meter: undefined }))
+    this.#stack.use(await startMesh({ router: this.router, maxHops, exchanges }))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -266,7 +265,7 @@ describe('an answer from elsewhere', { skip: unless('exchange', 'stream') }, () 
     for (const value of [undefined, null, 5, ['200', '', ''], [200, '', 3], [200, '', '', 7]]) {
       const link = { ...refusing, open: replying(value) }
       const call = new TestCall()
-      openExchange({ ...endpoint, link } as never, requestOf(), { service: 'callee', hops: 1 }, call)
+      exchanges!.open({ ...endpoint, link } as never, requestOf(), { service: 'callee', hops: 1 }, call)
       await assert.rejects(call.answer(), { code: 'INTERNAL' })
     }
   })

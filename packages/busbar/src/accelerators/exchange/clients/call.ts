@@ -8,13 +8,14 @@ import { currentScope, type Scope } from '../../../mesh/scope.ts'
 import type { Address } from './addresses.ts'
 import { MeasuredHandler } from './measured.ts'
 import { tellProblem } from '../tell-problem.ts'
-import { canExchange, openExchange, type Exchange, type ExchangeHandler, type ExchangeRequest } from '../../../mesh/http/exchange.ts'
+import type { Exchange, ExchangeHandler, ExchangeRequest } from '../../../mesh/http/exchange.ts'
+import { openPlanned, planExchange, type PlannedExchange, reframe } from '../open.ts'
 
 /** How a call will go: decided before anything of it is sent, so that it can still be handed to another way. */
 export type Route =
   | {
       readonly kind: 'exchange'
-      readonly endpoint: Endpoint
+      readonly planned: PlannedExchange
       readonly scope: Scope
       readonly elsewhere: ((not: Endpoint) => Endpoint | undefined) | undefined
       /** Where its time is taken. */
@@ -35,22 +36,21 @@ export function routeCall(mesh: HttpMesh, address: Address, request: ExchangeReq
   const endpoint = mesh.router.find(service)
   if (endpoint === undefined)
     return { kind: 'settled', tell: (handler) => handler.onError(connectionRefused(mesh.router, service, port)) }
-  if (!canExchange(endpoint, request)) return { kind: 'stream' }
+  const planned = planExchange(endpoint, request)
+  if (planned === undefined) return { kind: 'stream' }
   const elsewhere = endpoint.at === 'here' ? undefined : (not: Endpoint) => mesh.router.find(service, { not })
-  return { kind: 'exchange', endpoint, scope: { service, hops }, elsewhere, measured: measure(mesh, service) }
+  return { kind: 'exchange', planned, scope: { service, hops }, elsewhere, measured: measure(mesh, service) }
 }
 
-/** The handler is never called before this has returned. Throws what {@link openExchange} throws. */
+/**
+ * The handler is never called before this has returned. `request`: the one that was routed, or the same with another framing,
+ * which shows only when a streamed body begins.
+ */
 export function startCall(route: StartableRoute, request: ExchangeRequest, handler: ExchangeHandler): Exchange {
   if (route.kind !== 'exchange') return settle(handler, route.tell)
-  const { endpoint, scope, measured, elsewhere } = route
-  return openExchange(
-    endpoint,
-    request,
-    scope,
-    measured === undefined ? handler : new MeasuredHandler(handler, measured),
-    elsewhere,
-  )
+  const { planned, scope, measured, elsewhere } = route
+  const own = measured === undefined ? handler : new MeasuredHandler(handler, measured)
+  return openPlanned(request === planned.request ? planned : reframe(planned, request), scope, own, elsewhere)
 }
 
 function measure({ meter }: HttpMesh, service: string): MeasuredCall | undefined {

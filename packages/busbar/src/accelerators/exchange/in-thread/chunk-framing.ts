@@ -1,10 +1,9 @@
-import type { ResponseInternals } from '../../../node/parser.ts'
+import type { ServerResponse } from 'node:http'
+import { type SendCallback, writeRaw } from '../../../node/response.ts'
 import type { VirtualSocket } from './virtual-socket.ts'
 
-type Callback = ((error?: Error | null) => void) | null | undefined
-
 /**
- * Takes the framing off a response in chunks, where Node's code puts it on: one `_send` with a chunk's length, one with a
+ * Takes the framing off a response in chunks, where Node's code puts it on: one send with a chunk's length, one with a
  * line break, one for each piece of data, one with a line break and the callback; at the end one with a zero and the
  * trailers (`write_`, `uncork` and `end` in lib/_http_outgoing.js).
  */
@@ -22,10 +21,10 @@ export class ChunkFraming {
   }
 
   send(
-    response: ResponseInternals,
+    response: ServerResponse,
     data: string | Uint8Array,
     encoding: BufferEncoding | null | undefined,
-    callback: Callback,
+    callback: SendCallback,
   ): boolean {
     if (this.#next === 'length') return this.#begin(response, data as string, callback)
     if (this.#next === 'break') this.#next = 'data'
@@ -35,30 +34,30 @@ export class ChunkFraming {
     return true
   }
 
-  #begin(response: ResponseInternals, data: string, callback: Callback): boolean {
+  #begin(response: ServerResponse, data: string, callback: SendCallback): boolean {
     // Nothing but the head, or a write of nothing, which may be bytes.
-    if (data.length === 0) return response._writeRaw('', null, callback)
+    if (data.length === 0) return writeRaw(response, '', null, callback)
     if (data.startsWith('0\r\n')) {
       this.#socket.exchange?.takeTrailers(data.slice(3, -2))
-      return response._writeRaw('', null, callback)
+      return writeRaw(response, '', null, callback)
     }
     this.#left = Number.parseInt(data, 16)
     this.#next = 'break'
     return true
   }
 
-  #hold(response: ResponseInternals, data: string | Uint8Array, encoding: BufferEncoding | null | undefined): void {
+  #hold(response: ServerResponse, data: string | Uint8Array, encoding: BufferEncoding | null | undefined): void {
     // Several pieces make one chunk when they were corked together.
-    if (this.#piece !== '') response._writeRaw(this.#piece, this.#encoding)
+    if (this.#piece !== '') writeRaw(response, this.#piece, this.#encoding)
     this.#left -= typeof data === 'string' ? Buffer.byteLength(data, encoding ?? 'utf8') : data.byteLength
     this.#piece = data
     this.#encoding = encoding
   }
 
-  #finish(response: ResponseInternals, callback: Callback): boolean {
+  #finish(response: ServerResponse, callback: SendCallback): boolean {
     const piece = this.#piece
     this.#piece = ''
     this.#next = 'length'
-    return response._writeRaw(piece, this.#encoding, callback)
+    return writeRaw(response, piece, this.#encoding, callback)
   }
 }

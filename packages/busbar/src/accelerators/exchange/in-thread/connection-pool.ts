@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net'
 import type { LocalEndpoint } from '../../../mesh/endpoint.ts'
 import type { Scope } from '../../../mesh/scope.ts'
 import { Entrance } from './entrance.ts'
-import { callbacksOf, parserClassOf, parseSilently } from '../../../node/parser.ts'
-import type { HttpParserClass, ParserCallbacks, ServerInternals } from '../../../node/parser.ts'
+import { countConnection, hasRoom } from '../../../node/connections.ts'
+import { callbacksOf, parserOf, parseSilently, type RequestCallbacks } from '../../../node/parser.ts'
 import { VirtualHandle } from './virtual-handle.ts'
 import { VirtualSocket } from './virtual-socket.ts'
 
@@ -25,10 +25,9 @@ const pools = new WeakMap<LocalEndpoint, ConnectionPool>()
  */
 export class ConnectionPool {
   /** Of the server's parsers; there once a connection was made. */
-  callbacks!: ParserCallbacks
-  parserClass!: HttpParserClass
+  callbacks!: RequestCallbacks
   readonly entrance: Entrance
-  readonly #server: ServerInternals
+  readonly #server: LocalEndpoint['server']
   readonly #idle: VirtualSocket[] = []
   readonly #scope: Scope
   #made = 0
@@ -47,7 +46,7 @@ export class ConnectionPool {
   constructor(endpoint: LocalEndpoint) {
     this.entrance = new Entrance(endpoint)
     this.#scope = { service: endpoint.service, hops: 0 }
-    this.#server = endpoint.server as ServerInternals
+    this.#server = endpoint.server
   }
 
   /** Undefined where the server takes no more connections. Runs the program's `'connection'` listeners. */
@@ -90,29 +89,27 @@ export class ConnectionPool {
     this.#sweeper = undefined
   }
 
-  /** What `net.Server` does with an accepted connection (`onconnection` in lib/net.js). */
   #connect(): VirtualSocket | undefined {
     const server = this.#server
     const handle = new VirtualHandle(this.#localAddress(), this.#remoteAddress())
-    if (server.maxConnections != null && server._connections >= server.maxConnections) {
+    if (!hasRoom(server)) {
       server.emit('drop', dropped(handle))
       return undefined
     }
     const socket = new VirtualSocket(this, server, handle)
-    server._connections++
+    countConnection(server, socket)
     // An https server speaks HTTP on what its TLS layer hands it: here nothing is encrypted, and says so.
     server.emit(server instanceof TlsServer ? 'secureConnection' : 'connection', socket)
     return this.#prepare(socket)
   }
 
   #prepare(socket: VirtualSocket): VirtualSocket | undefined {
-    const { parser } = socket
-    if (parser === null || parser === undefined) {
+    const parser = parserOf(socket)
+    if (parser === undefined) {
       socket.destroy()
       return undefined
     }
     this.callbacks ??= callbacksOf(parser)
-    this.parserClass ??= parserClassOf(parser)
     parseSilently(parser, finishedRequest)
     return socket
   }

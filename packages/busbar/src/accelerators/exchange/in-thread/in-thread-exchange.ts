@@ -5,7 +5,8 @@ import { Answer } from '../answer.ts'
 import type { Chunk } from '../answer.ts'
 import { ConnectionPool } from './connection-pool.ts'
 import type { Exchange, ExchangeHandler, ExchangeRequest } from '../../../mesh/http/exchange.ts'
-import { badUpgrade, callAborted, closedByProgram, noFinalStatus, serviceStopped } from '../errors.ts'
+import { closedByProgram } from '../../../mesh/http/errors.ts'
+import { badUpgrade, callAborted, noFinalStatus, serviceStopped } from '../errors.ts'
 import { foldHeaders, foldTrailers } from '../../../mesh/http/header-fields.ts'
 import type { RequestPlan } from '../request-plan.ts'
 import type { CaughtHead } from './response-head.ts'
@@ -167,7 +168,7 @@ export class InThreadExchange extends Answer implements Exchange {
 
   /** `bytes` must be ours. */
   takeText(bytes: Uint8Array): boolean {
-    this.#text ??= new ResponseText(this.#pool.parserClass, this.request, this.#textReader())
+    this.#text ??= new ResponseText(this.request, this.#textReader())
     this.#text.read(bytes)
     return this.#countTurn(bytes.length) && this.hasRoom
   }

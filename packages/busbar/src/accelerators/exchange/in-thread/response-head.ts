@@ -1,17 +1,19 @@
-import {
-  createServer,
-  IncomingMessage,
-  maxHeaderSize,
-  ServerResponse,
-  validateHeaderName,
-  validateHeaderValue,
-} from 'node:http'
-import { Socket } from 'node:net'
+import { maxHeaderSize, type ServerResponse, validateHeaderName, validateHeaderValue } from 'node:http'
 import type { ResponseHead } from '../../../mesh/http/exchange.ts'
 import { utcDate } from '../../../mesh/http/utc-date.ts'
 import { isPlain } from '../header-values.ts'
-import { symbolNamed } from '../../../node/parser.ts'
-import type { OutHeaders, ResponseInternals } from '../../../node/parser.ts'
+import {
+  hasBody,
+  type HeadNotes,
+  headersSetOn,
+  isMaxOfRequests,
+  keepAliveTimeoutOf,
+  maxRequestsOf,
+  readNotes,
+  type SetHeaders,
+  uniqueHeadersOf,
+  writeNotes,
+} from '../../../node/response.ts'
 
 /** How the caller knows where the body ends. */
 export type Framing =
@@ -25,28 +27,29 @@ export type Framing =
   /** By the end of the connection. */
   | 'close'
 
-const outHeaders = symbolNamed(new ServerResponse(new IncomingMessage(new Socket())), 'kOutHeaders')!
-const uniqueHeaders = symbolNamed(createServer(), 'kUniqueHeaders')!
-
 const closing = /(?:^|\W)close(?:$|\W)/i
 const digits = /^\d{1,15}$/
 
 /**
- * Lays out a response's head as Node's `_storeHeader` does (lib/_http_outgoing.js), as fields instead of text: the same
- * headers in the same order, the same flags left on the response, the same errors thrown.
+ * Lays out a response's head as Node does (lib/_http_outgoing.js), as fields instead of text: the same
+ * headers in the same order, the same notes left on the response, the same errors thrown.
  *
  * Undefined for a head that is not plain: what a client makes of it depends on how Node writes it as bytes (characters
- * beyond ASCII, contradictory lengths, an `Upgrade`), so it has to become text. The flags set so far are those that
- * Node's own code will set again.
+ * beyond ASCII, contradictory lengths, an `Upgrade`), so it has to become text. What was noted so far Node's own
+ * code will note again.
  */
-export function catchHead(response: ResponseInternals, headers: unknown): CaughtHead | undefined {
+export function catchHead(response: ServerResponse, headers: unknown): CaughtHead | undefined {
   if (response.statusCode < 200 || response.chunkedEncoding || !isPlain(response.statusMessage)) return undefined
   const head = new CaughtHead(response)
-  if (headers) head.addAll(response, headers)
-  return head.plain && head.complete(response) ? head : undefined
+  try {
+    if (headers) head.addAll(response, headers)
+    return head.plain && head.complete(response) ? head : undefined
+  } finally {
+    writeNotes(response, head)
+  }
 }
 
-export class CaughtHead implements ResponseHead {
+export class CaughtHead implements ResponseHead, HeadNotes {
   readonly status: number
   readonly statusText: string
   /** Where Node itself adds a header, the program has not: its name can be set without a look. */
@@ -58,23 +61,30 @@ export class CaughtHead implements ResponseHead {
   /** False: the response says `connection: close`. */
   keepAlive = true
   plain = true
+  last = false
+  bodyLength: number | null = null
+  statesKeepAlive = false
+  removedConnection = false
+  removedLength = false
+  removedCoding = false
   #size: number
   #date = false
   #connection = false
   #coding = false
   #trailer = false
 
-  constructor(response: ResponseInternals) {
+  constructor(response: ServerResponse) {
     this.status = response.statusCode
     this.statusText = response.statusMessage
     this.#size = response.statusMessage.length
+    readNotes(response, this)
   }
 
-  addAll(response: ResponseInternals, headers: unknown): void {
-    if (headers === (response as unknown as Record<symbol, unknown>)[outHeaders]) {
+  addAll(response: ServerResponse, headers: unknown): void {
+    if (headers === headersSetOn(response)) {
       // A sixth faster than `for in`, which such an object without a prototype is slow at.
-      for (const key of Object.keys(headers as OutHeaders)) {
-        const entry = (headers as OutHeaders)[key]!
+      for (const key of Object.keys(headers as SetHeaders)) {
+        const entry = (headers as SetHeaders)[key]!
         this.#add(response, entry[0], key, entry[1], false)
       }
     } else if (Array.isArray(headers)) this.#addList(response, headers)
@@ -85,14 +95,14 @@ export class CaughtHead implements ResponseHead {
   }
 
   /** What stands behind the program's own headers. False for a head that Node's code treats in a way of its own. */
-  complete(response: ResponseInternals): boolean {
+  complete(response: ServerResponse): boolean {
     if (response.sendDate && !this.#date) {
       const date = utcDate()
       this.headers.date = date
       this.#putLine('Date', date)
     }
     // Not before: Node's own code, where it has to do this again, encodes a Content-Disposition differently behind it.
-    if (this.length >= 0) response._contentLength = this.length
+    if (this.length >= 0) this.bodyLength = this.length
     // Such a response has no chunks, and says so by closing (RFC 9112 section 6.1).
     if (this.#coding && (this.status === 204 || this.status === 304)) response.shouldKeepAlive = false
     this.#stateConnection(response)
@@ -102,14 +112,14 @@ export class CaughtHead implements ResponseHead {
     return this.#size < maxHeaderSize
   }
 
-  #stateConnection(response: ResponseInternals): void {
-    if (response._removedConnection) response._last = !response.shouldKeepAlive
+  #stateConnection(response: ServerResponse): void {
+    if (this.removedConnection) this.last = !response.shouldKeepAlive
     else if (!this.#connection) {
-      const bounded = this.length >= 0 || response.useChunkedEncodingByDefault || response.agent
+      const bounded = this.length >= 0 || response.useChunkedEncodingByDefault
       if (!response.shouldKeepAlive || !bounded) {
-        response._last = true
+        this.last = true
         this.#putClose()
-      } else if (response.maxRequestsOnConnectionReached) this.#putClose()
+      } else if (isMaxOfRequests(response)) this.#putClose()
       else this.#putKeepAlive(response)
     }
   }
@@ -120,39 +130,40 @@ export class CaughtHead implements ResponseHead {
     this.#putLine('Connection', 'close')
   }
 
-  #putKeepAlive(response: ResponseInternals): void {
+  #putKeepAlive(response: ServerResponse): void {
     this.headers.connection = 'keep-alive'
     this.#putLine('Connection', 'keep-alive')
-    if (!response._keepAliveTimeout || !response._defaultKeepAlive) return
-    const value = keepAliveValue(response._keepAliveTimeout, response._maxRequestsPerSocket)
+    const timeout = keepAliveTimeoutOf(response)
+    if (!timeout || !this.statesKeepAlive) return
+    const value = keepAliveValue(timeout, maxRequestsOf(response))
     this.headers['keep-alive'] = value
     this.#putLine('Keep-Alive', value)
   }
 
-  #stateLength(response: ResponseInternals): Framing {
-    if (!response._hasBody) return 'none'
+  #stateLength(response: ServerResponse): Framing {
+    if (!hasBody(response)) return 'none'
     if (this.length >= 0) return 'stated'
     if (this.#coding) return 'chunked'
     if (response.useChunkedEncodingByDefault) {
-      const length = response._contentLength
-      if (!this.#trailer && !response._removedContLen && typeof length === 'number') {
+      const length = this.bodyLength
+      if (!this.#trailer && !this.removedLength && typeof length === 'number') {
         this.length = length
         const value = `${length}`
         this.headers['content-length'] = value
         this.#putLine('Content-Length', value)
         return 'whole'
       }
-      if (!response._removedTE) {
+      if (!this.removedCoding) {
         this.headers['transfer-encoding'] = 'chunked'
         this.#putLine('Transfer-Encoding', 'chunked')
         return 'chunked'
       }
     }
-    response._last = true
+    this.last = true
     return 'close'
   }
 
-  #addList(response: ResponseInternals, headers: readonly unknown[]): void {
+  #addList(response: ServerResponse, headers: readonly unknown[]): void {
     if (Array.isArray(headers[0]))
       for (const [name, value] of headers as [string, unknown][]) this.#check(response, name, value)
     // Node's code throws for it.
@@ -160,18 +171,18 @@ export class CaughtHead implements ResponseHead {
     else for (let n = 0; n < headers.length; n += 2) this.#check(response, headers[n] as string, headers[n + 1])
   }
 
-  #check(response: ResponseInternals, name: string, value: unknown): void {
+  #check(response: ServerResponse, name: string, value: unknown): void {
     validateHeaderName(name)
     this.#add(response, name, name.toLowerCase(), value, true)
   }
 
-  #add(response: ResponseInternals, name: string, key: string, value: unknown, check: boolean): void {
+  #add(response: ServerResponse, name: string, key: string, value: unknown, check: boolean): void {
     if (!Array.isArray(value)) this.#store(response, name, key, value, check)
     else if (isJoined(response, key, value)) this.#store(response, name, key, value.join('; '), check)
     else for (const one of value) this.#store(response, name, key, one, check)
   }
 
-  #store(response: ResponseInternals, name: string, key: string, value: unknown, check: boolean): void {
+  #store(response: ServerResponse, name: string, key: string, value: unknown, check: boolean): void {
     if (check) validateHeaderValue(name, value as string)
     const text = typeof value === 'string' ? value : `${value as number}`
     if (!isPlain(text)) this.plain = false
@@ -179,13 +190,13 @@ export class CaughtHead implements ResponseHead {
     if (key.length >= 4 && key.length <= 17) this.#match(response, key, text)
   }
 
-  #match(response: ResponseInternals, key: string, value: string): void {
+  #match(response: ServerResponse, key: string, value: string): void {
     switch (key) {
       case 'connection':
         this.#connection = true
-        response._removedConnection = false
+        this.removedConnection = false
         if (closing.test(value)) {
-          response._last = true
+          this.last = true
           this.keepAlive = false
         } else response.shouldKeepAlive = true
         break
@@ -193,12 +204,12 @@ export class CaughtHead implements ResponseHead {
         // Any other coding, or a length beside it, is for the parser to judge.
         if (this.#coding || this.length >= 0 || value !== 'chunked') this.plain = false
         this.#coding = true
-        response._removedTE = false
+        this.removedCoding = false
         break
       case 'content-length':
         if (this.#coding || this.length >= 0 || !digits.test(value)) this.plain = false
         this.length = +value
-        response._removedContLen = false
+        this.removedLength = false
         break
       case 'date':
         this.#date = true
@@ -207,7 +218,7 @@ export class CaughtHead implements ResponseHead {
         this.#trailer = true
         break
       case 'keep-alive':
-        response._defaultKeepAlive = false
+        this.statesKeepAlive = false
         break
       case 'expect':
       case 'upgrade':
@@ -232,10 +243,9 @@ export class CaughtHead implements ResponseHead {
   }
 }
 
-function isJoined(response: ResponseInternals, key: string, values: readonly unknown[]): boolean {
+function isJoined(response: ServerResponse, key: string, values: readonly unknown[]): boolean {
   if (values.length >= 2 && key === 'cookie') return true
-  const unique = (response as unknown as Record<symbol, ReadonlySet<string> | null>)[uniqueHeaders]
-  return unique?.has(key) === true
+  return uniqueHeadersOf(response)?.has(key) === true
 }
 
 let keepAlive = { timeout: NaN, max: null as number | null, value: '' }

@@ -1,5 +1,5 @@
 import type { ExchangeRequest } from '../../../mesh/http/exchange.ts'
-import type { HttpParser, HttpParserClass } from '../../../node/parser.ts'
+import { createResponseParser, type HttpParser } from '../../../node/parser.ts'
 
 /** What a client's parser finds, in this order. */
 export interface TextReader {
@@ -23,12 +23,18 @@ export class ResponseText {
   #done = false
   #freed = false
 
-  constructor(Parser: HttpParserClass, { method, maxAnswerHead }: ExchangeRequest, reader: TextReader) {
-    this.#parser = new Parser()
+  constructor({ method, maxAnswerHead = 0 }: ExchangeRequest, reader: TextReader) {
+    const bodiless = method === 'HEAD'
     this.#reader = reader
-    // 0: Node's own limit.
-    this.#parser.initialize(Parser.RESPONSE, { type: 'BusbarResponse' }, maxAnswerHead ?? 0, 0)
-    this.#listen(Parser, method === 'HEAD')
+    this.#parser = createResponseParser(maxAnswerHead, {
+      headers: (rawHeaders) => void this.#collected.push(...rawHeaders),
+      head: (status, statusText, rawHeaders = this.#collected) => {
+        this.#collected = []
+        return this.#onHead(status, statusText, rawHeaders) || bodiless
+      },
+      body: (chunk) => reader.data(chunk),
+      complete: () => this.#onComplete(),
+    })
   }
 
   /** False while there was nothing but information (1xx). */
@@ -57,20 +63,6 @@ export class ResponseText {
     this.#done = true
     if (!this.#freed) setImmediate(() => this.#parser.close())
     this.#freed = true
-  }
-
-  #listen(Parser: HttpParserClass, bodiless: boolean): void {
-    const parser = this.#parser
-    parser[Parser.kOnHeaders] = (rawHeaders: string[]) => {
-      this.#collected.push(...rawHeaders)
-    }
-    parser[Parser.kOnHeadersComplete] = (...found: unknown[]) => {
-      const rawHeaders = (found[2] as string[] | undefined) ?? this.#collected
-      this.#collected = []
-      return this.#onHead(found[5] as number, found[6] as string, rawHeaders) || bodiless ? 1 : 0
-    }
-    parser[Parser.kOnBody] = (chunk: Uint8Array) => this.#reader.data(chunk)
-    parser[Parser.kOnMessageComplete] = () => this.#onComplete()
   }
 
   /** True: no body follows. */

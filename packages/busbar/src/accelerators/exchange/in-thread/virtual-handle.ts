@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net'
+import type { SocketHandle } from '../../../node/handle-socket.ts'
 
 export interface HandleOwner {
   /** The socket reads again. */
@@ -9,12 +10,8 @@ export interface HandleOwner {
   closed(): void
 }
 
-/**
- * Stands where libuv's TCP handle stands under a `net.Socket` (`lib/net.js`). Writing does not pass here: the socket
- * overrides `_writeGeneric`, since a handle reports through buffers that only C++ can reach.
- */
-export class VirtualHandle {
-  /** Kept by `net.Socket` and the HTTP server: false while the program asks for no more. */
+/** Stands where libuv's TCP handle stands. */
+export class VirtualHandle implements SocketHandle {
   reading = false
   /** Of bodies: there is no text whose bytes could be counted. */
   bytesRead = 0

@@ -1,19 +1,15 @@
 import { AsyncResource } from 'node:async_hooks'
-import { Socket } from 'node:net'
+import type { ServerResponse } from 'node:http'
+import type { Server } from 'node:net'
+import { ownConnection } from '../../../mesh/http/exchange.ts'
+import { type Done, HandleSocket } from '../../../node/handle-socket.ts'
+import { parseSilently, parserOf } from '../../../node/parser.ts'
+import { isLast } from '../../../node/response.ts'
 import type { ConnectionPool } from './connection-pool.ts'
 import type { InThreadExchange } from './in-thread-exchange.ts'
-import { parseSilently } from '../../../node/parser.ts'
-import type { ResponseInternals, ServerInternals, SocketInternals } from '../../../node/parser.ts'
 import { captureResponse } from './response-capture.ts'
 import type { CaughtHead } from './response-head.ts'
 import type { VirtualHandle } from './virtual-handle.ts'
-
-type Done = (error?: Error | null) => void
-
-interface Piece {
-  readonly chunk: string | Uint8Array
-  readonly encoding: BufferEncoding
-}
 
 /** Shorter ones, which tests have, get a timer of their own. */
 const longTimeout = 2_000
@@ -31,7 +27,8 @@ const endOfRequest = Buffer.from('0\r\n\r\n')
  * - as *text*: whatever else is written to the socket (1xx, Node's own 408, a program that writes by itself, a head that
  *   is not plain) goes through a real response parser, so that the caller sees what a client would have seen.
  */
-export class VirtualSocket extends (Socket as unknown as new (options: object) => SocketInternals) {
+export class VirtualSocket extends HandleSocket {
+  readonly [ownConnection] = true
   /** The call this connection carries; null between two calls. */
   exchange: InThreadExchange | null = null
   /** On the pool's clock; Infinity while a call is underway. */
@@ -39,27 +36,19 @@ export class VirtualSocket extends (Socket as unknown as new (options: object) =
   #idleLimit = 0
   readonly #pool: ConnectionPool
   readonly #handle: VirtualHandle
-  #message: ResponseInternals | null = null
   /** Written before the head was caught and not yet through: it is text. In the units of `writableLength`. */
   #textPending = 0
   #held: HeldWrite | undefined
+  /** The caller has room for more. */
+  #taken = true
   #requestOpen = false
   /** The caller has gone. A connection that is not being read does not notice, as with a real one. */
   #peerGone: 'no' | 'unseen' | 'seen' = 'no'
 
-  constructor(pool: ConnectionPool, server: ServerInternals, handle: VirtualHandle) {
-    super({
-      handle,
-      allowHalfOpen: server.allowHalfOpen,
-      readable: true,
-      writable: true,
-      readableHighWaterMark: server.highWaterMark,
-      writableHighWaterMark: server.highWaterMark,
-    })
+  constructor(pool: ConnectionPool, server: Server, handle: VirtualHandle) {
+    super(server, handle)
     this.#pool = pool
     this.#handle = handle
-    this.server = server
-    this._server = server
     handle.attach({
       reading: () => this.#readingAgain(),
       ended: () => this.#programEnded(),
@@ -67,25 +56,18 @@ export class VirtualSocket extends (Socket as unknown as new (options: object) =
     })
   }
 
-  /** Node's server assigns the response when a request begins, and null when it has finished. */
-  get _httpMessage(): ResponseInternals | null {
-    return this.#message
-  }
-
-  set _httpMessage(message: ResponseInternals | null) {
-    const previous = this.#message
-    this.#message = message
+  protected override responseChanged(next: ServerResponse | null, previous: ServerResponse | null): void {
     const { exchange } = this
     if (exchange === null) return
     // Node has made the objects for the program, which gets them next.
-    if (message !== null) captureResponse(message)
+    if (next !== null) captureResponse(next)
     else if (previous !== null) this.#responseDetached(previous, exchange)
   }
 
   /** Runs the program's request listener. Inside `endpoint.enter`; what the program throws comes out. */
   begin(exchange: InThreadExchange): void {
-    const { parser } = this
-    if (parser === null) return exchange.hungUp()
+    const parser = parserOf(this)
+    if (parser === undefined) return exchange.hungUp()
     const { request, plan, upload } = exchange
     this.exchange = exchange
     this.idleSince = Infinity
@@ -114,31 +96,33 @@ export class VirtualSocket extends (Socket as unknown as new (options: object) =
   }
 
   receive(chunk: Uint8Array): void {
-    if (this.parser === null) return
+    const parser = parserOf(this)
+    if (parser === undefined) return
     this.#handle.bytesRead += chunk.length
-    this.#pool.callbacks.body.call(this.parser, chunk)
+    this.#pool.callbacks.body.call(parser, chunk)
   }
 
   receiveEnd(rawTrailers: string[] | null): void {
-    const { parser, exchange } = this
-    if (parser === null) return
+    const { exchange } = this
+    const parser = parserOf(this)
+    if (parser === undefined) return
     this.#requestOpen = false
     if (rawTrailers !== null) this.#pool.callbacks.headers.call(parser, rawTrailers, '')
     this.#pool.callbacks.messageComplete.call(parser)
     if (exchange === null) return
-    if (exchange.upload !== undefined && this.parser === parser) parseSilently(parser, endOfRequest)
-    if (this.#message === null) this.#recycle(exchange)
+    if (exchange.upload !== undefined && parserOf(this) === parser) parseSilently(parser, endOfRequest)
+    if (this.response === null) this.#recycle(exchange)
   }
 
   /** What is written from now on is the response's body. */
   headCaught(head: CaughtHead): void {
-    this.#textPending = this._writableState.length
+    this.#textPending = this.writableLength
     this.exchange!.catchHead(head)
   }
 
   /** False where something is on its way already, or this is not all of the response. */
   takeWhole(data: string | Uint8Array, encoding: unknown): boolean {
-    if (this.exchange === null || this._writableState.length !== 0 || this.destroyed || !this.writable) return false
+    if (this.exchange === null || this.writableLength !== 0 || this.destroyed || !this.writable) return false
     const bytes = this.exchange.takeWhole(data, encoding)
     if (bytes === -1) return false
     this.#handle.bytesWritten += bytes
@@ -147,7 +131,7 @@ export class VirtualSocket extends (Socket as unknown as new (options: object) =
 
   /** The program has called `end`. What is written is out, unless the caller has no room for it. */
   responseEnded(): void {
-    if (this._writableState.length === 0) this.exchange?.finished()
+    if (this.writableLength === 0) this.exchange?.finished()
   }
 
   /** A write waits for the caller to read on. */
@@ -178,17 +162,14 @@ export class VirtualSocket extends (Socket as unknown as new (options: object) =
     else this.#peerGone = 'unseen'
   }
 
-  /** Node's single way out of a socket (`lib/net.js`): `data` is a list of pieces when several were corked together. */
-  _writeGeneric(several: boolean, data: unknown, encoding: BufferEncoding, done: Done): void {
-    const { exchange } = this
-    this._unrefTimer()
-    let taken = true
-    if (exchange !== null) {
-      if (several) for (const piece of data as Piece[]) taken = this.#pass(exchange, piece.chunk, piece.encoding)
-      else taken = this.#pass(exchange, data as string | Uint8Array, encoding)
-    }
-    if (taken) done()
+  protected override send(chunk: string | Uint8Array, encoding: BufferEncoding): void {
+    if (this.exchange !== null) this.#taken = this.#pass(this.exchange, chunk, encoding)
+  }
+
+  protected override sent(done: Done): void {
+    if (this.#taken) done()
     else this.#held = new HeldWrite(done)
+    this.#taken = true
   }
 
   /**
@@ -218,11 +199,11 @@ export class VirtualSocket extends (Socket as unknown as new (options: object) =
     return exchange.takeText(typeof chunk === 'string' ? Buffer.from(chunk, encoding) : Buffer.from(chunk))
   }
 
-  #responseDetached(response: ResponseInternals, exchange: InThreadExchange): void {
+  #responseDetached(response: ServerResponse, exchange: InThreadExchange): void {
     // A program that takes the response off by itself means to write by itself; nothing is finished.
     if (!response.writableFinished) return exchange.spoil()
     exchange.finished()
-    if (response._last) exchange.spoil()
+    if (isLast(response)) exchange.spoil()
     else if (!this.#requestOpen) this.#recycle(exchange)
   }
 

@@ -1,5 +1,5 @@
 import { BusbarError } from '../../../contract/errors.ts'
-import type { Admission, Endpoint, RemoteEndpoint } from '../../../mesh/endpoint.ts'
+import type { Admission, RemoteEndpoint } from '../../../mesh/endpoint.ts'
 import type { Exchange, ExchangeHandler, ExchangeRequest, ResponseHead } from '../../../mesh/http/exchange.ts'
 import { exhaustedProblem } from '../../../mesh/problem.ts'
 import { tellProblem } from '../tell-problem.ts'
@@ -12,9 +12,9 @@ export interface AttemptParts {
   readonly endpoint: RemoteEndpoint
   readonly request: ExchangeRequest
   readonly handler: ExchangeHandler
-  readonly open: (endpoint: Endpoint, handler: ExchangeHandler) => Exchange
-  /** Another instance; undefined where there is none, or none that does this by exchange. */
-  readonly elsewhere: (not: Endpoint) => Endpoint | undefined
+  readonly open: (handler: ExchangeHandler) => LinkExchange
+  /** The same by another instance; undefined where there is none, or none that does this by exchange. */
+  readonly openElsewhere: (handler: ExchangeHandler) => Exchange | undefined
 }
 
 /**
@@ -90,11 +90,12 @@ export class Attempts implements Exchange, ExchangeHandler {
   }
 
   onError(error: Error): void {
-    const next = this.#mayRepeat(error) ? this.#parts.elsewhere(this.#parts.endpoint) : undefined
+    const mayRepeat = this.#mayRepeat(error)
     this.#leave()
+    const next = mayRepeat ? this.#parts.openElsewhere(this) : undefined
     if (next === undefined) return this.#failed(error)
     this.#state = 'second'
-    this.#exchange = this.#parts.open(next, this)
+    this.#exchange = next
   }
 
   #enter(admission: Admission): void {
@@ -114,7 +115,7 @@ export class Attempts implements Exchange, ExchangeHandler {
     // It may have been given up just when it was let in.
     const signal = this.#waiting?.signal
     if (signal?.aborted === true) return this.onError(signal.reason as Error)
-    const exchange = (this.#exchange = this.#parts.open(this.#parts.endpoint, this))
+    const exchange = (this.#exchange = this.#parts.open(this))
     for (const send of this.#early.splice(0)) send(exchange)
   }
 

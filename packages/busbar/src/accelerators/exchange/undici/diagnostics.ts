@@ -1,4 +1,5 @@
-import { channel, type Channel } from 'node:diagnostics_channel'
+import { channel } from 'node:diagnostics_channel'
+import { subscribersOf } from '../../../node/subscribers.ts'
 
 /**
  * What undici publishes of each request, and tracing builds on: it may also add headers then. An exchange has no
@@ -14,13 +15,13 @@ const channels = [
   'undici:client:sendHeaders',
 ].map((name) => channel(name))
 
-/** Here the mesh itself listens, for the byte streams' sake. Node keeps the listeners in this list. */
-const created = channel('undici:request:create') as Channel & { readonly _subscribers?: readonly unknown[] }
+/** Here the mesh itself listens, for the byte streams' sake. */
+const created = channel('undici:request:create')
 const ourOwn = 1
 
 export const diagnostics = {
   observed(): boolean {
     for (const one of channels) if (one.hasSubscribers) return true
-    return (created._subscribers?.length ?? 0) > ourOwn
+    return subscribersOf(created) > ourOwn
   },
 }

@@ -1,4 +1,6 @@
 import type { Readable } from 'node:stream'
+import { isUntouched, markRead } from '../../../node/streams.ts'
+import { symbolNamed } from '../../../node/symbols.ts'
 import { toArrayBuffer, toBytes, toJson, toText, type BodySupply, type Chunk, type Conversion } from '../fetch/body.ts'
 
 /** What all versions of undici construct the body of an answer with. */
@@ -31,9 +33,6 @@ export type LazyBodyClass = new (supply: BodySupply, contentType: string, conten
 const highWaterMark = 65_536
 /** What `dump` reads at most, unless told otherwise. */
 const dumpLimit = 131_072
-
-/** By this Node's streams know that they have been read, as `stream.isDisturbed()` asks. */
-const disturbed = Symbol.for('nodejs.stream.disturbed')
 
 /**
  * A copy's own body class, so that whatever a program does with the stream is that copy's doing. What arrives is kept
@@ -141,10 +140,10 @@ export function createLazyBodyClass(Base: BodyClass, major: number): LazyBodyCla
       const kept = this.#kept!
       this.#kept = undefined
       this.#taken = true
-      markEnded(internals(this))
-      consumption ??= consumptionSymbol(this) ?? disturbed
-      internals(this)[consumption] = consumed
-      internals(this)[disturbed] = true
+      markRead(this)
+      // Where a copy notes on a body that it was consumed: it refuses a second time in a way that differs by version.
+      consumption ??= symbolNamed(this, 'kConsume')
+      if (consumption !== undefined) Reflect.set(this, consumption, consumed)
       try {
         return Promise.resolve(convert(kept))
       } catch (error) {
@@ -169,35 +168,7 @@ function giveUp(this: unknown): void {
   ;(this as { giveUp(): void }).giveUp()
 }
 
-/** Where a copy notes on a body that it was consumed: it refuses a second time in a way that differs by version. */
-function consumptionSymbol(body: object): symbol | undefined {
-  return Object.getOwnPropertySymbols(body).find(({ description }) => description === 'kConsume')
-}
-
 const consumed = { type: null, stream: null, resolve: null, reject: null, length: 0, body: null }
-
-/** Of Node's streams: the number of kinds of listeners, and the state whose end a whole read has to declare. */
-interface StreamInternals {
-  readonly _eventsCount: number
-  readonly _readableState: Record<'ended' | 'endEmitted' | 'destroyed' | 'closed' | 'closeEmitted', boolean>
-  [note: symbol]: unknown
-}
-
-function markEnded({ _readableState: state }: StreamInternals): void {
-  state.ended = true
-  state.endEmitted = true
-  state.destroyed = true
-  state.closed = true
-  state.closeEmitted = true
-}
-
-function internals(body: Readable): StreamInternals {
-  return body as unknown as StreamInternals
-}
-
-function isUntouched(body: Readable): boolean {
-  return internals(body)._eventsCount === 0 && body.readableFlowing === null
-}
 
 function asBuffer(chunk: Chunk): Buffer {
   if (typeof chunk === 'string') return Buffer.from(chunk)

@@ -1,9 +1,9 @@
 import { deepEqual } from 'node:assert/strict'
 import { TestEndpoint } from '../../../support/endpoint.ts'
 import type { Endpoint } from '../../../../src/mesh/endpoint.ts'
-import { canExchange, openExchange } from '../../../../src/mesh/http/exchange.ts'
 import type { Exchange, ExchangeHandler, ResponseHead } from '../../../../src/mesh/http/exchange.ts'
 import { foldHeaders } from '../../../../src/mesh/http/header-fields.ts'
+import { exchanges } from '../../../support/accelerated.ts'
 import { runInScope } from '../../../../src/mesh/scope.ts'
 import type { Backend, Link } from '../backend.ts'
 import type { Recording } from '../recording.ts'
@@ -39,11 +39,11 @@ export function callByExchange(endpoint: Endpoint): Link {
   const scope = { service: 'callee', hops: 1 }
   return {
     open(request, recording) {
-      if (!canExchange(endpoint, request)) return undefined
       const handler = new RecordingHandler(recording)
-      const opened: Exchange = runInScope({ service: 'caller', hops: 0 }, () =>
-        openExchange(endpoint, request, scope, handler),
+      const opened: Exchange | undefined = runInScope({ service: 'caller', hops: 0 }, () =>
+        exchanges!.open(endpoint, request, scope, handler),
       )
+      if (opened === undefined) return undefined
       return {
         write: (chunk) => opened.write(chunk),
         end: (rawTrailers) => opened.end(rawTrailers),

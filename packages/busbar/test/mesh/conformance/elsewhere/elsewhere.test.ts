@@ -4,7 +4,7 @@ import { captureConnections } from '../../../../src/mesh/bytes/capture.ts'
 import { announceHops } from '../../../../src/mesh/bytes/hops.ts'
 import { Router } from '../../../../src/mesh/router.ts'
 import type { Link } from '../backend.ts'
-import { isChosen } from '../../../../src/shared/accelerators.ts'
+import { isOn } from '../../../support/accelerated.ts'
 import { callByExchange } from '../backends/exchange.ts'
 import { HttpCaller } from '../backends/http-client.ts'
 import type { Case } from '../case.ts'
@@ -24,7 +24,7 @@ for (const [where, start] of [
   describe(`a program in ${where}`, () => {
     let programs: Programs
     let captured: Disposable
-    const byExchange = isChosen('exchange') && { 'by exchange': () => callByExchange(programs.endpoint) }
+    const byExchange = isOn('exchange') && { 'by exchange': () => callByExchange(programs.endpoint) }
     const ways = { ...byExchange, 'by bytes': callByBytes }
 
     before(async () => {

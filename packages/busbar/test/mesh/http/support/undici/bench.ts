@@ -10,7 +10,7 @@ import {
   type Version,
 } from '../copies.ts'
 import { comparableHeaders, openSides, type Side, type Sides } from '../sides.ts'
-import { isChosen } from '../../../../../src/shared/accelerators.ts'
+import { isOn } from '../../../../support/accelerated.ts'
 
 /** A copy of undici, and where it calls the program. */
 export interface Caller {
@@ -59,7 +59,7 @@ export function openBench(version: Version): Bench {
   const callerOf = (way: Way | 'reference'): Caller => {
     const side = way === 'wrapped' || way === 'by dispatcher' ? sides.mesh : sides.tcp
     // Nothing stands between copies and the dispatcher that they share with Node's own then.
-    const isPlain = way === 'reference' || !isChosen('exchange')
+    const isPlain = way === 'reference' || !isOn('exchange')
     if (isPlain) return { undici: early, side, extra: { dispatcher: agent } }
     return { undici: way === 'by dispatcher' ? early : late, side, extra: {} }
   }

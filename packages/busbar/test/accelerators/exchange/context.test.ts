@@ -3,11 +3,10 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { once } from 'node:events'
 import { describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { openExchange } from '../../../src/mesh/http/exchange.ts'
 import { currentScope } from '../../../src/mesh/scope.ts'
 import { TestEndpoint } from '../../support/endpoint.ts'
 import { open, requestOf, send, TestCall } from '../../support/exchange.ts'
-import { unless } from '../../support/accelerated.ts'
+import { exchanges, unless } from '../../support/accelerated.ts'
 
 const store = new AsyncLocalStorage<string>()
 
@@ -23,7 +22,7 @@ class ObservedCall extends TestCall {
 
 function openObserved(endpoint: TestEndpoint, parts: Parameters<typeof requestOf>[0] = {}): ObservedCall {
   const call = new ObservedCall()
-  call.exchange = openExchange(endpoint, requestOf(parts), { service: 'callee', hops: 3 }, call)
+  call.exchange = exchanges!.open(endpoint, requestOf(parts), { service: 'callee', hops: 3 }, call)
   return call
 }
 

@@ -1,4 +1,4 @@
-import { deepEqual, equal, match, notEqual, ok, rejects, throws } from 'node:assert/strict'
+import { deepEqual, equal, match, notEqual, ok, rejects } from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
@@ -8,16 +8,14 @@ import { describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { request as requestByUndici } from 'undici8'
 import { BusbarError } from '../../../src/contract/errors.ts'
-import { canExchange, fastPathWorks, openExchange } from '../../../src/mesh/http/exchange.ts'
 import { exchangeFault } from '../../../src/accelerators/exchange/probe.ts'
 import { TestEndpoint } from '../../support/endpoint.ts'
 import { open, requestOf, send, TestCall } from '../../support/exchange.ts'
-import { unless } from '../../support/accelerated.ts'
+import { exchanges, unless } from '../../support/accelerated.ts'
 
 describe('an exchange', { skip: unless('exchange') }, () => {
   test('works on this Node', () => {
     equal(exchangeFault(), undefined)
-    equal(fastPathWorks(), true)
   })
 
   test('begins in a tick of its own, and tells of the answer in a tick of its own', async () => {
@@ -143,11 +141,10 @@ describe('an exchange', { skip: unless('exchange') }, () => {
     equal((await send(endpoint)).body, 'still here')
   })
 
-  test('refuses what canExchange has declined', async () => {
+  test('is not opened for what only a connection does', async () => {
     await using endpoint = new TestEndpoint('callee', () => {})
     const request = requestOf({ method: 'CONNECT' })
-    equal(canExchange(endpoint, request), false)
-    throws(() => openExchange(endpoint, request, { service: 'callee', hops: 1 }, new TestCall()), { code: 'INTERNAL' })
+    equal(exchanges!.open(endpoint, request, { service: 'callee', hops: 1 }, new TestCall()), undefined)
   })
 
   test('states the length of a body that came without one', async () => {
