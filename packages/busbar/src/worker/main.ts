@@ -1,5 +1,4 @@
 /** What a worker thread runs. */
-import './tick-shape.ts'
 import { workerData } from 'node:worker_threads'
 import { WorkerCells } from '../shared/cells.ts'
 import type { Order, ThreadData, ThreadInit } from '../shared/control.ts'

@@ -2,7 +2,6 @@
  * What a process of Node runs that hosts one service. It ends with the supervisor: when the channel closes, or by the guard
  * where it does not notice.
  */
-import './tick-shape.ts'
 import { WorkerCells, createCells } from '../shared/cells.ts'
 import { descriptorLimit, hasDescriptors, reserveDescriptors } from '../shared/descriptors.ts'
 import type { Order, ProcessInit } from '../shared/control.ts'
