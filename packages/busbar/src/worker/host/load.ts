@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs'
-import Module, { registerHooks } from 'node:module'
+import { createRequire, registerHooks } from 'node:module'
 import { pathToFileURL } from 'node:url'
 import { currentScope } from '../../mesh/scope.ts'
 import { isModule, textOf, withPrologue } from './copies.ts'
@@ -72,18 +72,30 @@ async function importMain(url: string): Promise<Exported> {
   }
 }
 
-interface CommonJs {
-  _load(file: string, parent: null, isMain: true): unknown
-}
-
+/** Node calls `load` hooks when it has made the module and before it runs it: then the module becomes the main one. */
 function requireMain(file: string, program: ProgramProcess, programs: Programs): Exported {
+  const require = createRequire(file)
+  const main = require.resolve(file)
+  const { href } = pathToFileURL(main)
+  shareMainModule(programs)
+  const hooks = registerHooks({
+    load(url, context, next) {
+      if (url.split('?')[0] === href) program.mainModule ??= asMain(require.cache[main])
+      return next(url, context)
+    },
+  })
   try {
-    const exports = (Module as unknown as CommonJs)._load(file, null, true)
-    return commonJsExport(exports)
+    return commonJsExport(require(main))
   } finally {
+    hooks.deregister()
     program.mainModule = process.mainModule
     shareMainModule(programs)
   }
+}
+
+/** What Node gives the module of the file that it was started with. */
+function asMain(module: NodeJS.Module | undefined): unknown {
+  return module && Object.assign(module, { id: '.', parent: null })
 }
 
 /** Compiled ES modules say so. A plain object may be a list of exports, or itself what is exported. */
@@ -96,13 +108,16 @@ function commonJsExport(exports: unknown): Exported {
 }
 
 /**
- * Node sets it for each main module that is loaded, and gives it to every module that is loaded later as `require.main`:
- * from then on it must be that of the program which loads.
+ * Every module gets it as its `require.main`, so it has to be that of the program which loads. A program that starts another
+ * main module, or assigns one, changes it for itself.
  */
 function shareMainModule(programs: Programs): void {
   Object.defineProperty(process, 'mainModule', {
     configurable: true,
     enumerable: true,
     get: () => programs.current?.mainModule,
+    set: (module) => {
+      if (programs.current !== undefined) programs.current.mainModule = module
+    },
   })
 }
