@@ -1,6 +1,8 @@
 import { resolve } from 'node:path'
 import type { App } from '../config/app.ts'
 import { BusbarError } from '../contract/errors.ts'
+import { keepWasmCode } from '../node/wasm-code.ts'
+import { neverBlock } from '../node/terminal.ts'
 import { type Log, createLog } from '../observe/log.ts'
 import { runtimeFolder } from '../supervisor/admin/admin-socket.ts'
 import type { RunningApp } from '../supervisor/running.ts'
@@ -41,6 +43,10 @@ export function openSession(context: Context): Session {
     ...(flags['log-level'] !== undefined && { level: flags['log-level'] }),
   })
   warnOfUntestedNode(log)
+  // Nothing may stop the main thread, which accepts all connections.
+  const terminals = [out, err].filter(({ stream }) => stream.isTTY)
+  for (const fault of [keepWasmCode(), ...terminals.map(({ stream }) => neverBlock(stream))])
+    if (fault !== undefined) log.event('warn', fault)
   const verbose = flags.verbose === true || Boolean(env['BUSBAR_DEBUG'])
   const stopped = new AbortController()
   const { promise: stopWish, resolve: wish } = Promise.withResolvers<StopSignal>()

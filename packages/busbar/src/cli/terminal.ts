@@ -32,17 +32,7 @@ export function paint(output: Output, style: Style, text: string): string {
 function toOutput(stream: NodeJS.WriteStream): Output {
   // A reader that went away (`busbar check | head -1`) is no reason to crash.
   stream.on('error', () => {})
-  if (stream.isTTY) neverBlock(stream)
   // Node's own rules: colours on a terminal, none with NO_COLOR, always with FORCE_COLOR.
   const colors = styleText('bold', 'x', { stream }) !== 'x'
   return { stream, isTerminal: stream.isTTY, colors }
-}
-
-/**
- * Node writes to a terminal synchronously, so one that was paused with Ctrl-S would stop the main thread, which
- * accepts all connections. Pipes are asynchronous already. Where a Node has no such handle, it stays as it is.
- */
-function neverBlock(stream: NodeJS.WriteStream): void {
-  const { _handle: handle } = stream as { _handle?: { setBlocking?: (on: boolean) => void } }
-  handle?.setBlocking?.(false)
 }
