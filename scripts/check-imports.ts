@@ -22,7 +22,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   preload: ['contract', 'shared', 'mesh'],
   observe: ['contract', 'shared', 'config'],
   supervisor: ['contract', 'shared', 'config', 'observe'],
-  cli: ['contract', 'shared', 'config', 'observe', 'supervisor'],
+  cli: ['contract', 'shared', 'config', 'observe', 'supervisor', 'node'],
+  node: [],
   '.': ['contract', 'shared', 'config', 'state', 'offload'],
 }
 

@@ -15,7 +15,6 @@ const home = `${source}/node/`
 /** Files that still use such names and have to lose them: the list only gets shorter. */
 const unfinished = new Set(
   [
-    'cli/terminal.ts',
     'gateway/arrivals.ts',
     'gateway/connection.ts',
     'gateway/handover.ts',
@@ -32,15 +31,9 @@ const unfinished = new Set(
     'mesh/bytes/socket.ts',
     'mesh/gathered-writes.ts',
     'mesh/listener.ts',
-    'mesh/typed/answer.ts',
-    'shared/port.ts',
-    'supervisor/accept/handover.ts',
-    'supervisor/vessels/v8-flags.ts',
     'worker/host/copies.ts',
     'worker/host/http1-front.ts',
-    'worker/host/kept-connections.ts',
     'worker/host/listen.ts',
-    'worker/host/load.ts',
   ].map((file) => `${source}/${file}`),
 )
 

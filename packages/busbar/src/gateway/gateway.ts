@@ -52,8 +52,8 @@ export interface GatewayParts {
 
 /** The public entrance, as it stands in one worker. */
 export interface Gateway {
-  /** Takes a connected TCP handle that nobody has read from; closes it at once after {@link stop}. */
-  accept(handle: unknown): void
+  /** Takes a connection that nobody has read from; closes it at once after {@link stop}. */
+  accept(socket: Socket): void
   /** For connections that come from now on. */
   setTls(tls: TlsMaterial): void
   /** Answers 502 to every request (of one service, or all) that has no answer yet, and cuts the answers that have begun. */
@@ -132,8 +132,8 @@ class HttpGateway implements Gateway {
     return this.#flights.size
   }
 
-  accept(handle: unknown): void {
-    this.#listener.accept(handle)
+  accept(socket: Socket): void {
+    this.#listener.accept(socket)
   }
 
   setTls(tls: TlsMaterial): void {

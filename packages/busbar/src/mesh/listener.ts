@@ -1,7 +1,9 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { AddressInfo, Server, Socket } from 'node:net'
 import { Server as TlsServer } from 'node:tls'
 import { isChosen } from '../shared/accelerators.ts'
 import { gatherWrites } from './gathered-writes.ts'
+import { emitIn } from './sockets/emit-in.ts'
 import { type ConnectionTaker, giveConnections } from './sockets/given-connections.ts'
 
 /**
@@ -14,10 +16,10 @@ import { type ConnectionTaker, giveConnections } from './sockets/given-connectio
  */
 export interface VirtualListener {
   /**
-   * Hands the server a connected TCP (or pipe) handle, as the kernel would. What happens on the connection runs in the
-   * async context of this call. A handle that comes after `close()` is closed.
+   * Hands the server a connection that was accepted elsewhere. What happens on it runs in the async context of this call. One
+   * that comes after `close()` is closed.
    */
-  accept(handle: unknown): void
+  accept(socket: Socket): void
 }
 
 interface VirtualHandle {
@@ -30,11 +32,6 @@ interface VirtualHandle {
   fchmod(): number
   ref(): void
   unref(): void
-}
-
-interface ConnectionHandle {
-  close(): void
-  asyncReset?(resource: object): void
 }
 
 interface ServerInternals {
@@ -62,13 +59,16 @@ export function attachVirtualHandle(
 ): VirtualListener {
   const handle = createHandle(address, closed)
   internals(server)._handle = handle
+  const counted = server as Server & { _connections: number }
   const accepting = gatherAccepted(server)
   return {
-    accept(connection) {
-      const incoming = connection as ConnectionHandle
-      if (handle.onconnection === undefined) return incoming.close()
-      adopt(incoming)
-      accepting(() => handle.onconnection?.(0, incoming))
+    accept(socket) {
+      if (handle.onconnection === undefined || counted._connections >= (server.maxConnections ?? Infinity))
+        return void socket.destroy()
+      counted._connections++
+      Object.assign(socket, { _server: server })
+      emitIn(socket, AsyncLocalStorage.snapshot())
+      accepting(() => server.emit('connection', socket))
     },
   }
 }
@@ -105,22 +105,6 @@ function createHandle(address: AddressInfo | string, closed: () => void): Virtua
     unref: () => {},
   }
   if (typeof address !== 'string') handle.getsockname = (out) => (Object.assign(out, address), 0)
-  return handle
-}
-
-/**
- * A handle runs its callbacks in the async context that it was made in: for a handed-over one, Busbar's own. An
- * upgraded socket reads through it, so that a program's WebSocket handlers would run in no scope.
- */
-function adopt(handle: ConnectionHandle): void {
-  handle.asyncReset?.({})
-}
-
-/** Takes the handle out of a socket that nobody has read from; the socket object is worthless afterwards. */
-export function takeHandle(socket: Socket): unknown {
-  const owner = socket as unknown as { _handle: unknown }
-  const handle = owner._handle
-  owner._handle = null
   return handle
 }
 

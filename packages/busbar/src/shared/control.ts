@@ -5,7 +5,6 @@ import type { ErrorRecord } from '../contract/errors.ts'
 import type { App } from '../config/app.ts'
 import type { AcceleratorState } from './accelerators.ts'
 import type { CallAccess } from './call-access.ts'
-import type { TcpHandle } from './port.ts'
 
 /** What a worker is born with: in the {@link ThreadData} of a thread, the first message to a process. */
 export type WorkerInit = ThreadInit | ProcessInit
@@ -133,7 +132,7 @@ export type ToWorker =
 /** What a worker carries out. */
 export type Order =
   /** A socket where raw handles cannot be handed over (Windows). */
-  | { type: 'connection'; listener: string; connection: TcpHandle | Socket }
+  | { type: 'connection'; listener: string; connection: Socket }
   | { type: 'tls'; tls: TlsMaterial }
   /** There is another worker, or another link to it; its MessagePort, where there is one, is in the transfer list. */
   | { type: 'join'; peer: PeerSpec }

@@ -1,69 +1,50 @@
 /** A public port, opened by the supervisor or under `accept: 'reusePort'` by each worker. */
-import { createServer, Socket } from 'node:net'
-import { getSystemErrorName } from 'node:util'
+import { createServer, type Socket } from 'node:net'
 import type { ErrorRecord } from '../contract/errors.ts'
 import type { ListenerSpec } from './control.ts'
 
-/**
- * A connected TCP handle of Node: what stands under a `net.Socket`. Handles go to a thread by `postMessage` as they
- * are since Node 24.20; making no socket object in the main thread took 15,000 connections a second instead of 12,300
- * (one thread serving, `wrk` with a new connection per request, five runs).
- */
-export interface TcpHandle {
-  /** -1 after the handle was transferred; always -1 or undefined on Windows. */
-  readonly fd?: number
-  setNoDelay(on: boolean): number
-  close(done?: () => void): void
-  /** Closes with a TCP reset. */
-  reset?(done?: () => void): number
-}
-
 export interface Port {
   readonly port: number
-  /** Stops accepting; resolves when the port is free. */
+  /** Stops accepting; resolves when the port is free. Connections that were accepted live on. */
   close(): Promise<void>
 }
 
 export interface PortHandlers {
-  /** Gets each accepted connection, from which nothing has been read. */
-  connection(handle: TcpHandle): void
+  /** Gets each accepted connection. */
+  connection(socket: Socket): void
   /** A connection could not be accepted (too many open files, mostly); the port stays open. */
   error(error: NodeJS.ErrnoException): void
 }
 
-/** As `net.Server` makes them; `handle` and `pauseOnCreate` are options of Node's own. `paused`: to be sent elsewhere. */
-export function socketOver(handle: TcpHandle, paused: boolean): Socket {
-  const options = { handle, allowHalfOpen: true, pauseOnCreate: paused, readable: true, writable: true }
-  return new Socket(options as object)
-}
-
-interface ServerInternals {
-  readonly _handle: { onconnection: (status: number, handle: TcpHandle | undefined) => void }
+export interface PortOptions {
+  /** Others listen there too. */
+  readonly reusePort: boolean
+  /** Nothing is read from connections: they are to be sent to other threads and processes. */
+  readonly paused: boolean
 }
 
 /** Rejects with Node's own error; {@link portFailure} explains it. */
-export async function openPort(spec: ListenerSpec, reusePort: boolean, handlers: PortHandlers): Promise<Port> {
-  const server = createServer()
+export async function openPort(spec: ListenerSpec, options: PortOptions, handlers: PortHandlers): Promise<Port> {
+  const { reusePort, paused } = options
+  // As servers of HTTP have their connections.
+  const server = createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: paused })
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   server.once('listening', resolve).once('error', reject)
+  let accepted = 0
+  server.on('connection', (socket) => {
+    accepted++
+    handlers.connection(socket)
+  })
   server.listen({ host: spec.host, port: spec.port, ...(reusePort && { reusePort }) })
   await promise
   server.off('error', reject).on('error', (error) => handlers.error(error))
-  // From here on the server only holds the port: it makes no sockets and counts no connections.
-  const internals = server as unknown as ServerInternals
-  let accepted = 0
-  internals._handle.onconnection = (status, handle) => {
-    if (status !== 0 || handle === undefined) return handlers.error(acceptError(status))
-    accepted++
-    handle.setNoDelay(true)
-    handlers.connection(handle)
-  }
   const address = server.address()
   return {
     port: typeof address === 'object' && address !== null ? address.port : spec.port,
     async close() {
       if (reusePort) await untilNoneWaits(() => accepted)
-      await new Promise<void>((done) => void server.close(() => done()))
+      // Its callback would wait for the connections.
+      server.close()
     },
   }
 }
@@ -130,10 +111,4 @@ function reusePortMissing(): ErrorRecord {
 
 function configKey({ serves }: ListenerSpec): string {
   return serves.kind === 'gateway' ? 'gateway.port' : `services.${serves.service}.expose`
-}
-
-/** `status` is a negative errno of libuv, as it is when `accept()` fails. */
-function acceptError(status: number): NodeJS.ErrnoException {
-  const code = getSystemErrorName(status)
-  return Object.assign(new Error(`a connection could not be accepted: ${code}`), { code, errno: status })
 }

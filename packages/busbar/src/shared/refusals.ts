@@ -1,6 +1,5 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import { socketOver, type TcpHandle } from './port.ts'
 
 /** Why a connection is not served. `down`: no worker serves; `full`: there are too few descriptors for it. */
 export type Refusal = 'down' | 'full'
@@ -19,8 +18,7 @@ export class Refusals {
   readonly #open = new Set<Socket>()
 
   /** `isTls`: the client expects a handshake. */
-  refuse(handle: TcpHandle, why: Refusal, isTls: boolean): void {
-    const socket = socketOver(handle, true)
+  refuse(socket: Socket, why: Refusal, isTls: boolean): void {
     socket.on('error', () => {})
     socket.end(isTls ? alert : answers[why])
     // Closing on unread bytes resets the connection, and may take the answer with it (RFC 9112, 9.6).

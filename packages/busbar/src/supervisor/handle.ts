@@ -1,9 +1,9 @@
 import type { Transferable } from 'node:worker_threads'
+import type { Socket } from 'node:net'
 import type { App } from '../config/app.ts'
 import type { AcceleratorState } from '../shared/accelerators.ts'
 import { BusbarError } from '../contract/errors.ts'
 import type { FromWorker, LogRecord, ServiceReport, TlsMaterial, ToWorker } from '../shared/control.ts'
-import type { TcpHandle } from '../shared/port.ts'
 import { within } from '../shared/within.ts'
 import { ending, faulted, startFailed, stopped, stuck, stuckAtStart } from './exit.ts'
 import type { Place } from './plan.ts'
@@ -34,7 +34,7 @@ export interface HandleParts {
   readonly ending: (handle: WorkerHandle, exit: WorkerExit) => void
   readonly closed: (handle: WorkerHandle, service: string | undefined) => void
   /** A connection that it was handed and did not take. */
-  readonly returned: (listener: string, handle: TcpHandle) => void
+  readonly returned: (listener: string, socket: Socket) => void
 }
 
 export type LostLink = Extract<FromWorker, { type: 'unlinked' }>
@@ -91,7 +91,7 @@ export class WorkerHandle {
         this.#gone.resolve()
       },
       line: (line, stream, level, service) => this.#log(level, line, service, stream),
-      returned: (listener, handle) => this.#returned(listener, handle),
+      returned: (listener, socket) => this.#returned(listener, socket),
     })
   }
 
@@ -125,8 +125,8 @@ export class WorkerHandle {
   }
 
   /** What is not taken is still the caller's. It says nothing of the worker's life: that is only seen when it ends. */
-  take(listener: string, handle: TcpHandle): Handed {
-    const handed = this.#vessel.hand(listener, handle)
+  take(listener: string, socket: Socket): Handed {
+    const handed = this.#vessel.hand(listener, socket)
     if (handed === 'taken') this.#handed++
     return handed
   }
@@ -221,9 +221,9 @@ export class WorkerHandle {
     if (!(await within(limit, [this.ended]))) await this.end(ending)
   }
 
-  #returned(listener: string, handle: TcpHandle): void {
+  #returned(listener: string, socket: Socket): void {
     this.#handed--
-    this.#parts.returned(listener, handle)
+    this.#parts.returned(listener, socket)
   }
 
   #log(level: LogRecord['level'], line: string, service?: string, stream: LogRecord['stream'] = 'busbar'): void {

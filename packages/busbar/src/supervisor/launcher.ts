@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { ResourceLimits } from 'node:worker_threads'
+import type { Socket } from 'node:net'
 import type { App, Service } from '../config/app.ts'
 import type { ErrorRecord } from '../contract/errors.ts'
 import { Ledger } from '../observe/ledger.ts'
@@ -8,7 +9,6 @@ import { createCells, WorkerCells } from '../shared/cells.ts'
 import type { ListenerSpec, TlsMaterial } from '../shared/control.ts'
 import { InstanceTable } from '../shared/instances.ts'
 import { OutputWindow } from '../shared/output-window.ts'
-import type { TcpHandle } from '../shared/port.ts'
 import { commandEnvironment } from './vessels/command-environment.ts'
 import { CommandVessel } from './vessels/command.ts'
 import { Guard } from './vessels/guard.ts'
@@ -45,7 +45,7 @@ export interface LauncherParts {
   readonly tls: () => TlsMaterial | undefined
   readonly calls: () => CallAccess
   /** Gets a connection again that a worker died with before it had taken it. */
-  readonly returned: (listener: string, handle: TcpHandle) => void
+  readonly returned: (listener: string, socket: Socket) => void
 }
 
 /** Starts workers of every kind, and sees to it that the others know them and that none is left behind. */

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import { isRawEntry } from '../config/gateway/raw-entry.ts'
 import { BusbarError, type ErrorRecord } from '../contract/errors.ts'
 import type { Service } from '../config/app.ts'
@@ -22,7 +23,6 @@ import type {
 } from '../shared/control.ts'
 import { defaultAccelerators, isChosen } from '../shared/accelerators.ts'
 import { needsUnmet, notServedIn, timeToServe } from '../shared/needs.ts'
-import type { TcpHandle } from '../shared/port.ts'
 import { within } from '../shared/within.ts'
 import { type Attachments, startAccelerators } from './accelerators.ts'
 import { type Door, Doors } from './doors.ts'
@@ -182,10 +182,10 @@ export class WorkerApp {
     throw BusbarError.fromRecord(needsUnmet(by.name, needed, notServedIn(limit)))
   }
 
-  admit(listener: string, connection: Parameters<Doors['admit']>[1]): void {
-    if (this.#callDoors.has(listener)) this.#callDoors.admit(listener, connection)
-    else if (this.#doors === undefined) (connection as TcpHandle).close()
-    else this.#doors.admit(listener, connection)
+  admit(listener: string, socket: Socket): void {
+    const doors = this.#callDoors.has(listener) ? this.#callDoors : this.#doors
+    if (doors === undefined) socket.destroy()
+    else doors.admit(listener, socket)
   }
 
   setTls(tls: TlsMaterial): void {

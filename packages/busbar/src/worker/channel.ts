@@ -1,7 +1,7 @@
 /** The IPC channel of a process that Busbar started: Busbar's alone, and for a program not there. */
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Socket } from 'node:net'
 import type { FromWorker, ToWorker, ProcessInit } from '../shared/control.ts'
-import type { TcpHandle } from '../shared/port.ts'
 import { currentScope } from '../mesh/scope.ts'
 
 export type ProcessOrder = ToWorker | { type: 'init'; init: ProcessInit }
@@ -17,7 +17,7 @@ const outside = AsyncLocalStorage.snapshot()
  * listens for stays its own. Node's own code runs in no program's scope and goes on using the properties of `process`.
  */
 export function takeChannel(
-  receive: (order: ProcessOrder, handle: TcpHandle | undefined) => void,
+  receive: (order: ProcessOrder, socket: Socket | undefined) => void,
   ended: () => void,
 ): (message: FromWorker) => void {
   const send = process.send!.bind(process) as (message: FromWorker) => void
@@ -25,7 +25,7 @@ export function takeChannel(
   process.emit = ((event, ...args) => {
     if (currentScope() !== undefined) return emit(event, ...args)
     if (event === 'disconnect') ended()
-    else if (event === 'message') receive(args[0] as ProcessOrder, args[1] as TcpHandle | undefined)
+    else if (event === 'message') receive(args[0] as ProcessOrder, args[1] as Socket | undefined)
     else return emit(event, ...args)
     return true
   }) as typeof process.emit

@@ -1,11 +1,9 @@
-import { Socket } from 'node:net'
-import { takeHandle } from '../mesh/listener.ts'
+import type { Socket } from 'node:net'
 import type { WorkerCells } from '../shared/cells.ts'
-import type { TcpHandle } from '../shared/port.ts'
 
 /** Whoever takes the connections of a public port: the gateway, or a program's own server. */
 export interface Door {
-  accept(handle: unknown): void
+  accept(socket: Socket): void
 }
 
 /** Leads each connection from its public port to whoever serves it, and counts it when it is closed. */
@@ -23,39 +21,19 @@ export class Doors {
   }
 
   /** A connection that the supervisor handed over. */
-  admit(listener: string, connection: TcpHandle | Socket): void {
-    const handle = connection instanceof Socket ? (takeHandle(connection) as TcpHandle) : connection
-    this.admitOwn(listener, handle, () => this.#cells.countClosed())
+  admit(listener: string, socket: Socket): void {
+    socket.once('close', () => this.#cells.countClosed())
+    // One that comes to a process has lost it on its way.
+    socket.allowHalfOpen = true
+    // Nobody has read from it: servers expect that this has begun.
+    socket.read(0)
+    this.admitOwn(listener, socket)
   }
 
-  /** One that this worker's own port accepted: the supervisor does not count those. `closed` is told once. */
-  admitOwn(listener: string, handle: TcpHandle, closed?: () => void): void {
-    if (closed !== undefined) countClose(handle, closed)
+  /** One that this worker's own port accepted: the supervisor does not count those. */
+  admitOwn(listener: string, socket: Socket): void {
     const door = this.#doors.get(listener)
-    if (door === undefined) handle.close()
-    else door.accept(handle)
-  }
-}
-
-/**
- * Every way that a connection ends goes through its handle: `net.Socket` closes or resets it, TLS closes the one
- * below, a server that is full or gone closes it at once. So it is counted there, once.
- */
-function countClose(handle: TcpHandle, count: () => void): void {
-  const close = handle.close.bind(handle)
-  const reset = handle.reset?.bind(handle)
-  let open = true
-  const closing = (): void => {
-    if (open) count()
-    open = false
-  }
-  handle.close = (done) => {
-    closing()
-    close(done)
-  }
-  if (reset === undefined) return
-  handle.reset = (done) => {
-    closing()
-    return reset(done)
+    if (door === undefined) socket.destroy()
+    else door.accept(socket)
   }
 }

@@ -1,9 +1,10 @@
+import type { Socket } from 'node:net'
 import { connectsToCommands } from '../config/gateway/commands.ts'
 import type { App } from '../config/app.ts'
 import { BusbarError } from '../contract/errors.ts'
 import type { ListenerSpec } from '../shared/control.ts'
 import { hasDescriptors, pairsOfDescriptors } from '../shared/descriptors.ts'
-import { openPort, type Port, portFailure, type TcpHandle } from '../shared/port.ts'
+import { openPort, type Port, portFailure } from '../shared/port.ts'
 import { Refusals } from '../shared/refusals.ts'
 import type { Doors } from './doors.ts'
 
@@ -31,14 +32,14 @@ export class OwnPorts {
     // Workers start side by side, and each gets its share.
     const share = connectsToCommands(app) ? Math.max(1, Math.floor(pairsOfDescriptors() / app.workers)) : Infinity
     let open = 0
-    const connection = (spec: ListenerSpec, handle: TcpHandle): void => {
+    const connection = (spec: ListenerSpec, socket: Socket): void => {
       const most = spec.serves.kind === 'gateway' ? share : Infinity
-      if (open >= most || !hasDescriptors()) return refusals.refuse(handle, 'full', isTls(spec))
-      if (most === Infinity) return doors.admitOwn(spec.id, handle)
+      if (open >= most || !hasDescriptors()) return refusals.refuse(socket, 'full', isTls(spec))
       open++
-      doors.admitOwn(spec.id, handle, () => open--)
+      socket.once('close', () => open--)
+      doors.admitOwn(spec.id, socket)
     }
-    const opening = listeners.map((spec) => openOwn(spec, (handle) => connection(spec, handle)))
+    const opening = listeners.map((spec) => openOwn(spec, (socket) => connection(spec, socket)))
     return new OwnPorts(await Promise.all(opening), refusals)
   }
 
@@ -48,9 +49,9 @@ export class OwnPorts {
   }
 }
 
-async function openOwn(spec: ListenerSpec, connection: (handle: TcpHandle) => void): Promise<Port> {
+async function openOwn(spec: ListenerSpec, connection: (socket: Socket) => void): Promise<Port> {
   try {
-    return await openPort(spec, true, { connection, error: () => {} })
+    return await openPort(spec, { reusePort: true, paused: false }, { connection, error: () => {} })
   } catch (error) {
     throw BusbarError.fromRecord(portFailure(error as NodeJS.ErrnoException, spec))
   }

@@ -2,11 +2,11 @@
  * What a process of Node runs that hosts one service. It ends with the supervisor: when the channel closes, or by the guard
  * where it does not notice.
  */
+import type { Socket } from 'node:net'
 import { WorkerCells, createCells } from '../shared/cells.ts'
 import { descriptorLimit, hasDescriptors, reserveDescriptors } from '../shared/descriptors.ts'
 import type { Order, ProcessInit } from '../shared/control.ts'
 import { CountsFile, countsDescriptor } from '../shared/counts-file.ts'
-import type { TcpHandle } from '../shared/port.ts'
 import { OutputWindow } from '../shared/output-window.ts'
 import { refuseShared } from '../shared/state/segment.ts'
 import { type ProcessOrder, takeChannel } from './channel.ts'
@@ -29,20 +29,20 @@ const send = takeChannel(receive, () => exit(1))
 // A terminal and an init system tell every process of the app; the supervisor says in which order they stop.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 
-function receive(message: ProcessOrder, handle: TcpHandle | undefined): void {
+function receive(message: ProcessOrder, socket: Socket | undefined): void {
   if (message.type === 'init') return void run(message.init)
   if (message.type === 'read') return window.read(message.size)
   if (message.type === 'handed') return decline(message.id)
   if (message.type !== 'handle') return obey(message)
   if (!hasDescriptors()) {
     // The supervisor has the connection still.
-    handle?.close()
+    socket?.destroy()
     return decline(message.id)
   }
   lastHandle = message.id
   send({ type: 'taken', id: message.id })
   // The client may have gone while it was under way.
-  if (handle !== undefined) obey({ type: 'connection', listener: message.listener, connection: handle })
+  if (socket !== undefined) obey({ type: 'connection', listener: message.listener, connection: socket })
 }
 
 /** What has come up to there has been answered already. */

@@ -10,7 +10,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import { Worker } from 'node:worker_threads'
 import { gatherWrites } from '../../src/mesh/gathered-writes.ts'
-import { listenVirtually, takeHandle } from '../../src/mesh/listener.ts'
+import { listenVirtually } from '../../src/mesh/listener.ts'
 import { selfSigned } from '../support/certificate.ts'
 import { acceleratorNames, chooseAccelerators } from '../../src/shared/accelerators.ts'
 
@@ -280,9 +280,7 @@ class Entrance implements AsyncDisposable {
       this.together = Math.max(this.together, answered.filter(waits).length)
     })
     const virtual = listenVirtually(this.#server, { address: '127.0.0.1', port: 80, family: 'IPv4' })
-    this.#listener = createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true }, (socket) =>
-      virtual.accept(takeHandle(socket)),
-    )
+    this.#listener = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => virtual.accept(socket))
   }
 
   static async open(serve: (listener: RequestListener) => HttpServer): Promise<Entrance> {

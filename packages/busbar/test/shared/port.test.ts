@@ -1,20 +1,22 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { connect, Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
 import type { ListenerSpec } from '../../src/shared/control.ts'
-import { openPort, type Port, portFailure, type TcpHandle } from '../../src/shared/port.ts'
+import { openPort, type Port, portFailure } from '../../src/shared/port.ts'
 
 const spec: ListenerSpec = { id: 'gateway', host: '127.0.0.1', port: 0, serves: { kind: 'gateway' } }
+const options = { reusePort: false, paused: true }
 const exposed: ListenerSpec = { ...spec, id: 'expose:shop', port: 3101, serves: { kind: 'service', service: 'shop' } }
 
-test('a port gives raw handles, and closes while connections are open', async () => {
-  const { promise, resolve } = Promise.withResolvers<TcpHandle>()
-  const port = await openPort(spec, false, { connection: resolve, error: assert.ifError })
+test('a port gives connections that nobody has read from, and closes while they are open', async () => {
+  const { promise, resolve } = Promise.withResolvers<Socket>()
+  const port = await openPort(spec, options, { connection: resolve, error: assert.ifError })
   const client = connect(port.port, '127.0.0.1')
-  const handle = await promise
+  const socket = await promise
   await port.close()
-  handle.close()
+  assert.equal(socket.isPaused(), true)
+  socket.destroy()
   client.resume()
   await once(client, 'close')
   await assert.rejects(once(connect(port.port, '127.0.0.1'), 'connect'), { code: 'ECONNREFUSED' })
@@ -34,8 +36,8 @@ test('failures name the port and the key to change', () => {
 })
 
 test("a port that is taken rejects with Node's own error", async () => {
-  const port = await openPort(spec, false, { connection: (handle) => handle.close(), error: assert.ifError })
-  const again = openPort({ ...spec, port: port.port }, false, { connection: () => {}, error: assert.ifError })
+  const port = await openPort(spec, options, { connection: (socket) => socket.destroy(), error: assert.ifError })
+  const again = openPort({ ...spec, port: port.port }, options, { connection: () => {}, error: assert.ifError })
   await assert.rejects(again, { code: 'EADDRINUSE' })
   await port.close()
 })
@@ -46,8 +48,8 @@ test(
   async () => {
     const accepted: Socket[] = []
     const open = (port: number): Promise<Port> => {
-      const connection = (handle: TcpHandle): void => void accepted.push(new Socket({ handle } as object))
-      return openPort({ ...spec, port }, true, { connection, error: assert.fail })
+      const connection = (socket: Socket): void => void accepted.push(socket.resume())
+      return openPort({ ...spec, port }, { reusePort: true, paused: false }, { connection, error: assert.fail })
     }
     const one = await open(0)
     const other = await open(one.port)

@@ -1,7 +1,7 @@
 /** The supervisor's decisions, each by itself. */
 import assert from 'node:assert/strict'
+import { Socket } from 'node:net'
 import { test } from 'node:test'
-import type { TcpHandle } from '../../src/shared/port.ts'
 import { Backlog } from '../../src/supervisor/accept/backlog.ts'
 import { pickWorker } from '../../src/supervisor/accept/balance.ts'
 import { canRestartInto, planApp } from '../../src/supervisor/plan.ts'
@@ -63,35 +63,35 @@ test('by default restarts are at most 30 s apart', () => {
 
 test('waiting connections are settled in order, and those that are not go on waiting', () => {
   const backlog = new Backlog(60_000, () => assert.fail('none is refused'))
-  const handles = [handleOf(), handleOf(), handleOf()]
-  for (const handle of handles) backlog.add('gateway', handle)
-  const given: TcpHandle[] = []
-  backlog.review((_, handle) => given.length < 2 && given.push(handle) > 0)
-  assert.deepEqual(given, handles.slice(0, 2))
+  const sockets = [new Socket(), new Socket(), new Socket()]
+  for (const socket of sockets) backlog.add('gateway', socket)
+  const given: Socket[] = []
+  backlog.review((_, socket) => given.length < 2 && given.push(socket) > 0)
+  assert.deepEqual(given, sockets.slice(0, 2))
   backlog.close()
   assert.deepEqual(
-    handles.map(({ closed }) => closed),
+    sockets.map(({ destroyed }) => destroyed),
     [false, false, true],
   )
 })
 
 test('a connection beyond the limit is refused at once', () => {
-  const refused: TcpHandle[] = []
-  const backlog = new Backlog(60_000, (_, handle) => refused.push(handle))
-  for (let count = 0; count < backlogLimit; count++) backlog.add('gateway', handleOf())
-  const last = handleOf()
+  const refused: Socket[] = []
+  const backlog = new Backlog(60_000, (_, socket) => refused.push(socket))
+  for (let count = 0; count < backlogLimit; count++) backlog.add('gateway', new Socket())
+  const last = new Socket()
   backlog.add('gateway', last)
   assert.deepEqual(refused, [last])
   backlog.close()
 })
 
 test('each waiting connection is refused when its own time is over', async () => {
-  const refused: TcpHandle[] = []
+  const refused: Socket[] = []
   const both = Promise.withResolvers<void>()
-  const backlog = new Backlog(30, (_, handle) => {
-    if (refused.push(handle) === 2) both.resolve()
+  const backlog = new Backlog(30, (_, socket) => {
+    if (refused.push(socket) === 2) both.resolve()
   })
-  const [first, second] = [handleOf(), handleOf()]
+  const [first, second] = [new Socket(), new Socket()]
   backlog.add('gateway', first)
   await new Promise((resolve) => setTimeout(resolve, 15))
   backlog.add('gateway', second)
@@ -140,13 +140,3 @@ test('workers can be taken over by those of an app that differs in its services 
   assert.equal(canRestartInto(app, appOf({ services: { web: '/x/index.js' } })), false)
   assert.equal(canRestartInto(app, appOf({ services: { web: '/app/web/index.js' }, gateway: { port: 1 } })), false)
 })
-
-function handleOf(): TcpHandle & { closed: boolean } {
-  return {
-    closed: false,
-    setNoDelay: () => 0,
-    close() {
-      this.closed = true
-    },
-  }
-}

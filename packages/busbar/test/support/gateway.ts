@@ -3,7 +3,6 @@ import { createServer, connect, type AddressInfo, type Server as NetServer, type
 import type { RequestListener, Server } from 'node:http'
 import type { App, Gateway as GatewayConfig, Limits, Route } from '../../src/config/app.ts'
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts'
-import { takeHandle } from '../../src/mesh/listener.ts'
 import { Router } from '../../src/mesh/router.ts'
 import { servePrivateSockets } from '../../src/mesh/sockets/served-instance.ts'
 import { WorkerCells, createCells } from '../../src/shared/cells.ts'
@@ -53,9 +52,7 @@ export class TestGateway implements AsyncDisposable {
       exchanges,
     })
     this.#scheme = setup.tls === undefined ? 'http' : 'https'
-    this.#listener = createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true }, (socket) =>
-      this.gateway.accept(takeHandle(socket)),
-    )
+    this.#listener = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.gateway.accept(socket))
   }
 
   static async start(setup: GatewaySetup): Promise<TestGateway> {

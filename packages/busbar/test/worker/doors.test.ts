@@ -27,10 +27,14 @@ class Entrance implements AsyncDisposable {
   static async open(server: Server): Promise<Entrance> {
     const virtual = listenVirtually(server, address)
     let entrance: Entrance | undefined
-    const port = await openPort({ id: 'gateway', host: '127.0.0.1', port: 0, serves: { kind: 'gateway' } }, false, {
-      connection: (handle) => entrance!.#doors.admit('gateway', handle),
-      error: assert.ifError,
-    })
+    const port = await openPort(
+      { id: 'gateway', host: '127.0.0.1', port: 0, serves: { kind: 'gateway' } },
+      { reusePort: false, paused: false },
+      {
+        connection: (socket) => entrance!.#doors.admit('gateway', socket),
+        error: assert.ifError,
+      },
+    )
     entrance = new Entrance(server, (cells) => new Doors(new Map([['gateway', virtual]]), cells), port)
     return entrance
   }

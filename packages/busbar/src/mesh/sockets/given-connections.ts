@@ -1,10 +1,9 @@
-import type { Server } from 'node:net'
-import { socketOver, type TcpHandle } from '../../shared/port.ts'
+import type { Server, Socket } from 'node:net'
 
 /** Takes connections that were accepted elsewhere. */
 export interface ConnectionTaker {
-  /** A connected TCP (or pipe) handle, from which nothing has been read. One that comes after `close()` is closed. */
-  accept(handle: unknown): void
+  /** One that comes after `close()` is closed. */
+  accept(socket: Socket): void
 }
 
 /** Lets a server that listens nowhere serve connections, as `server.emit('connection')` is documented to. */
@@ -14,10 +13,9 @@ export function giveConnections(server: Server): ConnectionTaker {
   // Servers of HTTP watch over slow headers from then on.
   server.emit('listening')
   return {
-    accept(handle) {
-      const connection = handle as TcpHandle
-      if (isClosed) connection.close()
-      else server.emit('connection', socketOver(connection, false))
+    accept(socket) {
+      if (isClosed) socket.destroy()
+      else server.emit('connection', socket)
     },
   }
 }

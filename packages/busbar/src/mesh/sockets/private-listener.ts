@@ -9,7 +9,6 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { IncomingMessage, Server as HttpServer, ServerResponse } from 'node:http'
 import type { AddressInfo, Server, Socket } from 'node:net'
 import { Server as TlsServer } from 'node:tls'
-import { socketOver, type TcpHandle } from '../../shared/port.ts'
 import { emitIn } from './emit-in.ts'
 import { readFirstLine } from './first-line.ts'
 import { maxOpening, type Opening, readOpening } from './opening.ts'
@@ -90,10 +89,10 @@ export class PrivateListener {
     this.#instance = instance
   }
 
-  /** Gives the server a connection that was accepted elsewhere, from which nothing has been read. */
-  accept(handle: TcpHandle): void {
-    if (!this.#server.listening) return handle.close()
-    const socket = socketOver(handle, false)
+  /** Gives the server a connection that was accepted elsewhere. */
+  accept(socket: Socket): void {
+    if (!this.#server.listening || this.#given.size >= (this.#server.maxConnections ?? Infinity))
+      return void socket.destroy()
     emitIn(socket, AsyncLocalStorage.snapshot())
     this.#given.add(socket)
     socket.once('close', () => {

@@ -18,7 +18,7 @@ export interface AnsweringMesh {
 /** Answers typed calls that come over a link, by the instance in this thread. */
 export function answerCalls({ router, validate }: AnsweringMesh): Answerer {
   const checked = validate === 'always'
-  return (head, payload, _ended, channel) => {
+  return (head, payload, _isEnded, channel) => {
     try {
       const hosted = methodOf(router, head)
       const call = hosted.open(originOf(head))

@@ -1,7 +1,8 @@
+import type { Socket } from 'node:net'
 import { threadsNow } from '../../shared/cells.ts'
 import type { ListenerSpec } from '../../shared/control.ts'
 import { hasDescriptors } from '../../shared/descriptors.ts'
-import type { Port, TcpHandle } from '../../shared/port.ts'
+import type { Port } from '../../shared/port.ts'
 import { type Refusal, Refusals } from '../../shared/refusals.ts'
 import type { WorkerHandle } from '../handle.ts'
 import type { Timing } from '../timing.ts'
@@ -47,15 +48,19 @@ export class Acceptor {
 
   constructor(parts: AcceptorParts) {
     this.#parts = parts
-    this.#backlog = new Backlog(parts.timing.backlog, (listener, handle) => this.#refuse(listener, handle, 'down'))
+    this.#backlog = new Backlog(parts.timing.backlog, (listener, socket) => this.#refuse(listener, socket, 'down'))
   }
 
   /** The spec with its real port. */
   async open(spec: ListenerSpec, reusePort = false): Promise<ListenerSpec> {
-    const port = await openOrExplain(spec, reusePort, {
-      connection: (handle) => this.#accept(spec.id, handle),
-      error: (error) => this.#sayError(error.message),
-    })
+    const port = await openOrExplain(
+      spec,
+      { reusePort, paused: true },
+      {
+        connection: (socket) => this.#accept(spec.id, socket),
+        error: (error) => this.#sayError(error.message),
+      },
+    )
     this.#ports.set(spec.id, port)
     if (this.#closed) await this.close()
     return { ...spec, port: port.port }
@@ -70,13 +75,13 @@ export class Acceptor {
 
   /** A worker has begun to serve, or has ended. */
   review(): void {
-    this.#backlog.review((listener, handle) => this.#settle(listener, handle))
+    this.#backlog.review((listener, socket) => this.#settle(listener, socket))
   }
 
   /** One that was handed to a worker and came back. */
-  again(listener: string, handle: TcpHandle): void {
-    if (this.#closed) handle.close()
-    else this.#accept(listener, handle)
+  again(listener: string, socket: Socket): void {
+    if (this.#closed) socket.destroy()
+    else this.#accept(listener, socket)
   }
 
   async close(): Promise<void> {
@@ -87,16 +92,16 @@ export class Acceptor {
     await Promise.all([...this.#ports.keys()].map((listener) => this.shut(listener)))
   }
 
-  #accept(listener: string, handle: TcpHandle): void {
-    if (!this.#settle(listener, handle)) this.#backlog.add(listener, handle)
+  #accept(listener: string, socket: Socket): void {
+    if (!this.#settle(listener, socket)) this.#backlog.add(listener, socket)
   }
 
   /** False: it has to wait. */
-  #settle(listener: string, handle: TcpHandle): boolean {
-    const outcome = this.#isFull(listener) ? 'full' : this.#give(listener, handle)
+  #settle(listener: string, socket: Socket): boolean {
+    const outcome = this.#isFull(listener) ? 'full' : this.#give(listener, socket)
     if (outcome === 'lost') this.#retry ??= setTimeout(() => this.#tryAgain(), retryAfter)
     if (outcome === 'lost' || (outcome === 'none' && this.#parts.isComing(listener))) return false
-    if (outcome !== 'taken') this.#refuse(listener, handle, outcome === 'full' ? 'full' : 'down')
+    if (outcome !== 'taken') this.#refuse(listener, socket, outcome === 'full' ? 'full' : 'down')
     return true
   }
 
@@ -108,13 +113,13 @@ export class Acceptor {
     return !hasDescriptors()
   }
 
-  #give(listener: string, handle: TcpHandle): Outcome {
+  #give(listener: string, socket: Socket): Outcome {
     let workers = this.#parts.serving(listener)
     let outcome: Outcome = 'none'
     for (;;) {
       const worker = pickWorker(workers, threadsNow(), this.#parts.timing.stale)
       if (worker === undefined) return outcome
-      const handed = worker.take(listener, handle)
+      const handed = worker.take(listener, socket)
       if (handed === 'taken') return handed
       if (outcome !== 'lost') outcome = handed
       workers = workers.filter((other) => other !== worker)
@@ -126,8 +131,8 @@ export class Acceptor {
     this.review()
   }
 
-  #refuse(listener: string, handle: TcpHandle, why: Refusal): void {
-    this.#refusals.refuse(handle, why, this.#parts.isTls(listener))
+  #refuse(listener: string, socket: Socket, why: Refusal): void {
+    this.#refusals.refuse(socket, why, this.#parts.isTls(listener))
     this.#sayError(lines[why])
   }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import type { Socket } from 'node:net'
 import type { App } from '../../config/app.ts'
 import { type CallAccess, type CallPort, type CallRoute, noCalls } from '../../shared/call-access.ts'
-import type { TcpHandle } from '../../shared/port.ts'
 import type { WorkerHandle } from '../handle.ts'
 import { Acceptor, type AcceptorParts } from './accept.ts'
 
@@ -56,9 +56,9 @@ export class CallPorts {
   }
 
   /** False where the connection did not come from here. */
-  again(listener: string, handle: TcpHandle): boolean {
+  again(listener: string, socket: Socket): boolean {
     const isOurs = this.#access.ports.some(({ id }) => id === listener)
-    if (isOurs) this.#acceptor.again(listener, handle)
+    if (isOurs) this.#acceptor.again(listener, socket)
     return isOurs
   }
 

@@ -1,9 +1,9 @@
+import type { Socket } from 'node:net'
 import type { App } from '../../config/app.ts'
 import { connectsToCommands } from '../../config/gateway/commands.ts'
 import { isRawEntry } from '../../config/gateway/raw-entry.ts'
 import type { ListenerSpec } from '../../shared/control.ts'
 import { pairsOfDescriptors } from '../../shared/descriptors.ts'
-import type { TcpHandle } from '../../shared/port.ts'
 import { type Plan, servedAt } from '../plan.ts'
 import type { WorkerSlot } from '../slot.ts'
 import type { Timing } from '../timing.ts'
@@ -77,8 +77,8 @@ export class PublicPorts {
   }
 
   /** A connection that a worker was handed and did not take. */
-  again(listener: string, handle: TcpHandle): void {
-    this.#acceptor.again(listener, handle)
+  again(listener: string, socket: Socket): void {
+    this.#acceptor.again(listener, socket)
   }
 
   async close(): Promise<void> {

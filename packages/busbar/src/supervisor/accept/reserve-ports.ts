@@ -1,6 +1,6 @@
 import { BusbarError } from '../../contract/errors.ts'
 import type { ListenerSpec } from '../../shared/control.ts'
-import { openPort, type Port, type PortHandlers, portFailure } from '../../shared/port.ts'
+import { openPort, type Port, type PortHandlers, type PortOptions, portFailure } from '../../shared/port.ts'
 
 /**
  * Fails early where a port cannot be had, before any service has started. Resolves to specs that workers can open
@@ -16,7 +16,11 @@ export async function reservePorts(
   try {
     for (const spec of specs) {
       // Nobody knows a port of the system's choice before the app has started; a connection here is a stray.
-      const port = await openOrExplain(spec, reusePort, { connection: (handle) => handle.close(), error: () => {} })
+      const port = await openOrExplain(
+        spec,
+        { reusePort, paused: true },
+        { connection: (socket) => socket.destroy(), error: () => {} },
+      )
       if (reusePort && spec.port === 0) held.push(port)
       else await port.close()
       reserved.push(reusePort ? { ...spec, port: port.port } : spec)
@@ -28,9 +32,9 @@ export async function reservePorts(
   return { specs: reserved, release }
 }
 
-export async function openOrExplain(spec: ListenerSpec, reusePort: boolean, handlers: PortHandlers): Promise<Port> {
+export async function openOrExplain(spec: ListenerSpec, options: PortOptions, handlers: PortHandlers): Promise<Port> {
   try {
-    return await openPort(spec, reusePort, handlers)
+    return await openPort(spec, options, handlers)
   } catch (error) {
     throw BusbarError.fromRecord(portFailure(error as NodeJS.ErrnoException, spec))
   }

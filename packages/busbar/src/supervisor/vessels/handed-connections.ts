@@ -1,13 +1,12 @@
-import type { SendHandle } from 'node:child_process'
+import type { Socket } from 'node:net'
 import { threadsNow } from '../../shared/cells.ts'
 import type { ToWorker } from '../../shared/control.ts'
-import type { TcpHandle } from '../../shared/port.ts'
 import type { Handed } from './vessel.ts'
 
 export interface HandedConnectionsParts {
-  readonly send: (message: ToWorker, handle?: SendHandle) => void
+  readonly send: (message: ToWorker, socket?: Socket) => void
   /** One that the process did not take. */
-  readonly returned: (listener: string, handle: TcpHandle) => void
+  readonly returned: (listener: string, socket: Socket) => void
 }
 
 /** How long a connection may be under way before the process is asked for it, in milliseconds. */
@@ -22,7 +21,7 @@ const fullFor = 2000
 /** Connections on their way to a process, by number: the system has a copy of each until the process says that it took it. */
 export class HandedConnections {
   readonly #parts: HandedConnectionsParts
-  readonly #underway = new Map<number, { listener: string; handle: TcpHandle }>()
+  readonly #underway = new Map<number, { listener: string; socket: Socket }>()
   #next = 0
   #asking: NodeJS.Timeout | undefined
   #asked = -1
@@ -33,25 +32,25 @@ export class HandedConnections {
     this.#parts = parts
   }
 
-  /** Node closes nothing of a raw handle: it is ours until the process has said that it took it. */
-  hand(listener: string, handle: TcpHandle): Handed {
+  /** It is ours until the process has said that it took it. */
+  hand(listener: string, socket: Socket): Handed {
     if (threadsNow() < this.#fullUntil) return 'full'
     const id = this.#next++
-    this.#underway.set(id, { listener, handle })
-    this.#parts.send({ type: 'handle', listener, id }, handle as unknown as SendHandle)
+    this.#underway.set(id, { listener, socket })
+    this.#parts.send({ type: 'handle', listener, id }, socket)
     this.#askLater()
     return 'taken'
   }
 
   /** They come in order: those before `id` of which nothing was said have not come. */
   settle(id: number, isTaken: boolean): void {
-    for (const [other, { listener, handle }] of this.#underway) {
+    for (const [other, { listener, socket }] of this.#underway) {
       if (other > id) break
       this.#underway.delete(other)
-      if (other === id && isTaken) handle.close()
+      if (other === id && isTaken) socket.destroy()
       else {
         this.#fullUntil = threadsNow() + fullFor
-        this.#parts.returned(listener, handle)
+        this.#parts.returned(listener, socket)
       }
     }
     if (this.#underway.size === 0) this.#stopAsking()
@@ -67,7 +66,7 @@ export class HandedConnections {
     this.#stopAsking()
     const left = [...this.#underway.values()]
     this.#underway.clear()
-    for (const { listener, handle } of left) this.#parts.returned(listener, handle)
+    for (const { listener, socket } of left) this.#parts.returned(listener, socket)
   }
 
   /** The system drops a connection that the process has no descriptor for, and Node says so to neither side. */

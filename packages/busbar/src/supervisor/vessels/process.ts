@@ -1,15 +1,15 @@
-import { type ChildProcess, fork, type ForkOptions, type SendHandle, type StdioOptions } from 'node:child_process'
+import { type ChildProcess, fork, type ForkOptions, type StdioOptions } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { Socket } from 'node:net'
 import type { Service } from '../../config/app.ts'
 import { withoutConnections } from '../../shared/child-stdio.ts'
 import { threadsNow, type WorkerCells } from '../../shared/cells.ts'
 import type { ProcessInit, ToWorker } from '../../shared/control.ts'
 import { CountsFile } from '../../shared/counts-file.ts'
 import type { InstanceCells } from '../../shared/instances.ts'
-import type { TcpHandle } from '../../shared/port.ts'
 import { channelBroken, outOfHeap, processExited, tooLarge } from '../exit.ts'
 import { notContained, startContained } from './contained.ts'
 import { isFromWorker } from './from-worker.ts'
@@ -61,8 +61,8 @@ export class ProcessVessel implements Vessel {
     cells.beat(threadsNow())
     this.#events = events
     this.#handed = new HandedConnections({
-      send: (message, handle) => this.#post(message, handle),
-      returned: (listener, handle) => events.returned(listener, handle),
+      send: (message, socket) => this.#post(message, socket),
+      returned: (listener, socket) => events.returned(listener, socket),
     })
     this.#sent = new SentOutput({
       scheduler,
@@ -111,8 +111,8 @@ export class ProcessVessel implements Vessel {
     this.#post(order)
   }
 
-  hand(listener: string, handle: TcpHandle): Handed {
-    return this.#child.connected ? this.#handed.hand(listener, handle) : 'lost'
+  hand(listener: string, socket: Socket): Handed {
+    return this.#child.connected ? this.#handed.hand(listener, socket) : 'lost'
   }
 
   kill(): Promise<void> {
@@ -202,7 +202,7 @@ export class ProcessVessel implements Vessel {
   }
 
   /** What cannot be sent any more is answered by the end of the process. */
-  #post(message: ToWorker | { type: 'init'; init: ProcessInit }, handle?: SendHandle): void {
-    if (this.#child.connected) this.#child.send(message, handle, {}, () => {})
+  #post(message: ToWorker | { type: 'init'; init: ProcessInit }, socket?: Socket): void {
+    if (this.#child.connected) this.#child.send(message, socket, { keepOpen: true }, () => {})
   }
 }

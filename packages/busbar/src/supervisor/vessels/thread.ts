@@ -7,10 +7,9 @@ import {
   type Transferable,
   Worker,
 } from 'node:worker_threads'
+import type { Socket } from 'node:net'
 import { WorkerCells, threadsNow } from '../../shared/cells.ts'
 import type { ThreadData, ThreadInit, ToWorker } from '../../shared/control.ts'
-import { hasDescriptors } from '../../shared/descriptors.ts'
-import type { TcpHandle } from '../../shared/port.ts'
 import { prepareSegment } from '../../shared/state/segment.ts'
 import { threadExited, threw } from '../exit.ts'
 import { handOver } from '../accept/handover.ts'
@@ -19,7 +18,6 @@ import type { OutputScheduler } from './output-scheduler.ts'
 import { PipeOutput } from './pipe-output.ts'
 import { SentOutput } from './sent-output.ts'
 import { isFromWorker } from './from-worker.ts'
-import { prepareV8 } from './v8-flags.ts'
 import type { Handed, Vessel, VesselEvents } from './vessel.ts'
 
 export interface ThreadParts {
@@ -52,7 +50,6 @@ export class ThreadVessel implements Vessel {
     this.#cells.clear()
     this.#cells.beat(threadsNow())
     prepareSegment()
-    prepareV8()
     const window = new OutputWindow(init.output)
     this.#output = new SentOutput({
       scheduler,
@@ -109,10 +106,8 @@ export class ThreadVessel implements Vessel {
     if (this.#open) this.#control.postMessage(order, transfer)
   }
 
-  hand(listener: string, handle: TcpHandle): Handed {
-    if (!this.#open) return 'lost'
-    if (handOver(this.#control, listener, handle)) return 'taken'
-    return hasDescriptors() ? 'lost' : 'full'
+  hand(listener: string, socket: Socket): Handed {
+    return this.#open && handOver(this.#control, listener, socket) ? 'taken' : 'lost'
   }
 
   kill(): Promise<unknown> {

@@ -1,6 +1,6 @@
 import type { Transferable } from 'node:worker_threads'
+import type { Socket } from 'node:net'
 import type { FromWorker, LogRecord, ToWorker } from '../../shared/control.ts'
-import type { TcpHandle } from '../../shared/port.ts'
 import type { WorkerExit } from '../running.ts'
 
 /** `full`: it lives, and descriptors are lacking, here or there. `lost`: it is about to end. */
@@ -16,7 +16,7 @@ export interface Vessel {
   age(now: number): number
   send(order: ToWorker, transfer?: readonly Transferable[]): void
   /** Gives it a connection; one that it does not take is still the caller's. */
-  hand(listener: string, handle: TcpHandle): Handed
+  hand(listener: string, socket: Socket): Handed
   /** Ends it at once. Resolves when it has ended, which may be never. */
   kill(): Promise<unknown>
 }
@@ -33,7 +33,7 @@ export interface VesselEvents {
   /** What was written past every service's scope; `service` where there is only one. */
   line(text: string, stream: LogRecord['stream'], level: LogRecord['level'], service?: string): void
   /** A connection that it was handed and did not take. */
-  returned(listener: string, handle: TcpHandle): void
+  returned(listener: string, socket: Socket): void
 }
 
 export type Launch = (events: VesselEvents) => Vessel

@@ -12,20 +12,17 @@ import type { Hosting } from './install.ts'
 import type { CapturedServer } from './captured-server.ts'
 import { callableServer } from './http1-front.ts'
 import type { ProgramEnd, ProgramProcess } from './program-process.ts'
-import { meterRequests } from './metered-connection.ts'
 import { isLost, otherWarning, portOf, reportOf } from './report.ts'
+import { ServedConnections } from './served-connections.ts'
 import { startProgram } from './start.ts'
 import { stopProgram } from './stop.ts'
 
 export interface HostedProgram extends LocalEndpoint {
   readonly report: ServiceReport
-  /**
-   * Gives a connected TCP handle to the program's own server, TLS included if it is an `https` one. `closed` is told
-   * once, when the connection is gone or was refused.
-   */
-  accept(handle: unknown, closed?: () => void): void
+  /** Gives a connection to the program's own server, TLS included if it is an `https` one. */
+  accept(socket: Socket): void
   /** Takes the connections of a public port: for the server that listens on this very port, else as {@link accept}. */
-  door(port: number): { accept(handle: unknown): void }
+  door(port: number): { accept(socket: Socket): void }
   /**
    * Lets those who keep connections to it go, runs the program's own SIGTERM (else SIGINT) handlers, then closes its
    * servers: what is in flight is answered, what remains when the time is over is cut. Never rejects.
@@ -74,8 +71,7 @@ class Hosted implements HostedProgram {
   /** The context that the program listened in: what Node would run its connections in. */
   readonly #context: Snapshot
   readonly #scope: Scope
-  readonly #sockets = new Set<Socket>()
-  #latest: Socket | undefined
+  readonly #connections = new ServedConnections()
   #state: EndpointState = 'serving'
   #stopped: Promise<void> | undefined
 
@@ -91,8 +87,7 @@ class Hosted implements HostedProgram {
     this.#context = captured.context
     this.#scope = { service: this.service, hops: 0 }
     // The mesh's connections come to an `https` server with their handshake done, and to an http2 one by its front.
-    for (const server of new Set([captured.server, this.server]))
-      for (const event of ['connection', 'secureConnection']) server.on(event, (socket: Socket) => this.#track(socket))
+    for (const server of [captured.server, this.server]) this.#connections.watch(server)
     program.enterPhase({ is: 'serving', ended: hosting.die })
     program.onListen = (other) => this.#warnOfOther(other)
   }
@@ -105,30 +100,23 @@ class Hosted implements HostedProgram {
     return this.#context(runInScope<R>, scope, callback)
   }
 
-  accept(handle: unknown, closed: () => void = () => {}): void {
-    this.#acceptAt(this.#captured, handle, closed)
+  accept(socket: Socket): void {
+    this.#acceptAt(this.#captured, socket)
   }
 
-  door(port: number): { accept(handle: unknown): void } {
+  door(port: number): { accept(socket: Socket): void } {
     const asked = this.#program.servers.find((server) => portOf(server) === port)
     if (asked === undefined || asked === this.#captured) return this
-    asked.server.on('connection', (socket: Socket) => this.#track(socket))
-    return { accept: (handle) => this.#acceptAt(asked, handle, () => {}) }
+    this.#connections.watch(asked.server)
+    return { accept: (socket) => this.#acceptAt(asked, socket) }
   }
 
-  #acceptAt({ context, listener }: CapturedServer, handle: unknown, closed: () => void): void {
-    this.#latest = undefined
-    context(() => runInScope(this.#scope, () => listener.accept(handle)))
-    const socket = this.#latest as Socket | undefined
-    if (socket === undefined || socket.destroyed) return closed()
-    this.#meter(socket)
-    socket.once('close', closed)
-  }
-
-  #meter(socket: Socket): void {
+  #acceptAt({ context, listener }: CapturedServer, socket: Socket): void {
     const { metering } = this.#hosting
-    if (metering === undefined) return
-    meterRequests(socket, { service: this.service, count: metering.of(this.service), meter: metering.meter })
+    const connection = this.#connections.add(socket)
+    if (metering !== undefined)
+      connection.meter({ service: this.service, count: metering.of(this.service), meter: metering.meter })
+    context(() => runInScope(this.#scope, () => listener.accept(socket)))
   }
 
   stop(times: StopTimes): Promise<void> {
@@ -149,25 +137,15 @@ class Hosted implements HostedProgram {
     await stopProgram({
       program: this.#program,
       servers: new Set([...this.#program.servers.map(({ server }) => server), this.server]),
-      sockets: this.#sockets,
+      connections: this.#connections,
       exited: exited.promise,
       ...times,
       enter: (run) => this.enter(this.#scope, run),
     })
-    this.enter(this.#scope, () => this.#cut())
+    this.enter(this.#scope, () => this.#connections.destroy())
     this.#program.enterPhase({ is: 'stopped' })
     this.#hosting.output.flush(this.service)
     this.#state = 'stopped'
-  }
-
-  #cut(): void {
-    for (const socket of this.#sockets) socket.destroy()
-  }
-
-  #track(socket: Socket): void {
-    this.#latest = socket
-    this.#sockets.add(socket)
-    socket.once('close', () => this.#sockets.delete(socket))
   }
 
   #warnOfOther(other: CapturedServer): void {

@@ -13,7 +13,6 @@ import { patchEnvironment } from './environment.ts'
 import { isolateSecondCopies } from './copies.ts'
 import { captureListen } from './listen.ts'
 import { isHttpServer } from './server-kinds.ts'
-import { hearAnswers } from './metered-connection.ts'
 import { type Output, patchOutput, RecordedOutput } from './output.ts'
 import { patchProcessEvents } from './process-events.ts'
 import type { ProgramEnd } from './program-process.ts'
@@ -65,7 +64,6 @@ export function installHosting(options: HostingOptions): Hosting {
   patches.use(inheritCalls(() => inherited(programs)))
   isolateSecondCopies(services, patches)
   captureListen(programs, patches, options.paths)
-  hearAnswers(patches)
   watchFaults(programs, die, patches)
   patchExit(programs, output, patches)
   patchProcessEvents(programs, patches)

@@ -1,9 +1,7 @@
-import type { Server, Socket } from 'node:net'
+import type { Server } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { HttpSocket } from '../../gateway/reply.ts'
-import { parserOf } from '../../mesh/bytes/accept.ts'
-import { ownConnection } from '../../mesh/http/exchange.ts'
 import type { StopTimes } from '../../shared/control.ts'
+import type { ServedConnection, ServedConnections } from './served-connections.ts'
 
 /** A connection turns idle when its answer is out: looked for this often, since Node says so to nobody. Milliseconds. */
 const lookInterval = 25
@@ -14,7 +12,7 @@ type HttpServer = Server & { closeIdleConnections?(): void }
 export interface KeptParts extends StopTimes {
   readonly servers: ReadonlySet<Server>
   /** All that the servers have, of the network and of the mesh. */
-  readonly sockets: ReadonlySet<Socket>
+  readonly connections: ServedConnections
 }
 
 /**
@@ -27,7 +25,7 @@ export class KeptConnections {
   /** Of a short stop no more than a part. */
   readonly #quiet: number
   /** Of those that wait for a request: how many bytes had come and gone when that was last seen to change, and when. */
-  readonly #seen = new WeakMap<Socket, { readonly bytes: number; readonly since: number }>()
+  readonly #seen = new WeakMap<ServedConnection, { readonly bytes: number; readonly since: number }>()
 
   constructor(parts: KeptParts) {
     this.#parts = parts
@@ -55,37 +53,27 @@ export class KeptConnections {
     }
   }
 
-  #kept(): readonly Socket[] {
-    return [...this.#parts.sockets].filter((socket) => !(ownConnection in socket))
-  }
-
   /** Only after the loop has read what waits: where it was late, that may be a request. */
   async #isQuiet(): Promise<boolean> {
     await new Promise((resolve) => setImmediate(resolve))
     const now = performance.now()
     let isQuiet = true
-    for (const socket of this.#kept()) if (!this.#isSilent(socket, now)) isQuiet = false
+    for (const one of this.#parts.connections.kept()) if (!this.#isSilent(one, now)) isQuiet = false
     return isQuiet
   }
 
-  #isSilent(socket: Socket, now: number): boolean {
-    if (!waitsForRequest(socket)) return true
-    const bytes = socket.bytesRead + socket.bytesWritten
-    const seen = this.#seen.get(socket)
+  #isSilent(connection: ServedConnection, now: number): boolean {
+    if (!connection.waitsForRequest) return true
+    const bytes = connection.socket.bytesRead + connection.socket.bytesWritten
+    const seen = this.#seen.get(connection)
     if (seen?.bytes === bytes) return now - seen.since >= this.#quiet
-    this.#seen.set(socket, { bytes, since: now })
+    this.#seen.set(connection, { bytes, since: now })
     return this.#quiet === 0
   }
 
   /** Node takes a connection that has sent nothing yet for a busy one. */
   #closeIdle(): void {
     for (const server of this.#parts.servers as ReadonlySet<HttpServer>) server.closeIdleConnections?.()
-    for (const socket of this.#kept()) if (socket.bytesRead === 0) socket.destroy()
+    for (const { socket } of this.#parts.connections.kept()) if (socket.bytesRead === 0) socket.destroy()
   }
-}
-
-/** It speaks HTTP/1, or has not said yet what it speaks, and nothing is being answered on it. */
-function waitsForRequest(socket: Socket): boolean {
-  if ((socket as HttpSocket)._httpMessage) return false
-  return parserOf(socket) !== undefined || socket.bytesRead === 0
 }

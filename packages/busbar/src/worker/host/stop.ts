@@ -1,9 +1,10 @@
-import type { Server, Socket } from 'node:net'
+import type { Server } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { StopTimes } from '../../shared/control.ts'
 import { KeptConnections } from './kept-connections.ts'
 import { PendingWatch } from './pending.ts'
 import { ProgramExit, faultOf, type ProgramProcess } from './program-process.ts'
+import type { ServedConnections } from './served-connections.ts'
 
 /** How long a program's handlers may take until they have closed their server or exited, before we close it. */
 const handlerGrace = 1_000
@@ -11,8 +12,7 @@ const handlerGrace = 1_000
 export interface Stopping extends StopTimes {
   readonly program: ProgramProcess
   readonly servers: ReadonlySet<Server>
-  /** The connections that it has now. */
-  readonly sockets: ReadonlySet<Socket>
+  readonly connections: ServedConnections
   /** Resolves when the program calls `process.exit()` or breaks. */
   readonly exited: Promise<void>
   /** Runs what the program's own handlers may hear of, in its async context. */

@@ -19,6 +19,7 @@ import type { HostedProgram } from '../host/host.ts'
 import type { Hosting } from '../host/install.ts'
 import { KeptConnections } from '../host/kept-connections.ts'
 import type { ProgramProcess } from '../host/program-process.ts'
+import { ServedConnections } from '../host/served-connections.ts'
 import { loadInterceptors } from './interceptors.ts'
 import { startTyped } from './load.ts'
 import { logOf } from './log.ts'
@@ -84,8 +85,7 @@ class HostedTyped implements HostedProgram {
   readonly listener: PrivateListener | undefined
   readonly #taker: ConnectionTaker
   readonly #scope: Scope
-  readonly #sockets = new Set<Socket>()
-  #latest: Socket | undefined
+  readonly #connections = new ServedConnections()
   #state: EndpointState = 'serving'
   #stopped: Promise<void> | undefined
 
@@ -99,7 +99,7 @@ class HostedTyped implements HostedProgram {
     const options = edgeOptions(program.service, hosting)
     this.edge = new HttpEdge(host, options)
     this.server = createServer(serverOptions(hosting.limits), typedListener(host, options, this.edge))
-    this.server.on('connection', (socket: Socket) => this.#track(socket))
+    this.#connections.watch(this.server)
     this.listener = hosting.paths === undefined ? undefined : listenAt(this.server, hosting.paths())
     this.#taker = this.listener ?? listenVirtually(this.server, anywhere)
   }
@@ -112,15 +112,12 @@ class HostedTyped implements HostedProgram {
     return this.#parts.contexts.enterScope(scope, callback)
   }
 
-  accept(handle: unknown, closed: () => void = () => {}): void {
-    this.#latest = undefined
-    this.enter(this.#scope, () => this.#taker.accept(handle))
-    const socket = this.#latest as Socket | undefined
-    if (socket === undefined || socket.destroyed) closed()
-    else socket.once('close', closed)
+  accept(socket: Socket): void {
+    this.#connections.add(socket)
+    this.enter(this.#scope, () => this.#taker.accept(socket))
   }
 
-  door(): { accept(handle: unknown): void } {
+  door(): { accept(socket: Socket): void } {
     return this
   }
 
@@ -132,7 +129,7 @@ class HostedTyped implements HostedProgram {
     const { program, hosting, host, log } = this.#parts
     const end = performance.now() + times.timeout
     this.#state = 'draining'
-    await new KeptConnections({ servers: new Set([this.server]), sockets: this.#sockets, ...times }).drain()
+    await new KeptConnections({ servers: new Set([this.server]), connections: this.#connections, ...times }).drain()
     try {
       await this.enter(this.#scope, async () => await host.stop(Math.max(0, end - performance.now())))
     } catch (thrown) {
@@ -143,12 +140,6 @@ class HostedTyped implements HostedProgram {
     program.enterPhase({ is: 'stopped' })
     hosting.output.flush(this.service)
     this.#state = 'stopped'
-  }
-
-  #track(socket: Socket): void {
-    this.#latest = socket
-    this.#sockets.add(socket)
-    socket.once('close', () => this.#sockets.delete(socket))
   }
 }
 

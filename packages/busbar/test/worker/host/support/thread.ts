@@ -10,7 +10,6 @@ import type { App } from '../../../../src/config/app.ts'
 import { BusbarError } from '../../../../src/contract/errors.ts'
 import type { StopTimes } from '../../../../src/shared/control.ts'
 import { captureConnections } from '../../../../src/mesh/bytes/capture.ts'
-import { takeHandle } from '../../../../src/mesh/listener.ts'
 import { Router } from '../../../../src/mesh/router.ts'
 import { servePrivateSockets } from '../../../../src/mesh/sockets/served-instance.ts'
 import { isChosen } from '../../../../src/shared/accelerators.ts'
@@ -53,7 +52,7 @@ try {
 
 async function open(program: HostedProgram): Promise<Started> {
   router.add(program)
-  const accepted = await front((socket) => program.accept(takeHandle(socket), () => closed++))
+  const accepted = await front((socket) => program.accept(socket.once('close', () => closed++)))
   const streamed = await front((socket) => {
     const stream = net.connect(80, `${program.service}.internal`)
     void Promise.allSettled([pipeline(socket, stream), pipeline(stream, socket)])
@@ -62,7 +61,7 @@ async function open(program: HostedProgram): Promise<Started> {
 }
 
 async function front(connected: (socket: net.Socket) => void): Promise<number> {
-  const server = net.createServer({ pauseOnConnect: true, allowHalfOpen: true }, connected)
+  const server = net.createServer({ allowHalfOpen: true }, connected)
   fronts.push(server.listen(0, '127.0.0.1'))
   await once(server, 'listening')
   return (server.address() as AddressInfo).port
