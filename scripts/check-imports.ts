@@ -22,8 +22,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   preload: ['contract', 'shared', 'mesh'],
   observe: ['contract', 'shared', 'config'],
   supervisor: ['contract', 'shared', 'config', 'observe'],
-  cli: ['contract', 'shared', 'config', 'observe', 'supervisor', 'node'],
-  node: [],
+  cli: ['contract', 'shared', 'config', 'observe', 'supervisor'],
   '.': ['contract', 'shared', 'config', 'state', 'offload'],
 }
 
@@ -40,7 +39,7 @@ const compositionRoots: Readonly<Record<string, readonly string[]>> = {
   'worker/main.ts': ['node'],
   'worker/process.ts': ['node'],
   'preload/install.ts': ['accelerators', 'node'],
-  'cli/start.ts': ['node'],
+  'cli/session.ts': ['node'],
 }
 
 /** The contract runs in browsers. */
