@@ -1,9 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Flight } from './flights.ts'
+import { hangUp } from './lost.ts'
 import { problemText, type Problem } from './problem.ts'
-import { requestedPath } from './requested-path.ts'
-import type { HttpSocket, Reply } from './reply.ts'
+import type { RequestContext } from './request-context.ts'
 
 /**
  * How long, and for how many bytes, a client that is being refused may go on sending before the
@@ -24,8 +23,8 @@ export type ConnectionState = 'open' | 'closing' | 'upgraded'
 export class Connection {
   readonly socket: Socket
   state: ConnectionState = 'open'
-  #inFlight = 0
-  #last: Flight | undefined
+  /** In flight, in the order in which they came, which is that of their answers. */
+  readonly #requests: RequestContext[] = []
   /** Of the request that came last: its body may still be on its way when it is answered. */
   #lastRequest: IncomingMessage | undefined
   #broken = false
@@ -34,25 +33,29 @@ export class Connection {
   #quiet: number | undefined
   #timer: NodeJS.Timeout | undefined
 
-  constructor(socket: Socket, onHangUp: (res: Reply) => Problem | undefined) {
+  constructor(socket: Socket) {
     this.socket = socket
-    this.#answerHangUps(onHangUp)
+    this.#answerHangUps()
     this.#answerHalfClosed()
   }
 
   get inFlight(): number {
-    return this.#inFlight
+    return this.#requests.length
   }
 
-  began(flight: Flight): void {
-    this.#inFlight++
-    this.#last = flight
-    this.#lastRequest = flight.req
+  /** A list of its own: its reader may end some of them. */
+  get requests(): readonly RequestContext[] {
+    return [...this.#requests]
   }
 
-  ended(flight: Flight): void {
-    if (this.#last === flight) this.#last = undefined
-    if (--this.#inFlight > 0) return
+  began(context: RequestContext): void {
+    this.#requests.push(context)
+    this.#lastRequest = context.req
+  }
+
+  ended(context: RequestContext): void {
+    this.#requests.splice(this.#requests.indexOf(context), 1)
+    if (this.inFlight > 0) return
     if (this.state === 'closing') this.socket.destroySoon()
     else if (this.#quiet !== undefined) this.#closeWhenQuiet(this.#quiet)
   }
@@ -65,8 +68,8 @@ export class Connection {
   leave(quiet: number): void {
     this.#quiet = quiet
     this.socket.once('close', () => clearTimeout(this.#timer))
-    if (this.#inFlight === 0) this.#closeWhenQuiet(quiet)
-    else if (this.#last?.reply.headersSent === false) this.finish()
+    if (this.inFlight === 0) this.#closeWhenQuiet(quiet)
+    else if (this.#requests.at(-1)?.res.headersSent === false) this.finish()
   }
 
   /**
@@ -74,41 +77,41 @@ export class Connection {
    * still can, and closes.
    */
   finish(): void {
-    if (this.#last !== undefined && !this.#last.reply.headersSent) this.#last.reply.shouldKeepAlive = false
+    const last = this.#requests.at(-1)?.res
+    if (last?.headersSent === false) last.shouldKeepAlive = false
     this.state = 'closing'
-    if (this.#inFlight === 0) this.socket.destroySoon()
+    if (this.inFlight === 0) this.socket.destroySoon()
   }
 
   /**
-   * Ends the connection with a problem in place of `res` where that is next to be sent and has not
-   * begun, else by cutting it: half a body must not look whole.
+   * Ends the connection with a problem in place of the answer to `context` where that is next to be
+   * sent and has not begun, else by cutting it: half a body must not look whole.
    */
-  breakOff(problem: Problem, res: Reply | undefined): void {
-    const socket = this.socket as HttpSocket
-    if (!canAnswer(socket, res)) return this.cut()
+  breakOff(problem: Problem, context: RequestContext | undefined): void {
+    if (!this.#canAnswer(context)) return this.cut()
     this.state = 'closing'
-    socket.end(textFor(problem, res))
-    if (res?.req.complete === true) socket.destroySoon()
-    else this.#linger(res?.req)
+    this.socket.end(textFor(problem, context))
+    if (context?.req.complete === true) this.socket.destroySoon()
+    else this.#linger(context?.req)
   }
 
-  /** The same for whatever response is next to be sent. */
+  /** The same for whatever answer is next to be sent. */
   breakOffHead(problem: Problem): void {
-    this.breakOff(problem, (this.socket as HttpSocket)._httpMessage ?? undefined)
+    this.breakOff(problem, this.#head)
   }
 
   /**
-   * The bytes are no request, or do not come. They concern the request whose body is arriving;
-   * where that is whole, they belong to a next one, and what is in flight is answered first. One
-   * that has had its answer gets no second one.
+   * Malformed or stalled input. It concerns the request whose body is arriving; where that is
+   * whole, it belongs to a next one, and what is in flight is answered first. One that has had its
+   * answer gets no second one.
    */
   breakOffBadInput(problem: Problem): void {
-    const res = (this.socket as HttpSocket)._httpMessage ?? undefined
+    const head = this.#head
     if (this.#lingering) return
-    const isAnswered = res === undefined && this.#lastRequest?.complete === false
-    if (!isAnswered && res?.req.complete !== true) return this.breakOff(problem, res)
+    const isAnswered = head === undefined && this.#lastRequest?.complete === false
+    if (!isAnswered && head?.req.complete !== true) return this.breakOff(problem, head)
     this.finish()
-    if (this.socket.readableEnded && this.#inFlight > 0) whenStalled(this.socket, () => this.cut())
+    if (this.socket.readableEnded && this.inFlight > 0) whenStalled(this.socket, () => this.cut())
   }
 
   /** Cuts without a word, whatever is in flight. */
@@ -121,7 +124,7 @@ export class Connection {
   #closeWhenQuiet(quiet: number): void {
     const { bytesRead } = this.socket
     const look = (): void => {
-      if (this.state !== 'open' || this.#inFlight > 0) return
+      if (this.state !== 'open' || this.inFlight > 0) return
       if (this.socket.bytesRead === bytesRead) this.finish()
       else this.#closeWhenQuiet(quiet)
     }
@@ -152,7 +155,7 @@ export class Connection {
     socket.prependListener('end', () => (isEnding = true))
     socket.on('end', () => (isEnding = false))
     const held = (...args: Parameters<typeof end>): Socket => {
-      if (!isEnding || args.length > 0 || this.#inFlight === 0 || this.state === 'upgraded') return end(...args)
+      if (!isEnding || args.length > 0 || this.inFlight === 0 || this.state === 'upgraded') return end(...args)
       this.state = 'closing'
       whenStalled(socket, end)
       return socket
@@ -166,17 +169,25 @@ export class Connection {
    * is the one place to say 502; it costs a property per connection and nothing per request. A
    * `syscall` in the error means that the client itself is gone.
    */
-  #answerHangUps(onHangUp: (res: Reply) => Problem | undefined): void {
-    const socket = this.socket as HttpSocket
+  #answerHangUps(): void {
+    const { socket } = this
     const destroy = socket.destroy.bind(socket)
     socket.destroy = (error?: NodeJS.ErrnoException) => {
-      const res = socket._httpMessage ?? undefined
-      if (res !== undefined && !this.#broken && error?.syscall === undefined && canAnswer(socket, res)) {
-        const problem = onHangUp(res)
-        if (problem !== undefined) socket.write(textFor(problem, res))
-      }
+      const head = this.#head
+      if (head?.service !== undefined && !this.#broken && error?.syscall === undefined && this.#canAnswer(head))
+        socket.write(textFor(hangUp(head.service, 'SERVICE_HANGUP'), head))
       return destroy(error)
     }
+  }
+
+  /** The request whose answer is next to be sent: of all responses on a connection, Node gives this one the socket. */
+  get #head(): RequestContext | undefined {
+    return this.#requests.find(({ res }) => res.socket === this.socket)
+  }
+
+  /** True when text may take the place of the answer to `context`, or of nothing where nothing is in flight. */
+  #canAnswer(context: RequestContext | undefined): boolean {
+    return this.socket.writable && this.#head === context && context?.res.headersSent !== true
   }
 }
 
@@ -190,13 +201,8 @@ export function whenStalled(socket: Socket, giveUp: () => void): void {
   socket.once('close', () => clearInterval(timer))
 }
 
-/** True when text may take the place of `res`, or of nothing where nothing is in flight. */
-function canAnswer(socket: HttpSocket, res: Reply | undefined): boolean {
-  return socket.writable && (socket._httpMessage ?? undefined) === res && res?.headersSent !== true
-}
-
-function textFor(problem: Problem, res: Reply | undefined): string {
-  return problemText(problem, res && requestedPath(res.req), res?.req.method)
+function textFor(problem: Problem, context: RequestContext | undefined): string {
+  return problemText(problem, context?.path, context?.req.method)
 }
 
 /** Whatever more arrives of this body goes nowhere; the program has it no longer. */

@@ -1,12 +1,9 @@
 import type { Socket } from 'node:net'
 import type { StopTimes } from '../shared/control.ts'
 import { Connection } from './connection.ts'
-import type { Problem } from './problem.ts'
-import type { Reply } from './reply.ts'
+import type { RequestContext } from './request-context.ts'
 
 export interface ConnectionsParts {
-  /** A program hung up on this response before it had begun it. */
-  readonly onHangUp: (res: Reply) => Problem | undefined
   /** The connection is gone, with whatever was in flight on it. */
   readonly onClosed: (connection: Connection) => void
   /** Once per TCP connection, as the balancer counts them. */
@@ -48,7 +45,7 @@ export class Connections {
   }
 
   add(socket: Socket): Connection {
-    const connection = new Connection(socket, this.#parts.onHangUp)
+    const connection = new Connection(socket)
     this.#connections.set(socket, connection)
     if (this.#drain !== undefined) connection.leave(this.#drain.quiet)
     if (this.#handshakes.size > 0) this.#handshakes.delete(peerOf(socket))
@@ -57,6 +54,11 @@ export class Connections {
       this.#parts.onClosed(connection)
     })
     return connection
+  }
+
+  /** Every request in flight. */
+  *requests(): Generator<RequestContext, void, undefined> {
+    for (const connection of this.#connections.values()) yield* connection.requests
   }
 
   of(socket: Socket): Connection | undefined {

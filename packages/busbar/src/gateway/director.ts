@@ -1,26 +1,22 @@
 import type { IncomingMessage } from 'node:http'
 import type { Gateway, Limits } from '../config/app.ts'
-import type { Endpoint } from '../mesh/endpoint.ts'
 import type { Router } from '../mesh/router.ts'
 import { isTooLarge } from './body-limit.ts'
 import { dropHopByHop } from './end-to-end.ts'
 import { stateForwarded } from './forwarded.ts'
 import type { Problem } from './problem.ts'
-import { keepRequestedPath } from './requested-path.ts'
-import { cutPrefix, Routes, type Way } from './routes.ts'
+import type { Target } from './request-context.ts'
+import { cutPrefix, Routes } from './routes.ts'
 import { refuseHost, settleTarget } from './target.ts'
 
 /** Where a request goes: to a service that serves now, or back with a problem. */
-export type Direction =
-  | { readonly way: Way; readonly endpoint: Endpoint; readonly problem?: undefined }
-  | { readonly problem: Problem }
+export type Direction = (Target & { readonly problem?: undefined }) | { readonly problem: Problem }
 
 /** Decides about each request by its head alone. */
 export class Director {
   readonly routes: Routes
   readonly #router: Router
   readonly #limits: Limits
-  #ahead: { readonly req: IncomingMessage; readonly direction: Direction } | undefined
 
   constructor(gateway: Gateway, limits: Limits, router: Router) {
     this.routes = new Routes(gateway)
@@ -28,24 +24,8 @@ export class Director {
     this.#limits = limits
   }
 
-  /**
-   * As {@link direct}, which is asked of the same request in the same turn, and need not look again
-   * then.
-   */
-  directAhead(req: IncomingMessage): Direction {
-    const direction = this.#judge(req)
-    this.#ahead = { req, direction }
-    return direction
-  }
-
   /** May be asked twice of one request: an upgrade is judged before it is made. */
   direct(req: IncomingMessage): Direction {
-    const ahead = this.#ahead
-    this.#ahead = undefined
-    return ahead?.req === req ? ahead.direction : this.#judge(req)
-  }
-
-  #judge(req: IncomingMessage): Direction {
     const refusal = settleTarget(req) ?? refuseHost(req)
     if (refusal !== undefined) return { problem: malformed(refusal) }
     const way = this.routes.find(req.headers.host, req.url!)
@@ -68,8 +48,7 @@ export class Director {
  * over TCP would not have it. Fields that are not for the service go before ours are added, so that
  * a client can take away none of ours.
  */
-export function prepare(req: IncomingMessage, { cut }: Way, upgrade = false): void {
-  keepRequestedPath(req)
+export function prepare(req: IncomingMessage, { way: { cut } }: Target, upgrade = false): void {
   if (cut !== '') req.url = cutPrefix(req.url!, cut)
   dropHopByHop(req, upgrade)
   stateForwarded(req, cut)

@@ -1,40 +1,30 @@
 import { Agent, type IncomingMessage, type ServerResponse } from 'node:http'
-import { isIPv6, Server as NetServer, type AddressInfo, type Socket } from 'node:net'
-import type { Address, App } from '../config/app.ts'
+import { Server as NetServer, type Socket } from 'node:net'
+import type { App } from '../config/app.ts'
 import type { BusbarError } from '../contract/errors.ts'
-import { isChosen } from '../shared/accelerators.ts'
-import { takeConnections } from '../mesh/listener.ts'
 import type { Exchanges } from '../mesh/http/exchange.ts'
-import type { ConnectionTaker } from '../mesh/sockets/given-connections.ts'
+import { type ConnectionTaker, giveConnections } from '../mesh/sockets/given-connections.ts'
 import type { HttpMesh } from '../mesh/mesh.ts'
 import type { Meter } from '../mesh/meter.ts'
 import type { Router } from '../mesh/router.ts'
 import type { WorkerCells } from '../shared/cells.ts'
 import type { LogRecord, StopTimes, TlsMaterial } from '../shared/control.ts'
 import { answerProblem } from './answer.ts'
-import { Arrivals, type ArrivalsParts } from './arrivals.ts'
 import { limitUnknownLength } from './body-limit.ts'
 import { problemOf, type ClientError } from './client-error.ts'
 import { Connections } from './connections.ts'
 import { Director, malformed, prepare, tooLarge, unavailable } from './director.ts'
-import { Flights, type Flight } from './flights.ts'
 import { forward } from './forward.ts'
-import {
-  handOver,
-  handOverUpgrade,
-  takesOurObjects,
-  takesUpgrade,
-  type RequestEvent,
-  type UpgradeChooser,
-} from './handover.ts'
+import { meetExpectation } from './expectation.ts'
+import type { Handover } from './handover.ts'
+import { InFlightRequests } from './in-flight.ts'
 import { OpenApiPages } from './openapi/openapi.ts'
 import { relayUpgrade } from './relay-upgrade.ts'
 import { problemText, type Problem } from './problem.ts'
-import { requestedPath } from './requested-path.ts'
-import type { Reply } from './reply.ts'
+import { RequestContext, type RequestEvent, type Target } from './request-context.ts'
 import { hangUp, lossOf, stopping, unreadable } from './lost.ts'
-import { createServer, idleTimeOf, keepAliveLine, secureContext } from './server.ts'
-import { PlainCalls } from './typed/plain-calls.ts'
+import { createServer, secureContext } from './server.ts'
+import { takesUpgrade } from './takes-upgrade.ts'
 
 export interface GatewayParts {
   readonly app: App
@@ -48,6 +38,7 @@ export interface GatewayParts {
   readonly meter?: Meter | undefined
   /** By which requests go to other workers without text, if by any. */
   readonly exchanges?: Exchanges | undefined
+  readonly handover?: Handover | undefined
 }
 
 /** The public entrance, as it stands in one worker. */
@@ -81,13 +72,11 @@ class HttpGateway implements Gateway {
   readonly #server: ReturnType<typeof createServer>
   readonly #director: Director
   readonly #mesh: HttpMesh
-  readonly #flights: Flights
+  readonly #inFlight: InFlightRequests
   readonly #agent = new Agent({ keepAlive: true })
   readonly #connections: Connections
   readonly #listener: ConnectionTaker
   readonly #openapi: OpenApiPages | undefined
-  readonly #arrivals: ArrivalsParts
-  readonly #plainCalls: PlainCalls
   #stopped: Promise<void> | undefined
 
   constructor(parts: GatewayParts) {
@@ -98,30 +87,20 @@ class HttpGateway implements Gateway {
     const { openapi } = app.gateway
     const { routes } = this.#director
     this.#openapi = openapi && new OpenApiPages(openapi, app, { routes, mesh: this.#mesh, log: parts.log })
-    this.#flights = new Flights({
+    this.#inFlight = new InFlightRequests({
       responseTimeout: app.limits.responseTimeout,
-      onOverdue: (flight) => this.#breakOffOverdue(flight),
+      all: () => this.#connections.requests(),
+      onOverdue: (context) => context.connection.breakOff(this.#overdue(context.service), context),
       onCount: (by) => cells?.addInFlight(by),
       meter,
     })
     this.#connections = new Connections({
-      onHangUp: (res) => this.#hungUp(res),
-      onClosed: (connection) => connection.inFlight > 0 && this.#flights.drop(connection),
+      onClosed: (connection) => connection.requests.forEach((context) => this.#inFlight.end(context)),
       onSocketClosed: () => cells?.countClosed(),
     })
-    this.#server = createServer(app.limits, tls)
-    this.#plainCalls = new PlainCalls({
-      director: this.#director,
-      flights: this.#flights,
-      passes: (req) => this.#connections.draining || this.#openapi?.takes(req) === true,
-      keepAlive: keepAliveLine(app.limits),
-    })
-    this.#arrivals = {
-      take: (req, arrivals) => this.#plainCalls.take(req, arrivals),
-      idleTime: idleTimeOf(this.#server),
-    }
+    this.#server = createServer(app.limits, tls, { shouldUpgradeCallback: (req) => this.#wantsUpgrade(req) })
     this.#hear(tls !== undefined)
-    this.#listener = takeConnections(this.#server, addressInfo(app.gateway))
+    this.#listener = giveConnections(this.#server)
   }
 
   get connections(): number {
@@ -129,7 +108,7 @@ class HttpGateway implements Gateway {
   }
 
   get inFlight(): number {
-    return this.#flights.size
+    return this.#inFlight.size
   }
 
   accept(socket: Socket): void {
@@ -142,9 +121,9 @@ class HttpGateway implements Gateway {
 
   fail(error: BusbarError, service?: string): void {
     const code = error.status === 502 ? error.code : 'SERVICE_HANGUP'
-    for (const flight of this.#flights.all())
-      if (service === undefined || flight.service === service)
-        flight.connection.breakOff(hangUp(flight.service, code), flight.reply)
+    for (const context of this.#connections.requests())
+      if (service === undefined || context.service === service)
+        context.connection.breakOff(hangUp(context.service, code), context)
   }
 
   stop(times: StopTimes): Promise<void> {
@@ -153,7 +132,7 @@ class HttpGateway implements Gateway {
 
   destroy(): void {
     this.#stopListening()
-    this.#flights.stopWatching()
+    this.#inFlight.stopWatching()
     this.#connections.cut()
     this.#agent.destroy()
     this.#server.close()
@@ -162,7 +141,7 @@ class HttpGateway implements Gateway {
   async #stop(times: StopTimes): Promise<void> {
     this.#stopListening()
     await this.#connections.drain(times, (connection) => connection.breakOffHead(stopping))
-    this.#flights.stopWatching()
+    this.#inFlight.stopWatching()
     this.#agent.destroy()
     // Only now: this also ends Node's watch over header timeouts.
     this.#server.close()
@@ -176,63 +155,68 @@ class HttpGateway implements Gateway {
   #hear(secure: boolean): void {
     const server = this.#server
     server.on('connection', (socket: Socket) => this.#connections.addSocket(socket, secure))
-    server.on(secure ? 'secureConnection' : 'connection', (socket: Socket) => {
-      const connection = this.#connections.add(socket)
-      if (isChosen('plain-calls')) Arrivals.watch(connection, this.#arrivals)
-    })
+    server.on(secure ? 'secureConnection' : 'connection', (socket: Socket) => void this.#connections.add(socket))
     for (const event of ['request', 'checkContinue', 'checkExpectation'] as const)
       server.on(event, (req: IncomingMessage, res: ServerResponse) => this.#serve(event, req, res))
-    ;(server as Partial<UpgradeChooser>).shouldUpgradeCallback = (req) => this.#wantsUpgrade(req)
     server.on('upgrade', (req: IncomingMessage, socket: Socket, head: Buffer) => this.#upgrade(req, socket, head))
     server.on('connect', (_req: IncomingMessage, socket: Socket) => refuse(socket, malformed('it asks for a tunnel')))
     server.on('clientError', (error: ClientError, socket) => this.#onClientError(error, socket as Socket))
   }
 
   #serve(event: RequestEvent, req: IncomingMessage, res: ServerResponse): void {
-    if (this.#plainCalls.adopts(req, res)) return
     const connection = this.#connections.of(req.socket)
     // A connection that has announced its end takes no more: nobody would get the answer (RFC 9112, 9.6).
     if (connection === undefined || connection.state !== 'open') return
-    const flight = this.#flights.begin(req, res, connection)
+    const context = new RequestContext(event, req, res, connection)
+    this.#inFlight.begin(context)
     if (this.#connections.draining || connection.inFlight > maxPipelined) connection.finish()
-    if (this.#openapi?.takes(req) === true)
-      return void this.#openapi.answer(req, res, () => this.#route(event, flight, res))
-    this.#route(event, flight, res)
+    if (this.#openapi?.takes(req) === true) return void this.#openapi.answer(context, () => this.#route(context))
+    this.#route(context)
   }
 
-  #route(event: RequestEvent, flight: Flight, res: ServerResponse): void {
-    const { req, connection } = flight
+  #route(context: RequestContext): void {
+    const { req, res, connection } = context
     const direction = this.#director.direct(req)
+    context.path = req.url!
     if (direction.problem !== undefined) {
       // Who sends what is no request is not trusted with where the next one begins.
       if (direction.problem.code === 'REQUEST_MALFORMED') connection.finish()
-      return answerProblem(req, res, direction.problem, requestedPath(req))
+      return answerProblem(req, res, direction.problem, context.path)
     }
-    const { way, endpoint } = direction
     const { maxBodySize } = this.#parts.app.limits
-    this.#flights.routed(flight, way.service)
-    prepare(req, way)
-    limitUnknownLength(req, maxBodySize, () => connection.breakOff(tooLarge(maxBodySize), res))
-    if (takesOurObjects(endpoint)) {
-      this.#flights.handedOver(flight, endpoint.count)
-      return handOver(endpoint, way, event, req, res)
+    this.#inFlight.routed(context, direction)
+    prepare(req, direction)
+    limitUnknownLength(req, maxBodySize, () => connection.breakOff(tooLarge(maxBodySize), context))
+    this.#deliver(context, direction)
+  }
+
+  #deliver(context: RequestContext, { way, endpoint }: Target): void {
+    const { req, res } = context
+    const { handover } = this.#parts
+    if (endpoint.at === 'here' && endpoint.answers !== undefined) {
+      if (meetExpectation(context)) endpoint.answers(req, res)
+    } else if (endpoint.at === 'here' && handover?.takes(endpoint) === true) {
+      this.#inFlight.handedOver(context, endpoint.count)
+      handover.request(context, endpoint, way.scope)
+    } else {
+      const onLost = (error: Error): void => this.#lost(context, way.service, error)
+      forward({ mesh: this.#mesh, way, endpoint, req, res, agent: this.#agent, onLost })
     }
-    const onLost = (error: Error): void => this.#lost(flight, res, way.service, error)
-    forward({ mesh: this.#mesh, way, endpoint, req, res, agent: this.#agent, onLost })
   }
 
   /** A service elsewhere has given no answer, and will not. */
-  #lost({ req, connection }: Flight, res: ServerResponse, service: string, error: Error): void {
+  #lost(context: RequestContext, service: string, error: Error): void {
+    const { req, res, connection, path } = context
     const { status, code } = lossOf(error)
-    if (status === 503) answerProblem(req, res, { ...unavailable(service), code }, requestedPath(req))
-    else connection.breakOff(code === 'ANSWER_MALFORMED' ? unreadable(service) : hangUp(service, code), res)
+    if (status === 503) answerProblem(req, res, { ...unavailable(service), code }, path)
+    else connection.breakOff(code === 'ANSWER_MALFORMED' ? unreadable(service) : hangUp(service, code), context)
   }
 
   /** As Node decides it, but for the service's own server: without an `upgrade` listener there, it is a plain request. */
   #wantsUpgrade(req: IncomingMessage): boolean {
     if (this.#connections.of(req.socket)?.state !== 'open') return false
     const direction = this.#director.direct(req)
-    return direction.problem === undefined && takesUpgrade(direction.endpoint, req)
+    return direction.problem === undefined && takesUpgrade(req, direction.endpoint, this.#parts.handover)
   }
 
   #upgrade(req: IncomingMessage, socket: Socket, head: Buffer): void {
@@ -243,8 +227,10 @@ class HttpGateway implements Gateway {
     const { way, endpoint } = direction
     connection.state = 'upgraded'
     this.#connections.settle()
-    prepare(req, way, true)
-    if (endpoint.at === 'here' && isChosen('handover')) handOverUpgrade(endpoint, way, req, socket, head)
+    prepare(req, direction, true)
+    const { handover } = this.#parts
+    if (endpoint.at === 'here' && handover?.takes(endpoint) === true)
+      handover.upgrade(req, socket, head, endpoint, way.scope)
     else
       relayUpgrade({
         mesh: this.#mesh,
@@ -266,15 +252,6 @@ class HttpGateway implements Gateway {
     else connection.breakOffBadInput(problem)
   }
 
-  #hungUp(res: Reply): Problem | undefined {
-    const flight = this.#flights.of(res)
-    return flight?.service === undefined ? undefined : hangUp(flight.service, 'SERVICE_HANGUP')
-  }
-
-  #breakOffOverdue({ service, connection, reply }: Flight): void {
-    connection.breakOff(this.#overdue(service), reply)
-  }
-
   #overdue(service: string | undefined): Problem {
     const { responseTimeout } = this.#parts.app.limits
     const detail = `Service "${service}" did not begin to answer within ${responseTimeout} ms`
@@ -287,8 +264,4 @@ class HttpGateway implements Gateway {
 function refuse(socket: Socket, problem: Problem): void {
   socket.on('error', () => socket.destroy())
   socket.end(problemText(problem, undefined), () => socket.destroy())
-}
-
-function addressInfo({ host, port }: Address): AddressInfo {
-  return { address: host, port, family: isIPv6(host) ? 'IPv6' : 'IPv4' }
 }

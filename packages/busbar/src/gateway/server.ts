@@ -1,26 +1,22 @@
-import { createServer as createHttpServer, type Server, type ServerOptions } from 'node:http'
+import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerOptions } from 'node:http'
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https'
 import type { SecureContextOptions } from 'node:tls'
 import type { Limits } from '../config/app.ts'
 import type { TlsMaterial } from '../shared/control.ts'
 
+/** An option of Node's servers since 24.9, and not in its types yet. */
+interface Upgrades {
+  /** False makes the request a plain one. */
+  readonly shouldUpgradeCallback: (req: IncomingMessage) => boolean
+}
+
 /** The server that stands at the entrance; it has no listeners yet. */
-export function createServer(limits: Limits, tls: TlsMaterial | undefined): Server | HttpsServer {
-  const server = tls === undefined ? createHttpServer(httpOptions(limits)) : createTlsServer(limits, tls)
+export function createServer(limits: Limits, tls: TlsMaterial | undefined, upgrades: Upgrades): Server | HttpsServer {
+  const options = { ...httpOptions(limits), ...upgrades }
+  const server = tls === undefined ? createHttpServer(options) : createTlsServer(options, limits, tls)
   // Node drops headers beyond 2,000 without a word; the size bounds them already.
   server.maxHeadersCount = 0
   return server
-}
-
-/** How long Node keeps a connection that waits for its next request: a little longer than it says (Node 24.6). Milliseconds. */
-export function idleTimeOf(server: Server | HttpsServer): number {
-  const { keepAliveTimeout, keepAliveTimeoutBuffer } = server
-  return keepAliveTimeout === 0 ? 0 : keepAliveTimeout + keepAliveTimeoutBuffer
-}
-
-/** What Node says of it in each answer, as a line with its end. */
-export function keepAliveLine({ keepAliveTimeout }: Limits): string {
-  return keepAliveTimeout === 0 ? '' : `Keep-Alive: timeout=${Math.floor(keepAliveTimeout / 1000)}\r\n`
 }
 
 export function secureContext({ cert, key, ticketKeys }: TlsMaterial): SecureContextOptions & { ticketKeys: Buffer } {
@@ -34,9 +30,9 @@ export function secureContext({ cert, key, ticketKeys }: TlsMaterial): SecureCon
   }
 }
 
-function createTlsServer(limits: Limits, tls: TlsMaterial): HttpsServer {
+function createTlsServer(options: ServerOptions, limits: Limits, tls: TlsMaterial): HttpsServer {
   return createHttpsServer({
-    ...httpOptions(limits),
+    ...options,
     ...secureContext(tls),
     ALPNProtocols: ['http/1.1'],
     handshakeTimeout: limits.headerTimeout,

@@ -1,6 +1,5 @@
-import type { Server as HttpServer } from 'node:http'
+import type { RequestListener, Server as HttpServer } from 'node:http'
 import type { CallCount, TypedHost } from '../contract/host/host.ts'
-import type { HttpEdge } from '../contract/http/edge.ts'
 import type { Link } from './links/link.ts'
 import type { PrivateListener } from './sockets/private-listener.ts'
 import type { Scope } from './scope.ts'
@@ -25,8 +24,8 @@ export interface LocalEndpoint {
   readonly server: HttpServer
   /** Of a typed service: how it is called without HTTP. */
   readonly typed?: TypedHost
-  /** Of a typed service: how requests from outside are answered without {@link server}. */
-  readonly edge?: HttpEdge
+  /** Of a typed service: what its server does with a request, for the gateway's own ones. */
+  readonly answers?: RequestListener
   /** Where it listens on a private socket. */
   readonly listener?: PrivateListener | undefined
   /** Told of every request, whichever way it comes. A typed service counts its calls itself. */

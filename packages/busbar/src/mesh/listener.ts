@@ -1,10 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { AddressInfo, Server, Socket } from 'node:net'
-import { Server as TlsServer } from 'node:tls'
-import { isChosen } from '../shared/accelerators.ts'
-import { gatherWrites } from './gathered-writes.ts'
 import { emitIn } from './sockets/emit-in.ts'
-import { type ConnectionTaker, giveConnections } from './sockets/given-connections.ts'
 
 /**
  * Lets a server listen without a port. Node's own code does everything but open a socket: `listening`, `address()`,
@@ -39,11 +35,6 @@ interface ServerInternals {
   _listen2(address: string | null, port: number, addressType: number, backlog: number): void
 }
 
-/** For a server of ours that listens nowhere, and takes what comes to the doors of this worker. */
-export function takeConnections(server: Server, address: AddressInfo): ConnectionTaker {
-  return isChosen('stream') ? listenVirtually(server, address) : giveConnections(server)
-}
-
 /** `address` is what `server.address()` will say. Emits `'listening'` on the next tick, as a real one does. */
 export function listenVirtually(server: Server, address: AddressInfo): VirtualListener {
   const handle = attachVirtualHandle(server, address)
@@ -60,7 +51,6 @@ export function attachVirtualHandle(
   const handle = createHandle(address, closed)
   internals(server)._handle = handle
   const counted = server as Server & { _connections: number }
-  const accepting = gatherAccepted(server)
   return {
     accept(socket) {
       if (handle.onconnection === undefined || counted._connections >= (server.maxConnections ?? Infinity))
@@ -68,26 +58,8 @@ export function attachVirtualHandle(
       counted._connections++
       Object.assign(socket, { _server: server })
       emitIn(socket, AsyncLocalStorage.snapshot())
-      accepting(() => server.emit('connection', socket))
+      server.emit('connection', socket)
     },
-  }
-}
-
-/** For the sockets of handles alone: the mesh gives its own to the same server. */
-function gatherAccepted(server: Server): (accept: () => void) => void {
-  if (!isChosen('batch-writes')) return (accept) => accept()
-  let isAccepting = false
-  if (!(server instanceof TlsServer))
-    server.on('connection', (socket: Socket) => {
-      if (isAccepting) gatherWrites(socket)
-    })
-  return (accept) => {
-    isAccepting = true
-    try {
-      accept()
-    } finally {
-      isAccepting = false
-    }
   }
 }
 

@@ -2,7 +2,7 @@
  * Code that makes something faster by means that Node does not document. All of it can be switched off: what Busbar promises
  * works without.
  */
-export const acceleratorNames = ['exchange', 'stream', 'handover', 'plain-calls', 'batch-writes'] as const
+export const acceleratorNames = ['exchange', 'stream', 'handover', 'batch-writes'] as const
 
 export type AcceleratorName = (typeof acceleratorNames)[number]
 

@@ -14,7 +14,6 @@ const modules = {
   exchange: () => import('../accelerators/exchange/index.ts'),
   stream: () => import('../accelerators/stream/index.ts'),
   handover: () => import('../accelerators/handover/index.ts'),
-  'plain-calls': () => import('../accelerators/plain-calls/index.ts'),
   'batch-writes': () => import('../accelerators/batch-writes/index.ts'),
 } satisfies Readonly<Record<AcceleratorName, () => Promise<AcceleratorModule>>>
 

@@ -151,14 +151,14 @@ export class WorkerApp {
 
   /** Rejects with the error of the first service that does not start. */
   async start(): Promise<ServiceReport[]> {
-    const { init, services, cells, neighbours } = this.#parts
+    const { init, services, cells, neighbours, attachments } = this.#parts
     this.#programs = await startInOrder(
       services,
       (service) => this.#host(service),
       (needed, by) => this.#needed(needed, by, neighbours),
     )
     if (init.kind === 'shared' && !isRawEntry(init.app)) this.#gateway = this.#openGateway()
-    this.#doors = new Doors(this.#openDoors(), cells)
+    this.#doors = new Doors(this.#openDoors(), cells, attachments['batch-writes'])
     if (init.app.accept === 'reusePort') this.#ports = await this.#openPorts(this.#doors)
     return services.map(({ name }) => this.#programs.get(name)!.report)
   }
@@ -262,7 +262,7 @@ export class WorkerApp {
 
   #openGateway(): Gateway {
     const { init, router, cells, metering, outbox, attachments } = this.#parts
-    const { exchange: exchanges } = attachments
+    const { exchange: exchanges, handover } = attachments
     const log: Parameters<typeof createGateway>[0]['log'] = (level, line) =>
       outbox.log({ time: Date.now(), level, service: undefined, stream: 'busbar', line })
     // Closed connections are counted at the door, for services that are reached without the gateway too.
@@ -275,6 +275,7 @@ export class WorkerApp {
       cells: counts,
       meter: metering.meter,
       exchanges,
+      handover,
     })
   }
 

@@ -6,14 +6,19 @@ export interface Door {
   accept(socket: Socket): void
 }
 
+/** Where an accelerator attaches: what is done to each connection that was accepted, before its door gets it. */
+export type ConnectionHook = (socket: Socket) => void
+
 /** Leads each connection from its public port to whoever serves it, and counts it when it is closed. */
 export class Doors {
   readonly #doors: ReadonlyMap<string, Door>
   readonly #cells: Pick<WorkerCells, 'countClosed'>
+  readonly #hook: ConnectionHook | undefined
 
-  constructor(doors: ReadonlyMap<string, Door>, cells: Pick<WorkerCells, 'countClosed'>) {
+  constructor(doors: ReadonlyMap<string, Door>, cells: Pick<WorkerCells, 'countClosed'>, hook?: ConnectionHook) {
     this.#doors = doors
     this.#cells = cells
+    this.#hook = hook
   }
 
   has(listener: string): boolean {
@@ -33,7 +38,8 @@ export class Doors {
   /** One that this worker's own port accepted: the supervisor does not count those. */
   admitOwn(listener: string, socket: Socket): void {
     const door = this.#doors.get(listener)
-    if (door === undefined) socket.destroy()
-    else door.accept(socket)
+    if (door === undefined) return void socket.destroy()
+    this.#hook?.(socket)
+    door.accept(socket)
   }
 }

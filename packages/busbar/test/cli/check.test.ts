@@ -10,7 +10,7 @@ const whyOff = (name: string): string =>
     : 'the config or BUSBAR_ACCELERATORS leaves it out'
 
 const accelerators = isChosen('stream')
-  ? 'on: exchange, stream, handover, plain-calls; off: batch-writes (gateway.batchWrites does not ask for it)'
+  ? 'on: exchange, stream, handover; off: batch-writes (gateway.batchWrites does not ask for it)'
   : acceleratorsText(acceleratorNames.map((name) => ({ name, on: false, why: whyOff(name) })))
 
 const program = `throw new Error('check must not start it')`

@@ -73,7 +73,7 @@ test('in a Node that does not show its parser, the app says so, and answers by w
   const off = app.running.status().accelerators.filter(({ on }) => !on)
   assert.deepEqual(
     off.map(({ name }) => name),
-    ['exchange', 'stream', 'plain-calls'],
+    ['exchange', 'stream'],
   )
   const warning = app.log.find(({ level, line }) => level === 'warn' && line.startsWith('accelerators'))
   assert.match(warning?.line ?? '', /stream \(its probe failed: a connection does not show its parser\)/)

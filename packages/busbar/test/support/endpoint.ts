@@ -5,18 +5,16 @@ import type { AddressInfo, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TypedHost } from '../../src/contract/host/host.ts'
-import type { HttpEdge } from '../../src/contract/http/edge.ts'
 import type { EndpointState, LocalEndpoint } from '../../src/mesh/endpoint.ts'
 import { listenVirtually } from '../../src/mesh/listener.ts'
 import { runInScope, type Scope } from '../../src/mesh/scope.ts'
 import { PrivateListener } from '../../src/mesh/sockets/private-listener.ts'
 import { isChosen } from '../../src/shared/accelerators.ts'
 
-/** A typed service: how HTTP asks for it, and whether the gateway may ask it without a server. */
+/** A typed service: how HTTP asks for it. */
 export interface TypedProgram {
   readonly listener: RequestListener
   readonly typed: TypedHost
-  readonly edge: HttpEdge | undefined
 }
 
 const address: AddressInfo = { address: '127.0.0.1', family: 'IPv4', port: 3000 }
@@ -38,7 +36,7 @@ export class TestEndpoint implements LocalEndpoint, AsyncDisposable {
   readonly service: string
   readonly server: Server
   readonly typed?: TypedHost
-  readonly edge?: HttpEdge
+  readonly answers?: RequestListener
   readonly listener?: PrivateListener
   state: EndpointState = 'serving'
   readonly #snapshot: <R>(run: () => R) => R
@@ -48,7 +46,7 @@ export class TestEndpoint implements LocalEndpoint, AsyncDisposable {
     this.service = service
     if ('typed' in program) {
       this.typed = program.typed
-      if (program.edge !== undefined) this.edge = program.edge
+      this.answers = program.listener
       this.server = createServer(program.listener)
     } else this.server = typeof program === 'function' ? createServer(program) : program
     // What the program's own code would see: nothing of the test.

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { App, OpenApi } from '../../config/app.ts'
 import type { OpenApiDocument } from '../../contract/openapi/types.ts'
 import { answerProblem } from '../answer.ts'
-import { requestedPath } from '../requested-path.ts'
+import type { RequestContext } from '../request-context.ts'
 import type { Routes } from '../routes.ts'
 import { allowOrigin } from '../typed/cors.ts'
 import { AppDocument, type AppDocumentParts } from './app-document.ts'
@@ -51,17 +51,18 @@ export class OpenApiPages {
   }
 
   /** `pass`: it is for a service after all. */
-  async answer(req: IncomingMessage, res: ServerResponse, pass: () => void): Promise<void> {
+  async answer(context: RequestContext, pass: () => void): Promise<void> {
+    const { req, res, path } = context
     try {
-      await this.#answer(req, res, pass)
+      await this.#answer(context, pass)
     } catch (error) {
       this.#log('warn', `OpenAPI: ${String(error)}`)
       if (res.headersSent) res.destroy()
-      else answerProblem(req, res, failed, requestedPath(req))
+      else answerProblem(req, res, failed, path)
     }
   }
 
-  async #answer(req: IncomingMessage, res: ServerResponse, pass: () => void): Promise<void> {
+  async #answer({ req, res }: RequestContext, pass: () => void): Promise<void> {
     const { host } = req.headers
     const path = pathOf(req.url!)
     if (this.#mayBeOwn(host, path) && hasOwn((await this.#document.for(host)).document, path)) return pass()
@@ -75,7 +76,7 @@ export class OpenApiPages {
           .writeHead(308, { location: `..${path.slice(path.lastIndexOf('/', path.length - 2), -1)}` })
           .end()
       case 'script':
-        if (!(await answerScript(req, res))) answerProblem(req, res, notBuilt, requestedPath(req))
+        if (!(await answerScript(req, res))) answerProblem(req, res, notBuilt, path)
     }
   }
 

@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { BusbarError, type ErrorCode } from '../../contract/errors.ts'
 import {
   failure,
+  jsonHeaders,
   type EdgeAnswer,
   type EdgeCall,
   type EdgeReply,
@@ -15,7 +16,7 @@ import { toTaggedFor } from '../../contract/value/encode.ts'
 import { answerProblem } from '../answer.ts'
 import { selfDescriber, type SelfDescription } from './describe.ts'
 import { allowOrigin, answerPreflight, isPreflight } from './cors.ts'
-import { hasBody, leaveBody, readText } from './request-body.ts'
+import { hasBody, readText, type TextReader } from './request-body.ts'
 import { writeStream } from './write-stream.ts'
 
 export interface ListenerOptions extends EdgeOptions {
@@ -25,15 +26,11 @@ export interface ListenerOptions extends EdgeOptions {
   readonly describes?: SelfDescription | undefined
 }
 
-/** Serves a typed service over HTTP: what its own `http.Server` does with a request. */
-export function typedListener(
-  host: TypedHost,
-  options: ListenerOptions,
-  edge: HttpEdge = new HttpEdge(host, options),
-): RequestListener {
+/** Serves a typed service over HTTP: what its own `http.Server` does with a request, and the gateway with its own. */
+export function typedListener(host: TypedHost, options: ListenerOptions): RequestListener {
   const { describes } = options
   const description = describes && { ...describes, tell: selfDescriber(host, describes) }
-  const parts: Parts = { edge, cors: options.cors, description }
+  const parts: Parts = { edge: new HttpEdge(host, options), cors: options.cors, description }
   return (req, res) => serve(parts, req, res)
 }
 
@@ -71,51 +68,39 @@ function serve(parts: Parts, req: IncomingMessage, res: ServerResponse): void {
   if (description !== undefined && req.url === description.path && asksForDocument(edge, req))
     return void tellDocument(description, req, res)
   try {
-    const directed = edge.direct({ verb: req.method!, url: req.url!, headers })
-    const begun: Begun = { edge, directed, req, res }
-    if (!hasBody(req)) {
-      leaveBody(req)
-      return begin(begun, undefined)
-    }
-    readText(req, edge, {
-      // The client may have gone away while it was sending.
-      done: (text) => res.destroyed || begin(begun, text),
-      failed: (error) => refuse(req, res, toError(error, directed)),
-    })
+    new TypedRequest(edge, edge.direct({ verb: req.method!, url: req.url!, headers }), req, res).begin()
   } catch (thrown) {
     refuse(req, res, BusbarError.from(thrown))
   }
 }
 
-/** What is no BusbarError is a fault of the program, for the log and not for callers. */
-function toError(error: Error, { hosted }: Directed): BusbarError<string> {
-  return BusbarError.is(error) ? error : toCallError(error, hosted.site)
-}
-
-interface Begun {
-  readonly edge: HttpEdge
-  readonly directed: Directed
-  readonly req: IncomingMessage
-  readonly res: ServerResponse
-}
-
-function begin({ edge, directed, req, res }: Begun, body: string | undefined): void {
-  const refused = (thrown: unknown): void => refuse(req, res, BusbarError.from(thrown))
-  try {
-    const call = edge.begin(directed, body, new NodeReply(res))
-    if (call instanceof Promise) call.then((known) => abandonOnClose(known, res)).catch(refused)
-    else abandonOnClose(call, res)
-  } catch (thrown) {
-    refused(thrown)
-  }
-}
-
-/** Answers by Node's response. */
-class NodeReply implements EdgeReply {
+/** A request whose method is known: reads its body, makes the call and writes the answer. */
+class TypedRequest implements TextReader, EdgeReply {
+  readonly #edge: HttpEdge
+  readonly #directed: Directed
+  readonly #req: IncomingMessage
   readonly #res: ServerResponse
 
-  constructor(res: ServerResponse) {
+  constructor(edge: HttpEdge, directed: Directed, req: IncomingMessage, res: ServerResponse) {
+    this.#edge = edge
+    this.#directed = directed
+    this.#req = req
     this.#res = res
+  }
+
+  begin(): void {
+    if (hasBody(this.#req)) readText(this.#req, this.#edge, this)
+    else this.#call(undefined)
+  }
+
+  done(text: string): void {
+    // The client may have gone away while it was sending.
+    if (!this.#res.destroyed) this.#call(text)
+  }
+
+  /** What is no BusbarError is a fault of the program, for the log and not for callers. */
+  failed(error: Error): void {
+    this.#refuse(BusbarError.is(error) ? error : toCallError(error, this.#directed.hosted.site))
   }
 
   answer(answer: EdgeAnswer): void {
@@ -125,12 +110,27 @@ class NodeReply implements EdgeReply {
   stream(stream: EdgeStream): void {
     void writeStream(stream, this.#res)
   }
-}
 
-/** A call that was answered at once needs no watch. `close` also follows a whole answer, when nothing is left to abandon. */
-function abandonOnClose(call: EdgeCall, res: ServerResponse): void {
-  if (res.closed) call.abandon()
-  else if (!res.writableEnded) res.on('close', () => call.abandon())
+  #call(body: string | undefined): void {
+    try {
+      const call = this.#edge.begin(this.#directed, body, this)
+      if (call instanceof Promise) call.then((known) => this.#began(known)).catch((thrown) => this.#refuse(thrown))
+      else this.#began(call)
+    } catch (thrown) {
+      this.#refuse(thrown)
+    }
+  }
+
+  /** A call that was answered at once needs no watch. `close` also follows a whole answer, when nothing is left to abandon. */
+  #began(call: EdgeCall): void {
+    const res = this.#res
+    if (res.closed) call.abandon()
+    else if (!res.writableEnded) res.on('close', () => call.abandon())
+  }
+
+  #refuse(thrown: unknown): void {
+    refuse(this.#req, this.#res, BusbarError.from(thrown))
+  }
 }
 
 async function tellDocument(
@@ -154,13 +154,16 @@ function documentAnswer(body: string): EdgeAnswer {
   return { status: 200, headers: { 'content-type': 'application/json', 'cache-control': 'no-cache' }, body }
 }
 
-export function write({ status, headers, body }: EdgeAnswer, res: ServerResponse): void {
+/** Most answers are one line of JSON: a list of fields and one piece of text are what Node writes with the least work. */
+function write({ status, headers, body }: EdgeAnswer, res: ServerResponse): void {
   if (res.destroyed) return
-  if (body === undefined) {
-    res.writeHead(status, headers).end()
-    return
-  }
-  res.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body)
+  const fields: (string | number)[] =
+    headers === jsonHeaders ? ['content-type', 'application/json'] : Object.entries(headers).flat()
+  if (body === undefined) return void res.writeHead(status, fields).end()
+  const length = Buffer.byteLength(body)
+  fields.push('content-length', length)
+  // Text that is ASCII need not be encoded.
+  res.writeHead(status, fields).end(body, length === body.length ? 'latin1' : 'utf8')
 }
 
 /** What was judged by its head may have a body that nobody has read. */

@@ -1,89 +1,121 @@
 import type { IncomingMessage } from 'node:http'
-import type { Socket } from 'node:net'
-import { readStream, settle, type BodyLimits, type TextReader } from './body-stream.ts'
-import { textOf } from './parsed-body.ts'
+import type { BusbarError } from '../../contract/errors.ts'
+import { encodingFault, refusal } from '../../contract/http/content.ts'
+import type { HttpEdge } from '../../contract/http/edge.ts'
+import { BodyTaken, parsedText, textOf, type ParsedRequest } from './parsed-body.ts'
+
+/** What becomes of a body: one of both, once; or none, where its connection is gone before its end. */
+export interface TextReader {
+  done(text: string): void
+  /** A BusbarError, or a fault of the program. */
+  failed(error: Error): void
+}
+
+/** Of the edge: what limits a body. */
+export type BodyLimits = Pick<HttpEdge, 'maxInputSize' | 'tooLarge'>
 
 export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
 }
 
 /**
- * Reads a request's body as text, of a limited size; a stated length is within it already. Fails with BODY_TOO_LARGE, or
- * with REQUEST_MALFORMED where it is no UTF-8.
+ * Reads a body as text of a limited size, or takes what a body parser has made of it. Fails with BODY_TOO_LARGE, or with
+ * REQUEST_MALFORMED where it is no UTF-8. Never waits for what cannot come: a body that was read, in whole or in part, or
+ * whose connection is gone.
  */
-export function readText(req: IncomingMessage, limits: BodyLimits, reader: TextReader): void {
-  if (isFedByParser(req)) takeFromParser(req, reader)
-  else readStream(req, limits, reader)
+export function readText(req: ParsedRequest, limits: BodyLimits, reader: TextReader): void {
+  if (req.readableEnded) takeParsed(req, limits, reader)
+  else if (req.destroyed) reader.failed(left())
+  else new BodyReader(req, limits, reader).begin()
 }
 
-/** Of a request that has none: Node would let a stream flow to its end for it, once it is answered. */
-export function leaveBody(req: IncomingMessage): void {
-  if (isFedByParser(req)) endOf(req)
-}
+class BodyReader {
+  readonly #req: ParsedRequest
+  readonly #limits: BodyLimits
+  readonly #reader: TextReader
+  /** Whether somebody has read of it before; he may have put it back. */
+  readonly #wasRead: boolean
+  readonly #chunks: Buffer[] = []
+  #size = 0
+  #isOver = false
 
-/** Of Node's HTTP server (24.21), as its own fast way for requests without a body relies on it (`_dumpAndCloseReadable`). */
-interface ParsedRequest extends IncomingMessage {
-  readonly socket: Socket & { readonly parser?: { readonly incoming: IncomingMessage | null } | null }
-  readonly _readableState: { ended: boolean; endEmitted: boolean }
-  _consuming: boolean
-  [taken]?: Taken
-}
-
-/** On a request whose body is taken from the parser: what has come of it, and for whom. */
-const taken = Symbol('taken')
-
-interface Taken {
-  readonly chunks: Buffer[]
-  readonly reader: TextReader
-}
-
-/** Whether it is had without its stream, as its last byte comes. */
-export function canTakeText(req: IncomingMessage): boolean {
-  return isFedByParser(req)
-}
-
-/** Nothing of it has arrived, Node's parser will bring it all by `push`, and nobody else has laid hands on that. */
-function isFedByParser(req: IncomingMessage): req is ParsedRequest {
-  const { parser } = (req as ParsedRequest).socket
-  return (
-    parser?.incoming === req &&
-    !req.complete &&
-    req.readableLength === 0 &&
-    req.readableFlowing === null &&
-    req.headers['transfer-encoding'] === undefined &&
-    req.headers['content-encoding'] === undefined &&
-    !Object.hasOwn(req, 'push')
-  )
-}
-
-/**
- * Takes the pieces from the parser's hand. The stream between would pass them on by two ticks and three events, which is a
- * tenth of what a small request costs; it is left as one that has been read to its end.
- */
-function takeFromParser(req: ParsedRequest, reader: TextReader): void {
-  req._consuming = true
-  req[taken] = { chunks: [], reader }
-  req.push = take
-}
-
-/**
- * One function for all requests. With a closure for each as its `push`, V8 kept every request until a full collection (Node
- * 24.21; 90 MB in two seconds instead of 3).
- */
-function take(this: ParsedRequest, chunk: Buffer | null): boolean {
-  const { chunks, reader } = this[taken]!
-  if (chunk !== null) {
-    chunks.push(chunk)
-    return true
+  constructor(req: ParsedRequest, limits: BodyLimits, reader: TextReader) {
+    this.#req = req
+    this.#limits = limits
+    this.#reader = reader
+    this.#wasRead = req.readableDidRead
   }
-  endOf(this)
-  settle(() => textOf(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)), reader)
-  return false
+
+  begin(): void {
+    const req = this.#req
+    req.on('data', this.#add)
+    req.on('end', () => this.#end())
+    // It follows every request: an error, with its stack, is only made where there was no end.
+    req.on('close', () => req.readableEnded || this.#fail(left))
+    // Who listens for `readable` keeps a stream from flowing; so does who has paused it.
+    if (req.listenerCount('readable') === 0) req.resume()
+    else req.on('readable', () => drain(req))
+  }
+
+  readonly #add = (chunk: Buffer | string): void => {
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk, this.#req.readableEncoding ?? 'utf8') : chunk
+    this.#chunks.push(bytes)
+    if ((this.#size += bytes.length) <= this.#limits.maxInputSize) return
+    this.#req.off('data', this.#add)
+    this.#fail(() => this.#limits.tooLarge())
+  }
+
+  #end(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    const stated = Number(this.#req.headers['content-length'] ?? 0)
+    if (this.#size === 0 && (stated > 0 || this.#wasRead)) takeParsed(this.#req, this.#limits, this.#reader)
+    else if (this.#size < stated) this.#reader.failed(new BodyTaken())
+    else this.#whole()
+  }
+
+  #whole(): void {
+    const fault = encodingFault(this.#req.headers, 'gateway')
+    const chunks = this.#chunks
+    if (fault === undefined)
+      settle(() => textOf(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)), this.#reader)
+    else this.#reader.failed(fault)
+  }
+
+  #fail(reason: () => Error): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#chunks.length = 0
+    this.#reader.failed(reason())
+  }
 }
 
-/** As if it had been read: then the parser lets go of it, and nothing is left to do when its answer is out. */
-function endOf(req: ParsedRequest): void {
-  req._consuming = true
-  req._readableState.ended = true
-  req._readableState.endEmitted = true
+/** Everything at hand leaves by `data`. */
+function drain(req: IncomingMessage): void {
+  while (req.read() !== null);
+}
+
+function takeParsed(req: ParsedRequest, limits: BodyLimits, reader: TextReader): void {
+  if (req.body !== undefined) settle(() => withinLimit(parsedText(req), limits), reader)
+  else if (req.readableDidRead) reader.failed(new BodyTaken())
+  else reader.done('')
+}
+
+function withinLimit(text: string, limits: BodyLimits): string {
+  if (Buffer.byteLength(text) > limits.maxInputSize) throw limits.tooLarge()
+  return text
+}
+
+function settle(make: () => string, reader: TextReader): void {
+  let text: string
+  try {
+    text = make()
+  } catch (thrown) {
+    return reader.failed(thrown as Error)
+  }
+  reader.done(text)
+}
+
+function left(): BusbarError {
+  return refusal('CALL_ABORTED', 'the client ended before its input', 'gateway')
 }

@@ -7,8 +7,7 @@ import { createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CallAccess, CallPort } from '../../shared/call-access.ts'
 import type { StopTimes } from '../../shared/control.ts'
-import { takeConnections } from '../listener.ts'
-import type { ConnectionTaker } from '../sockets/given-connections.ts'
+import { type ConnectionTaker, giveConnections } from '../sockets/given-connections.ts'
 import type { HttpMesh } from '../mesh.ts'
 import { connectionRefused } from '../refusals.ts'
 import { readFirstLine } from '../sockets/first-line.ts'
@@ -69,7 +68,7 @@ export class CallRelay {
       else if (route === undefined) void this.#identify(socket)
       else this.#connect(socket, { ...route, port, hops: 1 })
     })
-    return takeConnections(server, { address: '127.0.0.1', family: 'IPv4', port })
+    return giveConnections(server)
   }
 
   async #identify(socket: Socket): Promise<void> {

@@ -1,12 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { createServer, type Server } from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Limits, Service } from '../../config/app.ts'
 import { client } from '../../contract/client.ts'
 import type { Log } from '../../contract/context.ts'
 import { BusbarError } from '../../contract/errors.ts'
 import type { TypedHost } from '../../contract/host/host.ts'
-import { HttpEdge } from '../../contract/http/edge.ts'
 import { typedListener } from '../../gateway/typed/listener.ts'
 import type { EndpointState } from '../../mesh/endpoint.ts'
 import { listenVirtually } from '../../mesh/listener.ts'
@@ -79,7 +78,7 @@ class HostedTyped implements HostedProgram {
   readonly typed: TypedHost
   /** For all that comes over HTTP: by the gateway, by name from programs, by ports of its own. */
   readonly server: Server
-  readonly edge: HttpEdge
+  readonly answers: RequestListener
   readonly report: ServiceReport
   readonly #parts: Parts
   readonly listener: PrivateListener | undefined
@@ -96,9 +95,8 @@ class HostedTyped implements HostedProgram {
     this.typed = host
     this.#scope = { service: host.name, hops: 0 }
     this.report = reportOf(host, startedIn)
-    const options = edgeOptions(program.service, hosting)
-    this.edge = new HttpEdge(host, options)
-    this.server = createServer(serverOptions(hosting.limits), typedListener(host, options, this.edge))
+    this.answers = typedListener(host, listenerOptions(program.service, hosting))
+    this.server = createServer(serverOptions(hosting.limits), this.answers)
     this.#connections.watch(this.server)
     this.listener = hosting.paths === undefined ? undefined : listenAt(this.server, hosting.paths())
     this.#taker = this.listener ?? listenVirtually(this.server, anywhere)
@@ -167,7 +165,7 @@ function serverOptions(limits: Limits): Parameters<typeof createServer>[0] & obj
   return { headersTimeout, requestTimeout, keepAliveTimeout, maxHeaderSize }
 }
 
-function edgeOptions(
+function listenerOptions(
   { path: folder, openapi }: Service,
   { limits: { maxInputSize, maxBodySize }, cors }: TypedHosting,
 ): Parameters<typeof typedListener>[1] {

@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net'
 import Fastify from 'fastify'
 import { client } from '../../../src/contract/client-entry.ts'
 import { startHost, type TypedHost } from '../../../src/contract/host/host.ts'
-import { HttpEdge } from '../../../src/contract/http/edge.ts'
 import { fetchHandler, fastifyPlugin, nodeListener } from '../../../src/gateway/typed/adapters/index.ts'
 import { typedListener } from '../../../src/gateway/typed/listener.ts'
 import { createLink } from '../../../src/mesh/links/live-link.ts'
@@ -46,7 +45,7 @@ function hosted(): Promise<TypedHost> {
 async function overLink(way: Way, stack: AsyncDisposableStack): Promise<object> {
   const there = new Router(['echo'])
   const typed = await hosted()
-  there.add(stack.use(new TestEndpoint('echo', { typed, edge: undefined, listener: () => {} })))
+  there.add(stack.use(new TestEndpoint('echo', { typed, listener: () => {} })))
   const [near, far] = await way.pipes()
   const callee = createLink(far, { peer: 1, answer: answerCalls({ router: there, validate: 'always' }) })
   const caller = createLink(near, { peer: 2, answer: refuse })
@@ -70,8 +69,7 @@ function currentTransport(): Parameters<typeof client>[1] {
 async function overGateway(stack: AsyncDisposableStack): Promise<object> {
   const typed = await hosted()
   const options = { maxInputSize: 1_000_000, cors: [] }
-  const edge = new HttpEdge(typed, options)
-  const echoed = { listener: typedListener(typed, options, edge), typed, edge }
+  const echoed = { listener: typedListener(typed, options), typed }
   const gateway = stack.use(await TestGateway.start({ services: { echo: echoed }, routes: { '/api': 'echo' } }))
   return client(echo, gateway.url('/api'))
 }

@@ -9,8 +9,8 @@ import { beforeEach, describe, it, mock } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import { Worker } from 'node:worker_threads'
-import { gatherWrites } from '../../src/mesh/gathered-writes.ts'
-import { listenVirtually } from '../../src/mesh/listener.ts'
+import { gatherWrites } from '../../src/accelerators/batch-writes/gather-writes.ts'
+import { giveConnections } from '../../src/mesh/sockets/given-connections.ts'
 import { selfSigned } from '../support/certificate.ts'
 import { acceleratorNames, chooseAccelerators } from '../../src/shared/accelerators.ts'
 
@@ -165,7 +165,7 @@ describe('a connection whose writes are gathered', () => {
   })
 })
 
-describe('what a server without a port is handed', () => {
+describe('what is given to a server of HTTP', () => {
   it('has its writes gathered', async () => {
     await using entrance = await Entrance.open((listener) => createHttpServer(listener))
     const clients = await entrance.clients((port) => connect(port, '127.0.0.1'), 'connect')
@@ -279,8 +279,11 @@ class Entrance implements AsyncDisposable {
       answered.push(req.socket)
       this.together = Math.max(this.together, answered.filter(waits).length)
     })
-    const virtual = listenVirtually(this.#server, { address: '127.0.0.1', port: 80, family: 'IPv4' })
-    this.#listener = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => virtual.accept(socket))
+    const given = giveConnections(this.#server)
+    this.#listener = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+      gatherWrites(socket)
+      given.accept(socket)
+    })
   }
 
   static async open(serve: (listener: RequestListener) => HttpServer): Promise<Entrance> {

@@ -6,8 +6,8 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Socket } from 'node:net'
-import type { Done } from './bytes/socket.ts'
-import { Turn } from './turn.ts'
+import { Turn } from '../../mesh/turn.ts'
+import { type Piece, replaceWrites, setPending, type SocketWrites, writesOf } from '../../node/socket-writes.ts'
 
 /** Bytes of a write that may wait; the call is nothing beside what more of them cost. */
 const maxSize = 16 * 1024
@@ -105,27 +105,10 @@ class TurnOfWrites {
   }
 }
 
-interface Piece {
-  readonly chunk: string | Buffer
-  readonly encoding: BufferEncoding
-}
-
-/** What Node asks of whoever implements a stream, and what it has for those that are not connected yet. */
-interface Hooks {
-  _write: (chunk: string | Buffer, encoding: BufferEncoding, done: Done) => void
-  _writev: (pieces: readonly Piece[], done: Done) => void
-  _final: (done: Done) => void
-  _destroy: (error: Error | null, done: Done) => void
-  /** Written, and not given to the kernel: `bytesWritten` counts it. */
-  _pendingData: readonly Piece[] | null
-}
-
-type HookedSocket = Omit<Socket, keyof Hooks> & Hooks
-
 class GatheredSocket {
-  readonly #socket: HookedSocket
+  readonly #socket: Socket
   readonly #turn: TurnOfWrites
-  readonly #own: Pick<Hooks, '_write' | '_writev'>
+  readonly #own: SocketWrites
   /** Into the context of the connection, for errors. */
   readonly #enter = AsyncLocalStorage.snapshot()
   #pieces: Piece[] = []
@@ -133,46 +116,44 @@ class GatheredSocket {
   #underway = 0
 
   constructor(socket: Socket, turn: TurnOfWrites) {
-    this.#socket = socket as HookedSocket
+    this.#socket = socket
     this.#turn = turn
-    const { _write, _writev } = this.#socket
-    this.#own = { _write, _writev }
+    this.#own = writesOf(socket)
   }
 
   stepIn(): void {
-    const socket = this.#socket
-    const { _write, _writev } = this.#own
-    const { _final, _destroy } = socket
-    socket._write = (chunk, encoding, done) => {
-      if (!this.#takes(chunk.length)) return _write.call(socket, chunk, encoding, done)
-      this.#add([{ chunk, encoding }], chunk.length)
-      done()
-    }
-    socket._writev = (pieces, done) => {
-      const size = pieces.reduce((sum, { chunk }) => sum + chunk.length, 0)
-      if (!this.#takes(size)) return _writev.call(socket, pieces, done)
-      this.#add(pieces, size)
-      done()
-    }
-    socket._final = (done) => {
-      this.leave()
-      _final.call(socket, done)
-    }
-    socket._destroy = (error, done) => {
-      this.leave()
-      _destroy.call(socket, error, done)
-    }
+    const own = this.#own
+    replaceWrites(this.#socket, {
+      write: (chunk, encoding, done) => {
+        if (!this.#takes(chunk.length)) return own.write(chunk, encoding, done)
+        this.#add([{ chunk, encoding }], chunk.length)
+        done()
+      },
+      writeAll: (pieces, done) => {
+        const size = pieces.reduce((sum, { chunk }) => sum + chunk.length, 0)
+        if (!this.#takes(size)) return own.writeAll(pieces, done)
+        this.#add(pieces, size)
+        done()
+      },
+      final: (done) => {
+        this.leave()
+        own.final(done)
+      },
+      destroy: (error, done) => {
+        this.leave()
+        own.destroy(error, done)
+      },
+    })
   }
 
   leave(): void {
     const pieces = this.#pieces
     const [first] = pieces
     if (first === undefined) return
-    const { _write, _writev } = this.#own
     this.#pieces = []
     this.#underway++
-    if (pieces.length === 1) _write.call(this.#socket, first.chunk, first.encoding, this.#left)
-    else _writev.call(this.#socket, pieces, this.#left)
+    if (pieces.length === 1) this.#own.write(first.chunk, first.encoding, this.#left)
+    else this.#own.writeAll(pieces, this.#left)
   }
 
   readonly #left = (error?: Error | null): void => {
@@ -189,7 +170,7 @@ class GatheredSocket {
 
   #add(pieces: readonly Piece[], size: number): void {
     for (const piece of pieces) this.#pieces.push(own(piece))
-    this.#socket._pendingData = this.#pieces
+    setPending(this.#socket, this.#pieces)
     this.#turn.add(this, size)
   }
 }

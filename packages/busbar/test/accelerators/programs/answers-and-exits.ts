@@ -1,7 +1,7 @@
 /** Answers when as many as `workerData` says have asked, all in one turn, and exits before that is over. */
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { parentPort, workerData } from 'node:worker_threads'
-import { gatherWrites } from '../../../src/mesh/gathered-writes.ts'
+import { gatherWrites } from '../../../src/accelerators/batch-writes/gather-writes.ts'
 
 const asked: Socket[] = []
 const server = createServer({ allowHalfOpen: true }, (socket) => {

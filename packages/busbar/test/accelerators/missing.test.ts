@@ -1,0 +1,59 @@
+/** In a Node that lacks what an accelerator relies on, the app says so and answers by the next level. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type AcceleratorName, acceleratorNames } from '../../src/shared/accelerators.ts'
+import { TestApp } from '../support/app.ts'
+import { TestFolder } from '../support/folder.ts'
+
+interface Missing {
+  /** In `programs/`: a worker in such a Node. */
+  readonly worker: string
+  readonly off: readonly AcceleratorName[]
+  readonly why: RegExp
+}
+
+const rows: readonly Missing[] = [
+  {
+    worker: 'without-server-classes',
+    off: ['handover'],
+    why: /handover \(its probe failed: a server does not show of which classes it makes requests and responses\)/,
+  },
+  {
+    worker: 'without-upgrade-choice',
+    off: ['handover'],
+    why: /handover \(its probe failed: a server does not show which upgrades it takes\)/,
+  },
+  {
+    worker: 'without-socket-writes',
+    off: ['batch-writes'],
+    why: /batch-writes \(its probe failed: a socket does not write by the methods that it has\)/,
+  },
+]
+
+const answers = `require('node:http').createServer((request, response) => {
+  if (request.url === '/') response.end('home')
+  else fetch('http://other.internal/').then((answer) => answer.text()).then((text) => response.end('by name: ' + text))
+}).listen(3000)`
+
+for (const { worker, off, why } of rows)
+  test(`${worker}: a warning, and right answers`, async () => {
+    using folder = new TestFolder({ 'web/index.js': answers, 'other/index.js': answers })
+    const services = { web: folder.at('web/index.js'), other: folder.at('other/index.js') }
+    const workerEntry = new URL(`programs/${worker}.ts`, import.meta.url)
+    const gateway = { entry: undefined, routes: [{ host: undefined, prefix: '/web', service: 'web' }] }
+    await using app = await TestApp.start({ accelerators: acceleratorNames, services, gateway }, { workerEntry })
+    for (const [path, expected] of [
+      ['/web/', 'home'],
+      ['/web/by-name', 'by name: home'],
+    ]) {
+      const answer = await fetch(new URL(path!, app.url), { headers: { connection: 'close' } })
+      assert.deepEqual([answer.status, await answer.text()], [200, expected])
+    }
+    const states = app.running.status().accelerators
+    assert.deepEqual(
+      states.filter(({ on }) => !on).map(({ name }) => name),
+      off,
+    )
+    const warning = app.log.find(({ level, line }) => level === 'warn' && line.startsWith('accelerators'))
+    assert.match(warning?.line ?? '', why)
+  })
