@@ -3,7 +3,7 @@
  * well. `WAY` says how it asks, `ORIGINS` (a JSON list) whom.
  */
 import Fastify from 'fastify'
-import { byFetch, byPool, byRequest, type Ask } from './ways.ts'
+import { byFetch, byHttp, byPool, byRequest, type Ask } from './ways.ts'
 
 const { WAY = 'request', PORT = '0' } = process.env
 const origins = JSON.parse(process.env['ORIGINS'] ?? '[]') as string[]
@@ -22,6 +22,7 @@ await app.listen({ port: Number(PORT), host: '127.0.0.1' })
 async function waysOf(way: string): Promise<Ask[]> {
   if (way === 'fetch') return byFetch(origins)
   if (way === 'request') return byRequest(origins)
+  if (way === 'http') return byHttp(origins)
   if (way === 'pool') return byPool(origins, Number(process.env['CONNECTIONS'] ?? 0))
   throw new Error(`there is no way "${way}"`)
 }

@@ -1,5 +1,6 @@
 /** The ways in which the entry service asks its four others; each answers whether a whole, good answer came. */
 import { readFileSync } from 'node:fs'
+import http from 'node:http'
 import type { Dispatcher } from 'undici'
 
 export type Ask = () => Promise<boolean>
@@ -20,6 +21,21 @@ export async function byRequest(origins: readonly string[]): Promise<Ask[]> {
     const { statusCode, body } = await request(`${origin}/live`)
     const text = await body.text()
     return statusCode === 200 && text.length > 0
+  })
+}
+
+/** `http.get` with an agent that keeps its connections. */
+export async function byHttp(origins: readonly string[]): Promise<Ask[]> {
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 16 })
+  return origins.map((origin) => () => {
+    const { promise, resolve, reject } = Promise.withResolvers<boolean>()
+    const request = http.get(`${origin}/live`, { agent }, (response) => {
+      let length = 0
+      response.on('data', (chunk: Buffer) => (length += chunk.length)).on('error', reject)
+      response.on('end', () => resolve(response.statusCode === 200 && length > 0))
+    })
+    request.on('error', reject)
+    return promise
   })
 }
 

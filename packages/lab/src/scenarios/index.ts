@@ -1,3 +1,4 @@
+import { accelerators } from './accelerators.ts'
 import { contention } from './contention.ts'
 import { fanout } from './fanout.ts'
 import { offload } from './offload.ts'
@@ -7,5 +8,5 @@ import { scaling } from './scaling.ts'
 import type { Scenario } from './scenario.ts'
 
 export const scenarios: ReadonlyMap<string, Scenario> = new Map(
-  [fanout, scaling, rpc, offload, protocols, contention].map((each) => [each.name, each]),
+  [fanout, scaling, rpc, offload, protocols, contention, accelerators].map((each) => [each.name, each]),
 )
