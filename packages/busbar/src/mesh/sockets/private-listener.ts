@@ -7,7 +7,7 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { IncomingMessage, Server as HttpServer, ServerResponse } from 'node:http'
-import type { AddressInfo, Server, Socket } from 'node:net'
+import { type AddressInfo, type Server, Socket } from 'node:net'
 import { Server as TlsServer } from 'node:tls'
 import { emitIn } from './emit-in.ts'
 import { readFirstLine } from './first-line.ts'
@@ -130,7 +130,8 @@ export class PrivateListener {
   }
 
   #connected(socket: Socket): boolean {
-    if (this.#given.has(socket) || this.#opened.has(socket)) return this.#emit('connection', socket)
+    if (!isOfPath(socket) || this.#given.has(socket) || this.#opened.has(socket))
+      return this.#emit('connection', socket)
     void this.#open(socket)
     return true
   }
@@ -159,6 +160,11 @@ export class PrivateListener {
       this.#emit('secureConnection', socket)
     } else this.#emit('connection', socket)
   }
+}
+
+/** Not one that somebody emits (Node documents that of `'connection'`): those have addresses, or are no sockets at all. */
+function isOfPath(socket: unknown): boolean {
+  return socket instanceof Socket && socket.remoteAddress === undefined
 }
 
 function bound(server: Server): Pick<Server, 'close' | 'getConnections'> {
