@@ -61,20 +61,3 @@ for (const accelerators of [[], [...acceleratorNames]])
     const answer = await fetch(new URL('/web', app.url), { headers: { connection: 'close' } })
     assert.deepEqual([answer.status, await answer.text()], [200, 'asked twice'])
   })
-
-test('in a Node that does not show its parser, the app says so, and answers by what it documents', async () => {
-  using folder = new TestFolder({ 'web/index.js': answers, 'other/index.js': answers })
-  const services = { web: folder.at('web/index.js'), other: folder.at('other/index.js') }
-  const workerEntry = new URL('programs/without-parser.ts', import.meta.url)
-  const gateway = { entry: undefined, routes: [{ host: undefined, prefix: '/web', service: 'web' }] }
-  await using app = await TestApp.start({ accelerators: acceleratorNames, services, gateway }, { workerEntry })
-  const answer = await fetch(new URL('/web/by-name', app.url), { headers: { connection: 'close' } })
-  assert.deepEqual([answer.status, await answer.text()], [200, 'by name: home'])
-  const off = app.running.status().accelerators.filter(({ on }) => !on)
-  assert.deepEqual(
-    off.map(({ name }) => name),
-    ['exchange', 'stream'],
-  )
-  const warning = app.log.find(({ level, line }) => level === 'warn' && line.startsWith('accelerators'))
-  assert.match(warning?.line ?? '', /stream \(its probe failed: a connection does not show its parser\)/)
-})

@@ -1,0 +1,9 @@
+/** A worker in a Node whose responses make and send their heads as they do, whatever is put in the place of their methods. */
+import { OutgoingMessage } from 'node:http'
+
+for (const name of ['_storeHeader', '_send']) {
+  const value: unknown = Reflect.get(OutgoingMessage.prototype, name)
+  Object.defineProperty(OutgoingMessage.prototype, name, { get: () => value, set() {}, configurable: true })
+}
+
+await import('../../../src/worker/main.ts')

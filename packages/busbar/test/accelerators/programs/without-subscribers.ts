@@ -1,0 +1,12 @@
+/** A worker in a Node whose diagnostics channels do not show their subscribers. */
+import { Channel } from 'node:diagnostics_channel'
+import { hide } from './hide.ts'
+
+const { subscribe } = Channel.prototype
+
+Channel.prototype.subscribe = function (listener): void {
+  subscribe.call(this, listener)
+  hide(this, '_subscribers')
+}
+
+await import('../../../src/worker/main.ts')
