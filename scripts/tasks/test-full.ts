@@ -12,6 +12,7 @@ await runSteps([
   ...testStepsOn('26', 'tests', []),
   ['fuzz', 'node', '--conditions=busbar-source', 'packages/busbar/test/raw/fuzz/main.ts', '--count', '30000'],
 ])
+await runSteps([['without the folder of each accelerator', 'node', 'scripts/delete-accelerators.ts']])
 await runSteps(
   (['24', '26'] as const).flatMap((line) => testStepsOn(line, 'without accelerators, semantics', semanticsSuites)),
   withoutAccelerators,
