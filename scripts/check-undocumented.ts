@@ -24,7 +24,6 @@ const unfinished = new Set(
     'mesh/bytes/serve.ts',
     'mesh/bytes/socket.ts',
     'mesh/listener.ts',
-    'worker/host/copies.ts',
     'worker/host/http1-front.ts',
     'worker/host/listen.ts',
   ].map((file) => `${source}/${file}`),

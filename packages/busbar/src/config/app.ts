@@ -121,6 +121,8 @@ export interface Service extends Placement {
    * port that it listens on whatever `PORT` says.
    */
   readonly port: number | undefined
+  /** The service whose folder it has, which a thread loads only once: so it has threads of its own, whatever the config says. */
+  readonly copyOf?: string | undefined
   /** The path at which it publishes its OpenAPI document; undefined where it does not. */
   readonly openapi?: string | undefined
 }

@@ -1,4 +1,5 @@
 import type { App } from './app.ts'
+import { findMovedCopies } from './hazards/copies.ts'
 import { findMetricsHazards } from './hazards/metrics.ts'
 import { findNativeHazards } from './hazards/native.ts'
 import { findSourceHazards } from './hazards/patterns.ts'
@@ -14,6 +15,7 @@ export const hazardCodes = [
   'ENTRY_NOT_MODULE',
   'COMMAND_NOT_FOUND',
   'FLAG_REFUSED',
+  'COPY_MOVED',
   'METRICS_SHARED',
   'METRICS_PER_WORKER',
   'RELATIVE_PATH',
@@ -52,5 +54,11 @@ export async function findHazards(app: App): Promise<Hazard[]> {
       ...(await findTypeImports(program)),
       ...(await findNativeHazards(program)),
     )
-  return [...findRouteHazards(app), ...perService, ...(await findMetricsHazards(programs)), ...perProgram]
+  return [
+    ...findRouteHazards(app),
+    ...findMovedCopies(app),
+    ...perService,
+    ...(await findMetricsHazards(programs)),
+    ...perProgram,
+  ]
 }

@@ -7,6 +7,7 @@ import { resolveGateway } from './gateway/gateway.ts'
 import { findInterceptors } from './interceptors.ts'
 import { checkLimits } from './limits.ts'
 import { type Found, locateApp } from './locate.ts'
+import { separateCopies } from './services/copies.ts'
 import { orderByNeeds } from './services/needs.ts'
 import { readPackageFile } from './file/package-file.ts'
 import { checkPlaces, checkRemotes, countOf, isRemote } from './services/placement.ts'
@@ -65,13 +66,16 @@ async function resolveApp(context: ServiceContext, filled: unknown, problems: Pr
   const names = [...new Set([...sources.map(({ name }) => name), ...declaredNames(filled)])]
   if (names.length === 0) problems.addFrom(nothingToRun(context))
   checkLimits(config, problems)
-  const services: Service[] = []
+  const resolved: Service[] = []
   for (const source of sources) {
     const service = await problems.collect(() => resolveService(source, context, names.length === 1))
-    if (service !== undefined) services.push(service)
+    if (service !== undefined) resolved.push(service)
   }
   const needing = sources.map((source) => ({ name: source.name, needs: source.config.needs ?? [] }))
   const order = orderByNeeds(needing, names, problems)
+  const services = await separateCopies(
+    resolved.toSorted((one, other) => order.indexOf(one.name) - order.indexOf(other.name)),
+  )
   const gateway = await resolveGateway({ root: found.root, config, env, names, services }, problems)
   checkPorts({ gateway, admin: config.admin }, services, problems)
   const workers = countOf(config.workers)
@@ -87,7 +91,7 @@ async function resolveApp(context: ServiceContext, filled: unknown, problems: Pr
     accelerators: chosenAccelerators(config, env, problems),
     gateway,
     ...(config.admin !== undefined && { admin: config.admin }),
-    services: services.toSorted((one, other) => order.indexOf(one.name) - order.indexOf(other.name)),
+    services,
     limits: config.limits,
     interceptors: await problems.collect(() => findInterceptors(found.root, config.interceptors)),
     validate: config.validate,

@@ -25,7 +25,7 @@ interface Case {
 
 type OfOneProgram = Exclude<
   HazardCode,
-  'METRICS_SHARED' | 'METRICS_PER_WORKER' | 'ROUTE_HOST' | 'ROUTE_UNREACHABLE' | 'COMMAND_NOT_FOUND'
+  'COPY_MOVED' | 'METRICS_SHARED' | 'METRICS_PER_WORKER' | 'ROUTE_HOST' | 'ROUTE_UNREACHABLE' | 'COMMAND_NOT_FOUND'
 >
 
 const found: Readonly<Record<OfOneProgram, readonly Case[]>> = {

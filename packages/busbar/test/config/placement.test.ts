@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { availableParallelism } from 'node:os'
 import { describe, it } from 'node:test'
 import type { Service } from '../../src/config/app.ts'
+import { findHazards } from '../../src/config/hazards.ts'
 import { loadApp, type Overrides } from '../../src/config/load.ts'
-import { TestFolder } from '../support/folder.ts'
+import { type Files, TestFolder } from '../support/folder.ts'
 
 /** The services of an app that has a program in `web`, a typed service in `stock` and a folder `pages`. */
 async function services(config: object, overrides: Overrides = {}): Promise<Readonly<Record<string, Service>>> {
@@ -114,5 +115,85 @@ describe('permissions', () => {
     })
     assert.match(web!.permissions!.write[0]!, /^\/.*\/data$|^[A-Z]:/)
     assert.deepEqual([web!.permissions!.read, web!.permissions!.allow], [[], ['worker']])
+  })
+})
+
+describe('services of one thread that have one folder', () => {
+  const both = { eu: { path: './shop', run: 'shared' }, us: { path: './shop', run: 'shared' } } as const
+  const modules = {
+    'shop/package.json': { type: 'module' },
+    'shop/index.js': "import './part.mjs'",
+    'shop/part.mjs': '',
+  }
+
+  async function placesOf(files: Files, config: object = { services: both }): Promise<unknown[]> {
+    using folder = new TestFolder({ ...files, 'busbar.config.json': config })
+    const app = await loadApp(folder.path, { env: {} })
+    const hazards = await findHazards(app)
+    return [
+      app.services.map(({ run, group, instances }) => [run, group, instances]),
+      hazards.map(({ code, services }) => `${code} ${services.join(' ')}`),
+    ]
+  }
+
+  it('stay where they are if it is all ES modules', async () => {
+    const inShared = [
+      ['shared', undefined, 1],
+      ['shared', undefined, 1],
+    ]
+    assert.deepEqual(await placesOf(modules), [inShared, []])
+    const inherited = {
+      'package.json': { type: 'module' },
+      'shop/index.js': '',
+      'shop/data.json': {},
+      'shop/README': 'x',
+    }
+    assert.deepEqual(await placesOf(inherited), [inShared, []])
+    const libraries = { ...modules, 'shop/node_modules/old/index.cjs': 'exports.x = require("./y")' }
+    assert.deepEqual(await placesOf(libraries), [inShared, []])
+  })
+
+  const others: Readonly<Record<string, Files>> = {
+    'CommonJS by its package': { 'shop/index.js': '' },
+    'a file of CommonJS': { ...modules, 'shop/deep/old.cjs': '' },
+    'a folder of CommonJS': { ...modules, 'shop/deep/package.json': {}, 'shop/deep/old.js': '' },
+    'an add-on': { ...modules, 'shop/built.node': '' },
+    'a module that makes a require()': { ...modules, 'shop/part.mjs': 'createRequire(import.meta.url)' },
+    'a module that asks for the built-in one': { ...modules, 'shop/part.mjs': "process.getBuiltinModule('module')" },
+    'an entry without an extension': {
+      'shop/package.json': { scripts: { start: 'node run' } },
+      'shop/run': '#!/usr/bin/env node',
+    },
+  }
+  for (const [what, files] of Object.entries(others))
+    it(`but the first have threads of their own if there is ${what}`, async () => {
+      const [places, hazards] = await placesOf(files)
+      assert.deepEqual(places, [
+        ['shared', undefined, 1],
+        ['thread', undefined, 1],
+      ])
+      assert.deepEqual(hazards, ['COPY_MOVED us eu'])
+    })
+
+  it('have as many threads as the place had, and leave a group', async () => {
+    const files = { 'shop/index.js': '', 'web/index.js': '' }
+    const [shared] = await placesOf(files, { workers: 3, services: both })
+    assert.deepEqual(shared, [
+      ['shared', undefined, 3],
+      ['thread', undefined, 3],
+    ])
+    const place = { path: './shop', run: 'thread', group: 'a', instances: 2 }
+    const [grouped] = await placesOf(files, { services: { eu: place, us: place, web: { path: './web', group: 'a' } } })
+    assert.deepEqual(grouped, [
+      ['thread', 'a', 2],
+      ['thread', undefined, 2],
+      ['thread', 'a', 1],
+    ])
+  })
+
+  it('are nothing special in places of their own', async () => {
+    const apart = { eu: './shop', us: './shop', asia: { path: './shop', run: 'process' } }
+    const [places, hazards] = await placesOf({ 'shop/index.js': '' }, { services: apart })
+    assert.deepEqual([(places as unknown[]).length, hazards], [3, []])
   })
 })

@@ -9,6 +9,7 @@ export interface PackageFile {
   readonly name: string | undefined
   readonly version: string | undefined
   readonly main: string | undefined
+  readonly type: string | undefined
   readonly scripts: Readonly<Record<string, string>>
   readonly dependencies: readonly string[]
 }
@@ -40,6 +41,7 @@ function fromText(text: string, file: string): PackageFile {
     name: textOf(content['name']),
     version: textOf(content['version']),
     main: textOf(content['main']),
+    type: textOf(content['type']),
     scripts: Object.fromEntries(
       entriesOf(content['scripts']).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
     ),

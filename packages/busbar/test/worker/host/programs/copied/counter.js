@@ -1,1 +1,0 @@
-exports.count = 0

@@ -1,2 +1,0 @@
-exports.count = 0
-exports.main = require.main
