@@ -24,6 +24,7 @@ export interface Found {
   readonly machine: Machine
   readonly timing: Timing
   readonly rounds: readonly Round[]
+  readonly endedByHand: boolean
   readonly summaries: readonly CellSummary[]
   readonly notes: readonly string[]
 }
@@ -43,7 +44,8 @@ export function assemble(found: Found): Result {
     startedAt: found.startedAt.toISOString(),
     seconds: found.seconds,
     rounds: rounds.length,
-    partial: rounds.length < timing.rounds,
+    stopped:
+      rounds.length < timing.rounds ? { by: found.endedByHand ? 'hand' : 'budget', wanted: timing.rounds } : null,
     machine: found.machine,
     floor: { perSecond: floorOf(summaries, 'perSecond'), perCpuSecond: floorOf(summaries, 'perCpuSecond') },
     smallestDifference: timing.matters,

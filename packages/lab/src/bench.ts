@@ -59,6 +59,7 @@ export async function bench(scenario: Scenario, options: BenchOptions): Promise<
     startedAt,
     seconds: rounds.reduce((sum, round) => sum + round.seconds, 0),
     rounds,
+    endedByHand: options.signal?.aborted === true,
     summaries,
     notes: [...plan.notes, ...notesOn({ ...plan, summaries, rounds })],
   })

@@ -24,6 +24,7 @@ export const flags = {
   resume: { type: 'boolean' },
   summary: { type: 'boolean' },
   json: { type: 'string' },
+  compact: { type: 'boolean' },
   html: { type: 'string' },
   md: { type: 'string' },
   help: { type: 'boolean' },
@@ -63,6 +64,7 @@ Flags:
   --resume              goes on with the same command that was ended early
   --summary             also the figures that people publish
   --json file           writes what was found, as schema.json describes it
+  --compact             --json without histograms and the course of each slice
   --html file           writes one page with plots that needs nothing else
   --md file             writes the tables in Markdown
 `

@@ -21,8 +21,8 @@ export interface Result {
   readonly startedAt: string
   readonly seconds: number
   readonly rounds: number
-  /** Ended by hand or by the budget before the rounds that were asked for. */
-  readonly partial: boolean
+  /** Why it ended before the rounds that it wanted, of which there may have been more; null where it did not. */
+  readonly stopped: Stopped | null
   readonly machine: Machine
   /** Ratio of two identical arms in this session, above 1: no smaller difference is claimed. */
   readonly floor: { readonly perSecond: number; readonly perCpuSecond: number }
@@ -31,6 +31,11 @@ export interface Result {
   readonly notes: readonly string[]
   readonly arms: readonly ArmResult[]
   readonly comparisons: readonly ComparisonResult[]
+}
+
+export interface Stopped {
+  readonly by: 'budget' | 'hand'
+  readonly wanted: number
 }
 
 export interface ArmResult {
@@ -80,7 +85,7 @@ export interface Latency {
   readonly p99: number
   readonly p999: number
   readonly max: number
-  /** [upper edge, count]. */
+  /** [upper edge, count]; none in a compact result. */
   readonly buckets: readonly (readonly [number, number])[]
 }
 
@@ -130,9 +135,9 @@ export interface SliceResult {
   readonly steal: number
   /** Cores that were busy with neither the arm nor the lab. */
   readonly otherCores: number | null
-  /** Of each tenth of a second: requests answered, and their latency at p99 (milliseconds). */
+  /** Of each tenth of a second: requests answered, and their latency at p99 (milliseconds); none in a compact result. */
   readonly series: readonly (readonly [done: number, p99: number])[]
-  /** What the runtimes did meanwhile, four times a second. */
+  /** What the runtimes did meanwhile, four times a second; none in a compact result. */
   readonly runtime: readonly RuntimeMoment[]
 }
 

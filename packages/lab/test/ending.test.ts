@@ -21,12 +21,12 @@ describe('a lab that is ended', linux, () => {
     run.child.kill('SIGINT')
     const partial = (await run.result())!
     assert.equal(partial.rounds, 2)
-    assert.equal(partial.partial, true)
+    assert.equal(partial.stopped?.by, 'hand')
     assert.deepEqual([lab.processes(), lab.folders()], [[], []])
 
     const whole = (await lab.start(3, '--resume').result())!
     assert.equal(whole.rounds, 3)
-    assert.equal(whole.partial, false)
+    assert.equal(whole.stopped, null)
     assert.equal(whole.seed, partial.seed)
     const rounds = ({ arms }: Result, most: number) =>
       arms.map(({ name, slices }) => [name, slices.filter(({ round }) => round <= most)])

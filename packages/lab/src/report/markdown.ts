@@ -1,7 +1,7 @@
 import type { Result } from '../result.ts'
 import { publishedTable } from './published.ts'
 import { tablesOf, type Table } from './rows.ts'
-import { inWords, roundsText } from './words.ts'
+import { inWords, lengthText } from './words.ts'
 
 /** The same as on the terminal, for a page or an issue. */
 export function markdownReport(result: Result, options: { summary: boolean }): string {
@@ -15,7 +15,7 @@ export function markdownReport(result: Result, options: { summary: boolean }): s
     ...tables.flatMap(lines),
     ...inWords(result).map((sentence) => `- ${sentence}`),
     '',
-    `${result.startedAt.slice(0, 10)}, ${roundsText(result.rounds)} in ${Math.round(result.seconds)} s, ${machine.cores} × ${machine.cpu}, kernel ${machine.kernel}, Node ${machine.node}.`,
+    `${result.startedAt.slice(0, 10)}, ${lengthText(result)}, ${machine.cores} × ${machine.cpu}, kernel ${machine.kernel}, Node ${machine.node}.`,
     'Repeat it with:',
     '',
     '```sh',

@@ -2,7 +2,7 @@ import type { Result } from '../result.ts'
 import { publishedTable } from './published.ts'
 import { tablesOf, type Table } from './rows.ts'
 import { alignTable } from './table.ts'
-import { inWords, roundsText } from './words.ts'
+import { inWords, lengthText } from './words.ts'
 
 /** The tables and the answer in words, without colours. `summary` adds the figures that people publish. */
 export function terminalReport(result: Result, options: { summary: boolean }): string {
@@ -24,7 +24,7 @@ function lines({ title, head, rows }: Table): string[] {
   return [...(title === '' ? [] : [title]), ...alignTable([head, ...rows])]
 }
 
-function closing({ rounds, seconds, partial, seed, machine }: Result): string {
-  const how = `${roundsText(rounds)} in ${Math.round(seconds)} s${partial ? ', ended early' : ''}, seed ${seed}`
-  return `${how}; ${machine.cores} × ${machine.cpu}, ${machine.platform}, Node ${machine.node}`
+function closing(result: Result): string {
+  const { seed, machine } = result
+  return `${lengthText(result)}, seed ${seed}; ${machine.cores} × ${machine.cpu}, ${machine.platform}, Node ${machine.node}`
 }

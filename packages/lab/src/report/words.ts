@@ -58,6 +58,14 @@ export function roundsText(rounds: number): string {
   return rounds === 1 ? 'one round' : `${rounds} rounds`
 }
 
+/** `12 rounds in 900 s`, or what stopped it before. */
+export function lengthText({ rounds, seconds, stopped }: Result): string {
+  const time = `in ${Math.round(seconds)} s`
+  if (stopped === null) return `${roundsText(rounds)} ${time}`
+  const by = stopped.by === 'budget' ? 'its time budget' : 'hand'
+  return `stopped by ${by} after ${rounds} of at least ${roundsText(stopped.wanted)}, ${time}`
+}
+
 export function percent(share: number): string {
   const value = share * 100
   return `${value.toFixed(value < 10 || value % 1 > 0.05 ? 1 : 0).replace(/\.0$/, '')}\u{a0}%`

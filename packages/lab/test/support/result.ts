@@ -40,7 +40,7 @@ export function resultOf(arms: Readonly<Record<string, Recorded>>, more: Partial
     startedAt: '2026-01-02T03:04:05.000Z',
     seconds: 60,
     rounds: arms[baseline!]!.perSecond.length,
-    partial: false,
+    stopped: null,
     machine: {
       platform: 'linux x64',
       kernel: '6',

@@ -2,7 +2,7 @@ import type { ArmResult, ComparisonResult, Result } from '../../result.ts'
 import { publishedTable } from '../published.ts'
 import { reasonText } from '../reason.ts'
 import { tablesOf, type Table } from '../rows.ts'
-import { claim, deciding, inWords, metricText, percent, ratioText, roundsText, sentenceOn, titleOf } from '../words.ts'
+import { claim, deciding, inWords, lengthText, metricText, percent, ratioText, sentenceOn, titleOf } from '../words.ts'
 import { forest } from './forest.ts'
 import { percentilePlot, type Curve } from './percentiles.ts'
 import { sharedScales, timeSeries } from './series.ts'
@@ -45,7 +45,7 @@ export function htmlReport(result: Result): string {
 
 function header(result: Result): string {
   const invalid = result.arms.filter(({ valid }) => !valid)
-  const when = `${result.startedAt.slice(0, 10)} · ${roundsText(result.rounds)} in ${duration(result.seconds)}${result.partial ? ', ended early' : ''} · ${result.machine.cores} × ${result.machine.cpu}`
+  const when = `${result.startedAt.slice(0, 10)} · ${lengthText(result)} · ${result.machine.cores} × ${result.machine.cpu}`
   return el(
     'header',
     {},
@@ -225,8 +225,4 @@ function shown({ arms }: Result): ArmResult[] {
 
 function capital(words: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
-}
-
-function duration(seconds: number): string {
-  return seconds < 120 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 60)} min`
 }
