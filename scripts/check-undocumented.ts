@@ -12,23 +12,6 @@ import type { UndocumentedNames } from './undocumented-names.ts'
 const source = 'packages/busbar/src'
 const home = `${source}/node/`
 
-/** Files that still use such names and have to lose them: the list only gets shorter. */
-const unfinished = new Set(
-  [
-    'mesh/bytes/accept.ts',
-    'mesh/bytes/answer.ts',
-    'mesh/bytes/connect.ts',
-    'mesh/bytes/end.ts',
-    'mesh/bytes/hops.ts',
-    'mesh/bytes/metered.ts',
-    'mesh/bytes/serve.ts',
-    'mesh/bytes/socket.ts',
-    'mesh/listener.ts',
-    'worker/host/http1-front.ts',
-    'worker/host/listen.ts',
-  ].map((file) => `${source}/${file}`),
-)
-
 /** A class of our own implements these, and calls its parent's: documented (Node's docs, "API for stream implementers"). */
 const streamMethods = new Set([
   '_construct',
@@ -46,20 +29,14 @@ const others = /\bprocess\.binding\b|\bsetFlagsFromString\b|--expose[-_]internal
 
 const names = union()
 const problems: string[] = []
-const clean: string[] = []
 
 for await (const file of glob(`${source}/**/*.ts`)) {
   if (file.startsWith(home)) continue
   const found = usesIn(await readFile(file, 'utf8'))
-  if (unfinished.has(file)) {
-    if (found.length === 0) clean.push(file)
-  } else
-    problems.push(
-      ...found.map(({ line, name }) => `${file}:${line}: ${name} is not documented by Node: move it to ${home}`),
-    )
+  problems.push(
+    ...found.map(({ line, name }) => `${file}:${line}: ${name} is not documented by Node: move it to ${home}`),
+  )
 }
-for (const file of clean)
-  problems.push(`${file}: uses no undocumented name any more: take it off the list of check-undocumented.ts`)
 
 if (problems.length > 0) {
   for (const problem of problems) console.error(problem)

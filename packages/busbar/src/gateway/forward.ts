@@ -1,12 +1,11 @@
 import type { Agent, IncomingMessage, RequestOptions, ServerResponse } from 'node:http'
-import { Socket } from 'node:net'
-import { connectToService } from '../mesh/bytes/connect.ts'
+import type { Socket } from 'node:net'
 import type { Endpoint, RemoteEndpoint, TcpEndpoint } from '../mesh/endpoint.ts'
 import { maxForwardedHead, type Exchange, type ExchangeHandler, type ExchangeRequest } from '../mesh/http/exchange.ts'
 import { closedByProgram } from '../mesh/http/errors.ts'
 import { TextExchange } from '../mesh/http/text-exchange.ts'
 import type { HttpMesh } from '../mesh/mesh.ts'
-import { isChosen } from '../shared/accelerators.ts'
+import { openConnection as connectTo } from '../mesh/streams.ts'
 import { endToEnd } from './end-to-end.ts'
 import { ForwardedAnswer } from './forwarded-answer.ts'
 import { RepeatedText } from './repeated-text.ts'
@@ -63,7 +62,7 @@ function open(forwarded: Forwarded, request: ExchangeRequest, answer: ForwardedA
     const elsewhere = (not: Endpoint): Endpoint | undefined => mesh.router.find(way.service, { not })
     const exchange = mesh.exchanges?.open(endpoint, request, way.scope, answer, elsewhere)
     if (exchange !== undefined) return exchange
-    if (!isChosen('stream')) return openRepeated(forwarded, endpoint, request, answer)
+    if (mesh.streams === undefined) return openRepeated(forwarded, endpoint, request, answer)
   }
   const mayKeep = endpoint.at === 'tcp' && !request.streamed && safe.has(request.method)
   return openText(forwarded, request, answer, mayKeep ? toKept(agent, endpoint) : toNew(forwarded))
@@ -119,12 +118,10 @@ function toNew({ mesh, way }: Forwarded, to?: Endpoint): RequestOptions {
 
 /** `to`: an instance that was chosen already. */
 export function openConnection(mesh: HttpMesh, { service, scope }: Way, to?: Endpoint): Socket {
-  const socket = new Socket({ allowHalfOpen: true })
+  const origin = { hops: scope.hops, caller: undefined, to }
   // Node's client hears of its errors, and only as long as it has the connection: one that comes
   // behind the answer is nobody's.
-  socket.on('error', () => {})
-  connectToService(mesh, service, 80, socket, { hops: scope.hops, caller: undefined, to })
-  return socket
+  return connectTo(mesh, service, 80, { allowHalfOpen: true }, origin).on('error', () => {})
 }
 
 /** As fast as the service reads. */

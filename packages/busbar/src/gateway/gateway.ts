@@ -7,6 +7,7 @@ import { type ConnectionTaker, giveConnections } from '../mesh/sockets/given-con
 import type { HttpMesh } from '../mesh/mesh.ts'
 import type { Meter } from '../mesh/meter.ts'
 import type { Router } from '../mesh/router.ts'
+import type { Streams } from '../mesh/streams.ts'
 import type { WorkerCells } from '../shared/cells.ts'
 import type { LogRecord, StopTimes, TlsMaterial } from '../shared/control.ts'
 import { answerProblem } from './answer.ts'
@@ -39,6 +40,8 @@ export interface GatewayParts {
   /** By which requests go to other workers without text, if by any. */
   readonly exchanges?: Exchanges | undefined
   readonly handover?: Handover | undefined
+  /** Undefined where all connections are sockets of the system's. */
+  readonly streams?: Streams | undefined
 }
 
 /** The public entrance, as it stands in one worker. */
@@ -80,9 +83,9 @@ class HttpGateway implements Gateway {
   #stopped: Promise<void> | undefined
 
   constructor(parts: GatewayParts) {
-    const { app, router, tls, cells, meter, exchanges } = parts
+    const { app, router, tls, cells, meter, exchanges, streams } = parts
     this.#parts = parts
-    this.#mesh = { router, maxHops: app.limits.maxHops, meter, exchanges }
+    this.#mesh = { router, maxHops: app.limits.maxHops, meter, exchanges, streams }
     this.#director = new Director(app.gateway, app.limits, router)
     const { openapi } = app.gateway
     const { routes } = this.#director

@@ -21,7 +21,7 @@ import type {
   TlsMaterial,
   WorkerInit,
 } from '../shared/control.ts'
-import { defaultAccelerators, isChosen } from '../shared/accelerators.ts'
+import { defaultAccelerators } from '../shared/accelerators.ts'
 import { needsUnmet, notServedIn, timeToServe } from '../shared/needs.ts'
 import { within } from '../shared/within.ts'
 import { type Attachments, startAccelerators } from './accelerators.ts'
@@ -68,10 +68,10 @@ export async function prepareWorker(init: WorkerInit, parts: WorkerParts): Promi
   const log = (record: LogRecord): void => outbox.log(record)
   const { states, attachments } = await startAccelerators(app.accelerators ?? defaultAccelerators)
   outbox.post({ type: 'accelerators', states })
-  const paths = isChosen('stream') ? undefined : privatePaths(init.sockets)
+  const paths = privatePaths(init.sockets)
   const hosting = installHosting({ app, services, calls: init.calls, output, log, fault, paths })
-  const { exchange: exchanges } = attachments
-  const mesh = { router, maxHops, validate, meter: metering.meter, gates: limits.gates, exchanges }
+  const { exchange: exchanges, stream: streams } = attachments
+  const mesh = { router, maxHops, validate, meter: metering.meter, gates: limits.gates, exchanges, streams }
   await startMesh(mesh)
   const relay = new CallRelay(mesh, init.calls)
   offerTypedCalls(mesh)
@@ -262,7 +262,7 @@ export class WorkerApp {
 
   #openGateway(): Gateway {
     const { init, router, cells, metering, outbox, attachments } = this.#parts
-    const { exchange: exchanges, handover } = attachments
+    const { exchange: exchanges, stream: streams, handover } = attachments
     const log: Parameters<typeof createGateway>[0]['log'] = (level, line) =>
       outbox.log({ time: Date.now(), level, service: undefined, stream: 'busbar', line })
     // Closed connections are counted at the door, for services that are reached without the gateway too.
@@ -276,6 +276,7 @@ export class WorkerApp {
       meter: metering.meter,
       exchanges,
       handover,
+      streams,
     })
   }
 

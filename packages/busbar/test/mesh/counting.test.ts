@@ -9,7 +9,7 @@ import { Router } from '../../src/mesh/router.ts'
 import { runInScope } from '../../src/mesh/scope.ts'
 import { InstanceTable } from '../../src/shared/instances.ts'
 import { pollUntil } from '../support/app.ts'
-import { exchanges } from '../support/accelerated.ts'
+import { exchanges, streams } from '../support/accelerated.ts'
 import { TestEndpoint } from '../support/endpoint.ts'
 
 class Counted extends TestEndpoint {
@@ -136,5 +136,5 @@ describe('the meter', () => {
 function meshTo(cart: Counted): ReturnType<typeof startMesh> {
   const router = new Router(['web', 'cart'])
   router.add(cart)
-  return startMesh({ router, maxHops: 5, meter: cart.meter, exchanges })
+  return startMesh({ router, maxHops: 5, meter: cart.meter, exchanges, streams })
 }

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test'
 import { startMesh } from '../../src/mesh/mesh.ts'
 import { Router } from '../../src/mesh/router.ts'
 import { currentScope } from '../../src/mesh/scope.ts'
-import { exchanges } from '../support/accelerated.ts'
+import { exchanges, streams } from '../support/accelerated.ts'
 import { clients, textOf } from '../support/clients.ts'
 import { TestEndpoint } from '../support/endpoint.ts'
 
@@ -19,7 +19,7 @@ async function withMesh(
   await using endpoints = new AsyncDisposableStack()
   for (const [service, program] of Object.entries(services))
     router.add(endpoints.use(new TestEndpoint(service, program)))
-  await using _mesh = await startMesh({ router, maxHops, exchanges })
+  await using _mesh = await startMesh({ router, maxHops, exchanges, streams })
   await use()
   await endpoints.disposeAsync()
   // Clients that keep connections for all tests hear in the next turns that theirs ended.

@@ -11,7 +11,7 @@ const wanted = parseAccelerators(process.env[acceleratorsVariable] ?? 'all') ?? 
 /** Of this thread, as a worker has them. */
 export const { states, attachments } = await startAccelerators(wanted)
 
-export const { exchange: exchanges, handover } = attachments
+export const { exchange: exchanges, handover, stream: streams } = attachments
 
 export function isOn(name: AcceleratorName): boolean {
   return states.some((state) => state.name === name && state.on)

@@ -1,10 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { RequestListener, Server } from 'node:http'
-import { captureConnections } from '../../src/mesh/bytes/capture.ts'
-import { announceHops } from '../../src/mesh/bytes/hops.ts'
+import { captureConnections } from '../../src/mesh/sockets/capture.ts'
+import { announceHops } from '../../src/mesh/sockets/announce-hops.ts'
 import type { HttpMesh } from '../../src/mesh/mesh.ts'
 import { servePrivateSockets } from '../../src/mesh/sockets/served-instance.ts'
 import { Router } from '../../src/mesh/router.ts'
+import { streams } from './accelerated.ts'
 import { TestEndpoint } from './endpoint.ts'
 import { elsewhere } from './linked.ts'
 
@@ -15,6 +16,7 @@ export const way = { overLink: false }
 export class ByteMesh implements HttpMesh, AsyncDisposable {
   readonly router: Router
   readonly maxHops: number
+  readonly streams = streams
   readonly endpoints = new Map<string, TestEndpoint>()
   readonly #overLink: boolean
   readonly #installed = new AsyncDisposableStack()

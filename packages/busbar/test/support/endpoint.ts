@@ -6,10 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TypedHost } from '../../src/contract/host/host.ts'
 import type { EndpointState, LocalEndpoint } from '../../src/mesh/endpoint.ts'
-import { listenVirtually } from '../../src/mesh/listener.ts'
 import { runInScope, type Scope } from '../../src/mesh/scope.ts'
 import { PrivateListener } from '../../src/mesh/sockets/private-listener.ts'
-import { isChosen } from '../../src/shared/accelerators.ts'
 
 /** A typed service: how HTTP asks for it. */
 export interface TypedProgram {
@@ -37,7 +35,7 @@ export class TestEndpoint implements LocalEndpoint, AsyncDisposable {
   readonly server: Server
   readonly typed?: TypedHost
   readonly answers?: RequestListener
-  readonly listener?: PrivateListener
+  readonly listener: PrivateListener
   state: EndpointState = 'serving'
   readonly #snapshot: <R>(run: () => R) => R
   readonly #sockets = new Set<Socket>()
@@ -53,8 +51,7 @@ export class TestEndpoint implements LocalEndpoint, AsyncDisposable {
     this.#snapshot = new AsyncLocalStorage<undefined>().exit(() => AsyncLocalStorage.snapshot())
     for (const event of ['connection', 'secureConnection'])
       this.server.on(event, (socket: Socket) => this.#track(socket))
-    if (isChosen('stream')) listenVirtually(this.server, address)
-    else this.listener = listenPrivately(this.server)
+    this.listener = listenPrivately(this.server)
   }
 
   enter<R>(scope: Scope, callback: () => R): R {

@@ -7,7 +7,7 @@ import { Router } from '../../src/mesh/router.ts'
 import { servePrivateSockets } from '../../src/mesh/sockets/served-instance.ts'
 import { WorkerCells, createCells } from '../../src/shared/cells.ts'
 import type { TlsMaterial } from '../../src/shared/control.ts'
-import { exchanges, handover } from './accelerated.ts'
+import { exchanges, handover, streams } from './accelerated.ts'
 import { way } from './byte-mesh.ts'
 import { TestEndpoint, type TypedProgram } from './endpoint.ts'
 import { elsewhere } from './linked.ts'
@@ -51,6 +51,7 @@ export class TestGateway implements AsyncDisposable {
       cells: this.cells,
       exchanges,
       handover,
+      streams,
     })
     this.#scheme = setup.tls === undefined ? 'http' : 'https'
     this.#listener = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.gateway.accept(socket))

@@ -1,5 +1,4 @@
 import type { LocalEndpoint, RemoteEndpoint } from '../../src/mesh/endpoint.ts'
-import { answerConnections } from '../../src/mesh/bytes/answer.ts'
 import { answerRequests } from '../../src/mesh/http/answer.ts'
 import type { Answerer } from '../../src/mesh/links/link.ts'
 import { createLink } from '../../src/mesh/links/live-link.ts'
@@ -7,7 +6,7 @@ import { memoryPipes } from '../../src/mesh/links/memory.ts'
 import type { HttpMesh } from '../../src/mesh/mesh.ts'
 import { servePrivateSockets } from '../../src/mesh/sockets/served-instance.ts'
 import { Router } from '../../src/mesh/router.ts'
-import { exchanges } from './accelerated.ts'
+import { exchanges, streams } from './accelerated.ts'
 
 /** A service's instance as another worker sees it: at the other end of a link. */
 export function elsewhere(instance: LocalEndpoint, pipes = memoryPipes(), maxHops = 8): RemoteEndpoint & Disposable {
@@ -15,7 +14,7 @@ export function elsewhere(instance: LocalEndpoint, pipes = memoryPipes(), maxHop
   router.add(instance)
   const [near, far] = pipes
   const serving = servePrivateSockets({ router, maxHops })
-  const callee = createLink(far, { peer: 1, answer: answerer({ router, maxHops, exchanges }) })
+  const callee = createLink(far, { peer: 1, answer: answerer({ router, maxHops, exchanges, streams }) })
   const link = createLink(near, { peer: 2, answer: nobody })
   return {
     at: 'link',
@@ -40,7 +39,7 @@ export function elsewhere(instance: LocalEndpoint, pipes = memoryPipes(), maxHop
 /** What a worker does with calls that come, but for typed ones. */
 export function answerer(mesh: HttpMesh): Answerer {
   const requests = answerRequests(mesh)
-  const connections = answerConnections(mesh)
+  const connections = mesh.streams?.answer(mesh) ?? nobody
   return (head, payload, ended, channel) =>
     (head.kind === 'http' ? requests : connections)(head, payload, ended, channel)
 }

@@ -3,12 +3,10 @@ import { once } from 'node:events'
 import { createServer, request, type Server } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
-import { listenVirtually } from '../../src/mesh/listener.ts'
+import { giveConnections } from '../../src/mesh/sockets/given-connections.ts'
 import { createCells, WorkerCells } from '../../src/shared/cells.ts'
 import { openPort, type Port } from '../../src/shared/port.ts'
 import { Doors } from '../../src/worker/doors.ts'
-
-const address = { address: '127.0.0.1', port: 1, family: 'IPv4' }
 
 /** A server behind a door and a real port, with the cell that counts. */
 class Entrance implements AsyncDisposable {
@@ -25,7 +23,7 @@ class Entrance implements AsyncDisposable {
   #doors: Doors
 
   static async open(server: Server): Promise<Entrance> {
-    const virtual = listenVirtually(server, address)
+    const virtual = giveConnections(server)
     let entrance: Entrance | undefined
     const port = await openPort(
       { id: 'gateway', host: '127.0.0.1', port: 0, serves: { kind: 'gateway' } },

@@ -1,7 +1,6 @@
 import { request, type IncomingMessage } from 'node:http'
-import { Socket } from 'node:net'
-import { connectToService } from '../../mesh/bytes/connect.ts'
 import type { HttpMesh } from '../../mesh/mesh.ts'
+import { openConnection } from '../../mesh/streams.ts'
 
 /** Bytes: far above what people write, and low enough for a worker to read whole. */
 const maxSize = 16 * 1024 * 1024
@@ -22,11 +21,7 @@ export async function fetchDocument(mesh: HttpMesh, service: string, path: strin
 function get(mesh: HttpMesh, service: string, path: string): Promise<{ status: number; text: string }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>()
   const outgoing = request({
-    createConnection: () => {
-      const socket = new Socket()
-      connectToService(mesh, service, 80, socket)
-      return socket
-    },
+    createConnection: () => openConnection(mesh, service, 80),
     path,
     headers: { host: `${service}.internal`, accept: 'application/json', connection: 'close' },
     signal: AbortSignal.timeout(patience),

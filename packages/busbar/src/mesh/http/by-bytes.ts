@@ -1,10 +1,8 @@
-import { Socket } from 'node:net'
-import { isChosen } from '../../shared/accelerators.ts'
-import { connectHere } from '../bytes/connect.ts'
+import type { Socket } from 'node:net'
 import type { LocalEndpoint } from '../endpoint.ts'
 import type { HttpMesh } from '../mesh.ts'
 import type { Scope } from '../scope.ts'
-import { connectBySocket } from '../sockets/connect.ts'
+import { openConnection } from '../streams.ts'
 import type { Exchange, ExchangeHandler, ExchangeRequest } from './exchange.ts'
 import { closedByProgram } from './errors.ts'
 import { TextExchange } from './text-exchange.ts'
@@ -21,14 +19,21 @@ export function openByBytes(
   { hops }: Scope,
   handler: ExchangeHandler,
 ): Exchange {
-  // An error behind the answer is nobody's.
-  const target = { createConnection: () => connect(mesh, endpoint, hops).on('error', () => {}) }
-  return new TextExchange({ target, request, handler, hungUp: () => closedByProgram(endpoint.service, request) })
-}
-
-function connect(mesh: HttpMesh, endpoint: LocalEndpoint, hops: number): Socket {
-  if (isChosen('stream')) return connectHere(mesh, endpoint, hops)
-  const socket = new Socket({ allowHalfOpen: true })
-  connectBySocket(mesh, endpoint.service, 80, socket, { hops, caller: undefined, to: endpoint })
-  return socket
+  const createConnection = (): Socket => {
+    const socket = openConnection(
+      mesh,
+      endpoint.service,
+      80,
+      { allowHalfOpen: true },
+      { hops, caller: undefined, to: endpoint },
+    )
+    // An error behind the answer is nobody's.
+    return socket.on('error', () => {})
+  }
+  return new TextExchange({
+    target: { createConnection },
+    request,
+    handler,
+    hungUp: () => closedByProgram(endpoint.service, request),
+  })
 }

@@ -1,8 +1,8 @@
-import { Socket } from 'node:net'
-import { connectToService } from '../bytes/connect.ts'
+import type { Socket } from 'node:net'
 import type { HttpMesh } from '../mesh.ts'
 import { problemOf } from '../problem.ts'
 import type { Origin } from '../sockets/connect.ts'
+import { openConnection } from '../streams.ts'
 
 export interface RelayTarget extends Origin {
   readonly service: string
@@ -16,7 +16,7 @@ const lingering = 1_000
 /** A connection from outside of the workers that leads on to a service, as bytes in both directions. */
 export class RelayedConnection {
   readonly #client: Socket
-  readonly #service = new Socket({ allowHalfOpen: true })
+  readonly #service: Socket
   readonly #target: RelayTarget
   #isConnected = false
   /** Its last bytes came from the client, so that an answer is due. */
@@ -27,14 +27,14 @@ export class RelayedConnection {
   constructor(client: Socket, mesh: HttpMesh, target: RelayTarget) {
     this.#client = client
     this.#target = target
-    const service = this.#service
+    const service = openConnection(mesh, target.service, target.port, { allowHalfOpen: true }, target)
+    this.#service = service
     client.on('error', () => service.resetAndDestroy()).on('close', () => service.destroy())
     service.once('connect', () => this.#connected())
     service.on('error', (error) => this.#failed(error))
     service.on('close', () => {
       if (this.#isConnected) client.destroySoon()
     })
-    connectToService(mesh, target.service, target.port, service, target)
   }
 
   /** Nothing is due to its client, and nothing has come or gone for so many milliseconds. */

@@ -6,13 +6,17 @@ import { hopsHeader } from '../hops.ts'
  * caller wrote. The last one counts, since ours comes behind those of a caller that copies headers.
  */
 export function takeHops(request: IncomingMessage): number | undefined {
-  // Both are made of the raw headers when they are first read, which has to be before those change.
-  const { headers, headersDistinct, rawHeaders } = request
-  const last = headersDistinct[hopsHeader]?.at(-1)
-  if (last === undefined) return undefined
-  delete headers[hopsHeader]
-  delete headersDistinct[hopsHeader]
-  for (let at = rawHeaders.length - 2; at >= 0; at -= 2)
-    if (rawHeaders[at]!.toLowerCase() === hopsHeader) rawHeaders.splice(at, 2)
-  return Number.parseInt(last, 10) || undefined
+  const { rawHeaders } = request
+  const last = rawHeaders.findLastIndex((name, at) => at % 2 === 0 && isHops(name))
+  if (last < 0) return undefined
+  const hops = Number.parseInt(rawHeaders[last + 1]!, 10) || undefined
+  // Both are made of the list when they are first read, which has to be before that changes.
+  delete request.headers[hopsHeader]
+  delete request.headersDistinct[hopsHeader]
+  for (let at = last; at >= 0; at -= 2) if (isHops(rawHeaders[at]!)) rawHeaders.splice(at, 2)
+  return hops
+}
+
+function isHops(name: string): boolean {
+  return name.length === hopsHeader.length && name.toLowerCase() === hopsHeader
 }

@@ -1,3 +1,5 @@
+import type { CallId } from '../../shared/control.ts'
+
 /**
  * The first line on a connection to an instance's private socket: in whose name it is made. What follows is whatever the client
  * speaks. Only this user can connect there, so that it is believed.
@@ -11,6 +13,8 @@ export interface Opening {
   readonly caller: string | undefined
   readonly callerPort: number
   readonly port: number
+  /** By which a caller in another worker knows the connection, where that came over a link. */
+  readonly call?: CallId | undefined
 }
 
 /** A name has up to 63 characters. */

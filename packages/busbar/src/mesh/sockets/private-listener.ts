@@ -51,6 +51,8 @@ export class PrivateListener {
   readonly #emit: Emit
   /** Connections of the mesh whose first line has been read. */
   readonly #opened = new WeakSet<Socket>()
+  /** Open connections to the private socket. */
+  #accepted = 0
   /** Open connections that were given to the server here, and have no such line. Node does not count them. */
   readonly #given = new Set<Socket>()
   /** The server has closed but for those. */
@@ -91,15 +93,45 @@ export class PrivateListener {
 
   /** Gives the server a connection that was accepted elsewhere. */
   accept(socket: Socket): void {
-    if (!this.#server.listening || this.#given.size >= (this.#server.maxConnections ?? Infinity))
-      return void socket.destroy()
+    if (!this.#server.listening) return void socket.destroy()
     emitIn(socket, AsyncLocalStorage.snapshot())
+    if (this.#count(socket)) this.#emit('connection', socket)
+  }
+
+  /** False where the server takes no more; as Node does it with those of the kernel. */
+  #count(socket: Socket): boolean {
+    const { maxConnections } = this.#server
+    if (maxConnections && this.#given.size + this.#accepted >= maxConnections) {
+      const { localAddress, localPort, localFamily, remoteAddress, remotePort, remoteFamily } = socket
+      this.#emit('drop', { localAddress, localPort, localFamily, remoteAddress, remotePort, remoteFamily })
+      socket.destroy()
+      return false
+    }
     this.#given.add(socket)
     socket.once('close', () => {
       this.#given.delete(socket)
       if (this.#isClosed && this.#given.size === 0) this.#emit('close')
     })
-    this.#emit('connection', socket)
+    return true
+  }
+
+  async #joinByFirstBytes(socket: Socket, opening: Opening): Promise<void> {
+    const first = await firstBytes(socket, preface.length)
+    if (!socket.destroyed) this.#join(socket, opening, first.equals(preface))
+  }
+
+  #join(socket: Socket, opening: Opening, isHttp2: boolean): void {
+    if (this.#instance === undefined) return void socket.destroy()
+    this.#opened.add(socket)
+    this.#instance.connected(socket, opening, () => this.#give(socket, isHttp2))
+  }
+
+  /** Gives the server a connection of the mesh that came another way, whose first bytes are here. */
+  take(socket: Socket, opening: Opening): void {
+    if (!this.#server.listening) return void socket.destroy()
+    if (!this.#count(socket)) return
+    if (this.#front === undefined) this.#join(socket, opening, false)
+    else void this.#joinByFirstBytes(socket, opening)
   }
 
   #heard(event: string | symbol, args: unknown[]): boolean {
@@ -130,8 +162,9 @@ export class PrivateListener {
   }
 
   #connected(socket: Socket): boolean {
-    if (!isOfPath(socket) || this.#given.has(socket) || this.#opened.has(socket))
-      return this.#emit('connection', socket)
+    if (!isOfPath(socket) || this.#opened.has(socket)) return this.#emit('connection', socket)
+    this.#accepted++
+    socket.once('close', () => this.#accepted--)
     void this.#open(socket)
     return true
   }
@@ -146,10 +179,9 @@ export class PrivateListener {
     const first = await firstBytes(socket, this.#front === undefined ? 1 : preface.length)
     this.#unused.delete(socket)
     socket.off('error', ignore)
-    if (opening === undefined || this.#instance === undefined || socket.destroyed) return void socket.destroy()
+    if (opening === undefined || socket.destroyed) return void socket.destroy()
     presentAddresses(socket, { local: loopback(opening.port), remote: loopback(opening.callerPort) })
-    this.#opened.add(socket)
-    this.#instance.connected(socket, opening, () => this.#give(socket, first.equals(preface)))
+    this.#join(socket, opening, first.equals(preface))
   }
 
   /** To a TLS server as a connection whose handshake is done, so that its program answers in plain text. */

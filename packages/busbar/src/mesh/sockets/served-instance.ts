@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { BusbarError } from '../../contract/errors.ts'
-import { answerProblem } from '../bytes/answer-problem.ts'
+import type { CallId } from '../../shared/control.ts'
 import type { LocalEndpoint } from '../endpoint.ts'
 import { isFailed } from '../failed-response.ts'
 import { hopLimitProblem } from '../hops.ts'
@@ -10,6 +10,7 @@ import { MeasuredCall } from '../meter.ts'
 import { exhaustedProblem, type Problem } from '../problem.ts'
 import { runInScope, type Scope } from '../scope.ts'
 import type { Begun, Gate } from '../balance/gate.ts'
+import { answerProblem } from './answer-problem.ts'
 import { emitIn } from './emit-in.ts'
 import { takeHops } from './hops-header.ts'
 import type { Opening } from './opening.ts'
@@ -23,10 +24,12 @@ interface OpenConnection {
   /** What its requests' bodies and an upgrade's messages cause counts like the last request. */
   readonly scope: MutableScope
   readonly caller: string | undefined
+  /** What is told while it computes. */
+  readonly begun: Begun
 }
 
 /** Whoever computes here cannot give up here. */
-const begun: Begun = { call: { link: undefined, number: 0 }, deadline: undefined }
+const here: CallId = { link: undefined, number: 0 }
 
 /** Has the instances of this thread serve what comes to their private sockets. */
 export function servePrivateSockets(mesh: HttpMesh): Disposable {
@@ -44,10 +47,10 @@ class ServedInstance implements Instance {
     this.#endpoint = endpoint
   }
 
-  connected(socket: Socket, { hops, caller }: Opening, next: () => void): void {
+  connected(socket: Socket, { hops, caller, call = here }: Opening, next: () => void): void {
     if (this.#endpoint.state === 'stopped') return void socket.destroy()
     const scope: MutableScope = { service: this.#endpoint.service, hops }
-    this.#connections.set(socket, { scope, caller })
+    this.#connections.set(socket, { scope, caller, begun: { call, deadline: undefined } })
     runInScope(scope, next)
   }
 
@@ -99,6 +102,7 @@ class ServedInstance implements Instance {
 
   #passGate(gate: Gate, arrived: ArrivedRequest, response: ServerResponse, connection: OpenConnection): void {
     const { socket } = arrived
+    const { begun } = connection
     const { service } = this.#endpoint
     const gone = new AbortController()
     const close = (): void => gone.abort(new BusbarError('CALL_ABORTED', { message: 'the caller hung up', service }))

@@ -1,15 +1,13 @@
 import type { AsyncLocalStorage } from 'node:async_hooks'
 import type { Server as HttpServer } from 'node:http'
 import type { AddressInfo, Server } from 'node:net'
-import type { ConnectionTaker } from '../../mesh/sockets/given-connections.ts'
 import type { PrivateListener } from '../../mesh/sockets/private-listener.ts'
 
 /** A program's HTTP server that listens, though it has no port. */
 export interface CapturedServer {
   readonly server: Server
-  readonly listener: ConnectionTaker
   /** Where it listens on a private socket. */
-  readonly door?: PrivateListener | undefined
+  readonly listener: PrivateListener
   /** In the place of a server of HTTP/2, for clients that speak HTTP/1.1. */
   readonly front?: HttpServer | undefined
   /** What `server.address()` says; a path for a server that listens on one. */

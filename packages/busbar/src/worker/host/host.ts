@@ -10,7 +10,6 @@ import type { PrivateListener } from '../../mesh/sockets/private-listener.ts'
 import type { ServiceReport, StopTimes } from '../../shared/control.ts'
 import type { Hosting } from './install.ts'
 import type { CapturedServer } from './captured-server.ts'
-import { callableServer } from './http1-front.ts'
 import type { ProgramEnd, ProgramProcess } from './program-process.ts'
 import { isLost, otherWarning, portOf, reportOf } from './report.ts'
 import { ServedConnections } from './served-connections.ts'
@@ -62,7 +61,7 @@ class Hosted implements HostedProgram {
   readonly at = 'here'
   readonly service: string
   readonly server: HttpServer
-  readonly listener: PrivateListener | undefined
+  readonly listener: PrivateListener
   readonly count: CallCount | undefined
   readonly report: ServiceReport
   readonly #program: ProgramProcess
@@ -77,8 +76,8 @@ class Hosted implements HostedProgram {
 
   constructor(program: ProgramProcess, hosting: Hosting, captured: CapturedServer, report: ServiceReport) {
     this.service = program.service.name
-    this.server = callableServer(captured)
-    this.listener = captured.door
+    this.server = captured.front ?? (captured.server as HttpServer)
+    this.listener = captured.listener
     this.count = hosting.metering?.of(this.service)
     this.report = report
     this.#program = program

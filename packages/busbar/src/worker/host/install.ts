@@ -28,8 +28,8 @@ export interface HostingOptions {
   readonly log: (record: LogRecord) => void
   /** In the place of records where a process has pipes of its own. */
   readonly output?: Output | undefined
-  /** Where servers of programs listen on private sockets; by handles of ours where there is none. */
-  readonly paths?: (() => string) | undefined
+  /** Where servers of programs listen on private sockets: a new path each time. */
+  readonly paths: () => string
   /** Told of what ends this worker, just before it ends; never of what fails a start, which {@link hostProgram} throws. */
   readonly fault: (fault: Fault) => void
   /** Ends this thread, or the process in its main thread; `process.exit` by default. */
@@ -43,7 +43,7 @@ export interface Hosting extends Disposable {
   readonly programs: Programs
   readonly output: Output
   readonly log: (record: LogRecord) => void
-  readonly paths: (() => string) | undefined
+  readonly paths: () => string
   /** Where calls are counted, if anywhere. */
   readonly metering?: Metering
   /** Reports a fault of a serving program, then ends the worker as Node would end the process. */

@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { lookup } from 'node:dns'
 import net, { type AddressInfo, isIP, type Server } from 'node:net'
-import { attachVirtualHandle } from '../../mesh/listener.ts'
 import { PrivateListener } from '../../mesh/sockets/private-listener.ts'
 import { replace } from '../../shared/replace.ts'
 import type { CapturedServer } from './captured-server.ts'
@@ -11,31 +10,13 @@ import type { ProgramProcess } from './program-process.ts'
 import type { Programs } from './programs.ts'
 import { isHttp2Server, isHttpServer } from './server-kinds.ts'
 
-type Listen2 = (host: string | null, port: number, type: number, ...rest: unknown[]) => void
-
-/**
- * Has the HTTP servers of programs listen where only the mesh and the doors of this worker find them; what speaks another
- * protocol needs its port. `paths`: where private sockets are; without, servers listen by a handle of ours.
- */
-export function captureListen(programs: Programs, patches: DisposableStack, paths?: () => string): void {
-  if (paths === undefined) captureByHandle(programs, patches)
-  else captureBySocket(programs, patches, paths)
-}
-
-/** `_listen2` is where Node has understood the arguments, resolved the name, and would open the socket. */
-function captureByHandle(programs: Programs, patches: DisposableStack): void {
-  const prototype = net.Server.prototype as unknown as { _listen2: Listen2 }
-  replace(patches, prototype, '_listen2', (original) => {
-    return function (this: Server, ...args) {
-      const program = isHttpServer(this) ? programs.current : undefined
-      if (program === undefined || capture(program, this, addressIn(args))) Reflect.apply(original, this, args)
-    }
-  })
-}
-
 type Listen = (this: Server, ...args: unknown[]) => Server
 
-function captureBySocket(programs: Programs, patches: DisposableStack, paths: () => string): void {
+/**
+ * Has the HTTP servers of programs listen on private sockets, which only the mesh and the doors of this worker find; what speaks
+ * another protocol needs its port. `paths`: a new one each time.
+ */
+export function captureListen(programs: Programs, patches: DisposableStack, paths: () => string): void {
   replace(patches, net.Server.prototype as { listen: Listen }, 'listen', (original) => {
     return function (this: Server, ...args) {
       const program = isHttpServer(this) ? programs.current : undefined
@@ -79,15 +60,8 @@ function listenPrivately(program: ProgramProcess, server: Server, { wanted, ip, 
   const address = addressOf(wanted, ip, inventPort)
   if (program.servers.some((other) => overlap(other.address, address))) return refuse(server, address)
   const front = isHttp2Server(server) ? frontOf(server) : undefined
-  const door = new PrivateListener(server, { path, address, front })
-  const captured: CapturedServer = {
-    server,
-    listener: door,
-    door,
-    front,
-    address,
-    context: AsyncLocalStorage.snapshot(),
-  }
+  const listener = new PrivateListener(server, { path, address, front })
+  const captured: CapturedServer = { server, listener, front, address, context: AsyncLocalStorage.snapshot() }
   program.servers.push(captured)
   server.once('close', () => {
     program.servers.splice(program.servers.indexOf(captured), 1)
@@ -98,30 +72,6 @@ function listenPrivately(program: ProgramProcess, server: Server, { wanted, ip, 
   listen.call(server, { path, backlog, signal }, ...(callback === undefined ? [] : [callback]))
   // A worker lives by its port to the supervisor, and a program that listens is not one that still has something to do.
   server.unref()
-}
-
-/** False when the program itself holds this address: it is told so as the kernel would. */
-function capture(program: ProgramProcess, server: Server, address: AddressInfo | string): boolean {
-  if (program.servers.some((other) => overlap(other.address, address))) {
-    refuse(server, address)
-    return false
-  }
-  const listener = attachVirtualHandle(server, address, () => {
-    program.servers.splice(program.servers.indexOf(captured), 1)
-  })
-  const captured: CapturedServer = { server, listener, address, context: AsyncLocalStorage.snapshot() }
-  program.servers.push(captured)
-  server.once('listening', () => program.onListen(captured))
-  return true
-}
-
-function addressIn([host, port, type]: [host: string | null, port: number, type: number, ...rest: unknown[]]):
-  | AddressInfo
-  | string {
-  // A path comes in the place of the host, with -1 as port and type; a descriptor with neither host nor port.
-  if (host !== null && port === -1) return host
-  const family = host === null || type === 6 ? 'IPv6' : 'IPv4'
-  return { address: host ?? '::', family, port: port > 0 ? port : inventPort() }
 }
 
 /** Ports that the kernel would give: nobody connects to them, programs print them and compare them. */

@@ -8,9 +8,7 @@ import { BusbarError } from '../../contract/errors.ts'
 import type { TypedHost } from '../../contract/host/host.ts'
 import { typedListener } from '../../gateway/typed/listener.ts'
 import type { EndpointState } from '../../mesh/endpoint.ts'
-import { listenVirtually } from '../../mesh/listener.ts'
 import { currentScope, type Scope } from '../../mesh/scope.ts'
-import type { ConnectionTaker } from '../../mesh/sockets/given-connections.ts'
 import { PrivateListener } from '../../mesh/sockets/private-listener.ts'
 import { CallContexts } from '../../mesh/typed/contexts.ts'
 import type { ServiceReport, StopTimes } from '../../shared/control.ts'
@@ -81,8 +79,7 @@ class HostedTyped implements HostedProgram {
   readonly answers: RequestListener
   readonly report: ServiceReport
   readonly #parts: Parts
-  readonly listener: PrivateListener | undefined
-  readonly #taker: ConnectionTaker
+  readonly listener: PrivateListener
   readonly #scope: Scope
   readonly #connections = new ServedConnections()
   #state: EndpointState = 'serving'
@@ -98,8 +95,7 @@ class HostedTyped implements HostedProgram {
     this.answers = typedListener(host, listenerOptions(program.service, hosting))
     this.server = createServer(serverOptions(hosting.limits), this.answers)
     this.#connections.watch(this.server)
-    this.listener = hosting.paths === undefined ? undefined : listenAt(this.server, hosting.paths())
-    this.#taker = this.listener ?? listenVirtually(this.server, anywhere)
+    this.listener = listenAt(this.server, hosting.paths())
   }
 
   get state(): EndpointState {
@@ -112,7 +108,7 @@ class HostedTyped implements HostedProgram {
 
   accept(socket: Socket): void {
     this.#connections.add(socket)
-    this.enter(this.#scope, () => this.#taker.accept(socket))
+    this.enter(this.#scope, () => this.listener.accept(socket))
   }
 
   door(): { accept(socket: Socket): void } {

@@ -6,7 +6,7 @@ import { describe, test } from 'node:test'
 import { startMesh } from '../../../src/mesh/mesh.ts'
 import { Router } from '../../../src/mesh/router.ts'
 import { TestEndpoint } from '../../support/endpoint.ts'
-import { exchanges, unless } from '../../support/accelerated.ts'
+import { exchanges, streams, unless } from '../../support/accelerated.ts'
 
 interface Seen {
   readonly port: number | undefined
@@ -33,7 +33,7 @@ describe('the request behind', { skip: unless('exchange') }, () => {
         const router = new Router(['catalog'])
         await using endpoint = new TestEndpoint('catalog', (request, response) => void note(seen, request, response))
         router.add(endpoint)
-        await using _mesh = await startMesh({ router, maxHops: 8, exchanges })
+        await using _mesh = await startMesh({ router, maxHops: 8, exchanges, streams })
         const ask = async (more: RequestInit): Promise<void> => {
           const response = await fetch('http://catalog.internal/', more)
           await response.text()

@@ -12,14 +12,15 @@ import { text } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
 import { WebSocket, WebSocketServer } from 'ws'
 import type { RemoteEndpoint } from '../../../src/mesh/endpoint.ts'
-import { captureConnections } from '../../../src/mesh/bytes/capture.ts'
+import { captureConnections } from '../../../src/mesh/sockets/capture.ts'
 import { Router } from '../../../src/mesh/router.ts'
+import { servePrivateSockets } from '../../../src/mesh/sockets/served-instance.ts'
 import { BadWire, type Mood } from '../../support/bad-wire.ts'
 import { Chance } from '../../support/chance.ts'
 import { TestEndpoint } from '../../support/endpoint.ts'
 import { open, send } from '../../support/exchange.ts'
 import { answerer, nobody } from '../../support/linked.ts'
-import { unless } from '../../support/accelerated.ts'
+import { exchanges, streams, unless } from '../../support/accelerated.ts'
 
 interface Far extends AsyncDisposable {
   readonly endpoint: RemoteEndpoint
@@ -36,7 +37,8 @@ async function behind(mood: Mood, program: RequestListener | Server, chance?: Ch
   server.on('request', (request: IncomingMessage) => seen.push(request))
   const router = new Router(['callee'])
   router.add(stack.use(new TestEndpoint('callee', server)))
-  const answer = answerer({ router, maxHops: 8, meter: undefined })
+  stack.use(servePrivateSockets({ router, maxHops: 8 }))
+  const answer = answerer({ router, maxHops: 8, exchanges, streams })
   const wire = stack.use(await BadWire.between({ answer: nobody }, { answer }, mood, chance))
   const link = wire.near
   const endpoint: RemoteEndpoint = {
@@ -50,7 +52,7 @@ async function behind(mood: Mood, program: RequestListener | Server, chance?: Ch
   }
   const callers = new Router(['callee'])
   callers.addRemote(endpoint)
-  stack.use(captureConnections({ router: callers, maxHops: 8, meter: undefined }))
+  stack.use(captureConnections({ router: callers, maxHops: 8, streams }))
   return { endpoint, wire, seen, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
 

@@ -9,7 +9,7 @@ import { Router } from '../../../src/mesh/router.ts'
 import { currentScope } from '../../../src/mesh/scope.ts'
 import { TestEndpoint } from '../../support/endpoint.ts'
 import { loadInstalled, ProgramFolder, versions, type Undici } from './support/copies.ts'
-import { exchanges, unless } from '../../support/accelerated.ts'
+import { exchanges, streams, unless } from '../../support/accelerated.ts'
 
 /** Whatever a client is, it calls a service by one of these. */
 type Call = (url: string) => Promise<{ status: number; text: string }>
@@ -32,7 +32,7 @@ suite('clients of the mesh', () => {
     const router = new Router(['self'])
     endpoint = new TestEndpoint('self', program)
     router.add(endpoint)
-    mesh = await startMesh({ router, maxHops: 4, exchanges })
+    mesh = await startMesh({ router, maxHops: 4, exchanges, streams })
     const copies = [...installed, ...folders.map((folder) => folder.load())]
     calls = { fetch: byFetch }
     for (const [at, copy] of copies.entries())

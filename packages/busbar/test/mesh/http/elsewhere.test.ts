@@ -12,7 +12,7 @@ import { currentScope } from '../../../src/mesh/scope.ts'
 import { TestEndpoint } from '../../support/endpoint.ts'
 import { open, requestOf, send, TestCall } from '../../support/exchange.ts'
 import { elsewhere } from '../../support/linked.ts'
-import { exchanges, unless } from '../../support/accelerated.ts'
+import { exchanges, streams, unless } from '../../support/accelerated.ts'
 
 const maxHops = 5
 
@@ -32,7 +32,7 @@ class Elsewhere implements AsyncDisposable {
   }
 
   async mesh(): Promise<void> {
-    this.#stack.use(await startMesh({ router: this.router, maxHops, exchanges }))
+    this.#stack.use(await startMesh({ router: this.router, maxHops, exchanges, streams }))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

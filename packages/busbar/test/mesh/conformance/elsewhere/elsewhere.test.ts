@@ -1,10 +1,10 @@
 import { deepEqual } from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { captureConnections } from '../../../../src/mesh/bytes/capture.ts'
-import { announceHops } from '../../../../src/mesh/bytes/hops.ts'
+import { captureConnections } from '../../../../src/mesh/sockets/capture.ts'
+import { announceHops } from '../../../../src/mesh/sockets/announce-hops.ts'
 import { Router } from '../../../../src/mesh/router.ts'
 import type { Link } from '../backend.ts'
-import { isOn } from '../../../support/accelerated.ts'
+import { isOn, streams } from '../../../support/accelerated.ts'
 import { callByExchange } from '../backends/exchange.ts'
 import { HttpCaller } from '../backends/http-client.ts'
 import type { Case } from '../case.ts'
@@ -55,9 +55,12 @@ for (const [where, start] of [
       })
   })
 
-/** Without those that have the server itself in their hands, and what the byte stream is known to do otherwise. */
+/** Without those that have the server itself in their hands, and what a Unix socket is known to do otherwise. */
 function isFarSighted(one: Case, way: string): boolean {
-  return one.holdsServer !== true && (way === 'by exchange' || one.name !== 'a limit on the number of connections')
+  return (
+    one.holdsServer !== true &&
+    (way === 'by exchange' || isOn('stream') || one.name !== 'a limit on the number of connections')
+  )
 }
 
 async function runFar(one: Case, key: CaseKey, programs: Programs, way: () => Link): Promise<Result> {
@@ -77,7 +80,7 @@ function capture({ endpoint }: Programs): Disposable {
   const router = new Router(['callee'])
   router.addRemote(endpoint)
   const installed = new DisposableStack()
-  installed.use(captureConnections({ router, maxHops: 8, meter: undefined }))
+  installed.use(captureConnections({ router, maxHops: 8, streams }))
   installed.use(announceHops(router))
   return installed
 }

@@ -6,6 +6,7 @@ import { Router } from '../../../../src/mesh/router.ts'
 import { servePrivateSockets } from '../../../../src/mesh/sockets/served-instance.ts'
 import { threadPipe } from '../../../../src/mesh/transports/thread.ts'
 import { listenUnix } from '../../../../src/mesh/transports/unix.ts'
+import { exchanges, streams } from '../../../support/accelerated.ts'
 import { TestEndpoint } from '../../../support/endpoint.ts'
 import { answerer } from '../../../support/linked.ts'
 import { cases } from '../cases/all.ts'
@@ -62,7 +63,7 @@ function say(what: FromHost): void {
 }
 
 function answer(pipe: Pipe): void {
-  createLink(pipe, { peer: 1, answer: answerer({ router, maxHops: 8, meter: undefined }) })
+  createLink(pipe, { peer: 1, answer: answerer({ router, maxHops: 8, exchanges, streams }) })
 }
 
 // What a program throws is its own, and part of what is compared.

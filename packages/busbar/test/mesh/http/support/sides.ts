@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Router } from '../../../../src/mesh/router.ts'
 import { startMesh, type Mesh } from '../../../../src/mesh/mesh.ts'
-import { exchanges } from '../../../support/accelerated.ts'
+import { exchanges, streams } from '../../../support/accelerated.ts'
 import { way } from '../../../support/byte-mesh.ts'
 import { TestEndpoint } from '../../../support/endpoint.ts'
 import { elsewhere } from '../../../support/linked.ts'
@@ -47,7 +47,7 @@ export async function openSides(): Promise<Sides> {
   await Promise.all(servers.map((server) => once(server, 'listening')))
   const restoreLookup = resolveTestNames()
   const [first, second] = servers.map((server) => `http://tcp.test:${(server.address() as AddressInfo).port}`)
-  const mesh: Mesh = await startMesh({ router, maxHops: 5, exchanges })
+  const mesh: Mesh = await startMesh({ router, maxHops: 5, exchanges, streams })
   return {
     router,
     mesh: { name: 'mesh', at: 'http://catalog.internal', other: 'http://other.internal', seen: seen.mesh },

@@ -42,7 +42,7 @@ function differences(before: Map<string, unknown>, after: Map<string, unknown>):
 
 const before = snapshot()
 const app = appOf([serviceOf('one', 'koa'), serviceOf('two', 'koa')])
-const hosting = installHosting({ app, log: () => {}, fault: () => {} })
+const hosting = installHosting({ app, log: () => {}, fault: () => {}, paths: () => '/nowhere' })
 const installed = differences(before, snapshot())
 hosting[Symbol.dispose]()
 parentPort!.postMessage({ installed, disposed: differences(before, snapshot()) })

@@ -9,10 +9,9 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type { App } from '../../../../src/config/app.ts'
 import { BusbarError } from '../../../../src/contract/errors.ts'
 import type { StopTimes } from '../../../../src/shared/control.ts'
-import { captureConnections } from '../../../../src/mesh/bytes/capture.ts'
+import { captureConnections } from '../../../../src/mesh/sockets/capture.ts'
 import { Router } from '../../../../src/mesh/router.ts'
 import { servePrivateSockets } from '../../../../src/mesh/sockets/served-instance.ts'
-import { isChosen } from '../../../../src/shared/accelerators.ts'
 import { hostProgram, type HostedProgram } from '../../../../src/worker/host/host.ts'
 import { installHosting } from '../../../../src/worker/host/install.ts'
 import type { Started, ToTest, ToThread } from './messages.ts'
@@ -29,7 +28,7 @@ const hosting = installHosting({
   app,
   log: (record) => say({ type: 'log', record }),
   fault: (fault) => say(fault),
-  paths: isChosen('stream') ? undefined : () => join(folder, String(sockets++)),
+  paths: () => join(folder, String(sockets++)),
 })
 const router = new Router(app.services.map(({ name }) => name))
 captureConnections({ router, maxHops: app.limits.maxHops })

@@ -1,6 +1,6 @@
 import type { BusbarError, ErrorRecord } from '../../contract/errors.ts'
-import type { Channel, ChannelHandler } from '../links/link.ts'
-import { Outflow } from '../links/outflow.ts'
+import type { Channel, ChannelHandler } from '../../mesh/links/link.ts'
+import { Outflow } from '../../mesh/links/outflow.ts'
 import type { End, OtherEnd } from './end.ts'
 
 /** Bytes that wait for credit before a write is held. With them and what is under way it comes to some 1.5 MiB. */

@@ -9,10 +9,10 @@
  * Bytes are copied: a receiver may change what it was given (`ws` unmasks in place), a sender may send it again.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Socket } from 'node:net'
-import { runGuarded } from '../run-guarded.ts'
+import { runGuarded } from '../../mesh/run-guarded.ts'
 import { closedBeforeConnection, socketError } from './errors.ts'
-import { carry, internals, type Carrier, type Done, type SocketAddress } from './socket.ts'
+import type { TcpAddress } from '../../mesh/sockets/tcp-address.ts'
+import type { Carrier, Done, MemorySocket } from './memory-socket.ts'
 
 /** The largest piece that is pushed at once, as the largest read of Node's own sockets. */
 export const pieceSize = 64 * 1024
@@ -25,8 +25,8 @@ export const pieceSize = 64 * 1024
 const capacity = 1024 * 1024
 
 export interface EndOptions {
-  readonly local: SocketAddress
-  readonly remote: SocketAddress
+  readonly local: TcpAddress
+  readonly remote: TcpAddress
   /** Runs what happens to this end, in the async context of whoever owns it. */
   readonly enter: Enter
   /** Called once, when the first bytes have come: whoever takes this end. */
@@ -55,9 +55,9 @@ export function currentContext(): Enter {
 }
 
 export class End implements Carrier, OtherEnd {
-  readonly socket: Socket
-  readonly local: SocketAddress
-  readonly remote: SocketAddress
+  readonly socket: MemorySocket
+  readonly local: TcpAddress
+  readonly remote: TcpAddress
   bytesRead = 0
   bytesWritten = 0
 
@@ -82,13 +82,13 @@ export class End implements Carrier, OtherEnd {
   #held: { done: Done; start: (() => void) | undefined } | undefined
 
   /** `socket` has no handle: it is new, or about to connect. */
-  constructor(socket: Socket, options: EndOptions) {
+  constructor(socket: MemorySocket, options: EndOptions) {
     this.socket = socket
     this.local = options.local
     this.remote = options.remote
     this.#enter = options.enter
     this.#onFirstBytes = options.onFirstBytes
-    carry(socket, this)
+    socket.carry(this)
   }
 
   /** Connects two ends; each begins to read when its socket does. */
@@ -112,7 +112,7 @@ export class End implements Carrier, OtherEnd {
 
   write(chunk: Buffer, owned: boolean, done: Done): void {
     this.bytesWritten += chunk.length
-    internals(this.socket)._unrefTimer()
+    this.socket.touch()
     if (this.#peer === undefined) this.#held = { done, start: () => this.#send(chunk, owned, done) }
     else this.#send(chunk, owned, done)
   }
@@ -228,7 +228,7 @@ export class End implements Carrier, OtherEnd {
 
   #deliver(piece: Buffer): void {
     this.bytesRead += piece.length
-    internals(this.socket)._unrefTimer()
+    this.socket.touch()
     if (!this.socket.push(piece)) this.#reading = false
   }
 
@@ -262,7 +262,7 @@ export class End implements Carrier, OtherEnd {
     this.#held = undefined
     this.#enter(() =>
       runGuarded(() => {
-        internals(this.socket)._unrefTimer()
+        this.socket.touch()
         held.done()
       }),
     )
@@ -287,7 +287,7 @@ export class End implements Carrier, OtherEnd {
 }
 
 /** `read(0)` lets `'end'` come where nobody reads and nothing waits, as Node's own sockets do. */
-function endReading(socket: Socket): void {
+function endReading(socket: MemorySocket): void {
   socket.push(null)
   socket.read(0)
 }

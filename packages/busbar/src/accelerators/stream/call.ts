@@ -1,6 +1,6 @@
 import type { ErrorRecord } from '../../contract/errors.ts'
-import type { RemoteEndpoint } from '../endpoint.ts'
-import type { CallHead, ChannelHandler } from '../links/link.ts'
+import type { RemoteEndpoint } from '../../mesh/endpoint.ts'
+import type { CallHead, ChannelHandler } from '../../mesh/links/link.ts'
 import type { End } from './end.ts'
 import { FarEnd, left } from './far-end.ts'
 
