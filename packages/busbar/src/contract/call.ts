@@ -65,6 +65,7 @@ export class LiveCall implements Context, Expiring {
   private controller: AbortController | undefined = undefined
   private ended: BusbarError | undefined = undefined
   private settled = false
+  private isWatched = false
   private onEnd: EndListener | undefined = undefined
   private children: Set<LiveCall> | undefined = undefined
   private answer: Promise<unknown> | undefined = undefined
@@ -143,17 +144,30 @@ export class LiveCall implements Context, Expiring {
 
   /** Begins to watch what may end it early. `onEnd` may be told before this returns. */
   watch(onEnd: EndListener): void {
+    this.expect(onEnd)
+    this.wait()
+  }
+
+  /** `onEnd` is told what ends it: at once where something has already, what comes later only after {@link wait}. */
+  expect(onEnd: EndListener): void {
     this.onEnd = onEnd
+    if (this.isGivenUp) this.end(this.parent?.ended ?? abortedBy(this))
+    else if (this.limit !== undefined && isOver(this.origin.timeout)) this.expire()
+  }
+
+  /** Its answer takes time: from now on it ends with whatever may end it. One that is answered at once spares this. */
+  wait(): void {
+    if (this.isWatched || this.ended !== undefined || this.settled) return
+    if (this.isGivenUp) return this.end(this.parent?.ended ?? abortedBy(this))
+    this.isWatched = true
     this.site.endable.add(this)
-    const { signal } = this.origin
-    if (signal?.aborted === true || this.parent?.ended !== undefined)
-      return this.end(this.parent?.ended ?? abortedBy(this))
-    if (this.limit !== undefined) {
-      if (isOver(this.origin.timeout)) return this.expire()
-      deadlines.add(this)
-    }
-    signal?.addEventListener('abort', this)
+    if (this.limit !== undefined) deadlines.add(this)
+    this.origin.signal?.addEventListener('abort', this)
     if (this.parent !== undefined) (this.parent.children ??= new Set()).add(this)
+  }
+
+  private get isGivenUp(): boolean {
+    return this.origin.signal?.aborted === true || this.parent?.ended !== undefined
   }
 
   /** Of a call that is not watched: when it is answered, and made a signal, that ends by nothing any more. */
@@ -213,10 +227,11 @@ export class LiveCall implements Context, Expiring {
   }
 
   private release(): void {
+    if (this.isWatched || this.controller !== undefined) this.site.endable.delete(this)
+    if (!this.isWatched) return
     if (this.limit !== undefined) deadlines.remove(this)
     this.origin.signal?.removeEventListener('abort', this)
     this.parent?.children?.delete(this)
-    if (this.onEnd !== undefined || this.controller !== undefined) this.site.endable.delete(this)
   }
 }
 

@@ -54,7 +54,8 @@ export class Connection {
   }
 
   ended(context: RequestContext): void {
-    this.#requests.splice(this.#requests.indexOf(context), 1)
+    if (this.#requests.at(-1) === context) this.#requests.pop()
+    else this.#requests.splice(this.#requests.indexOf(context), 1)
     if (this.inFlight > 0) return
     if (this.state === 'closing') this.socket.destroySoon()
     else if (this.#quiet !== undefined) this.#closeWhenQuiet(this.#quiet)

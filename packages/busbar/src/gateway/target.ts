@@ -53,9 +53,6 @@ function settleOtherForm(req: IncomingMessage, url: string): Refusal {
 
 const hostForm = /^(?:\[[\da-f:.]+\]|[\w.~%!$&'()*+,;=-]*)(?::\d*)?$/i
 
-/** A good one: nearly all requests come for the same few, one after the other. */
-let lastHost: string | undefined
-
 /**
  * Exactly one Host, and that a host (RFC 9112, 3.2). Node keeps the first of several, and a proxy
  * before us may have judged the last.
@@ -63,10 +60,7 @@ let lastHost: string | undefined
 export function refuseHost(req: IncomingMessage): Refusal {
   const { host } = req.headers
   if (host === undefined) return req.httpVersion === '1.1' ? 'the request has no Host header' : undefined
-  if (host !== lastHost) {
-    if (!hostForm.test(host)) return 'the Host header is not a host'
-    lastHost = host
-  }
+  if (!hostForm.test(host)) return 'the Host header is not a host'
   return countHosts(req.rawHeaders) > 1 ? 'the request has more than one Host header' : undefined
 }
 

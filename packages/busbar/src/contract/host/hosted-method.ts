@@ -100,28 +100,35 @@ export class HostedMethod {
     const refusal = around.refusal()
     if (refusal !== undefined) return asker.failed(refusal)
     around.began()
-    call.watch((reason) => {
-      around.left(true)
-      asker.failed(reason)
-    })
+    const answer = new ToldAnswer(this.site, around, asker, call)
+    call.expect((reason) => answer.ended(reason))
     if (call.hasEnded !== undefined) return
-    const failed = (thrown: unknown): void => {
-      const checking = checkingOf(thrown, this.site)
-      if (checking !== undefined) return void checking.then(failed, failed)
-      if (!call.settle()) return
-      const error = toCallError(thrown, this.site)
-      around.left(error.status >= 500)
-      asker.failed(error)
+    let raw: unknown
+    try {
+      raw = this.#enter(input, call, checked)
+    } catch (thrown) {
+      return answer.failed(thrown)
     }
-    const passed = (value: unknown): void => {
-      if (!call.settle()) return
-      around.left(false)
-      asker.answered(value)
+    if (!isThenable(raw)) return this.#tellResult(raw, checked, answer)
+    call.wait()
+    toPromise(raw).then(
+      (value) => this.#tellResult(value, checked, answer),
+      (thrown) => answer.failed(thrown),
+    )
+  }
+
+  #tellResult(raw: unknown, checked: boolean, answer: ToldAnswer): void {
+    let value: unknown
+    try {
+      value = this.#result(raw, checked)
+    } catch (thrown) {
+      return answer.failed(thrown)
     }
-    whenKnown(
-      () => this.#enter(input, call, checked),
-      (raw) => whenKnown(() => this.#result(raw, checked), passed, failed),
-      failed,
+    if (!isThenable(value)) return answer.passed(value)
+    answer.call.wait()
+    toPromise(value).then(
+      (known) => answer.passed(known),
+      (thrown) => answer.failed(thrown),
     )
   }
 
@@ -236,17 +243,48 @@ export class HostedMethod {
   }
 }
 
-/** Goes on with what `make` returns, or with what its promise becomes; at once where that is known. */
-function whenKnown(make: () => unknown, known: (value: unknown) => void, failed: (thrown: unknown) => void): void {
-  let value: unknown
-  try {
-    value = make()
-  } catch (thrown) {
-    return failed(thrown)
+/** What becomes of one call that is told: once. */
+class ToldAnswer {
+  readonly call: LiveCall
+  readonly #site: CallSite
+  readonly #around: Around
+  readonly #asker: Asker
+
+  constructor(site: CallSite, around: Around, asker: Asker, call: LiveCall) {
+    this.call = call
+    this.#site = site
+    this.#around = around
+    this.#asker = asker
   }
-  if (value instanceof Promise) value.then(known, failed)
-  else if (isThenable(value)) Promise.resolve(value).then(known, failed)
-  else known(value)
+
+  passed(value: unknown): void {
+    if (!this.call.settle()) return
+    this.#around.left(false)
+    this.#asker.answered(value)
+  }
+
+  failed(thrown: unknown): void {
+    const checking = checkingOf(thrown, this.#site)
+    if (checking !== undefined) {
+      const failed = (known: unknown): void => this.failed(known)
+      this.call.wait()
+      return void checking.then(failed, failed)
+    }
+    if (!this.call.settle()) return
+    const error = toCallError(thrown, this.#site)
+    this.#around.left(error.status >= 500)
+    this.#asker.failed(error)
+  }
+
+  ended(reason: BusbarError): void {
+    this.#around.left(true)
+    this.#asker.failed(reason)
+  }
+}
+
+/** A promise of this realm, or whatever else can be awaited. */
+function toPromise(value: PromiseLike<unknown>): Promise<unknown> {
+  return value instanceof Promise ? value : Promise.resolve(value)
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

@@ -31,7 +31,10 @@ export function parsedText({ body, headers }: ParsedRequest): string {
 
 /** Bytes as text. JSON is UTF-8 (RFC 8259, 8.1), and replaced characters would be what nobody sent. */
 export function textOf(bytes: Uint8Array): string {
-  if (isUtf8(bytes)) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+  if (isUtf8(bytes))
+    return Buffer.isBuffer(bytes)
+      ? bytes.toString()
+      : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
   throw refusal('REQUEST_MALFORMED', 'the input is no UTF-8', 'gateway')
 }
 
