@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type AcceleratorName, acceleratorNames } from '../../src/shared/accelerators.ts'
 import { TestApp } from '../support/app.ts'
+import { BusbarProcess } from '../support/busbar-process.ts'
 import { TestFolder } from '../support/folder.ts'
 
 interface Missing {
@@ -91,4 +92,27 @@ for (const { worker, off, why } of rows)
     )
     const warning = app.log.find(({ level, line }) => level === 'warn' && line.startsWith('accelerators'))
     assert.match(warning?.line ?? '', why)
+  })
+
+/** In `programs/`: what the command is loaded behind, and what it warns of. */
+const ofTheCommand = {
+  'without-v8-flags': 'V8 does not take --no-wasm-code-gc: not here',
+  'without-terminal-handle': 'this Node has no terminals that are written without waiting',
+}
+
+for (const [program, warning] of Object.entries(ofTheCommand))
+  test(`${program}: a warning of the command, and right answers`, async () => {
+    using folder = new TestFolder({
+      'web/index.js': answers,
+      'busbar.config.json': { gateway: { port: 0 }, services: { web: './web' } },
+    })
+    const url = new URL(`programs/${program}.ts`, import.meta.url)
+    await using busbar = new BusbarProcess(['start', folder.path], { env: { NODE_OPTIONS: `--import=${url.href}` } })
+    await busbar.until(() => /http:\/\/127\.0\.0\.1:\d+/.test(busbar.stdout))
+    const address = /http:\/\/127\.0\.0\.1:\d+/.exec(busbar.stdout)![0]
+    const answer = await fetch(address, { headers: { connection: 'close' } })
+    assert.equal(await answer.text(), 'home')
+    assert.ok(busbar.stdout.includes(warning), busbar.stdout)
+    busbar.child.kill('SIGTERM')
+    assert.equal((await busbar.ended).code, 0)
   })

@@ -1,0 +1,3 @@
+exports.main = require.main
+exports.id = module.id
+exports.parent = module.parent

@@ -1,0 +1,1 @@
+module.exports = [require.main === module, module.id, module.parent]
