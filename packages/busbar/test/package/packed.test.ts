@@ -9,6 +9,7 @@ import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { BusbarProcess, type Ended } from '../support/busbar-process.ts'
+import { packTo } from '../../../../scripts/pack.ts'
 import { TestFolder } from '../support/folder.ts'
 
 const execute = promisify(execFile)
@@ -143,13 +144,10 @@ function run(...args: readonly string[]): Promise<Ended> {
 
 /** As npm would, but with the dependencies of this repository, so that no registry is asked. */
 async function install(place: string): Promise<void> {
-  const { stdout } = await execute('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', place], {
-    cwd: source,
-  })
-  const [packed] = JSON.parse(stdout) as { filename: string }[]
+  const packed = await packTo(place, 'busbar')
   const target = join(place, 'node_modules/busbar')
   await mkdir(target, { recursive: true })
-  await execute('tar', ['-xzf', join(place, packed!.filename), '-C', target, '--strip-components=1'])
+  await execute('tar', ['-xzf', packed, '-C', target, '--strip-components=1'])
   await copyDependencies('busbar', join(source, 'package.json'), join(place, 'node_modules'), new Set())
 }
 

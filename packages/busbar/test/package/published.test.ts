@@ -1,0 +1,51 @@
+/** What registries would get: manifests, entry points and types, as tools that check packages read them. */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { test } from 'node:test'
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core'
+import { publint } from 'publint'
+import { packages, packTo } from '../../../../scripts/pack.ts'
+import { TestFolder } from '../support/folder.ts'
+
+/** Both packages are ES modules only, which CommonJS can require in every Node that they name. */
+const meant = new Set(['CJSResolvesToESM'])
+
+for (const name of packages)
+  test(`${name}: entry points resolve, with types under node16 and bundler, and no sources are named`, async () => {
+    using folder = new TestFolder({})
+    const tarball = await readFile(await packTo(folder.path, name))
+    const exact = new Uint8Array(tarball)
+    const { messages, pkg } = await publint({ pack: { tarball: exact.buffer }, strict: true })
+    assert.deepEqual(
+      messages.filter(({ type }) => type !== 'suggestion'),
+      [],
+    )
+    assert.doesNotMatch(JSON.stringify(pkg), /busbar-source|devDependencies|"private"/)
+    const found = await checkPackage(createPackageFromTarballData(exact))
+    assert.ok(found.types !== false)
+    const problems = found.problems.filter(
+      (problem) => !meant.has(problem.kind) && !('resolutionKind' in problem && problem.resolutionKind === 'node10'),
+    )
+    assert.deepEqual(problems, [])
+  })
+
+test('the packages of the repository cannot be published as they are', async () => {
+  for (const name of packages) {
+    const manifest = await readFile(new URL(`../../../${name}/package.json`, import.meta.url), 'utf8')
+    assert.equal((JSON.parse(manifest) as { private?: boolean }).private, true)
+  }
+})
+
+test('the tarball of the lab has what its arms run', async () => {
+  using folder = new TestFolder({})
+  const files = await packTo(folder.path, 'lab')
+  const listed = execFileSync('tar', ['-tzf', files], { encoding: 'utf8' })
+  for (const file of [
+    'package/dist/index.js',
+    'package/dist/arms/fanout/leaf.js',
+    'package/schema.json',
+    'package/LICENSE',
+  ])
+    assert.ok(listed.includes(`${file}\n`), file)
+})
