@@ -1,4 +1,4 @@
-import type { Agent, IncomingMessage, RequestOptions, ServerResponse } from 'node:http'
+import type { Agent, IncomingMessage, RequestOptions } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Endpoint, RemoteEndpoint, TcpEndpoint } from '../mesh/endpoint.ts'
 import { maxForwardedHead, type Exchange, type ExchangeHandler, type ExchangeRequest } from '../mesh/http/exchange.ts'
@@ -9,15 +9,14 @@ import { openConnection as connectTo } from '../mesh/streams.ts'
 import { endToEnd } from './end-to-end.ts'
 import { ForwardedAnswer } from './forwarded-answer.ts'
 import { RepeatedText } from './repeated-text.ts'
+import type { RequestContext, Target } from './request-context.ts'
 import type { Way } from './routes.ts'
 
 /** Where a request is forwarded to, and from whom. */
 export interface Forwarded {
   readonly mesh: HttpMesh
-  readonly way: Way
-  readonly endpoint: Endpoint
-  readonly req: IncomingMessage
-  readonly res: ServerResponse
+  readonly context: RequestContext
+  readonly target: Target
   /** Keeps connections to commands; all others cost nothing to make. */
   readonly agent: Agent
   /** No answer has begun, and none will; the response is the caller's to make. */
@@ -30,7 +29,9 @@ export interface Forwarded {
  * exactly, else as text.
  */
 export function forward(forwarded: Forwarded): void {
-  const { req, res, way, endpoint, onLost } = forwarded
+  const { context, target, onLost } = forwarded
+  const { req, res } = context
+  const { way, endpoint } = target
   const request = requestOf(req, endpoint)
   const again = (failed: Exchange): Exchange | undefined =>
     mayRepeat(failed, request) ? openText(forwarded, request, answer, toNew(forwarded)) : undefined
@@ -57,7 +58,8 @@ function requestOf(req: IncomingMessage, endpoint: Endpoint): ExchangeRequest {
 }
 
 function open(forwarded: Forwarded, request: ExchangeRequest, answer: ForwardedAnswer): Exchange {
-  const { mesh, way, endpoint, agent } = forwarded
+  const { mesh, target, agent } = forwarded
+  const { way, endpoint } = target
   if (endpoint.at === 'link') {
     const elsewhere = (not: Endpoint): Endpoint | undefined => mesh.router.find(way.service, { not })
     const exchange = mesh.exchanges?.open(endpoint, request, way.scope, answer, elsewhere)
@@ -69,12 +71,12 @@ function open(forwarded: Forwarded, request: ExchangeRequest, answer: ForwardedA
 }
 
 function openText(
-  { way }: Forwarded,
+  { target: { way } }: Forwarded,
   request: ExchangeRequest,
   handler: ExchangeHandler,
-  target: RequestOptions,
+  to: RequestOptions,
 ): Exchange {
-  return new TextExchange({ target, request, handler, hungUp: () => closedByProgram(way.service, request) })
+  return new TextExchange({ target: to, request, handler, hungUp: () => closedByProgram(way.service, request) })
 }
 
 /** Over a private socket, which says less of its instance's end than a link. */
@@ -84,7 +86,8 @@ function openRepeated(
   request: ExchangeRequest,
   answer: ForwardedAnswer,
 ): Exchange {
-  const { mesh, way } = forwarded
+  const { mesh } = forwarded
+  const { way } = forwarded.target
   const openTo = (to: Endpoint, handler: ExchangeHandler): Exchange =>
     openText(forwarded, request, handler, toNew(forwarded, to))
   return new RepeatedText({
@@ -112,7 +115,7 @@ function toKept(agent: Agent, { host, port }: TcpEndpoint): RequestOptions {
 }
 
 /** No agent at all: one would keep the connection for itself, and make it its own way. */
-function toNew({ mesh, way }: Forwarded, to?: Endpoint): RequestOptions {
+function toNew({ mesh, target: { way } }: Forwarded, to?: Endpoint): RequestOptions {
   return { createConnection: () => openConnection(mesh, way, to) }
 }
 

@@ -193,17 +193,17 @@ class HttpGateway implements Gateway {
     this.#deliver(context, direction)
   }
 
-  #deliver(context: RequestContext, { way, endpoint }: Target): void {
-    const { req, res } = context
+  #deliver(context: RequestContext, target: Target): void {
+    const { way, endpoint } = target
     const { handover } = this.#parts
     if (endpoint.at === 'here' && endpoint.answers !== undefined) {
-      if (meetExpectation(context)) endpoint.answers(req, res)
+      if (meetExpectation(context)) endpoint.answers(context.req, context.res)
     } else if (endpoint.at === 'here' && handover?.takes(endpoint) === true) {
       this.#inFlight.handedOver(context, endpoint.count)
       handover.request(context, endpoint, way.scope)
     } else {
       const onLost = (error: Error): void => this.#lost(context, way.service, error)
-      forward({ mesh: this.#mesh, way, endpoint, req, res, agent: this.#agent, onLost })
+      forward({ mesh: this.#mesh, context, target, agent: this.#agent, onLost })
     }
   }
 
