@@ -1,5 +1,5 @@
 import type { App, Route, Service } from '../config/app.ts'
-import type { Hazard } from '../config/hazards.ts'
+import type { Hazard } from '../config/hazards/hazard.ts'
 import { acceleratorsText, type AcceleratorState } from '../shared/accelerators.ts'
 import { BusbarError } from '../contract/errors.ts'
 import type { Place } from '../supervisor/plan.ts'

@@ -1,5 +1,6 @@
 import type { App } from './app.ts'
 import { findMovedCopies } from './hazards/copies.ts'
+import type { Hazard } from './hazards/hazard.ts'
 import { findMetricsHazards } from './hazards/metrics.ts'
 import { findNativeHazards } from './hazards/native.ts'
 import { findSourceHazards } from './hazards/patterns.ts'
@@ -7,36 +8,6 @@ import { type Program, readProgram } from './hazards/program.ts'
 import { findRouteHazards } from './hazards/routes.ts'
 import { findStartHazards } from './hazards/start.ts'
 import { findTypeImports } from './hazards/type-imports.ts'
-
-/** What `busbar check` warns of; `docs/reference/errors.md` explains each. */
-export const hazardCodes = [
-  'ROUTE_HOST',
-  'ROUTE_UNREACHABLE',
-  'ENTRY_NOT_MODULE',
-  'COMMAND_NOT_FOUND',
-  'FLAG_REFUSED',
-  'COPY_MOVED',
-  'METRICS_SHARED',
-  'METRICS_PER_WORKER',
-  'RELATIVE_PATH',
-  'RELATIVE_LOG',
-  'CLUSTER',
-  'HTTP_PATCHED',
-  'NOT_STRIPPABLE',
-  'TYPE_IMPORT',
-  'NATIVE_ADDON',
-] as const
-
-export type HazardCode = (typeof hazardCodes)[number]
-
-/** Something that is likely to go wrong, or to mean something else than it looks like. */
-export interface Hazard {
-  readonly code: HazardCode
-  /** Whose it is. */
-  readonly services: readonly string[]
-  readonly message: string
-  readonly hint: string
-}
 
 /**
  * Looks at the config, the programs' own source files and direct dependencies, and starts no program. What it finds is likely, not

@@ -2,7 +2,7 @@ import { checkHeader } from './answer-header.ts'
 import type { Context, Fail, Log, Metadata, Trace } from './context.ts'
 import { deadlines, type Expiring } from './deadlines.ts'
 import { BusbarError } from './errors.ts'
-import type { DeclaredErrors } from './method.ts'
+import type { DeclaredErrors } from './errors.ts'
 
 /** Without rest parameters, which would make a list of its own for each call. */
 export type Enter = <R>(

@@ -1,5 +1,4 @@
-import type { BusbarError, CallError } from './errors.ts'
-import type { DeclaredErrors } from './method.ts'
+import type { BusbarError, CallError, DeclaredErrors } from './errors.ts'
 
 export interface CallOptions {
   /** Milliseconds until the call fails with DEADLINE_EXCEEDED. A call that causes it may have less left. */

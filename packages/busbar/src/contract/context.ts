@@ -1,4 +1,4 @@
-import type { DeclaredErrors } from './method.ts'
+import type { DeclaredErrors } from './errors.ts'
 
 export type Metadata = Readonly<Record<string, string>>
 

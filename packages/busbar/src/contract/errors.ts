@@ -107,6 +107,9 @@ export interface InputIssue {
   readonly message: string
 }
 
+/** What a method's own errors carry, by their code. */
+export type DeclaredErrors = Readonly<Record<string, unknown>>
+
 /** Every error of the table, told apart by `code`: `data` is what {@link ErrorData} says. */
 export type CallError =
   | { [Code in keyof ErrorData]: BusbarError<Code, ErrorData[Code]> }[keyof ErrorData]

@@ -1,17 +1,15 @@
 /** `busbar/contract`: what contracts and implementations are written with. Runs in browsers. */
 export { service, type Service, type ServiceOptions } from './service.ts'
-export {
-  error,
-  fn,
-  stream,
-  type DeclaredErrors,
-  type ErrorSpec,
-  type Method,
-  type Methods,
-  type TypesFrom,
-} from './method.ts'
+export { error, fn, stream, type ErrorSpec, type Method, type Methods, type TypesFrom } from './method.ts'
 export { type, type Schema } from './schema.ts'
-export { BusbarError, type CallError, type ErrorCode, type ErrorData, type InputIssue } from './errors.ts'
+export {
+  BusbarError,
+  type CallError,
+  type DeclaredErrors,
+  type ErrorCode,
+  type ErrorData,
+  type InputIssue,
+} from './errors.ts'
 export type { Contract } from './contract.ts'
 export type { Context, Log, Metadata, Trace } from './context.ts'
 export type { Implementation, Setup } from './implementation.ts'

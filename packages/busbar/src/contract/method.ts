@@ -1,4 +1,4 @@
-import { BusbarError, errorTable } from './errors.ts'
+import { BusbarError, type DeclaredErrors, errorTable } from './errors.ts'
 import { isTimeLimit } from './call-options.ts'
 import type { Context } from './context.ts'
 import type { CallOptions, CallPromise, CallStream } from './calls.ts'
@@ -16,8 +16,6 @@ export interface MethodTypes {
   readonly output: unknown
   readonly errors: DeclaredErrors
 }
-
-export type DeclaredErrors = Readonly<Record<string, unknown>>
 
 /** A method of a contract. Made by {@link fn} and {@link stream}. */
 export interface Method<Kind extends 'fn' | 'stream' = 'fn' | 'stream', Types extends MethodTypes = MethodTypes> {

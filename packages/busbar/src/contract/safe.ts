@@ -1,6 +1,6 @@
 import type { CallPromise, ErrorOf } from './calls.ts'
 import { BusbarError } from './errors.ts'
-import type { DeclaredErrors } from './method.ts'
+import type { DeclaredErrors } from './errors.ts'
 
 export type Outcome<T, E extends DeclaredErrors> = readonly [ErrorOf<E>, undefined] | readonly [undefined, T]
 

@@ -1,7 +1,9 @@
 import { constants } from 'node:os'
 import { Socket } from 'node:net'
 import { type AskedRefusal, type Preamble, writePreamble } from '../mesh/relay/preamble.ts'
-import type { Connect } from './connect.ts'
+
+/** `net.Socket.prototype.connect`. */
+export type Connect = (this: Socket, ...args: unknown[]) => Socket
 
 /** Asks the app whether it would take a connection; `answer` gets the error that the client is to see, or null. */
 export function ask(

@@ -5,10 +5,8 @@ import { targetOf, type Target } from '../mesh/sockets/target.ts'
 import { httpsRefused } from '../mesh/refusals.ts'
 import { writePreamble } from '../mesh/relay/preamble.ts'
 import type { Access } from './access.ts'
-import { ask } from './ask.ts'
+import { ask, type Connect } from './ask.ts'
 import type { Hops } from './hops.ts'
-
-export type Connect = (this: Socket, ...args: unknown[]) => Socket
 
 const loopback = '127.0.0.1'
 

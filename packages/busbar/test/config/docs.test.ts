@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
-import { hazardCodes } from '../../src/config/hazards.ts'
+import { hazardCodes } from '../../src/config/hazards/hazard.ts'
 import { allKeys, createJsonSchema, type SchemaKey } from '../../src/config/schema/json-schema.ts'
 import { laterKeys } from '../../src/config/schema/later.ts'
 import { loadApp } from '../../src/config/load.ts'

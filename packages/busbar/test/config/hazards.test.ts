@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { findHazards, type Hazard, type HazardCode } from '../../src/config/hazards.ts'
+import { findHazards } from '../../src/config/hazards.ts'
+import type { Hazard, HazardCode } from '../../src/config/hazards/hazard.ts'
 import { loadApp } from '../../src/config/load.ts'
 import { type Files, TestFolder } from '../support/folder.ts'
 

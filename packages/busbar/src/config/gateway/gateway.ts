@@ -1,22 +1,14 @@
 import { resolve } from 'node:path'
 import { BusbarError } from '../../contract/errors.ts'
 import { isOwnAddress } from './addresses.ts'
-import type { Address, Gateway, Route, Service } from '../app.ts'
+import type { Address, Gateway, Route } from '../app.ts'
+import type { GatewayContext } from './gateway-context.ts'
 import { nearest } from '../nearest.ts'
 import type { Problems } from '../problems.ts'
 import { resolveOpenApi } from './openapi.ts'
 import { parseRoute, routeId } from './routes.ts'
-import type { ParsedConfig, ParsedRoute } from '../schema/schema.ts'
+import type { ParsedRoute } from '../schema/schema.ts'
 import { readTlsFiles } from './tls.ts'
-
-export interface GatewayContext {
-  readonly root: string
-  readonly config: ParsedConfig
-  readonly env: NodeJS.ProcessEnv
-  /** All that the config names, those that could not be resolved included. */
-  readonly names: readonly string[]
-  readonly services: readonly Service[]
-}
 
 /** The public entrance. One service and nothing said: it is the entry; several: each at `/<name>`. */
 export async function resolveGateway(context: GatewayContext, problems: Problems): Promise<Gateway> {

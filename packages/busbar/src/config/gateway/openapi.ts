@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import type { Gateway, OpenApi, Route, Service } from '../app.ts'
-import type { GatewayContext } from './gateway.ts'
+import type { GatewayContext } from './gateway-context.ts'
 import { readPackageFile } from '../file/package-file.ts'
 import type { Problems } from '../problems.ts'
 import type { ParsedConfig, ParsedService } from '../schema/schema.ts'

@@ -1,5 +1,5 @@
 import type { App } from '../app.ts'
-import type { Hazard } from '../hazards.ts'
+import type { Hazard } from './hazard.ts'
 
 /** Services that the config puts elsewhere than it says. */
 export function findMovedCopies({ services }: App): Hazard[] {

@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import type { Service } from '../app.ts'
-import type { Hazard } from '../hazards.ts'
+import type { Hazard } from './hazard.ts'
 import type { Program } from './program.ts'
 
 /** Packages that register their metrics in the default registry of the prom-client that they find. */

@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { Hazard } from '../hazards.ts'
+import type { Hazard } from './hazard.ts'
 import { readPackageFile } from '../file/package-file.ts'
 import { kindOf } from '../file/places.ts'
 import type { Program } from './program.ts'

@@ -1,5 +1,5 @@
 import type { App, Service } from '../app.ts'
-import type { Hazard } from '../hazards.ts'
+import type { Hazard } from './hazard.ts'
 import { bringsLoader, type Program, type Source } from './program.ts'
 
 /** What shows in the text of a program. */

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import type { App, Route } from '../app.ts'
 import { routeId } from '../gateway/routes.ts'
-import type { Hazard } from '../hazards.ts'
+import type { Hazard } from './hazard.ts'
 
 /** Routes that mean something else than they look like, or that no request takes. */
 export function findRouteHazards({ gateway }: Pick<App, 'gateway'>): Hazard[] {

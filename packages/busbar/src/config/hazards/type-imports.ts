@@ -1,5 +1,5 @@
 import { createRequire, isBuiltin } from 'node:module'
-import type { Hazard } from '../hazards.ts'
+import type { Hazard } from './hazard.ts'
 import { hazard, placeOf } from './patterns.ts'
 import { bringsLoader, type Program, readSource, relativeImports, resolveImport, type Source } from './program.ts'
 

@@ -2,6 +2,8 @@ import { BusbarError, type ErrorCode } from '../errors.ts'
 import { fromUncarriable } from '../host/failures.ts'
 import { decodeJson, MalformedJson } from '../value/decode.ts'
 
+export const timeoutHeader = 'busbar-timeout'
+
 /** In lower case; what is repeated is joined. */
 export type RequestHeaders = Readonly<Record<string, string | string[] | undefined>>
 

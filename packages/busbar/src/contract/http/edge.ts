@@ -3,7 +3,7 @@ import { BusbarError } from '../errors.ts'
 import type { TypedHost } from '../host/host.ts'
 import type { HostedMethod } from '../host/hosted-method.ts'
 import { Answering, type EdgeCall, type EdgeReply } from './answering.ts'
-import { first, jsonType, readable, readContent, refusal, type RequestHeaders } from './content.ts'
+import { first, jsonType, readable, readContent, refusal, type RequestHeaders, timeoutHeader } from './content.ts'
 import { formatFor } from './events.ts'
 import { kindOf } from './field-kinds.ts'
 import { readInput } from './mapped-input.ts'
@@ -39,8 +39,6 @@ export type EdgeBody = string | undefined | { readonly value: unknown }
 
 /** Bytes: an input is read whole before anybody looks at it. */
 export const defaultMaxInputSize = 4 * 1024 * 1024
-
-export const timeoutHeader = 'busbar-timeout'
 
 /**
  * A typed service over HTTP, told by neither server nor runtime: an adapter reads the body and writes the answer. Schemas

@@ -1,5 +1,5 @@
 import type { Contract } from '../contract.ts'
-import { timeoutHeader } from '../http/edge.ts'
+import { timeoutHeader } from '../http/content.ts'
 import type { Describer } from './describer.ts'
 import { isOptional } from './input.ts'
 import type { JsonSchema } from './types.ts'

@@ -1,5 +1,8 @@
 import { type Localise, localDisposable, localEntries, localPath } from './results.ts'
 
+export type Call = (...args: unknown[]) => unknown
+export type Functions = Record<string, Call>
+
 /** How a function tells its result. */
 export type Way =
   /** It returns it, or throws. */

@@ -1,7 +1,14 @@
 import fs from 'node:fs'
 import { promisify } from 'node:util'
 import { replace, resembling } from '../replace.ts'
-import { type FileFunction, fileFunctions, otherFileFunctions, type Way } from './file-functions.ts'
+import {
+  type Call,
+  type FileFunction,
+  fileFunctions,
+  type Functions,
+  otherFileFunctions,
+  type Way,
+} from './file-functions.ts'
 import { type CurrentFolder, isRelative, pathIn, relativeTo } from './folder.ts'
 import { patchGlobs } from './globs.ts'
 import { localError } from './results.ts'
@@ -23,9 +30,6 @@ export function patchFiles(folder: CurrentFolder, patches: DisposableStack): voi
   patch(promises, 'watch', 'other', { paths: [0] })
   patchGlobs(callbacks, promises, folder, patches)
 }
-
-export type Call = (...args: unknown[]) => unknown
-export type Functions = Record<string, Call>
 
 /** Also what hangs on the function: `fs.realpath.native`, and the form that `util.promisify` asks for. */
 function follow(original: Call, way: Way, form: FileFunction, folder: CurrentFolder): Call {

@@ -1,6 +1,5 @@
 import { replace } from '../replace.ts'
-import type { Call, Functions } from './files.ts'
-import { globs } from './file-functions.ts'
+import { type Call, type Functions, globs } from './file-functions.ts'
 import { type CurrentFolder, isRelative, pathIn } from './folder.ts'
 import { localEntries } from './results.ts'
 
