@@ -60,8 +60,9 @@ const placements: Readonly<
     limits: [64, 256],
   },
   'a raw entry that listens by itself': {
+    // Each instance has a private socket that listens.
     config: { accept: 'reusePort', workers: 2, gateway: { entry: 'any' }, ...run('shared') },
-    part: 0.2,
+    part: 0.15,
     limits: [64, 256],
   },
   'gateways that listen by themselves': {
