@@ -35,20 +35,6 @@ function isName(name: string): name is AcceleratorName {
   return (acceleratorNames as readonly string[]).includes(name)
 }
 
-let chosen: ReadonlySet<AcceleratorName> = new Set(
-  parseAccelerators(process.env[acceleratorsVariable] ?? 'all') ?? defaultAccelerators,
-)
-
-/** For this thread, before anything asks {@link isChosen}. */
-export function chooseAccelerators(names: readonly AcceleratorName[]): void {
-  chosen = new Set(names)
-}
-
-/** Whether the app wants it; that says nothing of whether it works here. */
-export function isChosen(name: AcceleratorName): boolean {
-  return chosen.has(name)
-}
-
 /** One sentence for the log and for people. */
 export function acceleratorsText(states: readonly AcceleratorState[]): string {
   const on = states.filter((state) => state.on).map(({ name }) => name)

@@ -4,7 +4,6 @@ import {
   type AcceleratorName,
   acceleratorsVariable,
   type AcceleratorState,
-  chooseAccelerators,
   optIn,
 } from '../shared/accelerators.ts'
 import { testedNodes } from '../shared/tested-nodes.ts'
@@ -45,7 +44,6 @@ export async function startAccelerators(wanted: readonly AcceleratorName[]): Pro
       return { name, on: why === null, why }
     }),
   )
-  chooseAccelerators(states.filter(({ on }) => on).map(({ name }) => name))
   return { states, attachments }
 }
 

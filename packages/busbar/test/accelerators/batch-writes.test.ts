@@ -12,9 +12,6 @@ import { Worker } from 'node:worker_threads'
 import { gatherWrites } from '../../src/accelerators/batch-writes/gather-writes.ts'
 import { giveConnections } from '../../src/mesh/sockets/given-connections.ts'
 import { selfSigned } from '../support/certificate.ts'
-import { acceleratorNames, chooseAccelerators } from '../../src/shared/accelerators.ts'
-
-chooseAccelerators(acceleratorNames)
 
 /** Milliseconds, for whoever asks how late it is: a busy machine does not change what is tested. */
 let time = 0

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { acceleratorNames, acceleratorsText, isChosen } from '../../src/shared/accelerators.ts'
+import { acceleratorNames, acceleratorsText } from '../../src/shared/accelerators.ts'
+import { isWanted } from '../support/wanted.ts'
 import { BusbarProcess } from '../support/busbar-process.ts'
 import { TestFolder } from '../support/folder.ts'
 
@@ -9,7 +10,7 @@ const whyOff = (name: string): string =>
     ? 'gateway.batchWrites does not ask for it'
     : 'the config or BUSBAR_ACCELERATORS leaves it out'
 
-const accelerators = isChosen('stream')
+const accelerators = isWanted('stream')
   ? 'on: exchange, stream, handover; off: batch-writes (gateway.batchWrites does not ask for it)'
   : acceleratorsText(acceleratorNames.map((name) => ({ name, on: false, why: whyOff(name) })))
 
@@ -108,8 +109,8 @@ test('prints the same as JSON whose shape is fixed', async () => {
     ],
     accelerators: acceleratorNames.map((name) => ({
       name,
-      on: isChosen(name),
-      why: isChosen(name) ? null : whyOff(name),
+      on: isWanted(name),
+      why: isWanted(name) ? null : whyOff(name),
     })),
     warnings: [],
   })

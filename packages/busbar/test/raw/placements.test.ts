@@ -9,7 +9,7 @@ import { outcomesAt, told, toldPlainly, type Outcome } from './compare.ts'
 import { corpus } from './corpus/corpus.ts'
 import { knownDifference, knownDifferences } from './known-differences.ts'
 import { startAt, startPlain, type Placement } from './placements.ts'
-import { isChosen } from '../../src/shared/accelerators.ts'
+import { isWanted } from '../support/wanted.ts'
 
 const file = `${import.meta.dirname}/programs/echo.mjs`
 const names = Object.keys(corpus)
@@ -62,7 +62,7 @@ function compare(at: Placement | 'plain', shared: Outcomes, other: Outcomes, as:
     const [expected, found] = [as(shared.get(name)!), as(other.get(name)!)]
     const known = knownDifference(name, at)
     // Most are of the service that gets the gateway's own objects; where none does, placements agree.
-    if (expected === found && known !== undefined && isChosen('handover')) gone.push(name)
+    if (expected === found && known !== undefined && isWanted('handover')) gone.push(name)
     if (expected !== found && known === undefined)
       unknown.push(`${name}\n--- shared\n${expected}\n--- ${at}\n${found}\n`)
   }

@@ -1,12 +1,6 @@
-import {
-  type AcceleratorName,
-  acceleratorsVariable,
-  defaultAccelerators,
-  parseAccelerators,
-} from '../../src/shared/accelerators.ts'
+import type { AcceleratorName } from '../../src/shared/accelerators.ts'
 import { startAccelerators } from '../../src/worker/accelerators.ts'
-
-const wanted = parseAccelerators(process.env[acceleratorsVariable] ?? 'all') ?? defaultAccelerators
+import { wanted } from './wanted.ts'
 
 /** Of this thread, as a worker has them. */
 export const { states, attachments } = await startAccelerators(wanted)

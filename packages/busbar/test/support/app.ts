@@ -2,9 +2,9 @@ import { basename } from 'node:path'
 import { inspect } from 'node:util'
 import type { App, Gateway, Service } from '../../src/config/app.ts'
 import type { AppEvent, AppLogRecord, RunningApp, StartOptions, WorkerStatus } from '../../src/supervisor/running.ts'
-import { acceleratorNames, isChosen } from '../../src/shared/accelerators.ts'
 import { startApp } from '../../src/supervisor/supervisor.ts'
 import { serviceAt } from './service.ts'
+import { wanted } from './wanted.ts'
 
 export interface AppSetup extends Partial<Omit<App, 'services' | 'gateway'>> {
   /** Files of programs by name, or more about them; the first one is the entry. */
@@ -21,7 +21,7 @@ export function appOf({ services, gateway, ...rest }: AppSetup): App {
     configFile: undefined,
     workers: 1,
     accept: 'balanced',
-    accelerators: acceleratorNames.filter(isChosen),
+    accelerators: wanted,
     gateway: { host: '127.0.0.1', port: 0, tls: undefined, entry, routes: [], ...gateway },
     services: Object.entries(services).map(([name, service]) => serviceOf(name, service)),
     limits: {

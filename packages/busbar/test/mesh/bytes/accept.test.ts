@@ -5,7 +5,7 @@ import http2 from 'node:http2'
 import https from 'node:https'
 import net, { type Server } from 'node:net'
 import { describe, test } from 'node:test'
-import { isChosen } from '../../../src/shared/accelerators.ts'
+import { isOn } from '../../support/accelerated.ts'
 import { ByteMesh } from '../../support/byte-mesh.ts'
 import { textOf } from '../../support/clients.ts'
 
@@ -59,7 +59,7 @@ describe('a program whose server', () => {
     const second = http.get('http://catalog.internal', { agent: false })
     const [error] = (await once(second, 'error')) as [NodeJS.ErrnoException]
     // A Unix socket may say so in another word.
-    const codes = isChosen('stream') ? ['ECONNRESET'] : ['ECONNRESET', 'EPIPE']
+    const codes = isOn('stream') ? ['ECONNRESET'] : ['ECONNRESET', 'EPIPE']
     assert.ok(codes.includes(error.code!), error.code)
     first.on('error', () => {}).destroy()
   })

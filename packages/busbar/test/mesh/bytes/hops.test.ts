@@ -6,7 +6,7 @@ import net from 'node:net'
 import { describe, test } from 'node:test'
 import { WebSocketServer, WebSocket as Ws } from 'ws'
 import { currentScope } from '../../../src/mesh/scope.ts'
-import { isChosen } from '../../../src/shared/accelerators.ts'
+import { isOn } from '../../support/accelerated.ts'
 import { ByteMesh } from '../../support/byte-mesh.ts'
 import { clients, textOf, type ClientRequest, type ClientResponse } from '../../support/clients.ts'
 
@@ -128,7 +128,7 @@ describe('hops', () => {
   test('are sent with a request that waits to be told to continue', async () => {
     await using _mesh = new ByteMesh({ catalog: tellHops })
     // A connection that ends with an answer fails what is still written, where it is a Unix socket.
-    const agent = isChosen('stream') ? false : http.globalAgent
+    const agent = isOn('stream') ? false : http.globalAgent
     const request = http.request(url, { method: 'POST', headers: { expect: '100-continue' }, agent })
     request.on('continue', () => request.end('body'))
     const [response] = (await once(request, 'response')) as [http.IncomingMessage]

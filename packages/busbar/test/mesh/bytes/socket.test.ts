@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import net, { Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, test } from 'node:test'
-import { isChosen } from '../../../src/shared/accelerators.ts'
+import { isOn } from '../../support/accelerated.ts'
 import { ByteMesh } from '../../support/byte-mesh.ts'
 
 /** A server whose upgraded connections the test holds in its own hands, with nothing of HTTP left on them. */
@@ -139,7 +139,7 @@ describe('a socket that is connected to a service', () => {
   })
 
   // A Unix socket has no reset: docs/guides/calls.md.
-  const skip = !isChosen('stream') && 'connections are Unix sockets'
+  const skip = !isOn('stream') && 'connections are Unix sockets'
 
   test('is reset by a side that asks for it', { skip }, async () => {
     await pair(async (client, server) => {

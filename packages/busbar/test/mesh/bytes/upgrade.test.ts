@@ -5,7 +5,7 @@ import http2 from 'node:http2'
 import net, { type Socket } from 'node:net'
 import { describe, test } from 'node:test'
 import { WebSocketServer, WebSocket as Ws, type RawData } from 'ws'
-import { isChosen } from '../../../src/shared/accelerators.ts'
+import { isOn } from '../../support/accelerated.ts'
 import { ByteMesh } from '../../support/byte-mesh.ts'
 import { TestEndpoint } from '../../support/endpoint.ts'
 
@@ -140,7 +140,7 @@ describe('a service that stops', () => {
       server.getConnections((error, count) => (error ? reject(error) : resolve(count)))
     })
     // The stream tells the program of a connection when it is used; the system tells Node of it before.
-    assert.equal(connections, isChosen('stream') ? 1 : 2)
+    assert.equal(connections, isOn('stream') ? 1 : 2)
     server.close()
     await once(server, 'close')
     unused.destroy()
@@ -149,7 +149,7 @@ describe('a service that stops', () => {
     assert.deepEqual(mesh.router.names, [])
   })
 
-  const skip = !isChosen('stream') && 'a Unix socket that closes unused tells its client at once'
+  const skip = !isOn('stream') && 'a Unix socket that closes unused tells its client at once'
 
   test('resets a connection whose first bytes come too late', { skip }, async () => {
     await using mesh = new ByteMesh({ catalog: () => assert.fail('called') })
