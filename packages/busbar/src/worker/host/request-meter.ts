@@ -13,12 +13,13 @@ export interface Metered {
 /** Counts and measures every request of a connection that came from outside. */
 export class RequestMeter {
   readonly #what: Metered
-  /** In the order of their requests, which is that in which HTTP/1 answers. */
-  readonly #inFlight: ServerResponse[] = []
+  /** Requests that were not answered when the turn of the event loop that brought them was over. */
+  readonly #slow = new Set<ServerResponse>()
+  #closed = false
 
   constructor(socket: Socket, what: Metered) {
     this.#what = what
-    socket.once('close', () => this.#closed())
+    socket.once('close', () => this.#close())
   }
 
   /** Before the program sees it: a request that blocks its thread is in flight. An upgrade has no response, and is over at once. */
@@ -27,19 +28,36 @@ export class RequestMeter {
     const weight = meter.next()
     count.began()
     if (response === undefined) return count.left(false)
-    this.#inFlight.push(response)
-    response.on('close', this.#answered)
+    if (begun.push({ meter: this, response }) === 1) setImmediate(endTurn)
     if (weight > 0) response.on('close', new MeasuredCall(meter, undefined, service, weight).end)
   }
 
-  readonly #answered = (): void => {
-    const response = this.#inFlight.shift()
-    if (response !== undefined) this.#what.count.left(isFailed(response))
+  /** The turn is over in which it began. */
+  endTurn(response: ServerResponse): void {
+    if (response.writableFinished || this.#closed) return this.#what.count.left(isFailed(response))
+    this.#slow.add(response)
+    response.on('close', () => this.#answered(response))
+  }
+
+  #answered(response: ServerResponse): void {
+    if (this.#slow.delete(response)) this.#what.count.left(isFailed(response))
   }
 
   /** With requests that were not answered: those behind the first were pipelined, and have no answer yet. */
-  #closed(): void {
-    this.#answered()
-    for (const _ of this.#inFlight.splice(0)) this.#what.count.left(true)
+  #close(): void {
+    this.#closed = true
+    for (const response of this.#slow) this.#answered(response)
   }
+}
+
+interface Begun {
+  readonly meter: RequestMeter
+  readonly response: ServerResponse
+}
+
+/** Most requests are answered in the turn in which they begin: a listener of each response would take longer than all else here. */
+const begun: Begun[] = []
+
+function endTurn(): void {
+  for (const { meter, response } of begun.splice(0)) meter.endTurn(response)
 }

@@ -16,10 +16,11 @@ export class ServedConnections {
     this.#watched.add(server)
     for (const event of ['connection', 'secureConnection']) server.on(event, (socket: Socket) => void this.add(socket))
     const emit = server.emit.bind(server) as Emit
-    const value: Emit = (event, ...args) => {
-      if (withResponse.has(event)) this.#began(args[0] as IncomingMessage, args[1] as ServerResponse)
-      else if (event === 'upgrade' || event === 'connect') this.#began(args[0] as IncomingMessage, undefined)
-      return emit(event, ...args)
+    const value = (event: string | symbol, ...args: unknown[]): boolean => {
+      const [request, response] = args
+      if (withResponse.has(event)) this.#began(request as IncomingMessage, response as ServerResponse)
+      else if (event === 'upgrade' || event === 'connect') this.#began(request as IncomingMessage, undefined)
+      return args.length === 2 ? emit(event, request, response) : emit(event, ...args)
     }
     Object.defineProperty(server, 'emit', { value, configurable: true, writable: true })
   }
