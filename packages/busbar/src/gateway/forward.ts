@@ -1,6 +1,6 @@
-import type { Agent, IncomingMessage, RequestOptions } from 'node:http'
+import type { IncomingMessage, RequestOptions } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Endpoint, RemoteEndpoint, TcpEndpoint } from '../mesh/endpoint.ts'
+import type { Endpoint, RemoteEndpoint } from '../mesh/endpoint.ts'
 import { maxForwardedHead, type Exchange, type ExchangeHandler, type ExchangeRequest } from '../mesh/http/exchange.ts'
 import { closedByProgram } from '../mesh/http/errors.ts'
 import { TextExchange } from '../mesh/http/text-exchange.ts'
@@ -8,6 +8,7 @@ import type { HttpMesh } from '../mesh/mesh.ts'
 import { openConnection as connectTo } from '../mesh/streams.ts'
 import { endToEnd } from './end-to-end.ts'
 import { ForwardedAnswer } from './forwarded-answer.ts'
+import type { Kept, KeptAgent } from './kept-agent.ts'
 import { RepeatedText } from './repeated-text.ts'
 import type { RequestContext, Target } from './request-context.ts'
 import type { Way } from './routes.ts'
@@ -17,8 +18,8 @@ export interface Forwarded {
   readonly mesh: HttpMesh
   readonly context: RequestContext
   readonly target: Target
-  /** Keeps connections to commands; all others cost nothing to make. */
-  readonly agent: Agent
+  /** Keeps connections that are sockets of the system's; those in memory cost nothing to make. */
+  readonly agent: KeptAgent
   /** No answer has begun, and none will; the response is the caller's to make. */
   readonly onLost: (error: Error) => void
 }
@@ -58,7 +59,7 @@ function requestOf(req: IncomingMessage, endpoint: Endpoint): ExchangeRequest {
 }
 
 function open(forwarded: Forwarded, request: ExchangeRequest, answer: ForwardedAnswer): Exchange {
-  const { mesh, target, agent } = forwarded
+  const { mesh, target } = forwarded
   const { way, endpoint } = target
   if (endpoint.at === 'link') {
     const elsewhere = (not: Endpoint): Endpoint | undefined => mesh.router.find(way.service, { not })
@@ -66,8 +67,7 @@ function open(forwarded: Forwarded, request: ExchangeRequest, answer: ForwardedA
     if (exchange !== undefined) return exchange
     if (mesh.streams === undefined) return openRepeated(forwarded, endpoint, request, answer)
   }
-  const mayKeep = endpoint.at === 'tcp' && !request.streamed && safe.has(request.method)
-  return openText(forwarded, request, answer, mayKeep ? toKept(agent, endpoint) : toNew(forwarded))
+  return openText(forwarded, request, answer, toKept(forwarded, request, endpoint) ?? toNew(forwarded))
 }
 
 function openText(
@@ -89,7 +89,7 @@ function openRepeated(
   const { mesh } = forwarded
   const { way } = forwarded.target
   const openTo = (to: Endpoint, handler: ExchangeHandler): Exchange =>
-    openText(forwarded, request, handler, toNew(forwarded, to))
+    openText(forwarded, request, handler, toKept(forwarded, request, to) ?? toNew(forwarded, to))
   return new RepeatedText({
     endpoint,
     request,
@@ -105,13 +105,21 @@ function openRepeated(
 /** Methods that change nothing. */
 const safe: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** A command may close a kept connection just when it is to be used again (RFC 9112, 9.3.1). */
+/** Its server may close a kept connection just when it is to be used again (RFC 9112, 9.3.1). */
 function mayRepeat(failed: Exchange, { streamed, method }: ExchangeRequest): boolean {
-  return failed instanceof TextExchange && failed.isReused && !streamed && safe.has(method)
+  const isReused = (failed instanceof TextExchange || failed instanceof RepeatedText) && failed.isReused
+  return isReused && !streamed && safe.has(method)
 }
 
-function toKept(agent: Agent, { host, port }: TcpEndpoint): RequestOptions {
-  return { agent, host, port }
+/** A connection that is kept, where a request may be made again if that has just closed. */
+function toKept(forwarded: Forwarded, request: ExchangeRequest, to: Endpoint): RequestOptions | undefined {
+  const { mesh, agent, target } = forwarded
+  if (request.streamed || !safe.has(request.method)) return undefined
+  if (to.at === 'tcp') return { agent, host: to.host, port: to.port }
+  const path = to.at === 'here' ? to.listener?.path : to.path
+  if (path === undefined || mesh.streams !== undefined) return undefined
+  const kept: Kept = { name: path, connect: () => openConnection(mesh, target.way, to) }
+  return { agent, ...kept }
 }
 
 /** No agent at all: one would keep the connection for itself, and make it its own way. */

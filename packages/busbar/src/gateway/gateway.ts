@@ -1,4 +1,4 @@
-import { Agent, type IncomingMessage, type ServerResponse } from 'node:http'
+import { type IncomingMessage, type ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import type { App } from '../config/app.ts'
 import type { BusbarError } from '../contract/errors.ts'
@@ -19,6 +19,7 @@ import { forward } from './forward.ts'
 import { meetExpectation } from './expectation.ts'
 import type { Handover } from './handover.ts'
 import { InFlightRequests } from './in-flight.ts'
+import { KeptAgent } from './kept-agent.ts'
 import { OpenApiPages } from './openapi/openapi.ts'
 import { relayUpgrade } from './relay-upgrade.ts'
 import { problemText, type Problem } from './problem.ts'
@@ -76,7 +77,7 @@ class HttpGateway implements Gateway {
   readonly #director: Director
   readonly #mesh: HttpMesh
   readonly #inFlight: InFlightRequests
-  readonly #agent = new Agent({ keepAlive: true })
+  readonly #agent = new KeptAgent()
   readonly #connections: Connections
   readonly #listener: ConnectionTaker
   readonly #openapi: OpenApiPages | undefined

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { BusbarError } from '../contract/errors.ts'
 import type { RemoteEndpoint } from '../mesh/endpoint.ts'
 import type { Exchange, ExchangeHandler, ExchangeRequest, ResponseHead } from '../mesh/http/exchange.ts'
+import { TextExchange } from '../mesh/http/text-exchange.ts'
 import { isIdempotent, withRepeat } from '../mesh/repeats.ts'
 
 export interface RepeatedTextParts {
@@ -28,6 +29,11 @@ export class RepeatedText implements Exchange, ExchangeHandler {
   constructor(parts: RepeatedTextParts) {
     this.#parts = parts
     this.#exchange = parts.open(this)
+  }
+
+  /** It went over a connection that another request had used before. */
+  get isReused(): boolean {
+    return this.#exchange instanceof TextExchange && this.#exchange.isReused
   }
 
   write(chunk: Uint8Array | string): boolean {

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import { test } from 'node:test'
+import { isOn } from '../support/accelerated.ts'
+import { way } from '../support/byte-mesh.ts'
+import { TestGateway } from '../support/gateway.ts'
+
+const skip = isOn('stream') && 'a connection in memory costs nothing to make'
+
+for (const overLink of [false, true])
+  test(
+    `private sockets are kept for the next request that may be repeated, ${overLink ? 'elsewhere' : 'here'}`,
+    { skip },
+    async () => {
+      way.overLink = overLink
+      const web = createServer((request, response) => void response.end(request.method))
+      let connections = 0
+      web.on('connection', () => connections++)
+      await using gateway = await TestGateway.start({ services: { web } })
+      const ask = async (method = 'GET'): Promise<string> => (await fetch(gateway.url('/web'), { method })).text()
+      for (let turn = 0; turn < 3; turn++) assert.equal(await ask(), 'GET')
+      assert.equal(connections, 1)
+      assert.equal(await ask('POST'), 'POST')
+      assert.equal(connections, 2)
+      // The gateway has not heard of it when it asks.
+      web.closeAllConnections()
+      assert.equal(await ask(), 'GET')
+    },
+  )
