@@ -122,16 +122,16 @@ export interface ListenerSpec {
 
 export type ToWorker =
   | Order
-  /** To a process, whose channel carries the handle beside the message. It says `taken` at once, before it reads. */
+  /** To a process, whose channel carries the connection beside the message. It says `taken` at once, before it reads. */
   | { type: 'handle'; listener: string; id: number }
   /** To a process: so much of what it logged has been read (`output-window.ts`). */
   | { type: 'read'; size: number }
-  /** All handles up to this one were sent before: the system drops those that the process has no descriptor for. */
+  /** All connections up to this one were sent before: the system drops those that the process has no descriptor for. */
   | { type: 'handed'; id: number }
 
 /** What a worker carries out. */
 export type Order =
-  /** A socket where raw handles cannot be handed over (Windows). */
+  /** Nothing has been read from it. */
   | { type: 'connection'; listener: string; connection: Socket }
   | { type: 'tls'; tls: TlsMaterial }
   /** There is another worker, or another link to it; its MessagePort, where there is one, is in the transfer list. */
