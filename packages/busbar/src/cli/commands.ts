@@ -47,14 +47,14 @@ const common: readonly Flag[] = [
 
 /** Overrides of the config. */
 const overrides: readonly Flag[] = [
-  { name: 'workers', short: 'w', value: 'n|auto', summary: 'how many workers, over what the config says' },
+  { name: 'workers', short: 'w', value: 'n|auto', summary: 'the number of workers; overrides the config' },
   {
     name: 'port',
     short: 'p',
     value: 'port',
-    summary: "the gateway's port, over what the config says; 0 for a free one",
+    summary: "the gateway's port; overrides the config; 0 for a free one",
   },
-  { name: 'host', value: 'address', summary: "the gateway's address, over what the config says" },
+  { name: 'host', value: 'address', summary: "the gateway's address; overrides the config" },
   { name: 'run', value: 'where', summary: 'shared, thread or process: where every service runs that can run there' },
 ]
 
@@ -78,12 +78,12 @@ export const commands: readonly Command[] = [
     summary: 'run an app',
     operand: '[folder|file]',
     description:
-      'Runs the app of a folder (default: this one): what its busbar.config says, or its one program where there is ' +
+      'Runs the app of a folder (default: this one): what its busbar.config says, or its one program if there is ' +
       'no config. SIGINT, SIGTERM or SIGHUP stop it gracefully, a second one at once.',
     flags: [
       ...overrides,
       logLevel,
-      { name: 'once', summary: 'end when the process crashes, instead of starting again' },
+      { name: 'once', summary: 'end when the process crashes, instead of restarting' },
       ...common,
     ],
     kept: true,
@@ -119,7 +119,7 @@ export const commands: readonly Command[] = [
   },
   {
     name: 'ps',
-    summary: 'show what runs of an app, and how it does',
+    summary: 'show the running instances of an app',
     operand: '[folder|file]',
     description:
       'Shows every instance of the running app of a folder: where it runs, its state, processor, memory, event loop, ' +
@@ -143,11 +143,11 @@ export const commands: readonly Command[] = [
 /** What the command ends with; `docs/reference/cli.md` lists the same. */
 export const exitCodes: Readonly<Record<number, string>> = {
   0: 'all went well; for start and dev: it was stopped by a signal',
-  1: 'the app failed: a program did not start, a worker died more than maxRestarts times in a row, a port was taken; for bench: an arm does not count, or is slower than before',
+  1: 'the app failed: a program did not start, a worker died more than maxRestarts times in a row, a port was in use; for bench: an arm is invalid, or slower than before',
   2: 'the command line is wrong, or this Node is not supported',
   3: 'the config is wrong',
   129: 'a second SIGHUP ended it at once',
-  130: 'a second SIGINT ended it at once; for bench: ended by hand, with the rounds that were whole',
-  137: 'it was stopped, but could be ended by SIGKILL only: a thread hung in a system call (execSync, a FIFO), or the process was suspended or stuck',
+  130: 'a second SIGINT ended it at once; for bench: ended by hand, with the complete rounds',
+  137: 'it was stopped, but only SIGKILL could end it: a thread hung in a system call (execSync, a FIFO), or the process was suspended or stuck',
   143: 'a second SIGTERM ended it at once',
 }

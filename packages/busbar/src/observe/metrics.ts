@@ -59,31 +59,31 @@ const simple: readonly (readonly [Metric, Source])[] = [
   worker(
     'busbar_worker_restarts_total',
     'counter',
-    'How often the worker died and was started again.',
+    'How often the worker died and was restarted.',
     ({ restarts }) => restarts,
   ),
   worker(
     'busbar_worker_connections',
     'gauge',
-    'Open connections that the worker was handed.',
+    'Open connections that the supervisor passed to the worker.',
     ({ connections }) => connections,
   ),
   worker(
     'busbar_worker_requests_in_flight',
     'gauge',
-    'Requests from outside that the worker has not answered to their end.',
+    'Requests from outside that the worker has not answered completely.',
     ({ requests }) => requests,
   ),
   worker(
     'busbar_worker_cpu_seconds_total',
     'counter',
-    'Processor time of the worker, which begins anew with each that takes its place.',
+    'Processor time of the worker; starts from zero with each replacement.',
     ({ cpuTime }) => seconds(cpuTime),
   ),
   worker(
     'busbar_worker_event_loop_utilization',
     'gauge',
-    'The part of the last second that the event loop was busy, 0 to 1.',
+    'The share of the last second in which the event loop was busy, 0 to 1.',
     ({ eventLoopUtilization }) => eventLoopUtilization,
   ),
   worker(
@@ -96,20 +96,20 @@ const simple: readonly (readonly [Metric, Source])[] = [
   worker(
     'busbar_worker_memory_bytes',
     'gauge',
-    'Memory: of a thread its heap and what hangs on it, of a process all of it.',
+    'Memory: of a thread its heap and what the heap refers to, of a process all of it.',
     ({ memory }) => memory,
   ),
   instance('busbar_instance_up', 'gauge', 'Whether the instance serves and its event loop turns.', ({ state }) =>
     Number(state === 'serving'),
   ),
-  instance('busbar_calls_total', 'counter', 'Calls that the instance has begun to answer.', ({ calls }) => calls),
+  instance('busbar_calls_total', 'counter', 'Calls that the instance has begun to handle.', ({ calls }) => calls),
   instance(
     'busbar_call_failures_total',
     'counter',
-    'Calls that got no answer, or one with a status of 500 or more.',
+    'Calls without a response, or with a status of 500 or more.',
     ({ failures }) => failures,
   ),
-  instance('busbar_calls_in_flight', 'gauge', 'Calls that the instance is answering.', ({ inFlight }) => inFlight),
+  instance('busbar_calls_in_flight', 'gauge', 'Calls that the instance is handling.', ({ inFlight }) => inFlight),
 ]
 
 const waiting: Metric = {
@@ -122,7 +122,7 @@ const waiting: Metric = {
 const shed: Metric = {
   name: 'busbar_calls_shed_total',
   type: 'counter',
-  help: 'Calls that were refused since too many were waiting for the service.',
+  help: 'Calls that were refused because too many were waiting for the service.',
   labels: ['service'],
 }
 
@@ -136,7 +136,7 @@ const lastExit: Metric = {
 const duration: Metric = {
   name: 'busbar_call_duration_seconds',
   type: 'histogram',
-  help: 'How long calls took for their caller; an empty caller is outside, "*" stands for all pairs beyond those that are told apart.',
+  help: 'Duration of calls at their caller. An empty caller is outside; "*" stands for all pairs beyond the distinguished ones.',
   labels: ['caller', 'callee'],
 }
 

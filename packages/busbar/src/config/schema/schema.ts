@@ -18,7 +18,7 @@ const filled = () => z.string().min(1)
 const run = z.enum(['shared', 'thread', 'process']).optional().meta({
   title: '"shared", "thread" or "process"',
   description:
-    'Where it runs: in every shared worker, in a thread or a process of its own. See [placement](#where-services-run).',
+    'Where it runs: in every shared worker, in its own thread, or in its own process. See [placement](#where-services-run).',
 })
 
 const permitted = ['addons', 'child-process', 'wasi', 'worker'] as const
@@ -32,7 +32,7 @@ const env = z
     z.union([z.string(), z.number(), z.boolean()]).transform(String).meta({ title: 'text, a number or a boolean' }),
   )
   .optional()
-  .meta({ title: 'an object of variables', description: 'Variables of its own, over those of `envFile`.' })
+  .meta({ title: 'an object of variables', description: 'Its own variables; they override those of `envFile`.' })
 
 const envFile = filled().optional().meta({
   title: 'a file',
@@ -54,11 +54,11 @@ const defaults = z
     }),
   })
   .prefault({})
-  .meta({ title: 'an object', description: 'What holds for every service that does not say otherwise.' })
+  .meta({ title: 'an object', description: 'Values for every service that does not set its own.' })
 
 const address = z.strictObject({
   host: filled().prefault('127.0.0.1').meta({ title: 'a host', description: 'The address to listen on.' }),
-  port: port().meta({ title: portNumber, description: 'The port; 0 asks the system for a free one.' }),
+  port: port().meta({ title: portNumber, description: 'The port. 0 selects a free one.' }),
 })
 
 const expose = z
@@ -71,7 +71,7 @@ const expose = z
   .meta({
     title: 'a port, or an object of host and port, or a list of these',
     description:
-      'Also opens ports of its own. One that the program itself listens on leads there, any other to the service.',
+      'Also opens ports of its own. A port that the program itself listens on leads to that server, any other to the service.',
   })
 
 const permissions = z
@@ -101,18 +101,18 @@ const permissions = z
   .optional()
   .meta({
     title: 'an object of read, write and allow',
-    description: "Holds a process to Node's permission model; `{}` allows to read the app, and nothing else.",
+    description: "Runs a process under Node's permission model; `{}` allows it to read the app, and nothing else.",
   })
 
 const serviceObject = z.strictObject({
   path: filled().optional().meta({
     title: 'a folder or a file',
     description:
-      'Where it is, relative to the folder of the config. Of a `command`: the folder it runs in, if another.',
+      'Where it is, relative to the folder of the config. For a `command`: the folder it runs in, if another.',
   }),
   entry: filled().optional().meta({
     title: 'a file',
-    description: 'The module to start, relative to `path`. Else it is found: see below.',
+    description: 'The module to start, relative to `path`. By default Busbar finds it: see below.',
   }),
   command: filled().optional().meta({
     title: 'a command line',
@@ -132,32 +132,33 @@ const serviceObject = z.strictObject({
     }),
   concurrency: integer(1, 1_000_000).optional().meta({
     title: 'an integer from 1 to 1000000',
-    description: 'How many calls an instance takes at a time; more wait.',
+    description: 'How many calls an instance handles at a time; further ones wait.',
   }),
   queue: integer(0, 1_000_000).optional().meta({
     title: 'an integer from 0 to 1000000',
-    description: 'How many calls may wait where `concurrency` is given; a further one is refused. Else 256.',
+    description: 'How many calls may wait if `concurrency` is set; further ones are refused. Default: 256.',
   }),
   grace: duration(0).optional().meta({
     title: milliseconds,
     description:
-      'How long a thread may go on with a call that is over, where `concurrency` is given, before it is ended and replaced. Else 500 ms.',
+      'How long a thread may continue with a call that is over before it is ended and replaced, if `concurrency` is set. Default: 500 ms.',
   }),
   spare: z.boolean().optional().meta({
     title: 'true or false',
     description:
-      'Whether one more thread is kept ready for each, which gets no calls before it takes the place of one that ended.',
+      'Whether one more thread is kept ready for each instance. It gets no calls before it replaces one that ended.',
   }),
   memory: size().optional().meta({
     title: bytes,
-    description: 'Of a thread: its heap. Of a process: all of its memory. An instance that exceeds it is replaced.',
+    description:
+      'Memory limit: of a thread its heap, of a process all of its memory. An instance that exceeds it is replaced.',
   }),
   nodeOptions: z
     .union([z.string(), z.array(filled().meta({ title: 'a flag' }))])
     .optional()
     .meta({
       title: "Node's flags, as text or a list",
-      description: 'Flags of a process, behind those of `scripts.start`.',
+      description: 'Flags of a process, after those of `scripts.start`.',
     }),
   permissions,
   env,
@@ -171,7 +172,7 @@ const serviceObject = z.strictObject({
     }),
   startTimeout: duration(1).optional().meta({
     title: milliseconds,
-    description: 'How long the program may take until it listens; `defaults.startTimeout` if not given.',
+    description: 'How long the program may take until it listens. Default: `defaults.startTimeout`.',
   }),
   stopTimeout: duration(0).optional().meta({
     title: milliseconds,
@@ -180,7 +181,7 @@ const serviceObject = z.strictObject({
   expose,
   port: port().optional().meta({
     title: portNumber,
-    description: 'Which of the ports that the program listens on is the service, where it listens on several.',
+    description: 'The port of the service, if the program listens on several.',
   }),
   openapi: z
     .union([path(), z.literal(false)])
@@ -188,27 +189,31 @@ const serviceObject = z.strictObject({
     .meta({
       title: 'a path, or false',
       description:
-        "Where the program publishes its OpenAPI document, to be part of the app's; a typed service does at `/openapi.json`.",
+        "Where the program publishes its OpenAPI document, which becomes part of the app's; a typed service does so at `/openapi.json`.",
     }),
 })
 
 const service = z
   .union([filled(), serviceObject])
-  .meta({ title: 'a folder or file, or an object', description: 'A service. Text alone is its `path`.' })
+  .meta({ title: 'a folder or file, or an object', description: 'A service. A text is short for its `path`.' })
 
 const openapi = z
   .union([
     z.boolean(),
     z.strictObject({
-      path: path().optional().meta({ title: 'a path', description: 'Where the document is. Else `/openapi.json`.' }),
+      path: path()
+        .optional()
+        .meta({ title: 'a path', description: 'The path of the document. Default: `/openapi.json`.' }),
       page: z
         .union([path(), z.literal(false)])
         .optional()
-        .meta({ title: 'a path, or false', description: 'Where the page for people is. Else `/docs`.' }),
-      title: filled().optional().meta({ title: text, description: "The document's title. Else the name of the app." }),
+        .meta({ title: 'a path, or false', description: 'The path of the page for people. Default: `/docs`.' }),
+      title: filled()
+        .optional()
+        .meta({ title: text, description: "The document's title. Default: the name of the app." }),
       version: filled().optional().meta({
         title: text,
-        description: "The document's version. Else that of the app's `package.json`.",
+        description: "The document's version. Default: that of the app's `package.json`.",
       }),
     }),
   ])
@@ -216,20 +221,20 @@ const openapi = z
   .meta({
     title: 'true, false, or an object',
     description:
-      'The OpenAPI document of the app. Else it is there where a service has one and no `entry` is in its way.',
+      'The OpenAPI document of the app. By default it is served if a service has one and no `entry` takes its path.',
   })
 
 const routeObject = z.strictObject({
   service: z.string().meta({ title: 'the name of a service', description: 'Which service gets its requests.' }),
   strip: z.boolean().optional().meta({
     title: 'true or false',
-    description: 'False passes the path on as it came. Else the prefix is cut off.',
+    description: 'False passes the path on unchanged. By default the prefix is cut off.',
   }),
 })
 
 const route = z.union([z.string(), routeObject]).meta({
   title: 'the name of a service, or an object of service and strip',
-  description: 'A route. Text alone is its `service`.',
+  description: 'A route. A text is short for its `service`.',
 })
 
 const gateway = z
@@ -237,11 +242,14 @@ const gateway = z
     host: filled().prefault('127.0.0.1').meta({ title: 'a host', description: 'The address to listen on.' }),
     port: port().optional().meta({
       title: portNumber,
-      description: 'The public port. Else the variable `PORT`, else 3000; 0 asks the system for a free one.',
+      description: 'The public port. Default: the variable `PORT`, else 3000. 0 selects a free one.',
     }),
     tls: z
       .strictObject({
-        cert: filled().meta({ title: 'a file', description: 'PEM file of the certificate and those that sign it.' }),
+        cert: filled().meta({
+          title: 'a file',
+          description: 'PEM file of the certificate and of those that signed it.',
+        }),
         key: filled().meta({ title: 'a file', description: 'PEM file of its private key, without a passphrase.' }),
       })
       .optional()
@@ -251,7 +259,7 @@ const gateway = z
       }),
     entry: z.string().optional().meta({
       title: 'the name of a service',
-      description: 'Gets what no route takes. Without routes its own server gets the connections raw.',
+      description: 'Gets the requests that no route matches. Without routes its own server gets the raw connections.',
     }),
     routes: z.record(z.string(), route).optional().meta({
       title: 'an object of routes',
@@ -260,7 +268,7 @@ const gateway = z
     batchWrites: z.boolean().optional().meta({
       title: 'true or false',
       description:
-        'Whether what a worker writes to its connections in one turn of its event loop leaves together. Programs are then told that bytes are written before they are.',
+        'Whether a worker batches what it writes to its connections in one turn of its event loop. Programs are then told that bytes are written before they are.',
     }),
     cors: z
       .array(
@@ -283,19 +291,19 @@ const limits = z
   .strictObject({
     headerTimeout: duration(1).prefault('10s').meta({
       title: milliseconds,
-      description: 'Until a connection has sent all headers of a request (408).',
+      description: 'Time for a connection to send all headers of a request (408).',
     }),
     requestTimeout: duration(0).prefault('300s').meta({
       title: milliseconds,
-      description: 'Until a whole request has arrived (408); 0: no limit.',
+      description: 'Time for a whole request to arrive (408); 0: no limit.',
     }),
     responseTimeout: duration(0).prefault('60s').meta({
       title: milliseconds,
-      description: 'Until a service has begun to answer (504); 0: no limit.',
+      description: 'Time for a service to begin its response (504); 0: no limit.',
     }),
     keepAliveTimeout: duration(1).prefault('72s').meta({
       title: milliseconds,
-      description: 'How long a connection may idle between two requests.',
+      description: 'How long a connection may be idle between two requests.',
     }),
     maxHeaderSize: size(1024 ** 3)
       .prefault('16kb')
@@ -310,33 +318,33 @@ const limits = z
     }),
     maxInFlight: integer(1, 1_000_000).prefault(10_000).meta({
       title: 'an integer from 1 to 1000000',
-      description: 'Typed calls that an instance of a service has in flight; one more is refused (503).',
+      description: 'Typed calls in flight per instance of a service; further ones are refused (503).',
     }),
     maxHops: integer(1, 1_000).prefault(16).meta({
       title: 'an integer from 1 to 1000',
-      description: 'Of calls that cause calls: the one that would make more answers 508.',
+      description: 'Length of a chain of calls that cause calls; a call beyond it is answered 508.',
     }),
   })
   .prefault({})
   .meta({
     title: 'an object',
-    description: 'What the gateway allows. Under a raw `entry` the limits of the program itself rule, `maxHops` aside.',
+    description: "The gateway's limits. With a raw `entry` the program's own limits apply, except `maxHops`.",
   })
 
 const admin = z
   .strictObject({
     host: filled().prefault('127.0.0.1').meta({ title: 'a host', description: 'The address to listen on.' }),
-    port: port().meta({ title: portNumber, description: 'The port; 0 asks the system for a free one.' }),
+    port: port().meta({ title: portNumber, description: 'The port. 0 selects a free one.' }),
     token: z.string().min(16).meta({
       title: 'a text of at least 16 characters',
-      description: 'What who asks must know: `authorization: Bearer <token>`.',
+      description: 'The token that clients must send: `authorization: Bearer <token>`.',
       writeOnly: true,
     }),
   })
   .optional()
   .meta({
     title: 'an object of host, port and token',
-    description: 'Opens a port for metrics and the like beside the socket that `busbar ps` asks.',
+    description: 'Opens a port for metrics and status, beside the socket that `busbar ps` uses.',
   })
 
 export const appSchema = z
@@ -353,7 +361,7 @@ export const appSchema = z
     accept: z.enum(['balanced', 'reusePort']).prefault('balanced').meta({
       title: '"balanced" or "reusePort"',
       description:
-        'Who accepts: the main thread, for the worker with the fewest connections, or each worker by itself.',
+        'Who accepts connections: the main thread, which passes each to the worker with the fewest, or each worker itself.',
     }),
     accelerators: z
       .union([z.enum(['all', 'none']), z.array(z.enum(acceleratorNames).meta({ title: 'an accelerator' }))])
@@ -361,7 +369,7 @@ export const appSchema = z
       .meta({
         title: '"all", "none" or a list of accelerators',
         description:
-          'Which [accelerators](../guides/accelerators.md) workers use. `BUSBAR_ACCELERATORS` goes over it: `all`, `none`, or names with commas between them.',
+          'Which [accelerators](../guides/accelerators.md) workers use. `BUSBAR_ACCELERATORS` overrides it: `all`, `none`, or names separated by commas.',
       }),
     stopTimeout: duration(0).prefault('8s').meta({
       title: milliseconds,
@@ -370,7 +378,7 @@ export const appSchema = z
     maxRestarts: integer(0, 1_000_000).optional().meta({
       title: 'an integer from 0 to 1000000',
       description:
-        'How often a worker that dies is restarted in a row before the app ends with an error; one that served for a minute begins a new row. Else there is no limit.',
+        'How many times in a row a worker that dies is restarted before the app ends with an error. A worker that served for a minute starts a new count. Default: no limit.',
     }),
     gateway,
     admin,
@@ -378,7 +386,7 @@ export const appSchema = z
     interceptors: filled().optional().meta({
       title: 'a file',
       description:
-        'Module whose default export stands around every call of a typed service: an interceptor, or a list of them.',
+        'Module whose default export wraps every call of a typed service: an interceptor, or a list of them.',
     }),
     validate: z.enum(['always', 'edge']).prefault('always').meta({
       title: '"always" or "edge"',
@@ -387,7 +395,7 @@ export const appSchema = z
     defaults,
     services: z.record(z.string(), service).optional().meta({
       title: 'an object of services',
-      description: 'The services by name. Else every folder of `services/` with a `package.json` or an `index.*`.',
+      description: 'The services by name. Default: every folder of `services/` with a `package.json` or an `index.*`.',
     }),
   })
   .meta({ title: 'an object', description: 'An app of Busbar.' })
