@@ -14,13 +14,13 @@ export const knownDifferences: readonly KnownDifference[] = [
   {
     at: ['command'],
     cases: /^field.*: (?:1,900 fields|2,500 short fields)$|^field (?:to the route|with a body): 16,300 bytes$/,
-    why: 'A command has limits of its own: Node refuses heads of more than 16 KiB, with what the gateway adds to them.',
+    why: 'A command has limits of its own: Node refuses heads of more than 16 KiB, including what the gateway adds to them.',
   },
   {
     at: ['command'],
     cases:
       /^(?:Connection(?:, route)?: (?:keep-alive|close|keep-alive, then close)|HTTP\/1\.0(?:, route)?: (?:keep-alive|body|chunked)|turn: one behind close)$/,
-    why: "A command is reached over connections of the gateway's own, so it sees no `Connection` of the client.",
+    why: 'The gateway uses its own connections to a command, so a command sees no `Connection` of the client.',
   },
   {
     at: ['command'],
@@ -30,18 +30,18 @@ export const knownDifferences: readonly KnownDifference[] = [
   {
     at: ['thread', 'process', 'command'],
     cases: /^(?:upgrade: refused|upgrade, entry: (?:WebSocket|with (?:Trailer|8 bit|hops|named fields)|refused))$/,
-    why: 'A service elsewhere is asked for an upgrade by making the request: if it declines, its answer ends the connection.',
+    why: 'To offer an upgrade to a service elsewhere, the gateway makes the request: if the service declines, its answer ends the connection.',
   },
   {
     at: ['thread', 'process', 'command'],
     cases: /^answer(?:, route)?: trailers, (?:GET|POST)$/,
-    why: "An answer's trailers have names in lower case",
+    why: 'Trailers of a response have lower-case names',
   },
   {
     at: ['plain'],
     cases:
       /^(?:host.*: (?:twice.*|list|with user|port that is none|space|slash|8 bit)|target: (?:absolute, (?:user|ftp|no host|@|broken IPv6|dots)|\*)|path: \/shop(?:\/(?:\.\.%2fadmin\/s|%2e%2e\/admin\/s|\.%2e\/admin\/s|\.\.\/admin\/s|\.\/s|\.\.|x#y|%2e|\.|\.\.\?x)|;\/\.\.\/admin|\\\\\.\.\\\\admin)|path: (?:\/\.\/admin\/s|\/admin#s|\/admin\/\.\.|\/admin\/%2e%2e%2fx)|version: none, with an end)$/,
-    why: 'What two programs may read differently is refused with 400: more than one host, dot segments, other versions than HTTP/1.1 and 1.0.',
+    why: 'Requests that two programs may read differently are refused with 400: more than one host, dot segments, other versions than HTTP/1.1 and 1.0.',
   },
   {
     at: ['plain'],
@@ -56,49 +56,49 @@ export const knownDifferences: readonly KnownDifference[] = [
   {
     at: ['plain'],
     cases: /^path: \/shop\/\//,
-    why: 'More than one slash behind a prefix becomes one.',
+    why: 'Several slashes after a prefix become one.',
   },
   {
     at: ['plain'],
     cases: /^field.*: (?:1,900 fields|2,500 short fields)$/,
-    why: "The app's `limits` apply in place of Node's own.",
+    why: "The app's `limits` apply instead of Node's own.",
   },
   {
     at: ['plain'],
     cases: /^(?:length: 2\^(?:63|53\+1)|large body: by length|Expect: too large)$/,
-    why: 'A body over `maxBodySize` is refused before anything of it is read.',
+    why: 'A body over `maxBodySize` is refused before any of it is read.',
   },
   {
     at: ['plain'],
     cases: /^claim: (?:forwarded|hops(?:, many| and 8 bit| to the route)?)(?:, route)?$/,
-    why: 'What only the gateway may say is dropped.',
+    why: 'Headers that only the gateway may set are dropped.',
   },
   {
     at: ['plain'],
     cases:
       /^(?:(?:.*: underscore)|Connection(?:, route)?: (?:x-forwarded-proto and -host|close|Close, odd case|close, keep-alive|keep-alive, then close)|version: RTSP\/1\.0|HTTP\/1\.0(?:, route)?: with host|turn: one behind close|early answer: to a body that does not come)$/,
-    why: 'What is no request, or comes behind the last one, takes no answer from the requests before it and gets none of its own behind theirs.',
+    why: 'Bytes that are no request, or follow the last one, take no response from earlier requests and get none of their own after them.',
   },
   {
     at: ['plain'],
     cases:
       /^Connection(?:, route| with a body)?: (?:x-forwarded-for|host|content-.*|transfer-encoding|a field of the client|authorization|the usual ones|keep-alive with spaces|nothing|commas|with 8 bit)$/,
-    why: 'Fields that concern the connection to the client alone are not for the service (RFC 9110, 7.6.1).',
+    why: 'Fields that concern only the connection to the client do not reach the service (RFC 9110, 7.6.1).',
   },
   {
     at: ['plain'],
     cases: /^upgrade(?:, entry)?: (?:Connection without Upgrade|Upgrade without Connection|(?!refused).*)$/,
-    why: 'Fields of an upgrade reach only a service that takes upgrades; one to h2c, with a body or in HTTP/1.0 is a plain request.',
+    why: 'Fields of an upgrade reach only a service that takes upgrades; an upgrade to h2c, with a body or in HTTP/1.0 is a plain request.',
   },
   {
     at: ['plain'],
     cases: /^upgrade, entry: refused$/,
-    why: 'Whether an upgrade is taken is for the service behind the route to say.',
+    why: 'The service behind the route decides whether to take an upgrade.',
   },
   {
     at: ['plain'],
     cases: /^(?:turn: two late ones|answer(?:, route)?: late)$/,
-    why: 'A client that has closed its half of the connection is answered, where Node closes on it.',
+    why: 'A client that has closed its half of the connection gets its response, where Node closes the connection.',
   },
   {
     at: ['plain'],
