@@ -3,10 +3,12 @@ import { once } from 'node:events'
 import { createServer, request, type Server } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
-import { giveConnections } from '../../src/mesh/sockets/given-connections.ts'
+import { type ConnectionTaker, giveConnections } from '../../src/mesh/sockets/given-connections.ts'
+import { PrivateListener } from '../../src/mesh/sockets/private-listener.ts'
 import { createCells, WorkerCells } from '../../src/shared/cells.ts'
 import { openPort, type Port } from '../../src/shared/port.ts'
 import { Doors } from '../../src/worker/doors.ts'
+import { TestFolder } from '../support/folder.ts'
 
 /** A server behind a door and a real port, with the cell that counts. */
 class Entrance implements AsyncDisposable {
@@ -22,8 +24,7 @@ class Entrance implements AsyncDisposable {
 
   #doors: Doors
 
-  static async open(server: Server): Promise<Entrance> {
-    const virtual = giveConnections(server)
+  static async open(server: Server, taker: ConnectionTaker = giveConnections(server)): Promise<Entrance> {
     let entrance: Entrance | undefined
     const port = await openPort(
       { id: 'gateway', host: '127.0.0.1', port: 0, serves: { kind: 'gateway' } },
@@ -33,7 +34,7 @@ class Entrance implements AsyncDisposable {
         error: assert.ifError,
       },
     )
-    entrance = new Entrance(server, (cells) => new Doors(new Map([['gateway', virtual]]), cells), port)
+    entrance = new Entrance(server, (cells) => new Doors(new Map([['gateway', taker]]), cells), port)
     return entrance
   }
 
@@ -86,10 +87,14 @@ test('a connection that its client closes or resets is counted', async () => {
   await entrance.untilClosed(2)
 })
 
-test('a connection to a server that is full is counted', async () => {
+test('a connection to a program whose server is full is counted', async () => {
   const server = createServer()
   server.maxConnections = 1
-  await using entrance = await Entrance.open(server)
+  using folder = new TestFolder()
+  const path = folder.at('program')
+  const taker = new PrivateListener(server, { path, address: { address: '127.0.0.1', family: 'IPv4', port: 3000 } })
+  await once(server.listen(path), 'listening')
+  await using entrance = await Entrance.open(server, taker)
   const first = await entrance.connect()
   const second = await entrance.connect()
   await once(second.resume(), 'close')

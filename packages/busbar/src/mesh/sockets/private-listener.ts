@@ -101,7 +101,7 @@ export class PrivateListener {
   /** False where the server takes no more; as Node does it with those of the kernel. */
   #count(socket: Socket): boolean {
     const { maxConnections } = this.#server
-    if (maxConnections && this.#given.size + this.#accepted >= maxConnections) {
+    if (this.#given.size + this.#accepted >= (maxConnections ?? Infinity)) {
       const { localAddress, localPort, localFamily, remoteAddress, remotePort, remoteFamily } = socket
       this.#emit('drop', { localAddress, localPort, localFamily, remoteAddress, remotePort, remoteFamily })
       socket.destroy()
