@@ -143,7 +143,9 @@ export class End implements Carrier, OtherEnd {
   #send(chunk: Buffer, owned: boolean, done: Done): void {
     const peer = this.#peer!
     this.#held = undefined
-    if (peer.gone) done(this.#missed ? socketError('write', 'EPIPE') : null)
+    if (peer.gone && this.#missed) done(socketError('write', 'EPIPE'))
+    // In a turn of its own: a program that writes for as long as there is room would never come to hear of the end.
+    else if (peer.gone) setImmediate(done)
     else if (peer.receive(chunk, owned)) done()
     else this.#held = { done, start: undefined }
   }

@@ -208,6 +208,18 @@ describe('a socket that is connected to a service', () => {
     })
   })
 
+  test('who writes for as long as there is room comes to an end when the other side has gone', async () => {
+    await pair(async (client, server) => {
+      server.on('error', () => {})
+      const closed = new Promise((resolve) => server.once('close', resolve))
+      client.destroy()
+      let writes = 0
+      while (writes < 10_000 && server.write(Buffer.alloc(1024))) writes++
+      assert.ok(writes < 10_000)
+      await closed
+    })
+  })
+
   test('a listener that throws loses nothing of what comes behind', async () => {
     await pair(async (client, server) => {
       const thrown = Promise.withResolvers<Error>()
