@@ -23,13 +23,15 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   observe: ['contract', 'shared', 'config'],
   supervisor: ['contract', 'shared', 'config', 'observe'],
   cli: ['contract', 'shared', 'config', 'observe', 'supervisor'],
-  '.': ['contract', 'shared', 'config', 'state', 'offload'],
+  embed: ['contract', 'shared', 'config', 'observe', 'supervisor'],
+  '.': ['contract', 'shared', 'config', 'state', 'offload', 'embed'],
 }
 
 /** Types cost nothing at run time; the orders between supervisor and worker are words about the app. */
 const typesOnly: Readonly<Record<string, readonly string[]>> = {
   shared: ['contract', 'config'],
   accelerators: ['config'],
+  '.': ['observe'],
 }
 
 /** Files that put the parts together, and what else they may import. */
@@ -40,6 +42,8 @@ const compositionRoots: Readonly<Record<string, readonly string[]>> = {
   'worker/process.ts': ['node'],
   'preload/install.ts': ['accelerators', 'node'],
   'cli/session.ts': ['node'],
+  'embed/doubles.ts': ['gateway', 'worker'],
+  'embed/service-fetch.ts': ['mesh'],
 }
 
 /** The contract runs in browsers. */

@@ -2,6 +2,19 @@ export { BusbarError, errorTable, type ErrorCode } from './contract/errors.ts'
 export { defineApp, type ConfigContext, type ConfigFunction } from './config/define.ts'
 export type { AppConfig } from './config/schema/schema.ts'
 export type { App } from './config/app.ts'
+export {
+  startApp,
+  type AppClient,
+  type AppClientOptions,
+  type EmbeddedApp,
+  type EndReason,
+  type FetchHandler,
+  type LogLine,
+  type Replacement,
+  type RequestHandler,
+  type StartAppOptions,
+} from './embed/start-app.ts'
+export type { AppStatus } from './observe/status.ts'
 export { shared } from './state/shared.ts'
 export type { Atomic } from './state/atomic.ts'
 export type { Counter } from './state/counter.ts'

@@ -1,5 +1,6 @@
 import { relative } from 'node:path'
 import type { App } from '../config/app.ts'
+import { LiveApp } from '../supervisor/live-app.ts'
 import type { RunningApp } from '../supervisor/running.ts'
 import { announce } from './banner.ts'
 import type { Context } from './context.ts'
@@ -24,7 +25,7 @@ class DevLoop {
   readonly #context: Context
   readonly #session: Session
   readonly #changes = new Mailbox()
-  #running: RunningApp | undefined
+  readonly #live: LiveApp
   #app: App | undefined
   #watching: Watching | undefined
   #watched = ''
@@ -35,6 +36,15 @@ class DevLoop {
   constructor(context: Context, session: Session) {
     this.#context = context
     this.#session = session
+    this.#live = new LiveApp({
+      start: (app) => session.startApp(app, 'dev'),
+      canRestartInto: context.parts.canRestartInto,
+      replacing: () =>
+        session.log.event('info', 'ports, workers or services changed: all of it stops and starts again'),
+      ended: (reason) => {
+        if (reason.why === 'failed') session.report(reason.error)
+      },
+    })
   }
 
   /** Ends only when closed. Changes that come while one is carried out wait for the next turn, all together. */
@@ -52,9 +62,7 @@ class DevLoop {
   async close(): Promise<RunningApp | undefined> {
     this.#closed = true
     this.#watching?.close()
-    const running = this.#running
-    await running?.stop()
-    return running
+    return await this.#live.stop()
   }
 
   /** Brings up the version that the files hold now. A failure is said, and leaves what runs as it is. */
@@ -62,44 +70,27 @@ class DevLoop {
     const { log } = this.#session
     try {
       const began = performance.now()
-      this.#app = await this.#session.loadApp()
+      const app = (this.#app = await this.#session.loadApp())
       await this.#watch()
-      if (await this.#restart(this.#app)) log.event('info', `restarted in ${Math.round(performance.now() - began)} ms`)
-      else await this.#start(this.#app, began)
+      const outcome = await this.#live.renew(app, (running) => outdatedIn(running, app, this.#outdated))
+      if (outcome === 'restarted') log.event('info', `restarted in ${Math.round(performance.now() - began)} ms`)
+      if (outcome === 'started') this.#announce(this.#live.running, began)
       this.#outdated = []
     } catch (error) {
       if (this.#closed) return
       this.#session.report(error)
       const now =
-        this.#running === undefined ? 'nothing runs; the next change starts it' : 'the version before goes on serving'
+        this.#live.running === undefined
+          ? 'nothing runs; the next change starts it'
+          : 'the version before goes on serving'
       log.event('warn', now)
     }
   }
 
-  /** False where the app has to start from nothing: for the first time, after it ended, or with other ports or workers. */
-  async #restart(next: App): Promise<boolean> {
-    const running = this.#running
-    if (running === undefined) return false
-    if (this.#context.parts.canRestartInto(running.app, next)) {
-      await running.restart(next, outdatedIn(running.app, next, this.#outdated))
-      return true
-    }
-    this.#session.log.event('info', 'ports, workers or services changed: all of it stops and starts again')
-    this.#running = undefined
-    await running.stop()
-    return false
-  }
-
-  async #start(app: App, began: number): Promise<void> {
-    const running = await this.#session.startApp(app, 'dev')
+  /** It may have ended already. */
+  #announce(running: RunningApp | undefined, began: number): void {
     if (running === undefined) return
-    if (this.#closed) return running.stop()
-    this.#running = running
     announce(running, { terminal: this.#context.terminal, log: this.#session.log, took: performance.now() - began })
-    void running.ended.then((reason) => {
-      if (this.#running === running) this.#running = undefined
-      if (reason.why === 'failed') this.#session.report(reason.error)
-    })
   }
 
   /** Before anything is loaded, so that no change is missed; and the new watch stands before the old one goes. */

@@ -106,6 +106,8 @@ export interface Service extends Placement {
   readonly name: string
   /** A typed service has a `contract.*` in its folder; a command is any other program that listens on `$PORT`. */
   readonly kind: 'program' | 'typed' | 'command'
+  /** Code of the process that started the app answers in its place; its own code is not loaded. */
+  readonly double?: boolean
   /** The folder it is found in and sees as its working directory. Absolute. */
   readonly path: string
   readonly entry: Entry

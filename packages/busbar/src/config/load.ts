@@ -8,6 +8,7 @@ import { findInterceptors } from './interceptors.ts'
 import { checkLimits } from './limits.ts'
 import { type Found, locateApp } from './locate.ts'
 import { separateCopies } from './services/copies.ts'
+import { checkDoubles, doubleOf, type Doubles } from './services/doubles.ts'
 import { orderByNeeds } from './services/needs.ts'
 import { readPackageFile } from './file/package-file.ts'
 import { checkPlaces, checkRemotes, countOf, isRemote } from './services/placement.ts'
@@ -32,6 +33,8 @@ export interface LoadOptions {
   readonly env?: NodeJS.ProcessEnv
   /** What the command line says over the config. */
   readonly overrides?: Overrides
+  /** Services that are not loaded, since a test double answers in their place: `typed` if it implements a contract. */
+  readonly doubles?: Doubles
 }
 
 export interface Overrides {
@@ -49,13 +52,16 @@ export interface Overrides {
  * Throws a BusbarError. As many problems as can be told apart are told at once: then its code is that of the first,
  * its message lists all, and `cause.errors` has each.
  */
-export async function loadApp(place: string, { env = process.env, overrides = {} }: LoadOptions = {}): Promise<App> {
+export async function loadApp(
+  place: string,
+  { env = process.env, overrides = {}, doubles = new Map() }: LoadOptions = {},
+): Promise<App> {
   const found = await locateApp(resolve(place))
   const problems = new Problems(found.kind === 'config' ? found.file : found.root)
   const said = found.kind === 'config' ? await readConfig(found.file, { env, root: found.root }) : {}
   const filled = fillPlaceholders(withOverrides(said, overrides), env, problems)
   const config = parseConfig(filled, problems)
-  const app = config && (await resolveApp({ found, config, env, run: overrides.run }, filled, problems))
+  const app = config && (await resolveApp({ found, config, env, run: overrides.run, doubles }, filled, problems))
   problems.throwIfAny()
   return deepFreeze(app!)
 }
@@ -65,13 +71,21 @@ async function resolveApp(context: ServiceContext, filled: unknown, problems: Pr
   const sources = (await listServices(context, problems)).filter(({ name }) => !isRemote(filled, name))
   const names = [...new Set([...sources.map(({ name }) => name), ...declaredNames(filled)])]
   if (names.length === 0) problems.addFrom(nothingToRun(context))
+  checkDoubles(context.doubles, names, problems)
   checkLimits(config, problems)
   const resolved: Service[] = []
   for (const source of sources) {
-    const service = await problems.collect(() => resolveService(source, context, names.length === 1))
+    const double = context.doubles.get(source.name)
+    const service =
+      double === undefined
+        ? await problems.collect(() => resolveService(source, context, names.length === 1))
+        : doubleOf(source, context, double)
     if (service !== undefined) resolved.push(service)
   }
-  const needing = sources.map((source) => ({ name: source.name, needs: source.config.needs ?? [] }))
+  const needing = sources.map(({ name, config: { needs = [] } }) => ({
+    name,
+    needs: context.doubles.has(name) ? [] : needs,
+  }))
   const order = orderByNeeds(needing, names, problems)
   const services = await separateCopies(
     resolved.toSorted((one, other) => order.indexOf(one.name) - order.indexOf(other.name)),

@@ -71,7 +71,7 @@ export interface Admission {
   leave(givenUp?: boolean): void
 }
 
-/** A command: it listens on a port of this machine, and speaks HTTP for itself. */
+/** A command or a test double: it listens on a port of this machine, and speaks HTTP for itself. */
 export interface TcpEndpoint {
   readonly at: 'tcp'
   readonly service: string
@@ -80,4 +80,6 @@ export interface TcpEndpoint {
   readonly state: EndpointState
   readonly host: string
   readonly port: number
+  /** It implements a contract: typed calls go there over HTTP. */
+  readonly typed: boolean
 }

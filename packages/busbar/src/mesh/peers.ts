@@ -82,7 +82,7 @@ export class Peers {
     if (peer === undefined || peer.leaving !== undefined) return
     const { row, way } = peer.spec
     const state = 'serving' as EndpointState
-    if (way.by === 'tcp') this.#add(peer, { at: 'tcp', service, index, state, host: way.host, port: way.port })
+    if (way.by === 'tcp') this.#add(peer, { at: 'tcp', service, index, state, typed, host: way.host, port: way.port })
     else this.#add(peer, linked({ service, worker, index, state, typed, row, path }, peer.link!, way))
   }
 

@@ -11,6 +11,7 @@ import { InstanceTable } from '../shared/instances.ts'
 import { OutputWindow } from '../shared/output-window.ts'
 import { commandEnvironment } from './vessels/command-environment.ts'
 import { CommandVessel } from './vessels/command.ts'
+import { DoubleVessel } from './vessels/double.ts'
 import { Guard } from './vessels/guard.ts'
 import { GivenUpCalls } from './given-up.ts'
 import { type GivenUpCall, labelOf, WorkerHandle } from './handle.ts'
@@ -221,6 +222,8 @@ export class Launcher {
         return (events) => new ProcessVessel({ init, service: service!, ...own }, events)
       }
       case 'command': {
+        const open = options.doubles?.get(service!.name)
+        if (open !== undefined) return (events) => new DoubleVessel({ service: service!, app, open, answers }, events)
         const until: Introductions['until'] = (name, limit) => this.introductions.until(name, limit)
         const needed = needsMet(service!, app.services, until)
         const names = app.services.map(({ name }) => name)

@@ -107,7 +107,7 @@ function processPlaces({ services }: App): Draft[] {
     .flatMap((service) =>
       Array.from({ length: service.instances }, (_, index) => ({
         name: nameOf(service.name, service.instances, index),
-        kind: service.kind === 'command' ? 'command' : 'process',
+        kind: service.kind === 'command' || service.double === true ? 'command' : 'process',
         hosts: [instanceOf(service, index)],
         memory: service.memory,
         spare: false,

@@ -3,9 +3,11 @@ import type { ResourceLimits } from 'node:worker_threads'
 import type { BusbarError } from '../contract/errors.ts'
 import type { App } from '../config/app.ts'
 import type { AppStatus } from '../observe/status.ts'
+import type { CallAccess } from '../shared/call-access.ts'
 import type { InstanceSpec, ListenerSpec, LogRecord, ServiceReport } from '../shared/control.ts'
 import type { Place, Plan } from './plan.ts'
 import type { Timing } from './timing.ts'
+import type { OpenDouble } from './vessels/double.ts'
 
 export interface StartOptions {
   /** In `dev` there is no limit to restarts. */
@@ -19,6 +21,10 @@ export interface StartOptions {
   readonly signal?: AbortSignal
   /** The folder for the socket that `busbar ps` asks; there is none when undefined. */
   readonly adminFolder?: string | undefined
+  /** The process's working directory stays as it is, also where the app is one program. */
+  readonly staysInFolder?: boolean
+  /** What answers in the place of services that are marked as doubles. */
+  readonly doubles?: ReadonlyMap<string, OpenDouble>
   /** Over the defaults of {@link Timing}; for tests, and for machines where they do not fit. */
   readonly timing?: Partial<Timing>
   /** Of each thread; V8's own defaults when undefined. */
@@ -38,6 +44,8 @@ export interface RunningApp {
   status(): AppStatus
   /** Where others can ask for it: `unix:/run/user/1000/busbar/….sock`, `http://127.0.0.1:9464`. */
   readonly adminUrls: readonly string[]
+  /** How a process outside of the workers calls services by name. */
+  readonly calls: CallAccess
   /**
    * Stops accepting, finishes what is in flight, stops the services in reverse order of `needs`: all within
    * `app.stopTimeout`, after which threads are ended. Never rejects; the second call returns the first's promise.

@@ -1,6 +1,7 @@
 import { BusbarError, type ErrorRecord } from '../contract/errors.ts'
 import type { App } from '../config/app.ts'
 import type { AppStatus } from '../observe/status.ts'
+import type { CallAccess } from '../shared/call-access.ts'
 import type { ListenerSpec } from '../shared/control.ts'
 import { CallPorts } from './accept/call-ports.ts'
 import { descriptorLimit, reserveDescriptors } from '../shared/descriptors.ts'
@@ -115,6 +116,10 @@ class Supervisor implements RunningApp {
     return this.#figures.read()
   }
 
+  get calls(): CallAccess {
+    return this.#callPorts.access
+  }
+
   get hung(): number {
     return this.#launcher.hung
   }
@@ -172,7 +177,7 @@ class Supervisor implements RunningApp {
 
   /** A thread has no working directory of its own: it sees the process's, which one service can have for itself. */
   #enterFolder(): void {
-    if (this.plan.folder === undefined) return
+    if (this.plan.folder === undefined || this.#options.staysInFolder === true) return
     const before = process.cwd()
     this.#own(() => process.chdir(before))
     process.chdir(this.plan.folder)

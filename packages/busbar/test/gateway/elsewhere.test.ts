@@ -201,7 +201,15 @@ describe('a command', { skip: unless('exchange', 'stream') }, () => {
     await using gateway = await TestGateway.start({ services: {}, names: ['pages'], entry: 'pages' })
     await once(program.listen(0, '127.0.0.1'), 'listening')
     const { port } = program.address() as AddressInfo
-    gateway.router.addRemote({ at: 'tcp', service: 'pages', index: 0, state: 'serving', host: '127.0.0.1', port })
+    gateway.router.addRemote({
+      at: 'tcp',
+      service: 'pages',
+      index: 0,
+      state: 'serving',
+      typed: false,
+      host: '127.0.0.1',
+      port,
+    })
     try {
       await use(gateway)
     } finally {

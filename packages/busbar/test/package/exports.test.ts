@@ -22,6 +22,7 @@ test('the package exports these values', () => {
     'errorTable',
     'offload',
     'shared',
+    'startApp',
   ])
 })
 
@@ -45,7 +46,9 @@ test('the package exports these types', () => {
     new Set(
       (
         'App AppConfig ConfigContext ConfigFunction ErrorCode Atomic Counter Held Mutex WaitOptions ' +
-        'Offload OffloadOptions OffloadPool OffloadPoolOptions TaskContext'
+        'Offload OffloadOptions OffloadPool OffloadPoolOptions TaskContext ' +
+        'AppClient AppClientOptions AppStatus EmbeddedApp EndReason FetchHandler LogLine Replacement RequestHandler ' +
+        'StartAppOptions'
       ).split(' '),
     ),
   )

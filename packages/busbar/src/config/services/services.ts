@@ -2,6 +2,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { BusbarError } from '../../contract/errors.ts'
 import type { Address, Placement, Service } from '../app.ts'
 import { findContract, findConventional, findEntry, findTypedEntry, type FoundEntry } from './entry.ts'
+import type { Doubles } from './doubles.ts'
 import { commandEntry } from './command.ts'
 import { readServiceEnv } from './environment.ts'
 import type { Found } from '../locate.ts'
@@ -26,6 +27,7 @@ export interface ServiceContext {
   readonly env: NodeJS.ProcessEnv
   /** What the command line says over the config. */
   readonly run: Placement['run'] | undefined
+  readonly doubles: Doubles
 }
 
 /** The services that the config lists; else those of `services/`; without a config, the one program. */

@@ -8,13 +8,14 @@ import { serviceUnknown } from '../../contract/host/unknown.ts'
 import type { HostedMethod } from '../../contract/host/hosted-method.ts'
 import type { Method } from '../../contract/method.ts'
 import { type BoundMethod, offerMesh, type Transport } from '../../contract/transport.ts'
-import type { LocalEndpoint, RemoteEndpoint } from '../endpoint.ts'
+import type { Endpoint, LocalEndpoint, RemoteEndpoint, TcpEndpoint } from '../endpoint.ts'
 import { MeasuredCall, type Meter } from '../meter.ts'
 import { reasonUnreachable } from '../refusals.ts'
 import type { Router } from '../router.ts'
 import { currentScope, type Scope } from '../scope.ts'
 import { currentCall } from './contexts.ts'
 import { type Elsewhere, RemoteCall } from './remote-call.ts'
+import { callOverHttp, type OverHttp } from './over-http.ts'
 import { RemoteMethod } from './remote-method.ts'
 import { RemoteStream } from './remote-stream.ts'
 
@@ -48,7 +49,7 @@ class MeshTransport implements Transport {
   }
 
   bind(contract: Contract, name: string, method: Method | undefined): BoundMethod {
-    const bound = new MeshMethod(this.#mesh, this.#service ?? contract.name, name, method)
+    const bound = new MeshMethod(this.#mesh, contract, this.#service ?? contract.name, name, method)
     if (method?.kind === 'stream')
       return (input, options) => {
         const origin = bound.origin(options)
@@ -79,6 +80,7 @@ class MeshTransport implements Transport {
 class MeshMethod implements Elsewhere {
   readonly service: string
   readonly #mesh: TypedMesh
+  readonly #contract: Contract
   readonly #name: string
   readonly #method: Method | undefined
   readonly #remote: RemoteMethod
@@ -86,13 +88,16 @@ class MeshMethod implements Elsewhere {
   /** The instance in this thread that answered last: only when there is another one is the method looked up again. */
   #host: TypedHost | undefined
   #hosted: HostedMethod | undefined
+  /** The port that it was called at last. */
+  #port: { readonly endpoint: TcpEndpoint; readonly call: OverHttp } | undefined
   /** Code that has nothing to hand on shares its scope, and all its calls that say nothing themselves come from the same. */
   #scope: Scope | undefined
   #origin: CallOrigin | undefined
 
-  constructor(mesh: TypedMesh, service: string, name: string, method: Method | undefined) {
+  constructor(mesh: TypedMesh, contract: Contract, service: string, name: string, method: Method | undefined) {
     this.service = service
     this.#mesh = mesh
+    this.#contract = contract
     this.#name = name
     this.#method = method
     this.#remote = new RemoteMethod(service, name, method)
@@ -102,6 +107,7 @@ class MeshMethod implements Elsewhere {
   call(input: unknown, origin: CallOrigin): Promise<unknown> {
     const endpoint = this.#find(input)
     if (endpoint.at === 'here') return this.#local(endpoint).call(input, origin, this.#checked)
+    if (endpoint.at === 'tcp') return this.#http(endpoint)(input, origin) as Promise<unknown>
     return new RemoteCall(this.#remote, origin, input, endpoint, this).answer
   }
 
@@ -110,6 +116,10 @@ class MeshMethod implements Elsewhere {
     if (endpoint.at === 'here') {
       const hosted = this.#local(endpoint)
       return hosted.stream(input, hosted.open(origin), this.#checked)
+    }
+    if (endpoint.at === 'tcp') {
+      const values = this.#http(endpoint)(input, origin) as AsyncIterable<unknown>
+      return values[Symbol.asyncIterator]()
     }
     const another = (not: RemoteEndpoint): RemoteEndpoint | undefined => {
       const next = this.#other(not, input)
@@ -150,17 +160,24 @@ class MeshMethod implements Elsewhere {
   }
 
   /** Throws what the caller is told when there is none. */
-  #find(input: unknown): LocalEndpoint | RemoteEndpoint {
+  #find(input: unknown): Endpoint {
     const { router } = this.#mesh
     const endpoint = router.find(this.service, this.#method?.key && { key: this.#keyOf(input) })
     if (endpoint === undefined) throw notServing(router, this.service)
-    if (endpoint.at === 'tcp' || !isTyped(endpoint)) throw notTyped(this.service)
+    if (!isTyped(endpoint)) throw notTyped(this.service)
     return endpoint
   }
 
   #other(not: RemoteEndpoint, input: unknown): LocalEndpoint | RemoteEndpoint | undefined {
     const next = this.#mesh.router.find(this.service, { not, key: this.#keyOf(input) })
     return next !== undefined && next.at !== 'tcp' && isTyped(next) ? next : undefined
+  }
+
+  /** Bound once: a service has one port for as long as it runs. */
+  #http(endpoint: TcpEndpoint): OverHttp {
+    if (this.#port?.endpoint !== endpoint)
+      this.#port = { endpoint, call: callOverHttp(endpoint, this.#contract, this.#name, this.#method) }
+    return this.#port.call
   }
 
   #local({ typed }: LocalEndpoint): HostedMethod {
@@ -180,7 +197,7 @@ class MeshMethod implements Elsewhere {
   }
 }
 
-function isTyped({ typed }: LocalEndpoint | RemoteEndpoint): boolean {
+function isTyped({ typed }: Endpoint): boolean {
   return typed !== undefined && typed !== false
 }
 

@@ -22,7 +22,15 @@ describe('a command', () => {
   before(async () => {
     await once(server.listen(0, '127.0.0.1'), 'listening')
     port = (server.address() as AddressInfo).port
-    mesh.router.addRemote({ at: 'tcp', service: 'pages', index: 0, state: 'serving', host: '127.0.0.1', port })
+    mesh.router.addRemote({
+      at: 'tcp',
+      service: 'pages',
+      index: 0,
+      state: 'serving',
+      typed: false,
+      host: '127.0.0.1',
+      port,
+    })
   })
   after(async () => {
     await mesh[Symbol.asyncDispose]()
@@ -62,7 +70,15 @@ describe('a command', () => {
     const free = (nobody.address() as AddressInfo).port
     nobody.close()
     await using other = new ByteMesh({}, { names: ['gone'] })
-    other.router.addRemote({ at: 'tcp', service: 'gone', index: 0, state: 'serving', host: '127.0.0.1', port: free })
+    other.router.addRemote({
+      at: 'tcp',
+      service: 'gone',
+      index: 0,
+      state: 'serving',
+      typed: false,
+      host: '127.0.0.1',
+      port: free,
+    })
     await assert.rejects(once(connect(80, 'gone.internal'), 'connect'), { code: 'ECONNREFUSED', port: free })
   })
 })

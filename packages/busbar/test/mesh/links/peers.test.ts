@@ -330,6 +330,7 @@ describe('peers', () => {
       service: 'pages',
       index: 0,
       state: 'serving',
+      typed: false,
       host: '127.0.0.1',
       port: 4000,
     })
