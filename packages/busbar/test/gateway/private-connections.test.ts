@@ -5,7 +5,8 @@ import { isOn } from '../support/accelerated.ts'
 import { way } from '../support/byte-mesh.ts'
 import { TestGateway } from '../support/gateway.ts'
 
-const skip = isOn('stream') && 'a connection in memory costs nothing to make'
+const skip =
+  (isOn('stream') || isOn('exchange') || isOn('handover')) && 'with accelerators requests take no private socket'
 
 for (const overLink of [false, true])
   test(
