@@ -57,6 +57,8 @@ export class PrivateListener {
   readonly #given = new Set<Socket>()
   /** The server has closed but for those. */
   #isClosed = false
+  /** What `server.address()` says. */
+  #address: AddressInfo | string
   /** Connections of the mesh that have sent no request yet: the program has not seen them. */
   readonly #unused = new Set<Socket>()
   #instance: Instance | undefined
@@ -64,11 +66,12 @@ export class PrivateListener {
   /** The caller has the server listen at `path`. */
   constructor(server: Server, { path, address, front }: PrivateListenerOptions) {
     this.path = path
+    this.#address = address
     this.#server = server
     this.#front = front
     this.#emit = server.emit.bind(server) as Emit
     const { close, getConnections } = bound(server)
-    const own = {
+    replaceOwn(server, {
       emit: (event: string | symbol, ...args: unknown[]) => this.#heard(event, args),
       close: (...args: Parameters<typeof close>) => {
         const closing = close(...args)
@@ -77,13 +80,14 @@ export class PrivateListener {
       },
       getConnections: (told: (error: Error | null, count: number) => void) =>
         getConnections((error, count) => told(error, count + this.#given.size)),
-    }
-    replaceOwn(server, own)
-    // Also when it has closed: Node would say the path.
-    replaceOwn(server, { address: () => (server.listening ? address : null) })
-    server.once('close', () => {
-      for (const name of Object.keys(own)) Reflect.deleteProperty(server, name)
+      address: () => (server.listening ? this.#address : null),
     })
+  }
+
+  /** The server has closed, and its program has it listen once more, at the same path: connections that are still open stay. */
+  listenAgain(address: AddressInfo | string): void {
+    this.#address = address
+    this.#isClosed = false
   }
 
   /** Connections that come before are closed. */
@@ -94,6 +98,8 @@ export class PrivateListener {
   /** Gives the server a connection that was accepted elsewhere. */
   accept(socket: Socket): void {
     if (!this.#server.listening) return void socket.destroy()
+    // Servers of HTTP have half-open connections, those of TLS have not.
+    socket.allowHalfOpen = (this.#server as { allowHalfOpen?: boolean }).allowHalfOpen ?? true
     emitIn(socket, AsyncLocalStorage.snapshot())
     if (this.#count(socket)) this.#emit('connection', socket)
   }

@@ -17,6 +17,7 @@ type Listen = (this: Server, ...args: unknown[]) => Server
  * another protocol needs its port. `paths`: a new one each time.
  */
 export function captureListen(programs: Programs, patches: DisposableStack, paths: () => string): void {
+  const known = new WeakMap<Server, CapturedServer>()
   replace(patches, net.Server.prototype as { listen: Listen }, 'listen', (original) => {
     return function (this: Server, ...args) {
       const program = isHttpServer(this) ? programs.current : undefined
@@ -24,7 +25,7 @@ export function captureListen(programs: Programs, patches: DisposableStack, path
       if (program === undefined || wanted === undefined) return Reflect.apply(original, this, args)
       resolved(wanted.host, (error, ip) => {
         if (error !== null) this.emit('error', error)
-        else listenPrivately(program, this, { wanted, ip, path: paths(), listen: original })
+        else listenPrivately(program, this, { wanted, ip, known, paths, listen: original })
       })
       return this
     }
@@ -42,7 +43,7 @@ function frontOf(server: Server): Http1Front {
   const front = new Http1Front(server)
   Object.defineProperty(front, 'listening', { get: () => server.listening })
   // Servers of HTTP watch over slow headers from then on.
-  server.once('listening', () => front.emit('listening'))
+  server.on('listening', () => front.emit('listening'))
   return front
 }
 
@@ -52,16 +53,21 @@ const backlog = 4096
 interface Private {
   readonly wanted: Wanted
   readonly ip: string | undefined
-  readonly path: string
+  /** Those that have listened: who closes and listens again keeps its path, which others have been told. */
+  readonly known: WeakMap<Server, CapturedServer>
+  readonly paths: () => string
   readonly listen: Listen
 }
 
-function listenPrivately(program: ProgramProcess, server: Server, { wanted, ip, path, listen }: Private): void {
+function listenPrivately(program: ProgramProcess, server: Server, { wanted, ip, known, paths, listen }: Private): void {
   const address = addressOf(wanted, ip, inventPort)
   if (program.servers.some((other) => overlap(other.address, address))) return refuse(server, address)
-  const front = isHttp2Server(server) ? frontOf(server) : undefined
-  const listener = new PrivateListener(server, { path, address, front })
+  const before = known.get(server)
+  before?.listener.listenAgain(address)
+  const front = before?.front ?? (isHttp2Server(server) ? frontOf(server) : undefined)
+  const listener = before?.listener ?? new PrivateListener(server, { path: paths(), address, front })
   const captured: CapturedServer = { server, listener, front, address, context: AsyncLocalStorage.snapshot() }
+  known.set(server, captured)
   program.servers.push(captured)
   server.once('close', () => {
     program.servers.splice(program.servers.indexOf(captured), 1)
@@ -69,7 +75,7 @@ function listenPrivately(program: ProgramProcess, server: Server, { wanted, ip, 
   })
   server.once('listening', () => program.onListen(captured))
   const { callback, signal } = wanted
-  listen.call(server, { path, backlog, signal }, ...(callback === undefined ? [] : [callback]))
+  listen.call(server, { path: listener.path, backlog, signal }, ...(callback === undefined ? [] : [callback]))
   // A worker lives by its port to the supervisor, and a program that listens is not one that still has something to do.
   server.unref()
 }
