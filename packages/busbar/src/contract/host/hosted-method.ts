@@ -109,12 +109,7 @@ export class HostedMethod {
     } catch (thrown) {
       return answer.failed(thrown)
     }
-    if (!isThenable(raw)) return this.#tellResult(raw, checked, answer)
-    call.wait()
-    toPromise(raw).then(
-      (value) => this.#tellResult(value, checked, answer),
-      (thrown) => answer.failed(thrown),
-    )
+    answer.when(raw, (value) => this.#tellResult(value, checked, answer))
   }
 
   #tellResult(raw: unknown, checked: boolean, answer: ToldAnswer): void {
@@ -124,12 +119,7 @@ export class HostedMethod {
     } catch (thrown) {
       return answer.failed(thrown)
     }
-    if (!isThenable(value)) return answer.passed(value)
-    answer.call.wait()
-    toPromise(value).then(
-      (known) => answer.passed(known),
-      (thrown) => answer.failed(thrown),
-    )
+    answer.when(value, (known) => answer.passed(known))
   }
 
   stream(input: unknown, call: LiveCall, checked: boolean): LiveStream {
@@ -245,20 +235,27 @@ export class HostedMethod {
 
 /** What becomes of one call that is told: once. */
 class ToldAnswer {
-  readonly call: LiveCall
+  readonly #call: LiveCall
   readonly #site: CallSite
   readonly #around: Around
   readonly #asker: Asker
 
   constructor(site: CallSite, around: Around, asker: Asker, call: LiveCall) {
-    this.call = call
+    this.#call = call
     this.#site = site
     this.#around = around
     this.#asker = asker
   }
 
+  /** Goes on with a value, or with what its promise becomes. */
+  when(value: unknown, goOn: (known: unknown) => void): void {
+    if (!isThenable(value)) return goOn(value)
+    this.#call.wait()
+    toPromise(value).then(goOn, (thrown) => this.failed(thrown))
+  }
+
   passed(value: unknown): void {
-    if (!this.call.settle()) return
+    if (!this.#call.settle()) return
     this.#around.left(false)
     this.#asker.answered(value)
   }
@@ -267,10 +264,10 @@ class ToldAnswer {
     const checking = checkingOf(thrown, this.#site)
     if (checking !== undefined) {
       const failed = (known: unknown): void => this.failed(known)
-      this.call.wait()
+      this.#call.wait()
       return void checking.then(failed, failed)
     }
-    if (!this.call.settle()) return
+    if (!this.#call.settle()) return
     const error = toCallError(thrown, this.#site)
     this.#around.left(error.status >= 500)
     this.#asker.failed(error)
