@@ -1,12 +1,12 @@
 import { join } from 'node:path'
-import { BusbarProcess } from '../../../packages/busbar/test/support/busbar-process.ts'
+import { startApp, type EmbeddedApp } from 'busbar'
 import { TestFolder } from '../../../packages/busbar/test/support/folder.ts'
 
 /** The shop on a port and a database of its own. */
 export class Shop implements AsyncDisposable {
   readonly database: string
   readonly #folder = new TestFolder()
-  #busbar: BusbarProcess | undefined
+  #app: EmbeddedApp | undefined
 
   private constructor() {
     this.database = this.#folder.at('data', 'shop.db')
@@ -19,23 +19,21 @@ export class Shop implements AsyncDisposable {
   }
 
   async start(workers = 1): Promise<void> {
-    const folder = join(import.meta.dirname, '..')
-    const args = ['start', folder, '--port', '0', '--workers', String(workers)]
-    this.#busbar = new BusbarProcess(args, { env: { SHOP_DATABASE: this.database } })
-    await this.#busbar.url()
+    // Services inherit the environment of the process that starts them.
+    process.env['SHOP_DATABASE'] = this.database
+    this.#app = await startApp(join(import.meta.dirname, '..'), { port: 0, workers })
   }
 
   async stop(): Promise<void> {
-    this.#busbar?.child.kill('SIGTERM')
-    await this.#busbar?.ended
+    await this.#app?.stop()
   }
 
-  async url(): Promise<string> {
-    return await this.#busbar!.url()
+  get url(): string {
+    return this.#app!.url
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#busbar?.[Symbol.asyncDispose]()
+    await this.stop()
     this.#folder[Symbol.dispose]()
   }
 }

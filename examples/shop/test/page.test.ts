@@ -23,7 +23,7 @@ describe('the page of the shop', { skip: noChromium }, () => {
   ] as const)
     describe(mode, () => {
       let visitor: Visitor
-      before(async () => (visitor = await Visitor.open(browser, `${await shop.url()}/${query}`)))
+      before(async () => (visitor = await Visitor.open(browser, `${shop.url}/${query}`)))
       after(() => visitor.leave())
 
       it('shows what is featured', async () => {
@@ -76,8 +76,8 @@ describe('the page of the shop', { skip: noChromium }, () => {
     })
 
   it('shows one visitor what another one buys', async () => {
-    const one = await Visitor.open(browser, await shop.url())
-    const other = await Visitor.open(browser, await shop.url())
+    const one = await Visitor.open(browser, shop.url)
+    const other = await Visitor.open(browser, shop.url)
     await one.sees('[data-product="2"] .left', '6 left')
     await other.buys(2, 2)
     await other.page.click('#open')
@@ -88,9 +88,7 @@ describe('the page of the shop', { skip: noChromium }, () => {
 
   it('asks a server for nothing with ?local, once it is there', async () => {
     const asked: string[] = []
-    const visitor = await Visitor.open(browser, `${await shop.url()}/?local`, (url) =>
-      asked.push(new URL(url).pathname),
-    )
+    const visitor = await Visitor.open(browser, `${shop.url}/?local`, (url) => asked.push(new URL(url).pathname))
     await visitor.buys(1, 1)
     assert.deepEqual(asked.toSorted(), ['/', '/page.js', '/style.css'])
     await visitor.leave()

@@ -23,7 +23,7 @@ type Target = string | readonly Implementation[]
 
 /** How each kind of shop is opened; the same is asked of both. */
 const kinds: Record<string, (open: AsyncDisposableStack) => Promise<Target>> = {
-  'over HTTP, on a database': async (open) => `${await open.use(await Shop.open()).url()}/api`,
+  'over HTTP, on a database': async (open) => `${open.use(await Shop.open()).url}/api`,
   'in this thread, in memory': async () => {
     const store = openMemory()
     return [catalogOn, stockOn, cartOn, checkoutOn].map((on) => on(() => store) as Implementation)
@@ -129,13 +129,13 @@ for (const [kind, target] of Object.entries(kinds))
 describe('the database of the shop', () => {
   it('is filled once, by whichever of all services and workers comes first', async () => {
     await using shop = await Shop.open({ workers: 2 })
-    const products = client(catalog, `${await shop.url()}/api`)
+    const products = client(catalog, `${shop.url}/api`)
     assert.equal((await products.search({ text: '' })).length, 16)
   })
 
   it('sells the last one once when all want it at the same time', async () => {
     await using shop = await Shop.open({ workers: 2 })
-    const at = `${await shop.url()}/api`
+    const at = `${shop.url}/api`
     const buy = async (): Promise<string | undefined> => {
       const id = randomUUID()
       await client(cart, at).put({ cart: id, product: 14, count: 1 })
@@ -150,10 +150,10 @@ describe('the database of the shop', () => {
   it('outlives the shop', async () => {
     await using shop = await Shop.open()
     const id = randomUUID()
-    await client(cart, `${await shop.url()}/api`).put({ cart: id, product: 1, count: 1 })
+    await client(cart, `${shop.url}/api`).put({ cart: id, product: 1, count: 1 })
     await shop.stop()
     await shop.start()
-    const { lines } = await client(cart, `${await shop.url()}/api`).content({ cart: id })
+    const { lines } = await client(cart, `${shop.url}/api`).content({ cart: id })
     assert.equal(lines[0]?.name, 'Harbour lamp')
     await shop.stop()
     using database = new DatabaseSync(shop.database, { readOnly: true })
@@ -163,7 +163,7 @@ describe('the database of the shop', () => {
 
 it('is described with each method where the page calls it', async () => {
   await using shop = await Shop.open()
-  const document = (await (await fetch(new URL('/openapi.json', await shop.url()))).json()) as { paths: object }
+  const document = (await (await fetch(new URL('/openapi.json', shop.url))).json()) as { paths: object }
   const contracts = Object.values({ catalog, stock, cart, checkout })
   const paths = contracts.flatMap(({ name, methods }) => Object.keys(methods).map((method) => `/api/${name}/${method}`))
   assert.deepEqual(Object.keys(document.paths).toSorted(), paths.toSorted())

@@ -79,6 +79,7 @@ function handlerOf(name: string, double: Handler, { log }: DoubleParts): Request
   }
   const fail = (thrown: unknown, response: ServerResponse): void => {
     const line = report(thrown)
+    if (response.writableEnded) return
     if (response.headersSent) response.destroy()
     else response.writeHead(500, { 'content-type': 'text/plain; charset=utf-8' }).end(line)
   }
@@ -103,8 +104,7 @@ function handlerOf(name: string, double: Handler, { log }: DoubleParts): Request
 
 async function closeServer(server: Server, timeout: number): Promise<void> {
   const closed = once(server, 'close')
-  // Connections of clients that keep them become idle one by one.
-  server.on('request', (_, response: ServerResponse) => (response.shouldKeepAlive = false))
+  // Connections that clients keep become idle one by one.
   const idle = setInterval(() => server.closeIdleConnections(), 20)
   server.close()
   await within(timeout, [closed])

@@ -154,6 +154,7 @@ class Embedded implements EmbeddedApp {
 
   async #close(reason: EndReason): Promise<void> {
     this.#stopped.abort(notRunning())
+    using _ = this.#calls.drain()
     await this.#live.stop()
     await this.#reloading
     this.#calls.close()
@@ -186,7 +187,7 @@ interface LogTarget {
 function logTargetOf(said: StartAppOptions['log']): LogTarget {
   if (said === undefined) return { write: () => {} }
   if (typeof said === 'string') {
-    const log = createLog({ format: said, colors: process.stdout.isTTY, stream: process.stdout })
+    const log = stdoutLog(said)
     return { write: (record) => log.write(record), log }
   }
   return {
@@ -198,6 +199,16 @@ function logTargetOf(said: StartAppOptions['log']): LogTarget {
       }
     },
   }
+}
+
+const stdoutLogs = new Map<'pretty' | 'json', Log>()
+
+/** One for all apps: a log listens to its stream for as long as that is open. */
+function stdoutLog(format: 'pretty' | 'json'): Log {
+  const known = stdoutLogs.get(format)
+  const log = known ?? createLog({ format, colors: process.stdout.isTTY, stream: process.stdout })
+  stdoutLogs.set(format, log)
+  return log
 }
 
 function notRunning(): BusbarError {

@@ -7,6 +7,9 @@ import { serviceNameIn } from '../mesh/service-name.ts'
 import { writePreamble } from '../mesh/relay/preamble.ts'
 import type { CallAccess } from '../shared/call-access.ts'
 
+/** Milliseconds without a byte of an answer that has begun. */
+const silence = 500
+
 /** As many as the global `fetch` follows. */
 const mostRedirects = 20
 
@@ -40,7 +43,17 @@ export class ServiceFetch {
     return await this.#follow(new URL(`http://${service}.internal${path}`), init, 0)
   }
 
-  /** Ends the connections of answers that nobody has read to their end. */
+  /** Ends connections on which nothing comes any more: an answer that nobody reads would hold up the stop of the app. */
+  drain(): Disposable {
+    const read = new Map<Socket, number>()
+    const timer = setInterval(() => {
+      for (const socket of this.#sockets)
+        if (socket.bytesRead > 0 && read.get(socket) === socket.bytesRead) socket.destroy()
+        else read.set(socket, socket.bytesRead)
+    }, silence)
+    return { [Symbol.dispose]: () => clearInterval(timer) }
+  }
+
   close(): void {
     for (const socket of this.#sockets) socket.destroy()
   }

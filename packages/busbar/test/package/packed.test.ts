@@ -14,6 +14,7 @@ import { TestFolder } from '../support/folder.ts'
 
 const execute = promisify(execFile)
 const source = fileURLToPath(new URL('../..', import.meta.url))
+const repository = join(source, '../..')
 // The sources are not in the package: an import that needs them must fail here.
 const env = { NODE_OPTIONS: '' }
 
@@ -109,6 +110,54 @@ test('its types are enough for a config to be checked', async () => {
   )
   assert.match(wrong.stdout, /wrong\.config\.ts\(2,\d+\): error TS\d+: .*'wokers'/)
 })
+
+for (const [module, moduleResolution] of [
+  ['node16', 'node16'],
+  ['esnext', 'bundler'],
+] as const)
+  test(`startApp has its types under ${moduleResolution}`, async () => {
+    folder.write(
+      'embeds.mts',
+      `import { startApp } from 'busbar'
+      import { fn, service, type } from 'busbar/contract'
+      const stock = service('stock', { count: fn({ input: type<string>(), output: type<number>() }) })
+      class Cart { add(item: string): number { return item.length } }
+      const cart = service.from('cart', () => new Cart())
+      await using app = await startApp('.', {
+        port: 0,
+        log: ({ line }) => console.log(line.length),
+        replace: {
+          web: (request, response) => response.end(request.url),
+          posts: async (request, response) => void response.end(await request.toArray()),
+          pages: { fetch: (request) => Response.json({ url: request.url }) },
+          stock: stock.implement({ count: (item) => item.length }),
+          cart,
+        },
+      })
+      const answer: Response = await app.fetch('web', '/', { method: 'POST', body: 'x' })
+      const count: number = await app.client(stock).count('lamp')
+      const added: number = await app.client(cart).add('lamp')
+      // @ts-expect-error: the input is text
+      void app.client(stock).count(7)
+      // @ts-expect-error: there is no such option
+      void startApp('.', { prot: count + added })
+      // @ts-expect-error: this answers nothing
+      void startApp('.', { replace: { web: answer.status } })`,
+    )
+    const compilerOptions = {
+      noEmit: true,
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      target: 'es2024',
+      lib: ['es2024', 'esnext.disposable'],
+      typeRoots: [join(repository, 'node_modules/@types')],
+      types: ['node'],
+      module,
+      moduleResolution,
+    }
+    folder.write('tsconfig.embeds.json', { compilerOptions, files: ['embeds.mts'] })
+    await execute(join(repository, 'node_modules/.bin/tsc'), ['-p', folder.at('tsconfig.embeds.json')])
+  })
 
 test('a client has its types in a page, whose compiler knows neither Node nor disposables', async () => {
   folder.write(
