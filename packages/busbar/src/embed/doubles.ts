@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { App } from '../config/app.ts'
 import type { Doubles } from '../config/services/doubles.ts'
 import type { ClientFunction } from '../contract/client.ts'
+import { BusbarError } from '../contract/errors.ts'
 import { startHost } from '../contract/host/host.ts'
 import { isImplementation, type Implementation } from '../contract/implementation.ts'
 import { typedListener } from '../gateway/typed/listener.ts'
@@ -60,7 +61,12 @@ async function typedDouble(
 ): Promise<Answering> {
   const own = logOf(name, log)
   const { maxInFlight, maxInputSize } = limits
-  const host = await startHost(implementation, { name, log: own, clone: false, maxInFlight, client })
+  const starting = startHost(implementation, { name, log: own, clone: false, maxInFlight, client })
+  const host = await starting.catch((cause: unknown) => {
+    if (BusbarError.is(cause)) throw cause
+    const message = `the double of ${name} threw while it started: ${textOf(cause)}`
+    throw new BusbarError('PROGRAM_THREW', { message, service: name, cause })
+  })
   return {
     listener: typedListener(host, { maxInputSize, cors: gateway.cors ?? [] }),
     stop: () =>

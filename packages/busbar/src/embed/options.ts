@@ -11,6 +11,9 @@ const isReplacement = (value: unknown): value is Replacement =>
   isImplementation(value) ||
   typeof (value as { fetch?: unknown } | null)?.fetch === 'function'
 
+const replacements =
+  "a request handler (req, res), an object with a fetch method, or an implementation of the service's contract"
+
 /** A title says what a value may be; errors print it. */
 const schema = z.strictObject({
   port: z.int().min(0).max(65_535).optional().meta({ title: 'a port: an integer from 0 to 65535' }),
@@ -26,8 +29,7 @@ const schema = z.strictObject({
     .optional()
     .meta({ title: '"pretty", "json" or a function' }),
   replace: z.record(z.string(), z.custom(isReplacement)).optional().meta({
-    title:
-      'a request handler (req, res), an object with a fetch method, or an implementation, for each service to be replaced',
+    title: 'an object with a double for each service that it replaces',
   }),
 })
 
@@ -66,12 +68,13 @@ function unknownKey(key: string, problems: Problems): void {
 
 function wrongValue([key, ...path]: readonly PropertyKey[], options: unknown, problems: Problems): void {
   if (key === undefined)
-    return problems.add('CONFIG_INVALID', { message: `they are ${shown(options)}; allowed is an object` })
+    return problems.add('CONFIG_INVALID', { message: `the second argument is ${shown(options)}; allowed is an object` })
   const above = Reflect.get(options as object, key) as unknown
   const value = path.length === 0 ? above : (Reflect.get(above as object, path[0]!) as unknown)
   const { title } = schema.shape[key as keyof typeof schema.shape].meta() ?? {}
+  const allowed = key === 'replace' && path.length > 0 ? replacements : title
   const name = [key, ...path].map(String).join('.')
-  problems.add('CONFIG_INVALID', { message: `${name} is ${shown(value)}; allowed is ${title}` })
+  problems.add('CONFIG_INVALID', { message: `${name} is ${shown(value)}; allowed is ${allowed}` })
 }
 
 function shown(value: unknown): string {

@@ -182,6 +182,17 @@ test('a name that is no service is refused with the nearest one', async () => {
   })
 })
 
+test('an implementation that throws while it starts fails the start, by the name of its service', async () => {
+  using folder = folderWithBusbar(files)
+  const failing = stock.implement(() => {
+    throw new Error('no database')
+  })
+  await assert.rejects(startApp(folder.path, { replace: { payments: handler, stock: failing } }), {
+    code: 'PROGRAM_THREW',
+    message: /the double of stock threw while it started: Error: no database/,
+  })
+})
+
 test('doubles keep their state and go on after a reload', async () => {
   let calls = 0
   const payments: Replacement = (_, response) => void response.end(`call ${++calls}`)

@@ -232,7 +232,9 @@ describe('startApp', () => {
       message: /replace\.web is 'x'; allowed is a request handler/,
     })
     await assert.rejects(startApp(7 as never), { code: 'CONFIG_INVALID', message: /the first argument is 7/ })
-    await assert.rejects(startApp(folder.path, 7 as never), { message: /they are 7; allowed is an object/ })
+    await assert.rejects(startApp(folder.path, 7 as never), {
+      message: /the second argument is 7; allowed is an object/,
+    })
   })
 })
 
