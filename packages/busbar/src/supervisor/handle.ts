@@ -221,9 +221,11 @@ export class WorkerHandle {
     if (!(await within(limit, [this.ended]))) await this.end(ending)
   }
 
+  /** What comes back of an ended worker waits until its slot has heard of the end: before, nobody knows of the replacement. */
   #returned(listener: string, socket: Socket): void {
     this.#handed--
-    this.#parts.returned(listener, socket)
+    if (this.#phase !== 'ended') this.#parts.returned(listener, socket)
+    else void this.ended.then(() => this.#parts.returned(listener, socket))
   }
 
   #log(level: LogRecord['level'], line: string, service?: string, stream: LogRecord['stream'] = 'busbar'): void {

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { AppLogRecord } from '../../src/supervisor/running.ts'
 import { startApp } from '../../src/supervisor/supervisor.ts'
-import { type AppSetup, appOf, TestApp } from '../support/app.ts'
+import { type AppSetup, appOf, pollUntil, TestApp } from '../support/app.ts'
 import { Connection, openMany } from '../support/connection.ts'
 import { TestFolder } from '../support/folder.ts'
 
@@ -127,6 +127,18 @@ test('connections on their way to a process that is stopped go to another one', 
   using connections = await openMany(app.port, 6)
   const pids = await Promise.all(connections.map((connection) => pidOf(connection)))
   assert.ok(pids.every((pid) => pid !== undefined && pid !== stopped))
+})
+
+test('connections on their way to the only process wait for its replacement when it dies', async () => {
+  await using app = await TestApp.start({ services: { any: { file, run: 'process' } } })
+  const dead = app.running.workers[0]!.pid!
+  process.kill(dead, 'SIGSTOP')
+  using connections = await openMany(app.port, 5)
+  const pids = connections.map((connection) => pidOf(connection))
+  await pollUntil(() => app.running.workers[0]!.connections === 5)
+  process.kill(dead, 'SIGKILL')
+  assert.deepEqual(new Set(await Promise.all(pids)), new Set([app.running.workers[0]!.pid]))
+  assert.notEqual(app.running.workers[0]!.pid, dead)
 })
 
 test('a process that blocks while it starts fails the start', async () => {
