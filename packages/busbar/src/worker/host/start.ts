@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { runInScope } from '../../mesh/scope.ts'
 import { isGiven, recognise, recogniseNamed, servedNames, type Recognised } from './exports.ts'
 import type { CapturedServer } from './captured-server.ts'
@@ -32,7 +32,9 @@ export async function startProgram(program: ProgramProcess, programs: Programs):
   try {
     const ways = [start.listening, start.ended, start.dryness(), start.deadline()]
     const captured = await Promise.race(ways)
-    await Promise.race([start.evaluation, start.ended, rest(settleGrace, over.signal)])
+    // What the callback of its `listen()` throws, or rejects with, is told in the same turn of the event loop.
+    const settled = Promise.all([start.evaluation, turn()])
+    await Promise.race([start.ended, settled, rest(settleGrace, over.signal)])
     return { captured, warnings: start.warnings }
   } finally {
     over.abort()

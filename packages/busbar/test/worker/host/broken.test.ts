@@ -29,6 +29,9 @@ const table: Record<string, Expected> = {
   },
   'throws what is no error': { program: 'throws-text.js', code: 'PROGRAM_THREW', says: /only text/ },
   'throws in a timer': { program: 'throws-late.js', code: 'PROGRAM_THREW', says: /late/, at: /throws-late\.js:2/ },
+  'throws when it listens': { program: 'throws-when-listening.js', code: 'PROGRAM_THREW', says: /not ready/ },
+  'rejects when it listens': { program: 'rejects-when-listening.js', code: 'PROGRAM_THREW', says: /not ready/ },
+  'exits when it listens': { program: 'exits-when-listening.js', code: 'PROGRAM_EXITED', says: /process\.exit\(7\)/ },
   'leaves a rejection unhandled': {
     program: 'rejects.js',
     code: 'PROGRAM_THREW',

@@ -1,0 +1,5 @@
+import { createServer } from 'node:http'
+
+createServer().listen(3000, async () => {
+  throw new Error('not ready')
+})
