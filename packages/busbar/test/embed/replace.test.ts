@@ -118,6 +118,22 @@ for (const run of ['shared', 'thread', 'process'] as const)
       }))
   })
 
+test('a command reaches doubles by name', async () => {
+  using folder = folderWithBusbar({
+    ...files,
+    'web/index.js': (files['web/index.js'] as string).replace('listen(3000)', 'listen(process.env.PORT)'),
+    'busbar.config.json': {
+      gateway: { port: 0, entry: 'web' },
+      services: {
+        web: { path: './web', command: `${JSON.stringify(process.execPath)} index.js`, needs: ['payments'] },
+        payments: './payments',
+      },
+    },
+  })
+  await using app = await startApp(folder.path, { replace: { payments: handler } })
+  assert.equal(await (await fetch(`${app.url}/a`)).text(), 'POST /a ten for payments.internal')
+})
+
 test('a double may be a fetch handler, and call the app', () =>
   start(
     {
