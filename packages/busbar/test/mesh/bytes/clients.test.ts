@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { get, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, test } from 'node:test'
@@ -195,3 +195,36 @@ function bytes(text: string): Buffer {
 function asyncProgram(run: (request: IncomingMessage, response: ServerResponse) => Promise<void>): RequestListener {
   return (request, response) => void run(request, response)
 }
+
+describe('a caller that gives an answer up', () => {
+  for (const [name, give] of Object.entries({
+    'with a chunk in hand': 'data',
+    'before it reads any of it': 'response',
+  }))
+    test(`${name} is noticed by a program that writes for as long as there is room`, { timeout: 20_000 }, async () => {
+      const { promise: ended, resolve } = Promise.withResolvers<unknown>()
+      const most = 64 * megabyte
+      const program: RequestListener = (request, response) => {
+        const seen: unknown[] = []
+        request
+          .on('aborted', () => seen.push('aborted'))
+          .on('error', (error: NodeJS.ErrnoException) => seen.push(error.code))
+        request.on('close', () => setImmediate(() => resolve([...seen, response.writableFinished])))
+        let left = most
+        const write = (): void => {
+          while (!response.destroyed && left > 0) {
+            left -= 65_536
+            if (!response.write(Buffer.alloc(65_536))) return void response.once('drain', write)
+          }
+          response.end()
+        }
+        write()
+      }
+      await using _mesh = new ByteMesh({ catalog: program })
+      get(origin, { agent: false }, (response) => {
+        if (give === 'data') response.once('data', () => response.destroy())
+        else setTimeout(() => response.destroy(), 50)
+      }).on('error', () => {})
+      assert.deepEqual(await ended, ['aborted', 'ECONNRESET', false])
+    })
+})
