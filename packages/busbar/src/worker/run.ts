@@ -1,7 +1,8 @@
 import { BusbarError } from '../contract/errors.ts'
 import { type WorkerCells, threadsNow } from '../shared/cells.ts'
 import type { FromWorker, Order, WorkerInit } from '../shared/control.ts'
-import { prepareWorker, type WorkerApp } from './boot.ts'
+import { deferBuiltinUndici } from '../shared/builtin-undici.ts'
+import type { WorkerApp } from './boot.ts'
 import type { Metering } from './metering.ts'
 import { createOutbox, type Outbox, type OutputFlow } from './outbox.ts'
 import { createVitals } from './vitals.ts'
@@ -29,7 +30,10 @@ export async function runWorker({ init, cells, metering, send, output, hear }: R
   keepBeating(cells, metering)
   process.on('exit', () => outbox.flush())
   try {
+    const load = deferBuiltinUndici()
+    const { prepareWorker } = await import('./boot.ts')
     const worker = await prepareWorker(init, { cells, metering, outbox })
+    load()
     hear((order) => obey(worker, order, outbox))
     outbox.post({ type: 'ready', services: await worker.start() })
   } catch (error) {
