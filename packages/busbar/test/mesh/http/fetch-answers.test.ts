@@ -58,11 +58,15 @@ suite('fetch of a service: what comes back', () => {
       const { headers } = await fetch(`${side.at}/headers`)
       return [comparableHeaders(headers), headers.getSetCookie(), headers.get('x-repeated'), headers.has('X-NUMBER')]
     })
+    same('of HEAD, on a connection that then closes', async (side) => {
+      const { headers } = await fetch(`${side.at}/json`, { method: 'HEAD' })
+      return [headers.get('connection'), headers.get('keep-alive')]
+    })
     same('of HEAD', async (side) => {
       const response = await fetch(`${side.at}/json`, { method: 'HEAD' })
       return [response.body, await seen(side, response), await response.text()]
     })
-    for (const path of ['/trailers', '/hints'])
+    for (const path of ['/trailers', '/hints', '/latin1-words'])
       same(`of ${path}`, async (side) => seen(side, await fetch(side.at + path)))
     for (const coding of ['gzip', 'deflate', 'br', 'zstd', 'deflate, gzip', 'unknown'])
       same(`in ${coding}`, async (side) => seen(side, await fetch(`${side.at}/coded?as=${encodeURIComponent(coding)}`)))

@@ -5,6 +5,7 @@ import type { Exchange, ExchangeHandler, ResponseHead } from '../../../mesh/http
 import { FetchBody, type BodySupply } from './body.ts'
 import type { FetchedRequest } from './request.ts'
 import { createResponse } from './response.ts'
+import { isAscii } from '../undici/handler.ts'
 import { bodyTimeoutError, toClientError, headersTimeoutError } from '../undici/errors.ts'
 
 /** Gives an answer to the built-in's `fetch`, which goes on from there. */
@@ -96,9 +97,9 @@ export class FetchCall implements ExchangeHandler, BodySupply, Deadline {
     this.#exchange?.abort()
   }
 
-  #isPlain({ status, headers }: ResponseHead): boolean {
+  #isPlain({ status, statusText, headers }: ResponseHead): boolean {
     const { redirect, request } = this.#fetched
-    if (status < 200 || status > 599) return false
+    if (status < 200 || status > 599 || !isAscii(statusText)) return false
     if (redirects.has(status) && redirect !== 'manual')
       return redirect === 'follow' && headers['location'] === undefined
     if (status === 407 || status === 421) return false

@@ -16,7 +16,8 @@ type Redirect = FetchedRequest['redirect']
 
 const expectPayload = new Set(['POST', 'PUT', 'PATCH'])
 const methods = new Map([
-  ...['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'].flatMap((name) => spellings(name)),
+  // Without HEAD, behind which the built-in closes its connection.
+  ...['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS'].flatMap((name) => spellings(name)),
   // In lower case the built-in sends it as it is, and warns.
   ['PATCH', 'PATCH'] as const,
 ])
@@ -117,7 +118,7 @@ interface StatedBody {
 
 function stateBody(body: unknown, method: string): StatedBody | undefined {
   if (body == null) return { bytes: null, length: expectPayload.has(method) ? 0 : undefined, type: undefined }
-  if (method === 'GET' || method === 'HEAD') return undefined
+  if (method === 'GET') return undefined
   if (typeof body === 'string') return ofText(body.toWellFormed(), 'text/plain;charset=UTF-8', method)
   if (body instanceof URLSearchParams)
     return ofText(body.toString(), 'application/x-www-form-urlencoded;charset=UTF-8', method)

@@ -86,7 +86,7 @@ class Older implements Telling {
 
   head(head: ResponseHead): boolean {
     const resume = () => this.#steering.resume()
-    return this.#handler.onHeaders?.(head.status, rawHeaders(head.headers), resume, head.statusText) !== false
+    return this.#handler.onHeaders?.(head.status, rawHeadersOf(head), resume, statusTextOf(head)) !== false
   }
 
   data(chunk: Buffer): boolean {
@@ -120,7 +120,7 @@ class Newer implements Telling, Controller {
   }
 
   get rawHeaders(): RawHeader[] | null {
-    return this.#head === undefined ? null : rawHeaders(this.#head.headers)
+    return this.#head === undefined ? null : rawHeadersOf(this.#head)
   }
 
   get rawTrailers(): RawHeader[] | null {
@@ -150,7 +150,7 @@ class Newer implements Telling, Controller {
 
   head(head: ResponseHead): boolean {
     this.#head = head
-    this.#handler.onResponseStart?.(this, head.status, ownRecord(head.headers), head.statusText)
+    this.#handler.onResponseStart?.(this, head.status, ownRecord(head.headers), statusTextOf(head))
     return !this.paused
   }
 
@@ -178,6 +178,16 @@ function ownRecord(headers: ResponseHead['headers']): HeaderRecord {
     record[name] = typeof value === 'string' ? value : [...value]
   }
   return record
+}
+
+/** Names as the callee wrote them, for those that ask for that. */
+function rawHeadersOf({ headers, rawHeaders: written }: ResponseHead): RawHeader[] {
+  return written?.map((text, n) => (n % 2 === 0 ? text : rawValue(text))) ?? rawHeaders(headers)
+}
+
+/** undici takes its bytes for UTF-8, unlike those of headers. */
+export function statusTextOf({ statusText }: ResponseHead): string {
+  return isAscii(statusText) ? statusText : Buffer.from(statusText, 'latin1').toString()
 }
 
 export function rawHeaders(headers: Readonly<Record<string, string | string[]>>): RawHeader[] {

@@ -33,7 +33,8 @@ export interface StatedRequest {
 
 /** Methods for which undici states the length of an empty body. */
 const expectPayload = new Set(['PUT', 'POST', 'PATCH'])
-const methods = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'DELETE', ...expectPayload])
+/** Without HEAD, behind which undici closes its connection. */
+const methods = new Set(['GET', 'OPTIONS', 'TRACE', 'DELETE', ...expectPayload])
 
 /** Options that make a request something else than one plain HTTP/1.1 exchange with default behaviour. */
 const declined = ['upgrade', 'expectContinue', 'reset', 'throwOnError', 'maxRedirections', 'servername'] as const

@@ -5,7 +5,7 @@ import type { Exchange, ExchangeHandler, ResponseHead } from '../../../mesh/http
 import type { BodySupply } from '../fetch/body.ts'
 import type { PlannedCall } from './copy.ts'
 import { abortedError, bodyTimeoutError, headersTimeoutError, toClientError } from './errors.ts'
-import { isAscii, rawHeaders, type HeaderRecord, type RawHeader } from './handler.ts'
+import { isAscii, rawHeaders, statusTextOf, type HeaderRecord, type RawHeader } from './handler.ts'
 import type { LazyBody, LazyBodyClass } from './lazy-body.ts'
 
 /** In what the versions of undici differ. */
@@ -56,7 +56,7 @@ export class RequestedCall implements ExchangeHandler, BodySupply, Deadline {
 
   onHead(head: ResponseHead): void {
     if (this.#over) return
-    const headers = this.#decode(head)
+    const headers = this.#decode(head.headers)
     const body = (this.#body = this.#createBody(headers))
     this.#limitBody()
     // While somebody may abort, the body has a listener, as it has in undici.
@@ -64,10 +64,10 @@ export class RequestedCall implements ExchangeHandler, BodySupply, Deadline {
     const { opaque } = this.#call
     const { context, tellsStatusText } = this.#traits
     const trailers = this.#trailers
-    const { status: statusCode, statusText } = head
+    const { status: statusCode } = head
     this.#resolve(
       tellsStatusText
-        ? { statusCode, statusText, headers, trailers, opaque, body, context }
+        ? { statusCode, statusText: statusTextOf(head), headers, trailers, opaque, body, context }
         : { statusCode, headers, trailers, opaque, body, context },
     )
   }
@@ -86,7 +86,7 @@ export class RequestedCall implements ExchangeHandler, BodySupply, Deadline {
     if (this.#over) return
     this.#over = true
     this.#unlimit()
-    Object.assign(this.#trailers, trailers)
+    Object.assign(this.#trailers, this.#decode(trailers))
     this.#body?.finish()
   }
 
@@ -113,7 +113,7 @@ export class RequestedCall implements ExchangeHandler, BodySupply, Deadline {
     this.#exchange?.abort()
   }
 
-  #decode({ headers }: ResponseHead): HeaderRecord {
+  #decode(headers: ResponseHead['headers']): HeaderRecord {
     const record: HeaderRecord = {}
     for (const name in headers) {
       const value = headers[name]!

@@ -132,6 +132,12 @@ const routes: Readonly<Record<string, Route>> = {
     response.addTrailers({ 'x-sum': '42' })
     response.end()
   },
+  '/latin1-words': (_request, response) => {
+    response.writeHead(200, 'Ol\u00e9', { 'X-Mixed-Case': 'V', Trailer: 'X-T' })
+    response.write('body')
+    response.addTrailers([['X-T', '\u00e9']])
+    response.end()
+  },
   '/hints': (_request, response) => {
     response.writeEarlyHints({ link: '</a.css>; rel=preload' })
     response.end('after hints')

@@ -20,6 +20,7 @@ export function testAnswers(bench: Bench): void {
       '/split',
       '/headers',
       '/trailers',
+      '/latin1-words',
       '/coded',
       '/nowhere',
       '/redirect',
@@ -53,6 +54,18 @@ export function testAnswers(bench: Bench): void {
         ]
         return [kinds, [new Uint8Array(buffer), bytes, new Uint8Array(await blob.arrayBuffer()), node].map(hash)]
       })
+    same('with names of headers as they were written', async (caller) => {
+      const answer = await request(caller, '/latin1-words', { responseHeaders: 'raw' })
+      await answer.body.dump()
+      return Object.values(answer.headers)
+        .map(String)
+        .filter((text) => /mixed/i.test(text))
+    })
+    same('of HEAD, on a connection that then closes', async (caller) => {
+      const answer = await request(caller, '/json', { method: 'HEAD' })
+      await answer.body.dump()
+      return [answer.headers['connection'], answer.headers['keep-alive']]
+    })
     same('of HEAD', async (caller) => {
       const answer = await request(caller, '/json', { method: 'HEAD' })
       return [headOf(answer), await answer.body.text()]
