@@ -4,6 +4,7 @@ import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { request, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
+import { connect } from 'node:tls'
 import { BusbarError } from '../../src/contract/errors.ts'
 import type { AppStatus, WorkerFigures } from '../../src/observe/status.ts'
 import { askStatus } from '../../src/supervisor/admin/admin-client.ts'
@@ -143,6 +144,19 @@ describe('figures', () => {
     )
     assert.equal(calls[0]!.buckets.at(-1)!.count, 5)
   })
+
+  for (const run of ['shared', 'process'] as const)
+    test(`count what comes from outside to a server of TLS (${run})`, async () => {
+      const file = `${import.meta.dirname}/../worker/host/programs/https/index.mjs`
+      await using app = await TestApp.start({ services: { secure: { file, run } } })
+      const socket = connect({ port: app.port, rejectUnauthorized: false })
+      socket.write('GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+      const answers = await text(socket)
+      assert.equal(answers.match(/HTTP\/1\.1 200/g)?.length, 2)
+      const figures = (): number[] =>
+        app.running.status().instances.flatMap(({ calls, failures, inFlight }) => [calls, failures, inFlight])
+      await pollUntil(() => figures().join() === '2,0,0', figures)
+    })
 
   test('show a worker that is blocked, at once and without it', async () => {
     using folder = new TestFolder({})

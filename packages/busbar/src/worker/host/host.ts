@@ -5,14 +5,14 @@ import type { Service } from '../../config/app.ts'
 import { BusbarError } from '../../contract/errors.ts'
 import type { CallCount } from '../../contract/host/host.ts'
 import type { EndpointState, LocalEndpoint } from '../../mesh/endpoint.ts'
-import { runInScope, type Scope } from '../../mesh/scope.ts'
+import { currentScope, runInScope, type Scope } from '../../mesh/scope.ts'
 import type { PrivateListener } from '../../mesh/sockets/private-listener.ts'
 import type { ServiceReport, StopTimes } from '../../shared/control.ts'
 import type { Hosting } from './install.ts'
 import type { CapturedServer } from './captured-server.ts'
 import type { ProgramEnd, ProgramProcess } from './program-process.ts'
 import { isLost, otherWarning, portOf, reportOf } from './report.ts'
-import { ServedConnections } from './served-connections.ts'
+import { type ServedConnection, ServedConnections } from './served-connections.ts'
 import { startProgram } from './start.ts'
 import { stopProgram } from './stop.ts'
 
@@ -70,7 +70,10 @@ class Hosted implements HostedProgram {
   /** The context that the program listened in: what Node would run its connections in. */
   readonly #context: Snapshot
   readonly #scope: Scope
-  readonly #connections = new ServedConnections()
+  readonly #connections = new ServedConnections((connection) => {
+    // Connections of the mesh come in scopes of their own, and their callers count them.
+    if (currentScope() === this.#scope) this.#meter(connection)
+  })
   #state: EndpointState = 'serving'
   #stopped: Promise<void> | undefined
 
@@ -111,11 +114,14 @@ class Hosted implements HostedProgram {
   }
 
   #acceptAt({ context, listener }: CapturedServer, socket: Socket): void {
-    const { metering } = this.#hosting
-    const connection = this.#connections.add(socket)
-    if (metering !== undefined)
-      connection.meter({ service: this.service, count: metering.of(this.service), meter: metering.meter })
+    this.#meter(this.#connections.add(socket))
     context(() => runInScope(this.#scope, () => listener.accept(socket)))
+  }
+
+  #meter(connection: ServedConnection): void {
+    const { metering } = this.#hosting
+    if (metering === undefined) return
+    connection.meter({ service: this.service, count: metering.of(this.service), meter: metering.meter })
   }
 
   stop(times: StopTimes): Promise<void> {

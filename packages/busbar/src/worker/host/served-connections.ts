@@ -9,12 +9,19 @@ type Emit = (event: string | symbol, ...args: unknown[]) => boolean
 export class ServedConnections {
   readonly #open = new Map<Socket, ServedConnection>()
   readonly #watched = new WeakSet<Server>()
+  readonly #secured: (connection: ServedConnection) => void
+
+  /** `secured` gets each connection whose TLS handshake is done: requests come on that one, not on the one beneath. */
+  constructor(secured: (connection: ServedConnection) => void) {
+    this.#secured = secured
+  }
 
   /** `emit` is where each request is seen before any listener of the program has it. */
   watch(server: Server): void {
     if (this.#watched.has(server)) return
     this.#watched.add(server)
-    for (const event of ['connection', 'secureConnection']) server.on(event, (socket: Socket) => void this.add(socket))
+    server.on('connection', (socket: Socket) => void this.add(socket))
+    server.on('secureConnection', (socket: Socket) => this.#secured(this.add(socket)))
     const emit = server.emit.bind(server) as Emit
     const value = (event: string | symbol, ...args: unknown[]): boolean => {
       const [request, response] = args
