@@ -44,6 +44,21 @@ for (const accelerators of [[], [...acceleratorNames]]) {
     assert.equal(await ask('/other/'), 'closed 1')
   })
 
+  test(`a program that has closed its server is unavailable behind the gateway, with ${way}`, async () => {
+    using folder = new TestFolder({
+      'web/index.js': `const server = require('node:http').createServer((_, response) => {
+          server.close()
+          response.end()
+        }).listen(3000)
+        setInterval(() => {}, 1000)`,
+    })
+    const routes = [{ host: undefined, prefix: '/', service: 'web' }]
+    const services = { web: { file: folder.at('web/index.js') } }
+    await using app = await TestApp.start({ accelerators, services, gateway: { entry: undefined, routes } })
+    const ask = async (): Promise<number> => (await fetch(app.url, { headers: { connection: 'close' } })).status
+    assert.deepEqual([await ask(), await ask()], [200, 503])
+  })
+
   test(`a raw entry that closes its server and listens again is closed once, with ${way}`, async () => {
     using folder = new TestFolder({ 'web/index.js': closesAndListens })
     await using app = await TestApp.start({ accelerators, services: { web: { file: folder.at('web/index.js'), run } } })

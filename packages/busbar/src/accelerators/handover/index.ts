@@ -17,7 +17,9 @@ export function probe(): string | undefined {
 
 export const attachment: Handover = {
   /** A program may have its server make requests and responses of classes of its own: ours would lack their methods. */
-  takes({ server }) {
+  takes({ server, state }) {
+    // A program that has closed its server itself is down. One that is stopped still answers what the gateway has.
+    if (state === 'serving' && !server.listening) return false
     let takes = known.get(server)
     if (takes === undefined) known.set(server, (takes = makesPlainObjects(server)))
     return takes
