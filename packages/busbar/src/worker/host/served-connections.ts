@@ -12,7 +12,7 @@ export class ServedConnections {
   readonly #secured: (connection: ServedConnection) => void
 
   /** `secured` gets each connection whose TLS handshake is done: requests come on that one, not on the one beneath. */
-  constructor(secured: (connection: ServedConnection) => void) {
+  constructor(secured: (connection: ServedConnection) => void = () => {}) {
     this.#secured = secured
   }
 
