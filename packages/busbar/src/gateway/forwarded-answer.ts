@@ -85,10 +85,12 @@ export class ForwardedAnswer implements ExchangeHandler {
     return false
   }
 
-  onEnd(trailers: Readonly<Record<string, string>>): void {
+  onEnd(trailers: Readonly<Record<string, string | string[]>>): void {
     if (this.#isOver) return
     const { res } = this.#parts
-    const fields = Object.entries(trailers)
+    const fields = Object.entries(trailers).flatMap(([name, values]) =>
+      [values].flat().map((value): [string, string] => [name, value]),
+    )
     this.#guard(() => {
       if (fields.length > 0 && res.chunkedEncoding) res.addTrailers(fields)
       res.end()

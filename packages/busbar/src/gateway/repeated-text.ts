@@ -70,7 +70,7 @@ export class RepeatedText implements Exchange, ExchangeHandler {
     this.#parts.handler.onDrain?.()
   }
 
-  onEnd(trailers: Readonly<Record<string, string>>): void {
+  onEnd(trailers: Readonly<Record<string, string | string[]>>): void {
     this.#parts.handler.onEnd(trailers)
   }
 

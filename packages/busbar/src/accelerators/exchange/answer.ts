@@ -8,7 +8,7 @@ export type Chunk = string | Uint8Array
 /** What a program may write ahead of a caller that does not read, as into a socket's buffer. Bytes, or characters. */
 const window = 64 * 1024
 
-const noTrailers: Readonly<Record<string, string>> = Object.freeze({})
+const noTrailers: Readonly<Record<string, string | string[]>> = Object.freeze({})
 
 /** After the program's own tick, and before anything else: all answers of a turn are told together. */
 const told = new Turn<Answer>(

@@ -47,7 +47,7 @@ export interface ExchangeHandler {
   onHead(head: ResponseHead): void
   /** A chunk that is now the caller's own. False asks for no more until {@link Exchange.resume}. */
   onData(chunk: Uint8Array | string): boolean
-  onEnd(trailers: Readonly<Record<string, string>>): void
+  onEnd(trailers: Readonly<Record<string, string | string[]>>): void
   /** The callee went away or the call was aborted; before or after the head. */
   onError(error: Error): void
   /** A streamed request body may go on after `write` answered false. */

@@ -12,13 +12,9 @@ export function foldHeaders(rawHeaders: readonly string[]): Headers {
   return headers
 }
 
-/** From a parser's list, or the lines that a `ServerResponse` keeps them in. A repeated one is joined. */
-export function foldTrailers(raw: readonly string[] | string): Record<string, string> {
-  const headers = foldHeaders(typeof raw === 'string' ? pairsOf(raw) : raw)
-  const trailers: Record<string, string> = {}
-  for (const [name, value] of Object.entries(headers))
-    set(trailers, name, Array.isArray(value) ? value.join(', ') : value)
-  return trailers
+/** From a parser's list, or the lines that a `ServerResponse` keeps them in. */
+export function foldTrailers(raw: readonly string[] | string): Headers {
+  return foldHeaders(typeof raw === 'string' ? pairsOf(raw) : raw)
 }
 
 function pairsOf(lines: string): string[] {

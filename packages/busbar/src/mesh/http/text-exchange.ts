@@ -99,7 +99,7 @@ export class TextExchange implements Exchange {
     this.#handler.onHead({ status, statusText, headers: foldHeaders(rawHeaders), rawHeaders })
   }
 
-  #end(trailers: Readonly<Record<string, string>>): void {
+  #end(trailers: Readonly<Record<string, string | string[]>>): void {
     if (this.#isOver) return
     this.#isOver = true
     this.#handler.onEnd(trailers)

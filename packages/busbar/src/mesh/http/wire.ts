@@ -17,7 +17,7 @@ import type { ResponseHead } from './exchange.ts'
 import { foldHeaders } from './header-fields.ts'
 
 export type Chunk = string | Uint8Array
-export type Trailers = Readonly<Record<string, string>>
+export type Trailers = Readonly<Record<string, string | string[]>>
 
 export type RequestValue = readonly [path: string, lines: string, body: Chunk | null]
 export type HeadValue = readonly [status: number, statusText: string, lines: string, body?: Chunk, trailers?: Trailers]

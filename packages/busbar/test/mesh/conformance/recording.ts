@@ -23,7 +23,7 @@ export class Recording {
   readonly #information: string[] = []
   readonly #chunks: Buffer[] = []
   #length = 0
-  #trailers: Readonly<Record<string, string>> = {}
+  readonly #trailers: Record<string, string> = {}
   #end: string | undefined
   #drained = 0
   readonly #news = new EventEmitter().setMaxListeners(0)
@@ -58,8 +58,9 @@ export class Recording {
     this.#news.emit('news')
   }
 
-  onEnd(trailers: Readonly<Record<string, string | undefined>>): void {
-    this.#trailers = { ...trailers } as Record<string, string>
+  /** Repeated ones joined, as Node's client gives them. */
+  onEnd(trailers: Readonly<Record<string, string | string[] | undefined>>): void {
+    for (const [name, value] of Object.entries(trailers)) this.#trailers[name] = [value].flat().join(', ')
     this.#finish('complete')
   }
 

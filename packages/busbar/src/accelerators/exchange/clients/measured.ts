@@ -23,7 +23,7 @@ export class MeasuredHandler implements ExchangeHandler {
     return this.#handler.onData(chunk)
   }
 
-  onEnd(trailers: Readonly<Record<string, string>>): void {
+  onEnd(trailers: Readonly<Record<string, string | string[]>>): void {
     this.#call.end()
     this.#handler.onEnd(trailers)
   }

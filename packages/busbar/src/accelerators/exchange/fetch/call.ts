@@ -69,7 +69,7 @@ export class FetchCall implements ExchangeHandler, BodySupply, Deadline {
     return false
   }
 
-  onEnd(trailers: Readonly<Record<string, string>>): void {
+  onEnd(trailers: Readonly<Record<string, string | string[]>>): void {
     if (this.#successor !== undefined) return this.#successor.onEnd(trailers)
     this.#settle()
     this.#body?.end()

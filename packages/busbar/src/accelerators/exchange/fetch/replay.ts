@@ -76,7 +76,7 @@ class HeldAnswer implements ExchangeHandler {
     return false
   }
 
-  onEnd(trailers: Readonly<Record<string, string>>): void {
+  onEnd(trailers: Readonly<Record<string, string | string[]>>): void {
     this.#settle((handler) => handler.onEnd(trailers))
   }
 

@@ -25,7 +25,7 @@ export class DispatchedCall implements ExchangeHandler, Steering, Deadline {
   #delivering = false
   /** What arrived while the handler had paused. */
   #held: (Uint8Array | string)[] = []
-  #end: Readonly<Record<string, string>> | undefined
+  #end: Readonly<Record<string, string | string[]>> | undefined
 
   constructor(handler: UndiciHandler, context: Context) {
     this.#handler = handler
@@ -91,7 +91,7 @@ export class DispatchedCall implements ExchangeHandler, Steering, Deadline {
     return this.#deliver()
   }
 
-  onEnd(trailers: Readonly<Record<string, string>>): void {
+  onEnd(trailers: Readonly<Record<string, string | string[]>>): void {
     if (this.done) return
     this.#end = trailers
     this.#deliver()
@@ -167,7 +167,7 @@ export class DispatchedCall implements ExchangeHandler, Steering, Deadline {
     this.#deadline = undefined
   }
 
-  #complete(trailers: Readonly<Record<string, string>>): void {
+  #complete(trailers: Readonly<Record<string, string | string[]>>): void {
     this.#settle()
     try {
       this.#telling.end(trailers)

@@ -61,7 +61,7 @@ export interface Telling {
   connected(): void
   head(head: ResponseHead): boolean
   data(chunk: Buffer): boolean
-  end(trailers: Readonly<Record<string, string>>): void
+  end(trailers: Readonly<Record<string, string | string[]>>): void
   error(error: Error): void
 }
 
@@ -93,7 +93,7 @@ class Older implements Telling {
     return this.#handler.onData?.(chunk) !== false
   }
 
-  end(trailers: Readonly<Record<string, string>>): void {
+  end(trailers: Readonly<Record<string, string | string[]>>): void {
     this.#handler.onComplete?.(rawHeaders(trailers))
   }
 
@@ -107,7 +107,7 @@ class Newer implements Telling, Controller {
   readonly #handler: NewerHandler
   readonly #steering: Steering
   #head: ResponseHead | undefined
-  #trailers: Readonly<Record<string, string>> | undefined
+  #trailers: Readonly<Record<string, string | string[]>> | undefined
   readonly #context: Context
   aborted = false
   paused = false
@@ -159,9 +159,9 @@ class Newer implements Telling, Controller {
     return !this.paused
   }
 
-  end(trailers: Readonly<Record<string, string>>): void {
+  end(trailers: Readonly<Record<string, string | string[]>>): void {
     this.#trailers = trailers
-    this.#handler.onResponseEnd?.(this, { ...trailers })
+    this.#handler.onResponseEnd?.(this, ownRecord(trailers))
   }
 
   error(error: Error): void {

@@ -24,7 +24,7 @@ export class RequestedCall implements ExchangeHandler, BodySupply, Deadline {
   readonly #call: PlannedCall
   readonly #resolve: (result: unknown) => void
   readonly #reject: (error: unknown) => void
-  readonly #trailers: Record<string, string> = {}
+  readonly #trailers: HeaderRecord = {}
   #exchange: Exchange | undefined
   #deadline: Running | undefined
   #body: LazyBody | undefined
@@ -82,7 +82,7 @@ export class RequestedCall implements ExchangeHandler, BodySupply, Deadline {
     return false
   }
 
-  onEnd(trailers: Readonly<Record<string, string>>): void {
+  onEnd(trailers: Readonly<Record<string, string | string[]>>): void {
     if (this.#over) return
     this.#over = true
     this.#unlimit()

@@ -91,7 +91,7 @@ class RecordingHandler implements ExchangeHandler {
     this.#recording.onDrain()
   }
 
-  onEnd(trailers: Readonly<Record<string, string>>): void {
+  onEnd(trailers: Readonly<Record<string, string | string[]>>): void {
     deepEqual(this.#state, 'body', 'one end, behind the head')
     this.#state = 'over'
     this.#recording.onEnd(trailers)

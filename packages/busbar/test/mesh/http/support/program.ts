@@ -135,7 +135,11 @@ const routes: Readonly<Record<string, Route>> = {
   '/latin1-words': (_request, response) => {
     response.writeHead(200, 'Ol\u00e9', { 'X-Mixed-Case': 'V', Trailer: 'X-T' })
     response.write('body')
-    response.addTrailers([['X-T', '\u00e9']])
+    response.addTrailers([
+      ['X-T', '\u00e9'],
+      ['X-U', '1'],
+      ['X-U', '2'],
+    ])
     response.end()
   },
   '/hints': (_request, response) => {
