@@ -79,10 +79,9 @@ const loadPlain: LoadHookSync = (url, context, next) => {
   const service = serviceOf(url)
   if (service === undefined) return result
   if (result.format !== 'json' && result.format !== 'wasm' && !isModule(result.format)) throw notTwice(service, url)
-  const source = isModule(result.format) ? textOf(result.source) : ''
-  if (!source.includes('import.meta')) return result
+  if (!isModule(result.format)) return result
   const plain = pathToFileURL(fileURLToPath(url)).href
-  return { ...result, source: withPrologue(source, `import.meta.url=${JSON.stringify(plain)};`) }
+  return { ...result, source: withPrologue(textOf(result.source), `import.meta.url=${JSON.stringify(plain)};`) }
 }
 
 function notTwice(service: string, url: string): BusbarError {
@@ -102,9 +101,11 @@ export function textOf(source: LoadFnOutput['source']): string {
   return source === undefined || source === null ? '' : Buffer.from(source as Uint8Array).toString()
 }
 
-/** Puts a statement before the first one: on the same line, so that all others keep their numbers. */
+/**
+ * Puts a statement about `import.meta` before the first one of a module that may ask for it. All lines keep their numbers; on
+ * the first one columns move, unless that is a hashbang, which is replaced.
+ */
 export function withPrologue(source: string, prologue: string): string {
-  if (!source.startsWith('#!')) return prologue + source
-  const end = source.indexOf('\n') + 1
-  return end === 0 ? source : source.slice(0, end) + prologue + source.slice(end)
+  if (!source.includes('import.meta')) return source
+  return prologue + source.replace(/^#!.*/, '')
 }
