@@ -30,8 +30,16 @@ export function takesCalls(endpoint: LocalEndpoint | undefined): endpoint is Loc
 
 /** Clients know the code: they retry, or report it, as they would for a server that is down. */
 export function connectionRefused(router: Router, service: string, port = 80): ConnectionRefused {
+  return refusedSince(reasonUnreachable(router, service), service, port)
+}
+
+/** The same, where a call has come to an instance that takes none. */
+export function refusedBy({ service, state }: LocalEndpoint): ConnectionRefused {
+  return refusedSince(reasons[state](service), service)
+}
+
+export function refusedSince(reason: string, service: string, port = 80): ConnectionRefused {
   const address = `${service}.internal`
-  const reason = reasonUnreachable(router, service)
   return Object.assign(new Error(`connect ECONNREFUSED ${address}:${port} (${reason})`), {
     code: 'ECONNREFUSED' as const,
     errno: -constants.errno.ECONNREFUSED,

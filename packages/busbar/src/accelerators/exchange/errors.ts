@@ -4,14 +4,6 @@ import type { ExchangeRequest } from '../../mesh/http/exchange.ts'
 
 /** What a call fails with. Where undici has words for it, those: programs know how to handle them. */
 
-export function serviceStopped(service: string): BusbarError {
-  return new BusbarError('SERVICE_UNAVAILABLE', {
-    message: `service '${service}' has stopped and takes no more calls`,
-    hint: 'order the services with `needs`, so that what is called stops after its callers',
-    service,
-  })
-}
-
 export function callAborted(service: string): BusbarError {
   return new BusbarError('CALL_ABORTED', { message: `the call to service '${service}' was aborted`, service })
 }

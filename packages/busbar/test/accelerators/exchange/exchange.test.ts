@@ -126,13 +126,13 @@ describe('an exchange', { skip: unless('exchange') }, () => {
   test('to an endpoint that has stopped is refused', async () => {
     await using endpoint = new TestEndpoint('callee', (_, response) => response.end())
     endpoint.state = 'stopped'
-    await rejects(send(endpoint), { code: 'SERVICE_UNAVAILABLE', service: 'callee' })
+    await rejects(send(endpoint), { code: 'ECONNREFUSED', service: 'callee' })
   })
 
   test('to a server that was closed is refused', async () => {
     await using endpoint = new TestEndpoint('callee', (_, response) => response.end())
     endpoint.server.close()
-    await rejects(send(endpoint), { code: 'SERVICE_UNAVAILABLE' })
+    await rejects(send(endpoint), { code: 'ECONNREFUSED' })
   })
 
   test('to an endpoint that drains is answered', async () => {

@@ -1,12 +1,13 @@
 import type { CallCount } from '../../../contract/host/host.ts'
 import type { LocalEndpoint } from '../../../mesh/endpoint.ts'
+import { refusedBy } from '../../../mesh/refusals.ts'
 import type { Scope } from '../../../mesh/scope.ts'
 import { Answer } from '../answer.ts'
 import type { Chunk } from '../answer.ts'
 import { ConnectionPool } from './connection-pool.ts'
 import type { Exchange, ExchangeHandler, ExchangeRequest } from '../../../mesh/http/exchange.ts'
 import { closedByProgram } from '../../../mesh/http/errors.ts'
-import { badUpgrade, callAborted, noFinalStatus, serviceStopped } from '../errors.ts'
+import { badUpgrade, callAborted, noFinalStatus } from '../errors.ts'
 import { foldHeaders, foldTrailers } from '../../../mesh/http/header-fields.ts'
 import type { RequestPlan } from '../request-plan.ts'
 import type { CaughtHead } from './response-head.ts'
@@ -108,7 +109,7 @@ export class InThreadExchange extends Answer implements Exchange {
   start(): void {
     if (!this.isOpen || this.#socket !== undefined) return
     if (this.#endpoint.state === 'stopped' || !this.#endpoint.server.listening)
-      this.putFailure(serviceStopped(this.#endpoint.service))
+      this.putFailure(refusedBy(this.#endpoint))
     else {
       this.#count = this.#endpoint.count
       this.#count?.began()

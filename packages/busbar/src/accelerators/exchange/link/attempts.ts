@@ -131,7 +131,7 @@ export class Attempts implements Exchange, ExchangeHandler {
     const { request, endpoint } = this.#parts
     const exchange = this.#exchange
     if (this.#state !== 'first' || request.streamed || !(exchange instanceof LinkExchange)) return false
-    if (exchange.isUntouched) return BusbarError.is(error) && unreached.has(error.code)
+    if (exchange.isUntouched) return wasRefused(error) || (BusbarError.is(error) && unreached.has(error.code))
     return isIdempotent(request.method) && endpoint.link.state === 'closed'
   }
 
@@ -151,4 +151,8 @@ export class Attempts implements Exchange, ExchangeHandler {
     this.#admitted?.leave(givenUp)
     this.#admitted = undefined
   }
+}
+
+function wasRefused({ code }: NodeJS.ErrnoException): boolean {
+  return code === 'ECONNREFUSED'
 }

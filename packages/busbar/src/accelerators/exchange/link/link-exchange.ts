@@ -6,6 +6,7 @@ import type { Exchange, ExchangeHandler, ExchangeRequest } from '../../../mesh/h
 import { Answer } from '../answer.ts'
 import { callAborted, lengthMismatch } from '../errors.ts'
 import { foldHeaders } from '../../../mesh/http/header-fields.ts'
+import { refusedSince } from '../../../mesh/refusals.ts'
 import { Outflow, pieceSize } from '../../../mesh/links/outflow.ts'
 import {
   fromLines,
@@ -111,7 +112,10 @@ export class LinkExchange extends Answer implements Exchange, ChannelHandler {
 
   onError(record: ErrorRecord, untouched: boolean): void {
     this.#isUntouched = untouched
-    this.putFailure(fromRecord(record), this.#isUploading)
+    const { code, message } = record
+    const isRefused = untouched && code === 'SERVICE_UNAVAILABLE'
+    const error = isRefused ? refusedSince(message, this.#service) : fromRecord(record)
+    this.putFailure(error, this.#isUploading)
   }
 
   onDrain(): void {
