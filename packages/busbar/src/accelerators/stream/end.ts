@@ -159,6 +159,11 @@ export class End implements Carrier, OtherEnd {
     return this.hasRoom
   }
 
+  /** The other side's socket was destroyed. */
+  get isLeft(): boolean {
+    return this.#peer?.gone === true
+  }
+
   /** Bytes that this end's socket has not taken. */
   get waiting(): number {
     return this.#waiting

@@ -26,14 +26,16 @@ export function openServerEnd(endpoint: LocalEndpoint, { local, remote, hops, ca
   const options = { allowHalfOpen: true, readableHighWaterMark: mark, writableHighWaterMark: mark }
   const socket = new MemorySocket(options)
   socket.accepted()
-  return new End(socket, {
+  const end: End = new End(socket, {
     local,
     remote,
     enter: endpoint.enter({ service, hops }, currentContext),
     onFirstBytes() {
       if (endpoint.state === 'stopped') return void socket.destroy()
       socket.read(0)
-      listener!.take(socket, { hops, caller, call, callerPort: remote.port, port: local.port })
+      const isGone = (): boolean => end.isLeft
+      listener!.take(socket, { hops, caller, call, isGone, callerPort: remote.port, port: local.port })
     },
   })
+  return end
 }

@@ -15,6 +15,8 @@ export interface Opening {
   readonly port: number
   /** By which a caller in another worker knows the connection, where that came over a link. */
   readonly call?: CallId | undefined
+  /** Whether the caller has closed the connection, which its socket here may hear of a turn later. */
+  readonly isGone?: (() => boolean) | undefined
 }
 
 /** A name has up to 63 characters. */

@@ -24,6 +24,7 @@ interface OpenConnection {
   /** What its requests' bodies and an upgrade's messages cause counts like the last request. */
   readonly scope: MutableScope
   readonly caller: string | undefined
+  readonly isGone: (() => boolean) | undefined
   /** What is told while it computes. */
   readonly begun: Begun
 }
@@ -47,10 +48,10 @@ class ServedInstance implements Instance {
     this.#endpoint = endpoint
   }
 
-  connected(socket: Socket, { hops, caller, call = here }: Opening, next: () => void): void {
+  connected(socket: Socket, { hops, caller, call = here, isGone }: Opening, next: () => void): void {
     if (this.#endpoint.state === 'stopped') return void socket.destroy()
     const scope: MutableScope = { service: this.#endpoint.service, hops }
-    this.#connections.set(socket, { scope, caller, begun: { call, deadline: undefined } })
+    this.#connections.set(socket, { scope, caller, isGone, begun: { call, deadline: undefined } })
     runInScope(scope, next)
   }
 
@@ -108,7 +109,8 @@ class ServedInstance implements Instance {
     const close = (): void => gone.abort(new BusbarError('CALL_ABORTED', { message: 'the caller hung up', service }))
     socket.once('close', close)
     const serve = (): void => {
-      if (socket.destroyed) return gate.leave()
+      // A request that nobody waits for any more may compute for ever.
+      if (socket.destroyed || connection.isGone?.() === true) return gate.leave()
       gate.begins(begun)
       response.once('close', () => {
         gate.ends(begun)
