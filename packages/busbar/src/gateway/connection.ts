@@ -27,6 +27,8 @@ export class Connection {
   readonly #requests: RequestContext[] = []
   /** Of the request that came last: its body may still be on its way when it is answered. */
   #lastRequest: IncomingMessage | undefined
+  /** What is wrong with the body of that one, which waits for the answers before it. */
+  #badInput: Problem | undefined
   #broken = false
   #lingering = false
   /** Since {@link leave}: how long nothing must come before it is closed, in milliseconds. */
@@ -56,6 +58,7 @@ export class Connection {
   ended(context: RequestContext): void {
     if (this.#requests.at(-1) === context) this.#requests.pop()
     else this.#requests.splice(this.#requests.indexOf(context), 1)
+    if (this.inFlight === 1 && this.#badInput !== undefined) this.breakOffHead(this.#badInput)
     if (this.inFlight > 0) return
     if (this.state === 'closing') this.socket.destroySoon()
     else if (this.#quiet !== undefined) this.#closeWhenQuiet(this.#quiet)
@@ -102,9 +105,9 @@ export class Connection {
   }
 
   /**
-   * Malformed or stalled input. It concerns the request whose body is arriving; where that is
-   * whole, it belongs to a next one, and what is in flight is answered first. One that has had its
-   * answer gets no second one.
+   * Malformed or stalled input. It concerns the request whose body is arriving, which is the last;
+   * where that is whole, it belongs to a next one. What is in flight before it is answered first.
+   * One that has had its answer gets no second one.
    */
   breakOffBadInput(problem: Problem): void {
     const head = this.#head
@@ -112,7 +115,19 @@ export class Connection {
     const isAnswered = head === undefined && this.#lastRequest?.complete === false
     if (!isAnswered && head?.req.complete !== true) return this.breakOff(problem, head)
     this.finish()
+    if (!this.#requests.at(-1)!.req.complete) this.#badInput = problem
     if (this.socket.readableEnded && this.inFlight > 0) whenStalled(this.socket, () => this.cut())
+  }
+
+  /**
+   * The same for a request to make a tunnel, after which Node takes its hands off the socket:
+   * answers that are under way would no longer hear that they may go on.
+   */
+  breakOffTunnel(problem: Problem): void {
+    this.socket.on('drain', () => this.#head?.res.emit('drain'))
+    this.socket.on('error', () => this.cut())
+    this.socket.resume()
+    this.breakOffBadInput(problem)
   }
 
   /** Cuts without a word, whatever is in flight. */
@@ -167,15 +182,17 @@ export class Connection {
   /**
    * A program that destroys its request, response or socket before it has answered would leave the
    * client with a closed connection and no reason. All three end in the socket's `destroy`, so this
-   * is the one place to say 502; it costs a property per connection and nothing per request. A
-   * `syscall` in the error means that the client itself is gone.
+   * is the one place to say 502; it costs a property per connection and nothing per request. Where
+   * several are in flight it is not known whose program it was, and the next answer may be
+   * another's: the client gets none. A `syscall` in the error means that the client itself is gone.
    */
   #answerHangUps(): void {
     const { socket } = this
     const destroy = socket.destroy.bind(socket)
     socket.destroy = (error?: NodeJS.ErrnoException) => {
       const head = this.#head
-      if (head?.service !== undefined && !this.#broken && error?.syscall === undefined && this.#canAnswer(head))
+      const isKnown = head?.service !== undefined && this.inFlight === 1
+      if (isKnown && !this.#broken && error?.syscall === undefined && this.#canAnswer(head))
         socket.write(textFor(hangUp(head.service, 'SERVICE_HANGUP'), head))
       return destroy(error)
     }

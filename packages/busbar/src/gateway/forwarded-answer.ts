@@ -67,6 +67,8 @@ export class ForwardedAnswer implements ExchangeHandler {
       // The service has dated its answer, or has chosen not to.
       res.sendDate = false
       res.writeHead(status, statusText, hasChunks && isUnbounded(fields) ? fields : withoutTrailer(fields))
+      // Where its turn has not come, Node would put a head that it holds in front of the information that waits.
+      if (res.socket === null) return res.flushHeaders()
       this.#isHeadHeld = true
       heads.add(this)
     })

@@ -163,7 +163,7 @@ class HttpGateway implements Gateway {
     for (const event of ['request', 'checkContinue', 'checkExpectation'] as const)
       server.on(event, (req: IncomingMessage, res: ServerResponse) => this.#serve(event, req, res))
     server.on('upgrade', (req: IncomingMessage, socket: Socket, head: Buffer) => this.#upgrade(req, socket, head))
-    server.on('connect', (_req: IncomingMessage, socket: Socket) => refuse(socket, malformed('it asks for a tunnel')))
+    server.on('connect', (_req: IncomingMessage, socket: Socket) => this.#refuseTunnel(socket))
     server.on('clientError', (error: ClientError, socket) => this.#onClientError(error, socket as Socket))
   }
 
@@ -247,6 +247,12 @@ class HttpGateway implements Gateway {
         onUnreadable: () => refuse(socket, unreadable(way.service)),
         onOverdue: () => refuse(socket, this.#overdue(way.service)),
       })
+  }
+
+  #refuseTunnel(socket: Socket): void {
+    const connection = this.#connections.of(socket)
+    if (connection === undefined) socket.destroy()
+    else connection.breakOffTunnel(malformed('it asks for a tunnel'))
   }
 
   #onClientError(error: ClientError, socket: Socket): void {

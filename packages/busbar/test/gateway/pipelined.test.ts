@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import type { RequestListener } from 'node:http'
+import { after, before, describe, it } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { TestGateway } from '../support/gateway.ts'
+
+const programs: Record<string, RequestListener> = {
+  '/slow': (_, res) => void setTimeout(() => res.end('slow'), 50),
+  '/large': (_, res) => void res.end(Buffer.alloc(8_000_000, 'x')),
+  '/length': (req, res) => {
+    let length = 0
+    req.on('data', (chunk: Buffer) => (length += chunk.length))
+    req.on('end', () => res.end(`${length} bytes`)).on('error', () => {})
+  },
+  '/hints': (_, res) => {
+    res.writeEarlyHints({ link: '</a.css>; rel=preload' })
+    res.end('with hints')
+  },
+  '/destroy': (req) => void req.socket.destroy(),
+}
+
+const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`
+const post = (fields: string, body: string): string => `POST /length HTTP/1.1\r\nHost: a\r\n${fields}\r\n\r\n${body}`
+const tunnel = 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n'
+
+/** What comes after a request that is not answered yet. */
+describe('a request behind a slow answer', () => {
+  let gateway: TestGateway
+  before(async () => {
+    const web: RequestListener = (req, res) => programs[req.url!]!(req, res)
+    gateway = await TestGateway.start({ services: { web }, entry: 'web' })
+  })
+  after(() => gateway[Symbol.asyncDispose]())
+
+  it('that waits to send its body is told to go on before its own answer', async () => {
+    const client = await gateway.raw()
+    client.write(get('/slow') + post('Expect: 100-continue\r\nContent-Length: 3', 'abc'))
+    const answer = await client.until(/3 bytes/)
+    client.socket.destroy()
+    assert.deepEqual(outline(answer), ['200', 'slow', '100', '200', '3 bytes'])
+  })
+
+  it('has its early hints before its own answer', async () => {
+    const client = await gateway.raw()
+    client.write(get('/slow') + get('/hints'))
+    const answer = await client.until(/with hints/)
+    client.socket.destroy()
+    assert.deepEqual(outline(answer), ['200', 'slow', '103', '200', 'with hints'])
+  })
+
+  it('that asks for a tunnel takes nothing from that answer', async () => {
+    const answer = await gateway.send(get('/slow') + tunnel)
+    assert.deepEqual(outline(answer), ['200', 'slow'])
+    assert.match(answer, /\r\nconnection: close\r\n/i)
+  })
+
+  it('that asks for a tunnel lets a large answer end that the client reads late', async () => {
+    const client = await gateway.raw()
+    client.socket.pause()
+    client.write(get('/large') + tunnel)
+    await wait(100)
+    client.socket.resume()
+    assert.equal((await client.closed()).split('\r\n\r\n')[1]!.length, 8_000_000)
+  })
+
+  it('is 400 in its turn where its chunks are malformed', async () => {
+    const answer = await gateway.send(get('/slow') + post('Transfer-Encoding: chunked', '3\r\nabc\r\nzz\r\n'))
+    assert.deepEqual(outline(answer).slice(0, 3), ['200', 'slow', '400'])
+  })
+
+  it('whose program destroys it does not put an error in the place of that answer', async () => {
+    const answer = await gateway.send(get('/slow') + get('/destroy'))
+    assert.doesNotMatch(answer, / 502 /)
+  })
+})
+
+/** The statuses and bodies, in order. */
+function outline(answers: string): string[] {
+  const parts = answers.split(/(?=HTTP\/1\.1 \d{3} )/).flatMap((answer) => {
+    const [head, ...body] = answer.split('\r\n\r\n')
+    return [head!.slice(9, 12), body.join('')]
+  })
+  return parts.filter((part) => part !== '')
+}
