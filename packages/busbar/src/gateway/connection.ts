@@ -115,7 +115,7 @@ export class Connection {
     const isAnswered = head === undefined && this.#lastRequest?.complete === false
     if (!isAnswered && head?.req.complete !== true) return this.breakOff(problem, head)
     this.finish()
-    if (!this.#requests.at(-1)!.req.complete) this.#badInput = problem
+    if (this.#requests.at(-1)?.req.complete === false) this.#badInput = problem
     if (this.socket.readableEnded && this.inFlight > 0) whenStalled(this.socket, () => this.cut())
   }
 
@@ -183,16 +183,22 @@ export class Connection {
    * A program that destroys its request, response or socket before it has answered would leave the
    * client with a closed connection and no reason. All three end in the socket's `destroy`, so this
    * is the one place to say 502; it costs a property per connection and nothing per request. Where
-   * several are in flight it is not known whose program it was, and the next answer may be
-   * another's: the client gets none. A `syscall` in the error means that the client itself is gone.
+   * several are in flight and it may have been a later one, the client gets none: the next answer
+   * would be another's. A `syscall` in the error means that the client itself is gone.
    */
   #answerHangUps(): void {
     const { socket } = this
     const destroy = socket.destroy.bind(socket)
     socket.destroy = (error?: NodeJS.ErrnoException) => {
       const head = this.#head
-      const isKnown = head?.service !== undefined && this.inFlight === 1
-      if (isKnown && !this.#broken && error?.syscall === undefined && this.#canAnswer(head))
+      const isOfHead = this.inFlight === 1 || head?.req.destroyed === true || head?.res.destroyed === true
+      if (
+        head?.service !== undefined &&
+        isOfHead &&
+        !this.#broken &&
+        error?.syscall === undefined &&
+        this.#canAnswer(head)
+      )
         socket.write(textFor(hangUp(head.service, 'SERVICE_HANGUP'), head))
       return destroy(error)
     }
