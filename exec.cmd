@@ -1,3 +1,3 @@
-@rem The scripts of package.json begin with "exec", so that on Unix no shell stands between npm and the app, which would
-@rem swallow the signals that npm passes on. Windows has no such word: this is it.
+@rem The scripts of package.json begin with "exec": on Unix a shell between npm and the app would not pass signals on.
+@rem Windows has no such command, so this file replaces it.
 @%*

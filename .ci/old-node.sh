@@ -1,7 +1,8 @@
-# The `busbar` command must say one clear sentence on a Node that is too old: the machine's own, or one fetched for it.
+# On an unsupported Node the `busbar` command must print one clear sentence. The test needs such a Node: the machine's
+# own, or one that is installed here.
 if ! node -e 'process.exit(parseInt(process.versions.node) < 24 ? 0 : 1)'; then
   old_node="${TMPDIR:-/tmp}/busbar-old-node-$(id -u)"
-  # What the package `node` would fetch by an install script, which npm does not run unasked.
+  # The package with the binary, which the package `node` would download in an install script.
   bare_node="node-$(node -p 'process.platform + "-" + process.arch')"
   mkdir -p "$old_node"
   npm install --silent --no-audit --no-fund --prefix "$old_node" "$bare_node@20" >&2 || true

@@ -1,5 +1,5 @@
-// Proves that `npm start` works in a fresh clone with the machine's own Node: it answers, and a signal to npm leaves
-// nothing running. Plain CommonJS, since nothing is installed yet. Arguments reach `npm start`.
+// Proves that `npm start` works in a fresh clone with the machine's Node: the app answers, and a
+// signal to npm ends all processes. Plain CommonJS, since nothing is installed yet.
 'use strict'
 const { execFileSync, spawn } = require('node:child_process')
 const fs = require('node:fs')
@@ -11,7 +11,7 @@ const path = require('node:path')
 const root = path.dirname(__dirname)
 const url = 'http://127.0.0.1:3043/tsfastify/ipc'
 const expected = '{"success":true}'
-// The first start downloads and builds.
+// The first start installs and builds.
 const startLimit = 10 * 60_000
 const stopLimit = 30_000
 
@@ -21,7 +21,7 @@ main().catch((error) => {
 })
 
 async function main() {
-  // Its name has a space, as people's folders do.
+  // With a space in the name, to test quoting.
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'busbar start '))
   try {
     copyTo(folder)
@@ -31,7 +31,7 @@ async function main() {
   }
 }
 
-/** What is committed; where there is no repository, what lies here. */
+/** Copies the committed files, or without a Git repository all files. */
 function copyTo(folder) {
   const archive = path.join(folder, 'copy.tar')
   try {
@@ -45,7 +45,7 @@ function copyTo(folder) {
 }
 
 async function prove(folder, signal) {
-  if (await isOpen()) throw new Error('port 3043 is taken by something else')
+  if (await isOpen()) throw new Error('port 3043 is in use')
   const began = Date.now()
   const app = spawn('npm', ['start'], {
     cwd: folder,
@@ -75,7 +75,7 @@ async function prove(folder, signal) {
   }
 }
 
-/** As a user's shell has it: nothing of an npm or a Node that this one runs under. */
+/** The environment of a user's shell: without variables of npm and Node. */
 function cleanEnv() {
   const entries = Object.entries(process.env).filter(
     ([name]) => !/^npm_(?!config_)|^NODE_OPTIONS$|^INIT_CWD$/i.test(name),
@@ -95,7 +95,7 @@ async function until(holds, limit, exited) {
   let end
   if (exited) exited.then((result) => (end = result))
   while (!(await holds())) {
-    if (end) throw new Error(`it ended early (${end.by || end.code})`)
+    if (end) throw new Error(`it exited early (${end.by || end.code})`)
     if (Date.now() > last) throw new Error(`nothing after ${limit / 1000} s`)
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
@@ -127,7 +127,7 @@ function get() {
   })
 }
 
-/** npm leads a group of its own here, and whatever it starts belongs to it. */
+/** npm leads a process group, to which all its processes belong. */
 function groupRuns(pid) {
   try {
     process.kill(-pid, 0)

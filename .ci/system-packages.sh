@@ -1,8 +1,9 @@
-# What tests call besides Node: `script` gives them a terminal, Chromium runs pages. Debian's names; elsewhere, or without
-# the right to install, the tests concerned say that they are skipped, but for those of pages: on CI they fail.
+# Programs that tests need besides Node: `script` for a terminal, Chromium for pages, a NATS server. The names are Debian's. On other
+# systems, or without permission to install, these tests are skipped, except for those of pages, which fail on CI.
 missing=()
 command -v git >/dev/null || missing+=(git)
 command -v script >/dev/null || missing+=(bsdutils)
+command -v nats-server >/dev/null || missing+=(nats-server)
 command -v chromium chromium-browser google-chrome-stable google-chrome >/dev/null || missing+=(chromium)
 
 if [ ${#missing[@]} -gt 0 ]; then

@@ -1,102 +1,128 @@
 /**
- * Holds the layers of `packages/busbar/src` to the one direction that `CONTRIBUTING.md` draws, and fails on a cycle.
- * Layers are folders; a file at the top (`index.ts`) only exports and is never imported from inside.
+ * Checks the sources of the packages: imports between the layers of `packages/busbar/src` point one
+ * way, as `CONTRIBUTING.md` describes; there are no import cycles, types included. A layer is a
+ * folder. `index.ts` only exports, and is never imported from inside. No file with code is too
+ * long, in tests and scripts too.
  */
-import { readFile, glob } from 'node:fs/promises'
+import { glob, readFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 
-const source = 'packages/busbar/src'
+const busbar = 'packages/busbar/src'
+const sources = [busbar, 'packages/lab/src']
+/** Where the length of files is checked. */
+const code = '{packages,crates,examples,docs,scripts}/**/*.{ts,tsx,js,mjs,cjs,rs}'
+const maxLines = 300
 
 /** What each layer may import besides itself. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   contract: [],
   shared: [],
   config: ['contract', 'shared'],
+  adopt: ['contract', 'shared', 'config'],
   state: ['contract', 'shared'],
   offload: ['contract', 'shared'],
   mesh: ['contract', 'shared'],
   gateway: ['contract', 'shared', 'config', 'mesh'],
-  worker: ['contract', 'shared', 'config', 'mesh', 'gateway'],
+  entrance: ['contract', 'shared', 'config', 'mesh'],
+  worker: ['contract', 'shared', 'config', 'mesh', 'gateway', 'entrance'],
   node: ['shared'],
   accelerators: ['contract', 'shared', 'mesh', 'gateway', 'node'],
   preload: ['contract', 'shared', 'mesh'],
   observe: ['contract', 'shared', 'config'],
   supervisor: ['contract', 'shared', 'config', 'observe'],
-  cli: ['contract', 'shared', 'config', 'observe', 'supervisor'],
+  cli: ['contract', 'shared', 'config', 'adopt', 'observe', 'supervisor'],
   embed: ['contract', 'shared', 'config', 'observe', 'supervisor'],
   '.': ['contract', 'shared', 'config', 'state', 'offload', 'embed'],
 }
 
-/** Types cost nothing at run time; the orders between supervisor and worker are words about the app. */
+/** Additional layers of which types may be imported, since types have no effect at run time. */
 const typesOnly: Readonly<Record<string, readonly string[]>> = {
   shared: ['contract', 'config'],
   accelerators: ['config'],
   '.': ['observe'],
 }
 
-/** Files that put the parts together, and what else they may import. */
+/** Composition roots, and what else they may import. */
 const compositionRoots: Readonly<Record<string, readonly string[]>> = {
-  'worker/accelerators.ts': ['accelerators', 'node'],
-  'worker/boot.ts': ['accelerators', 'node'],
-  'worker/main.ts': ['node'],
-  'worker/process.ts': ['node'],
-  'preload/install.ts': ['accelerators', 'node'],
-  'cli/session.ts': ['node'],
-  'embed/doubles.ts': ['gateway', 'worker'],
+  'worker/accelerators.ts': ['accelerators'],
+  'cli/session.ts': ['node', 'entrance'],
+  'cli/commands/check.ts': ['entrance'],
+  'embed/open-app.ts': ['entrance'],
+  'embed/test-doubles.ts': ['gateway', 'worker'],
   'embed/service-fetch.ts': ['mesh'],
 }
 
-/** The contract runs in browsers. */
+/** Layers that also run in browsers. */
 const browserSafe = new Set(['contract'])
 
 interface Import {
-  from: string
-  to: string
-  type: boolean
+  readonly from: string
+  readonly to: string
+  readonly type: boolean
 }
 
-const problems: string[] = []
-const imports: Import[] = []
+if (import.meta.main) {
+  const problems = await findProblems('.')
+  for (const problem of problems) console.error(problem)
+  if (problems.length > 0) process.exitCode = 1
+}
 
-for await (const file of glob(`${source}/**/*.ts`)) {
-  const text = await readFile(file, 'utf8')
-  for (const found of importsOf(text)) {
-    if (browserSafe.has(layerOf(file)) && found.specifier.startsWith('node:'))
-      problems.push(`${file}: imports ${found.specifier}, but ${layerOf(file)} runs in browsers`)
-    if (!found.specifier.startsWith('.')) continue
-    imports.push({ from: file, to: join(dirname(file), found.specifier), type: found.type })
+/** `root`: folder of the repository. */
+export async function findProblems(root: string): Promise<string[]> {
+  const problems: string[] = []
+  const imports: Import[] = []
+  for (const source of sources)
+    for await (const file of glob(`${source}/**/*.ts`, { cwd: root })) {
+      const text = await readFile(join(root, file), 'utf8')
+      for (const { specifier, type } of importsOf(text)) {
+        if (browserSafe.has(layerOf(file)) && specifier.startsWith('node:'))
+          problems.push(`${file}: imports ${specifier}, but ${layerOf(file)} also runs in browsers`)
+        if (specifier.startsWith('.')) imports.push({ from: file, to: join(dirname(file), specifier), type })
+      }
+    }
+  const cycles = findCycles(imports).map((cycle) => `cycle: ${cycle.join(' → ')}`)
+  return [...(await findLongFiles(root)), ...problems, ...imports.flatMap(layerProblems), ...cycles]
+}
+
+async function findLongFiles(root: string): Promise<string[]> {
+  const problems: string[] = []
+  for await (const file of glob(code, { cwd: root, exclude: isGenerated })) {
+    const lines = (await readFile(join(root, file), 'utf8')).split('\n').length - 1
+    if (lines > maxLines) problems.push(`${file}: has ${lines} lines, and ${maxLines} are allowed: split it by purpose`)
   }
+  return problems
 }
 
-for (const { from, to, type } of imports) {
+function isGenerated(path: string): boolean {
+  return /(^|\/)(node_modules|dist|\.busbar)$/.test(path)
+}
+
+function layerProblems({ from, to, type }: Import): string[] {
+  const source = sources.find((folder) => from.startsWith(`${folder}/`))!
+  if (!to.startsWith(`${source}/`)) return [`${from}: imports ${to}, which is outside ${source}`]
+  if (source !== busbar) return []
   const [here, there] = [layerOf(from), layerOf(to)]
-  if (to === `${source}/index.ts`) problems.push(`${from}: imports index.ts, which is for users only`)
-  // Each of them works without the others, and nothing else may need one.
-  if (here === 'accelerators' && there === here && acceleratorOf(from) !== acceleratorOf(to))
-    problems.push(`${from}: one accelerator may not import another (${relative(source, to)})`)
-  if (here === there) continue
-  const may = [
+  if (to === `${busbar}/index.ts`) return [`${from}: imports index.ts, which is for users only`]
+  if (here === there) {
+    // Each accelerator must work without the others.
+    if (here !== 'accelerators' || acceleratorOf(from) === acceleratorOf(to)) return []
+    return [`${from}: an accelerator may not import another one (${relative(busbar, to)})`]
+  }
+  const allowedHere = [
     ...(allowed[here] ?? []),
     ...(type ? (typesOnly[here] ?? []) : []),
-    ...(compositionRoots[relative(source, from)] ?? []),
+    ...(compositionRoots[relative(busbar, from)] ?? []),
   ]
-  if (!may.includes(there)) problems.push(`${from}: ${here} may not import ${there} (${relative(source, to)})`)
-}
-
-for (const cycle of cycles(imports.filter((entry) => !entry.type))) problems.push(`cycle: ${cycle.join(' → ')}`)
-
-if (problems.length > 0) {
-  for (const problem of problems) console.error(problem)
-  process.exit(1)
+  return allowedHere.includes(there) ? [] : [`${from}: ${here} may not import ${there} (${relative(busbar, to)})`]
 }
 
 function layerOf(file: string): string {
-  const path = relative(source, file)
+  const path = relative(busbar, file)
   return path.includes('/') ? path.slice(0, path.indexOf('/')) : '.'
 }
 
 function acceleratorOf(file: string): string | undefined {
-  return relative(source, file).split('/')[1]
+  return relative(busbar, file).split('/')[1]
 }
 
 function* importsOf(text: string): Generator<{ specifier: string; type: boolean }> {
@@ -105,24 +131,24 @@ function* importsOf(text: string): Generator<{ specifier: string; type: boolean 
     yield { specifier: (from ?? bare ?? dynamic)!, type: type !== undefined }
 }
 
-/** Depth first; a file met again while it is still open closes a cycle. */
-function cycles(edges: readonly Import[]): string[][] {
-  const next = Map.groupBy(edges, (edge) => edge.from)
+/** Depth-first search: an import of a file that is still open closes a cycle. */
+function findCycles(imports: readonly Import[]): string[][] {
+  const next = Map.groupBy(imports, ({ from }) => from)
   const state = new Map<string, 'open' | 'done'>()
   const path: string[] = []
-  const found: string[][] = []
+  const cycles: string[][] = []
   const visit = (file: string): void => {
     if (state.get(file) === 'done') return
     if (state.get(file) === 'open') {
-      found.push([...path.slice(path.indexOf(file)), file].map((entry) => relative(source, entry)))
+      cycles.push([...path.slice(path.indexOf(file)), file])
       return
     }
     state.set(file, 'open')
     path.push(file)
-    for (const edge of next.get(file) ?? []) visit(edge.to)
+    for (const { to } of next.get(file) ?? []) visit(to)
     path.pop()
     state.set(file, 'done')
   }
   for (const file of next.keys()) visit(file)
-  return found
+  return cycles
 }

@@ -1,18 +1,21 @@
 /**
- * Fails where the product uses a name that Node does not document. Such a name may change in any release, so it belongs in
- * `packages/busbar/src/node/`, one file and one probe per capability, where only accelerators and composition roots find it.
- * The names are asked of each Node line that is installed (`undocumented-names.ts`).
+ * Fails if the product uses an undocumented name of Node outside `packages/busbar/src/node/`, which
+ * has one file and one probe per capability. Such a name may change in any release. The names come
+ * from every installed release line of Node (`undocumented-names.ts`).
  */
 import { execFileSync } from 'node:child_process'
 import { glob, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { nodeOf } from './node-lines.ts'
+import { nodeBinary } from './node-lines.ts'
 import type { UndocumentedNames } from './undocumented-names.ts'
 
 const source = 'packages/busbar/src'
 const home = `${source}/node/`
 
-/** A class of our own implements these, and calls its parent's: documented (Node's docs, "API for stream implementers"). */
+/**
+ * Documented for stream classes, which implement these and call those of their parent ("API for
+ * stream implementers").
+ */
 const streamMethods = new Set([
   '_construct',
   '_destroy',
@@ -24,7 +27,7 @@ const streamMethods = new Set([
   '_writev',
 ])
 
-/** Ways in that no object's keys tell of. */
+/** Other undocumented interfaces, which are not properties of Node's objects. */
 const others = /\bprocess\.binding\b|\bsetFlagsFromString\b|--expose[-_]internals|\bgetOwnPropertySymbols\b|\.parser\b/g
 
 const names = union()
@@ -45,7 +48,7 @@ if (problems.length > 0) {
 
 function union(): UndocumentedNames {
   const script = fileURLToPath(new URL('undocumented-names.ts', import.meta.url))
-  const nodes = (['24', '26'] as const).flatMap((line) => nodeOf(line) ?? [])
+  const nodes = (['24', '26'] as const).flatMap((line) => nodeBinary(line) ?? [])
   const found = nodes.map((node) => JSON.parse(execFileSync(node, [script], { encoding: 'utf8' })) as UndocumentedNames)
   const all = (key: keyof UndocumentedNames) => [...new Set(found.flatMap((each) => each[key]))]
   return { properties: all('properties'), symbols: all('symbols'), parser: all('parser') }
@@ -59,7 +62,7 @@ interface Use {
 function usesIn(text: string): Use[] {
   const code = withoutComments(text)
   const properties = new Set(names.properties)
-  // A description is a word of its own only as a string: many are ordinary words.
+  // Only descriptions such as `kState`, since others are ordinary words.
   const symbols = new Set(names.symbols.filter((name) => /^k[A-Z]/.test(name)))
   const parser = new Set(names.parser)
   const words = [...code.matchAll(/[\w$]+/g)].filter(({ 0: word, index }) => {
@@ -73,7 +76,10 @@ function usesIn(text: string): Use[] {
   }))
 }
 
-/** `override _write(chunk) {`, `_read(): void {` or `super._final(done)`; not `socket._write = …` or `socket._write(…)`. */
+/**
+ * `override _write(chunk) {`, `_read(): void {` or `super._final(done)`; not `socket._write = …` or
+ * `socket._write(…)`.
+ */
 function isOwnStreamMethod(code: string, word: string, index: number): boolean {
   const before = code.slice(0, index)
   return (
@@ -82,7 +88,7 @@ function isOwnStreamMethod(code: string, word: string, index: number): boolean {
   )
 }
 
-/** Line breaks stay, so that lines keep their numbers. */
+/** Line breaks stay, so that line numbers do not change. */
 function withoutComments(text: string): string {
   return text.replace(
     /\/\*[^]*?\*\/|(^|[^:'"`])\/\/[^\n]*/g,

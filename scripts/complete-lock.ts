@@ -1,8 +1,8 @@
 /**
- * Adds to `package-lock.json` what `npm install` leaves out where the registry in use does not have it: the packages for
- * other platforms that an optional dependency names. Without them `npm ci` refuses the whole file on every machine. Run
- * it after `npm install` has changed the lock; a test says when it is needed. Their integrity is unknown here, so npm
- * takes it from the registry on the platform concerned.
+ * Adds optional packages for other platforms to `package-lock.json`. `npm install` omits them if
+ * the registry in use does not have them, and then `npm ci` refuses the file on every machine. Run
+ * this after `npm install` has changed the lock file. A test fails if it is needed. The entries
+ * have no integrity, so npm takes that from the registry on the platform concerned.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 
@@ -20,27 +20,27 @@ interface Lock {
   packages: Record<string, LockedPackage>
 }
 
-const platform =
+const platformSuffix =
   /[/-](?<os>android|darwin|freebsd|linux|openharmony|win32)-(?<cpu>arm64|arm|ia32|ppc64|riscv64|s390x|x64)(?:-(?<abi>\w+))?$/
-/** Instead of machine code: npm takes it for a processor, and installs it where that is asked for. */
+/** npm treats WebAssembly as a processor architecture. */
 const webAssembly = /[/-]wasm32(?:-wasi)?$/
 
-/** Paths of optional packages that the lock names without having them, and what it should have. */
+/** Entries of optional packages that the lock file refers to and does not have, by path. */
 export function missingOptionals(lock: Lock): Record<string, LockedPackage> {
   const missing: Record<string, LockedPackage> = {}
   for (const owner of Object.values(lock.packages))
     for (const [name, version] of Object.entries(owner.optionalDependencies ?? {})) {
       const path = `node_modules/${name}`
-      const place = placeOf(name)
-      if (lock.packages[path] !== undefined || place === undefined) continue
-      missing[path] = { version, ...place, ...(owner.dev === true && { dev: true }), optional: true }
+      const platform = platformOf(name)
+      if (lock.packages[path] !== undefined || platform === undefined) continue
+      missing[path] = { version, ...platform, ...(owner.dev === true && { dev: true }), optional: true }
     }
   return missing
 }
 
-function placeOf(name: string): Pick<LockedPackage, 'os' | 'cpu' | 'libc'> | undefined {
+function platformOf(name: string): Pick<LockedPackage, 'os' | 'cpu' | 'libc'> | undefined {
   if (webAssembly.test(name)) return { cpu: ['wasm32'] }
-  const { os, cpu, abi } = platform.exec(name)?.groups ?? {}
+  const { os, cpu, abi } = platformSuffix.exec(name)?.groups ?? {}
   if (os === undefined || cpu === undefined) return undefined
   const libc = abi?.startsWith('gnu') ? 'glibc' : abi?.startsWith('musl') ? 'musl' : undefined
   return { os: [os], cpu: [cpu], ...(os === 'linux' && libc !== undefined && { libc: [libc] }) }

@@ -1,7 +1,7 @@
 /**
- * Proves that nothing needs an accelerator: in a copy of the repository without one accelerator's folder the tests of the semantics
- * pass. For each, one after the other: `node scripts/delete-accelerators.ts`; `--only=exchange` for one of them, and the test files
- * or folders to run in place of those.
+ * Proves that nothing depends on an accelerator: the semantics suites pass in a copy of the
+ * repository without the accelerator's folder. `node scripts/delete-accelerators.ts` tests all of
+ * them in sequence, `--only=exchange` one. Further arguments replace the suites.
  */
 import { spawnSync } from 'node:child_process'
 import { cp, glob, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises'
@@ -12,8 +12,8 @@ import { semanticsSuites } from './tasks/steps.ts'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const accelerators = 'packages/busbar/src/accelerators'
-/** What is installed is linked, and what is built is not needed. */
-const leftOut = new Set(['.git', 'node_modules', 'dist', 'target'])
+/** Installed packages are linked, and build output is not needed. */
+const excluded = new Set(['.git', 'node_modules', 'dist', 'target'])
 
 const args = process.argv.slice(2)
 const only = args.find((arg) => arg.startsWith('--only='))?.slice('--only='.length)
@@ -38,12 +38,12 @@ async function passesWithout(name: string): Promise<boolean> {
 }
 
 async function copyTo(copy: string): Promise<void> {
-  await cp(root, copy, { recursive: true, verbatimSymlinks: true, filter: (path) => !leftOut.has(basename(path)) })
+  await cp(root, copy, { recursive: true, verbatimSymlinks: true, filter: (path) => !excluded.has(basename(path)) })
   for await (const installed of glob(['node_modules', '{packages,examples,scripts}/*/node_modules'], { cwd: root })) {
     await mkdir(join(copy, installed))
     for (const entry of await readdir(join(root, installed), { withFileTypes: true })) {
       const path = join(installed, entry.name)
-      // The packages of this repository are those of the copy.
+      // Links to packages of this repository are relative, so they lead to those of the copy.
       if (entry.isSymbolicLink()) await cp(join(root, path), join(copy, path), { verbatimSymlinks: true })
       else await symlink(join(root, path), join(copy, path))
     }

@@ -1,7 +1,7 @@
 /**
- * Writes Scalar's API reference into the built package, where the gateway's page of the OpenAPI document has it. Its own
- * package would bring 243 MB of others along; its plug-in for Fastify carries the one file that browsers need, and
- * serves it: `docs/decisions/reference-page.md`.
+ * Writes the script of Scalar's API reference into the built package, for the gateway's OpenAPI
+ * page. Scalar's own package would install 243 MB of dependencies. Its Fastify plugin serves the
+ * one file that browsers need: `docs/decisions/reference-page.md`.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -26,7 +26,7 @@ const app = fastify()
 try {
   await app.register(plugin, { routePrefix: '/reference', configuration: { content: {} } })
   const { statusCode, body } = await app.inject('/reference/js/scalar.js')
-  if (statusCode !== 200) throw new Error(`the plug-in answered ${statusCode} for its script`)
+  if (statusCode !== 200) throw new Error(`the plugin answered ${statusCode} for its script`)
   await mkdir(new URL('.', target), { recursive: true })
   await writeFile(target, (await banner()) + withoutSourceMap(body))
   console.log(`${fileURLToPath(target)}: ${(body.length / 1e6).toFixed(1)} MB`)
@@ -34,7 +34,7 @@ try {
   await app.close()
 }
 
-/** The licence wants to be in every copy. */
+/** The licence must be in every copy. */
 async function banner(): Promise<string> {
   const folder = new URL('../', pathToFileURL(resolve.resolve('@scalar/fastify-api-reference')))
   const [licence, manifest] = await Promise.all([
@@ -45,7 +45,7 @@ async function banner(): Promise<string> {
   return `/*!\nScalar API Reference, of @scalar/fastify-api-reference ${version}: https://github.com/scalar/scalar\n\n${licence.trim()}\n*/\n`
 }
 
-/** There is none beside it, and browsers would ask for it. */
+/** The source map is not included, and browsers would request it. */
 function withoutSourceMap(script: string): string {
   return script.replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n')
 }

@@ -1,28 +1,35 @@
 /**
- * Prints the tests that fail, with what their file wrote to standard error, and one line at the end: for a run on a second
- * Node, behind one whose report names every test.
+ * A reporter that prints only failed tests, the standard error of their files, and a summary line.
+ * For runs after one with a complete report, such as those on the second Node.
  */
 import type { TestEvent } from 'node:test/reporters'
+import { resolve } from 'node:path'
 import { inspect } from 'node:util'
+import { endOf, type FileFailure } from './crash-reporter.ts'
 
 export default async function* reportFailures(source: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const stderr = new Map<string, string>()
   for await (const { type, data } of source) {
-    if (type === 'test:stderr') stderr.set(data.file, (stderr.get(data.file) ?? '') + data.message)
-    else if (type === 'test:fail') yield failureText(data)
+    if (type === 'test:stderr') {
+      // The path as the runner was given it. Other events have the absolute one.
+      const file = resolve(data.file)
+      stderr.set(file, (stderr.get(file) ?? '') + data.message)
+    } else if (type === 'test:fail') yield failureText(data)
     else if (type === 'test:summary' && data.file === undefined) yield stderrText(stderr) + summaryText(data)
     else if (type === 'test:summary' && data.success) stderr.delete(data.file!)
   }
 }
 
 function failureText({ name, file, line, todo, details }: EventData<'test:fail'>): string {
-  const error = details.error as Error & { failureType?: string }
-  // The test inside has been printed.
+  const error = details.error as Error & FileFailure
+  const end = endOf(error)
+  if (end !== undefined) return `✖ ${name}: ${end}\n`
+  // The failed subtest is already printed.
   if (todo !== undefined || error.failureType === 'subtestsFailed') return ''
   return `✖ ${name} (${file}:${line})\n${inspect(error.cause ?? error).replaceAll(/^/gm, '  ')}\n`
 }
 
-/** A file that crashed has no summary of its own. */
+/** Of failed files. A file that crashed has no summary of its own. */
 function stderrText(stderr: ReadonlyMap<string, string>): string {
   return [...stderr].map(([file, text]) => `Standard error of ${file}:\n${text}\n`).join('')
 }

@@ -1,18 +1,17 @@
 /**
- * Runs the tests: each file in a process of its own, sources by type stripping. Arguments narrow the choice
- * (a file, a folder or a glob); `--node=26` runs them on that line; other flags such as `--test-name-pattern=x` reach the
- * runner. Its summary is the last thing printed, unless processes were left running, which fails the run.
+ * Runs the tests, each file in its own process, from sources by type stripping. Arguments select
+ * files, folders or globs. `--node=26` selects the release line, and other flags, such as
+ * `--test-name-pattern=x`, go to the runner. Leaked processes fail the run.
  */
 import { spawn } from 'node:child_process'
 import { glob, stat } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
-import { isNodeLine, nodeOf } from './node-lines.ts'
-import { markRun, runningOf } from './stray-processes.ts'
+import { isNodeLine, nodeBinary } from './node-lines.ts'
+import { markRun, processesOf } from './leaked-processes.ts'
 
 const args = process.argv.slice(2)
 const flags = args.filter((arg) => arg.startsWith('-') && !arg.startsWith('--node='))
-const hasReporter = flags.some((flag) => flag.startsWith('--test-reporter='))
 const node = chosenNode()
 const wanted = args.filter((arg) => !arg.startsWith('-'))
 const files = await testFiles(wanted.length > 0 ? wanted : ['packages', 'examples', 'scripts', 'docs'])
@@ -20,20 +19,20 @@ if (files.length === 0) throw new Error(`no test file in ${wanted.join(', ')}`)
 
 const mark = markRun()
 const code = await runTests()
-process.exitCode = (await endStrays()) > 0 ? 1 : code
+process.exitCode = (await endLeakedProcesses()) > 0 ? 1 : code
 
 async function runTests(): Promise<number> {
-  const strays = new URL('../packages/busbar/test/support/strays.ts', import.meta.url).href
+  const leakCheck = new URL('../packages/busbar/test/support/leak-check.ts', import.meta.url).href
   const { promise, resolve, reject } = Promise.withResolvers<number>()
   const child = spawn(
     node,
     [
       '--test',
-      `--import=${strays}`,
+      `--import=${leakCheck}`,
       `--test-concurrency=${availableParallelism()}`,
       '--test-timeout=300000',
-      ...(process.env['CI'] === 'true' && !hasReporter ? ['--test-reporter=spec'] : []),
-      ...flags,
+      ...reporters(),
+      ...flags.filter((flag) => !isReporter(flag)),
       ...files,
     ],
     { stdio: 'inherit', env: environment() },
@@ -45,51 +44,65 @@ async function runTests(): Promise<number> {
   return promise
 }
 
+/** The reporter that a flag names, else `spec`, and the one that explains crashes. */
+function reporters(): string[] {
+  const given = flags.filter((flag) => isReporter(flag))
+  // The reporter of failures explains them itself. A destination must follow each reporter.
+  if (given.some((flag) => /failures-reporter|^--test-reporter-destination/.test(flag))) return given
+  const crashes = `--test-reporter=${new URL('crash-reporter.ts', import.meta.url).href}`
+  const all = [...(given.length > 0 ? given : ['--test-reporter=spec']), crashes]
+  return all.flatMap((flag) => [flag, '--test-reporter-destination=stdout'])
+}
+
+function isReporter(flag: string): boolean {
+  return flag.startsWith('--test-reporter')
+}
+
 function chosenNode(): string {
   const line = args.findLast((arg) => arg.startsWith('--node='))?.slice('--node='.length)
   if (line === undefined) return process.execPath
-  if (!isNodeLine(line)) throw new Error(`--node=${line}: the lines are 24 and 26`)
-  return nodeOf(line) ?? fail(`there is no Node ${line} for ${process.platform} ${process.arch} here`)
+  if (!isNodeLine(line)) throw new Error(`--node=${line}: the release lines are 24 and 26`)
+  return nodeBinary(line) ?? fail(`Node ${line} is not installed for ${process.platform} ${process.arch}`)
 }
 
 function fail(message: string): never {
   throw new Error(message)
 }
 
-/** What a test starts as `node` is the Node that runs it. */
+/** `node` on PATH is the Node that runs the tests. */
 function environment(): NodeJS.ProcessEnv {
   const path = [dirname(node), process.env['PATH']].filter(Boolean).join(delimiter)
   return { ...process.env, PATH: path, NODE_OPTIONS: nodeOptions() }
 }
 
-/** Every process of a test, children and workers too, imports this package from its sources. */
+/** All processes of tests import this package from its sources. */
 function nodeOptions(): string {
   return [process.env['NODE_OPTIONS'], '--conditions=busbar-source'].filter(Boolean).join(' ')
 }
 
-/** A file that hung was killed with its own check for strays undone; what it started is found and ended here. */
-async function endStrays(): Promise<number> {
-  const strays = await runningOf(mark)
-  for (const { pid, command } of strays) {
+/** Finds processes of files that were killed before their own leak check. */
+async function endLeakedProcesses(): Promise<number> {
+  const leaked = await processesOf(mark)
+  for (const { pid, command } of leaked) {
     console.error(`✖ left running by a test: process ${pid} (${command})`)
     process.kill(pid, 'SIGKILL')
   }
-  return strays.length
+  return leaked.length
 }
 
-async function testFiles(places: readonly string[]): Promise<string[]> {
+async function testFiles(paths: readonly string[]): Promise<string[]> {
   const found: string[] = []
-  for (const place of places) {
-    const kind = await stat(place).catch(() => undefined)
-    if (kind?.isFile() === true) found.push(place)
+  for (const path of paths) {
+    const kind = await stat(path).catch(() => undefined)
+    if (kind?.isFile() === true) found.push(path)
     else
-      for await (const file of glob(kind === undefined ? place : join(place, '**/*.test.ts'), { exclude }))
+      for await (const file of glob(kind === undefined ? path : join(path, '**/*.test.ts'), { exclude }))
         found.push(file)
   }
   return found.toSorted()
 }
 
-/** Programs for tests may look like tests, and some are. */
+/** Programs that tests host may look like tests. */
 function exclude(name: string): boolean {
   return /(^|\/)(node_modules|dist|programs)$/.test(name)
 }

@@ -1,7 +1,8 @@
 /**
- * Prints, as JSON, the names by which this Node's own code can be reached round its documentation: properties that begin with
- * `_` of the modules, prototypes and live objects of HTTP and sockets, the descriptions of their internal symbols, and the
- * parser's fields. Run on every Node line that is supported: the union is what `check-imports.ts` refuses.
+ * Prints the undocumented names of this Node as JSON: properties that begin with `_` of the
+ * modules, prototypes and live objects of HTTP and sockets, descriptions of their internal symbols,
+ * and fields of the parser. `check-undocumented.ts` refuses the union over all supported release
+ * lines.
  */
 import http from 'node:http'
 import https from 'node:https'
@@ -14,9 +15,9 @@ import tls from 'node:tls'
 export interface UndocumentedNames {
   /** Properties that begin with `_`. */
   readonly properties: readonly string[]
-  /** Descriptions of symbols that are on Node's objects and neither public nor well-known. */
+  /** Descriptions of symbols on Node's objects that are neither registered nor well-known. */
   readonly symbols: readonly string[]
-  /** Of the HTTP parser. */
+  /** Fields of the HTTP parser. */
   readonly parser: readonly string[]
 }
 
@@ -38,7 +39,7 @@ async function collect(): Promise<UndocumentedNames> {
   }
 }
 
-/** A server, both sides' sockets, a request and a response, each while it is in use. */
+/** A server, the sockets of both sides, a request and a response, while they are in use. */
 async function liveObjects(): Promise<{ objects: object[]; parser: object }> {
   const server = http.createServer()
   server.listen(0, '127.0.0.1')
@@ -63,7 +64,7 @@ async function liveObjects(): Promise<{ objects: object[]; parser: object }> {
     answer.socket,
     new tls.TLSSocket(new net.Socket()),
   ]
-  // Reflected now: what ends takes its fields away.
+  // The names are recorded now, since objects lose fields when they end.
   const names = objects.map((owner) => Object.create(null, describe(owner)) as object)
   const frozen = Object.create(null, describe(parser)) as object
   Object.defineProperty(frozen, 'constructor', { value: parser.constructor })
@@ -74,12 +75,12 @@ async function liveObjects(): Promise<{ objects: object[]; parser: object }> {
   return { objects: [...objects, ...names], parser: frozen }
 }
 
-/** Its own properties' keys, without the values. */
+/** Keys of own properties, without values. */
 function describe(owner: object): PropertyDescriptorMap {
   return Object.fromEntries(Reflect.ownKeys(owner).map((key) => [key, { value: undefined, enumerable: true }]))
 }
 
-/** Itself, and where it is a class or has one, the prototypes. */
+/** The value and its prototypes. For a class also those of its instances. */
 function chainOf(value: unknown): object[] {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return []
   const chain: object[] = []
@@ -93,7 +94,7 @@ function isLanguage(owner: object): boolean {
   return [Object, Function, Array, Promise, Error, Set, Map].some((each) => owner === each.prototype)
 }
 
-/** `Symbol.for('nodejs.…')` and the language's own are public. */
+/** Registered symbols (`Symbol.for('nodejs.…')`) and well-known ones are public. */
 function internalName(symbol: symbol): string[] {
   const isPublic = wellKnown.has(symbol) || Symbol.keyFor(symbol) !== undefined
   return isPublic || !symbol.description ? [] : [symbol.description]

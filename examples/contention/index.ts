@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { parseArgs } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import type { Work } from './thread.ts'
-import { ways } from './ways.ts'
+import { counters } from './counters.ts'
 
 const { values } = parseArgs({
   options: {
@@ -24,19 +24,19 @@ if (expected >= 2 ** 31) fail(`${expected} is more than a cell of 32 bits can co
 console.log(`${tasks} tasks of ${group(iterations)} increments each, by ${workers} threads\n`)
 print('', 'seconds', 'against a mutex', 'total')
 let mutex: number | undefined
-for (const [name, way] of Object.entries(ways)) {
+for (const [name, counter] of Object.entries(counters)) {
   const seconds = await run(name)
   mutex ??= seconds
-  const total = way.total(shards)
+  const total = counter.total(shards)
   print(name, seconds.toFixed(3), `${(mutex / seconds).toFixed(1)} x`, group(total))
   if (total !== expected) fail(`${name} lost ${expected - total} of ${expected} increments`)
 }
 
-/** In seconds, from when every thread was ready to when the last one was done. */
-async function run(way: string): Promise<number> {
+/** Seconds from when all threads were ready to when the last one was done. */
+async function run(counter: string): Promise<number> {
   const threads = Array.from({ length: workers }, (_, index) => {
     const own = Array.from({ length: tasks }, (_, task) => task).filter((task) => task % workers === index)
-    const work: Work = { way, shards, iterations, tasks: own }
+    const work: Work = { counter, shards, iterations, tasks: own }
     return new Worker(new URL('thread.ts', import.meta.url), { workerData: work })
   })
   const heard = (): Promise<unknown> => Promise.all(threads.map((thread) => once(thread, 'message')))
@@ -53,8 +53,8 @@ function number(name: keyof typeof values, most: number): number {
   return fail(`--${name} is a whole number from 1 to ${group(most)}`)
 }
 
-function print(...[way, ...figures]: string[]): void {
-  console.log(way!.padEnd(18) + figures.map((figure) => figure.padStart(16)).join(''))
+function print(...[counter, ...figures]: string[]): void {
+  console.log(counter!.padEnd(18) + figures.map((figure) => figure.padStart(16)).join(''))
 }
 
 function group(value: number): string {

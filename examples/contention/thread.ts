@@ -1,16 +1,16 @@
-/** Does its part of the tasks when it is told to. */
+/** Does its share of the tasks on each message. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { ways } from './ways.ts'
+import { counters } from './counters.ts'
 
 export interface Work {
-  readonly way: string
+  readonly counter: string
   readonly shards: number
   readonly iterations: number
   readonly tasks: readonly number[]
 }
 
-const { way, shards, iterations, tasks } = workerData as Work
-const count = ways[way]!.prepare(shards)
+const { counter, shards, iterations, tasks } = workerData as Work
+const count = counters[counter]!.prepare(shards)
 parentPort!.once('message', () => {
   for (const task of tasks) count(task, iterations)
   parentPort!.postMessage('done')

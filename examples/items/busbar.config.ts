@@ -2,7 +2,12 @@ import { defineApp } from 'busbar'
 
 export default defineApp(({ env }) => ({
   workers: 1,
-  gateway: { port: 3045, routes: { '/': 'items' }, tls: certificate(env['ITEMS_CERTIFICATE']) },
+  gateway: {
+    port: 3045,
+    routes: { '/': 'items' },
+    tls: certificate(env['ITEMS_CERTIFICATE']),
+    grpc: env['ITEMS_GRPC'] === 'true',
+  },
   services: {
     items: { path: './items', run: 'shared', env: { PRELOAD: env['ITEMS_PRELOAD'] ?? '0' } },
   },

@@ -1,6 +1,6 @@
 /**
- * `npm start -- --preload 10000 --tls`: says as flags what the config reads from the environment. Every other argument
- * is one of `busbar start`.
+ * `npm start -- --preload 10000 --tls --grpc`: sets the variables that the config reads. Other arguments
+ * are those of `busbar start`.
  */
 import { spawnSync } from 'node:child_process'
 import { createRequire } from 'node:module'
@@ -11,6 +11,8 @@ const example = import.meta.dirname
 const args = process.argv.slice(2)
 const [, preload] = take('--preload', 2)
 if (preload !== undefined) process.env['ITEMS_PRELOAD'] = preload
+const [grpc] = take('--grpc', 1)
+if (grpc !== undefined) process.env['ITEMS_GRPC'] = 'true'
 const [tls] = take('--tls', 1)
 if (tls !== undefined) process.env['ITEMS_CERTIFICATE'] = makeCertificate()
 
@@ -20,13 +22,13 @@ const bin = createRequire(import.meta.url)
 process.argv.splice(1, Infinity, bin, 'start', example, ...args)
 await import(pathToFileURL(bin).href)
 
-/** A flag with what belongs to it, which then is no argument any more. */
+/** Removes a flag with its value from the arguments, and returns both. */
 function take(flag: string, length: number): string[] {
   const at = args.indexOf(flag)
   return at < 0 ? [] : args.splice(at, length)
 }
 
-/** By the same program as in examples/fanout. Returns the folder. */
+/** Runs the program of examples/fanout. Returns the folder of the certificate. */
 function makeCertificate(): string {
   const folder = join(example, 'certs')
   const program = join(example, '..', 'fanout', 'setup', 'certificate.ts')

@@ -1,5 +1,5 @@
 #!/bin/sh
-# ./benchmark.sh single|worker: many such requests at once, and what /hello sees of them. More flags reach the lab.
+# ./benchmark.sh single|worker: sends many such requests at once, and measures /hello. Further flags go to the lab.
 set -eu
 case "${1:-}" in
   single) arm=main ;;

@@ -1,4 +1,4 @@
-/** The naive recursion: some milliseconds of pure CPU for 30. Runs wherever it is called. */
+/** The naive recursion: some milliseconds of CPU for 30. */
 export default function fibonacci(n) {
   return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2)
 }

@@ -3,7 +3,7 @@ import express from 'express'
 import fibonacci from './fibonacci.js'
 
 const task = new URL('./fibonacci.js', import.meta.url)
-/** Half a second of computing or so; twice as long for each two more. */
+/** About half a second. Two more take twice as long. */
 const largest = 40
 
 let requests = 0
@@ -21,13 +21,13 @@ server.get('/prime/single', (request, response) => {
   answer(request, response, fibonacci(numberOf(request)))
 })
 
-// Express 5 handles what it rejects with.
+// Express 5 handles a rejection.
 // oxlint-disable-next-line oxc/no-async-endpoint-handlers
 server.get('/prime/worker', async (request, response) => {
   answer(request, response, { res: await offload(task, numberOf(request), { timeout: 30_000 }) })
 })
 
-// Express knows it by its four parameters.
+// Express recognises an error handler by its four parameters.
 server.use((error, _request, response, _next) => {
   const status = error.status ?? 500
   response.status(status).type('application/problem+json')

@@ -2,7 +2,7 @@ import { engineBuildSteps } from './engine.ts'
 import { runSteps } from './run.ts'
 import { buildSteps, labSteps } from './steps.ts'
 
-// `npm run bench -- fanout --quick` reaches the lab by the same command as a user's.
+// `npm run bench -- fanout --quick` builds, then runs `busbar bench`, the command of users.
 const args = process.argv.slice(2)
 await runSteps([...buildSteps, ...labSteps, ...engineBuildSteps()])
 process.argv.splice(2, Infinity, 'bench', ...args)

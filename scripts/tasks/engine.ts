@@ -3,17 +3,16 @@ import { root } from './run.ts'
 import type { Steps } from './steps.ts'
 
 /**
- * The lab's load engine is in Rust. Without a toolchain, or without its crates, nothing else is missing: the lab then has
- * autocannon make the load, and the tests that need the engine say that they are skipped.
+ * The lab's load engine is written in Rust. Without a toolchain or its crates the lab uses
+ * autocannon instead, and tests that need the engine are skipped.
  */
 export function engineBuildSteps(): Steps {
   const reason = whyNot()
   if (reason === undefined) return [['load engine', 'cargo', 'build', '--release', '--locked', '--quiet']]
-  console.error(`– load engine not built: ${reason}; the lab will measure throughput only, by autocannon`)
+  console.error(`– load engine not built: ${reason}. The lab will use autocannon, which measures throughput only`)
   return []
 }
 
-/** After the build. */
 export function engineCheckSteps(): Steps {
   if (whyNot() !== undefined) return []
   const steps: Steps = [
@@ -22,9 +21,9 @@ export function engineCheckSteps(): Steps {
     ['engine tests', 'cargo', 'test', '--release', '--locked', '--quiet'],
   ]
   return steps.filter(([name, , tool]) => {
-    // Distributions have cargo in one package, and these in others.
+    // Distributions have these tools in packages of their own.
     if (tool === 'test' || works(tool!, '--version')) return true
-    console.error(`– ${name} skipped: there is no cargo ${tool} here`)
+    console.error(`– ${name} skipped: cargo ${tool} is not installed`)
     return false
   })
 }
@@ -37,7 +36,7 @@ function whyNot(): string | undefined {
 }
 
 function findReason(): string | undefined {
-  if (!works('--version')) return 'there is no Rust toolchain here (cargo)'
+  if (!works('--version')) return 'there is no Rust toolchain (cargo)'
   if (!works('fetch', '--locked', '--quiet')) return 'its crates could not be fetched'
   return undefined
 }

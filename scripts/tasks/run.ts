@@ -6,7 +6,9 @@ export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** Runs a program of `node_modules/.bin`, or any on PATH, in the repository's root; its output is ours. */
+/**
+ * Runs a program of `node_modules/.bin` or PATH in the repository's root, with inherited output.
+ */
 export function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>()
   const child = spawn(command, args, {
@@ -25,7 +27,10 @@ export function run(command: string, args: readonly string[], env: NodeJS.Proces
   return promise
 }
 
-/** Runs the steps one after the other, says what each took, and stops at the first that fails. `env`: variables of all of them. */
+/**
+ * Runs steps in sequence, prints their durations, and exits at the first failure. `env` applies to
+ * all steps.
+ */
 export async function runSteps(
   steps: readonly [name: string, command: string, ...args: string[]][],
   env?: NodeJS.ProcessEnv,
@@ -35,7 +40,7 @@ export async function runSteps(
     const code = await run(command, args, env)
     const seconds = ((performance.now() - began) / 1000).toFixed(1)
     if (code !== 0) {
-      console.error(`✖ ${name} failed (${command} ended with ${code} after ${seconds} s)`)
+      console.error(`✖ ${name} failed (${command} exited with ${code} after ${seconds} s)`)
       process.exit(code)
     }
     console.error(`✔ ${name} ${seconds} s`)

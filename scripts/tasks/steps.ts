@@ -1,8 +1,8 @@
-import { type NodeLine, nodeOf } from '../node-lines.ts'
+import { type NodeLine, nodeBinary } from '../node-lines.ts'
 
 export type Steps = readonly [name: string, command: string, ...args: string[]][]
 
-/** The product alone: what its tests and examples need is checked, not built. */
+/** Builds the product only. Tests and examples are type-checked, not built. */
 export const buildSteps: Steps = [
   ['build', 'tsc', '-b', 'packages/busbar'],
   ['schema', 'node', 'scripts/emit-schema.ts'],
@@ -17,26 +17,33 @@ export const checkSteps: Steps = [
   ['format', 'oxfmt', '--check', '.'],
   ['imports', 'node', 'scripts/check-imports.ts'],
   ['undocumented names', 'node', 'scripts/check-undocumented.ts'],
+  ['retired names', 'node', 'scripts/check-names.ts'],
 ]
 
-/** For a second run of tests: only those that fail, and one line at the end. */
+/** For additional runs of tests: prints failures and a summary line. */
 export const failuresOnly = '--test-reporter=./scripts/failures-reporter.ts'
 
-/** How a call arrives, how it is carried, what comes back: what depends most on the Node below. */
+/** The suites that depend most on Node. */
 export const semanticsSuites = ['mesh', 'gateway', 'worker', 'raw', 'typed'].map(
   (name) => `packages/busbar/test/${name}`,
 )
 
-/** The documented APIs of Node alone (docs/guides/accelerators.md). */
+/** Documented APIs of Node only (docs/guides/accelerators.md). */
 export const withoutAccelerators = { BUSBAR_ACCELERATORS: 'none' } as const
 
-/** Those that compare with TCP, with plain Node and with each other: what a push has time for without accelerators. */
+/**
+ * The suites that compare with TCP and plain Node. `npm test` has time only for these on Node 26, and
+ * without accelerators.
+ */
 export const comparingSuites = ['mesh', 'worker', 'raw'].map((name) => `packages/busbar/test/${name}`)
 
-/** Of a line that comes second. Not every platform has a package of it. */
+/** The suites whose requests come through the gateway's port. */
+export const gatewaySuites = ['gateway', 'raw'].map((name) => `packages/busbar/test/${name}`)
+
+/** Skipped on a platform without a package for this release line. */
 export function testStepsOn(line: NodeLine, name: string, suites: readonly string[]): Steps {
-  if (nodeOf(line) !== undefined)
+  if (nodeBinary(line) !== undefined)
     return [[`${name} on Node ${line}`, 'node', 'scripts/run-tests.ts', `--node=${line}`, failuresOnly, ...suites]]
-  console.error(`– ${name} on Node ${line} skipped: there is none for ${process.platform} ${process.arch}`)
+  console.error(`– ${name} on Node ${line} skipped: not available for ${process.platform} ${process.arch}`)
   return []
 }

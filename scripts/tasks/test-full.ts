@@ -1,8 +1,9 @@
+import { findEntrance } from '../../packages/busbar/src/entrance/load.ts'
 import { engineBuildSteps, engineCheckSteps } from './engine.ts'
 import { runSteps } from './run.ts'
-import { buildSteps, checkSteps, semanticsSuites, testStepsOn, withoutAccelerators } from './steps.ts'
+import { buildSteps, checkSteps, gatewaySuites, semanticsSuites, testStepsOn, withoutAccelerators } from './steps.ts'
 
-// `npm run test:full`: what `npm test` has no time for, too.
+// `npm run test:full`: everything, including what takes too long for `npm test`.
 await runSteps([
   ...buildSteps,
   ...checkSteps,
@@ -17,3 +18,9 @@ await runSteps(
   (['24', '26'] as const).flatMap((line) => testStepsOn(line, 'without accelerators, semantics', semanticsSuites)),
   withoutAccelerators,
 )
+// The suites of the gateway, through the entrance in Rust, where it was built.
+if (findEntrance() !== undefined)
+  await runSteps(
+    (['24', '26'] as const).flatMap((line) => testStepsOn(line, 'through the native entrance', gatewaySuites)),
+    { BUSBAR_ENTRANCE: 'native' },
+  )

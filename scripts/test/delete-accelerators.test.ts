@@ -5,13 +5,13 @@ import { fileURLToPath } from 'node:url'
 
 const script = fileURLToPath(new URL('../delete-accelerators.ts', import.meta.url))
 
-test('without the folder of an accelerator, the mesh does what it does with it', async () => {
+test('the mesh works the same without the folder of an accelerator', async () => {
   const { code, output } = await runWithout('exchange', 'packages/busbar/test/mesh/mesh.test.ts')
   assert.equal(code, 0, output)
   assert.match(output, /✔ without the accelerator exchange/)
 })
 
-test('and what is only about that accelerator fails', async () => {
+test('a test of the deleted accelerator fails', async () => {
   const { code, output } = await runWithout('exchange', 'packages/busbar/test/accelerators/exchange/exchange.test.ts')
   assert.equal(code, 1, output)
   assert.match(output, /✖ without the accelerator exchange/)

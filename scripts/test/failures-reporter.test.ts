@@ -5,17 +5,17 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
-test('a run without failures is told in one line', async () => {
+test('a run without failures prints one line', async () => {
   assert.match(await report('clean'), /^✔ Node [\d.]+: 1 tests, 1 passed, 0 failed, .*\n$/)
 })
 
-test('what fails is told with its reason, and the last line counts it', async () => {
+test('a failure is printed with its reason, and counted in the last line', async () => {
   const text = await report('leaks-server')
   assert.match(text, /^✖ .*\n[^]*left behind when the tests had ended: Server/)
   assert.match(text, /\n✖ Node [\d.]+: .* 1 failed, .*\n$/)
 })
 
-/** In CI, too, where another reporter stands in for none. */
+/** With CI set, as that selects another default reporter. */
 function report(name: string): Promise<string> {
   const flag = '--test-reporter=./scripts/failures-reporter.ts'
   const { promise, resolve } = Promise.withResolvers<string>()

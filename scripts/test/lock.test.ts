@@ -3,12 +3,12 @@ import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { missingOptionals } from '../complete-lock.ts'
 
-test('the lock has every optional package that it names, or npm ci would refuse it', async () => {
+test('the lock file has every optional package that it refers to', async () => {
   const lock = JSON.parse(await readFile(new URL('../../package-lock.json', import.meta.url), 'utf8'))
   assert.deepEqual(Object.keys(missingOptionals(lock)), [], 'run: node scripts/complete-lock.ts')
 })
 
-test('a package for another platform gets an entry that keeps it there', () => {
+test('a package for another platform gets an entry with that platform', () => {
   const tool = {
     version: '2.0.0',
     dev: true,

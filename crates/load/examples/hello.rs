@@ -1,6 +1,7 @@
-//! A server that does next to nothing: one thread, canned answers, no parsing beyond the blank line that ends a request.
-//! Against it the load generator is the limit, which is what comparing generators needs
-//! (`packages/lab/test/proofs/engines.ts`). Listens on `PORT` of the loopback interface.
+//! A minimal server: one thread, canned answers, and no parsing except for the blank line that ends
+//! a request. With it the load generator is the limit, which
+//! `packages/lab/test/proofs/load-generators.ts` needs to compare generators. Listens on `PORT` of
+//! the loopback interface.
 
 use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token};
@@ -22,14 +23,14 @@ fn main() -> Result<()> {
     poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
     loop {
         match poll.poll(&mut events, None) {
-            // It was stopped for a while, and goes on.
+            // The process was stopped and continued.
             Err(error) if error.kind() == ErrorKind::Interrupted => continue,
             other => other?,
         }
         for event in &events {
             if event.token() == LISTENER {
                 while let Ok((mut stream, _)) = listener.accept() {
-                    // It may have ended already, which its first read will say.
+                    // It may have ended already. Its first read reports that.
                     let _ = stream.set_nodelay(true);
                     poll.registry().register(&mut stream, Token(next), Interest::READABLE)?;
                     connections.insert(Token(next), Connection { stream, unfinished: Vec::new() });
@@ -50,7 +51,7 @@ struct Connection {
 }
 
 impl Connection {
-    /// An error where it has ended, or does not take its answers: who sends so many at once is no client of this server.
+    /// An error if it has ended, or does not read its answers.
     fn answer(&mut self) -> Result<()> {
         let mut piece = [0; 16 * 1024];
         loop {

@@ -1,82 +1,58 @@
-//! Splits what a connection read into HTTP/1.1 answers (RFC 9112): head by `httparse`, body by length, chunks or close.
+//! Parses the bytes of a connection into HTTP/1.1 answers (RFC 9112): heads by `httparse`, bodies
+//! by length, chunks or close.
 
-use std::fmt;
+mod head;
 
-/// Heads beyond this are not an answer but an attack or a mistake.
-const MAX_HEAD: usize = 64 * 1024;
-const MAX_HEADERS: usize = 100;
+use head::{Framing, read_head};
+pub use head::{Head, Malformed, Question};
 
-/// Takes the bytes of one connection and yields whole answers, each with its body in one piece.
+/// Takes the bytes of one connection, and yields complete answers with contiguous bodies.
 pub struct AnswerReader {
     buffer: Vec<u8>,
-    /// Where the answer that is being read begins.
+    /// Start of the current answer.
     start: usize,
     state: State,
-    /// The body of the present answer, when it came in chunks.
+    /// The body of the current answer, if it is chunked.
     chunks: Vec<u8>,
 }
 
-/// Offsets count from the answer's start, so that they survive when the buffer is moved down.
+/// Offsets are relative to the start of the answer, so that they stay valid when the buffer is
+/// compacted.
 #[derive(Debug)]
 enum State {
     Head,
-    /// The body has a length and ends at this offset.
+    /// A body with a length, which ends at this offset.
     Length {
         head: Head,
         body: usize,
         end: usize,
     },
-    /// The next chunk's size line begins here.
+    /// Start of the next chunk's size line.
     Chunk {
         head: Head,
         at: usize,
     },
-    /// This chunk's data lies here, with its CRLF behind it.
+    /// The chunk's data, which is followed by CRLF.
     ChunkData {
         head: Head,
         at: usize,
         end: usize,
     },
-    /// The trailer section, one line at a time.
+    /// The trailer section, read line by line.
     Trailers {
         head: Head,
         at: usize,
     },
-    /// The connection's end is the body's.
+    /// The body ends with the connection.
     Close {
         head: Head,
         body: usize,
     },
 }
 
-#[derive(Debug, Clone, Default)]
-pub struct Head {
-    pub status: u16,
-    pub close: bool,
-    /// Names in lower case.
-    pub headers: Vec<(String, Vec<u8>)>,
-}
-
 pub struct Answer<'a> {
     pub head: Head,
     pub body: &'a [u8],
-}
-
-#[derive(Debug, PartialEq, Eq)]
-pub struct Malformed(&'static str);
-
-impl fmt::Display for Malformed {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(self.0)
-    }
-}
-
-/// What the reader must know of the question.
-#[derive(Debug, Clone, Copy)]
-pub struct Question {
-    pub head_only: bool,
-    /// Headers are looked at, not just the framing ones.
-    pub keep_headers: bool,
 }
 
 impl AnswerReader {
@@ -95,17 +71,19 @@ impl AnswerReader {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// Whether part of an answer has been read.
+    /// True if part of an answer has been read.
     pub fn is_midway(&self) -> bool {
         self.start < self.buffer.len() || !matches!(self.state, State::Head)
     }
 
-    /// The next whole answer, if its last byte is here. 1xx answers are passed over.
+    /// The next complete answer. 1xx answers are skipped.
     pub fn next(&mut self, question: Question) -> Result<Option<Answer<'_>>, Malformed> {
         loop {
             match std::mem::replace(&mut self.state, State::Head) {
                 State::Head => {
-                    let Some((head, length, framing)) = self.read_head(question)? else { return Ok(None) };
+                    let Some((head, length, framing)) = read_head(&self.buffer[self.start..], question)? else {
+                        return Ok(None);
+                    };
                     if (100..200).contains(&head.status) && head.status != 101 {
                         self.start += length;
                         continue;
@@ -169,7 +147,7 @@ impl AnswerReader {
         }
     }
 
-    /// The connection ended: an answer that lasts until then is whole now.
+    /// The connection ended, which completes an answer without a length.
     pub fn finish(&mut self) -> Option<Answer<'_>> {
         match std::mem::replace(&mut self.state, State::Head) {
             State::Close { head, body } => {
@@ -188,68 +166,10 @@ impl AnswerReader {
         self.buffer.len() - self.start
     }
 
-    /// The offset behind the line that begins at `at`, once its end is here.
+    /// The offset after the line that begins at `at`, if the line is complete.
     fn line(&self, at: usize) -> Option<usize> {
         let rest = &self.buffer[self.start + at..];
         rest.windows(2).position(|pair| pair == b"\r\n").map(|end| at + end + 2)
-    }
-
-    fn read_head(&self, question: Question) -> Result<Option<(Head, usize, Framing)>, Malformed> {
-        let bytes = &self.buffer[self.start..];
-        if bytes.is_empty() {
-            return Ok(None);
-        }
-        let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
-        let mut parsed = httparse::Response::new(&mut headers);
-        let length = match parsed.parse(bytes) {
-            Ok(httparse::Status::Complete(length)) => length,
-            Ok(httparse::Status::Partial) if bytes.len() < MAX_HEAD => return Ok(None),
-            Ok(httparse::Status::Partial) => return Err(Malformed("the head is longer than 64 KiB")),
-            Err(_) => return Err(Malformed("the head is not HTTP/1.1")),
-        };
-        let mut head = Head { status: parsed.code.unwrap_or(0), close: parsed.version == Some(0), headers: Vec::new() };
-        let framing = frame(&mut head, parsed.headers, question)?;
-        Ok(Some((head, length, framing)))
-    }
-}
-
-enum Framing {
-    Length(usize),
-    Chunked,
-    Close,
-}
-
-/// How the body ends (RFC 9112, section 6.3).
-fn frame(head: &mut Head, headers: &[httparse::Header<'_>], question: Question) -> Result<Framing, Malformed> {
-    let (mut length, mut chunked) = (None, false);
-    for header in headers {
-        if header.name.eq_ignore_ascii_case("content-length") {
-            let value = std::str::from_utf8(header.value).ok().and_then(|text| text.trim().parse::<usize>().ok());
-            length = Some(value.ok_or(Malformed("content-length is not a number"))?);
-        } else if header.name.eq_ignore_ascii_case("transfer-encoding") {
-            chunked = header.value.to_ascii_lowercase().ends_with(b"chunked");
-        } else if header.name.eq_ignore_ascii_case("connection") {
-            let value = header.value.to_ascii_lowercase();
-            if value == b"close" {
-                head.close = true;
-            } else if value == b"keep-alive" {
-                head.close = false;
-            }
-        }
-        if question.keep_headers {
-            head.headers.push((header.name.to_ascii_lowercase(), header.value.to_vec()));
-        }
-    }
-    if question.head_only || matches!(head.status, 100..=199 | 204 | 304) {
-        return Ok(Framing::Length(0));
-    }
-    match (chunked, length) {
-        (true, _) => Ok(Framing::Chunked),
-        (false, Some(length)) => Ok(Framing::Length(length)),
-        (false, None) => {
-            head.close = true;
-            Ok(Framing::Close)
-        }
     }
 }
 
@@ -268,7 +188,7 @@ mod tests {
 
     const PLAIN: Question = Question { head_only: false, keep_headers: false };
 
-    /// Feeds the bytes in pieces of every size, so that each boundary is tried.
+    /// Feeds the bytes in pieces of every size, to test all boundaries.
     fn read_all(bytes: &[u8], question: Question) -> Vec<(u16, Vec<u8>)> {
         let mut expected: Option<Vec<(u16, Vec<u8>)>> = None;
         for size in 1..=bytes.len() {

@@ -1,4 +1,4 @@
-//! Holds an answer against what the job expects.
+//! Compares an answer with what the job expects.
 
 use crate::answer::Answer;
 use crate::job::{Expect, JsonExpect};
@@ -16,7 +16,7 @@ pub enum Mismatch {
     Header,
 }
 
-/// How an answer differs from the expectation. `detail` is made for headers, whose name says more than the kind.
+/// How an answer differs from the expectation. `detail` names the header.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Difference {
     pub kind: Mismatch,
@@ -29,16 +29,16 @@ impl From<Mismatch> for Difference {
     }
 }
 
-/// The expectation of one request, made ready to be held against many answers.
+/// The prepared expectation of one request.
 pub struct Checker {
     status: u16,
     length: Option<usize>,
     body: Option<Vec<u8>>,
     sha256: Option<String>,
     json: Option<JsonExpect>,
-    /// Values as bytes on the wire; none for a header that must be absent.
+    /// Values as bytes. None for a header that must be absent.
     headers: Vec<(String, Option<Vec<u8>>)>,
-    /// When present, the only headers besides `headers` that an answer may have.
+    /// If set, the only other headers that an answer may have.
     other_headers: Option<Vec<String>>,
 }
 
@@ -97,7 +97,7 @@ impl Checker {
     }
 }
 
-/// Whether the header has just this value, or is absent where none is wanted.
+/// True if the header has this value, or is absent as expected.
 fn same(found: &[(String, Vec<u8>)], name: &str, wanted: Option<&[u8]>) -> bool {
     let mut values = found.iter().filter(|(key, _)| key == name).map(|(_, value)| value.as_slice());
     match (values.next(), values.next()) {
@@ -106,7 +106,7 @@ fn same(found: &[(String, Vec<u8>)], name: &str, wanted: Option<&[u8]>) -> bool 
     }
 }
 
-/// Several lines of one name are one value with commas between (RFC 9110, section 5.3).
+/// Several lines of one name are one value, joined by commas (RFC 9110, section 5.3).
 fn joined(found: &[(String, Vec<u8>)], name: &str) -> Option<Vec<u8>> {
     let values: Vec<_> = found.iter().filter(|(key, _)| key == name).map(|(_, value)| value.as_slice()).collect();
     (!values.is_empty()).then(|| values.join(&b", "[..]))
@@ -121,7 +121,7 @@ fn header_difference(name: &str, found: Option<&[u8]>, wanted: Option<&[u8]>) ->
     }
 }
 
-/// JavaScript reads a header's bytes as Latin-1, so that is how an expected value returns to bytes.
+/// JavaScript decodes headers as Latin-1, so expected values are encoded the same way.
 fn field_bytes(value: &str) -> Vec<u8> {
     let latin1: Option<Vec<u8>> = value.chars().map(|letter| u8::try_from(u32::from(letter)).ok()).collect();
     latin1.unwrap_or_else(|| value.as_bytes().to_vec())

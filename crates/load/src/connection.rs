@@ -1,4 +1,4 @@
-//! One connection, and the requests in flight on it.
+//! One connection and its requests in flight.
 
 use crate::answer::AnswerReader;
 use crate::pace::Nanos;
@@ -6,18 +6,18 @@ use crate::stream::Stream;
 use std::collections::VecDeque;
 use std::io;
 
-/// A request that was written and has no answer yet.
+/// A request in flight.
 #[derive(Debug, Clone, Copy)]
 pub struct InFlight {
-    /// Latency counts from here: when it was due in an open loop, when it was written in a closed one.
+    /// Start of its latency: when it was due (open loop) or written (closed loop).
     pub from: Nanos,
     pub sent: Nanos,
-    /// Its place in the job's requests.
+    /// Index in the job's requests.
     pub request: usize,
 }
 
 pub enum Link {
-    /// To be opened at this time.
+    /// Will be opened at this time.
     Closed {
         retry: Nanos,
     },
@@ -29,14 +29,14 @@ pub struct Connection {
     pub link: Link,
     pub reader: AnswerReader,
     pub in_flight: VecDeque<InFlight>,
-    /// The next request in turn.
+    /// Index of the next request.
     pub turn: usize,
-    /// Written by us, not yet taken by the socket.
+    /// Bytes that the socket has not accepted yet.
     out: Vec<u8>,
     written: usize,
-    /// When it began to open. With a connection per request, latency counts from here.
+    /// When it began to connect. With a connection per request, latency starts here.
     pub opened_at: Nanos,
-    /// Opens that failed in a row.
+    /// Consecutive failed attempts to connect.
     pub failures: u32,
 }
 
@@ -54,7 +54,7 @@ impl Connection {
         }
     }
 
-    /// Adds a request to what will be written; [`Connection::flush`] sends it.
+    /// Buffers a request. [`Connection::flush`] sends it.
     pub fn queue(&mut self, bytes: &[u8], request: InFlight) {
         if self.written == self.out.len() {
             self.out.clear();
@@ -64,7 +64,7 @@ impl Connection {
         self.in_flight.push_back(request);
     }
 
-    /// Writes what waits until the socket is full.
+    /// Writes buffered bytes until the socket is full.
     pub fn flush(&mut self) -> io::Result<()> {
         let Link::Open(stream) = &mut self.link else { return Ok(()) };
         while self.written < self.out.len() || stream.wants_write() {
@@ -80,7 +80,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Closes the socket and forgets what was half said; returns the requests that will have no answer.
+    /// Closes the socket, discards buffers, and returns the requests that stay unanswered.
     pub fn close(&mut self, retry: Nanos) -> VecDeque<InFlight> {
         self.link = Link::Closed { retry };
         self.reader = AnswerReader::new();

@@ -1,5 +1,5 @@
-//! The loop: one thread, one poll, every connection. What it sends is here; `connecting` opens and closes,
-//! `receiving` reads and checks.
+//! The event loop: one thread, one poll, all connections. This file sends. `connecting` opens and
+//! closes, `receiving` reads and checks.
 
 mod connecting;
 mod receiving;
@@ -20,10 +20,10 @@ use std::io;
 use std::time::{Duration, Instant};
 
 const TICK: Nanos = 100_000_000;
-/// The alarm's token; connections have the ones below.
+/// Token of the alarm. Connections have smaller ones.
 const ALARM: Token = Token(usize::MAX);
 
-/// Runs the job to its end. `each_tick` hears every 100 ms; its error ends the job.
+/// Runs the job. `each_tick` is called every 100 ms, and its error ends the job.
 pub fn run(job: &Job, each_tick: impl FnMut(Line) -> io::Result<()>) -> Result<Line, Box<dyn std::error::Error>> {
     let mut engine = Engine::new(job)?;
     engine.run(each_tick)?;
@@ -38,19 +38,20 @@ struct Engine<'a> {
     requests: Vec<Prepared>,
     connections: Vec<Connection>,
     pacer: Option<Pacer>,
-    /// Open loop: due, but no connection was free.
+    /// Open loop: requests that are due and have no free connection.
     waiting: VecDeque<Nanos>,
-    /// Open loop: connections with nothing in flight.
+    /// Open loop: idle connections.
     free: Vec<usize>,
-    /// Closed loop: how many may still be sent.
+    /// Closed loop: number of requests still to send.
     budget: u64,
     record: Record,
     began: Instant,
     now: Nanos,
     end: Option<Nanos>,
-    /// When the last answer or connection came: a job that only counts requests would else never end on a dead server.
+    /// Time of the last answer or connection, so that a job without a duration ends on a dead
+    /// server.
     progress: Nanos,
-    /// Requests on the wire.
+    /// Requests in flight.
     in_flight: usize,
     waited: Duration,
     cpu: (f64, f64),
@@ -135,7 +136,7 @@ impl<'a> Engine<'a> {
         Ok(())
     }
 
-    /// Waits for the network, the next due request or the next tick.
+    /// Waits for I/O, the next due request or the next tick.
     fn wait(&mut self, events: &mut Events, next_tick: Nanos) -> io::Result<()> {
         let due = self.pacer.as_ref().and_then(Pacer::due).unwrap_or(next_tick).min(next_tick);
         let retry = self.next_retry().unwrap_or(next_tick);
@@ -164,7 +165,7 @@ impl<'a> Engine<'a> {
         self.now = nanos(self.began.elapsed());
     }
 
-    /// No more requests are begun.
+    /// True if no more requests are started.
     fn is_closing(&self) -> bool {
         self.budget == 0 || self.end.is_some_and(|end| self.now >= end)
     }
@@ -180,7 +181,7 @@ impl<'a> Engine<'a> {
         (self.in_flight == 0 && self.waiting.is_empty()) || self.end.is_some_and(|end| self.now >= end + grace)
     }
 
-    /// Gives a connection what it may send now.
+    /// Sends what this connection may send now.
     fn feed(&mut self, place: usize) {
         if self.pacer.is_some() {
             match self.waiting.pop_front() {
@@ -199,7 +200,8 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Open loop: a connection has become free for a request that waited for one, which is the server's doing.
+    /// Open loop: a connection became free for a waiting request. That delay is caused by the
+    /// server.
     fn send_waiting(&mut self, place: usize, due: Nanos) {
         self.clock();
         self.record.queued += 1;
@@ -214,7 +216,7 @@ impl<'a> Engine<'a> {
         self.in_flight += 1;
     }
 
-    /// Open loop: writes whatever has fallen due, on free connections; the rest waits in order.
+    /// Open loop: sends due requests on idle connections. The others are queued.
     fn send_due(&mut self) {
         while let Some(due) = self.pacer.as_ref().and_then(Pacer::due).filter(|&due| due <= self.now) {
             if let Some(pacer) = &mut self.pacer {
@@ -229,7 +231,7 @@ impl<'a> Engine<'a> {
             }
             self.waiting.pop_front();
             self.clock();
-            // Connections were free, so nothing but this loop has kept it back since it was due.
+            // Connections were idle, so the delay since the due time was caused by this loop.
             self.record.paced(due, self.now);
             self.queue(place, due);
             if let Err(error) = self.connections[place].flush() {
@@ -248,7 +250,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// What has no answer now will have none: it counts with the time it has waited.
+    /// Unanswered requests count with the time they have waited.
     fn give_up(&mut self) {
         for place in 0..self.connections.len() {
             for request in self.connections[place].close(self.now) {

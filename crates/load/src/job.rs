@@ -1,37 +1,37 @@
-//! What to do, as the lab states it.
+//! The job, as sent by the lab.
 
 use serde::Deserialize;
 use std::time::Duration;
 
-/// A job. Times are milliseconds; what is left out has the default named here.
+/// A job. Times are milliseconds. Optional fields have the stated defaults.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Job {
     pub target: Target,
-    /// Sent in turn, each connection starting at another one.
+    /// Sent in turn. Each connection starts with another one.
     pub requests: Vec<Request>,
     pub load: Load,
-    /// How many connections are held (closed loop) or may be held (open loop).
+    /// Number of connections (closed loop), or its maximum (open loop).
     pub connections: usize,
-    /// Requests that a connection may have in flight at once. Default 1.
+    /// Maximum requests in flight per connection. Default 1.
     #[serde(default = "one")]
     pub pipelining: usize,
     /// Opens a new connection for each request. Default false.
     #[serde(default)]
     pub reconnect: bool,
-    /// From the start; what is due or done in it is checked but not counted. Default 0.
+    /// Initial period that is checked but not counted. Default 0.
     #[serde(default)]
     pub discard_ms: u64,
-    /// A request unanswered for so long has failed, and its connection is closed. Default 10,000.
+    /// Timeout of a request, after which its connection is closed. Default 10,000.
     #[serde(default = "ten_seconds")]
     pub timeout_ms: u64,
-    /// How long requests still in flight at the end are waited for. Default 2,000.
+    /// How long to wait for requests in flight at the end. Default 2,000.
     #[serde(default = "two_seconds")]
     pub grace_ms: u64,
-    /// Seeds the arrivals of an open loop, so that a run can be repeated.
+    /// Seed for the arrivals of an open loop.
     #[serde(default)]
     pub seed: u64,
-    /// The processor to stay on.
+    /// Processor to which the engine is pinned.
     pub cpu: Option<usize>,
 }
 
@@ -48,11 +48,11 @@ pub struct Target {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Tls {
-    /// What the server is told that it is asked for.
+    /// Server name (SNI).
     pub server_name: String,
-    /// PEM of the server's own certificate, the only one that is trusted. There is no way to leave verification out.
+    /// PEM of the server certificate, the only trusted one. Verification cannot be turned off.
     pub certificate: String,
-    /// Takes up the session of an earlier connection. Default true.
+    /// Resumes TLS sessions. Default true.
     #[serde(default = "yes")]
     pub resume: bool,
 }
@@ -63,7 +63,7 @@ pub struct Request {
     #[serde(default = "get")]
     pub method: String,
     pub path: String,
-    /// Name and value; `Host` and `Content-Length` are added where they are not among them.
+    /// Names and values. `Host` and `Content-Length` are added if missing.
     #[serde(default)]
     pub headers: Vec<(String, String)>,
     #[serde(default)]
@@ -72,33 +72,34 @@ pub struct Request {
     pub expect: Expect,
 }
 
-/// What an answer must be; anything else counts as failed.
+/// The expected answer. Any other answer counts as failed.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Expect {
     /// Default 200.
     #[serde(default = "ok")]
     pub status: u16,
-    /// Bytes of the body.
+    /// Length of the body in bytes.
     pub length: Option<usize>,
-    /// The body itself.
+    /// The body.
     pub body: Option<String>,
-    /// Of the body, in hexadecimal digits.
+    /// SHA-256 of the body in hexadecimal.
     pub sha256: Option<String>,
-    /// A value inside a JSON body.
+    /// A value in a JSON body.
     pub json: Option<JsonExpect>,
-    /// Headers that must be there with just this value; null for one that must not be there. Names in lower case;
-    /// several lines of one name are one value, joined with `, `.
+    /// Headers with their exact values, null for a header that must be absent. Names in lower case.
+    /// Several lines of one name are one value, joined with `, `.
     #[serde(default)]
     pub headers: Vec<(String, Option<String>)>,
-    /// When present: the only other headers that an answer may have, with any value. Absent: all are allowed.
+    /// If set, the only other headers that an answer may have, with any value. Otherwise all are
+    /// allowed.
     pub other_headers: Option<Vec<String>>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct JsonExpect {
-    /// RFC 6901, such as `/success`.
+    /// JSON pointer (RFC 6901), such as `/success`.
     pub pointer: String,
     pub equals: serde_json::Value,
 }
@@ -106,9 +107,10 @@ pub struct JsonExpect {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(tag = "loop", rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
 pub enum Load {
-    /// Each connection sends its next request when an answer has come: for a time, for a number of requests, or both.
+    /// Each connection sends a request after each answer, for a duration, a number of requests, or
+    /// both.
     Closed { duration_ms: Option<u64>, requests: Option<u64> },
-    /// Requests fall due by a clock, whatever the server does; latency counts from when one was due.
+    /// Requests are due at fixed times. Latency starts at the due time.
     Open { duration_ms: u64, rate: f64, arrivals: Arrivals },
 }
 
@@ -170,7 +172,7 @@ impl Job {
         }
     }
 
-    /// Until when new requests are sent; none where a number of requests alone ends the job.
+    /// Duration in which requests are sent. None if only a number of requests ends the job.
     pub fn duration(&self) -> Option<Duration> {
         match self.load {
             Load::Closed { duration_ms, .. } => duration_ms.map(Duration::from_millis),
@@ -178,7 +180,7 @@ impl Job {
         }
     }
 
-    /// What the `Host` header says where a request does not.
+    /// Default of the `Host` header.
     pub fn host(&self) -> String {
         match (&self.target.tls, &self.target.address) {
             (Some(tls), _) => tls.server_name.clone(),
@@ -189,7 +191,7 @@ impl Job {
 }
 
 impl Request {
-    /// The request as it goes over the wire, made once.
+    /// The serialised request.
     pub fn serialise(&self, host: &str, close: bool) -> Vec<u8> {
         let has = |name: &str| self.headers.iter().any(|(key, _)| key.eq_ignore_ascii_case(name));
         let mut text = format!("{} {} HTTP/1.1\r\n", self.method, self.path);

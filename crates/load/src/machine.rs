@@ -1,11 +1,12 @@
-//! What this process is on its machine: which processor, how many descriptors, how much CPU it took.
+//! The process on its machine: pinning, descriptors, CPU time.
 
 use std::io;
 
-/// Keeps this thread on one processor.
+/// Pins this thread to a processor.
 #[cfg(target_os = "linux")]
 pub fn pin(cpu: usize) -> io::Result<()> {
-    // SAFETY: the set is a plain bit mask that lives until the call returns; the kernel refuses what does not exist.
+    // SAFETY: the set is a plain bit mask that outlives the call. The kernel refuses unknown
+    // processors.
     let result = unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
         if cpu >= libc::CPU_SETSIZE as usize {
@@ -22,9 +23,10 @@ pub fn pin(_cpu: usize) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::Unsupported, "pinning to a processor (`cpu`) works on Linux only"))
 }
 
-/// As many descriptors as the hard limit allows: a thousand connections do not fit the usual soft one.
+/// Raises the descriptor limit to the hard limit. The usual soft limit is too low for a thousand
+/// connections.
 pub fn raise_descriptor_limit() {
-    // SAFETY: both calls only read or fill the structure passed. Where raising is refused, connecting says so.
+    // SAFETY: both calls only read or fill the structure. If raising fails, connecting reports it.
     unsafe {
         let mut limit: libc::rlimit = std::mem::zeroed();
         if libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) == 0 && limit.rlim_cur < limit.rlim_max {
@@ -34,9 +36,9 @@ pub fn raise_descriptor_limit() {
     }
 }
 
-/// CPU seconds of this process so far: in its own code, and in the kernel for it.
+/// CPU seconds of this process: user and system.
 pub fn cpu_seconds() -> (f64, f64) {
-    // SAFETY: getrusage fills the structure passed and cannot fail for RUSAGE_SELF.
+    // SAFETY: getrusage fills the structure, and cannot fail for RUSAGE_SELF.
     let usage = unsafe {
         let mut usage: libc::rusage = std::mem::zeroed();
         libc::getrusage(libc::RUSAGE_SELF, &mut usage);

@@ -1,24 +1,26 @@
-//! `busbar-load` puts a measured load on one HTTP/1.1 server and tells exactly what came back.
+//! `busbar-load` applies load to an HTTP/1.1 server, checks every answer and reports measurements.
 //!
-//! A job is one JSON document on standard input, described by [`job::Job`]. Standard output gets JSON lines: a `tick` for
-//! every 100 ms and one `result` at the end, described by [`report`]. Exit status 0: the job ran, whatever the
-//! server answered; 2: the job could not be read or begun, with one sentence on standard error.
+//! It reads a job as JSON from standard input ([`job::Job`]), and writes JSON lines to standard
+//! output: a `tick` every 100 ms and a `result` at the end ([`report`]). Exit status 0: the job
+//! ran, whatever the server answered. 2: the job was invalid or could not start; the reason is on
+//! standard error.
 //!
-//! Where things are, along a request's way:
+//! Where things are, along the path of a request:
 //!
 //! | step | file |
 //! |---|---|
 //! | read and check the job | `job.rs` |
 //! | decide when a request is due | `pace.rs` |
-//! | the loop: send what is due, time out | `engine.rs` |
-//! | open and close connections; read and check answers | `engine/connecting.rs`, `engine/receiving.rs` |
-//! | one connection and what is in flight on it | `connection.rs` |
-//! | the bytes below: TCP, Unix socket, TLS | `stream.rs` |
-//! | which server TLS is spoken with | `trust.rs` |
-//! | split the bytes read into answers | `answer.rs` |
-//! | hold an answer against what was expected | `check.rs` |
-//! | count, and sort latencies into histograms | `record.rs` |
-//! | say it in JSON | `report.rs` |
+//! | event loop: send due requests, time out | `engine.rs` |
+//! | open and close connections | `engine/connecting.rs` |
+//! | read and check answers | `engine/receiving.rs` |
+//! | one connection and its requests in flight | `connection.rs` |
+//! | TCP, Unix sockets, TLS | `stream.rs` |
+//! | verify the server's certificate | `trust.rs` |
+//! | parse answers | `answer.rs`, `answer/head.rs` |
+//! | compare an answer with the expected one | `check.rs` |
+//! | count, and record latencies in histograms | `record.rs` |
+//! | write JSON | `report.rs` |
 
 mod alarm;
 mod answer;
@@ -55,7 +57,7 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
     }
     machine::raise_descriptor_limit();
     let mut out = std::io::stdout().lock();
-    // A reader that went away wants no result: the first tick that it does not take ends the job.
+    // If the reader is gone, writing the next tick fails, which ends the job.
     let outcome = engine::run(&job, |tick| report::write_line(&mut out, &tick))?;
     report::write_line(&mut out, &outcome)?;
     out.flush()?;

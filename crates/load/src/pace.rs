@@ -1,22 +1,22 @@
-//! When requests fall due.
+//! When requests are due.
 
 use crate::job::{Arrivals, Job, Load};
 
 /// Nanoseconds since the start of the job.
 pub type Nanos = u64;
 
-/// The clock of an open loop. Its times are fixed by the seed alone: a slow server changes none of them.
+/// The arrivals of an open loop. They depend only on the seed, not on the server.
 pub struct Pacer {
     arrivals: Arrivals,
     mean: f64,
-    /// Kept as a float so that a rate that does not divide a second does not drift.
+    /// A float, so that a rate that does not divide a second does not drift.
     next: f64,
     end: Nanos,
     random: fastrand::Rng,
 }
 
 impl Pacer {
-    /// None for a closed loop, where answers set the pace.
+    /// None for a closed loop.
     pub fn new(job: &Job) -> Option<Pacer> {
         let Load::Open { duration_ms, rate, arrivals } = job.load else { return None };
         let mean = 1e9 / rate;
@@ -33,7 +33,7 @@ impl Pacer {
         Some(pacer)
     }
 
-    /// When the next request is due; none when the job's time is over.
+    /// When the next request is due. None after the end of the job.
     pub fn due(&self) -> Option<Nanos> {
         let due = self.next as Nanos;
         (due < self.end).then_some(due)
@@ -43,7 +43,7 @@ impl Pacer {
         self.next += self.gap();
     }
 
-    /// Exponential by inversion; `1 - f64()` is never 0, whose logarithm has no end.
+    /// Exponential by inversion. `1 - f64()` is never 0, so the logarithm is finite.
     fn gap(&mut self) -> f64 {
         match self.arrivals {
             Arrivals::Constant => self.mean,
@@ -85,7 +85,7 @@ mod tests {
         let gaps: Vec<f64> = first.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect();
         let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
         let deviation = (gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64).sqrt();
-        // Exponential gaps have a deviation equal to their mean; 10,000 of them are within 5 %.
+        // The deviation of exponential gaps equals their mean. That of 10,000 is within 5 %.
         assert!((mean / 1e6 - 1.0).abs() < 0.05, "{mean}");
         assert!((deviation / mean - 1.0).abs() < 0.05, "{deviation}");
     }

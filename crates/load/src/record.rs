@@ -1,4 +1,4 @@
-//! Counts what came back, and sorts latencies into histograms.
+//! Counts answers, and records latencies in histograms.
 
 use crate::check::Mismatch;
 use crate::pace::Nanos;
@@ -6,32 +6,32 @@ use hdrhistogram::Histogram;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Why a request has no good answer.
+/// Why a request failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Failure {
-    /// The answer was whole but not the expected one.
+    /// The answer was complete, but not the expected one.
     Mismatch(Mismatch),
-    /// Longer than `timeoutMs`.
+    /// No answer within `timeoutMs`.
     Timeout,
     /// The connection was reset.
     Reset,
     /// The connection ended before the answer began.
     Closed,
-    /// The connection ended amid the answer.
+    /// The connection ended within the answer.
     Truncated,
-    /// What came was not HTTP/1.1.
+    /// The answer was not HTTP/1.1.
     Malformed,
-    /// TLS failed, or the system refused a write or read for another reason.
+    /// TLS failed, or reading or writing failed for another reason.
     Broken,
 }
 
-/// Microseconds, 1 to an hour, three significant digits.
+/// Microseconds from 1 to an hour, with three significant digits.
 pub fn new_histogram() -> Histogram<u64> {
     Histogram::new_with_bounds(1, 3_600_000_000, 3).expect("the bounds are constants that the library allows")
 }
 
-/// A tenth of a second.
+/// One tick of 100 ms.
 pub struct Tick {
     pub done: u64,
     pub failed: u64,
@@ -40,22 +40,22 @@ pub struct Tick {
 }
 
 pub struct Record {
-    /// Answers before this are checked, not counted.
+    /// Earlier answers are checked, not counted.
     discard: Nanos,
-    /// New requests end here; answers after it do not count as throughput. None: when the last has been answered.
+    /// End of new requests. Later answers do not count as throughput. None: after the last answer.
     end: Option<Nanos>,
     pub done: u64,
     pub bytes: u64,
     pub latency: Histogram<u64>,
-    /// From due to written: the generator's own lateness, open loop only.
+    /// Time from due to written, which is the generator's own delay. Open loop only.
     pub pacing: Histogram<u64>,
-    /// Open loop: all connections were in use when they were due, so that the server decided when they were written.
+    /// Open loop: requests that found all connections busy, so that the server delayed them.
     pub queued: u64,
-    /// Due, but no connection became free for them.
+    /// Due requests that never got a connection.
     pub unsent: u64,
-    /// In flight when the job ended, grace included; each is in `latency` with the time it had waited.
+    /// In flight after the grace period. They are in `latency` with the time waited.
     pub unfinished: u64,
-    /// Answered, but only after the end.
+    /// Answered in the grace period.
     pub late: u64,
     pub statuses: BTreeMap<u16, u64>,
     pub failures: BTreeMap<Failure, u64>,
@@ -87,7 +87,7 @@ impl Record {
         }
     }
 
-    /// A good answer. `from` is when its latency began.
+    /// A good answer. `from`: start of its latency.
     pub fn answered(&mut self, from: Nanos, now: Nanos, bytes: usize, status: u16) {
         *self.statuses.entry(status).or_default() += 1;
         let micros = micros(now - from);
@@ -106,7 +106,7 @@ impl Record {
         self.latency.saturating_record(micros);
     }
 
-    /// Wrong, broken or missing: counted from the first moment on, and its latency too, since it was waited for.
+    /// A failed request. Counted from the start of the job, with its latency.
     pub fn failed(
         &mut self,
         failure: Failure,
@@ -128,7 +128,7 @@ impl Record {
         }
     }
 
-    /// The job is over and nothing came: at least this long it would have been.
+    /// Unanswered at the end of the job: the latency is at least this long.
     pub fn unfinished(&mut self, from: Nanos, now: Nanos, was_sent: bool) {
         if was_sent {
             self.unfinished += 1;
@@ -157,7 +157,7 @@ impl Record {
     }
 }
 
-/// Rounded up: an answer never took no time.
+/// Rounded up, so that it is never 0.
 fn micros(nanos: Nanos) -> u64 {
     nanos.div_ceil(1000).max(1)
 }

@@ -1,4 +1,4 @@
-//! What the job found, as JSON lines. Latencies are milliseconds.
+//! The output as JSON lines. Latencies are milliseconds.
 
 use crate::record::{Record, Tick};
 use hdrhistogram::Histogram;
@@ -11,7 +11,7 @@ use std::io::{self, Write};
 pub enum Line {
     #[serde(rename_all = "camelCase")]
     Tick {
-        /// Seconds from the start to this tick's end.
+        /// Seconds from the start to the end of this tick.
         at: f64,
         done: u64,
         failed: u64,
@@ -28,28 +28,28 @@ pub enum Line {
 pub struct Outcome {
     /// The counted window, in seconds.
     pub seconds: f64,
-    /// Good answers in it.
+    /// Good answers in this window.
     pub done: u64,
     pub per_second: f64,
     /// Body bytes of good answers.
     pub bytes: u64,
-    /// Answers by status, from the first moment on, wrong ones included.
+    /// Answers by status, from the start of the job, including wrong ones.
     pub statuses: BTreeMap<u16, u64>,
-    /// By kind: `mismatch` ones by what differed.
+    /// By kind. `mismatch:` is followed by what differed.
     pub failures: BTreeMap<String, u64>,
     pub failed: u64,
-    /// Due when all connections were in use; written late for that.
+    /// Requests that were due while all connections were busy.
     pub queued: u64,
-    /// Due but never written, in flight at the end of the grace, answered within the grace.
+    /// Never written; in flight after the grace period; answered in the grace period.
     pub unsent: u64,
     pub unfinished: u64,
     pub late: u64,
     pub connects: u64,
     pub connect_failures: u64,
     pub first_problem: Option<String>,
-    /// Failed, unfinished and unsent requests included, with the time they had waited.
+    /// Includes failed, unfinished and unsent requests, with the time waited.
     pub latency: Distribution,
-    /// How late the generator wrote what was due and had a connection; none in a closed loop.
+    /// Delay of the generator itself for requests with a free connection. None in a closed loop.
     pub pacing: Option<Distribution>,
     pub generator: Generator,
 }
@@ -59,7 +59,7 @@ pub struct Outcome {
 pub struct Generator {
     pub user_seconds: f64,
     pub system_seconds: f64,
-    /// The share of the run in which the loop did not wait: near 1, the generator is the bottleneck.
+    /// Share of the run in which the loop was busy. Near 1 the generator is the bottleneck.
     pub busy: f64,
 }
 
@@ -76,7 +76,8 @@ pub struct Distribution {
     pub p99: f64,
     pub p999: f64,
     pub max: f64,
-    /// Upper edge of each used bucket, and how many fell in: enough to add runs up and to plot any percentile.
+    /// Upper edge and count of each used bucket, so that runs can be merged and percentiles
+    /// plotted.
     pub buckets: Vec<(f64, u64)>,
 }
 

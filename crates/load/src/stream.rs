@@ -1,4 +1,4 @@
-//! The bytes below HTTP: TCP, a Unix socket, or TLS over either.
+//! Byte streams: TCP, a Unix socket, or TLS over either.
 
 use crate::job::Target;
 use crate::trust::client_config;
@@ -50,13 +50,13 @@ impl Connector {
         Ok(Connector { place, tls })
     }
 
-    /// Begins to connect; the stream becomes writable when that has worked.
+    /// Starts to connect. The stream becomes writable when it is connected.
     pub fn connect(&self, registry: &Registry, token: Token) -> io::Result<Stream> {
         let interest = Interest::READABLE | Interest::WRITABLE;
         let socket = match &self.place {
             Place::Tcp(address) => {
                 let mut socket = TcpStream::connect(*address)?;
-                // A request that waits for the last one's acknowledgement would measure Nagle, not the server.
+                // With Nagle's algorithm, requests would wait for acknowledgements.
                 let _ = socket.set_nodelay(true);
                 registry.register(&mut socket, token, interest)?;
                 Socket::Tcp(socket)
@@ -78,7 +78,7 @@ impl Connector {
 }
 
 impl Stream {
-    /// Reads what is there into `buffer`. 0: the peer has ended.
+    /// Reads available bytes into `buffer`. 0: end of the stream.
     pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let Some(tls) = &mut self.tls else { return self.socket.read(buffer) };
         loop {
@@ -90,12 +90,12 @@ impl Stream {
                 return Ok(0);
             }
             tls.process_new_packets().map_err(io::Error::other)?;
-            // A handshake goes on by what has just been read.
+            // The handshake may continue with the bytes just read.
             flush_tls(tls, &mut self.socket)?;
         }
     }
 
-    /// Writes as much as goes now; what it returns has been taken.
+    /// Writes without blocking. Returns the number of accepted bytes.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let Some(tls) = &mut self.tls else { return self.socket.write(bytes) };
         let taken = if bytes.is_empty() { 0 } else { tls.writer().write(bytes)? };
@@ -105,12 +105,12 @@ impl Stream {
         }
     }
 
-    /// Bytes that were taken but wait for the socket: only TLS keeps any.
+    /// Accepted bytes that are still buffered. Only TLS has any.
     pub fn wants_write(&self) -> bool {
         self.tls.as_ref().is_some_and(|tls| tls.wants_write())
     }
 
-    /// Why connecting failed, once the stream became writable.
+    /// The error of a failed connect, after the stream became writable.
     pub fn take_error(&self) -> io::Result<()> {
         let error = match &self.socket {
             Socket::Tcp(socket) => socket.take_error()?,
@@ -119,7 +119,7 @@ impl Stream {
         error.map_or(Ok(()), Err)
     }
 
-    /// False while the handshake of TCP is under way.
+    /// False during the TCP handshake.
     pub fn is_connected(&self) -> bool {
         match &self.socket {
             Socket::Tcp(socket) => socket.peer_addr().is_ok(),

@@ -1,9 +1,9 @@
-//! Which server TLS may be spoken with: the one that has this very certificate, and its key.
+//! Trusts exactly one server certificate, and requires its key.
 //!
-//! What is measured runs here, and its certificate is known before it does. So nothing needs to be asked of names,
-//! authorities and dates, which would refuse an app's own certificate on loopback; and unlike with no verification at
-//! all, an answer never comes from somebody else. The signatures of a handshake are checked, as they cost CPU time in
-//! every other client too.
+//! The measured server runs on this machine, and its certificate is known. Names, issuers and dates
+//! are not checked, since they would refuse an app's own certificate on loopback. Signatures of
+//! handshakes are checked, so that no other server can answer, and since other clients also pay for
+//! that.
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
@@ -12,7 +12,7 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, SignatureScheme};
 use std::sync::Arc;
 
-/// `certificate`: PEM, of which the first one counts. `resume`: sessions of earlier connections are taken up.
+/// `certificate`: PEM, of which the first certificate is used. `resume`: resumes sessions.
 pub fn client_config(certificate: &str, resume: bool) -> Result<ClientConfig, String> {
     let expected = CertificateDer::from_pem_slice(certificate.as_bytes())
         .map_err(|error| format!("`tls.certificate` is not PEM: {error}"))?;

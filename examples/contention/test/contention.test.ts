@@ -5,7 +5,7 @@ import { it } from 'node:test'
 
 const example = join(import.meta.dirname, '..')
 
-it('counts every increment in each of the four ways', () => {
+it('counts every increment with each of the four counters', () => {
   const { status, stdout, stderr } = run('--workers', '3', '--tasks', '7', '--iterations', '1001', '--shards', '5')
   assert.deepEqual([status, stderr], [0, ''])
   const [title, , , ...rows] = stdout.trimEnd().split('\n')

@@ -1,4 +1,4 @@
-/** Makes the certificate that the example speaks TLS with, unless there is one that is good for another week. */
+/** Creates the example's certificate, unless there is one that is valid for another week. */
 import { X509Certificate } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

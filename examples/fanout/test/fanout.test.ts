@@ -35,7 +35,7 @@ describe('fanout', () => {
   })
 
   for (const name of ['fastify2', 'type4'])
-    it(`answers 502 and names ${name} when it answers 500`, async () => {
+    it(`answers 502 and names ${name} if that answers 500`, async () => {
       await using app = await App.start(folder, { broken: { [name]: 'failing' } })
       for (const way of ['ipc', 'tcp', 'ssl']) {
         const reason = `${name} answered 500`
@@ -87,7 +87,7 @@ const command = join(example, '..', '..', 'packages', 'busbar', 'test', 'support
 interface Options {
   workers?: number
   secure?: boolean
-  /** Programs of the test's own in place of the example's. */
+  /** Programs that replace those of the example. */
   broken?: Partial<Record<Name, string>>
 }
 
@@ -97,7 +97,7 @@ interface Answer {
   reason?: string
 }
 
-/** The example under Busbar, with ports that are free. */
+/** The example under Busbar, on free ports. */
 class App implements AsyncDisposable {
   readonly #child: ReturnType<typeof spawn>
   readonly #url: string
@@ -158,7 +158,7 @@ async function configOf(folder: string, { workers = 1, secure = false, broken = 
   }
 }
 
-/** Free a moment ago, at least. */
+/** A port that was free a moment ago. */
 async function freePorts(count: number): Promise<number[]> {
   const servers = await Promise.all(
     Array.from({ length: count }, async () => {
@@ -182,7 +182,7 @@ async function get(url: string, ca?: Buffer): Promise<[status: number, answer: u
   }
 }
 
-/** A program that runs alone tells nobody when it listens. */
+/** Polls, since a program without Busbar does not report when it listens. */
 async function getWhenOpen(url: string, ca?: Buffer): Promise<[status: number, answer: unknown]> {
   for (;;) {
     try {

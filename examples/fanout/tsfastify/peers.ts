@@ -1,7 +1,7 @@
 import { Agent, request, type Dispatcher } from 'undici'
 import { certificate } from '../certificate.js'
 
-/** The services that this one calls: by name, and at the ports they listen on. */
+/** The services that this one calls, by name and by port. */
 const peers = [
   peer('fastify2', 3101, 3201),
   peer('node3', 3102, 3202),
@@ -9,7 +9,7 @@ const peers = [
   peer('type4', 3104, 3204),
 ]
 
-/** A service did not answer as it should. */
+/** A service failed to answer correctly. */
 export class PeerError extends Error {
   readonly service: string
 
@@ -23,10 +23,10 @@ const connections = 16
 const tcp = new Agent({ connections })
 const tls = new Agent({ connections, ...(certificate && { connect: { ca: certificate.cert } }) })
 
-/** Over the mesh. Alone, without Busbar, there is no such name and this fails. */
+/** Over the mesh. Without Busbar these names do not exist, and the call fails. */
 export const askByName = (): Promise<unknown> => askAll((peer) => `http://${peer.name}.internal/live`)
 export const askOverTcp = (): Promise<unknown> => askAll((peer) => `http://127.0.0.1:${peer.port}/live`, tcp)
-/** The certificate is verified: the services are trusted to be who they are because it is theirs. */
+/** Verifies that the service has the shared certificate. */
 export const askOverTls = (): Promise<unknown> => askAll((peer) => `https://127.0.0.1:${peer.tlsPort}/live`, tls)
 
 interface Peer {
@@ -35,18 +35,18 @@ interface Peer {
   readonly tlsPort: number
 }
 
-/** `TYPE1_PORT` and `TYPE1_TLS_PORT` say otherwise. */
+/** `TYPE1_PORT` and `TYPE1_TLS_PORT` override the ports. */
 function peer(name: string, port: number, tlsPort: number): Peer {
   const { [`${name.toUpperCase()}_PORT`]: own, [`${name.toUpperCase()}_TLS_PORT`]: ownTls } = process.env
   return { name, port: Number(own ?? port), tlsPort: Number(ownTls ?? tlsPort) }
 }
 
-/** All at once. Rejects with the first {@link PeerError}. */
+/** Calls all in parallel. Rejects with the first {@link PeerError}. */
 function askAll(urlOf: (peer: Peer) => string, dispatcher?: Dispatcher): Promise<unknown> {
   return Promise.all(peers.map((peer) => ask(peer.name, urlOf(peer), dispatcher)))
 }
 
-/** An answer is one only if it is 200 and whole: `text()` fails where the connection ends before the body does. */
+/** An answer must be 200 and complete: `text()` fails if the connection ends before the body. */
 async function ask(service: string, url: string, dispatcher?: Dispatcher): Promise<void> {
   try {
     const { statusCode, body } = await request(url, dispatcher && { dispatcher })

@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { certificate } from '../certificate.js'
 
-/** Streams its answer in chunks, so that a caller must wait for the end to know that it is whole. */
+/** Streams its answer in chunks, so that only its end shows that it is complete. */
 const answer: RequestListener = (req, res) => {
   if (req.url !== '/live') {
     res.writeHead(404).end()

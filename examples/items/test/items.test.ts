@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { after, before, describe, it } from 'node:test'
 import { client, safe } from 'busbar/client'
-import { BusbarProcess } from '../../../packages/busbar/test/support/busbar-process.ts'
+import { BusbarProcess } from '../../../packages/busbar/test/support/app/busbar-process.ts'
 import implementation from '../items/index.ts'
 import { items } from '../items/contract.ts'
 
@@ -36,25 +36,25 @@ describe('items', () => {
     return [answer.status, await answer.json()]
   }
 
-  it('answers 201 to what it keeps, and finds it again', async () => {
+  it('answers 201 to a new item, and finds it', async () => {
     const item = { id: 'a/b', name: 'shelf' }
     assert.deepEqual(await add(JSON.stringify(item)), [201, item])
     assert.deepEqual(await find(`/${encodeURIComponent(item.id)}`), [200, item])
   })
 
-  it('keeps the last of those with the same id', async () => {
+  it('replaces an item with the same id', async () => {
     for (const name of ['one', 'two']) await add(JSON.stringify({ id: 'same', name }))
     assert.deepEqual(await find('/same'), [200, { id: 'same', name: 'two' }])
   })
 
-  it('answers 404 for what it does not have, and 422 for what is no item', async () => {
+  it('answers 404 for an unknown item, and 422 for invalid input', async () => {
     const [status, { code, data }] = await find('/nothing')
     assert.deepEqual([status, code, data], [404, 'NOT_FOUND', { id: 'nothing' }])
     for (const body of ['{"id":"1"}', '{"id":1,"name":"x"}', '{"id":"","name":"x"}', '[]'])
       assert.equal((await add(body))[0], 422, body)
   })
 
-  it('begins with as many items as it was told', async () => {
+  it('starts with the given number of items', async () => {
     const [status, list] = await find('')
     assert.equal(status, 200)
     assert.ok(list.length >= 10_000)
@@ -67,7 +67,7 @@ describe('items', () => {
     ])
   })
 
-  it('is called by its contract', async () => {
+  it('can be called by its contract', async () => {
     const store = client(items, url)
     assert.deepEqual(await store.item({ id: '10000' }), { id: '10000', name: 'Item 10000' })
     assert.equal((await safe(store.item({ id: '10001' })))[0]?.code, 'NOT_FOUND')
@@ -82,14 +82,39 @@ it('has the contract and the config that its README shows', async () => {
   }
 })
 
-it('is the service that the lab measures, which brings a copy', async () => {
+it('is the same service as the one in the lab', async () => {
   const copy = join(example, '..', '..', 'packages', 'lab', 'arms', 'protocols', 'items')
   for (const file of ['contract.ts', 'index.ts'])
     assert.equal(await readFile(join(copy, file), 'utf8'), await readFile(join(example, 'items', file), 'utf8'), file)
 })
 
+for (const secure of [false, true])
+  describe(`items over gRPC${secure ? ' with TLS' : ''}`, () => {
+    it('are those over HTTP', async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'items-'))
+      try {
+        const program = join(example, '..', 'fanout', 'setup', 'certificate.ts')
+        assert.equal(spawnSync(process.execPath, [program, folder]).status, 0)
+        const env = { ITEMS_GRPC: 'true', ITEMS_PRELOAD: '10000', ...(secure && { ITEMS_CERTIFICATE: folder }) }
+        await using app = start(env)
+        const { host } = new URL(await app.url())
+        const tls = { ca: await readFile(join(folder, 'cert.pem')) }
+        await using store = client(items, `${secure ? 'grpcs' : 'grpc'}://${host}`, { tls })
+        assert.deepEqual(await store.item({ id: '10000' }), { id: '10000', name: 'Item 10000' })
+        assert.deepEqual(await store.add({ id: 'new', name: 'shelf' }), { id: 'new', name: 'shelf' })
+        assert.equal((await store.list({})).length, 10_001)
+        const [error] = await safe(store.item({ id: 'none' }))
+        assert.deepEqual([error?.code, error?.data], ['NOT_FOUND', { id: 'none' }])
+        if (secure)
+          assert.deepEqual(await getSecurely(`https://${host}/rpz/items/1`, tls.ca), { id: '1', name: 'Item 1' })
+      } finally {
+        await rm(folder, { recursive: true })
+      }
+    })
+  })
+
 describe('a store of items', () => {
-  it('refuses what it has no room for', async () => {
+  it('refuses an item when it is full', async () => {
     await using store = client(items, implementation, { clone: false })
     for (let id = 0; id < 100_000; id++) await store.add({ id: `${id}`, name: '' })
     assert.equal((await safe(store.add({ id: 'one more', name: '' })))[0]?.code, 'FULL')
@@ -98,7 +123,7 @@ describe('a store of items', () => {
 })
 
 describe('items over HTTPS', () => {
-  it('are served with the certificate that set-up makes', async () => {
+  it('are served with the certificate of set-up', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'items-'))
     try {
       const program = join(example, '..', 'fanout', 'setup', 'certificate.ts')

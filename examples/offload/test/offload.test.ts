@@ -15,7 +15,7 @@ for (const [way, start] of [
   ['Busbar', [command, 'start', '.', '--port']],
 ] as const)
   describe(`offload under ${way}`, () => {
-    it('computes on its own thread and in another, and says how long it took', async () => {
+    it('computes on its own thread and in another, and reports the time', async () => {
       await using server = await Server.start(start)
       const single = await server.ask('/prime/single')
       assert.deepEqual([single.status, single.body.msg], [200, 832_040])
@@ -27,7 +27,7 @@ for (const [way, start] of [
       assert.equal((await server.ask('/prime/single?n=0')).body.msg, 0)
     })
 
-    it('refuses a number that is none, or too large', async () => {
+    it('refuses an invalid number and one that is too large', async () => {
       await using server = await Server.start(start)
       for (const n of ['', '-1', '1.5', '41', 'ten', '1e1', '010', '1&n=2', '99999999999'])
         for (const path of ['/prime/single', '/prime/worker']) {
@@ -40,7 +40,7 @@ for (const [way, start] of [
         }
     })
 
-    it('answers others while it computes in another thread', async () => {
+    it('answers other requests while it computes in another thread', async () => {
       await using server = await Server.start(start)
       let isComputing = true
       const computing = server.ask('/prime/worker?n=38').finally(() => (isComputing = false))
@@ -58,7 +58,7 @@ it('has the route that its README shows', async () => {
   for (const part of shown.split('\n\n')) assert.ok(source!.includes(part.trim()), part)
 })
 
-it('has a benchmark that says how it is run', () => {
+it('has a benchmark with a usage message', () => {
   const { status, stderr } = spawnSync(join(example, 'benchmark.sh'), ['both'], { encoding: 'utf8' })
   assert.deepEqual([status, stderr.startsWith('usage: ')], [2, true])
 })
@@ -75,7 +75,7 @@ interface Answer {
   }
 }
 
-/** The example on a port that is free. */
+/** The example on a free port. */
 class Server implements AsyncDisposable {
   readonly #child: ChildProcess
   readonly #url: string
@@ -113,7 +113,7 @@ class Server implements AsyncDisposable {
   }
 }
 
-/** Free a moment ago, at least. */
+/** A port that was free a moment ago. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

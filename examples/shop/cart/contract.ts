@@ -1,7 +1,7 @@
 import { error, fn, service } from 'busbar/contract'
 import * as z from 'zod'
 
-/** Made by whoever shops: nobody else can guess it. */
+/** A random id from the client, which nobody else can guess. */
 const Cart = z.object({ cart: z.uuid() })
 
 const Content = z.object({
@@ -12,7 +12,7 @@ export type Content = z.infer<typeof Content>
 
 export const cart = service('cart', {
   content: fn({ input: Cart, output: Content, idempotent: true }),
-  /** So many of a product, and none of it with 0. */
+  /** Sets the count of a product. 0 removes it. */
   put: fn({
     input: Cart.extend({ product: z.int(), count: z.int().min(0).max(99) }),
     output: Content,

@@ -9,7 +9,7 @@ export const cartOn = (open: OpenStore) =>
     const store = open()
     const products = client(catalog)
 
-    /** At today's names and prices. */
+    /** With current names and prices. */
     async function content(id: string): Promise<Content> {
       const wanted = store.lines(id)
       const known = await products.products({ ids: wanted.map(({ product }) => product) })

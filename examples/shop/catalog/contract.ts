@@ -6,7 +6,7 @@ export const Product = z.object({
   name: z.string(),
   text: z.string(),
   cents: z.int(),
-  /** What it is drawn as, and in which hue. */
+  /** Its drawing and hue. */
   picture: z.enum(['lamp', 'chair', 'mug', 'vase', 'clock', 'plant', 'shelf', 'bowl']),
   hue: z.int(),
 })
@@ -18,6 +18,6 @@ export type Listed = z.infer<typeof Listed>
 export const catalog = service('catalog', {
   featured: fn({ output: z.array(Listed), idempotent: true }),
   search: fn({ input: z.object({ text: z.string().max(100) }), output: z.array(Listed), idempotent: true }),
-  /** Those of them that there are. */
+  /** The products that exist. */
   products: fn({ input: z.object({ ids: z.array(z.int()).max(100) }), output: z.array(Product), idempotent: true }),
 })

@@ -5,7 +5,7 @@ const Order = z.object({ number: z.int(), name: z.string(), email: z.string(), c
 export type Order = z.infer<typeof Order>
 
 export const checkout = service('checkout', {
-  /** A cart is ordered once: asked again, it answers with the same order. */
+  /** Orders a cart. Repeated calls return the same order. */
   order: fn({
     input: z.object({ cart: z.uuid(), name: z.string().trim().min(1).max(100), email: z.email().max(200) }),
     output: Order,

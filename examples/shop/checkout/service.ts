@@ -16,7 +16,7 @@ export const checkoutOn = (open: OpenStore) =>
         const { lines, cents } = await carts.content({ cart })
         if (lines.length === 0) fail('EMPTY')
         const wanted = lines.map(({ product, count }) => ({ product, count }))
-        // Whoever fails behind this can ask again: stock is taken once for a cart.
+        // A later failure can be retried, since stock is taken once per cart.
         const [error] = await safe(stocks.take({ order: cart, wanted }))
         if (error?.code === 'SOLD_OUT') {
           const { product, left } = error.data

@@ -11,9 +11,9 @@ const Products = z.object({ products: z.array(z.int()).max(100) })
 
 export const stock = service('stock', {
   levels: fn({ input: Products, output: z.array(Level), idempotent: true }),
-  /** The levels as they are, and again whenever one of them has changed. */
+  /** The current levels, and again after each change. */
   watch: stream({ input: Products, output: z.array(Level) }),
-  /** All of it or nothing, and once for an order however often it is asked. */
+  /** Takes all items or none, once per order however often it is called. */
   take: fn({
     input: z.object({ order: z.uuid(), wanted: z.array(Wanted).min(1).max(50) }),
     errors: { SOLD_OUT: error(409, Level) },

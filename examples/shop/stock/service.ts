@@ -1,7 +1,7 @@
 import type { OpenStore } from '../store/store.ts'
 import { stock } from './contract.ts'
 
-/** Milliseconds between two looks: another worker, or another process, may have sold something. */
+/** Milliseconds between polls, since another worker or process may change the stock. */
 const interval = 250
 
 export const stockOn = (open: OpenStore) =>

@@ -10,10 +10,10 @@ import { inTransaction } from './transaction.ts'
 
 const file = process.env['SHOP_DATABASE'] ?? join(import.meta.dirname, '..', '.busbar', 'shop.db')
 
-/** Each service has a connection of its own, in every worker. */
+/** Each service has its own connection in every worker. */
 export function openDatabase(): Store {
   mkdirSync(dirname(file), { recursive: true })
-  // Without a timeout, whoever finds another one writing fails at once.
+  // Without a timeout, a concurrent write fails at once.
   const database = new DatabaseSync(file, { timeout: 5000 })
   migrate(database)
 
@@ -75,6 +75,6 @@ export function openDatabase(): Store {
 interface Query<Row> {
   all(...values: SQLInputValue[]): Row[]
   get(...values: SQLInputValue[]): Row | undefined
-  /** How many rows it changed. */
+  /** Number of changed rows. */
   run(...values: SQLInputValue[]): number
 }

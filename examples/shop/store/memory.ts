@@ -2,7 +2,7 @@ import type { Order } from '../checkout/contract.ts'
 import { seed, type Seed } from './seed.ts'
 import type { Store } from './store.ts'
 
-/** The same as the database, for as long as the page is open. */
+/** Replaces the database while the page is open. */
 export function openMemory(): Store {
   const products = new Map(seed.map((product) => [product.id, { ...product }]))
   const carts = new Map<string, Map<number, number>>()

@@ -4,12 +4,12 @@ import { inTransaction } from './transaction.ts'
 
 type Migration = (database: DatabaseSync) => void
 
-/** Each runs once, in its order, and is never changed again: a change is another one at the end. */
+/** Each runs once, in this order. Never edit one: add another at the end. */
 const migrations: readonly Migration[] = [createTables, fill]
 
-/** Many may come at once: the first one does it, and the others find it done. */
+/** Safe to call concurrently: the first call migrates, the others find it done. */
 export function migrate(database: DatabaseSync): void {
-  // Readers do not wait for the writer then.
+  // In this mode readers do not wait for a writer.
   database.exec('PRAGMA journal_mode = WAL')
   database.exec('PRAGMA synchronous = NORMAL')
   inTransaction(database, () => {

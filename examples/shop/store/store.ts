@@ -2,15 +2,17 @@ import type { Product } from '../catalog/contract.ts'
 import type { Order } from '../checkout/contract.ts'
 import type { Level, Wanted } from '../stock/contract.ts'
 
-/** What the services keep: in a database, or in memory where they run in a page. Each uses its own part of it. */
+/** The data of the services: in a database, or in memory if they run in a page. */
 export interface Store extends Disposable {
   featured(): Product[]
-  /** Those whose name or text has every word. */
+  /** Products whose name or text has every word. */
   search(text: string): Product[]
   products(ids: readonly number[]): Product[]
 
   levels(products: readonly number[]): Level[]
-  /** Takes all of it, once for each order; else nothing, and returns the level that is too low. */
+  /**
+   * Takes all items, once per order. If a level is too low, takes nothing and returns that level.
+   */
   take(order: string, wanted: readonly Wanted[]): Level | undefined
 
   lines(cart: string): Wanted[]

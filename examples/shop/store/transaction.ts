@@ -1,6 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 
-/** All of it, or nothing where `run` throws or rolls back. Writes from the start, so that it waits for others then, and not halfway. */
+/**
+ * Commits, or rolls back if `run` throws. Takes the write lock at the start, so that it never waits
+ * halfway.
+ */
 export function inTransaction<R>(database: DatabaseSync, run: (rollback: () => void) => R): R {
   database.exec('BEGIN IMMEDIATE')
   try {

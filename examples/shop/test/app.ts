@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { startApp, type EmbeddedApp } from 'busbar'
-import { TestFolder } from '../../../packages/busbar/test/support/folder.ts'
+import { TestFolder } from '../../../packages/busbar/test/support/app/test-folder.ts'
 
-/** The shop on a port and a database of its own. */
+/** The shop with its own port and database. */
 export class Shop implements AsyncDisposable {
   readonly database: string
   readonly #folder = new TestFolder()

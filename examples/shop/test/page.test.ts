@@ -26,13 +26,13 @@ describe('the page of the shop', { skip: noChromium }, () => {
       before(async () => (visitor = await Visitor.open(browser, `${shop.url}/${query}`)))
       after(() => visitor.leave())
 
-      it('shows what is featured', async () => {
+      it('shows featured products', async () => {
         await visitor.sees('#title', 'Featured')
         assert.equal(await visitor.page.locator('.card').count(), 6)
         assert.equal(await visitor.page.locator('#mode').isVisible(), query !== '')
       })
 
-      it('finds what is searched for, and says so when there is nothing', async () => {
+      it('searches, and reports when nothing is found', async () => {
         await visitor.page.fill('#search', 'lamp')
         await visitor.sees('#title', 'Found for “lamp”')
         assert.deepEqual(await visitor.page.locator('.card h3').allTextContents(), ['Harbour lamp', 'Desk lamp'])
@@ -42,7 +42,7 @@ describe('the page of the shop', { skip: noChromium }, () => {
         await visitor.sees('#title', 'Featured')
       })
 
-      it('puts products into the cart, however fast they are clicked, and takes them out', async () => {
+      it('adds products to the cart, however fast they are clicked, and removes them', async () => {
         const add = visitor.page.locator('[data-product="6"] button')
         await add.evaluate((button: { click(): void }) => [1, 2, 3, 4].forEach(() => button.click()))
         await visitor.sees('#count', '4')
@@ -58,7 +58,7 @@ describe('the page of the shop', { skip: noChromium }, () => {
         if (query !== '') await visitor.buys(6, 3)
       })
 
-      it('says what is wrong with an order, and then takes it', async () => {
+      it('reports errors of an order, and then accepts it', async () => {
         await visitor.page.click('#open')
         await visitor.orders('Ada', 'ada')
         await visitor.sees('#message', 'Please look at your email again.')
@@ -67,15 +67,15 @@ describe('the page of the shop', { skip: noChromium }, () => {
         await visitor.sees('#count', '0')
       })
 
-      it('shows that something is sold out', async () => {
+      it('shows that a product is sold out', async () => {
         await visitor.sees('[data-product="6"] .left', 'sold out')
         assert.equal(await visitor.page.locator('[data-product="6"] button').isEnabled(), false)
       })
 
-      it('did nothing that a browser complains about', () => assert.deepEqual(visitor.complaints, []))
+      it('caused no errors in the browser', () => assert.deepEqual(visitor.complaints, []))
     })
 
-  it('shows one visitor what another one buys', async () => {
+  it('shows a visitor the purchases of another', async () => {
     const one = await Visitor.open(browser, shop.url)
     const other = await Visitor.open(browser, shop.url)
     await one.sees('[data-product="2"] .left', '6 left')
@@ -86,7 +86,7 @@ describe('the page of the shop', { skip: noChromium }, () => {
     await Promise.all([one.leave(), other.leave()])
   })
 
-  it('asks a server for nothing with ?local, once it is there', async () => {
+  it('makes no requests with ?local after loading', async () => {
     const asked: string[] = []
     const visitor = await Visitor.open(browser, `${shop.url}/?local`, (url) => asked.push(new URL(url).pathname))
     await visitor.buys(1, 1)
@@ -95,7 +95,7 @@ describe('the page of the shop', { skip: noChromium }, () => {
   })
 })
 
-/** Somebody with a browser profile of their own. */
+/** A visitor with their own browser profile. */
 class Visitor {
   readonly page: Page
   readonly complaints: string[] = []
@@ -105,7 +105,7 @@ class Visitor {
     this.#context = context
     this.page = page
     page.on('pageerror', ({ message }) => this.complaints.push(message))
-    // It says so of every answer that is not 2xx, and an order with a wrong address is one.
+    // The browser logs every answer other than 2xx, such as that to an order with a wrong address.
     page.on('console', (message) => {
       if (message.type() === 'error' && !message.text().includes('status of 422')) this.complaints.push(message.text())
     })

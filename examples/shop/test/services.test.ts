@@ -21,7 +21,7 @@ const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 
 type Target = string | readonly Implementation[]
 
-/** How each kind of shop is opened; the same is asked of both. */
+/** How to open each kind of shop. The tests are the same for both. */
 const kinds: Record<string, (open: AsyncDisposableStack) => Promise<Target>> = {
   'over HTTP, on a database': async (open) => `${open.use(await Shop.open()).url}/api`,
   'in this thread, in memory': async () => {
@@ -49,19 +49,19 @@ for (const [kind, target] of Object.entries(kinds))
 
     const buyer = { name: ' Ada ', email: 'ada@example.org' }
 
-    it('features six products, each with what is left of it', async () => {
+    it('features six products with their stock', async () => {
       const featured = await products.featured()
       assert.deepEqual([featured.length, featured[0]!.name, featured[5]!.left], [6, 'Harbour lamp', 3])
     })
 
-    it('finds products by all the words that are searched for, and takes them as they are', async () => {
+    it('finds products by all words of a search, literally', async () => {
       const names = async (text: string): Promise<string[]> => (await products.search({ text })).map(({ name }) => name)
       assert.deepEqual(await names(' LAMP warm '), ['Harbour lamp'])
       assert.equal((await names('')).length, 16)
       for (const text of ['%', '_', "' OR 1=1 --", 'lamp chair']) assert.deepEqual(await names(text), [], text)
     })
 
-    it('keeps a cart: the last count of each product, in their order, at their prices', async () => {
+    it('keeps a cart with the last count of each product, in order, with prices', async () => {
       const id = randomUUID()
       await carts.put({ cart: id, product: 3, count: 2 })
       await carts.put({ cart: id, product: 1, count: 1 })
@@ -80,7 +80,7 @@ for (const [kind, target] of Object.entries(kinds))
       assert.equal((await safe(carts.put({ cart: id, product: 99, count: 1 })))[0]?.code, 'NOT_FOUND')
     })
 
-    it('sells once, however often it is asked', async () => {
+    it('sells once, however often it is called', async () => {
       const id = randomUUID()
       await carts.put({ cart: id, product: 4, count: 2 })
       const orders = await Promise.all([1, 2, 3].map(() => checkouts.order({ cart: id, ...buyer })))
@@ -103,7 +103,7 @@ for (const [kind, target] of Object.entries(kinds))
       assert.equal((await checkouts.order({ cart: id, ...buyer })).cents, 2900 + 3 * 7200)
     })
 
-    it('says what is wrong with an order', async () => {
+    it('reports errors of an order', async () => {
       const id = randomUUID()
       assert.equal((await safe(checkouts.order({ cart: id, ...buyer })))[0]?.code, 'EMPTY')
       const [error] = await safe(checkouts.order({ cart: id, name: ' ', email: 'ada' }))
@@ -113,7 +113,7 @@ for (const [kind, target] of Object.entries(kinds))
       ])
     })
 
-    it('tells those who watch what was sold', async () => {
+    it('streams changes of the stock', async () => {
       const seen: number[] = []
       for await (const levels of stocks.watch({ products: [7] })) {
         seen.push(levels[0]!.left)
@@ -127,13 +127,13 @@ for (const [kind, target] of Object.entries(kinds))
   })
 
 describe('the database of the shop', () => {
-  it('is filled once, by whichever of all services and workers comes first', async () => {
+  it('is filled once by the first service or worker', async () => {
     await using shop = await Shop.open({ workers: 2 })
     const products = client(catalog, `${shop.url}/api`)
     assert.equal((await products.search({ text: '' })).length, 16)
   })
 
-  it('sells the last one once when all want it at the same time', async () => {
+  it('sells the last item once to concurrent buyers', async () => {
     await using shop = await Shop.open({ workers: 2 })
     const at = `${shop.url}/api`
     const buy = async (): Promise<string | undefined> => {
@@ -147,7 +147,7 @@ describe('the database of the shop', () => {
     assert.equal(outcomes.filter((code) => code === 'SOLD_OUT').length, 18)
   })
 
-  it('outlives the shop', async () => {
+  it('survives a restart of the shop', async () => {
     await using shop = await Shop.open()
     const id = randomUUID()
     await client(cart, `${shop.url}/api`).put({ cart: id, product: 1, count: 1 })
@@ -161,7 +161,7 @@ describe('the database of the shop', () => {
   })
 })
 
-it('is described with each method where the page calls it', async () => {
+it('has an OpenAPI document with the methods at the paths that the page uses', async () => {
   await using shop = await Shop.open()
   const document = (await (await fetch(new URL('/openapi.json', shop.url))).json()) as { paths: object }
   const contracts = Object.values({ catalog, stock, cart, checkout })

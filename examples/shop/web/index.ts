@@ -1,4 +1,4 @@
-/** Serves the page: its program is bundled when this one starts, so that there is nothing to build. */
+/** Serves the page. Its script is bundled at start, so there is no build step. */
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
@@ -36,7 +36,7 @@ async function bundle(input: string): Promise<string> {
   return output[0].code
 }
 
-/** Within this repository the page takes the sources of `busbar`, where this program does. */
+/** In this repository the page uses the sources of `busbar`, like this program. */
 function conditions(): string[] {
   const source = import.meta.resolve('busbar/client').endsWith('.ts') ? ['busbar-source'] : []
   return [...source, 'browser', 'import', 'default']

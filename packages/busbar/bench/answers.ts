@@ -1,7 +1,7 @@
 /**
- * What it costs to write a result as JSON that its schema has passed already: by a serialiser compiled from the schema (the one
- * that Fastify brings), and by `JSON.stringify`. `node bench/answers.ts [rounds]` prints microseconds for a list of so many
- * products, as bytes, the best of the rounds (docs/decisions/answers.md).
+ * The cost of writing a validated result as JSON: a serialiser compiled from the schema (the one of
+ * Fastify) against `JSON.stringify`. `node bench/answers.ts [rounds]` prints microseconds for lists
+ * of products, as bytes, the best of the rounds (docs/decisions/json-results.md).
  */
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
@@ -33,7 +33,7 @@ function product(at: number): object {
   return { id: at, name: `Folding shelf bracket ${at}`, category: 'kitchen', cents: 100 * at, stock: at % 50 }
 }
 
-/** Into bytes, since a text of many pieces is only put together when somebody reads it. */
+/** To bytes, since V8 flattens a concatenated string only when it is read. */
 function measure(write: Write, list: readonly unknown[]): number {
   const runs = Math.max(3, Math.floor(written / list.length))
   const began = process.hrtime.bigint()

@@ -1,17 +1,18 @@
 /**
- * What a call between two programs in one thread costs: `node packages/busbar/bench/exchange.ts [pattern]`. Time is that of the
- * thread's own CPU, since others use the machine too; every answer is checked. `--cpu-prof` says where it goes.
+ * The cost of a call between two programs in one thread: `node packages/busbar/bench/exchange.ts
+ * [pattern]`. Measures the CPU time of the thread, since the machine is shared, and checks every
+ * answer. `--cpu-prof` shows where time is spent.
  */
-import { AsyncLocalStorage } from 'node:async_hooks'
+import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { RequestListener, Server } from 'node:http'
+// @ts-expect-error: it comes without types.
 import express from 'express'
 import fastify from 'fastify'
-import type { LocalEndpoint } from '../src/mesh/endpoint.ts'
-import { tryOpen } from '../src/accelerators/exchange/open.ts'
+import type { LocalEndpoint } from '../src/mesh/routing/endpoint.ts'
+import { tryOpenExchange } from '../src/accelerators/exchange/open-exchange.ts'
 import type { ExchangeHandler, ExchangeRequest, ResponseHead } from '../src/mesh/http/exchange.ts'
-import { listenVirtually } from '../src/mesh/listener.ts'
-import { runInScope } from '../src/mesh/scope.ts'
+import { TestEndpoint } from '../test/support/mesh/test-endpoint.ts'
 
 interface Arm {
   readonly name: string
@@ -85,17 +86,8 @@ const arms: readonly Arm[] = [
 ]
 
 async function measure(arm: Arm): Promise<void> {
-  const server = await arm.server
-  listenVirtually(server, { address: '127.0.0.1', family: 'IPv4', port: 3000 })
-  await new Promise((resolve) => server.once('listening', resolve))
-  const snapshot = AsyncLocalStorage.snapshot()
-  const endpoint: LocalEndpoint = {
-    at: 'here',
-    service: 'callee',
-    server,
-    state: 'serving',
-    enter: (scope, callback) => snapshot(() => runInScope(scope, callback)),
-  }
+  await using endpoint = new TestEndpoint('callee', await arm.server)
+  if (!endpoint.server.listening) await once(endpoint.server, 'listening')
   await run(endpoint, arm, Math.ceil(arm.calls / 4))
   const before = process.threadCpuUsage()
   const began = performance.now()
@@ -105,7 +97,6 @@ async function measure(arm: Arm): Promise<void> {
   const cpu = (user + system) / arm.calls
   const rate = Math.round(1e6 / cpu).toLocaleString('en')
   console.log(`${arm.name.padEnd(28)} ${cpu.toFixed(2)} µs CPU a call (${rate}/s), ${wall.toFixed(2)} µs passed`)
-  server.close()
 }
 
 function run(endpoint: LocalEndpoint, arm: Arm, calls: number): Promise<void> {
@@ -118,7 +109,7 @@ function run(endpoint: LocalEndpoint, arm: Arm, calls: number): Promise<void> {
     }
     const begin = (): void => {
       begun++
-      const opened = tryOpen(endpoint, arm.request(), scope, new Check(arm.body, next, reject))
+      const opened = tryOpenExchange(endpoint, arm.request(), scope, new Check(arm.body, next, reject))
       if (opened === undefined) reject(new Error('not exchangeable'))
     }
     while (begun < Math.min(arm.inFlight, calls)) begin()

@@ -1,16 +1,17 @@
 /**
- * What it costs that relative paths mean the program's folder (`shared/folder`): nanoseconds of processor time that a replaced function
- * takes beside the function itself, of which there is nothing here. Run it with `node packages/busbar/bench/folder.ts`.
+ * The cost of resolving relative paths against the program's folder (`shared/working-directory`):
+ * nanoseconds of CPU time that a replaced function adds to the original. `node
+ * packages/busbar/bench/folder.ts`
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import fs from 'node:fs'
-import { followFolder } from '../src/shared/folder/follow.ts'
-import type { CurrentFolder } from '../src/shared/folder/folder.ts'
+import { patchWorkingDirectory } from '../src/shared/working-directory/patch-all.ts'
+import type { CurrentDirectory } from '../src/shared/working-directory/relative-paths.ts'
 
 const scope = new AsyncLocalStorage<{ service: string }>()
 const programs = new Map(['one', 'two'].map((name) => [name, { folder: `/srv/${name}` }]))
 
-const folders: Readonly<Record<string, CurrentFolder>> = {
+const folders: Readonly<Record<string, CurrentDirectory>> = {
   'one program in the thread': () => '/srv/one',
   'several programs': () => programs.get(scope.getStore()?.service ?? '')?.folder,
 }
@@ -29,7 +30,7 @@ Object.assign(fs, { statSync: nothing, stat: nothing })
 const bare = Object.fromEntries(Object.entries(calls).map(([name, call]) => [name, nanoseconds(call)]))
 for (const [title, folder] of Object.entries(folders)) {
   using patches = new DisposableStack()
-  followFolder({ folder }, patches)
+  patchWorkingDirectory({ directory: folder }, patches)
   for (const [name, call] of Object.entries(calls)) {
     const took = scope.run({ service: 'one' }, () => nanoseconds(call))
     console.log(`${title.padEnd(28)}${name.padEnd(22)}${Math.round(took - (bare[name] ?? 0))} ns`)
@@ -37,7 +38,7 @@ for (const [title, folder] of Object.entries(folders)) {
 }
 Object.assign(fs, { statSync, stat })
 
-/** The least of several, since others use the machine. */
+/** The minimum of several runs, since the machine is shared. */
 function nanoseconds(call: () => unknown): number {
   const times = 1_000_000
   const one = (): number => {

@@ -1,7 +1,7 @@
 /**
- * What an HTTP request to another thread and to another process costs, beside undici over TCP:
- * `node packages/busbar/bench/request-link.ts [seconds per part]`. Both sides' CPU is what is told apart on a machine that
- * others use too; rounds are interleaved, every answer is checked.
+ * The cost of an HTTP request to another thread and to another process, against undici over TCP:
+ * `node packages/busbar/bench/request-link.ts [seconds per part]`. Reports the CPU time of both
+ * sides, since the machine is shared. Rounds are interleaved, and every answer is checked.
  */
 import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
@@ -13,19 +13,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isMainThread, MessageChannel, parentPort, Worker, workerData, type MessagePort } from 'node:worker_threads'
 import { Pool, request as undiciRequest } from 'undici8'
-import { answerRequests } from '../src/mesh/http/answer.ts'
+import { answerRequests } from '../src/mesh/http/answer-requests.ts'
 import { attachment as exchanges } from '../src/accelerators/exchange/index.ts'
 import type { ExchangeHandler, ExchangeRequest } from '../src/mesh/http/exchange.ts'
-import { listenVirtually } from '../src/mesh/listener.ts'
-import type { Answerer } from '../src/mesh/links/link.ts'
+import type { CallHandler } from '../src/mesh/links/link.ts'
 import { createLink } from '../src/mesh/links/live-link.ts'
-import type { Pipe } from '../src/mesh/links/pipe.ts'
+import type { PacketTransport } from '../src/mesh/links/packet-transport.ts'
 import { startMesh } from '../src/mesh/mesh.ts'
-import { Router } from '../src/mesh/router.ts'
-import { runInScope } from '../src/mesh/scope.ts'
-import { threadPipe } from '../src/mesh/transports/thread.ts'
+import { Router } from '../src/mesh/routing/router.ts'
+import { threadTransport } from '../src/mesh/transports/thread.ts'
 import { dialUnix, listenUnix } from '../src/mesh/transports/unix.ts'
-import type { RemoteEndpoint } from '../src/mesh/endpoint.ts'
+import type { RemoteEndpoint } from '../src/mesh/routing/endpoint.ts'
+import { TestEndpoint } from '../test/support/mesh/test-endpoint.ts'
 
 const answer = '{"content":"from /live: 1"}'
 const inFlight = 64
@@ -33,13 +32,13 @@ const inFlight = 64
 interface Arm {
   readonly name: string
   readonly call: () => Promise<string>
-  /** Microseconds that the callee has used so far; undefined where it is a thread of this process. */
+  /** CPU microseconds of the callee so far. Undefined for a thread of this process. */
   readonly calleeTime: (() => Promise<number>) | undefined
 }
 
 if (process.argv[2] === 'callee') await callInProcess(process.argv[3])
 else if (isMainThread) await main(Number(process.argv[2] ?? 2))
-else answerOver(threadPipe((workerData as { link: MessagePort }).link))
+else answerOver(threadTransport((workerData as { link: MessagePort }).link))
 
 async function main(seconds: number): Promise<void> {
   const { port1, port2 } = new MessageChannel()
@@ -47,8 +46,8 @@ async function main(seconds: number): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'busbar-bench-'))
   const child = fork(new URL(import.meta.url), ['callee', join(folder, 'link')])
   const [{ port }] = (await once(child, 'message')) as [{ port: number }]
-  const { pipe } = await dialUnix(join(folder, 'link'), { worker: 1, secret: 's' })
-  const endpoints = { thread: endpointOf('thread', threadPipe(port1)), process: endpointOf('process', pipe) }
+  const { transport } = await dialUnix(join(folder, 'link'), { worker: 1, secret: 's' })
+  const endpoints = { thread: endpointOf('thread', threadTransport(port1)), process: endpointOf('process', transport) }
   const router = new Router(Object.keys(endpoints))
   for (const endpoint of Object.values(endpoints)) router.addRemote(endpoint)
   await using _mesh = await startMesh({ router, maxHops: 8, exchanges })
@@ -128,29 +127,26 @@ function exchange(endpoint: RemoteEndpoint): Promise<string> {
   })
 }
 
-function endpointOf(service: string, pipe: Pipe): RemoteEndpoint {
-  const link = createLink(pipe, { peer: 2, answer: nobody })
+function endpointOf(service: string, transport: PacketTransport): RemoteEndpoint {
+  const link = createLink(transport, { peer: 2, answer: nobody })
   return { at: 'link', service, worker: 2, index: 0, state: 'serving', link, typed: false }
 }
 
-function nobody(...[, , , channel]: Parameters<Answerer>): ReturnType<Answerer> {
+function nobody(...[, , , channel]: Parameters<CallHandler>): ReturnType<CallHandler> {
   channel.fail({ code: 'SERVICE_UNAVAILABLE', message: 'nobody is called here' })
   return {}
 }
 
-/** The program, as an instance of whichever service is asked for. */
-function answerOver(pipe: Pipe): void {
-  const server = program()
-  listenVirtually(server, { address: '127.0.0.1', family: 'IPv4', port: 80 })
+/** Serves the program as an instance of either service. */
+function answerOver(transport: PacketTransport): void {
   const router = new Router(['thread', 'process'])
-  for (const service of router.names)
-    router.add({ at: 'here', service, server, state: 'serving', enter: (scope, run) => runInScope(scope, run) })
-  createLink(pipe, { peer: 1, answer: answerRequests({ router, maxHops: 8, meter: undefined }) })
+  for (const service of router.names) router.add(new TestEndpoint(service, program()))
+  createLink(transport, { peer: 1, answer: answerRequests({ router, maxHops: 8, meter: undefined }) })
   parentPort?.unref()
 }
 
 async function callInProcess(path = ''): Promise<void> {
-  await listenUnix(path, { worker: 2, secret: 's' }, ({ pipe }) => answerOver(pipe))
+  await listenUnix(path, { worker: 2, secret: 's' }, ({ transport }) => answerOver(transport))
   const server = program().listen(0, '127.0.0.1')
   await once(server, 'listening')
   process.on('message', () => process.send!(process.cpuUsage()))

@@ -1,16 +1,17 @@
 /**
- * What a typed call in one thread costs beside the function that it calls: `node bench/typed-call.ts [rounds]`. Checks
- * the answers first; prints nanoseconds per call, the median of the rounds, and the ratio to the plain call.
+ * The cost of a typed call in one thread against a plain function call: `node bench/typed-call.ts
+ * [rounds]`. Checks the answers first. Prints nanoseconds per call, the median of the rounds, and
+ * the ratio to the plain call.
  */
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { client } from '../src/contract/client-entry.ts'
-import { startHost } from '../src/contract/host/host.ts'
+import { startHost } from '../src/contract/host/typed-host.ts'
 import { fn, service, type } from '../src/contract/index.ts'
-import type { Endpoint } from '../src/mesh/endpoint.ts'
-import { Router } from '../src/mesh/router.ts'
-import { CallContexts } from '../src/mesh/typed/contexts.ts'
-import { offerTypedCalls } from '../src/mesh/typed/transport.ts'
+import type { LocalEndpoint } from '../src/mesh/routing/endpoint.ts'
+import { Router } from '../src/mesh/routing/router.ts'
+import { CallContexts } from '../src/mesh/typed/call-contexts.ts'
+import { offerTypedCalls } from '../src/mesh/typed/mesh-transport.ts'
 
 interface Input {
   readonly id: number
@@ -35,7 +36,7 @@ const wrap = async (input: Input): Promise<Input> => {
   }
 }
 
-/** The same by the mesh, as services of one worker call each other. */
+/** The same call through the mesh, as between services of one worker. */
 const mesh = await byMesh()
 const signal = new AbortController().signal
 const variants: Record<string, (input: Input) => Promise<Input>> = {
@@ -64,7 +65,7 @@ for (const [name, times] of results) {
 async function byMesh(): Promise<typeof typed> {
   const router = new Router(['bench'])
   const contexts = new CallContexts('bench')
-  const enter: Endpoint['enter'] = (scope, run) => contexts.enterScope(scope, run)
+  const enter: LocalEndpoint['enter'] = (scope, run) => contexts.enterScope(scope, run)
   const parts = { name: 'bench', maxInFlight: 1000, client, enter: contexts.enter }
   const host = await startHost(implementation, { ...options, ...parts })
   router.add({ at: 'here', service: 'bench', server: createServer(), typed: host, state: 'serving', enter })

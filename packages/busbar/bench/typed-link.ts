@@ -1,6 +1,7 @@
 /**
- * Typed calls to another thread, and to another process, beside what the channel itself can do and beside HTTP:
- * `node bench/typed-link.ts [seconds per part]`. Checks the answers first; rounds are interleaved, medians printed.
+ * Typed calls to another thread and another process, against the bare channel and HTTP: `node
+ * bench/typed-link.ts [seconds per part]`. Checks the answers first. Rounds are interleaved,
+ * medians are printed.
  */
 import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
@@ -12,15 +13,15 @@ import { join } from 'node:path'
 import { MessageChannel, type MessagePort, Worker, isMainThread, workerData } from 'node:worker_threads'
 import { Pool } from 'undici8'
 import { client } from '../src/contract/client-entry.ts'
-import { startHost } from '../src/contract/host/host.ts'
+import { startHost } from '../src/contract/host/typed-host.ts'
 import { fn, service, type } from '../src/contract/index.ts'
-import type { LocalEndpoint } from '../src/mesh/endpoint.ts'
-import { answerAll } from '../src/mesh/answer.ts'
+import type { LocalEndpoint } from '../src/mesh/routing/endpoint.ts'
+import { answerLinkCalls } from '../src/mesh/mesh.ts'
 import { Peers } from '../src/mesh/peers.ts'
-import { Router } from '../src/mesh/router.ts'
-import type { PeerWay } from '../src/shared/control.ts'
-import { CallContexts } from '../src/mesh/typed/contexts.ts'
-import { offerTypedCalls } from '../src/mesh/typed/transport.ts'
+import { Router } from '../src/mesh/routing/router.ts'
+import type { LinkSetup } from '../src/shared/control-messages.ts'
+import { CallContexts } from '../src/mesh/typed/call-contexts.ts'
+import { offerTypedCalls } from '../src/mesh/typed/mesh-transport.ts'
 
 interface Item {
   readonly id: number
@@ -36,7 +37,7 @@ function item(id: number): Item {
   return { id, name: `lamp number ${id}`, price: 12.5, tags: ['hall', 'brass', 'sale'] }
 }
 
-if (process.argv[2] === 'callee') await callee(process.argv[3])
+if (process.argv[2] === 'callee') await callee(process.argv[3]!)
 else if (isMainThread) await main(Number(process.argv[2] ?? 1))
 else await thread(workerData as { raw: MessagePort; link: MessagePort })
 
@@ -50,8 +51,8 @@ async function main(seconds: number): Promise<void> {
   const child = fork(new URL(import.meta.url), ['callee', path])
   const [{ port }] = (await once(child, 'message')) as [{ port: number }]
 
-  const byThread = joined({ by: 'thread', port: link.port1 })
-  const byUnix = joined({ by: 'unix', path })
+  const byThread = joined({ kind: 'thread', port: link.port1 })
+  const byUnix = joined({ kind: 'unix', path })
   offerTypedCalls(byThread.mesh)
   const typedThread = client(contract)
   assert.deepEqual(await typedThread.get(item(1)), item(1))
@@ -98,10 +99,10 @@ async function main(seconds: number): Promise<void> {
   await rm(folder, { recursive: true, force: true })
 }
 
-function joined(way: PeerWay): { mesh: Parameters<typeof offerTypedCalls>[0]; peers: Peers } {
+function joined(setup: LinkSetup): { mesh: Parameters<typeof offerTypedCalls>[0]; peers: Peers } {
   const router = new Router(['bench'])
   const peers = new Peers({ worker: 1, secret: 's', listenAt: undefined, router, answer: () => ({}) })
-  peers.join({ worker: 2, services: [instance], row: undefined, way })
+  peers.join({ worker: 2, label: 'callee', services: [instance], row: undefined, link: 1, setup })
   return { mesh: { router, maxHops: 16, validate: 'always' }, peers }
 }
 
@@ -116,7 +117,7 @@ async function rate(seconds: number, flights: number, call: (at: number) => Prom
   return (calls * 1000) / (performance.now() - began)
 }
 
-/** As good as a port can be: one JSON string per turn and direction, and nothing else. */
+/** The best case of a port: one JSON string per turn and direction. */
 function batched(port: MessagePort): (value: unknown) => Promise<unknown> {
   const waiting = new Map<number, (value: unknown) => void>()
   const post = outgoing(port)
@@ -152,7 +153,7 @@ async function peersOf(listenAt?: string): Promise<Peers> {
   const router = new Router(['bench'])
   const enter: LocalEndpoint['enter'] = (scope, run) => contexts.enterScope(scope, run)
   router.add({ at: 'here', service: 'bench', server: createServer(), typed, state: 'serving', enter })
-  const answer = answerAll({ router, maxHops: 16, validate: 'always' })
+  const answer = answerLinkCalls({ router, maxHops: 16, validate: 'always' })
   return new Peers({ worker: 2, secret: 's', listenAt, router, answer })
 }
 
@@ -163,13 +164,20 @@ async function thread({ raw, link }: { raw: MessagePort; link: MessagePort }): P
     for (const frame of JSON.parse(text) as unknown[]) void echo(frame)
   })
   const peers = await peersOf()
-  peers.join({ worker: 1, services: [], row: undefined, way: { by: 'thread', port: link } })
+  peers.join({
+    worker: 1,
+    label: 'caller',
+    services: [],
+    row: undefined,
+    link: 1,
+    setup: { kind: 'thread', port: link },
+  })
 }
 
 async function callee(path: string): Promise<void> {
   const peers = await peersOf(path)
   await peers.listen()
-  peers.join({ worker: 1, services: [], row: undefined, way: { by: 'accept' } })
+  peers.join({ worker: 1, label: 'caller', services: [], row: undefined, link: 1, setup: { kind: 'accept' } })
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))

@@ -1,20 +1,21 @@
 export { BusbarError, errorTable, type ErrorCode } from './contract/errors.ts'
 export { defineApp, type ConfigContext, type ConfigFunction } from './config/define.ts'
-export type { AppConfig } from './config/schema/schema.ts'
+export type { AppConfig } from './config/schema/app-schema.ts'
 export type { App } from './config/app.ts'
-export {
-  startApp,
-  type AppClient,
-  type AppClientOptions,
-  type EmbeddedApp,
-  type EndReason,
-  type FetchHandler,
-  type LogLine,
-  type Replacement,
-  type RequestHandler,
-  type StartAppOptions,
-} from './embed/start-app.ts'
-export type { AppStatus } from './observe/status.ts'
+export { startApp } from './embed/start-app.ts'
+export type {
+  AppClient,
+  AppClientOptions,
+  EmbeddedApp,
+  EndReason,
+  FetchHandler,
+  LogLine,
+  Replacement,
+  RequestHandler,
+  StartAppOptions,
+} from './embed/embedded-app.ts'
+export type { AppStatus } from './observe/app-status.ts'
+export { ready } from './ready.ts'
 export { shared } from './state/shared.ts'
 export type { Atomic } from './state/atomic.ts'
 export type { Counter } from './state/counter.ts'

@@ -1,42 +1,51 @@
 import { fileURLToPath } from 'node:url'
 import type { LoadRequest } from './engine/job.ts'
 
-/** One of the alternatives a scenario compares: how to start it, and how to reach what it serves. */
+/** One of the alternatives that a scenario compares: how to start it, and how to reach it. */
 export interface Arm {
-  /** As it is asked for on the command line, such as `tcp-16`. */
+  /** Its name on the command line, such as `tcp-16`. */
   readonly name: string
-  /** What it is, in the words of a table's first column. */
+  /** A description for reports. */
   readonly title: string
-  /** What must be there before it can run. Absent: nothing beyond Node. */
+  /** What has to be installed or built first. Undefined: nothing. */
   readonly requires?: Requirement
-  /** Left out of a run that does not name it: peers, and what takes long. */
+  /** Runs only if the command line names it: peers, and arms that take long. */
   readonly onlyWhenAsked?: boolean
-  /** Has one process and thread however many are asked for: measured at the first number of workers only. */
+  /** Ignores the number of workers, so it is measured at the first number only. */
   readonly single?: boolean
-  /** Nothing of the lab's is loaded into its programs: for threads that live so short that loading it would count. */
+  /**
+   * The sampler is not preloaded. For threads so short-lived that loading it would distort the
+   * result.
+   */
   readonly unsampled?: boolean
-  /** The scenario's request in this arm's own protocol. Absent: as it is. */
+  /** Translates the scenario's request into this arm's protocol. Undefined: unchanged. */
   translate?(request: LoadRequest): LoadRequest
-  /** Says how to start one copy of it at this place. Pure: nothing is started. */
-  launch(place: Place): Launch
+  /** How to start it. Has no side effects. */
+  launch(context: LaunchContext): Launch
 }
 
-/** Put into the lab's cache folder when first asked for (`packages.ts`); never a dependency of the lab. */
+/**
+ * Installed into the lab's cache folder on first use (`requirements.ts`), never a dependency of the
+ * lab.
+ */
 export type Requirement =
   /** Exact versions by name. */
   | { readonly kind: 'npm'; readonly packages: Readonly<Record<string, string>> }
-  /** A Go program of the folder `arms`, of the standard library only; built as `program` into {@link Place.packages}. */
+  /**
+   * A Go program in the folder `arms` that uses only the standard library. Built as `program` in
+   * {@link LaunchContext.packages}.
+   */
   | { readonly kind: 'go'; readonly source: string }
 
-/** What a started copy may use. Each copy has its own, so that two never meet. */
-export interface Place {
-  /** The first of {@link portsPerArm} ports on the loopback interface that were free a moment ago, and no other lab takes. */
+/** Resources of one running arm. No two running arms share any. */
+export interface LaunchContext {
+  /** The first of {@link portsPerArm} reserved ports on the loopback interface. */
   readonly port: number
-  /** A folder of its own that is deleted afterwards. */
+  /** A temporary folder. */
   readonly folder: string
-  /** The folder that has what the arm requires: `node_modules`, or the built `program`. Else of no meaning. */
+  /** The folder of what the arm requires: it has `node_modules`, or the built `program`. */
   readonly packages: string
-  /** How many workers or processes the cell wants. */
+  /** Number of workers or processes. */
   readonly workers: number
   readonly certificate: CertificateFiles
 }
@@ -44,7 +53,7 @@ export interface Place {
 export const portsPerArm = 8
 
 export interface CertificateFiles {
-  /** PEM files; the certificate is trusted by itself and good for `localhost` and 127.0.0.1. */
+  /** PEM files of a self-signed certificate for `localhost` and 127.0.0.1. */
   readonly cert: string
   readonly key: string
 }
@@ -54,14 +63,23 @@ export interface Launch {
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
   readonly target: ArmTarget
+  /** When it has started. Default: when it answers 200 at the path of its target. */
+  readonly ready?: Readiness
+}
+
+export interface Readiness {
+  /** `any`: also other answers, for programs whose paths are unknown. A 5xx has three seconds. */
+  readonly status: 200 | 'any'
+  /** Ports of the loopback interface that must accept connections, too. */
+  readonly ports: readonly number[]
 }
 
 export interface ArmTarget {
   readonly address?: string
   readonly unix?: string
-  /** By {@link Place.certificate}, unless it has one of its own. */
+  /** Uses {@link LaunchContext.certificate}, unless `certificate` is set. */
   readonly tls?: boolean
-  /** A PEM file, the server's own certificate first. */
+  /** PEM file, server certificate first. */
   readonly certificate?: string
   readonly path: string
 }
@@ -69,14 +87,14 @@ export interface ArmTarget {
 const isBuilt = import.meta.url.endsWith('.js')
 
 /**
- * A program (`scaling/hello.ts`) or a folder of the folder `arms`, run by the Node that runs the lab: as it was written,
- * or as it was built where the lab itself was, since Node strips no types from what was installed.
+ * Path of a program (`scaling/hello.ts`) or a folder in the folder `arms`. In an installed lab it
+ * is the built file, since Node does not strip types below `node_modules`.
  */
 export function armProgram(file: string): string {
   return fileURLToPath(isBuilt ? new URL(`arms/${file.replace(/\.ts$/, '.js')}`, import.meta.url) : armSource(file))
 }
 
-/** Of what is not built with the lab, such as programs in Go. */
+/** URL of a source file in `arms` that is not built with the lab, such as a Go program. */
 export function armSource(file: string): URL {
   return new URL(`../arms/${file}`, import.meta.url)
 }

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import type { Arm } from './arm.ts'
-import { assemble } from './assemble.ts'
-import { compare, throughputThatDecides } from './comparison.ts'
+import { buildResult } from './report/build-result.ts'
+import { compare, decidingThroughput } from './stats/compare-arms.ts'
 import { findEngine, type Engine } from './engine/load.ts'
-import { shareOut } from './machine/cores.ts'
+import { assignCpus } from './machine/cpu-assignment.ts'
 import { describeMachine, type Machine } from './machine/describe.ts'
-import { notesOn } from './notes.ts'
-import { cacheFolder, provide, type Provided } from './packages.ts'
+import { notesOn } from './report/notes.ts'
+import { cacheFolder, installRequirements, type InstalledRequirements } from './requirements.ts'
 import { Checkpoint, type RunIdentity } from './protocol/checkpoint.ts'
 import { full, quick, type Cell, type Timing } from './protocol/plan.ts'
 import type { Round } from './protocol/round.ts'
@@ -15,41 +15,44 @@ import { runSession, type Progress } from './protocol/session.ts'
 import type { Result } from './result.ts'
 import { cellsOf, leftOut, variantOf } from './scenarios/cells.ts'
 import type { Choice, Scenario } from './scenarios/scenario.ts'
-import { summarise } from './summary.ts'
-import { inWorkshop } from './workshop.ts'
+import { isEnough } from './stats/forecast.ts'
+import { summarise } from './stats/summary.ts'
+import { withWorkspace } from './protocol/workspace.ts'
 
 export interface BenchOptions extends Choice {
   readonly seed?: number
   readonly rounds?: number
   readonly budgetMs?: number
-  /** Shares of the baseline's capacity for latency at fixed rates; default: as the timing says. */
+  /**
+   * Shares of the baseline's capacity at which latency is measured. Default: those of the timing.
+   */
   readonly openShares?: readonly number[]
-  /** Goes on with a run of the same kind that was ended early. */
+  /** Continues an interrupted run of the same kind. */
   readonly resume?: boolean
-  /** For arms of which two copies cannot live side by side. */
+  /** Never runs two arms at a time, for arms with fixed ports. */
   readonly oneAtATime?: boolean
-  /** What else the report tells. */
+  /** Additional sentences for the report. */
   readonly notes?: readonly string[]
-  /** Over the timing of a quick or a full run. */
+  /** Overrides the timing of a quick or full run. */
   readonly timing?: Partial<Timing>
-  /** The command line that started this, for the report. */
+  /** The command line, for the report. */
   readonly command: string
   readonly signal?: AbortSignal
   readonly onProgress?: (progress: Progress) => void
-  /** What this arm requires is installed or built now, which takes a while, once. */
+  /** Called before the requirements of an arm are installed or built, which takes a while. */
   readonly onInstall?: (arm: Arm) => void
 }
 
-/** Measures a scenario and returns what was found. An aborted signal ends it with the rounds that are whole. */
+/** Measures a scenario. After an abort the result has the rounds completed so far. */
 export async function bench(scenario: Scenario, options: BenchOptions): Promise<Result> {
   const startedAt = new Date()
   const plan = await makePlan(scenario, options)
   const checkpoint = await openCheckpoint(scenario, options, plan)
   const rounds = await runPlan(plan, checkpoint, options)
-  const isWhole = rounds.length >= plan.timing.rounds && options.signal?.aborted !== true
-  if (isWhole) await checkpoint.remove()
+  const isComplete = rounds.length >= plan.timing.rounds && options.signal?.aborted !== true
+  if (isComplete) await checkpoint.remove()
   const summaries = summarise(plan.cells, rounds, plan.timing)
-  return assemble({
+  return buildResult({
     ...plan,
     scenario: scenario.name,
     question: questionOf(scenario, options),
@@ -59,7 +62,7 @@ export async function bench(scenario: Scenario, options: BenchOptions): Promise<
     startedAt,
     seconds: rounds.reduce((sum, round) => sum + round.seconds, 0),
     rounds,
-    endedByHand: options.signal?.aborted === true,
+    interrupted: options.signal?.aborted === true,
     summaries,
     notes: [...plan.notes, ...notesOn({ ...plan, summaries, rounds })],
   })
@@ -70,22 +73,22 @@ interface Plan {
   readonly timing: Timing
   readonly machine: Machine
   readonly engine: Engine
-  /** The processor that the engine stays on. */
+  /** The processor to which the load engine is pinned. */
   readonly generatorCpu: number | undefined
   readonly sharesCores: boolean
-  readonly versions: Provided['versions']
+  readonly versions: InstalledRequirements['versions']
   readonly notes: readonly string[]
 }
 
 async function makePlan(scenario: Scenario, options: BenchOptions): Promise<Plan> {
-  const [engine, machine, { generator }] = [findEngine(), await describeMachine(), shareOut()]
-  const asked = cellsOf(scenario, options)
-  const provided = await provide(
-    asked.map((cell) => cell.arm),
+  const [engine, machine, { generator }] = [findEngine(), await describeMachine(), assignCpus()]
+  const requested = cellsOf(scenario, options)
+  const provided = await installRequirements(
+    requested.map((cell) => cell.arm),
     options.onInstall,
   )
   return {
-    cells: asked.filter(({ arm }) => !provided.missing.has(arm.name)),
+    cells: requested.filter(({ arm }) => !provided.missing.has(arm.name)),
     timing: timingOf(scenario, options, engine),
     machine,
     engine,
@@ -102,17 +105,17 @@ function runPlan(
   { oneAtATime, signal, onProgress }: BenchOptions,
 ): Promise<Round[]> {
   const { cells, timing, sharesCores } = plan
-  const isEnough = (rounds: readonly Round[]) => {
+  const deciding = (rounds: readonly Round[]) => {
     const summaries = summarise(cells, rounds, timing)
-    return isNarrow(compare(summaries, timing, throughputThatDecides(summaries, sharesCores)))
+    return compare(summaries, timing, decidingThroughput(summaries, sharesCores)).filter(({ decides }) => decides)
   }
-  return inWorkshop((workshop) =>
+  return withWorkspace((workspace) =>
     runSession({
       ...plan,
       checkpoint,
-      isEnough,
+      isEnough: (rounds) => isEnough(deciding(rounds), deciding(rounds.slice(0, -1)), timing.enough),
       seed: checkpoint.seed,
-      copies: workshop,
+      workspace,
       oneAtATime: oneAtATime ?? false,
       ...(signal && { signal }),
       ...(onProgress && { onProgress }),
@@ -120,13 +123,17 @@ function runPlan(
   )
 }
 
-/** Of the rounds in a checkpoint: a run that an older lab has begun cannot go on with them. */
-const roundForm = 2
+/** Version of the rounds in a checkpoint. A run cannot resume with rounds of another version. */
+const checkpointVersion = 3
 
-/** One file for each kind of run: how many rounds, and for how long, is no part of the kind. */
+/** One file per kind of run. The number of rounds and the time budget do not matter. */
 function openCheckpoint(scenario: Scenario, options: BenchOptions, plan: Plan): Promise<Checkpoint> {
   const { rounds: _, maxRounds: __, budgetMs: ___, ...timing } = plan.timing
-  const shape = JSON.stringify([roundForm, plan.cells.map(({ arm, ...cell }) => ({ ...cell, arm: arm.name })), timing])
+  const shape = JSON.stringify([
+    checkpointVersion,
+    plan.cells.map(({ arm, ...cell }) => ({ ...cell, arm: arm.name })),
+    timing,
+  ])
   const identity: RunIdentity = {
     scenario: scenario.name,
     seed: options.seed ?? Math.floor(Math.random() * 2 ** 31),
@@ -141,8 +148,8 @@ function openCheckpoint(scenario: Scenario, options: BenchOptions, plan: Plan): 
   return options.resume ? Checkpoint.resume(file, identity) : Checkpoint.begin(file, identity)
 }
 
-/** An arm that was named must run, and so must the baseline; another that cannot is left out. */
-function missing(provided: Provided, scenario: Scenario, { arms }: Choice): string[] {
+/** Throws if a requested arm or the baseline cannot run. Other arms are left out, with a note. */
+function missing(provided: InstalledRequirements, scenario: Scenario, { arms }: Choice): string[] {
   return [...provided.missing].map(([name, reason]) => {
     if (arms?.includes(name) || name === scenario.baseline) throw new Error(`${name} cannot run: ${reason}`)
     return `Left out: ${name}, since ${reason}.`
@@ -162,7 +169,7 @@ function timingOf(scenario: Scenario, options: BenchOptions, engine: Engine): Ti
   return {
     ...timing,
     sliceMs: Math.max(sliceMs, timing.sliceMs),
-    // The fallback knows no clock.
+    // Autocannon cannot send at a fixed rate.
     openShares: engine.kind === 'autocannon' ? [] : (options.openShares ?? timing.openShares),
     ...(options.rounds !== undefined && {
       rounds: options.rounds,
@@ -170,10 +177,4 @@ function timingOf(scenario: Scenario, options: BenchOptions, engine: Engine): Ti
     }),
     ...(options.budgetMs !== undefined && { budgetMs: options.budgetMs }),
   }
-}
-
-/** Every interval within 2 % of its ratio: more rounds would change nothing. */
-function isNarrow(found: readonly { low: number; high: number; decides: boolean }[]): boolean {
-  const deciding = found.filter(({ decides }) => decides)
-  return deciding.length > 0 && deciding.every(({ low, high }) => Math.sqrt(high / low) <= 1.02)
 }

@@ -1,2 +1,5 @@
-export { command } from './command.ts'
+export { command } from './cli/command.ts'
+export { tryCommand } from './cli/try-command.ts'
+export { readRequests } from './user-app/request-file.ts'
 export type { Result } from './result.ts'
+export type { Tried, TriedApp } from './try-app/tried-app.ts'

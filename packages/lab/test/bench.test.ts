@@ -16,13 +16,12 @@ describe('a run with latency at fixed rates', withEngine, () => {
   let result: Result
   before(async () => {
     using _ = new OwnCache()
-    // One of them cannot do three times what the baseline can, which is no fault of its answers.
+    // One arm cannot do three times what the baseline can. That is not a fault of its answers.
     const scenario = scenarioOf([serverArm('slow', { DELAY: '20' })], { connections: [4] })
     result = await bench(scenario, { quick: true, timing, openShares: [0.3], seed: 7, command: 'busbar bench fixture' })
   })
 
-  test('has what it says: every key of the schema, and no other', async () =>
-    assert.deepEqual(await problems(result), []))
+  test('matches the schema in both directions', async () => assert.deepEqual(await problems(result), []))
 
   test('has all cells valid, and compared by throughput and by p99', () => {
     for (const { name, invalidBecause } of result.arms) assert.deepEqual(invalidBecause, [], name)
@@ -37,16 +36,16 @@ describe('a run with latency at fixed rates', withEngine, () => {
     assert.match(deciding[0]!.metric, /^per(Cpu)?Second$/)
   })
 
-  test('tells when more was asked than an arm can do', () => {
+  test('reports an overloaded arm', () => {
     const [good, slow] = ['good', 'slow'].map((name) => result.arms.find((arm) => arm.name === name)!.open[0]!)
     assert.equal(good!.rate, slow!.rate)
     assert.deepEqual([good!.overloaded, slow!.overloaded], [false, true])
-    assert.ok(result.notes.some((note) => /More than they can do, at 30 % .*: slow\./.test(note)))
-    // Due every so often, answered 200 times a second at best: the wait grows until the end.
+    assert.ok(result.notes.some((note) => /Overloaded at 30 % .*: slow\./.test(note)))
+    // At most 200 answers per second, so the queue grows until the end.
     assert.ok(slow!.latency!.p99 > 100)
   })
 
-  test('has what the programs tell of themselves, on the timeline of each slice', () => {
+  test('has samples of the programs on the timeline of each slice', () => {
     const { server, slices } = result.arms[0]!
     for (const [key, value] of Object.entries(server)) assert.ok(value !== null && value >= 0, key)
     assert.equal(server.processes, 1)
@@ -58,22 +57,21 @@ describe('a run with latency at fixed rates', withEngine, () => {
     assert.equal(slices.length, 2 * 2 * 2)
   })
 
-  test('can be repeated by the command that it tells', () =>
-    assert.equal(result.command, 'busbar bench fixture --seed 7'))
+  test('names a command that repeats it', () => assert.equal(result.command, 'busbar bench fixture --seed 7'))
 
-  test('makes every report', () => {
+  test('produces every report', () => {
     for (const report of [terminalReport, markdownReport]) {
       const text = report(result, { summary: true })
       for (const part of ['good', 'slow', 'p99', '2xx', 'heap used MB', 'verdict', 'Two copies of the same arm'])
         assert.ok(text.includes(part), part)
     }
     const page = htmlReport(result)
-    for (const part of ['By how much', 'Latency', 'Over time', 'Repeat it', 'busbar bench fixture --seed 7', '<svg'])
+    for (const part of ['Ratios', 'Latency', 'Over time', 'Repeat it', 'busbar bench fixture --seed 7', '<svg'])
       assert.ok(page.includes(part), part)
   })
 })
 
-test('without the engine autocannon tells the throughput, and nothing of latency', async () => {
+test('without the engine autocannon measures throughput and no latency', async () => {
   using _ = new OwnCache()
   process.env['BUSBAR_LOAD'] = 'autocannon'
   try {
@@ -102,12 +100,12 @@ test('without the engine autocannon tells the throughput, and nothing of latency
   }
 })
 
-test('what an arm requires is told before it is installed, and a reason where it could not be', async () => {
+test('an installation is announced, and its failure reported', async () => {
   using _ = new OwnCache()
   const { PATH } = process.env
   const peer: Arm = { ...serverArm('peer'), requires: { kind: 'npm', packages: { peer: '1.2.3' } } }
   const told: string[] = []
-  // Not even the registry's client is there; and nothing is measured, since it is ended before the first round.
+  // Without npm on PATH. Nothing is measured, since the run is aborted before the first round.
   process.env['PATH'] = ''
   try {
     const signal = AbortSignal.abort()
@@ -120,7 +118,7 @@ test('what an arm requires is told before it is installed, and a reason where it
   }
 })
 
-/** All keys are required and no other is allowed, so that this holds schema and result together both ways. */
+/** The schema requires all keys and allows no others, so this compares both directions. */
 async function problems(result: Result): Promise<unknown[]> {
   const schema = JSON.parse(await readFile(new URL('../schema.json', import.meta.url), 'utf8')) as object
   const ajv = new Ajv2020({

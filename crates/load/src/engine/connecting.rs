@@ -1,4 +1,4 @@
-//! Opening connections, and closing them for whatever reason.
+//! Opens and closes connections.
 
 use super::Engine;
 use crate::connection::Link;
@@ -7,7 +7,7 @@ use crate::record::Failure;
 use mio::Token;
 use std::io;
 
-/// An open that fails is tried again after this, doubled each time up to a second: a server that is gone is not hammered.
+/// Delay before a failed connect is retried. It doubles each time, up to a second.
 const RETRY: Nanos = 10_000_000;
 
 impl Engine<'_> {
@@ -24,7 +24,7 @@ impl Engine<'_> {
             .min()
     }
 
-    /// Opens every connection that is closed and may be tried again.
+    /// Opens all closed connections whose delay is over.
     pub(super) fn open_all(&mut self) {
         for place in 0..self.connections.len() {
             if let Link::Closed { retry } = self.connections[place].link
@@ -52,7 +52,7 @@ impl Engine<'_> {
         self.record.connect_failed(|| format!("a connection could not be opened: {error}"));
     }
 
-    /// Something happened on a connection.
+    /// Handles an event of a connection.
     pub(super) fn turn(&mut self, place: usize, writable: bool, ended: bool) {
         if let Link::Opening(stream) = &self.connections[place].link {
             if let Err(error) = stream.take_error() {
@@ -83,7 +83,7 @@ impl Engine<'_> {
         }
     }
 
-    /// The peer ended the connection.
+    /// Handles the end of a connection.
     pub(super) fn ended(&mut self, place: usize) {
         let connection = &mut self.connections[place];
         if let Some(&oldest) = connection.in_flight.front()
@@ -93,7 +93,7 @@ impl Engine<'_> {
             let (status, length) = (answer.head.status, answer.body.len());
             connection.in_flight.pop_front();
             self.in_flight -= 1;
-            self.tell(oldest, status, length, checked);
+            self.record_answer(oldest, status, length, checked);
         }
         if self.connections[place].reader.is_midway() {
             self.close(place, Failure::Truncated, "the connection ended amid an answer");
@@ -114,7 +114,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Closes a connection; what was in flight on it has failed.
+    /// Closes a connection. Its requests in flight have failed.
     pub(super) fn close(&mut self, place: usize, failure: Failure, why: &str) {
         for request in self.connections[place].close(self.now) {
             self.in_flight -= 1;

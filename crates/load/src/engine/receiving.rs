@@ -1,4 +1,4 @@
-//! Reading answers, checking them, and sending on.
+//! Reads and checks answers, then sends more requests.
 
 use super::Engine;
 use crate::check::Difference;
@@ -7,7 +7,7 @@ use crate::record::Failure;
 use std::io;
 
 impl Engine<'_> {
-    /// `ended`: the system has said that nothing comes after what can be read now.
+    /// `ended`: the poll reported the end of the stream, after the bytes that can be read now.
     pub(super) fn receive(&mut self, place: usize, ended: bool) {
         loop {
             let Link::Open(stream) = &mut self.connections[place].link else { return };
@@ -18,9 +18,9 @@ impl Engine<'_> {
                     if !self.take_answers(place) {
                         return;
                     }
-                    // Less than there was room for: nothing more is there, and a read that says so can be spared, unless
-                    // the end has been told already, which is told only once. TLS hands out one record at a time, so
-                    // there a short read says nothing.
+                    // A short read means that no more bytes are available, so another read is
+                    // unnecessary. Not after the reported end, which is reported only once, and not
+                    // with TLS, which returns one record at a time.
                     if length < self.buffer.len() && self.job.target.tls.is_none() && !ended {
                         return;
                     }
@@ -32,7 +32,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Takes every whole answer and sends on. False: the connection is no longer open.
+    /// Handles all complete answers, and sends more requests. False if the connection was closed.
     pub(super) fn take_answers(&mut self, place: usize) -> bool {
         self.clock();
         let mut sent_more = false;
@@ -53,7 +53,7 @@ impl Engine<'_> {
             connection.in_flight.pop_front();
             self.in_flight -= 1;
             self.progress = self.now;
-            self.tell(oldest, status, length, checked);
+            self.record_answer(oldest, status, length, checked);
             if close || self.job.reconnect {
                 self.close(place, Failure::Closed, "the server closed the connection before its answer");
                 if !self.is_closing() {
@@ -71,7 +71,7 @@ impl Engine<'_> {
         true
     }
 
-    /// After an answer: the closed loop sends the next at once, the open one when something is due.
+    /// After an answer, a closed loop sends the next request, an open loop only if one is due.
     pub(super) fn refill(&mut self, place: usize) {
         if self.pacer.is_none() {
             if !self.is_closing() {
@@ -86,15 +86,21 @@ impl Engine<'_> {
         }
     }
 
-    pub(super) fn tell(&mut self, request: InFlight, status: u16, length: usize, checked: Result<(), Difference>) {
+    pub(super) fn record_answer(
+        &mut self,
+        request: InFlight,
+        status: u16,
+        length: usize,
+        checked: Result<(), Difference>,
+    ) {
         match checked {
             Ok(()) => self.record.answered(request.from, self.now, length, status),
             Err(Difference { kind, detail }) => {
-                let said = || {
+                let detail = || {
                     let detail = detail.map_or(String::new(), |detail| format!(": {detail}"));
                     format!("the answer's {kind:?} was not the expected one{detail} (status {status}, {length} bytes)")
                 };
-                self.record.failed(Failure::Mismatch(kind), request.from, self.now, Some(status), said);
+                self.record.failed(Failure::Mismatch(kind), request.from, self.now, Some(status), detail);
             }
         }
     }

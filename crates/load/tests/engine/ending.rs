@@ -1,4 +1,4 @@
-//! A job ends before its time where nobody wants to know any more.
+//! A job ends early if nobody reads its output.
 
 use crate::support::{Answer, ok, serve};
 use std::io::{BufRead, BufReader, Write};

@@ -1,4 +1,4 @@
-//! The engine from outside, against servers whose answers and delays are known.
+//! Runs the engine against servers with known answers and delays.
 
 mod ending;
 mod support;

@@ -1,4 +1,4 @@
-//! A server whose delays are known, and the engine run against it.
+//! A server with known delays, and a function that runs the engine.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-/// What a server does with the n-th request (counted over all connections): it may wait, and it says which bytes to send.
+/// The server's behaviour for the n-th request, counted over all connections. It may wait first.
 pub type Behaviour = dyn Fn(u64, Instant) -> Answer + Send + Sync;
 
 pub enum Answer {
-    /// Send these bytes and read on.
+    /// Send these bytes and continue.
     Send(Vec<u8>),
-    /// Send these bytes and end the connection.
+    /// Send these bytes and close the connection.
     SendAndEnd(Vec<u8>),
     /// Reset the connection.
     Reset,
@@ -21,7 +21,8 @@ pub enum Answer {
     Nothing,
 }
 
-/// Listens on a free port of the loopback interface, a thread for each connection, until the test's process ends.
+/// Listens on a free port of the loopback interface with a thread per connection, until the process
+/// ends.
 pub fn serve(behave: impl Fn(u64, Instant) -> Answer + Send + Sync + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -43,7 +44,7 @@ fn converse(stream: TcpStream, behave: &Behaviour, count: &std::sync::atomic::At
     converse_over(stream, || reset(&socket), behave, count, began);
 }
 
-/// Over any stream; one that cannot be reset is dropped instead. It ends with the connection.
+/// Serves any stream until it ends. A stream that cannot be reset is dropped instead.
 pub fn converse_over(
     mut stream: impl Read + Write,
     reset: impl Fn(),
@@ -78,11 +79,11 @@ pub fn converse_over(
     }
 }
 
-/// Closing with no linger sends RST instead of FIN.
+/// Closing with a linger time of 0 sends RST instead of FIN.
 fn reset(stream: &TcpStream) {
     use std::os::fd::AsRawFd;
     let linger = libc::linger { l_onoff: 1, l_linger: 0 };
-    // SAFETY: the option's value is a live structure of the size given.
+    // SAFETY: the option's value is a live structure of the given size.
     unsafe {
         libc::setsockopt(
             stream.as_raw_fd(),
@@ -98,7 +99,7 @@ pub fn ok(body: &str) -> Vec<u8> {
     format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
 }
 
-/// Runs the engine and returns its `result` line; `job` lacks only the target.
+/// Runs the engine and returns its `result` line. `job` has no target.
 pub fn load(address: &str, job: &str) -> serde_json::Value {
     load_target(&serde_json::json!({ "address": address }), job)
 }
@@ -119,8 +120,8 @@ pub fn sleep_until(moment: Instant) {
     std::thread::sleep(moment.saturating_duration_since(Instant::now()));
 }
 
-/// What `work` found, and by how many milliseconds threads that do nothing but sleep were woken up too late meanwhile, at
-/// the worst. Several of them: on a busy machine a single one is served before others.
+/// The result of `work`, and the worst wake-up delay in milliseconds of sleeping threads in the
+/// meantime. There are several threads, since a busy machine may favour a single one.
 pub fn watched<T>(work: impl FnOnce() -> T) -> (T, f64) {
     const SLEEPERS: usize = 8;
     const NAP: Duration = Duration::from_millis(5);
@@ -135,7 +136,7 @@ pub fn watched<T>(work: impl FnOnce() -> T) -> (T, f64) {
         }
     };
     std::thread::scope(|scope| {
-        // Dropped when the work is over, be it by a panic.
+        // Dropped after the work, also after a panic.
         let (alarms, sleepers): (Vec<_>, Vec<_>) = (0..SLEEPERS)
             .map(|_| {
                 let (alarm, over) = mpsc::channel();

@@ -1,13 +1,14 @@
-//! Percentiles are held to 2 % of what theory says of servers whose delays are known.
+//! Percentiles must be within 2 % of theory, for servers with known delays.
 //!
-//! 2 % is far beyond what else moves them. The histogram keeps three digits: 0.1 %. No delays are drawn, they are dealt
-//! from a deck that holds each quantile once, so there is no sampling error; 2,000 that were drawn would have a standard
-//! error of 0.4 % at p50, 0.3 % at p99 and 0.7 % at p99.9 (`sqrt(q (1 - q) / n)` over the density there).
+//! Other errors are far below 2 %. The histogram has three digits: 0.1 %. Delays are not drawn at
+//! random but dealt from a deck with each quantile once, so there is no sampling error. 2,000
+//! random delays would have a standard error of 0.4 % at p50, 0.3 % at p99 and 0.7 % at p99.9
+//! (`sqrt(q (1 - q) / n)` over the density there).
 //!
-//! A machine with more to do than it has cores wakes threads up late, which is no fault of the engine's and is in each
-//! latency three times: when the server reads, when its delay is over, and when the engine reads. So threads that do
-//! nothing but sleep watch how late they are, and three times the worst is added to the bound: some milliseconds where a
-//! core is free, tens of them at a load of ten for each core.
+//! An overloaded machine wakes threads late, which affects each latency three times: when the
+//! server reads, when its delay is over, and when the engine reads. So sleeping threads measure
+//! their wake-up delay, and three times the worst is added to the bound: milliseconds with a free
+//! core, tens of them at a load of ten per core.
 
 use crate::support::{Answer, load, ok, serve, sleep_until, watched};
 use std::time::{Duration, Instant};
@@ -30,9 +31,9 @@ fn latency(result: &serde_json::Value, name: &str) -> f64 {
     result["latency"][name].as_f64().unwrap()
 }
 
-/// Requests of a constant 500 a second meet a server that stands still for the fifth of ten seconds: a tenth of them
-/// waits, for times spread evenly from 1 s down to 0. So p95 is 500 ms, p99 900 ms, p99.9 990 ms; a closed loop, or one
-/// that counted from when it got to send, would show nothing at p99.
+/// A constant 500 requests per second to a server that stalls for one of ten seconds: a tenth of
+/// them waits between 1 s and 0, evenly distributed. So p95 is 500 ms, p99 900 ms and p99.9 990 ms.
+/// A closed loop, or latencies from the time of sending, would show nothing at p99.
 #[test]
 fn a_stall_of_a_second_shows_in_an_open_loop_as_theory_says() {
     let stall = |began: Instant| (began + Duration::from_millis(4000), began + Duration::from_millis(5000));
@@ -49,13 +50,13 @@ fn a_stall_of_a_second_shows_in_an_open_loop_as_theory_says() {
     assert_eq!(result["latency"]["count"], 5000, "{result}");
     assert_eq!(result["failed"], 0);
     assert_percentiles(&result, late, &[("p99", 900.0), ("p999", 990.0), ("max", 1000.0)]);
-    // What is added to each latency alike would be within the bound of the longest ones.
+    // An error that affects all latencies would be within the bound of the longest ones.
     assert!(latency(&result, "min") < 1.0 + WAKE_UPS * late, "{result}");
     assert!(latency(&result, "p75") < 100.0 + WAKE_UPS * late, "{result}");
 }
 
-/// Some 83 requests are on their way at a time, with a deviation of 9: they wait neither for a connection nor for each
-/// other, so that their latencies are the server's delays, in whatever way they arrive.
+/// About 83 requests are in flight at a time, with a deviation of 9. They wait neither for
+/// connections nor for each other, so latencies equal the server's delays for any arrivals.
 #[test]
 fn known_delays_show_in_an_open_loop_of_random_arrivals_as_they_are() {
     load_deck(
@@ -80,15 +81,16 @@ fn load_deck(how: &str) {
     assert_percentiles(&result, late, &[0.5, 0.99, 0.999].map(|quantile| (name_of(quantile), delay_at(quantile))));
 }
 
-/// The quantile that the n-th request gets: each thousand of them has every thousandth once.
+/// The quantile for the n-th request: each thousand requests has every quantile once.
 fn dealt(number: u64) -> f64 {
-    // Prime to 1,000, so that all come, and neighbours are far apart.
+    // Coprime to 1,000, so that all occur, and neighbours are far apart.
     const STRIDE: u64 = 617;
     ((number * STRIDE % 1000) as f64 + 0.5) / 1000.0
 }
 
-/// Milliseconds: nine tenths take 250 to 350, two in a thousand 1,000 to 1,020, the others 600 to 700. The percentiles
-/// that are held lie amid such a band, where a request more or less before them moves them by 0.5 % at most.
+/// Milliseconds: 90 % take 250 to 350, 0.2 % 1,000 to 1,020, the others 600 to 700. The tested
+/// percentiles are in the middle of such a band, where one request more or less changes them by 0.5
+/// % at most.
 fn delay_at(quantile: f64) -> f64 {
     let within = |from: f64, until: f64| (quantile - from) / (until - from);
     match quantile {

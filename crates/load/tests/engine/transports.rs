@@ -1,4 +1,4 @@
-//! TLS and Unix sockets carry the same as TCP, and a certificate that is not trusted carries nothing.
+//! TLS and Unix sockets work like TCP, and an untrusted certificate is refused.
 
 use crate::support::{Answer, converse_over, load_target, ok};
 use rustls::HandshakeKind;
@@ -35,7 +35,7 @@ fn authority() -> Authority {
     Authority { pem: made.cert.pem(), config: Arc::new(config) }
 }
 
-/// Says `hello` over TLS; counts the connections that took up an earlier session.
+/// Answers `hello` over TLS, and counts resumed sessions.
 fn serve_tls(config: &Arc<rustls::ServerConfig>) -> (String, Arc<AtomicU64>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();

@@ -1,4 +1,4 @@
-//! Every kind of wrong answer is found, named and counted; nothing that was begun is dropped.
+//! Every kind of wrong answer is found, named and counted. No request is dropped.
 
 use crate::support::{Answer, load, ok, serve};
 use std::time::Duration;
@@ -103,7 +103,7 @@ fn a_new_connection_per_request_counts_its_opening() {
     let result = load(&serve(|_, _| Answer::Send(ok("hello"))), &job(&format!(r#"{SHORT},"reconnect":true"#)));
     assert_eq!(result["done"], 1000);
     assert_eq!(result["failed"], 0);
-    // Those that had just been opened when the last request was given away carry none.
+    // Connections that were opened when the last request was sent have none.
     assert!((1000..1010).contains(&result["connects"].as_u64().unwrap()), "{result}");
 }
 
@@ -128,7 +128,8 @@ fn an_open_loop_sends_what_its_clock_says_however_slow_the_server_is() {
         r#""load":{"loop":"open","durationMs":1000,"rate":200,"arrivals":"constant"},"connections":5,"graceMs":100"#;
     let result = load(&address, &job(rest));
     let number = |name: &str| result[name].as_u64().unwrap();
-    // 5 connections of 10 a second answer 50 of the 200 that are due; the rest is told, not dropped.
+    // 5 connections with 10 answers per second answer 50 of 200 due requests. The others are
+    // reported.
     assert_eq!(number("done") + number("late") + number("unfinished") + number("unsent"), 200, "{result}");
     assert!(number("unsent") >= 100, "{result}");
     assert_eq!(result["latency"]["count"], 200);
@@ -140,7 +141,7 @@ fn waiting_for_a_connection_is_the_servers_lateness_not_the_generators() {
         std::thread::sleep(Duration::from_millis(50));
         Answer::Send(ok("hello"))
     });
-    // Two connections of 20 a second meet 200: all but the first few wait for one.
+    // Two connections with 20 answers per second get 200 requests, so nearly all wait.
     let rest = r#""load":{"loop":"open","durationMs":1000,"rate":200,"arrivals":"constant"},"connections":2"#;
     let result = load(&address, &job(rest));
     let queued = result["queued"].as_u64().unwrap();

@@ -1,4 +1,4 @@
-// The connection ends amid a body in chunks.
+// The connection ends within a chunked body.
 import { serve } from './serve.js'
 
 serve((_, res) => res.write('{"service":"node3"', () => res.destroy()))

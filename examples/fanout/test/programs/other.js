@@ -1,4 +1,4 @@
-// Not who was asked.
+// Answers for another service.
 import { serve } from './serve.js'
 
 serve((_, res) => res.end('{"service":"type1"}'))

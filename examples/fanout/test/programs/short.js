@@ -1,4 +1,4 @@
-// Fewer bytes than were promised.
+// The body is shorter than its content-length.
 import { serve } from './serve.js'
 
 serve((_, res) => {

@@ -8,16 +8,16 @@ const total = byId('total', HTMLElement)
 const count = byId('count', HTMLElement)
 const order = byId('order', HTMLButtonElement)
 const key = 'shop.cart'
-/** As they were shown last. */
+/** The items as last shown. */
 let counts: ReadonlyMap<number, number> = new Map()
 
-/** Whoever knows it has the cart, so it is remembered by this browser only. */
+/** The id gives access to the cart, so it is stored in this browser only. */
 export function cartId(): string {
   const known = localStorage.getItem(key)
   return known ?? newCart()
 }
 
-/** An ordered cart is done with. */
+/** Starts a new cart after an order. */
 export function newCart(): string {
   const id = randomId()
   localStorage.setItem(key, id)
@@ -30,10 +30,10 @@ export async function showBasket(say: (text: string) => void): Promise<void> {
   else say(error.message)
 }
 
-/** One change after the other: each begins with what the last one left. */
+/** Changes run in sequence. */
 let turn: Promise<unknown> = Promise.resolve()
 
-/** Resolves to whether it was done. */
+/** Resolves to true if it succeeded. */
 export function change(product: number, by: number, say: (text: string) => void): Promise<boolean> {
   const changing = turn.then(() => changeNow(product, by, say))
   turn = changing
@@ -74,10 +74,12 @@ function rowOf({ product, name, cents, count }: Content['lines'][number], say: (
   )
 }
 
-/** Browsers have `randomUUID` in secure contexts only: not where the shop is reached by another name than localhost. */
+/**
+ * `randomUUID` exists in secure contexts only, so not over HTTP under other names than localhost.
+ */
 function randomId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16))
-  // The version and the variant of RFC 9562, 5.4.
+  // Version and variant: RFC 9562, 5.4.
   bytes[6] = (bytes[6]! & 0x0f) | 0x40
   bytes[8] = (bytes[8]! & 0x3f) | 0x80
   const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')

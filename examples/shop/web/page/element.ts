@@ -1,6 +1,6 @@
 type Content = Node | string
 
-/** `element('button', { class: 'add' }, 'Add')`: text stays text, whatever is in it. */
+/** `element('button', { class: 'add' }, 'Add')`. Text is never parsed as HTML. */
 export function element<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   attributes: Readonly<Record<string, string>> = {},

@@ -43,7 +43,7 @@ async function order(): Promise<void> {
   await showBasket(say)
 }
 
-/** Above all else, the open cart too, for as long as it takes to read. */
+/** Shows a message above everything, also the open cart, long enough to read it. */
 function say(text: string): void {
   clearTimeout(leaving)
   message.textContent = text

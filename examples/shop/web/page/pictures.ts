@@ -1,6 +1,6 @@
 import type { Product } from '../../catalog/contract.ts'
 
-/** Drawn in three tones of a product's hue: `a` light, `b` middle, `c` dark. Each on 100 by 100. */
+/** Drawings of 100 by 100 in three tones of a product's hue: `a` light, `b` medium, `c` dark. */
 const drawings: Readonly<Record<Product['picture'], string>> = {
   lamp: '<path class="a" d="M34 18h32l12 30H22z"/><path class="c" d="M48 48h4v30h-4z"/><path class="b" d="M34 78h32v6H34z"/>',
   chair:

@@ -1,4 +1,7 @@
 import * as z from 'zod'
 
-/** The page's policy forbids to make code of text, which schemas do where they may: said before there are any. */
+/**
+ * The page's CSP forbids code generation, which zod uses by default. Must run before schemas are
+ * created.
+ */
 z.config({ jitless: true })

@@ -7,7 +7,7 @@ import { shopInThisPage } from './local.ts'
 
 export const isLocal = new URLSearchParams(location.search).has('local')
 
-/** The server's services, or on `?local` the same services in this very page: nothing else of it knows which. */
+/** Clients of the server's services, or with `?local` of the same services in this page. */
 const target = isLocal ? shopInThisPage() : '/api'
 
 export const products = client(catalog, target)

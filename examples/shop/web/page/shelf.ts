@@ -8,11 +8,11 @@ const grid = byId('products', HTMLElement)
 const title = byId('title', HTMLElement)
 const note = byId('note', HTMLElement)
 
-/** Only the answer to the last question is shown, and only its levels are watched. */
+/** Only the result of the last search is shown, and only its stock is watched. */
 let asked = 0
 let watched: CallStream<unknown, {}> | undefined
 
-/** What was searched for; without a word, what is featured. */
+/** The result of the search, or featured products without one. */
 export async function showProducts(text: string, add: (product: Listed) => Promise<void>): Promise<void> {
   const question = ++asked
   const [error, found] = await safe(text === '' ? products.featured() : products.search({ text }))
@@ -24,7 +24,7 @@ export async function showProducts(text: string, add: (product: Listed) => Promi
   await watch(cards)
 }
 
-/** What somebody else buys shows here, too. A stream that ends by a fault leaves the levels as they are. */
+/** Shows purchases of other visitors. If the stream fails, the levels stay as they are. */
 async function watch(cards: readonly Card[]): Promise<void> {
   await watched?.return?.()
   const byProduct = new Map(cards.map((card) => [card.product, card]))

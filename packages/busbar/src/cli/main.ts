@@ -1,66 +1,92 @@
 import { readFileSync } from 'node:fs'
 import { BusbarError } from '../contract/errors.ts'
-import { type Parts, loadParts } from './context.ts'
-import { helpText } from './help.ts'
-import { keep, wantsKeeper } from './keeper.ts'
-import { parseLine } from './parse.ts'
-import { printError } from './print-error.ts'
-import { type Output, type Terminal, print, processTerminal } from './terminal.ts'
-import { silenceWarning } from './warnings.ts'
+import { deferBuiltinUndici } from '../shared/process/builtin-undici.ts'
+import type { Command, Layers } from './command.ts'
+import { leaveProcessOne } from './init-process.ts'
+import { helpText } from './terminal/help.ts'
+import { runWithRespawn, shouldRespawn } from './respawn.ts'
+import { commands } from './command-table.ts'
+import { parseCommandLine } from './parse.ts'
+import { printError } from './terminal/print-error.ts'
+import { type Output, type Terminal, print, processTerminal } from './terminal/terminal.ts'
 
 /**
- * Runs one command line (without `node` and the script) and resolves to its exit code. It never rejects: what goes
- * wrong is printed. `parts` stands in for the layers below in tests.
+ * Called by `bin/busbar.js`: runs a command line (without `node` and the script) and ends the
+ * process with its exit code.
  */
-export async function runLine(
-  argv: readonly string[],
-  terminal: Terminal = processTerminal(),
-  parts: () => Promise<Parts> = loadParts,
-): Promise<number> {
-  try {
-    const { command, operand, flags, rest } = parseLine(argv)
-    if (flags.version) return say(terminal.out, version())
-    if (argv.length === 0) return say(terminal.err, helpText(undefined), 2)
-    if (command === undefined || flags.help) return say(terminal.out, helpText(command))
-    const run = await command.load()
-    return await run({ operand, flags, rest, terminal, parts: await parts() })
-  } catch (error) {
-    printError(terminal.err, error, argv.includes('--verbose') || Boolean(terminal.env['BUSBAR_DEBUG']))
-    return BusbarError.from(error).exitCode
-  }
-}
-
-/** What `bin/busbar.js` calls: runs the line and ends the process with its code. */
 export async function main(argv: readonly string[]): Promise<never> {
-  // A config may be ESM whatever the package around it says; `busbar` reads it once, so there is nothing to warn of.
+  if (runsAnApp.has(argv[0])) leaveProcessOne()
+  // A config may be ESM in a package without a type. Node warns that parsing it twice is slow;
+  // `busbar` loads it once.
   silenceWarning('MODULE_TYPELESS_PACKAGE_JSON')
   const terminal = processTerminal()
-  const code = isForKeeper(argv) ? await keep(terminal) : await runLine(argv, terminal)
+  const code = respawns(argv) ? await runWithRespawn(terminal) : await runCommandLine(argv, terminal)
   await Promise.all([terminal.out, terminal.err].map(({ stream }) => drained(stream)))
-  // Not by itself: a thread that hangs in a system call would keep the process.
+  // Explicitly, because a thread that hangs in a system call would keep the process alive.
   process.exit(code)
 }
 
-/** A line that is wrong is told so by whoever runs it. */
-function isForKeeper(argv: readonly string[]): boolean {
-  try {
-    return wantsKeeper(parseLine(argv))
-  } catch {
-    return false
-  }
-}
+/** Commands that last, and may be the first process of a container. */
+const runsAnApp: ReadonlySet<string | undefined> = new Set(['start', 'dev'])
 
 export function version(): string {
   const file = new URL('../../package.json', import.meta.url)
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
 }
 
-function say(output: Output, text: string, code = 0): number {
+/** Prints errors and never rejects. Resolves to the exit code. */
+async function runCommandLine(argv: readonly string[], terminal: Terminal): Promise<number> {
+  // Also for an error of the command line itself.
+  let asJson = argv.includes('--json')
+  try {
+    const { command, operands, flags, rest } = parseCommandLine(argv)
+    asJson = flags.json === true
+    if (flags.version) return printAll(terminal.out, version())
+    if (argv.length === 0) return printAll(terminal.err, helpText(undefined), 2)
+    if (command === undefined || flags.help) return printAll(terminal.out, helpText(command))
+    const loaded = await load(command)
+    return await loaded.run({ operands, flags, rest, terminal, commands, layers: loaded.layers })
+  } catch (error) {
+    if (asJson) print(terminal.out, JSON.stringify({ ok: false, error: recordOf(error) }, undefined, 2))
+    printError(terminal.err, error, argv.includes('--verbose') || Boolean(terminal.env['BUSBAR_DEBUG']))
+    return BusbarError.from(error).exitCode
+  }
+}
+
+/** Node's undici takes 30 ms and 7 MB, and no command needs it. */
+async function load(command: Command): Promise<{ run: Awaited<ReturnType<Command['load']>>; layers: Layers }> {
+  const allowUndici = deferBuiltinUndici()
+  try {
+    return { run: await command.load(), layers: await loadLayers() }
+  } finally {
+    allowUndici()
+  }
+}
+
+/** False for an invalid command line: `runCommandLine` reports the error. */
+function respawns(argv: readonly string[]): boolean {
+  try {
+    return shouldRespawn(parseCommandLine(argv))
+  } catch {
+    return false
+  }
+}
+
+/** What `--json` prints of an error. */
+function recordOf(thrown: unknown): object {
+  const { stack: _, ...record } = BusbarError.from(thrown).toRecord()
+  return record
+}
+
+function printAll(output: Output, text: string, code = 0): number {
   print(output, text)
   return code
 }
 
-/** Pipes are written asynchronously, and `exit` would cut off what waits; a reader that hangs gets a second. */
+/**
+ * Pipes are written asynchronously, and `exit` would drop what is buffered. A stalled reader gets a
+ * second.
+ */
 async function drained(stream: NodeJS.WriteStream): Promise<void> {
   if (stream.writableLength === 0 || stream.destroyed) return
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -68,4 +94,29 @@ async function drained(stream: NodeJS.WriteStream): Promise<void> {
   stream.write('', () => resolve())
   await promise
   clearTimeout(timer)
+}
+
+async function loadLayers(): Promise<Layers> {
+  const [load, hazards, plan, difference, supervisor] = await Promise.all([
+    import('../config/load.ts'),
+    import('../config/hazards/find-hazards.ts'),
+    import('../supervisor/plan.ts'),
+    import('../supervisor/generations/difference.ts'),
+    import('../supervisor/supervisor.ts'),
+  ])
+  return { ...load, ...hazards, ...plan, ...difference, ...supervisor }
+}
+
+/**
+ * Hides warnings with this code on the main thread. Node prints warnings by a listener, which is
+ * wrapped by a filter here. `--disable-warning` does the same, but must be set when the process
+ * starts.
+ */
+function silenceWarning(code: string): void {
+  const listeners = process.listeners('warning')
+  process.removeAllListeners('warning')
+  process.on('warning', (warning) => {
+    if ((warning as { code?: unknown }).code === code) return
+    for (const listener of listeners) listener.call(process, warning)
+  })
 }

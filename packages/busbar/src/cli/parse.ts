@@ -1,32 +1,34 @@
 import { parseArgs } from 'node:util'
 import { closest, distance } from 'fastest-levenshtein'
+import { templateNames } from '../adopt/init/template-names.ts'
 import { BusbarError } from '../contract/errors.ts'
-import { logLevels } from '../observe/log.ts'
-import { type Command, type Flag, type Flags, commands, globalFlags } from './commands.ts'
+import { logLevels } from '../shared/output/log-levels.ts'
+import type { Command, Flag, Flags } from './command.ts'
+import { commands, globalFlags } from './command-table.ts'
 
-export interface ParsedLine {
-  /** Undefined for `busbar --version`, `busbar --help` and a bare `busbar`. */
+export interface ParsedCommandLine {
+  /** Undefined for `busbar --version`, `busbar --help` and `busbar` alone. */
   readonly command: Command | undefined
-  readonly operand: string | undefined
+  readonly operands: readonly string[]
   readonly flags: Flags
-  /** What a command that forwards was given, unread. */
+  /** The unparsed arguments of a command that forwards them. */
   readonly rest: readonly string[]
 }
 
-/** Reads a command line, without `node` and the script. Throws `USAGE`. */
-export function parseLine(argv: readonly string[]): ParsedLine {
+/** Parses a command line, without `node` and the script. Throws USAGE. */
+export function parseCommandLine(argv: readonly string[]): ParsedCommandLine {
   const [first, ...rest] = argv
-  if (first === undefined) return { command: undefined, operand: undefined, flags: {}, rest: [] }
+  if (first === undefined) return { command: undefined, operands: [], flags: {}, rest: [] }
   if (first.startsWith('-')) return { ...parseWords(argv, undefined), command: undefined }
   if (first === 'help')
     return {
       command: rest[0] === undefined ? undefined : commandOf(rest[0]),
-      operand: undefined,
+      operands: [],
       flags: { help: true },
       rest: [],
     }
   const command = commandOf(first)
-  if (command.forwards) return { command, operand: undefined, flags: {}, rest }
+  if (command.forwards) return { command, operands: [], flags: {}, rest }
   return { ...parseWords(rest, command), command }
 }
 
@@ -37,10 +39,10 @@ function commandOf(name: string): Command {
   throw usage(`there is no command "${name}"`, near(name, names) ?? `the commands are ${names.join(', ')}`)
 }
 
-function parseWords(argv: readonly string[], command: Command | undefined): Omit<ParsedLine, 'command'> {
+function parseWords(argv: readonly string[], command: Command | undefined): Omit<ParsedCommandLine, 'command'> {
   const known = command?.flags ?? globalFlags
   const { tokens } = parseArgs({
-    args: [...argv],
+    args: withInlineValues(argv, known),
     options: optionsOf(known),
     strict: false,
     tokens: true,
@@ -52,43 +54,80 @@ function parseWords(argv: readonly string[], command: Command | undefined): Omit
     if (token.kind === 'option') {
       const flag = known.find(({ name }) => name === token.name)
       if (flag === undefined) throw unknownFlag(token.rawName, known, command)
-      flags[flag.name] = readFlag(flag, token.value, token.inlineValue === true)
+      const value = readFlag(flag, token.value, token.inlineValue === true)
+      flags[flag.name] = flag.repeats ? [...((flags[flag.name] as unknown[] | undefined) ?? []), value] : value
     } else if (token.kind === 'positional') operands.push(token.value)
   }
-  const most = command?.operand === undefined ? 0 : 1
-  if (operands.length > most)
-    throw usage(
-      `"${operands[most]}" is one argument too many`,
-      `see: busbar ${command?.name ?? ''} --help`.replace('  ', ' '),
-    )
-  return { operand: operands[0], flags, rest: [] }
+  if (flags['help'] !== true) checkOperands(operands, command)
+  return { operands, flags, rest: [] }
+}
+
+/** `--inspect web` becomes `--inspect=web`, for flags that may stand without a value. */
+function withInlineValues(argv: readonly string[], known: readonly Flag[]): string[] {
+  const args: string[] = []
+  for (let at = 0; at < argv.length; at++) {
+    const word = argv[at]!
+    const optional = known.find(({ name }) => word === `--${name}`)?.optional
+    if (optional?.test(argv[at + 1] ?? '')) args.push(`${word}=${argv[++at]}`)
+    else args.push(word)
+  }
+  return args
+}
+
+function checkOperands(given: readonly string[], command: Command | undefined): void {
+  const { name = '', operands = [] } = command ?? {}
+  if (given.includes('') && command?.takesEmptyOperands !== true)
+    throw usage('an argument is empty', `see: busbar ${name} --help`)
+  const see = `see: busbar ${name} --help`.replace('  ', ' ')
+  const isOpen = operands.at(-1)?.endsWith('...]') === true
+  if (given.length > operands.length && !isOpen)
+    throw usage(`"${given[operands.length]}" is one argument too many`, see)
+  const missing = operands.slice(given.length).find((operand) => operand.startsWith('<'))
+  if (missing !== undefined)
+    throw usage(`busbar ${name} needs ${missing}`, `usage: busbar ${[name, ...operands].join(' ')}`)
 }
 
 function optionsOf(flags: readonly Flag[]) {
   return Object.fromEntries(
-    flags.map(({ name, short, value }) => [
+    flags.map(({ name, short, value, optional }) => [
       name,
-      { type: value === undefined ? ('boolean' as const) : ('string' as const), ...(short !== undefined && { short }) },
+      {
+        type: value === undefined || optional !== undefined ? ('boolean' as const) : ('string' as const),
+        ...(short !== undefined && { short }),
+      },
     ]),
   )
 }
 
 function readFlag(flag: Flag, value: string | undefined, inline: boolean): unknown {
   if (flag.value === undefined) {
-    if (value !== undefined) throw usage(`--${flag.name} takes no value, and it was given "${value}"`)
+    if (value !== undefined) throw usage(`--${flag.name} takes no value, not "${value}"`)
     return true
   }
+  if (value === undefined && flag.optional !== undefined) return true
   if (value === undefined || value === '' || (!inline && value.startsWith('-')))
     throw usage(`--${flag.name} needs a value: --${flag.name} <${flag.value}>`)
   const read = readers[flag.name]
   return read === undefined ? value : read(flag, value)
 }
 
-/** Of the flags whose value is more than a text. */
+/** For flags whose value is not any string. */
 const readers: Partial<Record<keyof Flags, (flag: Flag, value: string) => unknown>> = {
   workers: (flag, value) => (value === 'auto' ? value : integer(flag, value, 1, 1024, ', or auto')),
   port: (flag, value) => integer(flag, value, 0, 65_535),
+  pid: (flag, value) => integer(flag, value, 1, 2 ** 31),
+  instance: (flag, value) => integer(flag, value, 0, 1_000_000),
+  instances: (flag, value) => integer(flag, value, 1, 1024),
+  seconds: (flag, value) => integer(flag, value, 1, 300),
+  timeout: (flag, value) => integer(flag, value, 1, 3_600_000),
+  lines: (flag, value) => integer(flag, value, 0, 100_000),
+  interval: (flag, value) => integer(flag, value, 100, 3_600_000),
+  count: (flag, value) => integer(flag, value, 1, 1_000_000),
+  budget: (flag, value) => integer(flag, value, 0, 36_000),
+  days: (flag, value) => integer(flag, value, 1, 3650),
+  level: (flag, value) => oneOf(flag, value, logLevels),
   'log-level': (flag, value) => oneOf(flag, value, logLevels),
+  template: (flag, value) => oneOf(flag, value, templateNames),
   run: (flag, value) => oneOf(flag, value, ['shared', 'thread', 'process']),
 }
 
@@ -109,7 +148,7 @@ function unknownFlag(raw: string, known: readonly Flag[], command: Command | und
   return usage(`${of} has no flag ${raw}`, near(raw, names) ?? `see: ${of} --help`)
 }
 
-/** Only what could be a slip of the fingers: a third of the letters, at most three. */
+/** Suggests a word that may be a typing error away: up to a third of the letters, at most three. */
 function near(word: string, words: readonly string[]): string | undefined {
   const best = closest(word, words)
   return distance(word, best) <= Math.min(3, Math.ceil(word.length / 3)) ? `did you mean ${best}?` : undefined

@@ -1,73 +1,116 @@
-import { resolve } from 'node:path'
+import { resolve as resolvePath } from 'node:path'
 import type { App } from '../config/app.ts'
+import type { Placements } from '../config/load.ts'
 import { BusbarError } from '../contract/errors.ts'
+import { entranceLibrary } from '../entrance/load.ts'
 import { keepWasmCode } from '../node/wasm-code.ts'
 import { neverBlock } from '../node/terminal.ts'
 import { type Log, createLog } from '../observe/log.ts'
+import { LogIntake } from '../observe/log-intake.ts'
+import { RecentLog } from '../observe/recent-log.ts'
 import { runtimeFolder } from '../supervisor/admin/admin-socket.ts'
-import type { RunningApp } from '../supervisor/running.ts'
-import type { Context } from './context.ts'
-import { printError } from './print-error.ts'
-import { warnOfUntestedNode } from './untested-node.ts'
-import { type StopSignal, onStopSignal } from './stop-signals.ts'
+import { stateFolder } from './background/own-folder.ts'
+import { testedNodes } from '../shared/tested-nodes.ts'
+import type { RunningApp } from '../supervisor/running-app.ts'
+import { takeDetached, withBackgroundLog } from './background/detached.ts'
+import { reportFailed } from './background/process-messages.ts'
+import { startArguments } from './background/start-detached.ts'
+import type { Context } from './command.ts'
+import { forInspection, inspectionOptions } from './inspection.ts'
+import { printError } from './terminal/print-error.ts'
+import { takeSockets, withSockets } from './startup/activation.ts'
+import { SystemdNotifier } from './startup/notify-systemd.ts'
+import { onStopSignal } from './stop-signals.ts'
 
-/** What `start` and `dev` have in common: one log, one wish to stop, one way to end. */
+/** The common parts of `start` and `dev`: the log, the stop signals and the end. */
 export interface Session {
   readonly log: Log
-  /** Resolves at the first SIGINT, SIGTERM or SIGHUP; a second one ends the process at once. */
-  readonly stopWish: Promise<StopSignal>
-  /** The app as its config says now, with the command line's flags over it. */
+  readonly systemd: SystemdNotifier
+  /**
+   * Resolves at the first SIGINT, SIGTERM or SIGHUP, or when `busbar stop` asks for it. A second
+   * signal ends the process at once.
+   */
+  readonly stopRequested: Promise<void>
+  /** Loads the config, with the flags of the command line as overrides. */
   loadApp(): Promise<App>
-  /** Resolves to undefined where a wish to stop came first. */
-  startApp(app: App, mode: 'start' | 'dev'): Promise<RunningApp | undefined>
-  /** Says what went wrong, to people and in the log. */
+  /**
+   * Resolves to undefined if a stop signal came first. `restart`: what a request to restart the whole
+   * app does, once the config has been read.
+   */
+  startApp(app: App, mode: 'start' | 'dev', restart: (next: App) => void): Promise<RunningApp | undefined>
+  /** Prints an error to standard error and writes it to a JSON log. */
   report(thrown: unknown): void
-  /** Says so, and sees to it that the process can end. */
-  sayStopped(running: RunningApp | undefined): void
-  /** Writes what still waits and takes the signal handlers away. */
+  /** Logs the stop. If a thread hangs, makes the process end by SIGKILL. */
+  announceStopped(running: RunningApp | undefined): void
+  /** Flushes the log and removes the signal handlers. */
   close(): Promise<void>
 }
 
-/** The folder or file that the command line means, absolute. */
-export function resolveOperand({ operand, terminal }: Pick<Context, 'operand' | 'terminal'>): string {
-  return resolve(terminal.cwd, operand ?? '.')
+/** The folder or file on the command line as an absolute path. */
+export function resolveOperand({ operands, terminal }: Pick<Context, 'operands' | 'terminal'>): string {
+  return resolvePath(terminal.cwd, operands[0] ?? '.')
 }
 
 export function openSession(context: Context): Session {
-  const { flags, terminal, parts } = context
+  const { flags, terminal, layers } = context
   const { out, err, env } = terminal
+  const isDetached = takeDetached(env)
+  const sockets = takeSockets(env)
+  const recent = new RecentLog()
   const log = createLog({
+    recent,
     format: out.isTerminal ? 'pretty' : 'json',
     colors: out.colors,
     stream: out.stream,
     ...(flags['log-level'] !== undefined && { level: flags['log-level'] }),
   })
+  const intake = new LogIntake((record) => log.write(record))
   warnOfUntestedNode(log)
-  // Nothing may stop the main thread, which accepts all connections.
+  // Nothing may block the main thread, which accepts all connections.
   const terminals = [out, err].filter(({ stream }) => stream.isTTY)
   for (const fault of [keepWasmCode(), ...terminals.map(({ stream }) => neverBlock(stream))])
     if (fault !== undefined) log.event('warn', fault)
+  const systemd = new SystemdNotifier(env, (line) => log.event('warn', line))
   const verbose = flags.verbose === true || Boolean(env['BUSBAR_DEBUG'])
   const stopped = new AbortController()
-  const { promise: stopWish, resolve: wish } = Promise.withResolvers<StopSignal>()
-  const forget = onStopSignal((signal) => {
-    log.event('info', `${signal}: stopping`)
-    wish(signal)
+  const { promise: stopRequested, resolve } = Promise.withResolvers<void>()
+  const stopBy = (by: string): void => {
+    if (stopped.signal.aborted) return
+    log.event('info', `${by}: stopping`)
+    systemd.notify('STOPPING=1')
+    resolve()
     stopped.abort(stopped)
-  })
+  }
+  const forget = onStopSignal(stopBy)
+  const load = async (placements: Placements): Promise<App> => {
+    const loaded = await layers.loadApp(resolveOperand(context), { env, overrides: flags, placements })
+    const app = withSockets(isDetached ? withBackgroundLog(loaded, env) : loaded, sockets)
+    intake.use(app)
+    await log.use(app)
+    return flags.inspect === undefined ? app : forInspection(app, flags.inspect)
+  }
   return {
     log,
-    stopWish,
-    loadApp: () => parts.loadApp(resolveOperand(context), { env, overrides: flags }),
-    async startApp(app, mode) {
+    systemd,
+    stopRequested,
+    loadApp: () => load({}),
+    async startApp(app, mode, restart) {
       try {
         const adminFolder = runtimeFolder(env)
-        return await parts.startApp(app, {
+        return await layers.startApp(app, {
           mode,
-          log: (record) => log.write(record),
+          ...(flags.inspect !== undefined && inspectionOptions(flags.inspect)),
+          load,
+          log: intake.add,
           isLogBehind: () => log.isBehind,
           signal: stopped.signal,
           adminFolder,
+          recentLog: recent,
+          stateFolder: stateFolder(env),
+          requestStop: () => stopBy('busbar stop'),
+          requestRestart: async () => restart(await load({})),
+          command: { args: startArguments(flags, resolveOperand(context)), folder: terminal.cwd, isDetached },
+          entrance: entranceLibrary,
         })
       } catch (error) {
         if (error === stopped) return undefined
@@ -76,22 +119,33 @@ export function openSession(context: Context): Session {
     },
     report(thrown) {
       const error = BusbarError.from(thrown)
+      reportFailed(intake.redactError(error))
       if (!out.isTerminal) log.event('fatal', error.message, { ...error.toRecord() })
-      printError(err, error, verbose)
+      printError(err, error, verbose, intake.redact)
     },
-    sayStopped(running) {
+    announceStopped(running) {
       if (running !== undefined && running.hung > 0) endByForce(log)
       log.event('info', 'stopped')
     },
     async close() {
       forget()
+      await systemd.flush()
+      intake.close()
       await log.flush(1000)
+      await log.close()
     },
   }
 }
 
-/** `process.exit` waits for its threads, and one that hangs in a system call can be ended by nothing else. */
+/** `process.exit` waits for threads. Only SIGKILL ends one that hangs in a system call. */
 function endByForce(log: Log): void {
   log.event('warn', 'a thread hangs in a system call and cannot be ended: the process ends by SIGKILL')
   process.once('exit', () => process.kill(process.pid, 'SIGKILL'))
+}
+
+/** `bin/busbar.js` also accepts newer majors of Node: most of them work. */
+function warnOfUntestedNode(log: Log): void {
+  const { node } = process.versions
+  if (testedNodes.includes(Number.parseInt(node))) return
+  log.event('warn', `Busbar was tested with Node ${testedNodes.join(' and ')}, and this is Node ${node}`)
 }

@@ -5,35 +5,38 @@ const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 export type StopSignal = (typeof signals)[number]
 
 /**
- * npm, shells and terminals deliver one Ctrl-C to several processes of a group and forward it to each other as well:
- * signals that come within this span of the first are the same wish.
+ * Milliseconds. npm, shells and terminals deliver one Ctrl-C to all processes of a group, which
+ * also forward it to each other. Signals within this time after the first are the same request.
  */
-const sameWish = 250
+const sameRequest = 250
 
-/** Tells a first wish to stop from a second one, which does not want to wait. */
-export class StopWishes {
+/** Distinguishes the first stop signal from a second one, which asks for an immediate end. */
+export class StopRequests {
   #first: number | undefined
 
-  /** `now`: milliseconds of a clock that never goes back. */
-  hear(now: number): 'stop' | 'same' | 'force' {
+  /** `now`: milliseconds of a monotonic clock. */
+  add(now: number): 'stop' | 'same' | 'force' {
     if (this.#first === undefined) {
       this.#first = now
       return 'stop'
     }
-    return now - this.#first < sameWish ? 'same' : 'force'
+    return now - this.#first < sameRequest ? 'same' : 'force'
   }
 }
 
-/** Calls `stop` at the first signal; a second one ends the process at once. Returns what takes the handlers away. */
+/**
+ * Calls `stop` at the first signal; a second one ends the process. Returns a function that removes
+ * the handlers.
+ */
 export function onStopSignal(stop: (signal: StopSignal) => void): () => void {
-  const wishes = new StopWishes()
-  const hear = (signal: StopSignal): void => {
-    const wish = wishes.hear(performance.now())
-    if (wish === 'stop') stop(signal)
-    if (wish === 'force') process.exit(128 + constants.signals[signal])
+  const requests = new StopRequests()
+  const receive = (signal: StopSignal): void => {
+    const request = requests.add(performance.now())
+    if (request === 'stop') stop(signal)
+    if (request === 'force') process.exit(128 + constants.signals[signal])
   }
-  for (const signal of signals) process.on(signal, hear)
+  for (const signal of signals) process.on(signal, receive)
   return () => {
-    for (const signal of signals) process.off(signal, hear)
+    for (const signal of signals) process.off(signal, receive)
   }
 }

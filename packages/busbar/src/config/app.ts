@@ -1,84 +1,55 @@
 import type { AcceleratorName } from '../shared/accelerators.ts'
+import type { AppHosts } from '../shared/hosts.ts'
+import type { Address, AdminPort, GatewayConfig } from './gateway-config.ts'
+import type { AppSupervision, Supervision } from './supervision.ts'
+
+export type * from './gateway-config.ts'
 
 /**
- * The app as it was resolved: what the config said, with every default filled, every path absolute, and frozen.
- * Everything behind the loader reads this shape and no other. Times are milliseconds, sizes are bytes.
+ * The app after the config was loaded: defaults filled in, paths absolute, everything frozen. All
+ * other code reads this and never the config. Times are milliseconds, sizes are bytes.
  */
-export interface App {
-  /** The folder that holds the config, or the one program. Absolute. */
+export interface App extends AppSupervision, AppHosts {
+  /** Absolute path of the folder of the config, or of the one program. */
   readonly root: string
   readonly name: string
-  /** Absolute; undefined where the folder is a program without a config. */
+  /** As its `package.json` has it. Undefined without one. */
+  readonly version?: string | undefined
+  /** Absolute. Undefined for a program without a config. */
   readonly configFile: string | undefined
-  /** How many shared workers. At least 1; `'auto'` has become the number of usable processors. */
+  /** Number of shared workers, at least 1. `'auto'` is already resolved. */
   readonly workers: number
-  /** Who accepts a connection: the main thread, which hands it to the worker with the fewest, or each worker by itself. */
+  /**
+   * `balanced`: the main thread accepts and passes each connection to the worker with the fewest.
+   * `reusePort`: each worker accepts by itself.
+   */
   readonly accept: 'balanced' | 'reusePort'
-  /** Those that workers use where they work; all of them by default. */
+  /** Accelerators that workers try to use. Default: all. */
   readonly accelerators?: readonly AcceleratorName[]
-  readonly gateway: Gateway
-  /** Undefined opens no port. */
+  readonly gateway: GatewayConfig
+  /** Undefined: no admin port. */
   readonly admin?: AdminPort | undefined
-  /** In the order they start: after those they need. */
+  /** In start order: a service follows those it needs. */
   readonly services: readonly Service[]
   readonly limits: Limits
-  /** The module whose default export stands around every call of a typed service. Absolute. */
+  /** Default: the log is on standard output only. */
+  readonly logs?: LogSettings
+  /** Undefined: none. */
+  readonly traces?: TraceSettings | undefined
+  /** What runs at set times. */
+  readonly schedule?: readonly ScheduleEntry[]
+  /** Values that must not be shown: contents of secret files, and the admin token. */
+  readonly secrets?: readonly string[]
+  /** Absolute path of the module whose default export wraps every call of a typed service. */
   readonly interceptors: string | undefined
-  /** Whether schemas are asked for calls between services, too; for those from outside they always are. */
+  /**
+   * `edge`: calls between services are not checked against schemas. Calls from outside always are.
+   */
   readonly validate: 'always' | 'edge'
-  /** How long a stop waits for what is in flight. */
+  /** How long a stop waits for requests in flight. */
   readonly stopTimeout: number
-  /** How often in a row a worker is started again before the app gives up; undefined for no limit. */
+  /** Consecutive restarts of a worker before the app gives up. Undefined: no limit. */
   readonly maxRestarts?: number | undefined
-}
-
-export interface Address {
-  readonly host: string
-  /** 0 asks the system for a free one. */
-  readonly port: number
-}
-
-export interface Gateway extends Address {
-  readonly tls: TlsFiles | undefined
-  /** The service that gets whatever no route takes. */
-  readonly entry: string | undefined
-  readonly routes: readonly Route[]
-  /** Origins of other sites whose pages may call typed services; undefined for none. */
-  readonly cors?: readonly string[]
-  /** The document of the whole app; undefined: it has none. */
-  readonly openapi?: OpenApi | undefined
-}
-
-export interface OpenApi {
-  /** Where the document is. */
-  readonly path: string
-  /** Where the page for people is; undefined: there is none. */
-  readonly page: string | undefined
-  /** The config asks for them, so they come before an `entry` that would take these paths. Routes come before both. */
-  readonly beforeEntry: boolean
-  readonly title: string
-  readonly version: string
-}
-
-/** What the app says of itself, for whoever knows the token. */
-export interface AdminPort extends Address {
-  readonly token: string
-}
-
-export interface TlsFiles {
-  /** Absolute paths of PEM files. */
-  readonly cert: string
-  readonly key: string
-}
-
-export interface Route {
-  /** Lower case, without port; undefined for any host. */
-  readonly host: string | undefined
-  /** Starts with a slash and ends without one; '' for everything under the host. */
-  readonly prefix: string
-  readonly service: string
-  /** False passes the path on as it came; else the prefix is cut off before the service sees the path. */
-  readonly strip?: boolean | undefined
 }
 
 export interface Limits {
@@ -86,90 +57,227 @@ export interface Limits {
   readonly headerTimeout: number
   /** Until a whole request has arrived. 0: no limit. */
   readonly requestTimeout: number
-  /** Until a service has begun to answer. 0: no limit. */
+  /** Until a service has begun its response. 0: no limit. */
   readonly responseTimeout: number
-  /** Of an idle connection between two requests. */
+  /** How long a connection may be idle between two requests. */
   readonly keepAliveTimeout: number
   /** All headers of a request together. */
   readonly maxHeaderSize: number
   /** A request's body. */
   readonly maxBodySize: number
-  /** The input of a typed call over HTTP, which is read whole; at most `maxBodySize`. */
+  /** The buffered input of a typed call over HTTP; at most `maxBodySize`. */
   readonly maxInputSize: number
-  /** Typed calls that an instance of a service has in flight; one more is refused. */
+  /** Typed calls in flight per instance. Further calls are refused. */
   readonly maxInFlight: number
-  /** Of calls that cause calls: the one that would make more than this answers 508. */
+  /** How long WebSockets of a worker that drains may stay open before they are closed. */
+  readonly webSocketDrain: number
+  /** Length of a chain of nested calls. A longer chain is answered with 508. */
   readonly maxHops: number
 }
 
-export interface Service extends Placement {
+export interface TraceSettings {
+  /** The share of new traces that are recorded, from 0 to 1. */
+  readonly sample: number
+  /** How many the supervisor keeps. */
+  readonly keep: number
+}
+
+export interface ScheduleEntry {
   readonly name: string
-  /** A typed service has a `contract.*` in its folder; a command is any other program that listens on `$PORT`. */
+  readonly cron: string
+  /** Undefined: that of the system. */
+  readonly timeZone: string | undefined
+  readonly target: ScheduleTarget
+  readonly overlap: 'skip' | 'queue' | 'allow'
+  readonly jitter: number
+  readonly missed: 'skip' | 'run'
+  readonly timeout: number
+}
+
+export type ScheduleTarget =
+  | { readonly kind: 'call'; readonly service: string; readonly method: string; readonly input: unknown }
+  | {
+      readonly kind: 'request'
+      readonly service: string
+      readonly verb: string
+      /** With its query. */
+      readonly path: string
+      /** JSON. */
+      readonly body: string | undefined
+    }
+  /** `file`: absolute. */
+  | { readonly kind: 'task'; readonly file: string; readonly env: Readonly<Record<string, string>> }
+
+export interface LogSettings {
+  readonly stdout: boolean
+  /** Lines per second of each service. Undefined: no limit. */
+  readonly rate: number | undefined
+  /** Names of fields that are hidden, beside the usual ones. */
+  readonly redact: readonly string[]
+  /** Undefined: no files. */
+  readonly files: LogFiles | undefined
+}
+
+export interface LogFiles {
+  /** Absolute. */
+  readonly folder: string
+  readonly maxSize: number
+  readonly maxAge: number
+  /** All files together. */
+  readonly maxTotal: number
+  readonly compress: boolean
+}
+
+export interface Service extends Placement, Supervision {
+  readonly name: string
+  /**
+   * A typed service has a `contract.*` in its folder. A command is any process that listens on
+   * `$PORT`.
+   */
   readonly kind: 'program' | 'typed' | 'command'
-  /** Code of the process that started the app answers in its place; its own code is not loaded. */
+  /**
+   * True if a test double of the process that started the app replaces it. Its code is not loaded.
+   */
   readonly double?: boolean
-  /** The folder it is found in and sees as its working directory. Absolute. */
+  /** Absolute path of its folder, which is also its working directory. */
   readonly path: string
-  readonly entry: Entry
-  /** Its own variables, over those of the process: `envFile` first, `env` over it. */
+  readonly entry: EntryModule
+  /** Variables that override those of the process. `env` overrides `envFile`. */
   readonly env: Readonly<Record<string, string>>
   readonly needs: readonly string[]
+  /** Services of other apps without which it is not ready. Default: none. */
+  readonly remoteNeeds?: readonly string[]
   readonly startTimeout: number
   readonly stopTimeout: number
-  /** Ports of its own beside the gateway. One that the program itself listens on leads there, any other to the service. */
+  /**
+   * Public ports besides the gateway's. A port on which the program itself listens leads to that
+   * server.
+   */
   readonly expose: readonly Address[]
   /**
-   * Which of the ports that the program listens on is the service; undefined for the first HTTP one. Of a command: the
-   * port that it listens on whatever `PORT` says.
+   * Selects the program's server that is the service, by the port on which it listens. Undefined:
+   * its first HTTP server. For a command: the port on which it listens regardless of `PORT`.
    */
   readonly port: number | undefined
-  /** The service whose folder it has, which a thread loads only once: so it has threads of its own, whatever the config says. */
+  /** Ports of this machine that stand for it when the app calls them. */
+  readonly localhost?: readonly number[] | undefined
+  /**
+   * The name of another service with the same folder, because of which this one was moved to a
+   * thread of its own.
+   */
   readonly copyOf?: string | undefined
-  /** The path at which it publishes its OpenAPI document; undefined where it does not. */
+  /** Path at which it publishes its OpenAPI document. Undefined: none. */
   readonly openapi?: string | undefined
+  /**
+   * Requests of one client that come through the gateway go to the same instance: a client is who
+   * shows the gateway's cookie, or who has the same address.
+   */
+  readonly sticky?: Sticky | undefined
+  /** How `busbar build` builds it. Undefined: there is nothing to build. */
+  readonly build?: ServiceBuild | undefined
+}
+
+export type Sticky = 'cookie' | 'address'
+
+export interface ServiceBuild {
+  /** Run one after the other, without a shell. */
+  readonly commands: readonly (readonly string[])[]
+  /** For people: what the config or the `package.json` says. */
+  readonly text: string
 }
 
 /** Where a service's instances run. */
 export interface Placement {
   readonly run: 'shared' | 'thread' | 'process'
-  /** Services of one group share their threads: the first instance of each the first thread, and so on. */
+  /**
+   * Services of a group share threads: the first instance of each runs in the first thread, and so
+   * on.
+   */
   readonly group: string | undefined
-  /** Of a shared service: `workers`. */
+  /** For a shared service: the number of shared workers. */
   readonly instances: number
-  /** Calls that an instance takes at a time; undefined for as many as come. */
+  /** Calls that an instance handles at a time. Undefined: no limit. */
   readonly concurrency: number | undefined
-  /** Calls of all callers that may wait for one of the instances; only together with `concurrency`. */
+  /** Calls, over all callers, that may wait for an instance. Only with `concurrency`. */
   readonly queue: number
-  /** Milliseconds for which an instance in a thread may go on with a call that is over before it is ended; only together with `concurrency`. */
+  /**
+   * How long a thread may continue with a cancelled call before it is terminated. Only with
+   * `concurrency`.
+   */
   readonly grace: number
-  /** Whether each of its threads has another one that is ready to take its place. */
+  /** Whether each thread has a standby thread. */
   readonly spare: boolean
-  /** Bytes: the heap of a thread, all of a process. */
+  /** Memory limit: the heap of a thread, all memory of a process. */
   readonly memory: number | undefined
-  /** Flags of Node for a process, behind those of its entry. */
+  /** Node flags of a process, after those of its entry. */
   readonly nodeOptions: readonly string[]
-  /** Undefined allows all. */
+  /** Undefined: no restrictions. */
   readonly permissions: Permissions | undefined
 }
 
 /** Node's permission model. */
 export interface Permissions {
-  /** Absolute, besides the app and Busbar itself. */
+  /** Absolute paths, besides the app and Busbar itself. */
   readonly read: readonly string[]
   readonly write: readonly string[]
   readonly allow: readonly ('addons' | 'child-process' | 'wasi' | 'worker')[]
 }
 
-export interface Entry {
-  /** Absolute path of the module; of a command, its first word. */
+export interface EntryModule {
+  /** Absolute path of the module. For a command: its first word. */
   readonly file: string
   /**
-   * What stands behind the file in `scripts.start`: the program sees them in `process.argv`. Of a command, the other
-   * words; `$PORT` in them stands for its port.
+   * The arguments after the file in `scripts.start`, which the program finds in `process.argv`. For
+   * a command: its other words, in which `$PORT` stands for its port.
    */
   readonly args: readonly string[]
-  /** Node's own flags from `scripts.start`, such as `--import ./register.js`. */
+  /** Node flags of `scripts.start`, such as `--import ./register.js`. */
   readonly nodeOptions: readonly string[]
-  /** How it was found, for people: `scripts.start`, `main`, `index.js`. */
+  /** How it was found, for messages: `scripts.start`, `main`, `index.js`. */
   readonly foundBy: string
+}
+
+/**
+ * True if the native entrance accepts the gateway's connections. `auto` will choose it where
+ * measurements show that it is faster (docs/decisions/entrance.md). So far none do.
+ */
+export function usesEntrance({ gateway }: Pick<App, 'gateway'>): boolean {
+  return gateway.entrance === 'native' && gateway.raw !== true
+}
+
+/**
+ * True if the entry service's own server gets the gateway's connections, with nothing in between
+ * but the native entrance.
+ */
+export function isRawEntry(app: Pick<App, 'gateway' | 'services'>): boolean {
+  return app.gateway.raw !== false && needOfGateway(app) === undefined
+}
+
+/** Why the gateway has to read the requests of this app. Undefined if it does not. */
+export function needOfGateway(app: Pick<App, 'gateway' | 'services'>): string | undefined {
+  const { entry, routes, tls, openapi, probes, grpc } = app.gateway
+  if (entry === undefined) return 'the app has no entry'
+  if (routes.length > 0) return 'the app has routes'
+  if (tls !== undefined) return 'gateway.tls is set'
+  if (probes === true) return 'gateway.probes is true'
+  if (grpc !== undefined) return 'gateway.grpc is set'
+  // The document precedes the entry, so the gateway has to parse every request.
+  if (openapi?.beforeEntry === true) return 'gateway.openapi is set'
+  const service = app.services.find(({ name }) => name === entry)
+  if (service?.kind !== 'program') return `${entry} is not a program with a server of its own`
+  // Both look at each request.
+  if (service.concurrency !== undefined) return `services.${entry}.concurrency is set`
+  if (service.sticky !== undefined) return `services.${entry}.sticky is set`
+  // The entrance reaches threads only. The gateway forwards to processes.
+  if (service.run === 'process' && usesEntrance(app))
+    return `${entry} runs as a process, which the entrance does not reach`
+  return undefined
+}
+
+/**
+ * True if the gateway opens a connection for each request, as it does for commands and test
+ * doubles.
+ */
+export function gatewayOpensConnections(app: Pick<App, 'gateway' | 'services'>): boolean {
+  return !isRawEntry(app) && app.services.some(({ kind, double }) => kind === 'command' || double === true)
 }

@@ -1,8 +1,8 @@
-import type { AppConfig } from './schema/schema.ts'
+import type { AppConfig } from './schema/app-schema.ts'
 
-/** What a config that is a function is called with. */
+/** The argument of a config that is a function. */
 export interface ConfigContext {
-  /** The variables that placeholders are filled from. Written out, since a user need not have Node's types. */
+  /** Environment variables. Not `NodeJS.ProcessEnv`, since users may not have Node's types. */
   readonly env: Readonly<Record<string, string | undefined>>
   /** The folder of the config. */
   readonly root: string
@@ -11,8 +11,8 @@ export interface ConfigContext {
 export type ConfigFunction = (context: ConfigContext) => AppConfig | Promise<AppConfig>
 
 /**
- * Gives a config its types, for completion and checks in the editor; the value is returned as it is. Not generic, since a
- * type parameter would take any further key for its own and let a misspelt one pass.
+ * Adds types to a config, for completion and checks in the editor, and returns it unchanged. It is
+ * not generic: a type parameter would accept misspelt keys.
  */
 export function defineApp(config: AppConfig | ConfigFunction): AppConfig | ConfigFunction {
   return config

@@ -1,14 +1,17 @@
 import { distance } from 'fastest-levenshtein'
 
-/** The candidate that was probably meant: at most two slips, or two fifths of the word, away. Undefined if none is near. */
+/**
+ * The candidate that was probably meant: with an edit distance of at most two, or 40 % of the
+ * word's length. Else undefined.
+ */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined
-  let least = Math.max(2, Math.floor(word.length * 0.4)) + 1
+  let fewest = Math.max(2, Math.floor(word.length * 0.4)) + 1
   for (const candidate of candidates) {
-    const slips = distance(word.toLowerCase(), candidate.toLowerCase())
-    if (slips < least && slips < Math.max(word.length, candidate.length)) {
+    const typos = distance(word.toLowerCase(), candidate.toLowerCase())
+    if (typos < fewest && typos < Math.max(word.length, candidate.length)) {
       best = candidate
-      least = slips
+      fewest = typos
     }
   }
   return best

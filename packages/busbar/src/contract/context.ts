@@ -2,7 +2,7 @@ import type { DeclaredErrors } from './errors.ts'
 
 export type Metadata = Readonly<Record<string, string>>
 
-/** Where a call stands in a trace (W3C Trace Context): passed on to the calls that it causes. */
+/** Trace context of a call (W3C), passed on to the calls that it makes. */
 export interface Trace {
   readonly traceparent: string
   readonly tracestate?: string
@@ -19,19 +19,22 @@ export interface Log {
 export interface Context<E extends DeclaredErrors = DeclaredErrors> {
   readonly service: string
   readonly method: string
-  /** Aborts when the caller gives up, the time is over or the service is stopped; its reason is the BusbarError. */
+  /**
+   * Aborts when the caller cancels, the deadline passes or the service stops. Its reason is the
+   * BusbarError.
+   */
   readonly signal: AbortSignal
-  /** Milliseconds; Infinity where nobody set a limit. */
+  /** Milliseconds until the deadline; Infinity without one. */
   readonly timeLeft: number
   readonly trace: Trace | undefined
-  /** What the caller said beside the input; over HTTP the request's headers, in lower case. */
+  /** Metadata of the call; over HTTP the request's headers, with lower-case names. */
   readonly metadata: Metadata
-  /** The service that calls; undefined for calls from outside. */
+  /** The calling service; undefined for calls from outside the app. */
   readonly caller: string | undefined
   readonly log: Log
-  /** Ends the call with a declared error: throws it. */
+  /** Ends the call with a declared error, by throwing it. */
   readonly fail: Fail<E>
-  /** A header of the answer; only seen where the call came over HTTP. */
+  /** Sets a response header; has an effect only for calls over HTTP. */
   readonly setHeader: (name: string, value: string) => void
 }
 

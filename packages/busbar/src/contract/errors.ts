@@ -1,9 +1,10 @@
 /**
- * Every failure Busbar reports is a {@link BusbarError} with one of these codes. Compare `code`, never the
- * prototype: an error may have crossed a thread or come from a second copy of this package.
+ * Every failure that Busbar reports is a {@link BusbarError} with one of these codes. Compare
+ * `code`, never the prototype: an error may come from another thread or another copy of this
+ * package.
  *
- * `status` is what an HTTP caller sees, `exit` what the `busbar` command ends with; `docs/reference/errors.md`
- * explains each code and a test holds the two together.
+ * `status` is the HTTP status, `exit` the exit code of the `busbar` command.
+ * `docs/reference/errors.md` explains each code; a test keeps the two in step.
  */
 export const errorTable = {
   // The command line
@@ -17,8 +18,10 @@ export const errorTable = {
   CONFIG_INVALID: { status: 500, exit: 3 },
   CONFIG_VARIABLE_MISSING: { status: 500, exit: 3 },
   ENV_FILE_UNREADABLE: { status: 500, exit: 3 },
+  SECRET_UNREADABLE: { status: 500, exit: 3 },
   SERVICE_NOT_FOUND: { status: 500, exit: 3 },
   SERVICE_ENTRY_NOT_FOUND: { status: 500, exit: 3 },
+  SERVICE_NOT_BUILT: { status: 500, exit: 3 },
   SERVICE_NAME_INVALID: { status: 500, exit: 3 },
   TLS_FILE_UNREADABLE: { status: 500, exit: 3 },
   TLS_FILE_INVALID: { status: 500, exit: 3 },
@@ -28,6 +31,9 @@ export const errorTable = {
   NEEDS_UNKNOWN_SERVICE: { status: 500, exit: 3 },
   NEEDS_CYCLE: { status: 500, exit: 3 },
   PLACEMENT_UNSUPPORTED: { status: 500, exit: 3 },
+
+  // Building
+  BUILD_FAILED: { status: 500, exit: 1 },
 
   // Hosting a program
   NEEDS_UNMET: { status: 503, exit: 1 },
@@ -41,11 +47,18 @@ export const errorTable = {
   // Workers and listeners
   PORT_IN_USE: { status: 500, exit: 1 },
   PORT_FORBIDDEN: { status: 500, exit: 1 },
+  ENTRANCE_UNAVAILABLE: { status: 500, exit: 1 },
   ADMIN_UNAVAILABLE: { status: 500, exit: 1 },
-  APP_NOT_RUNNING: { status: 503, exit: 1 },
+  OPERATION_UNSUPPORTED: { status: 409, exit: 1 },
+  TRACE_UNKNOWN: { status: 404, exit: 1 },
+  APP_NOT_RUNNING: { status: 503, exit: 4 },
   WORKER_DIED: { status: 502, exit: 1 },
   LINK_LOST: { status: 502, exit: 1 },
   WORKER_RESTART_LIMIT: { status: 503, exit: 1 },
+
+  // Changes of a running app
+  RESTART_NEEDED: { status: 409, exit: 1 },
+  GENERATION_WORSE: { status: 409, exit: 1 },
 
   // Calls
   HTTPS_TO_SERVICE: { status: 500, exit: 1 },
@@ -56,10 +69,12 @@ export const errorTable = {
 
   // Typed calls
   CONTRACT_INVALID: { status: 500, exit: 1 },
+  PROTO_INCOMPATIBLE: { status: 500, exit: 1 },
   UNAUTHENTICATED: { status: 401, exit: 1 },
   FORBIDDEN: { status: 403, exit: 1 },
   SERVICE_UNKNOWN: { status: 404, exit: 1 },
   METHOD_UNKNOWN: { status: 404, exit: 1 },
+  CONTRACT_MISMATCH: { status: 502, exit: 1 },
   METHOD_NOT_ALLOWED: { status: 405, exit: 1 },
   MEDIA_TYPE_UNSUPPORTED: { status: 415, exit: 1 },
   INPUT_INVALID: { status: 422, exit: 1 },
@@ -75,71 +90,75 @@ export const errorTable = {
 
   // The gateway
   ROUTE_NOT_FOUND: { status: 404, exit: 1 },
+  CLIENT_CERTIFICATE_MISSING: { status: 403, exit: 1 },
   BODY_TOO_LARGE: { status: 413, exit: 1 },
   HEADERS_TOO_LARGE: { status: 431, exit: 1 },
   REQUEST_MALFORMED: { status: 400, exit: 1 },
   REQUEST_TIMEOUT: { status: 408, exit: 1 },
   RESPONSE_TIMEOUT: { status: 504, exit: 1 },
 
-  /** A fault in Busbar itself, or in the code of a typed service. */
+  /** A bug in Busbar, or an unexpected failure in the code of a typed service. */
   INTERNAL: { status: 500, exit: 1 },
 } as const satisfies Record<string, { status: number; exit: number }>
 
 export type ErrorCode = keyof typeof errorTable
 
-/** What a typed call's errors say besides their message, by code. */
+/** The data of a typed call's errors, by code. */
 export interface ErrorData {
   readonly INPUT_INVALID: { readonly issues: readonly InputIssue[] }
-  /** The nearest names that there are. */
+  /** The nearest existing names. */
   readonly SERVICE_UNKNOWN: { readonly nearest: readonly string[] }
   readonly METHOD_UNKNOWN: { readonly nearest: readonly string[] }
-  /** The methods of HTTP that the path has. */
+  /** The HTTP methods that the path supports. */
   readonly METHOD_NOT_ALLOWED: { readonly allow: readonly string[] }
   /** In seconds. */
   readonly RESOURCE_EXHAUSTED: { readonly retryAfter?: number }
-  /** Under which the service's log has the cause. */
+  /** The id under which the service's log has the cause. */
   readonly INTERNAL: { readonly id: string }
 }
 
 export interface InputIssue {
-  /** From the input's top: names of fields and indexes of lists. */
+  /** From the root of the input: field names and list indexes. */
   readonly path: readonly (string | number)[]
   readonly message: string
 }
 
-/** What a method's own errors carry, by their code. */
+/** The data of a method's declared errors, by code. */
 export type DeclaredErrors = Readonly<Record<string, unknown>>
 
-/** Every error of the table, told apart by `code`: `data` is what {@link ErrorData} says. */
+/** Every error of the table, discriminated by `code`, with its {@link ErrorData}. */
 export type CallError =
   | { [Code in keyof ErrorData]: BusbarError<Code, ErrorData[Code]> }[keyof ErrorData]
   | BusbarError<Exclude<ErrorCode, keyof ErrorData>, undefined>
 
 export interface ErrorParts {
-  /** What happened and where: one sentence, no trailing full stop needed. */
+  /** What happened and where: one sentence, without a full stop. */
   message: string
   /** What to do about it. */
   hint?: string
   cause?: unknown
-  /** The service the failure belongs to. */
+  /** The service that failed. */
   service?: string
-  /** What a program may want to know about the failure; see {@link ErrorData}. */
+  /** Machine-readable details; see {@link ErrorData}. */
   data?: unknown
 }
 
-/** What of an error crosses a thread: plain data, the stack included, since both sides are the user's own machine. */
+/**
+ * An error as it crosses threads: plain data. It includes the stack, since both sides run on the
+ * same machine.
+ */
 export interface ErrorRecord {
   code: ErrorCode
   message: string
   hint?: string
   service?: string
-  /** The stack of the program's own error where there is one, else ours. */
+  /** The stack of the cause if there is one, else of this error. */
   stack?: string
-  /** Of a typed call's error, which crosses by a link; nowhere else. */
+  /** Only for errors of typed calls over a link. */
   data?: unknown
 }
 
-/** An error that a contract declares: its code and its status are the contract's own. */
+/** An error that a contract declares; its code and status come from the contract. */
 export interface Declaration {
   readonly status: number
 }
@@ -150,9 +169,9 @@ export class BusbarError<Code extends string = ErrorCode, Data = unknown> extend
   readonly hint: string | undefined
   readonly service: string | undefined
   readonly data: Data
-  /** What an HTTP caller sees. */
+  /** The HTTP status. */
   readonly status: number
-  /** True where the code is not of the table above, but one that the called method's contract declares. */
+  /** True if the code is declared by the called method's contract, not by the table above. */
   readonly declared: boolean
 
   constructor(code: Code, parts: ErrorParts, declaration?: Declaration) {
@@ -169,14 +188,14 @@ export class BusbarError<Code extends string = ErrorCode, Data = unknown> extend
     return this.declared ? 1 : errorTable[this.code as ErrorCode].exit
   }
 
-  /** True for any error that carries one of the table's codes, whichever copy of this package made it. */
+  /** True for an error with a code of the table, whichever copy of this package created it. */
   static is(error: unknown, code?: ErrorCode): error is BusbarError {
     if (!(error instanceof Error) || error.name !== 'BusbarError') return false
     const found = (error as { code?: unknown }).code
     return code === undefined ? typeof found === 'string' && Object.hasOwn(errorTable, found) : found === code
   }
 
-  /** Wraps whatever was thrown; what is ours already passes through. */
+  /** Wraps any thrown value; a BusbarError is returned unchanged. */
   static from(thrown: unknown, code: ErrorCode = 'INTERNAL', parts: Partial<ErrorParts> = {}): BusbarError {
     if (BusbarError.is(thrown)) return thrown
     const message = thrown instanceof Error ? thrown.message : `a non-error was thrown: ${String(thrown)}`

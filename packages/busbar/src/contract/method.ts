@@ -1,14 +1,16 @@
 import { BusbarError, type DeclaredErrors, errorTable } from './errors.ts'
-import { isTimeLimit } from './call-options.ts'
+import { type Many, schemaOfMany } from './many.ts'
+import { isTimeLimit } from './call/call-options.ts'
 import type { Context } from './context.ts'
-import type { CallOptions, CallPromise, CallStream } from './calls.ts'
-import { parseHttp, type HttpMapping } from './http/mapping.ts'
-import { outgoing } from './strip/output.ts'
+import type { CallOptions, CallPromise, CallStream } from './call/call-types.ts'
+import { isRpcName } from './protobuf/syntax.ts'
+import { parseHttp, type HttpMapping } from './http/mapping/http-mapping.ts'
+import { stripUndeclared } from './strip/strip-output.ts'
 import { isSchema, type InputOf, type OutputOf, type Schema } from './schema.ts'
 
-/** What a method's schemas say, as types: of the caller's side, and of the implementation's. */
+/** The types of a method, for the caller and for the implementation. */
 export interface MethodTypes {
-  /** What the caller gives, and what the implementation gets. */
+  /** What the caller passes, and what the implementation gets. */
   readonly given: unknown
   readonly input: unknown
   /** What the implementation returns, and what the caller gets. */
@@ -17,20 +19,24 @@ export interface MethodTypes {
   readonly errors: DeclaredErrors
 }
 
-/** A method of a contract. Made by {@link fn} and {@link stream}. */
+/** A method of a contract, created by {@link fn} or {@link stream}. */
 export interface Method<Kind extends 'fn' | 'stream' = 'fn' | 'stream', Types extends MethodTypes = MethodTypes> {
   readonly kind: Kind
   readonly input: Schema | undefined
+  /** The caller sends many values; `input` is the schema of one. */
+  readonly takesMany?: boolean
   readonly output: Schema | undefined
   readonly errors: Readonly<Record<string, ErrorSpec>>
   readonly idempotent: boolean
   readonly key: ((input: never) => string | number) | undefined
   readonly http: HttpMapping | undefined
-  /** Of its success over HTTP; undefined for 200, and 204 without a result. */
+  /** HTTP status of a success; undefined for 200, or 204 without a result. */
   readonly status: SuccessStatus | undefined
   readonly timeout: number | undefined
   readonly docs: string | undefined
-  /** Only types: there is no such property. */
+  /** The name in gRPC, if it does not follow from the name. */
+  readonly grpc?: string | undefined
+  /** Type only; no such property exists. */
   readonly '~types'?: Types
 }
 
@@ -38,7 +44,7 @@ export type Methods = Readonly<Record<string, Method>>
 
 export type TypesOf<M extends Method> = NonNullable<M['~types']>
 
-/** The method as its caller sees it. */
+/** A method as its caller sees it. */
 export type Call<Kind, Types extends MethodTypes> = undefined extends Types['given']
   ? (input?: Types['given'], options?: CallOptions) => Answer<Kind, Types>
   : (input: Types['given'], options?: CallOptions) => Answer<Kind, Types>
@@ -47,7 +53,7 @@ type Answer<Kind, Types extends MethodTypes> = Kind extends 'stream'
   ? CallStream<Types['output'], Types['errors']>
   : CallPromise<Types['output'], Types['errors']>
 
-/** The method as it is implemented. `Extra`: what interceptors put into the context. */
+/** A method as it is implemented. `Extra`: the context fields that interceptors add. */
 export type Handler<M extends Method, Extra> = (
   input: TypesOf<M>['input'],
   context: InMethod<TypesOf<M>['errors'], Extra>,
@@ -55,14 +61,14 @@ export type Handler<M extends Method, Extra> = (
   ? AsyncIterable<TypesOf<M>['returned']>
   : TypesOf<M>['returned'] | PromiseLike<TypesOf<M>['returned']>
 
-/** What interceptors put there may stand instead of what every call has: metadata that a schema made something of. */
+/** Fields of interceptors may replace those of every call: metadata that a schema has converted. */
 export type InMethod<E extends DeclaredErrors, Extra> = Extra extends { readonly metadata: unknown }
   ? Omit<Context<E>, 'metadata'> & Extra
   : Context<E> & Extra
 
 /** An error that a method declares. */
 export interface ErrorSpec<D = unknown> {
-  /** Of the answer over HTTP: 400 to 499. */
+  /** HTTP status: 400 to 499. */
   readonly status: number
   readonly data: Schema<unknown, D> | undefined
 }
@@ -72,15 +78,22 @@ type ErrorDeclaration = Schema | ErrorSpec
 export interface MethodOptions<I, O, E> {
   /** Undefined: no input. */
   readonly input?: I
-  /** Undefined: no result; what the implementation returns is dropped. */
+  /** Undefined: no result; the returned value is dropped. */
   readonly output?: O
-  /** Errors that the method answers with by `fail(code, data)`: the schema of their data, or {@link error} for a status of choice. */
+  /**
+   * Errors that the method throws by `fail(code, data)`: the schema of their data, or {@link error}
+   * for a specific status.
+   */
   readonly errors?: E
-  /** Calling it twice is calling it once: it may be tried again when an answer does not come. Default: false. */
+  /**
+   * Calling it twice has the same effect as calling it once, so it may be retried. Default: false.
+   */
   readonly idempotent?: boolean
-  /** `GET /products/{id}`: path and method of the REST mapping. Default: `POST /<service>/<method>`. */
+  /** REST mapping, such as `GET /products/{id}`. Default: `POST /<service>/<method>`. */
   readonly http?: string
-  /** Milliseconds until the call fails with DEADLINE_EXCEEDED where the caller says nothing. Default: no limit. */
+  /** The name in gRPC, such as `CreateItem`. Default: the method's own with a capital letter. */
+  readonly grpc?: string
+  /** Timeout in milliseconds if the caller sets none. Default: no limit. */
   readonly timeout?: number
   readonly docs?: string
 }
@@ -90,71 +103,90 @@ interface Keyed<Given> {
   readonly key?: (input: Given) => string | number
 }
 
+/** What the caller passes of many values. */
+type Values<T> = Iterable<T> | AsyncIterable<T>
+
+type Given<I> = I extends Many<infer S> ? Values<InputOf<S>> : Maybe<I, 'in'>
+type Received<I> = I extends Many<infer S> ? AsyncIterable<OutputOf<S>> : Maybe<I, 'out'>
 type Maybe<S, Side extends 'in' | 'out'> = S extends Schema ? (Side extends 'in' ? InputOf<S> : OutputOf<S>) : undefined
 type Result<S, Side extends 'in' | 'out'> = S extends Schema ? Maybe<S, Side> : void
 
 interface Succeeding {
-  /** Of its success over HTTP: 201 for what makes something. Default: 200, and 204 without a result. */
+  /**
+   * HTTP status of a success: 201 for a method that creates something. Default: 200, or 204 without
+   * a result.
+   */
   readonly status?: SuccessStatus
 }
 
 export type SuccessStatus = 200 | 201 | 202 | 203
 
-/** What {@link fn} makes of its options. */
+/** The method types that {@link fn} derives from its options. */
 export interface TypesFrom<I, O, E> {
-  readonly given: Maybe<I, 'in'>
-  readonly input: Maybe<I, 'out'>
+  readonly given: Given<I>
+  readonly input: Received<I>
   readonly returned: Result<O, 'in'>
   readonly output: Result<O, 'out'>
   readonly errors: ErrorsFrom<NoInfer<E>>
 }
 
-/** Not inferred from: what a contract may hold at all would otherwise say which errors a method has. */
+/** Without inference: otherwise the constraint would decide which errors a method has. */
 type ErrorsFrom<E> = {
   readonly [Code in keyof E]: E[Code] extends ErrorSpec<infer D> ? D : Maybe<E[Code], 'out'>
 }
 
-/** A method with one answer. */
+/** Defines a method with one result. */
 export function fn<
-  I extends Schema | undefined = undefined,
+  I extends Schema | Many | undefined = undefined,
   O extends Schema | undefined = undefined,
   const E extends Readonly<Record<string, ErrorDeclaration>> = {},
->(options: MethodOptions<I, O, E> & Keyed<Maybe<I, 'in'>> & Succeeding = {}): Method<'fn', TypesFrom<I, O, E>> {
+>(options: MethodOptions<I, O, E> & Keyed<Given<I>> & Succeeding = {}): Method<'fn', TypesFrom<I, O, E>> {
   return define('fn', options)
 }
 
-/** A method that answers with many values, one after the other, as fast as they are taken. `output` is one of them. */
+/**
+ * Defines a method that returns many values, one after the other, with backpressure. `output`
+ * describes one value.
+ */
 export function stream<
-  I extends Schema | undefined = undefined,
+  I extends Schema | Many | undefined = undefined,
   O extends Schema | undefined = undefined,
   const E extends Readonly<Record<string, ErrorDeclaration>> = {},
->(options: MethodOptions<I, O, E> & Keyed<Maybe<I, 'in'>> = {}): Method<'stream', TypesFrom<I, O, E>> {
+>(options: MethodOptions<I, O, E> & Keyed<Given<I>> = {}): Method<'stream', TypesFrom<I, O, E>> {
   return define('stream', options)
 }
 
-/** Declares an error with a status of choice (400 to 499). Without a schema it has no data. */
+/** Declares an error with a specific status (400 to 499). Without a schema it has no data. */
 export function error<S extends Schema | undefined = undefined>(status: number, data?: S): ErrorSpec<Maybe<S, 'out'>> {
   if (!Number.isInteger(status) || status < 400 || status > 499)
     throw invalid(
       `the status of a declared error is ${status}`,
-      'Give one from 400 to 499: other faults are not for callers.',
+      'Use a status from 400 to 499: other failures are not declared to callers.',
     )
-  const checked = data && outgoing(data, `the data of an error with status ${status}`)
+  const checked = data && stripUndeclared(data, `the data of an error with status ${status}`)
   return { status, data: checked as Schema<unknown, Maybe<S, 'out'>> | undefined }
 }
 
-/** What {@link Method} is made from, whatever its types. */
+/** Options of any method. */
 type AnyOptions = MethodOptions<unknown, unknown, Readonly<Record<string, ErrorDeclaration>>> &
   Keyed<never> &
   Succeeding
 
 function define<Kind extends 'fn' | 'stream', T extends MethodTypes>(kind: Kind, options: AnyOptions): Method<Kind, T> {
-  const { http, status, key, timeout, docs, idempotent = false } = options
+  const { http, status, key, timeout, docs, grpc, idempotent = false } = options
   if (status !== undefined && ![200, 201, 202, 203].includes(status))
-    throw invalid(`the status of a method's success is ${status}`, 'Give 200, 201, 202 or 203.')
+    throw invalid(`the status of a method's success is ${status}`, 'Use 200, 201, 202 or 203.')
   if (timeout !== undefined && !(isTimeLimit(timeout) && timeout > 0))
-    throw invalid(`the time limit of a method is ${String(timeout)}`, 'Give a number of milliseconds above 0.')
-  const input = schemaOf(options.input, 'input')
+    throw invalid(`the timeout of a method is ${String(timeout)}`, 'Use a number of milliseconds above 0.')
+  if (grpc !== undefined && !isRpcName(grpc))
+    throw invalid(`a method has the invalid gRPC name ${JSON.stringify(grpc)}`, 'Write a name such as CreateItem.')
+  const one = schemaOfMany(options.input)
+  if (one !== undefined && (http !== undefined || key !== undefined))
+    throw invalid(
+      'a method with many inputs has an HTTP mapping or a key',
+      'Remove it: there is no one input to take a path or a key from.',
+    )
+  const input = schemaOf(one ?? options.input, 'input')
   const mapping = http === undefined ? undefined : parseHttp(http)
   return {
     kind,
@@ -167,20 +199,22 @@ function define<Kind extends 'fn' | 'stream', T extends MethodTypes>(kind: Kind,
     status,
     timeout,
     docs,
+    ...(grpc !== undefined && { grpc }),
+    ...(one !== undefined && { takesMany: true }),
   }
 }
 
 function schemaOf(value: unknown, where: string): Schema | undefined {
   if (value === undefined || isSchema(value)) return value
   throw invalid(
-    `the ${where} of a method is no Standard Schema`,
-    'Zod 4, Valibot and ArkType have such schemas; type<T>() is one.',
+    `the ${where} of a method is not a Standard Schema`,
+    'Use a schema of Zod 4, Valibot or ArkType, or type<T>().',
   )
 }
 
 function outputOf(value: unknown): Schema | undefined {
   const schema = schemaOf(value, 'output')
-  return schema && outgoing(schema, 'the output of a method')
+  return schema && stripUndeclared(schema, 'the output of a method')
 }
 
 const statusByName: readonly (readonly [RegExp, number])[] = [
@@ -194,16 +228,16 @@ function toSpec([code, declared]: [string, ErrorDeclaration]): [string, ErrorSpe
   if (!/^[A-Z][A-Z0-9_]*$/.test(code))
     throw invalid(
       `an error is declared as ${JSON.stringify(code)}`,
-      'Write codes as NOT_FOUND: capitals, digits and underscores.',
+      'Write codes like NOT_FOUND: upper-case letters, digits and underscores.',
     )
   if (Object.hasOwn(errorTable, code))
     throw invalid(
-      `an error is declared as ${code}, which Busbar itself answers with`,
-      `Throw new BusbarError('${code}', …), or choose another code.`,
+      `an error is declared as ${code}, which is a code of Busbar`,
+      `Throw new BusbarError('${code}', …) instead, or choose another code.`,
     )
   if (!isSchema(declared)) return [code, declared]
   const status = statusByName.find(([pattern]) => pattern.test(code))?.[1] ?? 400
-  return [code, { status, data: outgoing(declared, `the data of ${code}`) }]
+  return [code, { status, data: stripUndeclared(declared, `the data of ${code}`) }]
 }
 
 function invalid(message: string, hint: string): BusbarError {

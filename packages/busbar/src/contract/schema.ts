@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { InputIssue } from './errors.ts'
 
-/** Whatever implements Standard Schema: Zod, Valibot, ArkType and others. */
+/** Anything that implements Standard Schema: Zod, Valibot, ArkType and others. */
 export type Schema<Input = unknown, Output = Input> = StandardSchemaV1<Input, Output>
 
 export type InputOf<S extends Schema> = StandardSchemaV1.InferInput<S>
@@ -11,12 +11,15 @@ export type Checked =
   | { readonly value: unknown; readonly issues?: undefined }
   | { readonly issues: readonly InputIssue[] }
 
-/** Undefined where there is nothing to check. */
+/** Validates a value. */
 export type Check = (value: unknown) => Checked | Promise<Checked>
 
 const vendor = 'busbar'
 
-/** A type without a schema: nothing is checked, so only for calls that never come from outside. */
+/**
+ * A type without a schema. Nothing is validated, so it is only for calls that never come from
+ * outside.
+ */
 export function type<T>(): Schema<T> {
   return { '~standard': { version: 1, vendor, validate: (value) => ({ value: value as T }) } }
 }
@@ -27,12 +30,12 @@ export function isSchema(value: unknown): value is Schema {
   return standard?.version === 1 && typeof standard.validate === 'function'
 }
 
-/** False for none, and for {@link type}. */
+/** False for undefined and for {@link type}. */
 export function checksAnything(schema: Schema | undefined): schema is Schema {
   return schema !== undefined && schema['~standard'].vendor !== vendor
 }
 
-/** Undefined for a schema that checks nothing. */
+/** The check of a schema; undefined if it accepts everything. */
 export function checkOf(schema: Schema | undefined): Check | undefined {
   if (!checksAnything(schema)) return undefined
   const standard = schema['~standard']

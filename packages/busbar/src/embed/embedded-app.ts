@@ -1,216 +1,130 @@
-import { loadApp } from '../config/load.ts'
-import { client, type ClientFunction } from '../contract/client.ts'
+// Configs compile without Node's types, and perhaps with a `lib` that has no `AsyncDisposable`.
+/// <reference lib="esnext.disposable" preserve="true" />
+import type { Client, ClientOptions } from '../contract/client/client-types.ts'
 import type { Contract } from '../contract/contract.ts'
-import { BusbarError } from '../contract/errors.ts'
-import { serviceUnknown } from '../contract/host/unknown.ts'
-import { createLog, type Log } from '../observe/log.ts'
-import type { AppStatus } from '../observe/status.ts'
-import { LiveApp } from '../supervisor/live-app.ts'
-import { canRestartInto } from '../supervisor/plan.ts'
-import type { AppLogRecord, EndReason, RunningApp } from '../supervisor/running.ts'
-import { startApp } from '../supervisor/supervisor.ts'
-import { doublesOf, openerOf } from './doubles.ts'
-import { checkOptions, checkPlace } from './options.ts'
-import { ServiceFetch } from './service-fetch.ts'
-import type { AppClient, AppClientOptions, EmbeddedApp, StartAppOptions } from './start-app.ts'
+import type { Implementation } from '../contract/implementation.ts'
+import type { Methods } from '../contract/method.ts'
+import type { PlainClient, PlainContract } from '../contract/plain-contract.ts'
+import type { AppStatus } from '../observe/app-status.ts'
+import type { BusbarError } from '../contract/errors.ts'
 
-/** Rejects with a BusbarError, after closing whatever had started. */
-export async function openApp(place: unknown, options: unknown): Promise<EmbeddedApp> {
-  try {
-    const app = new Embedded(checkPlace(place), checkOptions(options))
-    await app.start()
-    return app
-  } catch (error) {
-    throw BusbarError.from(error)
-  }
+export interface StartAppOptions {
+  /** The gateway's port. 0 asks the system for a free one. Default: the config's. */
+  readonly port?: number | undefined
+  /** The gateway's host. Default: the config's. */
+  readonly host?: string | undefined
+  /** The number of shared workers. Default: the config's. */
+  readonly workers?: number | 'auto' | undefined
+  /** Where services run, for those that can run there. Default: the config's placement of each. */
+  readonly run?: 'shared' | 'thread' | 'process' | undefined
+  /** Values of the config's placeholders. Default: `process.env`. */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined
+  /** One of the config's `environments`, which is merged over the config. Default: none. */
+  readonly environment?: string | undefined
+  /**
+   * Where the log lines of services and Busbar go. A function is called with each line; `pretty`
+   * and `json` write them to stdout, as `busbar start` does. Default: nowhere.
+   */
+  readonly log?: 'pretty' | 'json' | ((line: LogLine) => unknown) | undefined
+  /**
+   * Stops the app when it aborts. An app that is still starting rejects with the signal's reason,
+   * after everything has closed.
+   */
+  readonly signal?: AbortSignal | undefined
+  /** Test doubles, by the name of the service that each replaces. The service is not started. */
+  readonly replace?: Readonly<Record<string, Replacement>> | undefined
 }
 
-class Embedded implements EmbeddedApp {
-  readonly #place: string
-  readonly #options: StartAppOptions
-  readonly #log: LogTarget
-  readonly #live: LiveApp
-  readonly #calls: ServiceFetch
-  readonly #stopped = new AbortController()
-  readonly #ended = Promise.withResolvers<EndReason>()
-  #reloading: Promise<void> = Promise.resolve()
-  #stopping: Promise<void> | undefined
-  #url = ''
-
-  constructor(place: string, options: StartAppOptions) {
-    this.#place = place
-    this.#options = options
-    this.#log = logTargetOf(options.log)
-    this.#calls = new ServiceFetch(
-      () => this.#running.calls,
-      (name) => this.#names.includes(name),
-    )
-    this.#live = new LiveApp({
-      start: (app) => startApp(app, this.#startOptions()),
-      canRestartInto,
-      replacing: () => {},
-      ended: (reason) => void this.#end(reason),
-    })
-  }
-
-  get url(): string {
-    return this.#url
-  }
-
-  get ended(): Promise<EndReason> {
-    return this.#ended.promise
-  }
-
-  readonly client: AppClient = (contract: Contract, options: AppClientOptions = {}): never => {
-    const service = options.service ?? contract.name
-    if (!this.#names.includes(service)) throw serviceUnknown(service, this.#names)
-    return this.#clientOf(contract, options) as never
-  }
-
-  async start(): Promise<void> {
-    try {
-      await this.#renew()
-    } catch (error) {
-      await this.stop()
-      throw error
-    }
-  }
-
-  async fetch(service: string, path: string, init?: RequestInit): Promise<Response> {
-    if (!this.#names.includes(service)) throw serviceUnknown(service, this.#names)
-    return await this.#calls.fetch(service, path, init)
-  }
-
-  status(): AppStatus {
-    return this.#running.status()
-  }
-
-  reload(): Promise<void> {
-    const before = this.#reloading
-    const done = (async () => {
-      await before
-      if (this.#stopping !== undefined) throw notRunning()
-      try {
-        await this.#renew()
-      } catch (error) {
-        throw this.#stopping === undefined ? BusbarError.from(error) : notRunning()
-      }
-    })()
-    this.#reloading = done.catch(() => {})
-    return done
-  }
-
-  stop(): Promise<void> {
-    return this.#end({ why: 'stopped' })
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.stop()
-  }
-
-  get #running(): RunningApp {
-    const { running } = this.#live
-    if (running === undefined) throw notRunning()
-    return running
-  }
-
-  get #names(): readonly string[] {
-    return this.#running.app.services.map(({ name }) => name)
-  }
-
-  async #renew(): Promise<void> {
-    const { port, host, workers, run, env = process.env, replace = {} } = this.#options
-    const overrides = {
-      ...(port !== undefined && { port }),
-      ...(host !== undefined && { host }),
-      ...(workers !== undefined && { workers }),
-      ...(run !== undefined && { run }),
-    }
-    const app = await loadApp(this.#place, { env, overrides, doubles: doublesOf(replace) })
-    await this.#live.renew(app, () => undefined)
-    this.#url = this.#running.addresses[0]!.url
-  }
-
-  #startOptions(): Parameters<typeof startApp>[1] {
-    const { write, log } = this.#log
-    const { replace = {} } = this.#options
-    const parts = {
-      log: (record: Omit<AppLogRecord, 'worker'>) => write({ ...record, worker: undefined }),
-      client: this.#inner,
-    }
-    return {
-      mode: 'start',
-      log: write,
-      ...(log !== undefined && { isLogBehind: () => log.isBehind }),
-      signal: this.#stopped.signal,
-      staysInFolder: true,
-      doubles: new Map(Object.entries(replace).map(([name, double]) => [name, openerOf(double, parts)])),
-    }
-  }
-
-  #end(reason: EndReason): Promise<void> {
-    return (this.#stopping ??= this.#close(reason))
-  }
-
-  async #close(reason: EndReason): Promise<void> {
-    this.#stopped.abort(notRunning())
-    using _ = this.#calls.drain()
-    await this.#live.stop()
-    await this.#reloading
-    this.#calls.close()
-    await this.#log.log?.flush(1000)
-    this.#ended.resolve(reason)
-  }
-
-  #clientOf(contract: Contract, options: AppClientOptions): object {
-    const service = options.service ?? contract.name
-    const fetch: typeof globalThis.fetch = async (input, init) => {
-      const { pathname, search } = new URL(input)
-      return await this.fetch(service, pathname + search, init)
-    }
-    return client(contract, `http://${service}.internal`, { ...options, fetch })
-  }
-
-  /** What doubles call others with: they may make their clients before the app runs. */
-  readonly #inner: ClientFunction = (contract: Contract, target?: unknown, options?: AppClientOptions): never =>
-    (target === undefined
-      ? this.#clientOf(contract, options ?? {})
-      : Reflect.apply(client as never, undefined, [contract, target, options])) as never
+/** A line that a service wrote, or an event that Busbar logs. */
+export interface LogLine {
+  /** Milliseconds since the epoch, as `Date.now()` returns. */
+  readonly time: number
+  readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
+  /** The service's name. Undefined for Busbar's own lines. */
+  readonly service: string | undefined
+  readonly stream: 'stdout' | 'stderr' | 'busbar'
+  /** The text, without its newline. */
+  readonly line: string
+  /** The number of the worker that wrote it. Undefined for the main thread. */
+  readonly worker: number | undefined
 }
 
-interface LogTarget {
-  readonly write: (record: AppLogRecord) => void
-  readonly log?: Log
+/** A test double: code of the process that starts the app, which answers in place of a service. */
+export type Replacement = RequestHandler | FetchHandler | Implementation
+
+/** A handler as for `http.createServer`, such as an Express app. A returned promise is awaited. */
+export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => unknown
+
+// These become `any` if Node's types are not installed. `import type` would be an error in the
+// .d.ts file.
+/* oxlint-disable typescript/consistent-type-imports */
+/** @ts-ignore */
+type IncomingMessage = import('node:http').IncomingMessage
+/** @ts-ignore */
+type ServerResponse = import('node:http').ServerResponse
+/* oxlint-enable typescript/consistent-type-imports */
+
+/** The export of a Hono app and others, and the result of `fetchHandler()` of `busbar/fetch`. */
+export interface FetchHandler {
+  fetch(request: Request): Response | Promise<Response>
 }
 
-/** A function that throws must not stop what writes the line. */
-function logTargetOf(said: StartAppOptions['log']): LogTarget {
-  if (said === undefined) return { write: () => {} }
-  if (typeof said === 'string') {
-    const log = stdoutLog(said)
-    return { write: (record) => log.write(record), log }
-  }
-  return {
-    write: (record) => {
-      try {
-        said(record)
-      } catch (error) {
-        process.emitWarning(`the log function given to startApp threw: ${String(error)}`)
-      }
-    },
-  }
+/** The options of `client()`, except those that locate the service. */
+export type AppClientOptions = Pick<
+  ClientOptions,
+  'timeout' | 'metadata' | 'service' | 'use' | 'retries' | 'retryBudget' | 'serialiser'
+>
+
+/** A running app, as the process that started it sees it. */
+export interface EmbeddedApp extends AsyncDisposable {
+  /** The gateway's URL: `http://127.0.0.1:41234`. */
+  readonly url: string
+  /**
+   * Calls a service by its name, whether or not it has a route, as services call each other. `path`
+   * begins with a slash. Works like the global `fetch`, but rejects with a BusbarError.
+   */
+  fetch(service: string, path: string, init?: RequestInit): Promise<Response>
+  /**
+   * Creates a client of a typed service. Throws SERVICE_UNKNOWN if the app has no service of that
+   * name.
+   */
+  client: AppClient
+  /** The current status, as `busbar ps` shows it. */
+  status(): AppStatus
+  /**
+   * Reads the config again, applies what differs, and replaces the workers of `service`, or of all
+   * services, by ones with the current code. New workers take over before old ones drain. If the
+   * config differs in what only a restart can change, such as a port, the whole app restarts.
+   * Rejects with a BusbarError if the new version cannot start; the old one goes on serving unless
+   * it had to be stopped first.
+   */
+  reload(service?: string): Promise<void>
+  /**
+   * Changes the number of instances of a service: to `3`, or by `'+1'` or `'-1'`. For a shared
+   * service, changes the number of shared workers. It stays so until the app is restarted.
+   */
+  scale(service: string, instances: number | `+${number}` | `-${number}`): Promise<void>
+  /**
+   * Changes where a service runs, while it serves. `instances`: default as before. It stays so until
+   * the app is restarted.
+   */
+  move(
+    service: string,
+    to: { readonly run: 'shared' | 'thread' | 'process'; readonly instances?: number | undefined },
+  ): Promise<void>
+  /** Drains and stops the app. Never rejects. A second call returns the promise of the first. */
+  stop(): Promise<void>
+  /**
+   * Resolves when the app has ended: after `stop()`, or with the error of an app that gave up.
+   * Never rejects.
+   */
+  readonly ended: Promise<EndReason>
 }
 
-const stdoutLogs = new Map<'pretty' | 'json', Log>()
+/** Why an app has ended. */
+export type EndReason = { readonly why: 'stopped' } | { readonly why: 'failed'; readonly error: BusbarError }
 
-/** One for all apps: a log listens to its stream for as long as that is open. */
-function stdoutLog(format: 'pretty' | 'json'): Log {
-  const known = stdoutLogs.get(format)
-  const log = known ?? createLog({ format, colors: process.stdout.isTTY, stream: process.stdout })
-  stdoutLogs.set(format, log)
-  return log
-}
-
-function notRunning(): BusbarError {
-  return new BusbarError('APP_NOT_RUNNING', { message: 'the app was stopped' })
+export interface AppClient {
+  <T extends object>(contract: PlainContract<T>, options?: AppClientOptions): PlainClient<T> & AsyncDisposable
+  <M extends Methods>(contract: Contract<M>, options?: AppClientOptions): Client<M>
 }

@@ -1,27 +1,30 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http'
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { BusbarError } from '../contract/errors.ts'
-import { serviceNameIn } from '../mesh/service-name.ts'
-import { writePreamble } from '../mesh/relay/preamble.ts'
-import type { CallAccess } from '../shared/call-access.ts'
+import { serviceNameOf } from '../mesh/routing/service-names.ts'
+import { connectToService } from '../shared/calls/connect-to-service.ts'
+import type { CallAccess } from '../shared/calls/call-access.ts'
 
-/** Milliseconds without a byte of an answer that has begun. */
-const silence = 500
+/** Milliseconds without data after which {@link ServiceFetch.drain} closes a connection. */
+const idleLimit = 500
 
-/** As many as the global `fetch` follows. */
-const mostRedirects = 20
+/** As in the global `fetch`. */
+const maxRedirects = 20
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 const withoutBody: ReadonlySet<number> = new Set([204, 205, 304])
+const credentials = ['authorization', 'proxy-authorization', 'cookie', 'host']
+const describingBody = ['content-encoding', 'content-language', 'content-location', 'content-type', 'content-length']
 
-/** What `fetch` takes; the method and the headers of a redirected request differ. */
+/** Options of `fetch`. Redirects change the method and the headers. */
 type Init = RequestInit & { readonly duplex?: 'half' }
 
 /**
- * Calls services from the main thread by their names, over the private port for callers outside of the workers. There is no
- * documented way to give the global `fetch` a connection, so requests are made by `node:http`.
+ * Calls services by name from the main thread, over the private port for callers outside the
+ * workers. Requests use `node:http`, because the global `fetch` has no documented way to pass it a
+ * connection.
  */
 export class ServiceFetch {
   readonly #access: () => CallAccess
@@ -33,24 +36,27 @@ export class ServiceFetch {
     this.#isService = isService
   }
 
-  async fetch(service: string, path: string, init: RequestInit = {}): Promise<Response> {
+  async fetch(service: string, path: string, init?: RequestInit | null): Promise<Response> {
     if (typeof path !== 'string' || !path.startsWith('/'))
       throw new BusbarError('REQUEST_MALFORMED', {
-        message: `app.fetch was given ${JSON.stringify(path)} as a path`,
-        hint: "A path begins with a slash: app.fetch('catalog', '/items').",
+        message: `app.fetch got the path ${JSON.stringify(path)}, which does not begin with a slash`,
+        hint: "Write a path such as '/items': app.fetch('catalog', '/items').",
         service,
       })
-    return await this.#follow(new URL(`http://${service}.internal${path}`), init, 0)
+    return await this.#follow(new URL(`http://${service}.internal${path}`), init ?? {}, 0)
   }
 
-  /** Ends connections on which nothing comes any more: an answer that nobody reads would hold up the stop of the app. */
+  /**
+   * Closes connections that receive nothing any more until it is disposed: a response that the
+   * caller does not read would delay the stop of the app.
+   */
   drain(): Disposable {
-    const read = new Map<Socket, number>()
+    const bytesRead = new Map<Socket, number>()
     const timer = setInterval(() => {
       for (const socket of this.#sockets)
-        if (socket.bytesRead > 0 && read.get(socket) === socket.bytesRead) socket.destroy()
-        else read.set(socket, socket.bytesRead)
-    }, silence)
+        if (socket.bytesRead > 0 && bytesRead.get(socket) === socket.bytesRead) socket.destroy()
+        else bytesRead.set(socket, socket.bytesRead)
+    }, idleLimit)
     return { [Symbol.dispose]: () => clearInterval(timer) }
   }
 
@@ -59,18 +65,20 @@ export class ServiceFetch {
   }
 
   async #follow(url: URL, init: Init, count: number): Promise<Response> {
-    const service = serviceNameIn(url.hostname)
+    const service = serviceNameOf(url.hostname)
     if (service === undefined || !this.#isService(service)) return await fetch(url, init)
-    const response = await this.#send(service, new Request(url, streaming(init)), isStream(init.body))
+    const response = await this.#send(service, requestOf(url, init, service), isStream(init.body))
     const location = redirects.has(response.status) ? response.headers.get('location') : null
-    if (location === null || init.redirect === 'manual') return described(response, url, count > 0)
+    if (location === null || init.redirect === 'manual') return withUrl(response, url, count > 0)
     await response.body?.cancel()
-    if (init.redirect === 'error' || count === mostRedirects)
+    const next = URL.parse(location, url.href)
+    const refusal = refusalOf(next, response.status, init, count)
+    if (next === null || refusal !== undefined)
       throw new BusbarError('SERVICE_HANGUP', {
-        message: `service ${service} redirects to ${location}, ${count === 0 ? 'which the call does not allow' : 'like many before'}`,
+        message: `service '${service}' redirects to ${location}, ${refusal}`,
         service,
       })
-    return await this.#follow(new URL(location, url), redirected(response.status, init), count + 1)
+    return await this.#follow(next, afterRedirect(response.status, init, next.origin === url.origin), count + 1)
   }
 
   async #send(service: string, request: Request, streamed: boolean): Promise<Response> {
@@ -79,55 +87,105 @@ export class ServiceFetch {
     const body = request.body === null || streamed ? undefined : Buffer.from(await request.arrayBuffer())
     const fields: Record<string, string> = { accept: '*/*', ...Object.fromEntries(headers), host }
     if (body !== undefined) fields['content-length'] = `${body.length}`
+    else if (!streamed) delete fields['content-length']
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
     signal.throwIfAborted()
     const createConnection = (): Socket => this.#connect(service)
     const outgoing = httpRequest({ method, path: pathname + search, headers: fields, createConnection, signal })
     outgoing.once('response', resolve).on('error', reject)
+    outgoing.once('upgrade', (_response, socket) => {
+      socket.destroy()
+      reject(new Error('it changed the protocol of the connection (101), which fetch cannot do'))
+    })
     if (streamed) pipeline(Readable.fromWeb(request.body!), outgoing).catch(reject)
     else outgoing.end(body)
     try {
-      return toResponse(await promise, method)
+      return toResponse(await promise, request, service)
     } catch (cause) {
       if (signal.aborted) throw signal.reason
-      const message = `the call to service ${service} got no answer: ${(cause as Error).message}`
+      const message = `the call to service '${service}' got no answer: ${(cause as Error).message}`
       throw new BusbarError('SERVICE_UNAVAILABLE', { message, service, cause })
     }
   }
 
   #connect(service: string): Socket {
-    const { ports, token } = this.#access()
-    const socket = connect({ host: '127.0.0.1', port: ports.find(({ route }) => route === undefined)!.port })
+    const socket = connectToService(this.#access(), service)
     this.#sockets.add(socket)
     socket.once('close', () => this.#sockets.delete(socket))
-    // What is written while a socket connects goes out first. The caller is no service, so it has no name.
-    socket.write(writePreamble({ token, verb: 'connect', service, port: 80, caller: '', hops: 0 }))
     return socket
   }
 }
 
-function toResponse(incoming: IncomingMessage, method: string): Response {
+/** `init` is checked by the constructor of `Request`, except for headers that only `fetch` refuses. */
+function requestOf(url: URL, init: Init, service: string): Request {
+  try {
+    const request = new Request(url, withDuplex(init))
+    for (const name of ['transfer-encoding', 'upgrade'])
+      if (request.headers.has(name)) throw new TypeError(`fetch sends no ${name} header`)
+    return request
+  } catch (cause) {
+    const message = `the options of the call to service '${service}' are not valid: ${(cause as Error).message}`
+    throw new BusbarError('REQUEST_MALFORMED', { message, hint: 'They are those of fetch.', service, cause })
+  }
+}
+
+function toResponse(incoming: IncomingMessage, { method, signal }: Request, service: string): Response {
   const { statusCode: status = 200, statusMessage = '', rawHeaders } = incoming
   const headers = new Headers()
   for (let at = 0; at < rawHeaders.length; at += 2) headers.append(rawHeaders[at]!, rawHeaders[at + 1]!)
   const isEmpty = method === 'HEAD' || withoutBody.has(status)
   if (isEmpty) incoming.resume()
-  const body = isEmpty ? null : decoded(Readable.toWeb(incoming) as ReadableStream<Uint8Array<ArrayBuffer>>, headers)
-  return new Response(body, { status, statusText: statusMessage, headers })
+  const body = isEmpty
+    ? null
+    : withErrors(decompress(Readable.toWeb(incoming) as Body, headers), (cause) => {
+        if (signal.aborted) return signal.reason
+        const message = `the response of service '${service}' ended early: ${textOf(cause)}`
+        return new BusbarError('SERVICE_HANGUP', { message, hint: 'See the log of that service.', service, cause })
+      })
+  const isStandard = status >= 200 && status <= 599
+  const response = new Response(body, { status: isStandard ? status : 200, statusText: statusMessage, headers })
+  // The constructor refuses what `fetch` itself returns.
+  return isStandard ? response : Object.defineProperties(response, { status: { value: status }, ok: { value: false } })
 }
 
-const formats: Readonly<Record<string, string>> = { gzip: 'gzip', 'x-gzip': 'gzip', deflate: 'deflate', br: 'brotli' }
+const decompressionFormats: Readonly<Record<string, string>> = {
+  gzip: 'gzip',
+  'x-gzip': 'gzip',
+  deflate: 'deflate',
+  br: 'brotli',
+}
 
-/** As `fetch` does it; what it does not know it leaves as it is. */
-function decoded(body: ReadableStream<Uint8Array<ArrayBuffer>>, headers: Headers): ReadableStream {
-  const said = headers.get('content-encoding')?.toLowerCase().split(',').toReversed() ?? []
-  const codings = said.map((coding) => formats[coding.trim()])
+type Body = ReadableStream<Uint8Array<ArrayBuffer>>
+
+/** Replaces the error of a stream. */
+function withErrors(body: Body, errorOf: (cause: unknown) => unknown): Body {
+  return ReadableStream.from(
+    (async function* () {
+      try {
+        yield* body
+      } catch (cause) {
+        throw errorOf(cause)
+      }
+    })(),
+  )
+}
+
+/** Some errors of decompression have only a code. */
+function textOf(cause: unknown): string {
+  const { message, code } = cause as NodeJS.ErrnoException
+  return message || String(code)
+}
+
+/** Decompresses the body, as `fetch` does. An unknown encoding leaves it unchanged. */
+function decompress(body: Body, headers: Headers): Body {
+  const encodings = headers.get('content-encoding')?.toLowerCase().split(',').toReversed() ?? []
+  const codings = encodings.map((encoding) => decompressionFormats[encoding.trim()])
   if (codings.includes(undefined)) return body
   return codings.reduce((stream, coding) => stream.pipeThrough(new DecompressionStream(coding as 'gzip')), body)
 }
 
-/** `fetch` alone can make a response that has an address. */
-function described(response: Response, url: URL, isRedirected: boolean): Response {
+/** Sets the properties that only `fetch` itself can set otherwise. */
+function withUrl(response: Response, url: URL, isRedirected: boolean): Response {
   return Object.defineProperties(response, { url: { value: url.href }, redirected: { value: isRedirected } })
 }
 
@@ -135,18 +193,33 @@ function isStream(body: unknown): boolean {
   return body instanceof ReadableStream || (typeof body === 'object' && body !== null && Symbol.asyncIterator in body)
 }
 
-function streaming(init: Init): Init {
+function withDuplex(init: Init): Init {
   return isStream(init.body) ? { ...init, duplex: 'half' } : init
 }
 
-/** The fetch standard, "HTTP-redirect fetch": which requests become a GET without a body. */
-function redirected(status: number, init: Init): Init {
-  const method = init.method?.toUpperCase() ?? 'GET'
-  const becomesGet = status === 303 ? method !== 'HEAD' && method !== 'GET' : status < 303 && method === 'POST'
-  if (!becomesGet) return init
+/** Why a redirect is not followed (fetch standard, "HTTP-redirect fetch"). */
+function refusalOf(next: URL | null, status: number, init: Init, count: number): string | undefined {
+  if (init.redirect === 'error') return 'which the call does not allow'
+  if (next === null) return 'which is not a URL'
+  if (count === maxRedirects) return `after ${maxRedirects} redirects`
+  const resent = !becomesGet(status, init) && isStream(init.body)
+  return resent ? 'and the body of the request is a stream, which cannot be sent again' : undefined
+}
+
+/**
+ * The request after a redirect: some become a GET without a body, and credentials stay with the
+ * origin that they were meant for (fetch standard, "HTTP-redirect fetch"; cookies as Node does).
+ */
+function afterRedirect(status: number, init: Init, isSameOrigin: boolean): Init {
   const headers = new Headers(init.headers)
-  for (const name of ['content-encoding', 'content-language', 'content-location', 'content-type', 'content-length'])
-    headers.delete(name)
+  if (!isSameOrigin) for (const name of credentials) headers.delete(name)
+  if (!becomesGet(status, init)) return { ...init, headers }
+  for (const name of describingBody) headers.delete(name)
   const { body: _, ...rest } = init
   return { ...rest, headers, method: 'GET' }
+}
+
+function becomesGet(status: number, { method: given }: Init): boolean {
+  const method = given?.toUpperCase() ?? 'GET'
+  return status === 303 ? method !== 'HEAD' && method !== 'GET' : status < 303 && method === 'POST'
 }

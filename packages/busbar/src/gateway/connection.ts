@@ -1,84 +1,90 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import { hangUp } from './lost.ts'
-import { problemText, type Problem } from './problem.ts'
-import type { RequestContext } from './request-context.ts'
+import { noResponse } from './problems/gateway-problems.ts'
+import { problemText, type Problem } from './problems/problem.ts'
+import type { ClientConnection, RequestContext } from './request-context.ts'
 
 /**
- * How long, and for how many bytes, a client that is being refused may go on sending before the
- * line is cut.
+ * How long, in milliseconds, and for how many bytes a refused client may go on sending before its
+ * connection is destroyed.
  */
 export const lingerTime = 1000
 export const lingerBytes = 4 * 1024 * 1024
 
 /**
- * - `open`: requests are taken
- * - `closing`: one response has said `connection: close`, or an error ends the connection: no more
- * requests are taken
+ * Milliseconds without a write after which a connection counts as stalled. A service on a busy
+ * machine may take a second for the first byte.
+ */
+const stallTime = 5000
+
+/**
+ * - `open`: accepts requests
+ * - `closing`: accepts no more requests, because a response has said `connection: close` or an
+ *   error ends the connection
  * - `upgraded`: the bytes belong to a service
  */
 export type ConnectionState = 'open' | 'closing' | 'upgraded'
 
 /** One HTTP connection of a client, plain or over TLS. */
-export class Connection {
+export class Connection implements ClientConnection {
   readonly socket: Socket
   state: ConnectionState = 'open'
-  /** In flight, in the order in which they came, which is that of their answers. */
+  /** The requests in flight, in the order of arrival, which is the order of their responses. */
   readonly #requests: RequestContext[] = []
-  /** Of the request that came last: its body may still be on its way when it is answered. */
+  /** The latest request. Its body may still be arriving when its response has been sent. */
   #lastRequest: IncomingMessage | undefined
-  /** What is wrong with the body of that one, which waits for the answers before it. */
+  /** A fault in the body of the latest request. Earlier responses go first. */
   #badInput: Problem | undefined
-  #broken = false
-  #lingering = false
-  /** Since {@link leave}: how long nothing must come before it is closed, in milliseconds. */
-  #quiet: number | undefined
+  #isDestroyed = false
+  #isLingering = false
+  /** Set by {@link drain}: idle time, in milliseconds, after which the connection closes. */
+  #idleTimeout: number | undefined
   #timer: NodeJS.Timeout | undefined
 
   constructor(socket: Socket) {
     this.socket = socket
-    this.#answerHangUps()
-    this.#answerHalfClosed()
+    this.#respondBeforeDestroy()
+    this.#deferHalfClose()
   }
 
   get inFlight(): number {
     return this.#requests.length
   }
 
-  /** A list of its own: its reader may end some of them. */
+  /** A copy: the caller may end some of the requests. */
   get requests(): readonly RequestContext[] {
     return [...this.#requests]
   }
 
-  began(context: RequestContext): void {
+  addRequest(context: RequestContext): void {
     this.#requests.push(context)
     this.#lastRequest = context.req
   }
 
-  ended(context: RequestContext): void {
+  removeRequest(context: RequestContext): void {
     if (this.#requests.at(-1) === context) this.#requests.pop()
     else this.#requests.splice(this.#requests.indexOf(context), 1)
-    if (this.inFlight === 1 && this.#badInput !== undefined) this.breakOffHead(this.#badInput)
+    if (this.inFlight === 1 && this.#badInput !== undefined) this.failNext(this.#badInput)
     if (this.inFlight > 0) return
     if (this.state === 'closing') this.socket.destroySoon()
-    else if (this.#quiet !== undefined) this.#closeWhenQuiet(this.#quiet)
+    else if (this.#idleTimeout !== undefined) this.#closeWhenIdle(this.#idleTimeout)
   }
 
   /**
-   * The gateway is to stop: the connection ends with the next answer that can say so, or when
-   * nothing has come for `quiet` milliseconds. Closed at once, it would lose the request that is on
-   * its way, or that nobody has read yet.
+   * Ends the connection with the next response that can say `connection: close`, or when it has
+   * been idle for `idleTimeout` milliseconds. Closing at once would lose a request that is on its
+   * way, or that has not been read yet.
    */
-  leave(quiet: number): void {
-    this.#quiet = quiet
+  drain(idleTimeout: number): void {
+    this.#idleTimeout = idleTimeout
     this.socket.once('close', () => clearTimeout(this.#timer))
-    if (this.inFlight === 0) this.#closeWhenQuiet(quiet)
+    if (this.inFlight === 0) this.#closeWhenIdle(idleTimeout)
     else if (this.#requests.at(-1)?.res.headersSent === false) this.finish()
   }
 
   /**
-   * Takes no more requests, answers those in flight, the last one with `connection: close` if it
-   * still can, and closes.
+   * Accepts no more requests and closes after the responses in flight, the last of which says
+   * `connection: close` if its head is not sent yet.
    */
   finish(): void {
     const last = this.#requests.at(-1)?.res
@@ -88,140 +94,152 @@ export class Connection {
   }
 
   /**
-   * Ends the connection with a problem in place of the answer to `context` where that is next to be
-   * sent and has not begun, else by cutting it: half a body must not look whole.
+   * Like {@link finish}, and discards what arrives: Node's parser would keep every request that is
+   * ignored until the connection ends. The client's disconnect is still noticed.
    */
-  breakOff(problem: Problem, context: RequestContext | undefined): void {
-    if (!this.#canAnswer(context)) return this.cut()
+  finishUnread(): void {
+    this.finish()
+    this.socket.removeAllListeners('data').on('data', () => {})
+  }
+
+  /**
+   * Ends the connection. Sends `problem` as the response to `context` if that response is the next
+   * one and has not begun. Otherwise destroys the connection: a truncated body must not look
+   * complete.
+   */
+  failRequest(problem: Problem, context: RequestContext | undefined): void {
+    if (!this.#canRespond(context)) return this.destroy()
     this.state = 'closing'
     this.socket.end(textFor(problem, context))
     if (context?.req.complete === true) this.socket.destroySoon()
     else this.#linger(context?.req)
   }
 
-  /** The same for whatever answer is next to be sent. */
-  breakOffHead(problem: Problem): void {
-    this.breakOff(problem, this.#head)
+  /** Like {@link failRequest}, for the request whose response is next. */
+  failNext(problem: Problem): void {
+    this.failRequest(problem, this.#next)
   }
 
   /**
-   * Malformed or stalled input. It concerns the request whose body is arriving, which is the last;
-   * where that is whole, it belongs to a next one. What is in flight before it is answered first.
-   * One that has had its answer gets no second one.
+   * Handles malformed or stalled input. It belongs to the latest request if its body is still
+   * arriving, else to the request after it. Requests in flight before it are answered first. A
+   * request that already has its response gets no second one.
    */
-  breakOffBadInput(problem: Problem): void {
-    const head = this.#head
-    if (this.#lingering) return
-    const isAnswered = head === undefined && this.#lastRequest?.complete === false
-    if (!isAnswered && head?.req.complete !== true) return this.breakOff(problem, head)
+  rejectInput(problem: Problem): void {
+    const next = this.#next
+    if (this.#isLingering) return
+    const isAnswered = next === undefined && this.#lastRequest?.complete === false
+    if (!isAnswered && next?.req.complete !== true) return this.failRequest(problem, next)
     this.finish()
     if (this.#requests.at(-1)?.req.complete === false) this.#badInput = problem
-    if (this.socket.readableEnded && this.inFlight > 0) whenStalled(this.socket, () => this.cut())
+    if (this.socket.readableEnded && this.inFlight > 0) whenStalled(this.socket, () => this.destroy())
   }
 
   /**
-   * The same for a request to make a tunnel, after which Node takes its hands off the socket:
-   * answers that are under way would no longer hear that they may go on.
+   * Like {@link rejectInput}, for CONNECT. Node detaches its listeners from the socket then, so
+   * responses in flight would not learn of `drain`.
    */
-  breakOffTunnel(problem: Problem): void {
-    this.socket.on('drain', () => this.#head?.res.emit('drain'))
-    this.socket.on('error', () => this.cut())
+  rejectTunnel(problem: Problem): void {
+    this.socket.on('drain', () => this.#next?.res.emit('drain'))
+    this.socket.on('error', () => this.destroy())
     this.socket.resume()
-    this.breakOffBadInput(problem)
+    this.rejectInput(problem)
   }
 
-  /** Cuts without a word, whatever is in flight. */
-  cut(): void {
-    this.#broken = true
+  /** Destroys the socket without a response, whatever is in flight. */
+  destroy(): void {
+    this.#isDestroyed = true
     this.socket.destroy()
   }
 
-  /** Looked at after the loop has read what waits: where it was late, that may be a request. */
-  #closeWhenQuiet(quiet: number): void {
+  /**
+   * Checks after the event loop has read what is waiting: if the loop is late, it may be a request.
+   */
+  #closeWhenIdle(idleTimeout: number): void {
     const { bytesRead } = this.socket
-    const look = (): void => {
+    const check = (): void => {
       if (this.state !== 'open' || this.inFlight > 0) return
       if (this.socket.bytesRead === bytesRead) this.finish()
-      else this.#closeWhenQuiet(quiet)
+      else this.#closeWhenIdle(idleTimeout)
     }
-    this.#timer = setTimeout(() => setImmediate(look), quiet)
+    this.#timer = setTimeout(() => setImmediate(check), idleTimeout)
   }
 
   /**
-   * Reads on for a moment: closing on unread bytes resets the connection and may take the answer
-   * with it (RFC 9112, 9.6).
+   * Reads on for a moment. Closing with unread bytes resets the connection, and the client may lose
+   * the response (RFC 9112, 9.6).
    */
   #linger(req: IncomingMessage | undefined): void {
-    this.#lingering = true
-    if (req !== undefined) swallow(req, () => this.cut())
-    const timer = setTimeout(() => this.cut(), lingerTime)
+    this.#isLingering = true
+    if (req !== undefined) discardBody(req, () => this.destroy())
+    const timer = setTimeout(() => this.destroy(), lingerTime)
     this.socket.once('close', () => clearTimeout(timer))
   }
 
   /**
-   * A client that closes its half behind its request still reads (RFC 9293, 3.6). Node's server
-   * would close the other half at once, which only an answer that is out by then survives; one that
-   * comes from another worker is not. So that call of `end` waits for what is in flight, as long as
-   * that goes forward: a client that is gone altogether looks the same.
+   * A client that half-closes after its request still reads (RFC 9293, 3.6). Node's server would
+   * call `end` at once, so a response that comes later, such as one from another worker, would be
+   * lost. That call is deferred until the responses in flight are sent, for as long as they make
+   * progress: a client that is gone looks the same.
    */
-  #answerHalfClosed(): void {
+  #deferHalfClose(): void {
     const { socket } = this
     const end = socket.end.bind(socket)
     let isEnding = false
     socket.prependListener('end', () => (isEnding = true))
     socket.on('end', () => (isEnding = false))
-    const held = (...args: Parameters<typeof end>): Socket => {
+    const deferred = (...args: Parameters<typeof end>): Socket => {
       if (!isEnding || args.length > 0 || this.inFlight === 0 || this.state === 'upgraded') return end(...args)
       this.state = 'closing'
       whenStalled(socket, end)
       return socket
     }
-    socket.end = held as typeof end
+    socket.end = deferred as typeof end
   }
 
   /**
-   * A program that destroys its request, response or socket before it has answered would leave the
-   * client with a closed connection and no reason. All three end in the socket's `destroy`, so this
-   * is the one place to say 502; it costs a property per connection and nothing per request. Where
-   * several are in flight and it may have been a later one, the client gets none: the next answer
-   * would be another's. A `syscall` in the error means that the client itself is gone.
+   * A program that destroys its request, response or socket before it responds would close the
+   * connection without a reason. All three end in the socket's `destroy`, so this is the one place
+   * that sends 502; it costs a property per connection and nothing per request. With several
+   * requests in flight, a later one may be the cause. Then the client gets no response: it would
+   * belong to another request. A `syscall` in the error means that the client is gone.
    */
-  #answerHangUps(): void {
+  #respondBeforeDestroy(): void {
     const { socket } = this
     const destroy = socket.destroy.bind(socket)
     socket.destroy = (error?: NodeJS.ErrnoException) => {
-      const head = this.#head
-      const isOfHead = this.inFlight === 1 || head?.req.destroyed === true || head?.res.destroyed === true
+      const next = this.#next
+      const isOfNext = this.inFlight === 1 || next?.req.destroyed === true || next?.res.destroyed === true
       if (
-        head?.service !== undefined &&
-        isOfHead &&
-        !this.#broken &&
+        next?.service !== undefined &&
+        isOfNext &&
+        !this.#isDestroyed &&
         error?.syscall === undefined &&
-        this.#canAnswer(head)
+        this.#canRespond(next)
       )
-        socket.write(textFor(hangUp(head.service, 'SERVICE_HANGUP'), head))
+        socket.write(textFor(noResponse(next.service, 'SERVICE_HANGUP'), next))
       return destroy(error)
     }
   }
 
-  /** The request whose answer is next to be sent: of all responses on a connection, Node gives this one the socket. */
-  get #head(): RequestContext | undefined {
+  /** The request whose response is next: Node assigns the socket to this response only. */
+  get #next(): RequestContext | undefined {
     return this.#requests.find(({ res }) => res.socket === this.socket)
   }
 
-  /** True when text may take the place of the answer to `context`, or of nothing where nothing is in flight. */
-  #canAnswer(context: RequestContext | undefined): boolean {
-    return this.socket.writable && this.#head === context && context?.res.headersSent !== true
+  /** True if text can be sent as the response to `context`, or while nothing is in flight. */
+  #canRespond(context: RequestContext | undefined): boolean {
+    return this.socket.writable && this.#next === context && context?.res.headersSent !== true
   }
 }
 
-/** Calls `giveUp` when nothing has been written for a moment. */
-export function whenStalled(socket: Socket, giveUp: () => void): void {
+/** Calls `onStalled` each time that nothing has been written for {@link stallTime}. */
+export function whenStalled(socket: Socket, onStalled: () => void): void {
   let { bytesWritten } = socket
   const timer = setInterval(() => {
-    if (socket.bytesWritten === bytesWritten) giveUp()
+    if (socket.bytesWritten === bytesWritten) onStalled()
     else ({ bytesWritten } = socket)
-  }, lingerTime)
+  }, stallTime)
   socket.once('close', () => clearInterval(timer))
 }
 
@@ -229,8 +247,8 @@ function textFor(problem: Problem, context: RequestContext | undefined): string 
   return problemText(problem, context?.path, context?.req.method)
 }
 
-/** Whatever more arrives of this body goes nowhere; the program has it no longer. */
-function swallow(req: IncomingMessage, onTooMuch: () => void): void {
+/** Discards the rest of the body, which the program can no longer read. */
+function discardBody(req: IncomingMessage, onTooMuch: () => void): void {
   let left = lingerBytes
   req.push = (chunk: Buffer | null) => {
     if (chunk !== null && (left -= chunk.length) < 0) onTooMuch()

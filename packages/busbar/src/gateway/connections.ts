@@ -1,24 +1,27 @@
 import type { Socket } from 'node:net'
-import type { StopTimes } from '../shared/control.ts'
+import type { StopTimes } from '../shared/control-messages.ts'
 import { Connection } from './connection.ts'
 import type { RequestContext } from './request-context.ts'
 
 export interface ConnectionsParts {
-  /** The connection is gone, with whatever was in flight on it. */
+  /** The connection has closed, with the requests in flight on it. */
   readonly onClosed: (connection: Connection) => void
-  /** Once per TCP connection, as the balancer counts them. */
+  /** Called once per TCP connection, as the balancer counts them. */
   readonly onSocketClosed: () => void
 }
 
-/** Every connection that the gateway holds, from the handshake to the close. */
+/** The open connections of the gateway, from the handshake to the close. */
 export class Connections {
   readonly #parts: ConnectionsParts
-  /** Over TLS these have no {@link Connection} until the handshake is done, and are other objects than its sockets. */
+  /**
+   * TCP sockets. Over TLS, a socket has no {@link Connection} until the handshake is complete. The
+   * connection then has the TLS socket instead.
+   */
   readonly #sockets = new Set<Socket>()
   readonly #connections = new Map<Socket, Connection>()
-  /** Over TLS: what has connected and has not come to HTTP yet, by who it is from. */
+  /** TCP sockets in the TLS handshake, by the client's address and port. */
   readonly #handshakes = new Map<string, Socket>()
-  #drain: (PromiseWithResolvers<void> & { readonly quiet: number }) | undefined
+  #drain: (PromiseWithResolvers<void> & { readonly idleTimeout: number }) | undefined
 
   constructor(parts: ConnectionsParts) {
     this.#parts = parts
@@ -40,14 +43,19 @@ export class Connections {
       this.#sockets.delete(socket)
       this.#handshakes.delete(from)
       this.#parts.onSocketClosed()
-      this.settle()
+      this.checkDrained()
     })
+  }
+
+  /** A connection of HTTP/2: from here on, its listener ends it. */
+  addHttp2(socket: Socket): void {
+    if (this.#handshakes.size > 0) this.#handshakes.delete(peerOf(socket))
   }
 
   add(socket: Socket): Connection {
     const connection = new Connection(socket)
     this.#connections.set(socket, connection)
-    if (this.#drain !== undefined) connection.leave(this.#drain.quiet)
+    if (this.#drain !== undefined) connection.drain(this.#drain.idleTimeout)
     if (this.#handshakes.size > 0) this.#handshakes.delete(peerOf(socket))
     socket.once('close', () => {
       this.#connections.delete(socket)
@@ -66,31 +74,32 @@ export class Connections {
   }
 
   /**
-   * Lets each connection end with an answer that says so, or when it is quiet. After `timeout` milliseconds `onExpired`
-   * has the last word on each that is left. Resolves when only upgraded ones remain.
+   * Ends each connection with a response that says so, or when it is idle. After `timeout`
+   * milliseconds, `onExpired` may send a last response on each connection that is left, which is
+   * then destroyed. Resolves when only upgraded connections remain.
    *
-   * `http.Server#close` is not used for this: it destroys a connection whose response has been handed over whole but is
-   * still on its way out (Node 24.21; 13 of 50 MB arrived).
+   * `http.Server#close` is not used: it destroys a connection whose response is complete but still
+   * being sent (Node 24.21; 13 of 50 MB arrived).
    */
   async drain({ timeout, quiet }: StopTimes, onExpired: (connection: Connection) => void): Promise<void> {
-    this.#drain = { ...Promise.withResolvers<void>(), quiet: Math.min(quiet, timeout / 2) }
-    for (const connection of this.#open()) connection.leave(this.#drain.quiet)
-    const handshakes = setTimeout(() => this.#endHandshakes(), this.#drain.quiet)
+    this.#drain = { ...Promise.withResolvers<void>(), idleTimeout: Math.min(quiet, timeout / 2) }
+    for (const connection of this.#open()) connection.drain(this.#drain.idleTimeout)
+    const handshakes = setTimeout(() => this.#endHandshakes(), this.#drain.idleTimeout)
     const limit = setTimeout(() => this.#expire(onExpired), timeout)
-    this.settle()
+    this.checkDrained()
     await this.#drain.promise
     clearTimeout(handshakes)
     clearTimeout(limit)
   }
 
-  /** To be called when a connection has become an upgraded one. */
-  settle(): void {
+  /** To be called when a connection has been upgraded. */
+  checkDrained(): void {
     const upgraded = this.#connections.size - this.#open().length
     if (this.#sockets.size === upgraded) this.#drain?.resolve()
   }
 
-  cut(): void {
-    for (const connection of this.#connections.values()) connection.cut()
+  destroy(): void {
+    for (const connection of this.#connections.values()) connection.destroy()
     for (const socket of this.#sockets) socket.destroy()
   }
 
@@ -102,11 +111,11 @@ export class Connections {
     for (const socket of this.#handshakes.values()) socket.destroy()
   }
 
-  /** What was said last goes out first. */
+  /** Lets the last responses out before the connections are destroyed. */
   #expire(onExpired: (connection: Connection) => void): void {
     for (const connection of this.#open()) onExpired(connection)
     setImmediate(() => {
-      for (const connection of this.#open()) connection.cut()
+      for (const connection of this.#open()) connection.destroy()
       this.#drain?.resolve()
     })
   }

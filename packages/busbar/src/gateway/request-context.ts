@@ -1,38 +1,66 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { CallCount } from '../contract/host/host.ts'
-import type { Endpoint } from '../mesh/endpoint.ts'
-import type { MeasuredCall } from '../mesh/meter.ts'
-import type { Connection } from './connection.ts'
-import type { Way } from './routes.ts'
+import type { CallCounter } from '../contract/host/typed-host.ts'
+import type { Endpoint } from '../mesh/routing/endpoint.ts'
+import type { CountedEdge } from '../mesh/meter.ts'
+import { runInScope, type Scope } from '../mesh/scope.ts'
+import { emitInContext } from '../mesh/tracing/traced-request.ts'
+import type { TracedCall } from '../mesh/tracing/tracer.ts'
+import type { Problem } from './problems/problem.ts'
+import type { GatewayRoute } from './routing/routes.ts'
 
 /** The events of Node's server that carry a request with a response. */
 export type RequestEvent = 'request' | 'checkContinue' | 'checkExpectation'
 
-/** The instance that a request is for, and the route that led to it. */
+/** The instance that serves a request, and the route that selected it. */
 export interface Target {
-  readonly way: Way
+  readonly route: GatewayRoute
   readonly endpoint: Endpoint
+  /** For a client that is to stay with an instance, and has no cookie yet. */
+  readonly setCookie?: string | undefined
 }
 
-/** One request of a client: created when it arrives, passed from step to step, and over when its response has closed. */
+/** The client's connection, as the steps of a request use it. */
+export interface ClientConnection {
+  /** Number of requests in flight. */
+  readonly inFlight: number
+  addRequest(context: RequestContext): void
+  removeRequest(context: RequestContext): void
+  /** Accepts no more requests; closes after the responses in flight. */
+  finish(): void
+  /** Ends the connection with `problem` as the response to `context`, or without a response. */
+  failRequest(problem: Problem, context: RequestContext | undefined): void
+}
+
+/**
+ * One request of a client. It is created when the request arrives, passed from step to step, and
+ * over when its response has closed.
+ */
 export class RequestContext {
   readonly event: RequestEvent
   readonly req: IncomingMessage
   readonly res: ServerResponse
-  readonly connection: Connection
-  /** The path that the client asked for. A route, a service or a framework may change the request's `url`. */
+  readonly connection: ClientConnection
+  /** The path as requested. A route, a service or a framework may change the request's `url`. */
   path: string
-  /** Undefined until it is routed. */
+  /** Undefined until the request is routed. */
   target: Target | undefined = undefined
-  /** Where its service counts it, if the gateway has to tell. */
-  count: CallCount | undefined = undefined
-  /** Set for the few requests whose time is taken. */
-  measured: MeasuredCall | undefined = undefined
-  /** The tick of {@link InFlightRequests} at which the service could begin to answer. */
+  /** The service's call counter. Set only if the gateway has to update it. */
+  count: CallCounter | undefined = undefined
+  /** Set only for the sampled requests whose time in the instance is measured. */
+  timer: ReturnType<CallCounter['countStart']> = undefined
+  /** Counts the request for its route. Undefined until it is routed. */
+  edge: CountedEdge | undefined = undefined
+  /** The same, if the app has traces. */
+  call: TracedCall | undefined = undefined
+  /** What its connection had carried when it was routed. */
+  bytesBefore = 0
+  /** When it was routed. Set only for the sampled requests whose latency is measured. */
+  began: number | undefined = undefined
+  /** The tick of {@link InFlightRequests} from which the response timeout counts. */
   since = 0
   isOver = false
 
-  constructor(event: RequestEvent, req: IncomingMessage, res: ServerResponse, connection: Connection) {
+  constructor(event: RequestEvent, req: IncomingMessage, res: ServerResponse, connection: ClientConnection) {
     this.event = event
     this.req = req
     this.res = res
@@ -40,7 +68,15 @@ export class RequestContext {
     this.path = req.url!
   }
 
+  /** The scope in which a program of this thread answers. */
+  enter(scope: Scope): Scope {
+    if (this.call === undefined) return scope
+    const own = { ...scope, trace: this.call.trace }
+    emitInContext(this.req, (callback) => runInScope(own, callback))
+    return own
+  }
+
   get service(): string | undefined {
-    return this.target?.way.service
+    return this.target?.route.service
   }
 }

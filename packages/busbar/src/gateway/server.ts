@@ -1,55 +1,95 @@
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerOptions } from 'node:http'
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https'
-import type { SecureContextOptions } from 'node:tls'
+import type { Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
 import type { Limits } from '../config/app.ts'
-import type { TlsMaterial } from '../shared/control.ts'
+import type { TlsMaterial } from '../shared/control-messages.ts'
+import { checkClientCertificate } from './tls/client-certificate.ts'
+import { SecureContexts } from './tls/secure-contexts.ts'
 
-/** An option of Node's servers since 24.9, and not in its types yet. */
+/** An option of Node's servers since 24.9; its types do not have it yet. */
 interface Upgrades {
-  /** False makes the request a plain one. */
+  /** False makes the request an ordinary one. */
   readonly shouldUpgradeCallback: (req: IncomingMessage) => boolean
 }
 
-/** The server that stands at the entrance; it has no listeners yet. */
-export function createServer(limits: Limits, tls: TlsMaterial | undefined, upgrades: Upgrades): Server | HttpsServer {
-  const options = { ...httpOptions(limits), ...upgrades }
-  const server = tls === undefined ? createHttpServer(options) : createTlsServer(options, limits, tls)
-  // Node drops headers beyond 2,000 without a word; the size bounds them already.
-  server.maxHeadersCount = 0
-  return server
+export interface GatewayServer {
+  readonly server: Server | HttpsServer
+  /** Applies to later connections. Throws for a certificate that cannot be used. */
+  readonly setTls: (tls: TlsMaterial) => void
 }
 
-export function secureContext({ cert, key, ticketKeys }: TlsMaterial): SecureContextOptions & { ticketKeys: Buffer } {
+/** Creates the gateway's HTTP or HTTPS server, without listeners. */
+export function createServer(
+  limits: Limits,
+  tls: TlsMaterial | undefined,
+  upgrades: Upgrades,
+  offersHttp2 = false,
+): GatewayServer {
+  const options = { ...httpOptions(limits), ...upgrades }
+  const created = tls === undefined ? plainServer(options) : tlsServer(options, limits, tls, offersHttp2)
+  // Node silently drops headers beyond 2,000. `maxHeaderSize` limits them already.
+  created.server.maxHeadersCount = 0
+  return created
+}
+
+function plainServer(options: ServerOptions): GatewayServer {
+  return { server: createHttpServer(options), setTls: () => {} }
+}
+
+function tlsServer(options: ServerOptions, limits: Limits, tls: TlsMaterial, offersHttp2: boolean): GatewayServer {
+  const contexts = new SecureContexts(tls)
+  const server = createHttpsServer({
+    ...options,
+    ...contexts.options,
+    SNICallback: (name, done) => done(null, contexts.of(name)),
+    ...(offersHttp2 ? { ALPNCallback: selectProtocol } : { ALPNProtocols: ['http/1.1'] }),
+    handshakeTimeout: limits.headerTimeout,
+  })
+  if (offersHttp2) keepFromParser(server)
+  if (tls.clientCa !== undefined) server.on('secureConnection', checkClientCertificate)
   return {
-    cert,
-    key,
-    minVersion: 'TLSv1.2',
-    // Both the same in all workers, so that any of them resumes what another began.
-    ticketKeys: Buffer.from(ticketKeys),
-    sessionIdContext: 'busbar',
+    server,
+    setTls(next) {
+      contexts.set(next)
+      server.setSecureContext(contexts.options)
+    },
   }
 }
 
-function createTlsServer(options: ServerOptions, limits: Limits, tls: TlsMaterial): HttpsServer {
-  return createHttpsServer({
-    ...options,
-    ...secureContext(tls),
-    ALPNProtocols: ['http/1.1'],
-    handshakeTimeout: limits.headerTimeout,
+/**
+ * HTTP/2 is for clients that offer nothing else, as those of gRPC do. Browsers and others get
+ * HTTP/1.1, which serves everything.
+ */
+function selectProtocol({ protocols }: { protocols: string[] }): string | undefined {
+  return protocols.includes('http/1.1') ? 'http/1.1' : protocols.find((protocol) => protocol === 'h2')
+}
+
+/** Only of this gateway's own TLS: a stream of the native entrance says the same, and is HTTP/1.1. */
+export function isHttp2(socket: Socket): boolean {
+  return (socket as Partial<TLSSocket>).alpnProtocol === 'h2'
+}
+
+/** Puts a condition before the listener with which Node's server reads a connection. */
+function keepFromParser(server: HttpsServer): void {
+  const listeners = server.listeners('secureConnection')
+  server.removeAllListeners('secureConnection')
+  server.on('secureConnection', (socket: TLSSocket) => {
+    if (!isHttp2(socket)) for (const listener of listeners) Reflect.apply(listener, server, [socket])
   })
 }
 
 function httpOptions({ headerTimeout, requestTimeout, keepAliveTimeout, maxHeaderSize }: Limits): ServerOptions {
   return {
-    // Node refuses a header timeout above the request's.
+    // Node rejects a header timeout above the request timeout.
     headersTimeout: requestTimeout === 0 ? headerTimeout : Math.min(headerTimeout, requestTimeout),
     requestTimeout,
     keepAliveTimeout,
     maxHeaderSize,
-    // Node looks every 30 s by default, which would make 10 s mean 40.
+    // Node checks every 30 s by default: a timeout of 10 s could take 40 s.
     connectionsCheckingInterval: Math.min(1000, Math.max(50, headerTimeout / 4)),
     insecureHTTPParser: false,
-    // We say 400 with a reason ourselves.
+    // The gateway responds with 400 and a reason.
     requireHostHeader: false,
     noDelay: true,
   }

@@ -1,42 +1,56 @@
-import type { Gate } from './balance/gate.ts'
-import type { Exchanges } from './http/exchange.ts'
-import type { Meter } from './meter.ts'
-import type { Router } from './router.ts'
-import { announceHops } from './sockets/announce-hops.ts'
+import { answerEvents } from './events/answer-events.ts'
+import { answerRequests } from './http/answer-requests.ts'
+import type { MeshContext } from './mesh-context.ts'
+import type { CallHandler } from './links/link.ts'
 import { captureConnections } from './sockets/capture.ts'
+import { nextHops } from './scope.ts'
+import { addHopsHeaders } from './sockets/hops-header.ts'
 import { servePrivateSockets } from './sockets/served-instance.ts'
-import type { Streams } from './streams.ts'
+import { answerTypedCalls } from './typed/answer-calls.ts'
+import { RequestTracing } from './tracing/client-requests.ts'
+import type { TypedMesh } from './typed/mesh-transport.ts'
 
-/** What every way into the mesh needs: who is called by which name, and how long a chain of calls may be. */
-export interface HttpMesh {
-  readonly router: Router
-  /** The call that would make more than this in one chain answers 508. */
-  readonly maxHops: number
-  /** How long calls take is written down by it; undefined where nobody asks. */
-  readonly meter?: Meter | undefined
-  /** Before the services of this thread that answer only so many calls at a time. */
-  readonly gates?: ReadonlyMap<string, Gate> | undefined
-  /** Undefined where all calls are text on a connection. */
-  readonly exchanges?: Exchanges | undefined
-  /** Undefined where all connections are sockets of the system's. */
-  readonly streams?: Streams | undefined
-}
-
-export interface Mesh extends HttpMesh, AsyncDisposable {}
+export interface Mesh extends MeshContext, AsyncDisposable {}
 
 /**
- * Makes this thread's clients reach the app's services by name: `http://catalog.internal/`. Disposing gives every
- * client back to the network.
+ * Lets the clients in this thread reach the app's services by name, such as
+ * `http://catalog.internal/`. Disposing undoes it.
  *
- * Connections serve every client and are always there; what makes exchanges stands in front of them for some.
+ * Connections are always captured and serve every client. `exchanges` captures some clients before
+ * that.
  */
-export async function startMesh(options: HttpMesh): Promise<Mesh> {
-  const { router, maxHops, meter, gates, exchanges, streams } = options
-  const mesh: HttpMesh = { router, maxHops, meter, gates, exchanges, streams }
+export async function startMesh(options: MeshContext): Promise<Mesh> {
+  const { router, maxHops, meter, tracer, gates, exchanges, streams } = options
+  const mesh: MeshContext = { router, maxHops, meter, tracer, gates, exchanges, streams }
   const installed = new DisposableStack()
   installed.use(captureConnections(mesh))
-  installed.use(announceHops(mesh.router))
+  const tracing = tracer && installed.use(new RequestTracing(tracer, exchanges === undefined))
+  installed.use(addHopsHeaders(mesh.router, nextHops, tracing))
   installed.use(servePrivateSockets(mesh))
   if (exchanges !== undefined) installed.use(exchanges.capture(mesh))
   return { ...mesh, [Symbol.asyncDispose]: async () => installed.dispose() }
+}
+
+/** Answers every call that arrives over this worker's links, by the kind of the call. */
+export function answerLinkCalls(mesh: MeshContext & Pick<TypedMesh, 'validate'>): CallHandler {
+  const calls = answerTypedCalls(mesh)
+  const handlers = {
+    call: calls,
+    stream: calls,
+    http: answerRequests(mesh),
+    bytes: mesh.streams?.answer(mesh) ?? refuseConnection,
+    event: answerEvents(mesh.router),
+  }
+  return (head, payload, ended, channel) => handlers[head.kind](head, payload, ended, channel)
+}
+
+/** Without `streams` no worker of this app opens connections over links. */
+const refuseConnection: CallHandler = ({ service }, _payload, _isWhole, channel) => {
+  const error = {
+    code: 'SERVICE_UNAVAILABLE',
+    message: 'this worker accepts no connections over links',
+    service,
+  } as const
+  channel.fail(error, true)
+  return {}
 }

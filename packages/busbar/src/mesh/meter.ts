@@ -1,66 +1,113 @@
-import { type LatencyTable, outside } from '../shared/latency-table.ts'
+import type { ServerResponse } from 'node:http'
+import type { CallEdge } from '../contract/call/call-edge.ts'
+import type { EdgeCells } from '../shared/metrics/edge-cells.ts'
+import { type EdgeKey, type EdgeTable, noStatus, outside, type Transport } from '../shared/metrics/edge-table.ts'
+import { Sampler } from '../shared/metrics/sampler.ts'
 
-/** Calls measured per second, at most; with fewer, every one is. Two looks at the clock and a `then` cost 0.3 µs. */
-const measuredPerSecond = 2000
+/** Counts the calls of this worker, and measures how long they take. */
+export class Meter extends Sampler {
+  readonly #table: EdgeTable
+  /** The edges of HTTP, by callee. There are few, and a call makes no text to find its own. */
+  readonly #http = new Map<string, KnownEdge[]>()
 
-/**
- * How long the calls of this worker take. With many calls only some are looked at, each of which stands for as many as
- * were passed over, on average: the more there are, the less it matters which.
- */
-export class Meter {
-  readonly #latencies: LatencyTable
-  /** One call of so many is measured. */
-  #interval = 1
-  /** Until the next that is. */
-  #left = 1
-  #measured = 0
-  #calls = 0
-
-  constructor(latencies: LatencyTable) {
-    this.#latencies = latencies
+  constructor(table: EdgeTable) {
+    super()
+    this.#table = table
   }
 
-  /** Asked before each call: for how many calls this one stands if it is measured, 0 if it is not to be. */
-  next(): number {
-    if (--this.#left > 0) return 0
-    const weight = this.#interval
-    this.#calls += weight
-    // A flood does not wait until the second is over.
-    if (++this.#measured % measuredPerSecond === 0) this.#interval *= 2
-    // At random, since programs call in patterns: each fourth call may always be the same one's.
-    this.#left = this.#interval === 1 ? 1 : 1 + Math.floor(Math.random() * (2 * this.#interval - 1))
-    return weight
+  /**
+   * Always the same for the same call over HTTP. `caller`: a service, or undefined for requests from
+   * outside. `route`: of the gateway.
+   */
+  http(caller: string | undefined, callee: string, method: string, transport: Transport, route = ''): Edge {
+    const edges = this.#http.get(callee) ?? []
+    for (const one of edges)
+      if (one.method === method && one.caller === caller && one.transport === transport && one.route === route)
+        return one.edge
+    const name = knownMethods.has(method) ? method : '_OTHER'
+    const edge = this.#add({ caller: caller ?? outside, callee, protocol: 'http', method: name, route, transport })
+    // Callers may use any name of a method.
+    if (edges.length < remembered) this.#http.set(callee, [...edges, { caller, method, transport, route, edge }])
+    return edge
   }
 
-  /** `caller`: a service; undefined for what comes from outside. */
-  add(caller: string | undefined, callee: string, milliseconds: number, weight: number): void {
-    this.#latencies.of(caller ?? outside, callee).add(milliseconds, weight)
+  /** For a method of a typed service. The caller keeps it. */
+  rpc(caller: string | undefined, callee: string, method: string, transport: Transport): Edge {
+    return this.#add({ caller: caller ?? outside, callee, protocol: 'rpc', method, route: '', transport })
   }
 
-  /** Once a second: as many calls as the last one had are expected of the next. */
-  renew(): void {
-    this.#interval = 2 ** Math.max(0, Math.ceil(Math.log2(this.#calls / measuredPerSecond)))
-    this.#left = Math.min(this.#left, this.#interval)
-    this.#measured = this.#calls = 0
+  #add(key: EdgeKey): Edge {
+    return new Edge(this, this.#table.add(key))
   }
 }
 
-/** A call that is measured, from where it is made to its answer, however that ends. */
-export class MeasuredCall {
-  readonly #meter: Meter
-  readonly #caller: string | undefined
-  readonly #callee: string
-  readonly #weight: number
-  readonly #began = performance.now()
+interface KnownEdge {
+  readonly caller: string | undefined
+  readonly method: string
+  readonly transport: Transport
+  readonly route: string
+  readonly edge: Edge
+}
 
-  constructor(meter: Meter, caller: string | undefined, callee: string, weight: number) {
-    this.#meter = meter
-    this.#caller = caller
-    this.#callee = callee
-    this.#weight = weight
+/** For each callee. A call of any further edge searches the table. */
+const remembered = 200
+
+/** The methods that OpenTelemetry's conventions distinguish. */
+const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT', 'QUERY'])
+
+export interface CountedEdge extends CallEdge {
+  /** No instance has taken the call that began: the caller gets a refused connection. */
+  withdraw(): void
+}
+
+/** Counts the calls of one caller to one method or route of a service. */
+export class Edge implements CountedEdge {
+  readonly #sampler: Sampler
+  readonly #cells: EdgeCells
+  #isMeasured = false
+
+  constructor(sampler: Sampler, cells: EdgeCells) {
+    this.#sampler = sampler
+    this.#cells = cells
   }
 
-  readonly end = (): void => {
-    this.#meter.add(this.#caller, this.#callee, performance.now() - this.#began, this.#weight)
+  begin(): number | undefined {
+    this.#cells.begin()
+    // The first call always is: the others of a busy worker may be few.
+    if (this.#sampler.next() === 0 && this.#isMeasured) return undefined
+    this.#isMeasured = true
+    return performance.now()
   }
+
+  end(status: number, began: number | undefined): void {
+    this.#cells.end(status, began === undefined ? undefined : performance.now() - began)
+  }
+
+  withdraw(): void {
+    this.#cells.withdraw()
+  }
+}
+
+/**
+ * True if a closed response counts as a failed call: it never started, its status is 5xx, or it is
+ * incomplete although the caller still waits. The state of the caller's connection tells which side
+ * ended it.
+ */
+export function isFailedResponse({
+  statusCode,
+  headersSent,
+  writableFinished,
+  req,
+}: Pick<ServerResponse, 'statusCode' | 'headersSent' | 'writableFinished' | 'req'>): boolean {
+  if (!headersSent || statusCode >= 500) return true
+  if (writableFinished) return false
+  return !req.socket.readableEnded && req.socket.errored === null
+}
+
+/** The status with which a closed response counts for its edge. */
+export function outcomeOf(
+  response: Pick<ServerResponse, 'statusCode' | 'headersSent' | 'writableFinished' | 'req'>,
+): number {
+  const { statusCode, headersSent } = response
+  return !headersSent || (statusCode < 500 && isFailedResponse(response)) ? noStatus : statusCode
 }

@@ -1,148 +1,197 @@
 import { BusbarError, type ErrorRecord } from '../contract/errors.ts'
-import type { CallId, InstanceSpec, PeerSpec, PeerWay } from '../shared/control.ts'
-import type { EndpointState, RemoteEndpoint, TcpEndpoint } from './endpoint.ts'
-import { Fates } from './fates.ts'
-import type { Hello } from './links/hello.ts'
-import { dialTime, maxSilence } from './links/limits.ts'
-import type { Answerer, CallHead, Link } from './links/link.ts'
-import { createLink, type LinkOptions } from './links/live-link.ts'
-import { PendingPipe } from './links/pending.ts'
-import type { Pipe } from './links/pipe.ts'
-import type { Router } from './router.ts'
-import { type Greeted } from './transports/socket.ts'
-import { threadPipe } from './transports/thread.ts'
+import type { CallId } from '../shared/calls/call-id.ts'
+import type { InstanceSpec, PeerSpec, LinkSetup } from '../shared/control-messages.ts'
+import { dialTimeout, keepAliveTimeout } from './links/limits.ts'
+import type { CallHandler, CallHead, Link, LinkOptions } from './links/link.ts'
+import { createLink } from './links/live-link.ts'
+import { LostCallResolver } from './links/lost-call-resolver.ts'
+import type { PacketTransport } from './links/packet-transport.ts'
+import { CommandConnections } from './sockets/command-connections.ts'
+import type { EndpointState, RemoteEndpoint, TcpEndpoint } from './routing/endpoint.ts'
+import type { Router } from './routing/router.ts'
+import type { Hello } from './transports/hello.ts'
+import { PendingTransport } from './transports/pending.ts'
+import type { HandshakeResult } from './transports/socket.ts'
+import { threadTransport } from './transports/thread.ts'
 import { dialUnix, type LinkListener, listenUnix } from './transports/unix.ts'
 
 export interface PeersOptions extends Hello {
   readonly router: Router
-  readonly answer: Answerer
-  /** Where other workers dial this one; undefined where all of them have a port to it, or are dialled. */
+  readonly answer: CallHandler
+  /** The path where other workers dial this one. Undefined if none does. */
   readonly listenAt: string | undefined
-  /** Of a process: how busy its instance of a service is, for the others. Threads read it in the memory they share. */
+  /**
+   * In a process: calls in flight at its instance of a service. Threads read that in shared memory.
+   */
   readonly loadOf?: ((service: string) => number) | undefined
-  /** A link has ended that nobody ended: its worker is gone, or lives and is not reached any more. */
-  readonly unlinked?: (spec: PeerSpec, reason: ErrorRecord) => void
-  /** A call to this worker's service is given up here. */
-  readonly gaveUp?: (worker: number, head: CallHead, call: CallId) => void
-  /** A worker that leaves has read all calls that it ever gets from this one. */
-  readonly left?: (worker: number) => void
+  /** A link was lost. Its worker has died, or is cut off. */
+  readonly onLinkLost?: (spec: PeerSpec, reason: ErrorRecord) => void
+  /** This worker abandons a call to another one. */
+  readonly onAbandoned?: (worker: number, head: CallHead, call: CallId) => void
+  /** A leaving worker has read all calls that this one will ever send it. */
+  readonly onDrained?: (worker: number) => void
 }
 
 interface Peer {
   readonly spec: PeerSpec
-  /** Undefined for a command, which knows of no links. */
+  /** Undefined for a command, which has no links. */
   readonly link: Link | undefined
-  readonly endpoints: (Changing<RemoteEndpoint> | Changing<TcpEndpoint>)[]
-  /** Why it gets no more calls; what it has sent before may still be under way. */
-  leaving: ErrorRecord | undefined
+  /** Only to a command. */
+  readonly connections: CommandConnections | undefined
+  readonly endpoints: (Mutable<RemoteEndpoint> | Mutable<TcpEndpoint>)[]
+  presence: Presence
 }
 
-type Changing<T> = Omit<T, 'state'> & { state: EndpointState }
+/** A worker that leaves or is gone gets no more calls. Frames that it has sent may be in transit. */
+type Presence = { readonly is: 'here' } | { readonly is: 'leaving' | 'gone'; readonly reason: ErrorRecord }
 
-/** With which a worker that has stopped closes its links. */
+type Mutable<T> = Omit<T, 'state'> & { state: EndpointState }
+
+/** Milliseconds for the link of a worker that is gone to deliver the rest. It then closes itself. */
+const lastFramesTimeout = 1_000
+
+/** The code with which a stopped worker closes its links. */
 const stoppedCode = 'SERVICE_UNAVAILABLE'
-/** With which the supervisor says that one has died. */
+/** The code with which the supervisor reports a death. */
 const diedCode = 'WORKER_DIED'
 
-/** Why a link is closed before the next one to the same worker is made: this end has not seen it break yet. */
-const relinked: ErrorRecord = { code: 'LINK_LOST', message: 'the worker is linked anew' }
+/** Closes the previous link to a worker that gets a new one, if this side has not seen it break. */
+const relinked: ErrorRecord = { code: 'LINK_LOST', message: 'the worker gets a new link' }
 
-/** The other workers, as the supervisor tells of them: one link to each, and their instances in the router. */
+/**
+ * The other workers, as the supervisor announces them: one link to each, and their instances in the
+ * router.
+ */
 export class Peers {
   readonly #options: PeersOptions
   readonly #peers = new Map<number, Peer>()
-  /** Of those who will dial, and of those who have before anybody told of them. */
-  readonly #expected = new Map<number, PendingPipe>()
-  readonly #early = new Map<number, Pipe>()
-  readonly #fates = new Fates()
+  /** Workers that will dial this one. */
+  readonly #expected = new Map<number, PendingTransport>()
+  /** Workers that have dialled before they were announced. */
+  readonly #early = new Map<number, PacketTransport>()
+  readonly #lostCalls = new LostCallResolver()
   #listener: LinkListener | undefined
 
   constructor(options: PeersOptions) {
     this.#options = options
   }
 
-  /** Takes links, where others dial this worker. Rejects with Node's own error where the path cannot be had. */
+  /**
+   * Accepts links, if others dial this worker. Rejects with Node's own error if it cannot listen at
+   * the path.
+   */
   async listen(): Promise<void> {
     const { listenAt } = this.#options
     if (listenAt === undefined) return
-    this.#listener = await listenUnix(listenAt, this.#options, (greeted) => this.#dialled(greeted))
+    this.#listener = await listenUnix(listenAt, this.#options, (result) => this.#onDialled(result))
   }
 
   join(spec: PeerSpec): void {
     this.#forget(spec.worker, relinked)
-    const pipe = this.#pipeTo(spec.worker, spec.way)
-    const peer: Peer = { spec, link: pipe && this.#link(spec, pipe), endpoints: [], leaving: undefined }
+    const transport = this.#transportTo(spec.worker, spec.setup)
+    const link = transport && this.#link(spec, transport)
+    const connections = link === undefined ? new CommandConnections() : undefined
+    const peer: Peer = { spec, link, connections, endpoints: [], presence: { is: 'here' } }
     this.#peers.set(spec.worker, peer)
     for (const service of spec.services) this.serves(spec.worker, service)
-    this.#fates.lives(spec.worker)
+    this.#lostCalls.relinked(spec.worker)
   }
 
-  serves(worker: number, { name: service, typed, index, path }: InstanceSpec): void {
+  serves(worker: number, { name: service, typed, index, path, topics, unhealthy }: InstanceSpec): void {
     const peer = this.#peers.get(worker)
-    if (peer === undefined || peer.leaving !== undefined) return
-    const { row, way } = peer.spec
-    const state = 'serving' as EndpointState
-    if (way.by === 'tcp') this.#add(peer, { at: 'tcp', service, index, state, typed, host: way.host, port: way.port })
-    else this.#add(peer, linked({ service, worker, index, state, typed, row, path }, peer.link!, way))
+    if (peer?.presence.is !== 'here') return
+    const { row, setup } = peer.spec
+    const state: EndpointState = unhealthy === true ? 'unhealthy' : 'serving'
+    const { connections } = peer
+    if (setup.kind === 'tcp')
+      this.#add(peer, { at: 'tcp', service, index, state, typed, host: setup.host, port: setup.port, connections })
+    else this.#add(peer, linkedEndpoint({ service, worker, index, state, typed, row, path, topics }, peer.link!, setup))
   }
 
-  /** First when it drains, and then when it is gone; one that dies drains not. */
+  /** An unhealthy instance gets no new calls. Those in flight go on. */
+  health(worker: number, service: string, healthy: boolean): void {
+    for (const endpoint of this.#peers.get(worker)?.endpoints ?? [])
+      if (endpoint.service === service) endpoint.state = healthy ? 'serving' : 'unhealthy'
+  }
+
+  /**
+   * Call it when the worker drains, and again when it is gone. A worker that dies does not drain.
+   */
   leave(worker: number, reason: ErrorRecord): void {
-    // One that is replaced lives for a while.
-    if (reason.code === diedCode) this.#fates.died(worker, reason)
+    // A replaced worker lives for a while.
+    if (reason.code === diedCode) this.#lostCalls.died(worker, reason)
     const peer = this.#peers.get(worker)
-    if (peer === undefined) return this.#options.left?.(worker)
+    if (peer === undefined) return this.#options.onDrained?.(worker)
     this.#withdraw(peer)
-    if (peer.leaving === undefined) void this.#partFrom(peer)
-    if (peer.leaving !== undefined || peer.link === undefined) this.#forget(worker, reason)
-    else peer.leaving = reason
+    const isGone = peer.presence.is !== 'here'
+    peer.presence = { is: isGone ? 'gone' : 'leaving', reason }
+    if (!isGone) void this.#drain(peer)
+    if (peer.link === undefined) this.#forget(worker, reason)
+    else if (isGone) this.#awaitLastFrames(peer, reason)
   }
 
-  /** Fails what is in flight in either direction, with `reason`. */
+  /** The report of its end may overtake its last answers. */
+  #awaitLastFrames(peer: Peer, reason: ErrorRecord): void {
+    const { worker } = peer.spec
+    const forget = (): void => {
+      if (this.#peers.get(worker) === peer) this.#forget(worker, reason)
+    }
+    const limit = setTimeout(forget, lastFramesTimeout).unref()
+    void peer.link!.closed.then(() => clearTimeout(limit))
+  }
+
+  /** Fails the calls in flight in both directions with `reason`. */
   async close(reason: ErrorRecord): Promise<void> {
-    // Each leaves the list as it goes, which a Map's iteration allows.
+    // Each iteration deletes its key, which a Map allows.
     for (const worker of this.#peers.keys()) this.#forget(worker, reason)
-    this.#fates.close(reason)
-    for (const pipe of this.#early.values()) pipe.close()
+    this.#lostCalls.close(reason)
+    for (const transport of this.#early.values()) transport.close()
     await this.#listener?.close()
   }
 
-  async #partFrom({ spec, link }: Peer): Promise<void> {
-    await link?.heard()
-    this.#options.left?.(spec.worker)
+  async #drain({ spec, link, connections }: Peer): Promise<void> {
+    await (link?.acknowledged() ?? connections?.leave())
+    this.#options.onDrained?.(spec.worker)
   }
 
-  #link(spec: PeerSpec, pipe: Pipe): Link {
-    const { answer, loadOf, gaveUp } = this.#options
-    const { worker, label, way, link: number } = spec
-    // A port ends with its thread. A socket may be open for ever to a process that does not run any more.
-    const silence = way.by === 'thread' ? {} : { silence: maxSilence }
-    const fate = (lost: ErrorRecord): Promise<ErrorRecord> => this.#fateOf(worker, lost)
-    const abandoned: LinkOptions['abandoned'] = (head, call) => gaveUp?.(worker, head, call)
-    const link = createLink(pipe, { peer: worker, label, number, answer, loadOf, abandoned, fate, ...silence })
-    void link.closed.then((reason) => this.#ended(spec, link, reason))
+  #link(spec: PeerSpec, transport: PacketTransport): Link {
+    const { answer, loadOf, onAbandoned } = this.#options
+    const { worker, label, setup, link: number } = spec
+    const link = createLink(transport, {
+      peer: worker,
+      label: `worker ${label}`,
+      number,
+      answer,
+      loadOf,
+      onAbandoned: (head, call) => onAbandoned?.(worker, head, call),
+      resolveLost: (reason) => this.#resolveLost(worker, reason),
+      // A port closes with its thread. A socket to a hung process may stay open for ever.
+      ...(setup.kind !== 'thread' && { keepAliveTimeout }),
+    } satisfies LinkOptions)
+    void link.closed.then((reason) => this.#onClosed(spec, link, reason))
     return link
   }
 
-  /** The supervisor's word may be here before the end of the link is. */
-  #fateOf(worker: number, lost: ErrorRecord): Promise<ErrorRecord> {
-    const known = this.#peers.get(worker)?.leaving
-    return known?.code === diedCode ? Promise.resolve(known) : this.#fates.of(worker, lost)
+  /** The supervisor's report may arrive before the link closes. */
+  #resolveLost(worker: number, reason: ErrorRecord): Promise<ErrorRecord> {
+    const presence = this.#peers.get(worker)?.presence ?? { is: 'here' }
+    const isKnown = presence.is === 'gone' || (presence.is === 'leaving' && presence.reason.code === diedCode)
+    return isKnown ? Promise.resolve(presence.reason) : this.#lostCalls.resolve(worker, reason)
   }
 
-  #ended(spec: PeerSpec, link: Link, reason: ErrorRecord): void {
+  #onClosed(spec: PeerSpec, link: Link, reason: ErrorRecord): void {
     const peer = this.#peers.get(spec.worker)
     if (peer?.link !== link) return
     this.#forget(spec.worker, reason)
-    if (peer.leaving === undefined && reason.code !== stoppedCode) this.#options.unlinked?.(spec, reason)
+    if (peer.presence.is === 'here' && reason.code !== stoppedCode) this.#options.onLinkLost?.(spec, reason)
   }
 
-  #pipeTo(worker: number, way: PeerWay): Pipe | undefined {
-    switch (way.by) {
+  #transportTo(worker: number, setup: LinkSetup): PacketTransport | undefined {
+    switch (setup.kind) {
       case 'thread':
-        return threadPipe(way.port)
+        return threadTransport(setup.port)
       case 'unix':
-        return this.#dial(worker, way.path)
+        return this.#dial(worker, setup.path)
       case 'accept':
         return this.#expect(worker)
       case 'tcp':
@@ -150,42 +199,42 @@ export class Peers {
     }
   }
 
-  #dial(worker: number, path: string): Pipe {
-    const pending = new PendingPipe()
-    const dialling = dialUnix(path, this.#options).then(({ pipe, peer }) => {
-      if (peer !== worker) throw new BusbarError('LINK_LOST', { message: `worker ${peer} takes links at ${path}` })
-      if (!pending.fulfil(pipe)) pipe.close()
+  #dial(worker: number, path: string): PacketTransport {
+    const pending = new PendingTransport()
+    const dialling = dialUnix(path, this.#options).then(({ transport, peer }) => {
+      if (peer !== worker) throw new BusbarError('LINK_LOST', { message: `worker ${peer} accepts links at ${path}` })
+      if (!pending.connect(transport)) transport.close()
     })
     dialling.catch((error: unknown) => pending.fail(`cannot be dialled: ${BusbarError.from(error).message}`))
     return pending
   }
 
-  #expect(worker: number): Pipe {
+  #expect(worker: number): PacketTransport {
     const early = this.#early.get(worker)
     if (early !== undefined) {
       this.#early.delete(worker)
       return early
     }
-    const pending = new PendingPipe()
+    const pending = new PendingTransport()
     this.#expected.set(worker, pending)
-    setTimeout(() => pending.fail('has not dialled in time'), dialTime).unref()
+    setTimeout(() => pending.fail('has not dialled in time'), dialTimeout).unref()
     return pending
   }
 
-  #dialled({ pipe, peer }: Greeted): void {
+  #onDialled({ transport, peer }: HandshakeResult): void {
     const expected = this.#expected.get(peer)
     this.#expected.delete(peer)
-    if (expected?.fulfil(pipe) === true) return
-    // It may be told of later, or told to be linked anew; but nobody dials twice before that.
-    if (this.#early.has(peer)) return pipe.close()
-    this.#early.set(peer, pipe)
-    setTimeout(() => this.#dropEarly(peer, pipe), dialTime).unref()
+    if (expected?.connect(transport) === true) return
+    // It may be announced, or linked again, later. No worker dials twice before that.
+    if (this.#early.has(peer)) return transport.close()
+    this.#early.set(peer, transport)
+    setTimeout(() => this.#dropEarly(peer, transport), dialTimeout).unref()
   }
 
-  #dropEarly(peer: number, pipe: Pipe): void {
-    if (this.#early.get(peer) !== pipe) return
+  #dropEarly(peer: number, transport: PacketTransport): void {
+    if (this.#early.get(peer) !== transport) return
     this.#early.delete(peer)
-    pipe.close()
+    transport.close()
   }
 
   #add(peer: Peer, endpoint: Peer['endpoints'][number]): void {
@@ -210,19 +259,20 @@ export class Peers {
   }
 }
 
-/** Only between threads a row in the memory says at any moment what an instance does. */
-function linked(
-  place: Omit<Changing<RemoteEndpoint>, 'at' | 'link' | 'load' | 'admission'>,
+/** Between threads shared memory has the current load. Others report it over the link. */
+function linkedEndpoint(
+  instance: Omit<Mutable<RemoteEndpoint>, 'at' | 'link' | 'load' | 'admission'>,
   link: Link,
-  { by }: PeerWay,
-): Changing<RemoteEndpoint> {
-  if (by === 'thread') return { at: 'link', link, ...place }
+  { kind }: LinkSetup,
+): Mutable<RemoteEndpoint> {
+  if (kind === 'thread') return { at: 'link', link, ...instance }
   return {
     at: 'link',
     link,
-    ...place,
+    transport: kind === 'tcp' ? 'tcp' : 'unix',
+    ...instance,
     get load() {
-      return link.loadOf(place.service)
+      return link.loadOf(instance.service)
     },
   }
 }

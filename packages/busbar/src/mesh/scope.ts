@@ -1,11 +1,16 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Trace } from '../contract/context.ts'
 
-/** Who is running: the service whose code this is, and the call it is answering. */
+/** The running service, and its place in a chain of calls. */
 export interface Scope {
   /** The service whose code runs. */
   readonly service: string
-  /** How many calls led here: 0 for what came from outside, and for what a program does by itself. */
+  /**
+   * How many calls led here. 0 for requests from outside, and for what a program does by itself.
+   */
   readonly hops: number
+  /** The trace of the request that the code answers, if the app has traces. */
+  readonly trace?: Trace | undefined
 }
 
 const storage = new AsyncLocalStorage<Scope>()
@@ -17,4 +22,28 @@ export function currentScope(): Scope | undefined {
 
 export function runInScope<R>(scope: Scope, run: () => R): R {
   return storage.run(scope, run)
+}
+
+/**
+ * The hop count of a call that is made now. Counting hops stops chains of calls that never end: the
+ * call beyond the limit is refused.
+ */
+export function nextHops(): number {
+  return (currentScope()?.hops ?? 0) + 1
+}
+
+/**
+ * Runs a program's code. Rethrows what it throws in the next tick: for an uncaught error Node looks
+ * up the program in the current async context, and `run` may have been called in another one.
+ */
+export function runGuarded(run: () => void): void {
+  try {
+    run()
+  } catch (error) {
+    process.nextTick(rethrow, error)
+  }
+}
+
+function rethrow(error: unknown): never {
+  throw error
 }

@@ -1,6 +1,7 @@
 /**
- * What `net.Server` does with a connection that the kernel gives it (`onconnection` in lib/net.js), for a socket that exists
- * already: the server counts it, and closes only when it has gone.
+ * Adds an existing socket to the connections of a `net.Server`, as the server does with a
+ * connection from the kernel (`onconnection` in lib/net.js): the server counts it, and closes only
+ * after it.
  */
 import { createServer, type Server, Socket } from 'node:net'
 
@@ -13,18 +14,18 @@ interface CountedSocket extends Socket {
   _server: unknown
 }
 
-/** False where the server refuses another connection (`maxConnections`). */
+/** False if the server has reached its `maxConnections`. */
 export function hasRoom(server: Server): boolean {
   return (server as CountingServer)._connections < (server.maxConnections ?? Infinity)
 }
 
-/** From now on `socket` is one of the server's. */
+/** Makes `socket` a connection of the server. */
 export function countConnection(server: Server, socket: Socket): void {
   ;(server as CountingServer)._connections++
   Object.assign(socket as CountedSocket, { server, _server: server })
 }
 
-/** Undefined where a server forgets such a connection when it is destroyed. */
+/** Undefined if a server stops counting such a connection when it is destroyed. */
 export function connectionsFault(): unknown {
   const server = createServer() as CountingServer
   const socket = new Socket()

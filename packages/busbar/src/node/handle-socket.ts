@@ -1,6 +1,7 @@
 /**
- * A `net.Socket` over a handle that is written in JavaScript (`lib/net.js`). Node's own code does all but read and write. Writing
- * does not pass the handle, since one reports through buffers that only C++ can reach: it is taken where all of it comes by.
+ * A `net.Socket` over a handle written in JavaScript (lib/net.js). Node's own code does everything
+ * except reading and writing. Writes do not go through the handle, since a handle reports through
+ * buffers that only C++ can reach. They are intercepted in `_writeGeneric`, which all writes call.
  */
 import { createServer, IncomingMessage, ServerResponse } from 'node:http'
 import { type AddressInfo, type Server, Socket } from 'node:net'
@@ -12,16 +13,16 @@ interface Piece {
   readonly encoding: BufferEncoding
 }
 
-/** What stands where libuv's TCP handle stands. */
+/** Replaces libuv's TCP handle. */
 export interface SocketHandle {
-  /** Kept by `net.Socket` and the HTTP server: false while the program asks for no more. */
+  /** Set by `net.Socket` and the HTTP server. False while the program does not read. */
   reading: boolean
   bytesRead: number
   bytesWritten: number
   readonly fd: number
   readStart(): number
   readStop(): number
-  /** 1 says that it was done at once. */
+  /** Returns 1: done synchronously. */
   shutdown(): number
   close(done: () => void): void
   getsockname(out: Partial<AddressInfo>): number
@@ -33,7 +34,7 @@ export interface SocketHandle {
 }
 
 interface SocketInternals extends Socket {
-  /** Something happened: the idle timeout starts anew. */
+  /** Restarts the idle timeout. */
   _unrefTimer(): void
 }
 
@@ -42,7 +43,7 @@ const Internal = Socket as unknown as new (options: object) => SocketInternals
 export abstract class HandleSocket extends Internal {
   #response: ServerResponse | null = null
 
-  /** A connection to `server`, with what that says of its own. */
+  /** A connection to `server`, with the options that the server sets for its connections. */
   constructor(server: Server, handle: SocketHandle) {
     const { allowHalfOpen, highWaterMark } = server as Server & { allowHalfOpen?: boolean; highWaterMark?: number }
     super({
@@ -55,17 +56,20 @@ export abstract class HandleSocket extends Internal {
     })
   }
 
-  /** What is being answered. */
+  /** The response that currently uses the socket. */
   get response(): ServerResponse | null {
     return this.#response
   }
 
-  /** The server has made `next` for the program, which gets it afterwards; or has finished with `previous`. */
+  /**
+   * Called when the server has created `next`, before the program gets it, or has finished
+   * `previous`.
+   */
   protected abstract responseChanged(next: ServerResponse | null, previous: ServerResponse | null): void
 
   protected abstract send(chunk: string | Uint8Array, encoding: BufferEncoding): void
 
-  /** Behind all pieces of one write. */
+  /** Called after all pieces of one write. */
   protected abstract sent(done: Done): void
 
   get _httpMessage(): ServerResponse | null {
@@ -78,7 +82,7 @@ export abstract class HandleSocket extends Internal {
     this.responseChanged(message, previous)
   }
 
-  /** `data` is a list of pieces when several were corked together. */
+  /** `data` is a list of pieces if several writes were corked. */
   _writeGeneric(several: boolean, data: unknown, encoding: BufferEncoding, done: Done): void {
     this._unrefTimer()
     if (several) for (const piece of data as Piece[]) this.send(piece.chunk, piece.encoding)
@@ -87,7 +91,9 @@ export abstract class HandleSocket extends Internal {
   }
 }
 
-/** Undefined where a socket reads, writes and closes so, and learns which response it carries. */
+/**
+ * Undefined if a socket reads, writes and closes this way, and learns which response it carries.
+ */
 export function handleSocketFault(): unknown {
   const seen: string[] = []
   class Probe extends HandleSocket {

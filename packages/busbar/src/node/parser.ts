@@ -1,13 +1,13 @@
 /**
- * The HTTP parser of a server's connection (`lib/_http_common.js`): reached by a field of the socket, and driven by callbacks that
- * have numbers. Node 24 and 26 have the same.
+ * The HTTP parser of a server's connection (lib/_http_common.js). It is a property of the socket,
+ * and its callbacks are numbered properties. Node 24 and 26 are equal in this.
  */
 import { createServer, type IncomingMessage, METHODS } from 'node:http'
 import { Socket } from 'node:net'
 
-/** One connection's. */
+/** The parser of one connection. */
 export interface HttpParser {
-  /** Hears of every request when its headers are complete. */
+  /** Called for every request when its headers are complete. */
   onIncoming: ((request: IncomingMessage, keepAlive: boolean) => number) | null
   execute(bytes: Uint8Array): number | Error
   finish(): Error | undefined
@@ -26,7 +26,7 @@ interface HttpParserClass {
   readonly kOnMessageComplete: number
 }
 
-/** By which a parser tells Node's server of a request. */
+/** The callbacks by which a parser delivers a request to Node's server. */
 export interface RequestCallbacks {
   headersComplete(
     this: HttpParser,
@@ -45,7 +45,7 @@ export interface RequestCallbacks {
   messageComplete(this: HttpParser): void
 }
 
-/** Undefined where a server speaks no HTTP/1, or keeps its parser to itself. */
+/** Undefined if the server does not speak HTTP/1, or does not expose its parser. */
 export function parserOf(socket: Socket): HttpParser | undefined {
   const { parser } = socket as { parser?: HttpParser | null }
   return typeof parser?.onIncoming === 'function' ? parser : undefined
@@ -63,16 +63,16 @@ export function callbacksOf(parser: HttpParser): RequestCallbacks {
 }
 
 /**
- * Makes a parser see `text` without telling the server. Node's list of connections (idle, active, timed out) reads the
- * parser's own state, which a request that never was text leaves untouched.
+ * Feeds `text` to a parser without calling the server. Node's list of connections (idle, active,
+ * timed out) reads the parser's state, which does not change for a request that was never text.
  */
 export function parseSilently(parser: HttpParser, text: Uint8Array): void {
   const { kOnHeaders, kOnHeadersComplete, kOnMessageComplete, kOnBody } = classOf(parser)
   const names = [kOnHeaders, kOnHeadersComplete, kOnMessageComplete, kOnBody]
   const callbacks = names.map((name) => parser[name]!)
   for (const name of names) parser[name] = null
-  // The parser gives the headers of `text` as trailers at its end, for no callback took them before. Node's own would keep
-  // them for the next request on the connection.
+  // No callback takes the headers of `text`, so the parser delivers them as trailers at the end.
+  // Node's own callback would keep them for the next request on the connection.
   parser[kOnHeaders] = () => {}
   try {
     parser.execute(text)
@@ -81,16 +81,16 @@ export function parseSilently(parser: HttpParser, text: Uint8Array): void {
   }
 }
 
-/** What a parser finds in the text of a response. */
+/** Receives the parts of a response as the parser finds them. */
 export interface ResponseEvents {
   headers(rawHeaders: string[]): void
-  /** Without headers where they came by `headers`. True: no body follows. */
+  /** `rawHeaders` is undefined if they came by `headers`. Returns true if no body follows. */
   head(status: number, statusText: string, rawHeaders: string[] | undefined): boolean
   body(chunk: Uint8Array): void
   complete(): void
 }
 
-/** One as Node's client has it. `maxHeaderSize`: 0 for Node's own limit. */
+/** Creates a parser like that of Node's client. `maxHeaderSize`: in bytes; 0 for Node's limit. */
 export function createResponseParser(maxHeaderSize: number, events: ResponseEvents): HttpParser {
   const Parser = parserClass()
   const parser = new Parser()
@@ -105,13 +105,13 @@ export function createResponseParser(maxHeaderSize: number, events: ResponseEven
 
 let numbers: ReadonlyMap<string, number> | undefined
 
-/** What the parser calls each method it knows: found by asking it. */
+/** The parser's number for each method, found by parsing a request of each. */
 export function methodNumbers(): ReadonlyMap<string, number> {
-  numbers ??= askParser()
+  numbers ??= findMethodNumbers()
   return numbers
 }
 
-function askParser(): ReadonlyMap<string, number> {
+function findMethodNumbers(): ReadonlyMap<string, number> {
   const found = new Map<string, number>()
   const Parser = parserClass()
   const parser = new Parser()
@@ -129,7 +129,7 @@ function askParser(): ReadonlyMap<string, number> {
 
 let known: HttpParserClass | undefined
 
-/** That of a connection of a server's. Throws where it does not show. */
+/** Taken from a server's connection. Throws if the connection does not expose its parser. */
 function parserClass(): HttpParserClass {
   if (known !== undefined) return known
   const socket = new Socket()
@@ -145,9 +145,12 @@ function classOf(parser: HttpParser): HttpParserClass {
   return parser.constructor as HttpParserClass
 }
 
-const hidden = 'a connection does not show its parser'
+const hidden = 'a connection does not expose its parser'
 
-/** Undefined where a connection shows its parser, and that takes the place of one that reads text, and knows methods by numbers. */
+/**
+ * Undefined if a connection exposes its parser, whose callbacks accept a request without text, with
+ * the method as a number.
+ */
 export function parserFault(): unknown {
   try {
     const seen: unknown[] = []
@@ -162,7 +165,7 @@ export function parserFault(): unknown {
     callbacks.messageComplete.call(parser)
     parseSilently(parser, Buffer.from('GET / HTTP/1.1\r\n\r\n'))
     socket.destroy()
-    return String(seen) === 'POST,/b,a' ? undefined : `the parser's callbacks told of ${String(seen) || 'nothing'}`
+    return String(seen) === 'POST,/b,a' ? undefined : `the parser's callbacks delivered ${String(seen) || 'nothing'}`
   } catch (error) {
     return error
   }

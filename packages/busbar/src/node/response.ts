@@ -1,7 +1,8 @@
 /**
- * How a `ServerResponse` makes its head and sends (lib/_http_outgoing.js): two methods at the bottom that all others end at, what is
- * noted of a head while it is laid out, and the headers that were set. A program may give a response another prototype (Express
- * does), but nobody overrides these.
+ * How a `ServerResponse` builds its head and sends (lib/_http_outgoing.js): the two lowest methods,
+ * which all others call; the state that Node keeps while it builds a head; and the headers that
+ * were set. A program may change the prototype of a response, as Express does, but does not
+ * override these.
  */
 import { createServer, IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
@@ -17,7 +18,9 @@ export type Send = (
   byteLength?: number,
 ) => boolean
 
-/** `headers`: {@link headersSetOn} where the program set them one by one, else what it gave to `writeHead`. */
+/**
+ * `headers`: {@link headersSetOn} if the program set them one by one, else those of `writeHead`.
+ */
 export type StoreHeader = (this: ServerResponse, firstLine: string, headers: unknown) => void
 
 interface Internals extends ServerResponse {
@@ -43,8 +46,11 @@ function internals(response: ServerResponse): Internals {
   return response as Internals
 }
 
-/** Puts own functions in place of the two lowest methods. All above them, from `writeHead` to `pipe`, is Node's own code. */
-export function replaceSteps(response: ServerResponse, storeHeader: StoreHeader, send: Send): void {
+/**
+ * Replaces the two lowest methods. Everything above them, from `writeHead` to `pipe`, stays Node's
+ * own code.
+ */
+export function replaceLowLevelMethods(response: ServerResponse, storeHeader: StoreHeader, send: Send): void {
   internals(response)._storeHeader = storeHeader
   internals(response)._send = send
 }
@@ -53,8 +59,8 @@ export function replaceSend(response: ServerResponse, send: Send): void {
   internals(response)._send = send
 }
 
-/** Gives Node its two methods back. */
-export function restoreSteps(response: ServerResponse): void {
+/** Restores Node's two methods. */
+export function restoreLowLevelMethods(response: ServerResponse): void {
   delete (response as Partial<Internals>)._storeHeader
   delete (response as Partial<Internals>)._send
 }
@@ -63,12 +69,12 @@ export function storeHeader(response: ServerResponse, firstLine: string, headers
   internals(response)._storeHeader(firstLine, headers)
 }
 
-/** To the connection, as it is. */
+/** Writes to the connection, unchanged. */
 export function writeRaw(response: ServerResponse, ...args: Parameters<Send>): boolean {
   return internals(response)._writeRaw(...args)
 }
 
-/** The head needs no text: it is only ever asked for its presence. */
+/** Marks the head as built. Node only tests whether its text exists. */
 export function decideHead(response: ServerResponse, firstLine: string): void {
   internals(response)._header = firstLine
   internals(response)._headerSent = false
@@ -82,25 +88,25 @@ export function putHeadOut(response: ServerResponse): void {
   internals(response)._headerSent = true
 }
 
-/** The connection ends with this response. */
+/** True if the connection ends with this response. */
 export function isLast(response: ServerResponse): boolean {
   return internals(response)._last
 }
 
-/** What Node notes of a head while it lays it out. */
-export interface HeadNotes {
-  /** The connection ends behind it. */
+/** The state that Node keeps while it builds a head. */
+export interface HeadState {
+  /** The connection ends after this response. */
   last: boolean
-  /** What `end` was given, or what the head says. */
+  /** The length of the data given to `end`, or the head's `content-length`. */
   bodyLength: number | null
-  /** Node states `Keep-Alive`. */
+  /** Node adds a `Keep-Alive` header. */
   statesKeepAlive: boolean
   removedConnection: boolean
   removedLength: boolean
   removedCoding: boolean
 }
 
-export function readNotes(response: ServerResponse, notes: HeadNotes): void {
+export function readHeadState(response: ServerResponse, notes: HeadState): void {
   const from = internals(response)
   notes.last = from._last
   notes.bodyLength = from._contentLength
@@ -110,7 +116,7 @@ export function readNotes(response: ServerResponse, notes: HeadNotes): void {
   notes.removedCoding = from._removedTE
 }
 
-export function writeNotes(response: ServerResponse, notes: HeadNotes): void {
+export function writeHeadState(response: ServerResponse, notes: HeadState): void {
   const to = internals(response)
   to._last = notes.last
   to._contentLength = notes.bodyLength
@@ -120,12 +126,12 @@ export function writeNotes(response: ServerResponse, notes: HeadNotes): void {
   to._removedTE = notes.removedCoding
 }
 
-/** False for an answer to HEAD, and with some statuses. */
+/** False for a response to HEAD, and for some statuses. */
 export function hasBody(response: ServerResponse): boolean {
   return internals(response)._hasBody
 }
 
-/** Milliseconds that the server keeps the connection for the next request; 0 where it does not say so. */
+/** The keep-alive timeout to announce, in milliseconds; 0 for none. */
 export function keepAliveTimeoutOf(response: ServerResponse): number {
   return internals(response)._keepAliveTimeout
 }
@@ -138,7 +144,7 @@ export function isMaxOfRequests(response: ServerResponse): boolean {
   return internals(response).maxRequestsOnConnectionReached
 }
 
-/** Headers set one by one: lower-case name to the name as written and its value. */
+/** Headers that were set one by one: lower-case name to the name as written and the value. */
 export type SetHeaders = Record<string, [name: string, value: unknown]>
 
 const outHeaders = symbolNamed(new ServerResponse(new IncomingMessage(new Socket())), 'kOutHeaders')
@@ -148,21 +154,21 @@ export function headersSetOn(response: ServerResponse): SetHeaders | null | unde
   return (response as unknown as Record<symbol, SetHeaders | null | undefined>)[outHeaders!]
 }
 
-/** The server's `uniqueHeaders`: those whose values are joined. */
+/** The server's `uniqueHeaders`: headers whose values are joined. */
 export function uniqueHeadersOf(response: ServerResponse): ReadonlySet<string> | null | undefined {
   return (response as unknown as Record<symbol, ReadonlySet<string> | null | undefined>)[uniqueHeaders!]
 }
 
-/** Undefined where a response ends at those two methods, with what it notes. */
+/** Undefined if a response calls those two methods, and keeps that state. */
 export function responseFault(): unknown {
-  if (outHeaders === undefined || uniqueHeaders === undefined) return 'a response does not show its headers'
+  if (outHeaders === undefined || uniqueHeaders === undefined) return 'a response does not expose its headers'
   const response = new ServerResponse(new IncomingMessage(new Socket()))
   const seen: unknown[] = []
-  const notes = {} as HeadNotes
-  replaceSteps(
+  const notes = {} as HeadState
+  replaceLowLevelMethods(
     response,
     function (firstLine, headers) {
-      readNotes(this, notes)
+      readHeadState(this, notes)
       seen.push(firstLine, headers === headersSetOn(this), JSON.stringify(headers), hasBody(this))
       decideHead(this, firstLine)
     },
@@ -179,5 +185,7 @@ export function responseFault(): unknown {
   const found = JSON.stringify(seen)
   const expected = ['HTTP/1.1 200 OK\r\n', true, '{"x-a":["X-A","b"]}', true, 'body', false]
   const noted = [false, 4, true, true, false, false]
-  return found === JSON.stringify([...expected, ...noted]) ? undefined : `a response made and sent its head as ${found}`
+  return found === JSON.stringify([...expected, ...noted])
+    ? undefined
+    : `a response built and sent its head as ${found}`
 }

@@ -1,6 +1,6 @@
 /**
- * How a `net.Socket` writes and ends (`lib/net.js`): the methods that Node's streams ask of it, and what it has for bytes that wait
- * for a connection. Both can be replaced on one socket.
+ * How a `net.Socket` writes and ends (lib/net.js): the methods that Node's streams call, and the
+ * list of data that waits for a connection. Both can be replaced on one socket.
  */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
@@ -24,11 +24,11 @@ interface Internals {
   _writev: SocketWrites['writeAll']
   _final: SocketWrites['final']
   _destroy: SocketWrites['destroy']
-  /** Written, and not given to the kernel: `bytesWritten` counts it. */
+  /** Written, but not passed to the kernel. `bytesWritten` includes it. */
   _pendingData: readonly Piece[] | null
 }
 
-/** The socket's own. */
+/** The socket's own methods. */
 export function writesOf(socket: Socket): SocketWrites {
   const { _write, _writev, _final, _destroy } = internals(socket)
   return {
@@ -43,17 +43,20 @@ export function replaceWrites(socket: Socket, { write, writeAll, final, destroy 
   Object.assign(socket, { _write: write, _writev: writeAll, _final: final, _destroy: destroy })
 }
 
-/** What the socket is to count as written. */
+/** Sets the data that the socket counts as written in addition. */
 export function setPending(socket: Socket, pieces: readonly Piece[]): void {
   internals(socket)._pendingData = pieces
 }
 
 /** Milliseconds that the probe's writes may take. */
-const probeTime = 5000
+const probeTimeout = 5000
 
-/** Three writes that are held and sent as one over a connection of this machine, and each told of. Undefined where that works. */
+/**
+ * Undefined if three writes can be held and sent as one over a local connection, with a callback
+ * for each.
+ */
 export async function socketWritesFault(): Promise<unknown> {
-  let told = 0
+  let called = 0
   let isHeld = false
   const server = createServer((socket) => {
     const own = writesOf(socket)
@@ -67,17 +70,19 @@ export async function socketWritesFault(): Promise<unknown> {
       },
       final: (done) => own.writeAll(held, (error) => (error ? done(error) : own.final(done))),
     })
-    for (const text of ['a', 'b', 'c']) socket.write(text, () => told++)
+    for (const text of ['a', 'b', 'c']) socket.write(text, () => called++)
     isHeld = held.length === 3 && socket.bytesWritten === 3
     socket.end()
   })
   try {
     await once(server.listen(0, '127.0.0.1'), 'listening')
     const { port } = server.address() as AddressInfo
-    const socket = connect({ host: '127.0.0.1', port }).setTimeout(probeTime, () => socket.destroy())
+    const socket = connect({ host: '127.0.0.1', port }).setTimeout(probeTimeout, () => socket.destroy())
     const text = Buffer.concat(await socket.toArray()).toString()
-    if (!isHeld) return 'a socket does not write by the methods that it has'
-    return text === 'abc' && told === 3 ? undefined : `of three writes ${told} were told of, and "${text}" arrived`
+    if (!isHeld) return 'a socket does not write by its replaced methods'
+    return text === 'abc' && called === 3
+      ? undefined
+      : `of three writes ${called} were completed, and "${text}" arrived`
   } catch (error) {
     return error
   } finally {

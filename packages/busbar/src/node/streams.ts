@@ -1,22 +1,24 @@
-/** What a `Readable` knows of itself (lib/internal/streams/readable.js): whether somebody has looked at it, and that it has ended. */
+/**
+ * The state of a `Readable` (lib/internal/streams/readable.js): whether it is unused or has ended.
+ */
 import { Readable } from 'node:stream'
 
 interface Internals extends Readable {
-  /** Kinds of listeners. */
+  /** Number of events with listeners. */
   readonly _eventsCount: number
   readonly _readableState: Record<'ended' | 'endEmitted' | 'destroyed' | 'closed' | 'closeEmitted', boolean>
-  [note: symbol]: unknown
+  [flag: symbol]: unknown
 }
 
-/** By this streams know that they have been read, as `stream.isDisturbed()` asks. */
+/** Marks a stream that has been read, for `stream.isDisturbed()`. */
 const disturbed = Symbol.for('nodejs.stream.disturbed')
 
-/** Nobody listens to it, and nobody has read from it. */
+/** True if the stream has no listeners and has not been read from. */
 export function isUntouched(stream: Readable): boolean {
   return (stream as Internals)._eventsCount === 0 && stream.readableFlowing === null
 }
 
-/** Leaves it as one that was read to its end. Nobody listens, so nobody has to be told. */
+/** Marks the stream as read to its end. It must have no listeners, so no events are emitted. */
 export function markRead(stream: Readable): void {
   const internals = stream as Internals
   const state = internals._readableState
@@ -28,7 +30,7 @@ export function markRead(stream: Readable): void {
   internals[disturbed] = true
 }
 
-/** Undefined where streams know and show all that. */
+/** Undefined if streams have and expose this state. */
 export function streamsFault(): unknown {
   const stream = new Readable({ read: () => {} })
   const seen = [isUntouched(stream)]
@@ -36,5 +38,5 @@ export function streamsFault(): unknown {
   seen.push(stream.readableEnded, stream.destroyed, stream.closed, Readable.isDisturbed(stream))
   stream.on('error', () => {})
   seen.push(!isUntouched(stream))
-  return seen.every(Boolean) ? undefined : `a stream does not show its state: ${String(seen)}`
+  return seen.every(Boolean) ? undefined : `a stream does not expose its state: ${String(seen)}`
 }

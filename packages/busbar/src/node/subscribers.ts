@@ -1,11 +1,14 @@
-/** The list in which a diagnostics channel keeps its subscribers (lib/diagnostics_channel.js): it says only whether it has any. */
+/**
+ * The number of a diagnostics channel's subscribers (lib/diagnostics_channel.js). The documented
+ * API tells only whether there are any.
+ */
 import { channel, type Channel } from 'node:diagnostics_channel'
 
 export function subscribersOf(of: Channel): number {
   return (of as Channel & { _subscribers?: readonly unknown[] })._subscribers?.length ?? 0
 }
 
-/** Undefined where they can be counted. */
+/** Undefined if they can be counted. */
 export function subscribersFault(): unknown {
   const probed = channel('busbar.probe')
   const [one, other] = [(): void => {}, (): void => {}]

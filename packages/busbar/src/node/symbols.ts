@@ -1,4 +1,4 @@
-/** Some of Node's objects keep state under symbols that are only reachable by their description. */
+/** Some of Node's objects keep state under symbols that can only be found by their description. */
 export function symbolNamed(owner: object, description: string): symbol | undefined {
   return Object.getOwnPropertySymbols(owner).find((symbol) => symbol.description === description)
 }

@@ -1,6 +1,6 @@
 /**
- * Which upgrades an HTTP server takes. It can be told by the option `shouldUpgradeCallback` (Node 24.9), and is asked here by the
- * property that keeps it.
+ * Which upgrades an HTTP server accepts: the value of its option `shouldUpgradeCallback` (Node
+ * 24.9), read from the property that keeps it.
  */
 import { createServer, type IncomingMessage, type Server, type ServerOptions } from 'node:http'
 
@@ -12,7 +12,7 @@ export function wantsUpgrade(server: Server, req: IncomingMessage): boolean {
   return (server as Chooser).shouldUpgradeCallback?.(req) ?? false
 }
 
-/** Undefined where a server can be asked. */
+/** Undefined if a server has that property. */
 export function upgradeChoiceFault(): string | undefined {
   const req = {} as IncomingMessage
   const told = createServer({ shouldUpgradeCallback: (asked: unknown) => asked === req } as ServerOptions)
@@ -21,5 +21,5 @@ export function upgradeChoiceFault(): string | undefined {
   untold.on('upgrade', () => {})
   const found =
     wantsUpgrade(told, req) && !wantsUpgrade(told, {} as IncomingMessage) && !without && wantsUpgrade(untold, req)
-  return found ? undefined : 'a server does not show which upgrades it takes'
+  return found ? undefined : 'a server does not expose which upgrades it accepts'
 }

@@ -1,56 +1,137 @@
-/** The app's log: every line that a program or Busbar says, as one event each, on one stream. */
+/** The app's log: each line of a program or of Busbar is one entry on one stream. */
 import type { Writable } from 'node:stream'
-import type { LogRecord } from '../shared/control.ts'
-import { type LogEntry, type LogLevel, levelNumber, toEntry } from './entry.ts'
-import { createJsonFormat, createPrettyFormat } from './format.ts'
-import { Outlet } from './outlet.ts'
+import type { App, LogFiles } from '../config/app.ts'
+import type { LogRecord } from '../shared/control-messages.ts'
+import { type LogEntry, type LogLevel, levelNumber, toEntry } from './log-entry.ts'
+import { createJsonFormat, createPrettyFormat, type Format } from './log-format.ts'
+import { LineWriter } from './line-writer.ts'
+import { LogFile } from './log-files/log-file.ts'
+import type { RecentLog } from './recent-log.ts'
+import { Redactor } from './redactor.ts'
 
-export { type LogLevel, logLevels } from './entry.ts'
+export type { LogLevel } from './log-entry.ts'
 
 export interface Log {
-  /** A line of a worker's programs, or of the main thread where `worker` is undefined. */
+  /** A line of a worker; `worker` undefined: a line of the main thread. */
   write(record: LogRecord & { readonly worker?: number | undefined }): void
-  /** An event of Busbar itself, with what it is about. */
+  /** An event of Busbar itself. */
   event(level: LogLevel, msg: string, fields?: Readonly<Record<string, unknown>>): void
-  /** Its reader is slower than what is written, but it reads. */
+  /** Backpressure: the reader is slower than the writers, but not stalled. */
   readonly isBehind: boolean
-  /** Resolves when all lines have left, at the latest after `timeout` milliseconds. */
+  /**
+   * From now on, writes as the config of the app says: to files too, and its secrets are hidden in
+   * events. Those in records were hidden by the `LogIntake`.
+   */
+  use(app: Pick<App, 'logs' | 'secrets'>): Promise<void>
+  /** Writes what is left to the files, and closes them. */
+  close(): Promise<void>
+  /** Resolves when all lines are written, after `timeout` milliseconds at the latest. */
   flush(timeout: number): Promise<void>
 }
 
 export interface LogOptions {
   readonly format: 'json' | 'pretty'
-  /** What is below this level is left out. Default `info`. */
+  /** Entries below this level are dropped. Default: `info`. */
   readonly level?: LogLevel
-  /** Only for `pretty`. Default false. */
+  /** Only for `pretty`. Default: false. */
   readonly colors?: boolean
   readonly stream: Writable
-  /** Bytes that may wait for a slow reader; what comes beyond is dropped and counted. Default 1 MiB. */
+  /**
+   * Bytes that are buffered for a slow reader; further lines are dropped and counted. Default: 1
+   * MiB.
+   */
   readonly limit?: number
+  /** Also gets each entry. */
+  readonly recent?: RecentLog
 }
 
 export function createLog(options: LogOptions): Log {
-  const format = options.format === 'json' ? createJsonFormat() : createPrettyFormat(options.colors ?? false)
-  const least = levelNumber(options.level ?? 'info')
-  const outlet = new Outlet(options.stream, {
-    ...(options.limit !== undefined && { limit: options.limit }),
-    notice: (dropped) =>
-      format(ownEntry('warn', `${dropped} log lines dropped: the output is read too slowly`, { dropped })),
-  })
-  const add = (entry: LogEntry): void => {
-    if (entry.level >= least) outlet.write(format(entry))
+  return new StreamLog(options)
+}
+
+class StreamLog implements Log {
+  readonly #format: Format
+  readonly #fileFormat: Format = createJsonFormat()
+  readonly #least: number
+  readonly #writer: LineWriter
+  readonly #recent: RecentLog | undefined
+  #redactor = new Redactor({ secrets: [], fields: [] })
+  #file: LogFile | undefined
+  #settings = ''
+  /** Whether lines go to the stream. */
+  #streams = true
+
+  constructor(options: LogOptions) {
+    const format = options.format === 'json' ? createJsonFormat() : createPrettyFormat(options.colors ?? false)
+    this.#format = format
+    this.#recent = options.recent
+    this.#least = levelNumber(options.level ?? 'info')
+    this.#writer = new LineWriter(options.stream, {
+      ...(options.limit !== undefined && { limit: options.limit }),
+      notice: (dropped) =>
+        format(ownEntry('warn', `${dropped} log lines dropped: the output is read too slowly`, { dropped })),
+    })
   }
-  return {
-    write(record) {
-      if (record.line.trim() !== '') add(toEntry(record, record.worker))
-    },
-    event(level, msg, fields) {
-      add(ownEntry(level, msg, fields))
-    },
-    get isBehind() {
-      return outlet.isBehind
-    },
-    flush: (timeout) => outlet.flush(timeout),
+
+  get isBehind(): boolean {
+    return this.#writer.isBehind
+  }
+
+  write(record: LogRecord & { readonly worker?: number | undefined }): void {
+    if (record.line.trim() !== '') this.#add(toEntry(record, record.worker))
+  }
+
+  event(level: LogLevel, msg: string, fields?: Readonly<Record<string, unknown>>): void {
+    this.#add(ownEntry(level, this.#redactor.text(msg), fields && this.#redactor.fields(fields)))
+  }
+
+  async use({ logs, secrets = [] }: Pick<App, 'logs' | 'secrets'>): Promise<void> {
+    this.#redactor = new Redactor({ secrets, fields: [] })
+    const files = logs?.files
+    this.#streams = files === undefined || logs?.stdout !== false
+    const settings = JSON.stringify(files)
+    if (settings === this.#settings) return
+    this.#settings = settings
+    const before = this.#file
+    this.#file = files && this.#open(files)
+    await before?.close()
+  }
+
+  async close(): Promise<void> {
+    const file = this.#file
+    this.#file = undefined
+    this.#streams = true
+    await file?.close()
+  }
+
+  flush(timeout: number): Promise<void> {
+    this.#file?.flush()
+    return this.#writer.flush(timeout)
+  }
+
+  #add(entry: LogEntry): void {
+    if (entry.level < this.#least) return
+    if (this.#streams) this.#writer.write(this.#format(entry))
+    this.#file?.write(this.#fileFormat(entry))
+    this.#recent?.add(entry)
+  }
+
+  #open(settings: LogFiles): LogFile {
+    return new LogFile({
+      settings,
+      failed: ({ message }) =>
+        this.#stream(ownEntry('error', `the log files cannot be written until this is mended: ${message}`)),
+      // Where the stream does not get the lines anyway, it is where they go now.
+      lost: (lines) => {
+        if (!this.#streams) for (const line of lines) this.#writer.write(line)
+      },
+      missing: (lines) =>
+        this.#fileFormat(ownEntry('warn', `${lines} log lines are missing: this file could not be written`, { lines })),
+    })
+  }
+
+  #stream(entry: LogEntry): void {
+    this.#writer.write(this.#format(entry))
   }
 }
 

@@ -1,7 +1,7 @@
-import { deadlines, type Expiring } from '../contract/deadlines.ts'
+import { deadlines, type Expiring } from '../contract/call/deadlines.ts'
 import { BusbarError } from '../contract/errors.ts'
 import type { CancelReason } from './messages.ts'
-import type { Movable } from './movable.ts'
+import type { TransferableObject } from './transferable.ts'
 
 export interface CallParts {
   readonly module: string
@@ -9,18 +9,20 @@ export interface CallParts {
   readonly timeout?: number | undefined
   readonly signal?: AbortSignal | undefined
   readonly priority?: number | undefined
-  readonly transfer?: readonly Movable[] | undefined
+  readonly transfer?: readonly TransferableObject[] | undefined
 }
 
-/** A task on its way, as its caller sees it: it settles once, and lets go of timer and signal then. */
+/**
+ * A task as its caller sees it. It settles once and then releases its timer and signal listener.
+ */
 export class OffloadCall implements Expiring {
   readonly parts: CallParts
   readonly result: Promise<unknown>
   readonly deadline: number
   previous: Expiring | undefined
   next: Expiring | undefined
-  slot = 0
-  /** Set when the task should stop, until which it may still settle. */
+  bucket = 0
+  /** Set when the task is asked to stop; it may still settle after that. */
   cancelled: CancelReason | undefined
   readonly #settle = Promise.withResolvers<unknown>()
   readonly #abort = (): void => this.#cancel('aborted')
@@ -32,7 +34,7 @@ export class OffloadCall implements Expiring {
     this.deadline = parts.timeout === undefined ? Infinity : performance.now() + parts.timeout
   }
 
-  /** `onCancel` is told once, when the time is up or the caller gives up. */
+  /** `onCancel` is called once, at the timeout or when the caller cancels. */
   begin(onCancel: (reason: CancelReason) => void): void {
     this.#onCancel = onCancel
     if (this.deadline !== Infinity) deadlines.add(this)
@@ -53,15 +55,15 @@ export class OffloadCall implements Expiring {
     this.#settle.reject(error)
   }
 
-  /** `cause` is what the task threw when it was told to stop, if it was something of its own. */
+  /** `cause`: what the task threw when it was asked to stop, if that was an error of its own. */
   timedOut(where: string, cause?: unknown): BusbarError {
-    const message = `a task was not done within ${this.parts.timeout} ms: it ${where} (${this.parts.module})`
+    const message = `a task did not finish within ${this.parts.timeout} ms: it ${where} (${this.parts.module})`
     const hint = 'allow more time, or give the pool more threads'
     return new BusbarError('DEADLINE_EXCEEDED', { message, hint, ...(cause !== undefined && { cause }) })
   }
 
   aborted(): BusbarError {
-    const message = `the caller of a task gave up (${this.parts.module})`
+    const message = `a task was cancelled by its caller (${this.parts.module})`
     return new BusbarError('CALL_ABORTED', { message, cause: this.parts.signal?.reason })
   }
 

@@ -1,20 +1,20 @@
-/** What a pool and its threads say to each other. A thread has one task at a time. */
+/** The messages between a pool and its threads. A thread runs one task at a time. */
 import type { MessagePort } from 'node:worker_threads'
 import type { TaskErrorRecord } from './task-error.ts'
 
-/** What a thread is born with (`workerData`). */
+/** The `workerData` of a thread. */
 export interface ThreadInit {
-  /** Its own, which no task sees: a task's module may do as it likes with `parentPort`. */
+  /** A private port: `parentPort` belongs to the task's code. */
   readonly port: MessagePort
   /** See {@link flag}. */
   readonly flags: Int32Array
 }
 
-/** Cells that the pool writes: a task that computes reads no messages. */
+/** Shared cells that the pool writes, because a busy task reads no messages. */
 export const flag = {
   /** The id of the task that should stop. */
   cancelled: 0,
-  /** Why, as an index of {@link cancelReasons}. */
+  /** The reason, as an index of {@link cancelReasons}. */
   reason: 1,
 } as const
 
@@ -23,7 +23,7 @@ export type CancelReason = (typeof cancelReasons)[number]
 
 export type ToThread =
   | { readonly type: 'run'; readonly id: number; readonly module: string; readonly input: unknown }
-  /** The flags say it too; this wakes a task that awaits something. */
+  /** The flags contain the same; this message wakes a task that is waiting. */
   | { readonly type: 'cancel'; readonly id: number }
 
 export type FromThread =

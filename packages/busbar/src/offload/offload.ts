@@ -1,63 +1,75 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { availableParallelism } from 'node:os'
+import { isAbsolute } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { BusbarError } from '../contract/errors.ts'
 import { prepareSegment } from '../shared/state/segment.ts'
-import { boundedTogether, unbounded } from './bound.ts'
+import { sharedThreadLimit, noThreadLimit, Pool } from './pool.ts'
 import { OffloadCall } from './call.ts'
-import { moduleOf } from './module.ts'
-import { Pool } from './pool.ts'
-import type { Movable } from './movable.ts'
+import type { TransferableObject } from './transferable.ts'
 
 export interface OffloadOptions {
   /**
-   * Milliseconds from the call on, waiting included. A task that has not begun by then never does; one that has is
-   * told by its `signal`, and ended with its thread when its pool's `grace` is over. Without it, for ever.
+   * Milliseconds from the call, including the time in the queue. A task that has not started by
+   * then never does. The `signal` of a running one aborts, and its thread is terminated after the
+   * pool's `grace`. Default: no limit.
    */
   readonly timeout?: number | undefined
-  /** Ends the call at once: a task that waits never begins, one that has begun is told, and ended as above. */
+  /**
+   * Cancels the call at once. A queued task never starts; a running one is aborted and terminated
+   * as above.
+   */
   readonly signal?: AbortSignal | undefined
-  /** The higher, the sooner; 0 without it. */
+  /** Order in the queue: higher goes first. Default: 0. */
   readonly priority?: number | undefined
-  /** Buffers of the input that are moved instead of copied: afterwards the caller has them no more. */
-  readonly transfer?: readonly Movable[] | undefined
+  /** Buffers of the input to transfer instead of copy; the caller loses access to them. */
+  readonly transfer?: readonly TransferableObject[] | undefined
 }
 
 export interface OffloadPoolOptions {
-  /** At most so many; usable processors less one, but at least one. */
+  /** Maximum number of threads. Default: usable processors less one, but at least one. */
   readonly threads?: number | undefined
-  /** Calls that may wait for a thread; one more fails at once with `RESOURCE_EXHAUSTED`. 1000 without it. */
+  /**
+   * Maximum number of queued calls; one more fails at once with `RESOURCE_EXHAUSTED`. Default:
+   * 1000.
+   */
   readonly queue?: number | undefined
-  /** Milliseconds for which a task that was told to stop may go on before its thread is ended. 500 without it. */
+  /**
+   * Milliseconds that a task may run after its `signal` has aborted; then its thread is terminated.
+   * Default: 500.
+   */
   readonly grace?: number | undefined
-  /** Milliseconds after which a thread that has nothing to do is ended; the last one stays. 10 000 without it. */
+  /** Milliseconds after which an idle thread ends; the last one stays. Default: 10 000. */
   readonly idle?: number | undefined
 }
 
 /** Runs a module's default export, `(input, { signal, transfer }) => result`, in another thread. */
 export interface Offload {
   /**
-   * `module` is a URL, mostly `new URL('./task.ts', import.meta.url)`. Input and result are structured clones. Rejects with what the task
-   * throws, else with `DEADLINE_EXCEEDED`, `CALL_ABORTED`, `RESOURCE_EXHAUSTED` when too many wait, `WORKER_DIED` when the thread ended under it, and
-   * `TASK_INVALID` when the module has no such function or something cannot be cloned.
+   * `module` is a URL, usually `new URL('./task.ts', import.meta.url)`. Input and result are
+   * structured clones. Rejects with what the task throws, with `DEADLINE_EXCEEDED`, `CALL_ABORTED`,
+   * `RESOURCE_EXHAUSTED` if the queue is full, `WORKER_DIED` if the thread ended, or `TASK_INVALID`
+   * if the module has no such function or a value cannot be cloned.
    */
   <Result = unknown>(module: URL | string, input?: unknown, options?: OffloadOptions): Promise<Result>
 }
 
 export interface OffloadPool extends Offload, AsyncDisposable {
-  /** Lets what has begun come to its end, fails what waits with `CALL_ABORTED`, and ends the threads. */
+  /** Waits for running tasks, fails queued ones with `CALL_ABORTED`, and ends the threads. */
   close(): Promise<void>
 }
 
 /**
- * Runs it in the pool of this thread, which begins with the first call. All such pools of a process have, together, no more
- * threads than usable processors less one, but each at least one. They do not keep the process alive.
+ * Runs a task in this thread's pool, which the first call creates. All such pools of a process
+ * together have at most as many threads as usable processors less one, but at least one each. They
+ * do not keep the process alive.
  */
 export const offload: Offload = <Result>(module: URL | string, input?: unknown, options?: OffloadOptions) =>
   run<Result>((own ??= createPool()), module, input, options)
 
 let own: Pool | undefined
 
-/** A pool of its own, whose size is as given whatever others there are. */
+/** Creates a separate pool, whose size does not depend on other pools. */
 export function createOffload(options: OffloadPoolOptions = {}): OffloadPool {
   const pool = createPool(options)
   const call: Offload = <Result>(module: URL | string, input?: unknown, options?: OffloadOptions) =>
@@ -66,7 +78,7 @@ export function createOffload(options: OffloadPoolOptions = {}): OffloadPool {
   return Object.assign(call, { close, [Symbol.asyncDispose]: close })
 }
 
-// So that its threads can use `shared`.
+// Gives the pool's threads access to `shared`.
 prepareSegment()
 
 function createPool({ threads, queue = 1000, grace = 500, idle = 10_000 }: OffloadPoolOptions = {}): Pool {
@@ -76,18 +88,18 @@ function createPool({ threads, queue = 1000, grace = 500, idle = 10_000 }: Offlo
     ['grace', grace, 0],
     ['idle', idle, 0],
   ] as const)
-    if (!Number.isInteger(value) || value < least) throw notCountable(name, value, least)
+    if (!Number.isInteger(value) || value < least) throw invalidOption(name, value, least)
   const size = threads ?? Math.max(1, availableParallelism() - 1)
-  const bound = threads === undefined ? boundedTogether(size) : unbounded
-  return new Pool({ size, queue, grace, idle, bound })
+  const limit = threads === undefined ? sharedThreadLimit(size) : noThreadLimit
+  return new Pool({ size, queue, grace, idle, limit })
 }
 
-function notCountable(name: string, value: number, least: number): BusbarError {
-  const message = `createOffload() was given ${name}: ${value}`
-  return new BusbarError('TASK_INVALID', { message, hint: `${name} is a whole number from ${least} up` })
+function invalidOption(name: string, value: number, least: number): BusbarError {
+  const message = `createOffload() got the invalid option ${name}: ${value}`
+  return new BusbarError('TASK_INVALID', { message, hint: `${name} must be an integer of at least ${least}` })
 }
 
-/** The caller says what it gets, as of any module that is not imported. */
+/** The caller states the type of the result, since the module is not imported. */
 async function run<Result>(
   pool: Pool,
   module: URL | string,
@@ -95,11 +107,22 @@ async function run<Result>(
   options: OffloadOptions = {},
 ): Promise<Result> {
   const { timeout } = options
-  if (timeout !== undefined && (typeof timeout !== 'number' || Number.isNaN(timeout))) throw notTimeable(timeout)
+  if (timeout !== undefined && (typeof timeout !== 'number' || Number.isNaN(timeout))) throw invalidTimeout(timeout)
   return (await pool.run(new OffloadCall({ module: moduleOf(module), input, ...options }))) as Result
 }
 
-function notTimeable(timeout: unknown): BusbarError {
-  const message = `offload() was given timeout: ${String(timeout)}`
-  return new BusbarError('TASK_INVALID', { message, hint: 'timeout is a number of milliseconds' })
+function invalidTimeout(timeout: unknown): BusbarError {
+  const message = `offload() got the invalid option timeout: ${String(timeout)}`
+  return new BusbarError('TASK_INVALID', { message, hint: 'timeout must be a number of milliseconds' })
+}
+
+/** The URL of a task's module, as text. */
+function moduleOf(module: URL | string): string {
+  if (module instanceof URL) return module.href
+  if (typeof module === 'string' && isAbsolute(module)) return pathToFileURL(module).href
+  if (typeof module === 'string' && URL.canParse(module)) return module
+  throw new BusbarError('TASK_INVALID', {
+    message: `offload() was given ${typeof module === 'string' ? JSON.stringify(module) : `a ${typeof module}`} as the module of a task`,
+    hint: "pass a URL, not a relative path: new URL('./task.ts', import.meta.url)",
+  })
 }

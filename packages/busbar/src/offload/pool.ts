@@ -1,36 +1,37 @@
 import { BusbarError } from '../contract/errors.ts'
-import { CallQueue } from '../shared/call-queue.ts'
-import type { Bound } from './bound.ts'
+import { CallQueue } from '../shared/calls/call-queue.ts'
+import { joinShared } from '../shared/state/membership.ts'
 import type { OffloadCall } from './call.ts'
 import type { CancelReason } from './messages.ts'
 import { PoolThread } from './pool-thread.ts'
 
 export interface PoolParts {
   readonly size: number
-  /** How many calls may wait. */
+  /** Maximum number of queued calls. */
   readonly queue: number
-  /** Milliseconds between telling a task to stop and ending its thread. */
+  /** Milliseconds between telling a task to stop and terminating its thread. */
   readonly grace: number
-  /** Milliseconds that a thread may have nothing to do. */
+  /** Milliseconds that a thread may be idle. */
   readonly idle: number
-  readonly bound: Bound
+  readonly limit: ThreadLimit
 }
 
 /**
- * Threads, and the calls that wait for one. A thread does one task at a time; the one that came to rest last gets the next,
- * so that those that are not needed grow idle. A task that does not stop costs its thread, whose successor is
- * started when the task is told to stop: then it is there when the thread is gone. If the task does stop, there is one
- * thread more, which is never busy while all others are, and grows idle.
+ * A pool of threads with a queue of calls. A thread runs one task at a time. The most recently idle
+ * thread gets the next task, so that surplus threads stay idle and end. A task that does not stop
+ * costs its thread: a replacement starts as soon as the task is asked to stop, so that it is ready
+ * when the thread is terminated. If the task does stop, the pool has one thread more, which stays
+ * within the limit of busy threads and ends when idle.
  */
 export class Pool {
   readonly #parts: PoolParts
   readonly #queue: CallQueue<OffloadCall>
   readonly #threads = new Set<PoolThread>()
-  /** The threads but those whose tasks were told to stop: they have successors. */
-  readonly #sound = new Set<PoolThread>()
-  /** The one that came to rest last is the last. */
+  /** The threads without those whose tasks were asked to stop, which have replacements. */
+  readonly #usable = new Set<PoolThread>()
+  /** The most recently idle thread is last. */
   readonly #idle: PoolThread[] = []
-  #sweep: NodeJS.Timeout | undefined
+  #sweepTimer: NodeJS.Timeout | undefined
   #closed: PromiseWithResolvers<void> | undefined
 
   constructor(parts: PoolParts) {
@@ -60,7 +61,7 @@ export class Pool {
     await this.#closed.promise
   }
 
-  /** Gives waiting calls to idle threads, and starts threads where there are none. */
+  /** Assigns queued calls to idle threads, and starts more threads if needed. */
   #serve(): void {
     while (this.#idle.length > 0 && this.#busy < this.#parts.size) {
       const call = this.#queue.shift()
@@ -75,64 +76,68 @@ export class Pool {
     return [...this.#threads].filter((thread) => thread.state === 'busy').length
   }
 
-  /** So that there are threads for so many calls, as far as there may be. */
+  /** Starts threads for `calls` calls, up to the limit. */
   #grow(calls: number): void {
     const booting = [...this.#threads].filter((thread) => thread.state === 'booting').length
     for (let missing = calls - booting - this.#idle.length; missing > 0; missing--) {
-      if (this.#sound.size >= this.#parts.size || !this.#parts.bound.mayGrow()) return
+      if (this.#usable.size >= this.#parts.size || !this.#parts.limit.mayGrow()) return
       this.#start()
     }
   }
 
   #start(): void {
     const thread = new PoolThread({
-      idle: () => this.#rested(thread),
+      idle: () => this.#onIdle(thread),
       ended: (error, early) => {
         this.#forget(thread)
-        // A thread that cannot start is no endless loop: each costs a call.
+        // Each failed start rejects a call, so a thread that cannot start causes no endless loop.
         if (early) this.#queue.shift()?.reject(error)
         this.#serve()
       },
     })
     this.#threads.add(thread)
-    this.#trust(thread)
+    this.#addUsable(thread)
   }
 
-  #rested(thread: PoolThread): void {
-    this.#trust(thread)
+  #onIdle(thread: PoolThread): void {
+    this.#addUsable(thread)
     this.#idle.push(thread)
     this.#serve()
-    this.#sweep ??= setTimeout(() => this.#endOld(), this.#parts.idle).unref()
+    this.#sweepTimer ??= setTimeout(() => this.#endSurplus(), this.#parts.idle).unref()
   }
 
-  /** Tells the task to stop; a caller who gave up hears of it at once, others when it has stopped. */
+  /**
+   * Tells the task to stop. A caller that cancelled is answered at once, others when the task has
+   * stopped.
+   */
   #cancel(call: OffloadCall, reason: CancelReason): void {
-    const thread = [...this.#threads].find((one) => one.isAt(call))
+    const thread = [...this.#threads].find((one) => one.isRunning(call))
     if (reason === 'aborted') call.reject(call.aborted())
-    if (thread === undefined) return call.reject(call.timedOut('never began'))
+    if (thread === undefined) return call.reject(call.timedOut('never started'))
     thread.cancel(reason)
-    this.#distrust(thread)
+    this.#removeUsable(thread)
     this.#grow(1)
-    // While the task goes on, its thread keeps the process alive.
-    setTimeout(() => this.#endIfStillAt(call, thread), this.#parts.grace).unref()
+    // While the task runs, its thread keeps the process alive.
+    setTimeout(() => this.#endIfStillRunning(call, thread), this.#parts.grace).unref()
   }
 
-  #endIfStillAt(call: OffloadCall, thread: PoolThread): void {
-    if (!thread.isAt(call)) return
+  #endIfStillRunning(call: OffloadCall, thread: PoolThread): void {
+    if (!thread.isRunning(call)) return
     this.#end(thread)
-    call.reject(call.timedOut(`went on for ${this.#parts.grace} ms after it was told to stop, and was ended`))
+    call.reject(call.timedOut(`ran for another ${this.#parts.grace} ms after it was asked to stop, and was terminated`))
     this.#serve()
   }
 
-  /** Those that have had nothing to do for long, but for the one that gets the next task. */
-  #endOld(): void {
+  /** Ends threads that have been idle for too long, except the one that gets the next task. */
+  #endSurplus(): void {
     const now = performance.now()
     for (const thread of this.#idle.slice(0, -1)) if (thread.idleFor(now) >= this.#parts.idle) this.#end(thread)
-    this.#sweep = this.#idle.length > 1 ? setTimeout(() => this.#endOld(), this.#parts.idle).unref() : undefined
+    this.#sweepTimer =
+      this.#idle.length > 1 ? setTimeout(() => this.#endSurplus(), this.#parts.idle).unref() : undefined
   }
 
   #endIdle(): void {
-    clearTimeout(this.#sweep)
+    clearTimeout(this.#sweepTimer)
     for (let thread = this.#idle.at(-1); thread !== undefined; thread = this.#idle.at(-1)) this.#end(thread)
     if (this.#threads.size === 0) this.#closed?.resolve()
   }
@@ -143,31 +148,57 @@ export class Pool {
   }
 
   #forget(thread: PoolThread): void {
-    this.#distrust(thread)
+    this.#removeUsable(thread)
     this.#threads.delete(thread)
     const at = this.#idle.indexOf(thread)
     if (at !== -1) this.#idle.splice(at, 1)
   }
 
-  #trust(thread: PoolThread): void {
-    if (this.#sound.has(thread)) return
-    this.#sound.add(thread)
-    this.#parts.bound.started()
+  #addUsable(thread: PoolThread): void {
+    if (this.#usable.has(thread)) return
+    this.#usable.add(thread)
+    this.#parts.limit.started()
   }
 
-  #distrust(thread: PoolThread): void {
-    if (this.#sound.delete(thread)) this.#parts.bound.ended()
+  #removeUsable(thread: PoolThread): void {
+    if (this.#usable.delete(thread)) this.#parts.limit.ended()
   }
 
   #full(): BusbarError {
     const { size } = this.#parts
     return new BusbarError('RESOURCE_EXHAUSTED', {
-      message: `${this.#queue.size} tasks wait for ${size} ${size === 1 ? 'thread' : 'threads'} already`,
-      hint: 'ask again later, or give the pool more threads',
+      message: `the queue is full: ${this.#queue.size} tasks wait for ${size} ${size === 1 ? 'thread' : 'threads'}`,
+      hint: 'retry later, or give the pool more threads',
     })
   }
 }
 
 function closed(): BusbarError {
   return new BusbarError('CALL_ABORTED', { message: 'the pool was closed' })
+}
+
+/** Decides whether a pool may start another thread. */
+export interface ThreadLimit {
+  mayGrow(): boolean
+  started(): void
+  ended(): void
+}
+
+export const noThreadLimit: ThreadLimit = { mayGrow: () => true, started: () => {}, ended: () => {} }
+
+/**
+ * A limit that all pools of the process share. Every thread that calls `offload` has its own pool:
+ * sharing one would cost a second hop and couple the threads' stalls. Shared memory counts the
+ * threads of all pools, one cell per thread: at most `size` in total, but at least one per pool.
+ * Without shared memory each pool only limits itself.
+ */
+export function sharedThreadLimit(size: number): ThreadLimit {
+  const joined = joinShared()
+  if (joined.state !== 'joined') return noThreadLimit
+  const { threads, me } = joined.membership
+  return {
+    mayGrow: () => threads.pooledOf(me) === 0 || threads.pooled < size,
+    started: () => threads.addPooled(me, 1),
+    ended: () => threads.addPooled(me, -1),
+  }
 }

@@ -1,6 +1,8 @@
 import { BusbarError, type ErrorParts } from '../contract/errors.ts'
 
-/** What of a thrown value crosses to the caller. A structured clone would lose `code` and the names of classes. */
+/**
+ * A thrown value as it crosses threads. A structured clone would lose `code` and the class name.
+ */
 export type TaskErrorRecord =
   | ({ readonly kind: 'busbar'; readonly code: string; readonly stack: string | undefined } & ErrorParts)
   | {
@@ -11,10 +13,10 @@ export type TaskErrorRecord =
       readonly code: unknown
       readonly cause: TaskErrorRecord | undefined
     }
-  /** Something else than an error; as text where it cannot be cloned. */
+  /** A value that is not an error, as text if it cannot be cloned. */
   | { readonly kind: 'value'; readonly value: unknown }
 
-/** Causes of causes end here. */
+/** The maximum length of a chain of causes. */
 const maxDepth = 5
 const mark = '\n    in a thread of offload()'
 const builtIn = new Map<string, ErrorConstructor>(
@@ -34,7 +36,7 @@ export function toTaskErrorRecord(thrown: unknown, depth = 0): TaskErrorRecord {
   return { kind: 'error', name, message, stack, code: cloneable(code), cause: inner }
 }
 
-/** An error of the same name, with the stack of the thread. */
+/** Restores an error of the same name, with the thread's stack. */
 export function fromTaskErrorRecord(record: TaskErrorRecord): unknown {
   if (record.kind === 'value') return record.value
   const error = record.kind === 'busbar' ? new BusbarError(record.code as 'INTERNAL', record) : rebuild(record)
@@ -45,7 +47,7 @@ export function fromTaskErrorRecord(record: TaskErrorRecord): unknown {
 function rebuild({ name, message, code, cause }: Extract<TaskErrorRecord, { kind: 'error' }>): Error {
   const Class = builtIn.get(name) ?? Error
   const error = new Class(message, cause === undefined ? undefined : { cause: fromTaskErrorRecord(cause) })
-  // Not enumerable, as on the prototypes of Node's own errors.
+  // Not enumerable, as in Node's own errors.
   if (error.name !== name) Object.defineProperty(error, 'name', { value: name, configurable: true, writable: true })
   if (code !== undefined) Object.assign(error, { code })
   return error

@@ -1,29 +1,34 @@
 /**
- * Code that makes something faster by means that Node does not document. All of it can be switched off: what Busbar promises
- * works without.
+ * Names of the accelerators: code that relies on undocumented parts of Node to be faster. Each can
+ * be switched off; everything that Busbar promises works without it.
  */
 export const acceleratorNames = ['exchange', 'stream', 'handover', 'batch-writes'] as const
 
 export type AcceleratorName = (typeof acceleratorNames)[number]
 
-/** Changes what a program observes: it is told that its bytes are written before they are. `gateway.batchWrites` asks for it. */
-export const optIn: AcceleratorName = 'batch-writes'
+/**
+ * Changes what a program observes: writes are reported as complete before they are. Only
+ * `gateway.batchWrites` enables it.
+ */
+export const optInAccelerator: AcceleratorName = 'batch-writes'
 
-/** What `all` means. */
-export const defaultAccelerators: readonly AcceleratorName[] = acceleratorNames.filter((name) => name !== optIn)
+/** The meaning of `all`. */
+export const defaultAccelerators: readonly AcceleratorName[] = acceleratorNames.filter(
+  (name) => name !== optInAccelerator,
+)
 
-/** Overrides the config: `all`, `none`, or names with commas between them. */
+/** Overrides the config: `all`, `none`, or comma-separated names. */
 export const acceleratorsVariable = 'BUSBAR_ACCELERATORS'
 
-/** As `busbar check` and the admin's `/status` tell it. */
+/** As reported by `busbar check` and the admin listener's `/status`. */
 export interface AcceleratorState {
   readonly name: AcceleratorName
   readonly on: boolean
-  /** Why it is off; null where it is on. */
+  /** Why it is off; null if it is on. */
   readonly why: string | null
 }
 
-/** Undefined for names that are none. */
+/** Undefined for an unknown name. */
 export function parseAccelerators(text: string): readonly AcceleratorName[] | undefined {
   const names = text.split(',').map((name) => name.trim())
   if (names.length === 1 && names[0] === 'all') return defaultAccelerators
@@ -35,7 +40,7 @@ function isName(name: string): name is AcceleratorName {
   return (acceleratorNames as readonly string[]).includes(name)
 }
 
-/** One sentence for the log and for people. */
+/** A sentence for the log and for people. */
 export function acceleratorsText(states: readonly AcceleratorState[]): string {
   const on = states.filter((state) => state.on).map(({ name }) => name)
   const off = states.filter((state) => !state.on).map(({ name, why }) => `${name} (${why})`)

@@ -1,2 +1,2 @@
-/** The lines of Node that Busbar is tested with; `engines` of the package names the same. */
+/** The release lines of Node that Busbar is tested with, as in `engines` of the package. */
 export const testedNodes: readonly number[] = [24, 26]

@@ -1,8 +1,9 @@
-import { placeOf } from './place.ts'
+import { allocate } from './allocate.ts'
 
 /**
- * One whole number from -2^31 to 2^31 - 1, changed by one thread at a time. Of 32 bits, since those of 64 are `bigint`s, which V8
- * neither keeps in registers nor inlines the operations of. What is added beyond wraps, as in `Atomics`.
+ * An integer from -2^31 to 2^31 - 1, shared by all threads. 32 bits, because 64-bit atomics use
+ * `bigint`, which V8 neither keeps in registers nor inlines. Results beyond the range wrap, as in
+ * `Atomics`.
  */
 export class Atomic {
   readonly name: string
@@ -10,7 +11,7 @@ export class Atomic {
   readonly #at: number
 
   constructor(name: string) {
-    const { membership, at } = placeOf('atomic', name)
+    const { membership, at } = allocate('atomic', name)
     this.name = name
     this.#cells = membership.cells
     this.#at = at
@@ -24,12 +25,12 @@ export class Atomic {
     Atomics.store(this.#cells, this.#at, value)
   }
 
-  /** Returns what it was before. */
+  /** Returns the previous value. */
   add(by: number): number {
     return Atomics.add(this.#cells, this.#at, by)
   }
 
-  /** Returns what it was before: `expected` if it was changed. */
+  /** Returns the previous value: `expected` if the value was replaced. */
   compareExchange(expected: number, replacement: number): number {
     return Atomics.compareExchange(this.#cells, this.#at, expected, replacement)
   }

@@ -1,35 +1,38 @@
 import { BusbarError } from '../contract/errors.ts'
 import { CounterCells } from '../shared/state/counter-cells.ts'
-import { placeOf } from './place.ts'
+import { allocate } from './allocate.ts'
 
-/** A total that threads count up together, each in a cell of its own. */
+/** A counter that all threads increment, each in its own cell. */
 export class Counter {
   readonly name: string
   readonly #cells: CounterCells
 
   constructor(name: string) {
-    const { membership, at } = placeOf('counter', name)
+    const { membership, at } = allocate('counter', name)
     this.name = name
     this.#cells = new CounterCells(membership.cells, at, membership.threads, membership.me)
   }
 
-  /** `by` is a whole number, 0 or more; throws `SHARED_INVALID` for others. Some two nanoseconds, however many count. */
+  /**
+   * `by` is an integer of at least 0; else throws `SHARED_INVALID`. Takes about two nanoseconds,
+   * however many threads count.
+   */
   add(by = 1): void {
     if (this.#cells.add(by)) return
-    if (!Number.isSafeInteger(by) || by < 0) throw notCountable(this.name, by)
+    if (!Number.isSafeInteger(by) || by < 0) throw invalidAmount(this.name, by)
     this.#cells.addMuch(by)
   }
 
   /**
-   * The total of all threads, those that have ended included; exact when nobody is counting, else one that was right at some
-   * moment of the reading for each thread. Never less than what was read before.
+   * The total of all threads, including ended ones. Exact while nobody counts; otherwise each
+   * thread's share is one that it had during the read. Never decreases.
    */
   get value(): number {
     return this.#cells.read()
   }
 }
 
-function notCountable(name: string, by: unknown): BusbarError {
-  const message = `shared.counter(${JSON.stringify(name)}) was to count ${String(by)}`
-  return new BusbarError('SHARED_INVALID', { message, hint: 'a counter counts whole numbers, and never down' })
+function invalidAmount(name: string, by: unknown): BusbarError {
+  const message = `shared.counter(${JSON.stringify(name)}) cannot add ${String(by)}`
+  return new BusbarError('SHARED_INVALID', { message, hint: 'add an integer of at least 0' })
 }

@@ -1,48 +1,50 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { BusbarError } from '../contract/errors.ts'
-import type { Taking, ThreadLock } from '../shared/state/thread-lock.ts'
-import { placeOf } from './place.ts'
+import type { LockResult, ThreadLock } from '../shared/state/thread-lock.ts'
+import { allocate } from './allocate.ts'
 
 export interface WaitOptions {
-  /** Milliseconds; without it, for ever. 0 does not wait. */
+  /** Milliseconds; 0 does not wait. Default: no limit. */
   readonly timeout?: number | undefined
   readonly signal?: AbortSignal | undefined
 }
 
-/** A lock across threads. It is not re-entrant: who holds it and asks again waits for itself. */
+/** A lock across threads. It is not re-entrant: a holder that locks again waits for itself. */
 export class Mutex {
   readonly name: string
   readonly #lock: ThreadLock
 
   constructor(name: string) {
-    const { membership, at } = placeOf('mutex', name)
+    const { membership, at } = allocate('mutex', name)
     this.name = name
     this.#lock = membership.lockAt(at)
   }
 
-  /** Undefined when somebody else has it. */
+  /** Undefined if the lock is taken. */
   tryLock(): Held | undefined {
-    const taking = this.#lock.tryTake()
+    const taking = this.#lock.tryAcquire()
     return taking === undefined ? undefined : new Held(this.#lock, taking)
   }
 
   /**
-   * Waits without blocking the event loop. Within a thread first come, first served; between threads whoever is running may
-   * come first, but nobody waits more than some milliseconds longer for it. Rejects with `DEADLINE_EXCEEDED` or `CALL_ABORTED`.
+   * Waits without blocking the event loop. First come, first served within a thread. Between
+   * threads a running one may go first, but a waiting one is overtaken for at most a few
+   * milliseconds. Rejects with `DEADLINE_EXCEEDED` or `CALL_ABORTED`.
    */
   async lock(options: WaitOptions = {}): Promise<Held> {
-    return new Held(this.#lock, await takeIn(this.#lock, this.#what, options))
+    return new Held(this.#lock, await acquire(this.#lock, this.#what, options))
   }
 
   /**
-   * Blocks the thread while it waits: for threads that compute, not for those that serve. Throws `DEADLINE_EXCEEDED`, and
-   * `SHARED_INVALID` when somebody in this very thread holds the lock, who could not release it any more.
+   * Blocks the thread while it waits: for threads that compute, not for those that serve requests.
+   * Throws `DEADLINE_EXCEEDED`, or `SHARED_INVALID` if the same thread holds the lock, since it
+   * could never release it.
    */
   lockSync({ timeout = Infinity }: Omit<WaitOptions, 'signal'> = {}): Held {
     checkTimeout(timeout)
     const now = this.tryLock()
     if (now !== undefined) return now
-    if (this.#lock.isHeldHere) throw heldHere(this.#what)
+    if (this.#lock.isHeldHere) throw heldByThisThread(this.#what)
     const taking = this.#lock.waitSync(timeout)
     if (taking === undefined) throw timedOut(this.#what, timeout)
     return new Held(this.#lock, taking)
@@ -53,18 +55,21 @@ export class Mutex {
   }
 }
 
-/** To be released, which `using` does at the end of its block. */
+/** A held lock. Release it, or declare it with `using`, which does so at the end of the block. */
 export class Held implements Disposable, AsyncDisposable {
-  /** The thread that had it before has ended without releasing it: what it guards may be half changed. */
+  /**
+   * True if the previous holder's thread ended without releasing the lock: the guarded data may be
+   * inconsistent.
+   */
   readonly abandoned: boolean
   #lock: ThreadLock | undefined
 
-  constructor(lock: ThreadLock, taking: Taking) {
+  constructor(lock: ThreadLock, taking: LockResult) {
     this.#lock = lock
     this.abandoned = taking === 'abandoned'
   }
 
-  /** The second time does nothing. */
+  /** A second call does nothing. */
   release(): void {
     this.#lock?.release()
     this.#lock = undefined
@@ -80,11 +85,11 @@ export class Held implements Disposable, AsyncDisposable {
   }
 }
 
-/** `what` is named in errors. */
-export async function takeIn(lock: ThreadLock, what: string, { timeout, signal }: WaitOptions): Promise<Taking> {
+/** `what` names the lock in errors. */
+export async function acquire(lock: ThreadLock, what: string, { timeout, signal }: WaitOptions): Promise<LockResult> {
   checkTimeout(timeout)
   if (signal?.aborted === true) throw aborted(what, signal)
-  const now = lock.tryTake()
+  const now = lock.tryAcquire()
   if (now !== undefined) return now
   if (timeout === undefined && signal === undefined) return await lock.wait().taken
   if (timeout !== undefined && timeout <= 0) throw timedOut(what, timeout)
@@ -96,11 +101,11 @@ async function waitWithin(
   what: string,
   timeout: number | undefined,
   signal: AbortSignal | undefined,
-): Promise<Taking> {
+): Promise<LockResult> {
   const { promise: given, reject } = Promise.withResolvers<never>()
   const waiting = lock.wait()
-  const giveUp = (error: BusbarError): void => void (waiting.leave() && reject(error))
-  // A timer for longer than this would fire at once.
+  const giveUp = (error: BusbarError): void => void (waiting.cancel() && reject(error))
+  // A longer timer would fire at once.
   const isTimed = timeout !== undefined && timeout <= maxTimer
   const timer = isTimed ? setTimeout(() => giveUp(timedOut(what, timeout)), timeout) : undefined
   const onAbort = (): void => giveUp(aborted(what, signal!))
@@ -115,30 +120,30 @@ async function waitWithin(
 
 const maxTimer = 2 ** 31 - 1
 
-/** Waiting for NaN milliseconds would be waiting for ever. */
+/** NaN milliseconds would mean waiting for ever. */
 function checkTimeout(timeout: number | undefined): void {
   if (timeout === undefined || (typeof timeout === 'number' && !Number.isNaN(timeout))) return
-  const message = `a lock was asked for with timeout: ${timeout}`
-  throw new BusbarError('SHARED_INVALID', { message, hint: 'timeout is a number of milliseconds' })
+  const message = `a lock was requested with the invalid timeout ${timeout}`
+  throw new BusbarError('SHARED_INVALID', { message, hint: 'timeout must be a number of milliseconds' })
 }
 
 function timedOut(what: string, timeout: number): BusbarError {
   return new BusbarError('DEADLINE_EXCEEDED', {
-    message: `${what} was not free within ${timeout} ms`,
-    hint: 'hold it for less long, or wait longer',
+    message: `${what} could not be acquired within ${timeout} ms`,
+    hint: 'hold the lock for a shorter time, or increase the timeout',
   })
 }
 
 function aborted(what: string, signal: AbortSignal): BusbarError {
   return new BusbarError('CALL_ABORTED', {
-    message: `nobody waits for ${what} any more`,
+    message: `waiting for ${what} was cancelled`,
     cause: signal.reason,
   })
 }
 
-function heldHere(what: string): BusbarError {
+function heldByThisThread(what: string): BusbarError {
   return new BusbarError('SHARED_INVALID', {
-    message: `lockSync() of ${what} would wait for ever: this thread holds it, and would be blocked`,
-    hint: 'wait with `await lock()`, or release it first',
+    message: `lockSync() of ${what} would block for ever: this thread itself holds the lock`,
+    hint: 'use `await lock()`, or release the lock first',
   })
 }

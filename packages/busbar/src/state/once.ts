@@ -3,13 +3,13 @@ import { BusbarError } from '../contract/errors.ts'
 import { lockPaddedInts } from '../shared/state/layout.ts'
 import type { Membership } from '../shared/state/membership.ts'
 import type { ThreadLock } from '../shared/state/thread-lock.ts'
-import { takeIn, type WaitOptions } from './mutex.ts'
-import { placeOf, reserve } from './place.ts'
+import { acquire, type WaitOptions } from './mutex.ts'
+import { allocate, reserve } from './allocate.ts'
 
-/** Behind the lock. */
+/** Cells after those of the lock. */
 const cell = { isDone: 0, at: 1, bytes: 2 } as const
 
-/** A value that one thread makes and all have. */
+/** A value that one thread creates and all threads read. */
 export class Once {
   readonly #what: string
   readonly #membership: Membership
@@ -19,7 +19,7 @@ export class Once {
   #value: { readonly is: unknown } | undefined
 
   constructor(name: string) {
-    const { membership, at } = placeOf('once', name)
+    const { membership, at } = allocate('once', name)
     this.#what = `shared.once(${JSON.stringify(name)})`
     this.#membership = membership
     this.#lock = membership.lockAt(at)
@@ -28,9 +28,9 @@ export class Once {
 
   async get<Value>(init: () => Value | Promise<Value>, options: WaitOptions): Promise<Value> {
     this.#value ??= this.#read()
-    // The caller says what it is, as with everything that comes out of a name.
+    // The caller states the type, as for everything that is looked up by name.
     if (this.#value !== undefined) return this.#value.is as Value
-    await takeIn(this.#lock, this.#what, options)
+    await acquire(this.#lock, this.#what, options)
     try {
       this.#value ??= this.#read()
       if (this.#value === undefined) {
@@ -47,7 +47,7 @@ export class Once {
     const { cells } = this.#membership
     if (Atomics.load(cells, this.#at + cell.isDone) === 0) return undefined
     const start = cells[this.#at + cell.at]! * 4
-    // A copy, since whoever decodes may keep views of it.
+    // A copy, since the decoded value may keep views of it.
     const bytes = Buffer.from(new Uint8Array(cells.buffer, start, cells[this.#at + cell.bytes]))
     return { is: deserialize(bytes) }
   }
@@ -55,9 +55,9 @@ export class Once {
   #write(value: unknown): void {
     const { cells } = this.#membership
     const bytes = this.#encode(value)
-    const place = reserve(this.#membership, bytes.length, `the ${bytes.length} bytes of ${this.#what}`)
-    new Uint8Array(cells.buffer).set(bytes, place * 4)
-    cells[this.#at + cell.at] = place
+    const at = reserve(this.#membership, bytes.length, `the ${bytes.length} bytes of ${this.#what}`)
+    new Uint8Array(cells.buffer).set(bytes, at * 4)
+    cells[this.#at + cell.at] = at
     cells[this.#at + cell.bytes] = bytes.length
     Atomics.store(cells, this.#at + cell.isDone, 1)
   }
@@ -66,8 +66,8 @@ export class Once {
     try {
       return serialize(value)
     } catch (cause) {
-      const message = `what the init of ${this.#what} returned cannot be cloned: ${(cause as Error).message}`
-      throw new BusbarError('SHARED_INVALID', { message, cause, hint: 'return data: no functions, no streams' })
+      const message = `the result of the init of ${this.#what} cannot be cloned: ${(cause as Error).message}`
+      throw new BusbarError('SHARED_INVALID', { message, cause, hint: 'return data only: no functions, no streams' })
     }
   }
 }

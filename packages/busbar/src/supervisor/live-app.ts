@@ -1,18 +1,19 @@
 import type { App } from '../config/app.ts'
-import type { canRestartInto } from './plan.ts'
-import type { EndReason, RunningApp } from './running.ts'
+import type { Outdated } from './generations/changes.ts'
+import type { needsRestart } from './generations/difference.ts'
+import type { EndReason, RunningApp } from './running-app.ts'
 
 export interface LiveAppParts {
-  /** Resolves to undefined where the start was called off. */
+  /** Resolves to undefined if the start was aborted. */
   readonly start: (app: App) => Promise<RunningApp | undefined>
-  readonly canRestartInto: typeof canRestartInto
-  /** Called before all of the app stops because it cannot be restarted into its next version. */
-  readonly replacing: () => void
-  /** The app ended by itself, or was stopped. Not called for one that is replaced. */
+  readonly needsRestart: typeof needsRestart
+  /** Called before the whole app stops to start again. */
+  readonly restarting: (why: string) => void
+  /** The app ended by itself or was stopped. Not called for one that is replaced. */
   readonly ended: (reason: EndReason) => void
 }
 
-/** An app that is brought to the version that its files hold: what `busbar dev` and `startApp` have in common. */
+/** An app that follows its files: the reload of `busbar dev` and `startApp`. */
 export class LiveApp {
   readonly #parts: LiveAppParts
   #running: RunningApp | undefined
@@ -22,34 +23,38 @@ export class LiveApp {
     this.#parts = parts
   }
 
-  /** Undefined before the first start, and after the app has ended. */
+  /** Undefined before the first start and after the app has ended. */
   get running(): RunningApp | undefined {
     return this.#running
   }
 
   /**
-   * Replaces workers, where the app runs and keeps its ports, workers and services; else stops what runs and starts `next`.
-   * `outdated` lists the services whose workers are replaced; undefined means all. Rejects when `next` cannot start: workers
-   * that were to be replaced go on serving.
+   * Applies what differs in `next` by a new generation, or stops the app and starts `next` if that
+   * is not possible. `outdated` lists the services whose workers are replaced in any case. Rejects
+   * when `next` cannot start: workers that were to be replaced keep serving.
    */
-  async renew(
-    next: App,
-    outdated: (running: App) => readonly string[] | undefined,
-  ): Promise<'restarted' | 'started' | 'called off'> {
+  async renew(next: App, outdated: (running: App) => Outdated): Promise<'replaced' | 'started' | 'aborted'> {
     const running = this.#running
-    if (running !== undefined && this.#parts.canRestartInto(running.app, next)) {
-      await running.restart(next, outdated(running.app))
-      return 'restarted'
+    const changed = running === undefined ? [] : this.#parts.needsRestart(running.app, next)
+    if (running !== undefined && changed.length === 0) {
+      await running.replace(next, outdated(running.app))
+      return 'replaced'
     }
+    return await this.restart(next, `${changed.join(', ')} changed`)
+  }
+
+  /** Stops the app, if it runs, and starts `next`. */
+  async restart(next: App, why: string): Promise<'started' | 'aborted'> {
+    const running = this.#running
     if (running !== undefined) {
-      this.#parts.replacing()
+      this.#parts.restarting(why)
       this.#running = undefined
       await running.stop()
     }
     return await this.#start(next)
   }
 
-  /** Resolves to what ran last, stopped. */
+  /** Resolves to the app that ran last, after it has stopped. */
   async stop(): Promise<RunningApp | undefined> {
     this.#closed = true
     const running = this.#running
@@ -57,12 +62,12 @@ export class LiveApp {
     return running
   }
 
-  async #start(app: App): Promise<'started' | 'called off'> {
+  async #start(app: App): Promise<'started' | 'aborted'> {
     const running = await this.#parts.start(app)
-    if (running === undefined) return 'called off'
+    if (running === undefined) return 'aborted'
     if (this.#closed) {
       await running.stop()
-      return 'called off'
+      return 'aborted'
     }
     this.#running = running
     void running.ended.then((reason) => {

@@ -1,11 +1,11 @@
 import type { Service } from '../config/app.ts'
 import { BusbarError } from '../contract/errors.ts'
-import { needsUnmet, notServedIn, timeToServe } from '../shared/needs.ts'
-import type { WorkerStatus } from './running.ts'
+import { needsUnmet, notServedIn, timeToServe } from '../shared/service-needs.ts'
+import type { WorkerStatus } from './workers/worker-status.ts'
 
 /**
- * Why a worker with these `hosts` would wait in vain: one of its services needs another that serves nowhere, and that the
- * supervisor does not bring back soon either. Undefined where nothing is in the way.
+ * Why a worker with these `hosts` would wait in vain: one of its services needs another that serves
+ * nowhere and is not about to serve. Undefined if it can start.
  */
 export function unmetNeed(
   hosts: WorkerStatus['hosts'],
@@ -15,31 +15,34 @@ export function unmetNeed(
   const isHere = (service: string): boolean => hosts.some(({ name }) => name === service)
   for (const { name, needs } of services.filter((service) => isHere(service.name)))
     for (const needed of needs) {
-      const places = workers.filter((worker) => worker.hosts.some((host) => host.name === needed))
-      const why = isHere(needed) ? undefined : whyGone(places)
+      const slots = workers.filter((worker) => worker.hosts.some((host) => host.name === needed))
+      const why = isHere(needed) ? undefined : whyDown(slots)
       if (why !== undefined) return BusbarError.fromRecord(needsUnmet(name, needed, why))
     }
   return undefined
 }
 
-/** Rejects with NEEDS_UNMET when one that it needs does not serve in time. `until` says when one does, or that it did not. */
+/**
+ * Resolves when all services that `service` needs serve. Rejects with NEEDS_UNMET when one does not
+ * serve in time.
+ */
 export async function needsMet(
   service: Service,
   services: readonly Service[],
-  until: (needed: string, limit: number) => Promise<boolean>,
+  untilServed: (needed: string, limit: number) => Promise<boolean>,
 ): Promise<void> {
   const limit = timeToServe(service, services)
   const waiting = service.needs.map(async (needed) => {
-    if (!(await until(needed, limit)))
+    if (!(await untilServed(needed, limit)))
       throw BusbarError.fromRecord(needsUnmet(service.name, needed, notServedIn(limit)))
   })
   await Promise.all(waiting)
 }
 
-/** Undefined where one of them serves, or is about to. */
-function whyGone(places: readonly WorkerStatus[]): string | undefined {
-  if (places.length === 0 || !places.every(isDown)) return undefined
-  const { lastExit } = places[0]!
+/** Undefined if one of the slots serves or is about to. */
+function whyDown(slots: readonly WorkerStatus[]): string | undefined {
+  if (slots.length === 0 || !slots.every(isDown)) return undefined
+  const { lastExit } = slots[0]!
   const last = lastExit === undefined ? '' : `; the last time, ${lastExit.text}`
   return `does not start${last}`
 }

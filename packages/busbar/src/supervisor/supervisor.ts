@@ -1,26 +1,41 @@
-import { BusbarError, type ErrorRecord } from '../contract/errors.ts'
 import type { App } from '../config/app.ts'
-import type { AppStatus } from '../observe/status.ts'
-import type { CallAccess } from '../shared/call-access.ts'
-import type { ListenerSpec } from '../shared/control.ts'
+import type { AppStatus } from '../observe/app-status.ts'
+import type { CallAccess } from '../shared/calls/call-access.ts'
+import type { Readiness } from '../shared/control-messages.ts'
+import { descriptorLimit, reserveDescriptors } from '../shared/process/descriptors.ts'
+import { enterFolder } from '../shared/process/enter-folder.ts'
+import { AppCertificates } from './accept/app-certificates.ts'
 import { CallPorts } from './accept/call-ports.ts'
-import { descriptorLimit, reserveDescriptors } from '../shared/descriptors.ts'
 import { PublicPorts } from './accept/public-ports.ts'
 import { openAdmin } from './admin/admin.ts'
-import { Certificates } from './accept/certificates.ts'
-import { Figures } from './admin/figures.ts'
-import { Launcher } from './launcher.ts'
-import { unmetNeed } from './needs.ts'
-import { canRestartInto, type Place, type Plan, planApp } from './plan.ts'
-import type { AppEvent, EndReason, OpenAddress, RunningApp, StartOptions, WorkerStatus } from './running.ts'
-import { WorkerSlot } from './slot.ts'
-import { defaultTiming, type Timing } from './timing.ts'
-import { watch } from './watchdog.ts'
-import { watchOverdue } from './overdue.ts'
+import { StatusCollector } from './admin/status-collector.ts'
+import { AppCluster } from './cluster/app-cluster.ts'
+import { Generations } from './generations/generations.ts'
+import type { Change, InstanceCount, MoveTarget, Outdated } from './generations/changes.ts'
+import { Operations } from './generations/operations.ts'
+import { SlotTable } from './generations/slot-table.ts'
+import { openAutoscaler } from './scaling/autoscaler.ts'
+import { mostAdded } from './scaling/scalables.ts'
+import { Lifetime, openOrStop } from './lifetime.ts'
+import { replaced } from './peers/peer-registry.ts'
+import { type Plan, planApp, type SlotSpec } from './plan.ts'
+import { AppReadiness } from './readiness.ts'
+import { Caretaker } from './renewals/caretaker.ts'
+import type { EndReason, OpenAddress, RunningApp, StartOptions } from './running-app.ts'
+import { AppSchedule } from './schedule/app-schedule.ts'
+import { startSlots } from './start-slots.ts'
+import { leaveLimit, timingOf, type Timing } from './timing.ts'
+import { watchOverdueCalls } from './watchdogs/overdue-calls.ts'
+import { watchStuckWorkers } from './watchdogs/stuck-workers.ts'
+import { Launcher } from './workers/launcher.ts'
+import { moreSlots } from './workers/shared-rows.ts'
+import { WorkerSlot } from './workers/worker-slot.ts'
+import type { WorkerStatus } from './workers/worker-status.ts'
 
 /**
- * Starts the app and resolves when every service of every worker answers and the ports are open. Rejects with the
- * first error, the service's own, after closing whatever had started.
+ * Starts the app. Resolves when every service of every worker answers and the ports are open.
+ * Rejects with the first error, a service's own if there is one, after everything that had started
+ * has closed.
  */
 export async function startApp(app: App, options: StartOptions): Promise<RunningApp> {
   const supervisor = new Supervisor(app, options)
@@ -28,71 +43,90 @@ export async function startApp(app: App, options: StartOptions): Promise<Running
   return supervisor
 }
 
-/** Why a worker that hands over to its successor takes no more calls. */
-const replaced: ErrorRecord = { code: 'SERVICE_UNAVAILABLE', message: 'the worker is being replaced' }
-
 class Supervisor implements RunningApp {
-  readonly plan: Plan
   readonly #options: StartOptions
   readonly #timing: Timing
   readonly #launcher: Launcher
-  readonly #slots: readonly WorkerSlot[]
+  readonly #slots: SlotTable
+  readonly #generations: Generations
+  readonly #openAutoscaler: () => () => void
+  readonly #operations: Operations
   readonly #callPorts: CallPorts
   readonly #ports: PublicPorts
-  readonly #figures: Figures
-  readonly #ended = Promise.withResolvers<EndReason>()
-  /** Closed in reverse order of opening. */
-  readonly #owned = new AsyncDisposableStack()
+  readonly #status: StatusCollector
+  readonly #schedule: AppSchedule
+  readonly #readiness: AppReadiness
+  readonly #caretaker: Caretaker
+  readonly #cluster: AppCluster
+  readonly #lifetime = new Lifetime()
   #app: App
-  #addresses: readonly OpenAddress[] = []
   #adminUrls: readonly string[] = []
-  #certificates: Certificates | undefined
-  #stopping: Promise<void> | undefined
-  #restarting: Promise<void> = Promise.resolve()
+  readonly #certificates = new AppCertificates()
+  #plan: Plan
 
   constructor(app: App, options: StartOptions) {
     this.#app = app
     this.#options = options
-    this.#timing = { ...defaultTiming, ...options.timing }
-    this.plan = planApp(app)
+    this.#timing = timingOf(() => this.#app, options.timing)
+    this.#plan = planApp(app)
+    const maxSlots = this.#plan.slots.length + moreSlots + mostAdded(app)
     const descriptors = descriptorLimit()
     reserveDescriptors(descriptors)
+    const common = { app: () => this.#app, timing: this.#timing, log: this.#log.bind(this) }
     this.#launcher = new Launcher({
-      app,
+      ...common,
       descriptors,
-      places: this.plan.places,
+      maxSlots,
       options,
-      timing: this.#timing,
       listeners: () => this.#ports.specs,
-      tls: () => this.#certificates?.current,
+      tls: () => (this.#ports.entrance === undefined ? this.#certificates.tls : undefined),
+      identity: () => this.#certificates.identity,
+      entrance: () => this.#ports.entrance?.access,
+      separate: (instances) => this.#ports.entrance?.setInstances(instances),
       calls: () => this.#callPorts.access,
-      returned: (listener, handle) => {
-        if (!this.#callPorts.again(listener, handle)) this.#ports.again(listener, handle)
-      },
+      reachable: () => this.#readiness.review(),
+      health: (...report) => this.#caretaker.health(...report),
+      returned: (id, handle) => this.#callPorts.retry(id, handle) || this.#ports.retry(id, handle),
     })
-    this.#slots = this.plan.places.map((place) => this.#createSlot(place))
+    this.#lifetime.own(() => this.#launcher.close()) // It already has a folder for sockets.
+    this.#slots = new SlotTable(this.#plan.slots.map((spec) => this.#createSlot(spec, app)))
     this.#ports = new PublicPorts({
-      app: () => this.#app,
-      plan: this.plan,
-      slots: () => this.#slots,
-      hasCertificates: () => this.#certificates !== undefined,
-      timing: this.#timing,
-      say: (level, line) => this.#say(level, line),
+      ...common,
+      plan: this.#plan,
+      slots: () => this.#slots.all,
+      hasCertificates: () => this.#certificates.tls !== undefined,
+      entrance: options.entrance,
     })
-    this.#callPorts = new CallPorts({
-      app,
-      workers: () => this.#slots.flatMap((slot) => slot.workers),
-      timing: this.#timing,
-      say: (level, line) => this.#say(level, line),
+    this.#callPorts = new CallPorts({ ...common, app, workers: () => this.#slots.workers })
+    const parts = { ...common, slots: this.#slots, launcher: this.#launcher }
+    this.#generations = new Generations({
+      ...parts,
+      ports: this.#ports,
+      callPorts: this.#callPorts,
+      maxSlots,
+      createSlot: (spec, next) => this.#createSlot(spec, next),
+      activate: (next) => {
+        ;[this.#app, this.#plan] = [next, planApp(next)]
+        this.#schedule.use(next)
+        this.#caretaker.update()
+      },
+      stopping: this.#lifetime.ending,
+      hasTrials: options.mode === 'start',
     })
-    const { cells, instances, ledger } = this.#launcher
-    this.#figures = new Figures({
-      app,
-      cells,
-      instances,
-      ledger,
-      accelerators: () => this.#launcher.accelerators ?? [],
+    this.#operations = new Operations(options.load, this.#generations)
+    this.#openAutoscaler = () => openAutoscaler({ ...parts, generations: this.#generations })
+    this.#schedule = new AppSchedule({ ...parts, options, callPorts: this.#callPorts })
+    this.#cluster = new AppCluster({ ...parts, host: this.#launcher.host, status: () => this.status() })
+    const { remotes } = this.#launcher
+    this.#readiness = new AppReadiness({ ...parts, remotes, entered: (phase) => this.#cluster.entered(phase) })
+    this.#caretaker = new Caretaker({ ...parts, generations: this.#generations, changed: () => this.#review() })
+    this.#status = new StatusCollector({
+      ...parts,
+      cluster: this.#cluster,
       workers: () => this.workers,
+      entrance: () => this.#ports.entrance?.stats,
+      schedule: () => this.#schedule.stats,
+      readiness: () => this.readiness,
     })
   }
 
@@ -100,20 +134,28 @@ class Supervisor implements RunningApp {
     return this.#app
   }
 
+  get plan(): Plan {
+    return this.#plan
+  }
+
   get addresses(): readonly OpenAddress[] {
-    return this.#addresses
+    return this.#ports.addresses
   }
 
   get workers(): readonly WorkerStatus[] {
-    return this.#slots.map((slot) => slot.status)
+    return this.#slots.current.map((slot) => slot.status)
   }
 
   get adminUrls(): readonly string[] {
     return this.#adminUrls
   }
 
+  get readiness(): Readiness {
+    return this.#readiness.current
+  }
+
   status(): AppStatus {
-    return this.#figures.read()
+    return this.#status.read()
   }
 
   get calls(): CallAccess {
@@ -125,191 +167,134 @@ class Supervisor implements RunningApp {
   }
 
   get ended(): Promise<EndReason> {
-    return this.#ended.promise
+    return this.#lifetime.ended
   }
 
   async start(): Promise<void> {
-    const { signal } = this.#options
-    const abort = (): void => void this.stop()
-    signal?.addEventListener('abort', abort)
-    try {
-      signal?.throwIfAborted()
-      await this.#open()
-    } catch (error) {
-      await this.stop()
-      throw signal?.aborted === true ? signal.reason : error
-    } finally {
-      signal?.removeEventListener('abort', abort)
-    }
+    await openOrStop(this.#options.signal, this.#open.bind(this), () => this.stop())
   }
 
   stop(): Promise<void> {
     return this.#end({ why: 'stopped' })
   }
 
-  restart(next: App = this.#app, services?: readonly string[]): Promise<void> {
-    const before = this.#restarting
-    const done = (async () => {
-      await before
-      await this.#restart(next, services)
-    })()
-    this.#restarting = done.catch(() => {})
-    return done
+  replace(next: App = this.#app, outdated: Outdated = 'all'): Promise<Change> {
+    return this.#generations.change(() => next, outdated)
   }
 
-  /** Each step's closing is registered before it opens, so that a stop in the middle finds it. */
+  reload(service?: string): Promise<Change> {
+    return this.#operations.reload(service)
+  }
+
+  scale(service: string, instances: InstanceCount): Promise<Change> {
+    return this.#operations.scale(service, instances)
+  }
+
+  move(service: string, to: MoveTarget): Promise<Change> {
+    return this.#operations.move(service, to)
+  }
+
+  /** Each step registers its close before it opens, so that a stop during the start finds it. */
   async #open(): Promise<void> {
-    this.#enterFolder()
-    await this.#readCertificates()
+    const { folder } = this.#plan
+    if (folder !== undefined && this.#options.staysInFolder !== true) this.#lifetime.use(() => enterFolder(folder))
+    const probes = this.#launcher.probeAccelerators()
+    const probed = probes.catch(() => {})
+    this.#lifetime.own(() => probed)
+    await this.#certificates.read(this.#app)
     await this.#openAdmin()
-    await this.#openCallPorts()
+    this.#lifetime.use(() => this.#cluster.open())
+    // Before the first worker: services may call each other while they start.
+    this.#lifetime.own(() => this.#callPorts.close())
+    await this.#callPorts.open()
+    this.#lifetime.own(() => this.#ports.closeEntrance())
+    this.#ports.openEntrance(this.#certificates.tls)
     const { release } = await this.#ports.reserve()
     try {
+      await probes
       await this.#startWorkers()
     } finally {
       await release()
     }
-    this.#own(() => this.#ports.close())
+    this.#lifetime.own(() => this.#ports.close())
     await this.#ports.open()
-    this.#addresses = this.#ports.specs.map((spec) => this.#toAddress(spec))
     this.#watchCertificates()
+    this.#lifetime.use(() => this.#schedule.open())
+    this.#lifetime.use(() => this.#caretaker.open())
+    this.#lifetime.use(this.#openAutoscaler)
+    this.#readiness.enter('running')
+    this.#generations.begin()
   }
 
-  /** A thread has no working directory of its own: it sees the process's, which one service can have for itself. */
-  #enterFolder(): void {
-    if (this.plan.folder === undefined || this.#options.staysInFolder === true) return
-    const before = process.cwd()
-    this.#own(() => process.chdir(before))
-    process.chdir(this.plan.folder)
-  }
-
-  async #readCertificates(): Promise<void> {
-    const { tls } = this.#app.gateway
-    if (tls !== undefined) this.#certificates = await Certificates.read(tls)
-  }
-
-  /** First, so that a start that does not come to its end can be looked at. */
+  /** First, so that `busbar ps` can show a start that hangs. */
   async #openAdmin(): Promise<void> {
-    this.#own(this.#figures.watch())
-    const { adminFolder } = this.#options
+    this.#lifetime.use(() => this.#status.watch())
+    const { adminFolder, recentLog, command, requestRestart, requestStop = () => void this.stop() } = this.#options
+    const given = { recentLog, traces: this.#launcher.traces, requestRestart }
     const opening = openAdmin(this.#app, adminFolder, {
-      status: () => this.status(),
-      warn: (line) => this.#say('warn', line),
+      running: this,
+      workers: () => this.#slots.workers,
+      ...given,
+      command: command && { ...command, mode: this.#options.mode },
+      requestStop,
+      warn: (line) => this.#log('warn', line),
     })
-    this.#own(() => opening.then((admin) => admin.close()).catch(() => {}))
+    this.#lifetime.own(() => opening.then((admin) => admin.close()).catch(() => {}))
     this.#adminUrls = (await opening).urls
   }
 
-  /** Before there is a worker: services may call each other while they start. */
-  async #openCallPorts(): Promise<void> {
-    this.#own(() => this.#callPorts.close())
-    await this.#callPorts.open()
-  }
-
   async #startWorkers(): Promise<void> {
-    this.#own(() => this.#launcher.close())
-    this.#own(watch(() => this.#slots.flatMap((slot) => slot.workers), this.#timing.watch))
-    this.#watchOverdue()
-    this.#own(() => {
+    this.#lifetime.use(() => watchStuckWorkers(() => this.#slots.workers, this.#timing.watch))
+    const { instances, abandoned } = this.#launcher
+    const parts = { slots: () => this.#slots.current, app: () => this.#app, interval: this.#timing.overdue }
+    this.#lifetime.use(() => watchOverdueCalls({ ...parts, instances, abandoned }))
+    this.#lifetime.own(() => {
       this.#launcher.stopInOrder(this.#app)
-      return Promise.all(this.#slots.map((slot) => slot.stop(this.#app.stopTimeout)))
+      return Promise.all(this.#slots.all.map((slot) => slot.stop(this.#app.stopTimeout)))
     })
-    await Promise.all(this.#slots.map((slot) => slot.start()))
-    for (const slot of this.#slots) slot.keepSpare()
-  }
-
-  #watchOverdue(): void {
-    const { instances, givenUp } = this.#launcher
-    const { overdue: interval } = this.#timing
-    this.#own(watchOverdue({ slots: this.#slots, app: () => this.#app, instances, givenUp, interval }))
+    await startSlots(this.#slots.current, this.#app, () => this.#lifetime.ending.aborted)
+    for (const slot of this.#slots.current) slot.keepSpare()
   }
 
   #watchCertificates(): void {
-    const certificates = this.#certificates
-    if (certificates === undefined) return
-    this.#own(() => certificates.close())
-    certificates.watch(this.#timing.certificates, {
-      changed: (tls) => {
-        for (const slot of this.#slots) slot.setTls(tls)
-        this.#say('info', 'the new certificate is in use')
-        this.#tell({ type: 'tls', outcome: 'reloaded' })
-      },
-      refused: (error) => {
-        this.#say('error', `the certificate stays as it was: ${error.message}`)
-        this.#tell({ type: 'tls', outcome: 'refused' })
-      },
-    })
+    this.#lifetime.own(() => this.#certificates.close())
+    const parts = { slots: () => this.#slots.all, log: this.#log.bind(this), on: this.#options.on }
+    this.#certificates.watch(this.#timing.certificates, { ...parts, entrance: () => this.#ports.entrance })
   }
 
-  async #restart(next: App, services?: readonly string[]): Promise<void> {
-    if (this.#stopping !== undefined) return
-    if (!canRestartInto(this.#app, next))
-      throw new BusbarError('INTERNAL', { message: 'ports, workers or the order of services changed: stop and start' })
-    const hosts = ({ place }: WorkerSlot): boolean => place.hosts.some(({ name }) => services!.includes(name))
-    const slots = this.#slots.filter((slot) => services === undefined || hosts(slot))
-    const down = slots.filter(({ serving }) => serving === undefined)
-    // Those that do not serve first, and side by side: others may need them, and they each other.
-    await allDone(down.map((slot) => this.#restartSlot(slot, next, down)))
-    for (const slot of slots) if (!down.includes(slot)) await this.#restartSlot(slot, next)
-    this.#app = next
-  }
-
-  /** `meanwhile`: those that are brought back at the same time. */
-  async #restartSlot(slot: WorkerSlot, next: App, meanwhile: readonly WorkerSlot[] = []): Promise<void> {
-    const others = this.#slots.filter((other) => !meanwhile.includes(other)).map(({ status }) => status)
-    const unmet = unmetNeed(slot.place.hosts, next.services, others)
-    if (unmet !== undefined) throw unmet
-    await slot.restart(next)
-  }
-
+  /** Probes fail first. An app that serves goes on doing so for `stopDelay`. */
   #end(reason: EndReason): Promise<void> {
-    this.#stopping ??= this.#owned.disposeAsync().then(() => this.#ended.resolve(reason))
-    return this.#stopping
+    const delay = this.#readiness.stopDelay(reason, this.#options.mode)
+    return this.#lifetime.end(reason, delay, () => this.#readiness.enter('stopping'))
   }
 
-  #own(close: () => unknown): void {
-    if (this.#stopping !== undefined) throw new BusbarError('INTERNAL', { message: 'stopped while it started' })
-    this.#owned.defer(async () => void (await close()))
-  }
-
-  #createSlot(place: Place): WorkerSlot {
-    return new WorkerSlot(this.#app, {
-      place,
+  #createSlot(spec: SlotSpec, app: App): WorkerSlot {
+    return new WorkerSlot(app, {
+      spec,
       mode: this.#options.mode,
       timing: this.#timing,
-      launch: (place, row, app, isHeld) => this.#launcher.launch(place, row, app, isHeld),
-      announce: ({ worker }) => this.#launcher.introductions.announce(worker),
-      leaves: ({ worker }) => this.#launcher.introductions.leave(worker, replaced, this.#timing.parting),
-      say: (level, line) => this.#say(level, line),
+      launch: (...start) => this.#launcher.launch(...start),
+      announce: ({ worker }) => this.#launcher.peers.announce(worker),
+      leave: ({ worker, spec }) =>
+        this.#launcher.peers.leave(worker, replaced, leaveLimit(spec, this.#app, this.#timing)),
+      log: (level, line) => this.#log(level, line),
       changed: (slot) => this.#changed(slot),
     })
   }
 
-  #changed(slot: WorkerSlot): void {
-    const { status } = slot
+  #changed({ status: worker }: WorkerSlot): void {
+    this.#review()
+    if (worker.state === 'givenUp') void this.#end({ why: 'failed', error: worker.error })
+    this.#options.on?.({ type: 'worker', worker })
+  }
+
+  #review(): void {
     this.#callPorts.review()
     this.#ports.review()
-    if (status.state === 'givenUp') void this.#end({ why: 'failed', error: status.error })
-    this.#tell({ type: 'worker', worker: status })
+    this.#readiness.review()
   }
 
-  #toAddress(spec: ListenerSpec): OpenAddress {
-    const protocol = spec.serves.kind === 'gateway' && this.#certificates !== undefined ? 'https' : 'http'
-    const host = spec.host.includes(':') ? `[${spec.host}]` : spec.host
-    return { ...spec, protocol, url: `${protocol}://${host}:${spec.port}` }
-  }
-
-  #tell(event: AppEvent): void {
-    this.#options.on?.(event)
-  }
-
-  #say(level: 'info' | 'warn' | 'error', line: string): void {
+  #log(level: 'info' | 'warn' | 'error', line: string): void {
     this.#options.log({ time: Date.now(), level, service: undefined, stream: 'busbar', line, worker: undefined })
   }
-}
-
-/** Rejects with the first failure, but not before all have come to their end. */
-async function allDone(all: readonly Promise<void>[]): Promise<void> {
-  await Promise.allSettled(all)
-  await Promise.all(all)
 }

@@ -1,54 +1,86 @@
-/** Every span that the supervisor waits for, in milliseconds. */
+import type { App } from '../config/app.ts'
+import type { SlotSpec } from './plan.ts'
+
+/** Every duration that the supervisor waits for, in milliseconds. */
 export interface Timing {
-  /** A worker whose last heartbeat is older gets no new connection while another's is younger. */
+  /**
+   * A worker with an older heartbeat gets no new connection while another one has a younger
+   * heartbeat.
+   */
   readonly stale: number
-  /** A worker whose last heartbeat is older is ended and replaced. */
+  /** A worker with an older heartbeat is ended and replaced. */
   readonly stuck: number
-  /** The same for a worker that has not come to loading its first service; from then on their `startTimeout` counts. */
+  /**
+   * As `stuck`, before the worker loads its first service. From then on the `startTimeout` of the
+   * services applies.
+   */
   readonly boot: number
-  /** How often heartbeats are looked at. */
+  /** The interval at which heartbeats are checked. */
   readonly watch: number
-  /** How often it is looked for calls that do not stop when their time is up. */
+  /** The interval at which calls are checked that ignore their cancellation. */
   readonly overdue: number
-  /** How long one that is to be drained waits for the others to call it no more; a blocked one may not hear of it. */
-  readonly parting: number
-  /** How long nothing must come or go on a connection that its client keeps before one that is drained closes it. */
+  /**
+   * How long a drain waits until all peers have left the worker. A blocked peer may not confirm.
+   */
+  readonly leave: number
+  /** How long a keep-alive connection must be idle before a draining worker closes it. */
   readonly quiet: number
-  /** In development: how long a restart waits for what the one before left to finish what it does; it is ended then. */
-  readonly hurry: number
-  /** How long a connection waits for a worker while none serves; it is closed then. */
+  /** In development: how long a restart waits for the worker that the previous restart replaced. */
+  readonly devDrain: number
+  /** How long a connection waits for a worker while none serves. */
   readonly backlog: number
-  /** The second restart in a row waits this long, each further one twice as long as the one before, at most `backoffMax`. */
+  /**
+   * The wait before the second restart in a row. Each further one doubles it, up to `backoffMax`.
+   */
   readonly backoff: number
   readonly backoffMax: number
-  /** A worker that served for so long before it died is replaced at once again. */
+  /** A worker that served this long before it died is restarted at once. */
   readonly stable: number
-  /** How often certificate files are read again, beside the file system's own notices. */
+  /** The interval at which certificate files are read, in addition to file system events. */
   readonly certificates: number
-  /** How long `terminate()` may take: a thread inside a blocking system call never ends. */
+  /** The interval at which loads are sampled, to scale by load. */
+  readonly scale: number
+  /** How long `terminate()` may take. A thread inside a blocking system call never ends. */
   readonly terminate: number
 }
 
-/** The most connections that wait while no worker serves; a further one is closed at once. */
+/** The most connections that wait while no worker serves. Further ones get a 503. */
 export const backlogLimit = 1024
 
 /**
- * `stale` leaves room for a loop turn full of 4 ms requests (100 of them: 400 ms); `stuck` for the longest
- * synchronous work that somebody may want to finish.
+ * `stale` leaves room for an iteration of the event loop that handles 100 requests of 4 ms each.
+ * `stuck` leaves room for the longest synchronous work that a program may want to finish.
  */
 export const defaultTiming: Timing = {
   stale: 1000,
   stuck: 30_000,
   boot: 30_000,
-  watch: 250,
+  watch: 500,
   overdue: 50,
-  parting: 3000,
+  leave: 3000,
   quiet: 500,
-  hurry: 1000,
+  devDrain: 1000,
   backlog: 10_000,
   backoff: 250,
   backoffMax: 30_000,
   stable: 60_000,
   certificates: 10_000,
+  scale: 1000,
   terminate: 1000,
+}
+
+/** `app`: as it runs. A new config may change what it says here. */
+export function timingOf(app: () => Pick<App, 'stableAfter'>, overrides: Partial<Timing> = {}): Timing {
+  return {
+    ...defaultTiming,
+    ...overrides,
+    get stable() {
+      return overrides.stable ?? app().stableAfter ?? defaultTiming.stable
+    },
+  }
+}
+
+/** A command is ended after this time: until then its callers wait for their answers. */
+export function leaveLimit({ kind }: SlotSpec, { stopTimeout }: Pick<App, 'stopTimeout'>, { leave }: Timing): number {
+  return kind === 'command' ? Math.max(leave, stopTimeout * 0.75) : leave
 }

@@ -4,11 +4,14 @@ import {
   type AcceleratorName,
   acceleratorsVariable,
   type AcceleratorState,
-  optIn,
+  optInAccelerator,
 } from '../shared/accelerators.ts'
 import { testedNodes } from '../shared/tested-nodes.ts'
 
-/** Each exports `probe`, which resolves to why it does not work here, and `attachment`, which its layer then uses. */
+/**
+ * Each exports `probe`, which returns why it does not work here (undefined if it works), and
+ * `attachment`, the implementation that its layer uses when it is on.
+ */
 const modules = {
   exchange: () => import('../accelerators/exchange/index.ts'),
   stream: () => import('../accelerators/stream/index.ts'),
@@ -21,7 +24,7 @@ interface AcceleratorModule {
   readonly attachment: unknown
 }
 
-/** Of those that are on: what the layers that they make faster go by, in place of the documented way. */
+/** The attachments of the accelerators that are on. Layers use them in place of documented APIs. */
 export type Attachments = {
   readonly [Name in AcceleratorName]?: Awaited<ReturnType<(typeof modules)[Name]>>['attachment']
 }
@@ -31,40 +34,54 @@ export interface Accelerators {
   readonly attachments: Attachments
 }
 
-const leftOut = `the config or ${acceleratorsVariable} leaves it out`
-const notAsked = 'gateway.batchWrites does not ask for it'
-const notThere = 'this Busbar comes without it'
+interface Parts {
+  readonly wanted: readonly AcceleratorName[]
+  readonly probed: readonly AcceleratorState[]
+  readonly attachments: Attachments
+}
 
-/** Loads those of the accelerators that the app wants, and finds out which of them work here. */
-export async function startAccelerators(wanted: readonly AcceleratorName[]): Promise<Accelerators> {
+const disabled = `the config or ${acceleratorsVariable} leaves it out`
+const notOptedIn = 'gateway.batchWrites does not ask for it'
+const notInstalled = 'this Busbar comes without it'
+
+/**
+ * Loads the accelerators that the app enables and that work on this Node. Probes those that are not
+ * in `probed`.
+ */
+export async function startAccelerators(
+  wanted: readonly AcceleratorName[],
+  probed: readonly AcceleratorState[] = [],
+): Promise<Accelerators> {
   const attachments: Attachments = {}
   const states = await Promise.all(
     acceleratorNames.map(async (name): Promise<AcceleratorState> => {
-      const why = await start(name, wanted, attachments)
+      const why = await start(name, { wanted, probed, attachments })
       return { name, on: why === null, why }
     }),
   )
   return { states, attachments }
 }
 
-/** Why it is off; null where it is on. */
-async function start(
-  name: AcceleratorName,
-  wanted: readonly AcceleratorName[],
-  attachments: Attachments,
-): Promise<string | null> {
-  if (!wanted.includes(name)) return name === optIn ? notAsked : leftOut
+/** Returns why the accelerator is off, or null if it is on. */
+async function start(name: AcceleratorName, { wanted, probed, attachments }: Parts): Promise<string | null> {
+  if (!wanted.includes(name)) return name === optInAccelerator ? notOptedIn : disabled
   const major = Number.parseInt(process.versions.node)
   if (!testedNodes.includes(major)) return `Node ${major} was not tested, only ${testedNodes.join(' and ')}`
   const found = await load(name)
-  if (found === undefined) return notThere
-  const fault = await found.probe()
-  if (fault !== undefined) return `its probe failed: ${textOf(fault)}`
+  if (found === undefined) return notInstalled
+  const known = probed.find((state) => state.name === name)
+  const why = known === undefined ? await probe(found) : known.why
+  if (why !== null) return why
   Object.assign(attachments, { [name]: found.attachment })
   return null
 }
 
-/** Undefined where its folder was taken out. */
+async function probe(accelerator: AcceleratorModule): Promise<string | null> {
+  const fault = await accelerator.probe()
+  return fault === undefined ? null : `its probe failed: ${textOf(fault)}`
+}
+
+/** Returns undefined if the accelerator's folder has been deleted. */
 async function load(name: AcceleratorName): Promise<AcceleratorModule | undefined> {
   try {
     return await modules[name]()
@@ -74,7 +91,7 @@ async function load(name: AcceleratorName): Promise<AcceleratorModule | undefine
   }
 }
 
-/** The very file that is imported here, and none that it imports itself. */
+/** True if the accelerator's own entry is missing, false for a file that the entry imports. */
 function isMissing(error: unknown, name: AcceleratorName): boolean {
   const { code, url } = error as { code?: unknown; url?: unknown }
   return code === 'ERR_MODULE_NOT_FOUND' && typeof url === 'string' && url.includes(`/accelerators/${name}/index.`)

@@ -1,51 +1,58 @@
 /**
- * What a process of Node runs that hosts one service. It ends with the supervisor: when the channel closes, or by the guard
- * where it does not notice.
+ * Entry of a worker process, which hosts one service. It exits when its channel to the supervisor
+ * closes. The guard process kills it if it does not notice.
  */
 import type { Socket } from 'node:net'
-import { WorkerCells, createCells } from '../shared/cells.ts'
-import { descriptorLimit, hasDescriptors, reserveDescriptors } from '../shared/descriptors.ts'
-import type { Order, ProcessInit } from '../shared/control.ts'
-import { CountsFile, countsDescriptor } from '../shared/counts-file.ts'
-import { OutputWindow } from '../shared/output-window.ts'
+import { WorkerCells, createCells } from '../shared/metrics/worker-cells.ts'
+import { hideDebuggerFlags } from '../shared/process/debugger-flags.ts'
+import { descriptorLimit, hasDescriptors, reserveDescriptors } from '../shared/process/descriptors.ts'
+import type { Order, ProcessInit } from '../shared/control-messages.ts'
+import { CountsFile, countsDescriptor } from '../shared/metrics/counts-file.ts'
+import { OutputWindow } from '../shared/output/output-window.ts'
 import { refuseShared } from '../shared/state/segment.ts'
-import { type ProcessOrder, takeChannel } from './channel.ts'
-import { Metering } from './metering.ts'
-import { runWorker } from './run.ts'
+import { type ProcessOrder, claimControlChannel } from './control-channel.ts'
+import { Metering } from './reporting/metering.ts'
+import { runWorker } from './run-worker.ts'
 
-/** As often as a thread writes into the cells, so that the same ages mean the same. */
-const beatInterval = 100
-/** Every so many beats also say what the service does. */
-const beatsPerReport = 10
+/**
+ * Milliseconds; a third of the age at which the supervisor calls a worker stale. Each heartbeat is a
+ * message, which costs an idle supervisor more than all else.
+ */
+const beatInterval = 333
+/** One in this many heartbeats carries the service's counters. */
+const beatsPerReport = 3
 
+hideDebuggerFlags()
 const exit = process.exit.bind(process)
 const window = new OutputWindow()
+/** Orders that arrived before the worker could handle them. */
 const waiting: Order[] = []
-/** Of the last connection that came. */
+/** The id of the last connection that arrived. */
 let lastHandle = -1
-let obey = (order: Order): void => void waiting.push(order)
+let handleOrder = (order: Order): void => void waiting.push(order)
 
-const send = takeChannel(receive, () => exit(1))
-// A terminal and an init system tell every process of the app; the supervisor says in which order they stop.
+const send = claimControlChannel(receive, () => exit(1))
+// A terminal or init system signals every process of the app. The supervisor decides the order of
+// stops.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 
 function receive(message: ProcessOrder, socket: Socket | undefined): void {
   if (message.type === 'init') return void run(message.init)
-  if (message.type === 'read') return window.read(message.size)
-  if (message.type === 'handed') return decline(message.id)
-  if (message.type !== 'handle') return obey(message)
+  if (message.type === 'outputRead') return window.read(message.size)
+  if (message.type === 'connectionsSent') return decline(message.id)
+  if (message.type !== 'connectionHandle') return handleOrder(message)
   if (!hasDescriptors()) {
-    // The supervisor has the connection still.
+    // The supervisor still has the connection.
     socket?.destroy()
     return decline(message.id)
   }
   lastHandle = message.id
   send({ type: 'taken', id: message.id })
-  // The client may have gone while it was under way.
-  if (socket !== undefined) obey({ type: 'connection', listener: message.listener, connection: socket })
+  // Undefined if the client closed the connection during the transfer.
+  if (socket !== undefined) handleOrder({ type: 'connection', listenerId: message.listenerId, connection: socket })
 }
 
-/** What has come up to there has been answered already. */
+/** Reports connections up to `id` as declined, except those that have been answered already. */
 function decline(id: number): void {
   if (id <= lastHandle) return
   lastHandle = id
@@ -58,7 +65,11 @@ async function run(init: ProcessInit): Promise<void> {
   const cells = new WorkerCells(createCells(1), 0)
   const metering = new Metering(init, new CountsFile(countsDescriptor))
   const report = (isWhole: boolean): void =>
-    send({ type: 'beat', cells: cells.copy(), instances: isWhole ? metering.table.block(0).slice() : undefined })
+    send({
+      type: 'heartbeat',
+      cells: cells.copy(),
+      instances: isWhole ? metering.table.usedBlock(0).slice() : undefined,
+    })
   let beats = 0
   setInterval(() => report(beats++ % beatsPerReport === 0), beatInterval).unref()
   process.on('exit', () => report(true))
@@ -68,9 +79,9 @@ async function run(init: ProcessInit): Promise<void> {
     metering,
     send,
     output: { window, blocks: false },
-    hear: (hear) => {
-      obey = hear
-      for (const order of waiting.splice(0)) hear(order)
+    onOrder: (handle) => {
+      handleOrder = handle
+      for (const order of waiting.splice(0)) handle(order)
     },
   })
 }

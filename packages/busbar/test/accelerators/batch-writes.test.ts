@@ -1,24 +1,23 @@
 import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { once } from 'node:events'
-import { createServer as createHttpServer, type RequestListener, type Server as HttpServer } from 'node:http'
+import { createServer as createHttpServer } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
-import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { buffer, text } from 'node:stream/consumers'
 import { beforeEach, describe, it, mock } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import { Worker } from 'node:worker_threads'
-import { gatherWrites } from '../../src/accelerators/batch-writes/gather-writes.ts'
-import { giveConnections } from '../../src/mesh/sockets/given-connections.ts'
-import { selfSigned } from '../support/certificate.ts'
+import { selfSigned } from '../support/http/certificate.ts'
+import { Lines, BatchingServer, waits } from './support/batched-lines.ts'
 
-/** Milliseconds, for whoever asks how late it is: a busy machine does not change what is tested. */
+/** Mocked clock, in milliseconds: the load of the machine must not affect the tests. */
 let time = 0
 beforeEach(() => void mock.method(performance, 'now', () => time))
 
-describe('what the connections of a thread write in one turn of its event loop', () => {
-  it('leaves at once where it is the first of the turn, and all the rest when the turn is over', async () => {
+describe('the writes of a thread’s connections in one turn of the event loop', () => {
+  it('are sent at once if first in the turn, and otherwise at the end of the turn', async () => {
     await using lines = await Lines.open(8)
     await lines.becomeBusy()
     for (const { near } of lines.all) near.write('answer')
@@ -28,11 +27,11 @@ describe('what the connections of a thread write in one turn of its event loop',
     )
     await turn()
     assert.ok(lines.all.every(({ near }) => !waits(near)))
-    await lines.hangUp()
-    for (const { heard } of lines.all) assert.match(await heard, /^\.+answer$/)
+    await lines.endAll()
+    for (const { received } of lines.all) assert.match(await received, /^\.+answer$/)
   })
 
-  it('leaves at once where only few write in a turn', async () => {
+  it('are sent at once if there are few in a turn', async () => {
     await using lines = await Lines.open(8)
     await lines.becomeBusy()
     const [one, other] = lines.all
@@ -46,7 +45,7 @@ describe('what the connections of a thread write in one turn of its event loop',
     assert.equal(waits(other!.near), false)
   })
 
-  it('leaves at once for a while after something blocked the loop while it waited, for longer each time', async () => {
+  it('are sent at once for a while after the loop was blocked, for longer each time', async () => {
     await using lines = await Lines.open(8)
     const atOnce: number[] = []
     for (let blocks = 0; blocks < 5; blocks++) {
@@ -60,7 +59,7 @@ describe('what the connections of a thread write in one turn of its event loop',
     for (let next = 1; next < atOnce.length; next++) assert.ok(atOnce[next]! > 1.5 * atOnce[next - 1]!)
   })
 
-  it('does not wait for answers that take long to make', async () => {
+  it('do not wait for slow responses', async () => {
     await using lines = await Lines.open(8)
     await lines.becomeBusy()
     const [, first, second] = lines.all
@@ -72,8 +71,8 @@ describe('what the connections of a thread write in one turn of its event loop',
   })
 })
 
-describe('a connection whose writes are gathered', () => {
-  it('sends in the order of writing, whatever is too large to wait', async () => {
+describe('a connection with batched writes', () => {
+  it('sends in order, also with writes that are too large to wait', async () => {
     await using lines = await Lines.open(8)
     const line = await lines.busyOne()
     line.near.write('small ')
@@ -84,7 +83,7 @@ describe('a connection whose writes are gathered', () => {
     line.near.write(Buffer.from('together'))
     line.near.uncork()
     line.near.end('.')
-    assert.match(await line.heard, /^\.+small l{100000} bytes corked together\.$/)
+    assert.match(await line.received, /^\.+small l{100000} bytes corked together\.$/)
   })
 
   for (const [how, end] of Object.entries<(socket: Socket) => void>({
@@ -97,7 +96,7 @@ describe('a connection whose writes are gathered', () => {
       const line = await lines.busyOne()
       line.near.write('the last words')
       end(line.near)
-      assert.match(await line.heard, /^\.+the last words$/)
+      assert.match(await line.received, /^\.+the last words$/)
     })
 
   it('has sent what it wrote when its thread exits in the same turn', async () => {
@@ -109,7 +108,7 @@ describe('a connection whose writes are gathered', () => {
     await exited
   })
 
-  it('sends the bytes that were there when they were written', async () => {
+  it('sends the bytes as they were at the time of the write', async () => {
     await using lines = await Lines.open(8)
     const line = await lines.busyOne()
     const bytes = Buffer.from('good')
@@ -120,10 +119,10 @@ describe('a connection whose writes are gathered', () => {
     line.near.uncork()
     await turn()
     line.near.end()
-    assert.match(await line.heard, /^\.+good and better$/)
+    assert.match(await line.received, /^\.+good and better$/)
   })
 
-  it('makes its program wait for a client that does not read', async () => {
+  it('applies backpressure for a client that does not read', async () => {
     await using lines = await Lines.open(8)
     const { near, far } = await lines.busyOne()
     far.pause()
@@ -142,7 +141,7 @@ describe('a connection whose writes are gathered', () => {
     assert.deepEqual([near.bytesWritten, far.bytesRead], [written, written])
   })
 
-  it('runs callbacks in the async context of who wrote, and errors in the one of the connection', async () => {
+  it('runs callbacks in the writer’s async context, and errors in the connection’s', async () => {
     const context = new AsyncLocalStorage<string>()
     await using lines = await context.run('connection', () => Lines.open(8))
     const { near, far } = await lines.busyOne()
@@ -162,152 +161,19 @@ describe('a connection whose writes are gathered', () => {
   })
 })
 
-describe('what is given to a server of HTTP', () => {
-  it('has its writes gathered', async () => {
-    await using entrance = await Entrance.open((listener) => createHttpServer(listener))
-    const clients = await entrance.clients((port) => connect(port, '127.0.0.1'), 'connect')
-    for (let round = 0; round < 200 && entrance.together < 2; round++) await entrance.ask(clients)
-    assert.ok(entrance.together >= 2)
+describe('a connection of an HTTP server', () => {
+  it('has batched writes', async () => {
+    await using server = await BatchingServer.open((listener) => createHttpServer(listener))
+    const clients = await server.clients((port) => connect(port, '127.0.0.1'), 'connect')
+    for (let round = 0; round < 200 && server.together < 2; round++) await server.ask(clients)
+    assert.ok(server.together >= 2)
   })
 
-  it('has not where it speaks TLS, and answers whatever comes while an answer is underway', async () => {
+  it('has none over TLS, and answers requests while a response is being sent', async () => {
     const { cert, key } = await selfSigned()
-    await using entrance = await Entrance.open((listener) => createHttpsServer({ cert, key }, listener))
-    const clients = await entrance.clients((port) => connectTls({ port, host: '127.0.0.1', ca: cert }), 'secureConnect')
-    for (let round = 0; round < 200; round++) await entrance.ask(clients)
-    assert.equal(entrance.together, 0)
+    await using server = await BatchingServer.open((listener) => createHttpsServer({ cert, key }, listener))
+    const clients = await server.clients((port) => connectTls({ port, host: '127.0.0.1', ca: cert }), 'secureConnect')
+    for (let round = 0; round < 200; round++) await server.ask(clients)
+    assert.equal(server.together, 0)
   })
 })
-
-interface Line {
-  /** Writes, and is gathered. */
-  readonly near: Socket
-  readonly far: Socket
-  /** All that comes, when it has ended. */
-  readonly heard: Promise<string>
-}
-
-/** Connections between this process and itself. */
-class Lines implements AsyncDisposable {
-  readonly all: readonly Line[]
-  readonly #server: Server
-
-  private constructor(server: Server, all: readonly Line[]) {
-    this.#server = server
-    this.all = all
-  }
-
-  static async open(count: number): Promise<Lines> {
-    const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) => socket.on('error', () => {}))
-    await once(server.listen(0, '127.0.0.1'), 'listening')
-    const { port } = server.address() as AddressInfo
-    const lines: Line[] = []
-    for (let at = 0; at < count; at++) {
-      const far = connect(port, '127.0.0.1')
-      far.on('error', () => {})
-      const [near] = (await once(server, 'connection')) as [Socket]
-      gatherWrites(near)
-      lines.push({ near, far, heard: heardBy(far) })
-    }
-    return new Lines(server, lines)
-  }
-
-  /** So that the next turn is one whose writes are gathered, whatever was before. */
-  async becomeBusy(): Promise<void> {
-    for (let gathers = false; !gathers;) {
-      await turn()
-      for (const { near } of this.all) near.write('.')
-      gathers = this.all.slice(1).every(({ near }) => waits(near))
-      await turn()
-    }
-  }
-
-  /** How many there are before one in which something waits. */
-  async turnsAtOnce(): Promise<number> {
-    for (let turns = 0; ; turns++) {
-      for (const { near } of this.all) near.write('.')
-      if (this.all.some(({ near }) => waits(near))) return turns
-      await turn()
-    }
-  }
-
-  /** One of them, in a turn in which another has written. */
-  async busyOne(): Promise<Line> {
-    await this.becomeBusy()
-    this.all[0]!.near.write('.')
-    return this.all[1]!
-  }
-
-  async hangUp(): Promise<void> {
-    for (const { near } of this.all) near.end()
-    await Promise.all(this.all.map(({ heard }) => heard))
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    for (const { near, far } of this.all) for (const socket of [near, far]) socket.destroy()
-    await new Promise((resolve) => this.#server.close(resolve))
-  }
-}
-
-function heardBy(far: Socket): Promise<string> {
-  let all = ''
-  far.setEncoding('latin1').on('data', (more: string) => (all += more))
-  return new Promise((resolve) => far.once('close', () => resolve(all)))
-}
-
-/** Whether something of it was written and has not been given to the kernel. */
-function waits(socket: Socket): boolean {
-  const { _bytesDispatched: left } = socket as Socket & { _bytesDispatched: number }
-  return left < socket.bytesWritten
-}
-
-/** A server without a port, which is handed what comes to one. */
-class Entrance implements AsyncDisposable {
-  readonly #server: HttpServer
-  readonly #listener: Server
-  readonly #clients: Socket[] = []
-  /** At most so many answers of a round were waiting when another had been given. */
-  together = 0
-
-  private constructor(serve: (listener: RequestListener) => HttpServer) {
-    const answered: Socket[] = []
-    this.#server = serve((req, res) => {
-      res.end('answer')
-      answered.push(req.socket)
-      this.together = Math.max(this.together, answered.filter(waits).length)
-    })
-    const given = giveConnections(this.#server)
-    this.#listener = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
-      gatherWrites(socket)
-      given.accept(socket)
-    })
-  }
-
-  static async open(serve: (listener: RequestListener) => HttpServer): Promise<Entrance> {
-    const entrance = new Entrance(serve)
-    await once(entrance.#listener.listen(0, '127.0.0.1'), 'listening')
-    return entrance
-  }
-
-  async clients(open: (port: number) => Socket, ready: string): Promise<readonly Socket[]> {
-    const { port } = this.#listener.address() as AddressInfo
-    for (let at = 0; at < 8; at++) this.#clients.push(open(port))
-    await Promise.all(this.#clients.map((client) => once(client, ready)))
-    return this.#clients
-  }
-
-  /** All at a time. */
-  async ask(clients: readonly Socket[]): Promise<void> {
-    const answers = clients.map((client) => once(client, 'data'))
-    for (const client of clients) client.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
-    for (const [data] of await Promise.all(answers)) assert.match(String(data), /^HTTP\/1.1 200 [^]*answer/)
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    // It counts the connections that it has handed over as its own, and would wait for them.
-    this.#listener.close()
-    for (const client of this.#clients) client.destroy()
-    this.#server.closeAllConnections()
-    await new Promise((resolve) => this.#server.close(resolve))
-  }
-}

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { acceleratorNames, optIn } from '../../src/shared/accelerators.ts'
-import { TestApp } from '../support/app.ts'
-import { TestFolder } from '../support/folder.ts'
+import { acceleratorNames, optInAccelerator } from '../../src/shared/accelerators.ts'
+import { TestApp } from '../support/app/test-app.ts'
+import { TestFolder } from '../support/app/test-folder.ts'
 
 const closing = `const server = require('node:http').createServer((request, response) => {
   response.setHeader('connection', 'close').end('open')
@@ -17,11 +17,11 @@ http.createServer(async (request, response) => {
   response.end(told)
 }).listen(3000)`
 
-const names = acceleratorNames.filter((name) => name !== optIn)
+const names = acceleratorNames.filter((name) => name !== optInAccelerator)
 
 for (const run of ['shared', 'thread'] as const)
   for (const accelerators of [[], ...names.map((name) => [name]), names])
-    test(`${run}: a server that has closed is asked no more, with ${accelerators.join(', ') || 'no accelerators'}`, async () => {
+    test(`${run}: a closed server gets no more calls, with ${accelerators.join(', ') || 'no accelerators'}`, async () => {
       using folder = new TestFolder({ 'closing/index.cjs': closing, 'asking/index.mjs': asking })
       const services = {
         asking: { file: folder.at('asking/index.mjs'), run },
@@ -37,6 +37,6 @@ for (const run of ['shared', 'thread'] as const)
       assert.deepEqual(await ask('/closing'), [200, 'open'])
       const last = await ask('/closing')
       assert.equal(last[0], 503)
-      const refused = 'connect ECONNREFUSED closing.internal:80 (service closing is not reachable)'
+      const refused = "connect ECONNREFUSED closing.internal:80 (service 'closing' is not reachable)"
       assert.deepEqual(await ask('/asking'), [200, refused])
     })

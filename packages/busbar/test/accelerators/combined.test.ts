@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { acceleratorNames, optIn } from '../../src/shared/accelerators.ts'
-import { TestApp } from '../support/app.ts'
-import { TestFolder } from '../support/folder.ts'
+import { acceleratorNames, optInAccelerator } from '../../src/shared/accelerators.ts'
+import { TestApp } from '../support/app/test-app.ts'
+import { TestFolder } from '../support/app/test-folder.ts'
 
-/** Also takes connections that another server has accepted, as Node documents `server.emit('connection')`. */
+/**
+ * Also serves connections that another server has accepted, by the documented
+ * `server.emit('connection')`.
+ */
 const called = `const http = require('node:http')
 const net = require('node:net')
 const server = http.createServer((request, response) => {
@@ -38,7 +41,7 @@ http.createServer(async (_, response) => {
 }).listen(3000)`
 
 const expected = ['by fetch', 'by undici', 'by http', 'from inside']
-const names = acceleratorNames.filter((name) => name !== optIn)
+const names = acceleratorNames.filter((name) => name !== optInAccelerator)
 
 for (const run of ['shared', 'thread', 'process'] as const)
   for (const accelerators of subsets(names))

@@ -1,10 +1,10 @@
-/** A program's undici goes by its own dispatcher, as in a Node without Busbar, whichever accelerators there are. */
+/** With any accelerators, a program's undici uses its own dispatcher, as without Busbar. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { acceleratorNames } from '../../src/shared/accelerators.ts'
-import { TestApp } from '../support/app.ts'
-import { TestFolder } from '../support/folder.ts'
+import { TestApp } from '../support/app/test-app.ts'
+import { TestFolder } from '../support/app/test-folder.ts'
 
 const undici = fileURLToPath(import.meta.resolve('undici'))
 
@@ -25,7 +25,7 @@ http.createServer(async (incoming, response) => {
 
 for (const run of ['shared', 'thread', 'process'] as const)
   for (const accelerators of [[], acceleratorNames])
-    test(`the undici of a program and of its child is its own: ${run}, ${accelerators.join(', ') || 'no accelerators'}`, async () => {
+    test(`a program and its child process keep their own undici: ${run}, ${accelerators.join(', ') || 'no accelerators'}`, async () => {
       using folder = new TestFolder({ 'index.js': program })
       const web = { file: folder.at('index.js'), run }
       const gateway = { entry: undefined, routes: [{ host: undefined, prefix: '/', service: 'web' }] }

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import type { Browser, Page as Tab } from 'playwright-core'
-import { TestApp } from '../support/app.ts'
+import { TestApp } from '../support/app/test-app.ts'
 import { launchChromium, noChromium } from '../support/browser.ts'
 import { bundle } from '../support/bundle.ts'
 import type { Page, Scenario } from './page.ts'
@@ -53,25 +53,25 @@ describe('busbar/client in a browser', { skip: noChromium }, () => {
       it('gets the errors that a method declares', async () =>
         assert.deepEqual(await run('declared'), { status: 404, id: 7 }))
 
-      it('is told where its input is not valid', async () => assert.deepEqual(await run('invalid'), [['b']]))
+      it('gets the paths of invalid input', async () => assert.deepEqual(await run('invalid'), [['b']]))
 
       it('reads a stream to its end', async () => assert.deepEqual(await run('stream'), [1, 2, 3, 4, 5]))
 
-      it('leaves a stream, and the service hears of it', async () => {
+      it('cancels a stream, and the service is notified', async () => {
         const [seen, left] = (await run('leaving')) as [number[], string]
         assert.deepEqual(seen, [1, 2, 3])
         assert.match(left, /was left$/)
       })
 
-      it('gives a call up, and the service hears of it', async () =>
+      it('cancels a call, and the service is notified', async () =>
         assert.deepEqual(await run('aborting'), ['CALL_ABORTED', 'CALL_ABORTED']))
 
-      it('waits no longer than its time-out', async () => assert.equal(await run('timeout'), 'DEADLINE_EXCEEDED'))
+      it('does not exceed its timeout', async () => assert.equal(await run('timeout'), 'DEADLINE_EXCEEDED'))
 
-      it('sends words beside the input', async () => assert.deepEqual(await run('metadata'), { language: 'eo' }))
+      it('sends metadata', async () => assert.deepEqual(await run('metadata'), { language: 'eo' }))
     })
 
-  it('a call with a field that no path can carry is refused', async () => {
+  it('a field that cannot be in a path is refused', async () => {
     const refused = Array.from({ length: 4 }, () => 'INPUT_INVALID')
     assert.deepEqual(await runIn(tab, 'pathFields', 'path', api()), [...refused, '%2e.', 'a/b'])
   })
@@ -84,14 +84,14 @@ describe('busbar/client in a browser', { skip: noChromium }, () => {
     assert.deepEqual(seen, [1, 2, 3, 4])
   })
 
-  it('a page of an origin that the config does not list gets nothing', async () => {
+  it('a page of an unlisted origin is refused', async () => {
     const stranger = await browser.newPage()
     await stranger.goto(originOf(pages, '127.0.0.1'))
     assert.equal(await runIn(stranger, 'failing', 'stranger', api()), 'SERVICE_HANGUP')
     await stranger.close()
   })
 
-  it('the browser finds nothing to complain about', async () => {
+  it('the browser logs no errors', async () => {
     const said: string[] = []
     const fresh = await browser.newPage()
     fresh.on('console', (message) => said.push(message.text()))

@@ -9,18 +9,18 @@ const contract = join(import.meta.dirname, '../../src/contract')
 const entries = { 'busbar/client': 'client-entry.ts', 'busbar/contract': 'index.ts' }
 
 describe('what a page loads', () => {
-  it('is searched for modules of Node', async () => {
+  it('is checked for modules of Node', async () => {
     const { builtins } = await bundle(join(import.meta.dirname, '../../src/gateway/typed/adapters/index.ts'))
     assert.ok(builtins.some((found) => found.startsWith('node:events in ')))
   })
 
   for (const [name, file] of Object.entries(entries)) {
-    it(`${name} asks for no module of Node`, async () => {
+    it(`${name} uses no module of Node`, async () => {
       const { builtins } = await bundle(join(contract, file))
       assert.deepEqual(builtins, [])
     })
 
-    it(`${name} is no larger than the guide says`, async (t) => {
+    it(`${name} is not larger than stated in the guide`, async (t) => {
       const { bytes, gzipped } = await bundle(join(contract, file))
       t.diagnostic(`${name}: ${bytes} bytes minified, ${gzipped} with gzip`)
       assert.ok(gzipped <= 1000 * (await limitInGuide(name)), `${name} has become larger: ${gzipped} bytes with gzip`)
@@ -28,7 +28,7 @@ describe('what a page loads', () => {
   }
 })
 
-/** In kB, from the sentence of the guide that says it. */
+/** In kB, as stated in the guide. */
 async function limitInGuide(name: string): Promise<number> {
   const guide = await readFile(join(root, 'docs/guides/typed-services.md'), 'utf8')
   const found = new RegExp(`\`${name}\` (?:has )?at most (?<limit>\\d+(?:\\.\\d+)?) kB`).exec(guide)

@@ -1,9 +1,9 @@
-/** What the page does: bundled for the browser, and called by the test by name. */
+/** The script of the page. The test calls its functions by name. */
 import { client, safe, type Client } from '../../src/contract/client-entry.ts'
 import { probe } from './programs/probe/contract.ts'
 import implementation from './programs/probe/index.ts'
 
-/** As much of it as is used: these sources are checked with Node's types, which have none. */
+/** The used part: these sources are checked with Node's types, which do not have it. */
 declare const EventSource: new (url: string) => {
   addEventListener(type: 'message' | 'end', listener: (event: { readonly data: string }) => void): void
   close(): void
@@ -73,13 +73,13 @@ const scenarios = {
 export type Scenario = keyof typeof scenarios
 
 const page = {
-  /** Against the service at `url`; without one, against its implementation in this very page. */
+  /** With the service at `url`, or else with its implementation in this page. */
   run: async (scenario: Scenario, name: string, url?: string): Promise<unknown> => {
     await using calls = client(probe, url ?? implementation)
     return await scenarios[scenario](calls, name)
   },
 
-  /** Server-sent events as any page reads them, without a client. */
+  /** Server-sent events without a client. */
   events: (url: string): Promise<number[]> => {
     const { promise, resolve } = Promise.withResolvers<number[]>()
     const source = new EventSource(url)

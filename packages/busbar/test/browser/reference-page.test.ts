@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Browser, Page as Tab } from 'playwright-core'
 import { loadApp } from '../../src/config/load.ts'
-import type { RunningApp } from '../../src/supervisor/running.ts'
+import type { RunningApp } from '../../src/supervisor/running-app.ts'
 import { startApp } from '../../src/supervisor/supervisor.ts'
 import { launchChromium, noChromium } from '../support/browser.ts'
 
@@ -46,7 +46,7 @@ describe('the page of an app’s document', { skip: noChromium }, () => {
     assert.deepEqual(await (await response).json(), [{ id: 1, name: 'lamp' }])
   })
 
-  it('asks nobody but the app, and breaks no rule of its own', () => {
+  it('sends requests only to the app, and violates no CSP', () => {
     const { origin } = new URL(app.addresses[0]!.url)
     assert.deepEqual(
       asked.filter((url) => !url.startsWith(origin) && !/^(?:data|blob):/.test(url)),

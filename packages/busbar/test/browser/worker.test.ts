@@ -39,17 +39,17 @@ describe('busbar/fetch in a service worker', { skip: noChromium }, () => {
       [path, body] as const,
     )
 
-  it('asks for nothing of Node', () => assert.deepEqual(bundled.builtins, []))
+  it('uses no module of Node', () => assert.deepEqual(bundled.builtins, []))
 
-  it('answers calls of its page', async () =>
+  it('answers calls of the page', async () =>
     assert.deepEqual(await post('/api/sums/add', '{"a":1,"b":2}'), [200, '3']))
 
-  it('refuses what is not valid', async () => assert.equal((await post('/api/sums/add', '{"a":"x"}'))[0], 422))
+  it('refuses invalid input', async () => assert.equal((await post('/api/sums/add', '{"a":"x"}'))[0], 422))
 
   it('streams', async () => assert.deepEqual(await post('/api/sums/count', '{"to":2}'), [200, '1\n2\n{"$end":true}\n']))
 })
 
-/** Every path but those two is nobody's: what answers below `/api` is the worker. */
+/** The server has only these two paths, so the worker answers below `/api`. */
 async function servePage(code: string): Promise<Server> {
   const server = createServer((req, res) => {
     if (req.url === '/worker.js') res.setHeader('content-type', 'text/javascript').end(code)

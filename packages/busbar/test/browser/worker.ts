@@ -1,9 +1,9 @@
-/** What a service worker does: bundled for the browser, it answers the calls of its page. */
+/** A service worker that answers the calls of the page. */
 import * as z from 'zod'
 import { fetchHandler } from '../../src/contract/fetch-entry.ts'
 import { fn, service, stream } from '../../src/contract/index.ts'
 
-/** As much of it as is used: these sources are checked with Node's types, which have none. */
+/** The used part: these sources are checked with Node's types, which do not have it. */
 interface FetchEvent {
   readonly request: Request
   respondWith(response: Promise<Response>): void

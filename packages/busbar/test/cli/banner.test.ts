@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Gateway } from '../../src/config/app.ts'
-import { announce } from '../../src/cli/banner.ts'
-import { processTerminal } from '../../src/cli/terminal.ts'
-import type { RunningApp } from '../../src/supervisor/running.ts'
-import { appOf, type AppSetup } from '../support/app.ts'
+import type { GatewayConfig } from '../../src/config/app.ts'
+import { announce } from '../../src/cli/terminal/banner.ts'
+import { processTerminal } from '../../src/cli/terminal/terminal.ts'
+import type { RunningApp } from '../../src/supervisor/running-app.ts'
+import { appOf, type AppSetup } from '../support/app/test-app.ts'
 
 const openapi = { path: '/openapi.json', page: '/docs', beforeEntry: false, title: 'x', version: '1' }
 const route = (prefix: string, service: string) => ({ host: undefined, prefix, service })
 
-/** What a start says of the page, to those who read its log. */
-function said(gateway: Partial<Gateway>): unknown {
+/** The URL of the API reference page in the start event of the log. */
+function announcedReference(gateway: Partial<GatewayConfig>): unknown {
   const services: AppSetup['services'] = { items: { file: '/x/index.js', kind: 'typed' }, web: '/y/index.js' }
   const app = appOf({ services, gateway: { entry: undefined, openapi, ...gateway } })
   const address = {
@@ -32,20 +32,20 @@ function said(gateway: Partial<Gateway>): unknown {
   return fields['reference']
 }
 
-describe('what a start says of the page of its OpenAPI document', () => {
+describe('the API reference page in the start event', () => {
   const url = 'http://127.0.0.1:3000/docs'
 
-  it('is where it is', () => {
-    assert.equal(said({ routes: [route('/api', 'items')] }), url)
-    assert.equal(said({ entry: 'items' }), url)
-    assert.equal(said({ entry: 'web', openapi: { ...openapi, beforeEntry: true } }), url)
+  it('has its URL', () => {
+    assert.equal(announcedReference({ routes: [route('/api', 'items')] }), url)
+    assert.equal(announcedReference({ entry: 'items' }), url)
+    assert.equal(announcedReference({ entry: 'web', openapi: { ...openapi, beforeEntry: true } }), url)
   })
 
-  it('is nothing where a program has that path, or nobody', () => {
-    assert.equal(said({ entry: 'web', routes: [route('/api', 'items')] }), undefined)
-    assert.equal(said({ routes: [route('/docs', 'items')] }), undefined)
-    assert.equal(said({ routes: [route('', 'web')] }), undefined)
-    assert.equal(said({ openapi: { ...openapi, page: undefined } }), undefined)
-    assert.equal(said({ openapi: undefined }), undefined)
+  it('is absent if a program serves that path, or nothing does', () => {
+    assert.equal(announcedReference({ entry: 'web', routes: [route('/api', 'items')] }), undefined)
+    assert.equal(announcedReference({ routes: [route('/docs', 'items')] }), undefined)
+    assert.equal(announcedReference({ routes: [route('', 'web')] }), undefined)
+    assert.equal(announcedReference({ openapi: { ...openapi, page: undefined } }), undefined)
+    assert.equal(announcedReference({ openapi: undefined }), undefined)
   })
 })

@@ -1,21 +1,28 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseLine } from '../../src/cli/parse.ts'
-import { BusbarProcess } from '../support/busbar-process.ts'
+import { parseCommandLine } from '../../src/cli/parse.ts'
+import { BusbarProcess } from '../support/app/busbar-process.ts'
 
-test('all that stands behind bench is the lab’s to read', () => {
-  const { command, operand, flags, rest } = parseLine(['bench', 'fanout', '--quick', '--workers', '1,2', '--help'])
-  assert.deepEqual([command?.name, operand, flags], ['bench', undefined, {}])
+test('bench forwards all of its arguments to the lab', () => {
+  const { command, operands, flags, rest } = parseCommandLine([
+    'bench',
+    'fanout',
+    '--quick',
+    '--workers',
+    '1,2',
+    '--help',
+  ])
+  assert.deepEqual([command?.name, operands, flags], ['bench', [], {}])
   assert.deepEqual(rest, ['fanout', '--quick', '--workers', '1,2', '--help'])
 })
 
-test('busbar bench --help is the lab’s own help', async () => {
+test('busbar bench --help prints the help of the lab', async () => {
   const { code, stdout, stderr } = await BusbarProcess.run(['bench', '--help'])
   assert.deepEqual([code, stderr], [0, ''])
   assert.match(stdout, /^busbar bench <scenario> \[flags\]/)
 })
 
-test('the exit code is the lab’s, and what is wrong is on standard error', async () => {
+test('bench exits with the code of the lab, and prints errors to standard error', async () => {
   const { code, stdout, stderr } = await BusbarProcess.run(['bench', 'nothing'])
   assert.deepEqual([code, stdout], [2, ''])
   assert.match(stderr, /^"nothing" is neither a scenario/)

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { acceleratorNames, acceleratorsText } from '../../src/shared/accelerators.ts'
-import { isWanted } from '../support/wanted.ts'
-import { BusbarProcess } from '../support/busbar-process.ts'
-import { TestFolder } from '../support/folder.ts'
+import { isWanted } from '../support/mesh/wanted-accelerators.ts'
+import { BusbarProcess } from '../support/app/busbar-process.ts'
+import { TestFolder } from '../support/app/test-folder.ts'
 
 const whyOff = (name: string): string =>
   name === 'batch-writes'
@@ -49,7 +49,7 @@ accelerators ${accelerators}
   )
 })
 
-test('shows which routes pass the path on as it came', async () => {
+test('marks routes that forward the path unchanged', async () => {
   using folder = new TestFolder({
     'busbar.config.json': {
       gateway: { routes: { '/shop': { service: 'web', strip: false }, '/api': { service: 'web' } } },
@@ -65,11 +65,13 @@ test('shows which routes pass the path on as it came', async () => {
   assert.deepEqual(report.services[0].unstripped, ['/shop/*'])
 })
 
-test('prints the same as JSON whose shape is fixed', async () => {
+test('prints the plan as JSON in a stable shape', async () => {
   using folder = new TestFolder(files)
   const { code, stdout } = await BusbarProcess.run(['check', folder.path, '--json', '--workers', '3'])
   assert.equal(code, 0)
-  assert.deepEqual(JSON.parse(stdout), {
+  const { entrance, ...report } = JSON.parse(stdout) as Record<string, unknown> & { entrance: { uses: string } }
+  assert.equal(entrance.uses, 'portable')
+  assert.deepEqual(report, {
     ok: true,
     app: { name: folder.path.split('/').at(-1), root: folder.path, config: folder.at('busbar.config.json') },
     workers: 3,
@@ -116,7 +118,7 @@ test('prints the same as JSON whose shape is fixed', async () => {
   })
 })
 
-test('warns of what is known to be unsafe, in both forms', async () => {
+test('prints warnings as a table and as JSON', async () => {
   using folder = new TestFolder({ ...files, 'web/src/main.js': `require('node:cluster')` })
   const table = await BusbarProcess.run(['check', folder.path])
   assert.equal(table.code, 0)
@@ -130,7 +132,7 @@ test('warns of what is known to be unsafe, in both forms', async () => {
   )
 })
 
-test('a wrong config ends with 3, and as JSON too', async () => {
+test('exits with 3 for an invalid config, also with --json', async () => {
   using folder = new TestFolder({ ...files, 'busbar.config.json': { services: { web: './nowhere' } } })
   const { code, stdout, stderr } = await BusbarProcess.run(['check', folder.path, '--json'])
   assert.equal(code, 3)
@@ -139,7 +141,7 @@ test('a wrong config ends with 3, and as JSON too', async () => {
   assert.match(stderr, /\(SERVICE_NOT_FOUND\)/)
 })
 
-test('a reader that takes only the first line does not make it fail', async () => {
+test('does not fail when the reader closes the pipe after the first line', async () => {
   using folder = new TestFolder(files)
   await using busbar = new BusbarProcess(['check', folder.path])
   busbar.child.stdout!.destroy()
@@ -147,13 +149,30 @@ test('a reader that takes only the first line does not make it fail', async () =
   assert.deepEqual([code, stderr], [0, ''])
 })
 
-test('tells of a config that never finishes', async () => {
+test('reports a config whose loading never settles', async () => {
   for (const text of ['export default new Promise(() => {})', 'await new Promise(() => {})\nexport default {}']) {
     using folder = new TestFolder({ 'busbar.config.mjs': text })
     for (const command of ['check', 'start']) {
       const { code, stderr } = await BusbarProcess.run([command, folder.path])
       assert.equal(code, 3, command)
-      assert.match(stderr, /waits for a promise that nothing can settle any more \(CONFIG_UNREADABLE\)/)
+      assert.match(stderr, /awaits a promise that never settles \(CONFIG_UNREADABLE\)/)
     }
   }
 })
+
+test('says which binary an app with the native entrance would use, or how to get one', async () => {
+  const config = { gateway: { port: 3999, entrance: 'native' }, services: { web: './web' } }
+  using folder = new TestFolder({ 'busbar.config.json': config, 'web/index.js': program })
+  const { code, stdout } = await BusbarProcess.run(['check', folder.path])
+  assert.equal(code, 0)
+  assert.match(stdout, /entrance native \(.*entrance.*\)|there is no binary .*\n {2}hint: Install @busbar\/entrance-/)
+})
+test(
+  'says that a path which exists is neither a file nor a folder',
+  { skip: process.platform === 'win32' },
+  async () => {
+    const { code, stderr } = await BusbarProcess.run(['check', '/dev/null'])
+    assert.equal(code, 3)
+    assert.match(stderr, /\/dev\/null is neither a file nor a folder \(CONFIG_NOT_FOUND\)/)
+  },
+)

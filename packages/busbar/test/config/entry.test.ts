@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { findEntry } from '../../src/config/services/entry.ts'
 import { parseStartScript } from '../../src/config/services/start-script.ts'
-import { type Files, TestFolder } from '../support/folder.ts'
+import { type Files, TestFolder } from '../support/app/test-folder.ts'
 
 describe('the entry of a program', () => {
   const start = (script: string, more: object = {}): object => ({ scripts: { start: script }, ...more })
@@ -43,7 +43,7 @@ describe('the entry of a program', () => {
       assert.deepEqual([entry.file, entry.foundBy], [folder.at(file), by])
     })
 
-  it('is what the config says before all others', async () => {
+  it('is that of the config, before all others', async () => {
     using folder = new TestFolder({ 'x.js': '', 'index.js': '', 'package.json': start('node index.js --flag') })
     const { entry } = await findEntry(folder.path, 'x', './x.js')
     assert.deepEqual(entry, { file: folder.at('x.js'), args: [], nodeOptions: [], foundBy: 'entry' })
@@ -81,7 +81,7 @@ describe('a start script', () => {
     ['node "my server.js" "say \\"hi\\"" a\\ b \'$5\'', { file: 'my server.js', args: ['say "hi"', 'a b', '$5'] }],
   ]
   for (const [script, expected] of read)
-    it(`is understood: ${script}`, () => {
+    it(`is parsed: ${script}`, () => {
       assert.deepEqual(parseStartScript(script), { args: [], nodeOptions: [], env: {}, envFiles: [], ...expected })
     })
 
@@ -110,7 +110,7 @@ describe('a start script', () => {
     ],
   ].flat()
   for (const script of others)
-    it(`is left to others: ${JSON.stringify(script)}`, () => {
+    it(`is not parsed: ${JSON.stringify(script)}`, () => {
       assert.equal(parseStartScript(script), undefined)
     })
 })

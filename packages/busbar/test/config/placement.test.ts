@@ -2,11 +2,14 @@ import assert from 'node:assert/strict'
 import { availableParallelism } from 'node:os'
 import { describe, it } from 'node:test'
 import type { Service } from '../../src/config/app.ts'
-import { findHazards } from '../../src/config/hazards.ts'
+import { findHazards } from '../../src/config/hazards/find-hazards.ts'
 import { loadApp, type Overrides } from '../../src/config/load.ts'
-import { type Files, TestFolder } from '../support/folder.ts'
+import { type Files, TestFolder } from '../support/app/test-folder.ts'
 
-/** The services of an app that has a program in `web`, a typed service in `stock` and a folder `pages`. */
+/**
+ * The services of an app that has a program in `web`, a typed service in `stock` and a folder
+ * `pages`.
+ */
 async function services(config: object, overrides: Overrides = {}): Promise<Readonly<Record<string, Service>>> {
   using folder = new TestFolder({
     'busbar.config.json': config,
@@ -22,7 +25,7 @@ async function services(config: object, overrides: Overrides = {}): Promise<Read
 const runs = (found: Readonly<Record<string, Service>>): Record<string, string> =>
   Object.fromEntries(Object.entries(found).map(([name, { run }]) => [name, run]))
 
-describe('where a service runs that does not say so', () => {
+describe('the default placement of a service', () => {
   it('is a thread for a program, the shared workers for a typed service, a process for a command', async () => {
     const found = await services({ services: { web: './web', stock: './stock', pages: { command: 'serve' } } })
     assert.deepEqual(runs(found), { web: 'thread', stock: 'shared', pages: 'process' })
@@ -33,7 +36,7 @@ describe('where a service runs that does not say so', () => {
     assert.deepEqual([web?.run, web?.instances], ['shared', 3])
   })
 
-  it('is what `defaults` say, but for a group and a command', async () => {
+  it('is that of `defaults`, except for a group and a command', async () => {
     const found = await services({
       defaults: { run: 'shared' },
       services: { web: './web', stock: { path: './stock', group: 'a' }, pages: { command: 'serve' } },
@@ -42,18 +45,18 @@ describe('where a service runs that does not say so', () => {
   })
 })
 
-describe('a place for all services that the command line names', () => {
+describe('a placement from the command line', () => {
   const movable = {
     services: { web: { path: './web', run: 'process' }, stock: './stock' },
     defaults: { run: 'shared' },
   }
 
   for (const run of ['shared', 'thread', 'process'] as const)
-    it(`wins over what the config says: ${run}`, async () => {
+    it(`overrides the config: ${run}`, async () => {
       assert.deepEqual(runs(await services(movable, { run })), { web: run, stock: run })
     })
 
-  it('leaves a service that cannot be there where the config has it', async () => {
+  it('does not move a service that cannot run there', async () => {
     const config = {
       services: {
         web: { path: './web', run: 'process', permissions: {} },
@@ -69,14 +72,17 @@ describe('a place for all services that the command line names', () => {
     assert.deepEqual(runs(await services(config, { run: 'process' })), { ...own, busy: 'process' })
   })
 
-  it('makes nothing right that is wrong', async () => {
+  it('does not repair an invalid config', async () => {
     const config = { services: { web: { path: './web', queue: 3 }, stock: './stock' } }
-    await assert.rejects(services(config, { run: 'process' }), /services\.web\.queue: nothing ever waits/)
+    await assert.rejects(
+      services(config, { run: 'process' }),
+      /services\.web\.queue: without concurrency no call ever waits/,
+    )
   })
 })
 
 describe('the instances of a service', () => {
-  it('may follow the processors', async () => {
+  it('may depend on the number of processors', async () => {
     const found = await services({
       services: {
         web: { path: './web', instances: 'auto' },
@@ -92,24 +98,24 @@ describe('a command', () => {
   const command = async (line: string): Promise<Service> =>
     (await services({ services: { pages: { path: './pages', command: line }, web: './web' } }))['pages']!
 
-  it('runs in its folder, else in that of the config', async () => {
+  it('runs in its folder, by default in that of the config', async () => {
     const found = await services({ services: { pages: { path: './pages', command: 'a' }, web: { command: 'b' } } })
     assert.match(found['pages']!.path, /pages$/)
     assert.equal(found['web']!.path, found['pages']!.path.replace(/.pages$/, ''))
   })
 
-  it('is split into words as a shell would', async () => {
+  it('is split into words like a shell does', async () => {
     const { entry } = await command(`sh -c 'exec next start' "two words" one\\ word`)
     assert.deepEqual([entry.file, ...entry.args], ['sh', '-c', 'exec next start', 'two words', 'one word'])
   })
 
-  it('may name its port', async () => {
+  it('may contain its port', async () => {
     assert.deepEqual((await command('serve --listen=$PORT -p $PORT')).entry.args, ['--listen=$PORT', '-p', '$PORT'])
   })
 })
 
 describe('permissions', () => {
-  it('are absolute, from the folder of the config', async () => {
+  it('are resolved from the folder of the config', async () => {
     const { web } = await services({
       services: { web: { path: './web', run: 'process', permissions: { write: ['data'], allow: ['worker'] } } },
     })
@@ -118,7 +124,7 @@ describe('permissions', () => {
   })
 })
 
-describe('services of one thread that have one folder', () => {
+describe('services of one thread with the same folder', () => {
   const both = { eu: { path: './shop', run: 'shared' }, us: { path: './shop', run: 'shared' } } as const
   const modules = {
     'shop/package.json': { type: 'module' },
@@ -136,7 +142,7 @@ describe('services of one thread that have one folder', () => {
     ]
   }
 
-  it('stay where they are if it is all ES modules', async () => {
+  it('stay there if the folder has only ES modules', async () => {
     const inShared = [
       ['shared', undefined, 1],
       ['shared', undefined, 1],
@@ -166,7 +172,7 @@ describe('services of one thread that have one folder', () => {
     },
   }
   for (const [what, files] of Object.entries(others))
-    it(`but the first have threads of their own if there is ${what}`, async () => {
+    it(`except for the first get their own threads if there is ${what}`, async () => {
       const [places, hazards] = await placesOf(files)
       assert.deepEqual(places, [
         ['shared', undefined, 1],
@@ -175,7 +181,7 @@ describe('services of one thread that have one folder', () => {
       assert.deepEqual(hazards, ['COPY_MOVED us eu'])
     })
 
-  it('have as many threads as the place had, and leave a group', async () => {
+  it('get as many threads as before, and leave their group', async () => {
     const files = { 'shop/index.js': '', 'web/index.js': '' }
     const [shared] = await placesOf(files, { workers: 3, services: both })
     assert.deepEqual(shared, [
@@ -191,7 +197,7 @@ describe('services of one thread that have one folder', () => {
     ])
   })
 
-  it('are nothing special in places of their own', async () => {
+  it('are not affected in separate threads', async () => {
     const apart = { eu: './shop', us: './shop', asia: { path: './shop', run: 'process' } }
     const [places, hazards] = await placesOf({ 'shop/index.js': '' }, { services: apart })
     assert.deepEqual([(places as unknown[]).length, hazards], [3, []])

@@ -5,7 +5,7 @@ import selfsigned from 'selfsigned'
 import { BusbarError, type ErrorCode } from '../../src/contract/errors.ts'
 import { loadApp } from '../../src/config/load.ts'
 import { readTlsFiles } from '../../src/config/gateway/tls.ts'
-import { type Files, TestFolder } from '../support/folder.ts'
+import { type Files, TestFolder } from '../support/app/test-folder.ts'
 
 describe('the certificate and key of the gateway', () => {
   let files: Files
@@ -32,13 +32,15 @@ describe('the certificate and key of the gateway', () => {
     }
   })
 
-  it('are read where they belong together, with the chain behind the certificate', async () => {
+  it('are read if they match, with the certificate chain', async () => {
     using folder = new TestFolder(files)
-    for (const cert of ['cert.pem', 'chain.pem'])
-      assert.deepEqual(await readTlsFiles({ cert: folder.at(cert), key: folder.at('key.pem') }), {
-        cert: files[cert],
-        key: files['key.pem'],
-      })
+    for (const name of ['cert.pem', 'chain.pem']) {
+      const { pairs } = await readTlsFiles({ cert: folder.at(name), key: folder.at('key.pem') })
+      assert.deepEqual(
+        pairs.map(({ cert, key }) => ({ cert, key })),
+        [{ cert: files[name], key: files['key.pem'] }],
+      )
+    }
   })
 
   const broken: readonly [cert: string, key: string, code: ErrorCode, ...says: string[]][] = [
@@ -54,7 +56,7 @@ describe('the certificate and key of the gateway', () => {
     ['key.pem', 'cert.pem', 'TLS_FILE_INVALID', 'gateway.tls.cert', 'swapped'],
     ['cert.pem', 'cert.pem', 'TLS_FILE_INVALID', 'gateway.tls.key', 'swapped'],
     ['cert.pem', 'other.pem', 'TLS_FILE_INVALID', 'other.pem does not belong to', 'cert.pem'],
-    ['wrong-chain.pem', 'key.pem', 'TLS_FILE_INVALID', 'the own certificate comes first'],
+    ['wrong-chain.pem', 'key.pem', 'TLS_FILE_INVALID', 'the server certificate comes first'],
   ]
   for (const [cert, key, code, ...says] of broken)
     it(`are refused with ${code}: ${cert} and ${key}`, async () => {
@@ -72,7 +74,7 @@ describe('the certificate and key of the gateway', () => {
       })
     })
 
-  it('are refused where they may not be read', { skip: process.getuid?.() === 0 && 'root may read all' }, async () => {
+  it('are refused without read permission', { skip: process.getuid?.() === 0 && 'root may read all' }, async () => {
     using folder = new TestFolder(files)
     folder.forbid('key.pem')
     const pair = { cert: folder.at('cert.pem'), key: folder.at('key.pem') }

@@ -42,7 +42,7 @@ describe('a client of an implementation in the same thread', () => {
     assert.deepEqual(await products.featured(), shelf)
   })
 
-  it('gives declared errors with their data, typed', async () => {
+  it('rejects with declared errors and their typed data', async () => {
     const [error, product] = await safe(products.product({ id: 7 }))
     assert.equal(product, undefined)
     assert.equal(error?.code, 'NOT_FOUND')
@@ -50,7 +50,7 @@ describe('a client of an implementation in the same thread', () => {
     assert.equal(error?.status, 404)
   })
 
-  it('refuses an input that its schema refuses, and says where', async () => {
+  it('refuses an input that its schema refuses, with the path', async () => {
     const [error] = await safe(products.product({ id: 'one' as unknown as number }))
     assert.equal(error?.code, 'INPUT_INVALID')
     if (error?.code === 'INPUT_INVALID')
@@ -66,19 +66,19 @@ describe('a client of an implementation in the same thread', () => {
     assert.deepEqual(seen, [1, 2, 3])
   })
 
-  it('ends a call whose time is over, and tells the method', async () => {
+  it('ends a call whose deadline has passed, and aborts the signal of its method', async () => {
     const [error] = await safe(products.hang(undefined, { timeout: 5 }))
     assert.equal(error?.code, 'DEADLINE_EXCEEDED')
   })
 
-  it('ends a call that its caller gives up', async () => {
+  it('ends a call that its caller cancels', async () => {
     const giveUp = new AbortController()
     const call = safe(products.hang(undefined, { signal: giveUp.signal }))
     giveUp.abort()
     assert.equal((await call)[0]?.code, 'CALL_ABORTED')
   })
 
-  it('leaves the signal of an answered call alone, whatever becomes of the service', async () => {
+  it('never aborts the signal of an answered call, even if the service stops', async () => {
     const signals: AbortSignal[] = []
     const local = client(
       catalog,
@@ -90,7 +90,7 @@ describe('a client of an implementation in the same thread', () => {
         },
         product: async (_, context) => {
           await Promise.resolve()
-          // Asked for when the call has long been under way.
+          // Requested long after the call has started.
           signals.push(context.signal)
           return shelf[0]!
         },
@@ -108,7 +108,15 @@ describe('a client of an implementation in the same thread', () => {
     )
   })
 
-  it('is no promise', async () => {
+  it('is not a promise', async () => {
     assert.equal(await (products as unknown), products)
   })
+})
+
+it('a client with options from a variable has the methods of its contract, not those of a class', async () => {
+  const contract = service('echo', { get: fn({ input: type<number>(), output: type<number>() }) })
+  const options = { clone: false, log: console } as const
+  await using echo = client(contract, contract.implement({ get: async (input) => input }), options)
+  const result: number = await echo.get(1)
+  assert.equal(result, 1)
 })

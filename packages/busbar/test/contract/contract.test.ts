@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as z from 'zod'
 import { client, safe } from '../../src/contract/client-entry.ts'
-import { startHost } from '../../src/contract/host/host.ts'
+import { startHost } from '../../src/contract/host/typed-host.ts'
 import {
   BusbarError,
   error,
@@ -18,29 +18,29 @@ const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 
 describe('a contract', () => {
   const wrong: Record<string, () => unknown> = {
-    'a name that is no DNS label': () => service('My Shop', {}),
+    'a name that is not a DNS label': () => service('My Shop', {}),
     'a method called catch': () => service('shop', { catch: fn() }),
     'a method called constructor': () => service('shop', { constructor: fn() } as never),
     'a method with an underscore': () => service('shop', { _secret: fn() }),
-    'a method that is none': () => service('shop', { a: {} as never }),
-    'an input that is no schema': () => fn({ input: {} as never }),
-    'an error that Busbar has': () => fn({ errors: { INTERNAL: z.object({}) } }),
-    'an error in small letters': () => fn({ errors: { notFound: z.object({}) } }),
-    'a status that is no caller’s fault': () => error(500),
-    'a success that is none': () => fn({ status: 404 as never }),
+    'a method not made by fn() or stream()': () => service('shop', { a: {} as never }),
+    'an input that is not a schema': () => fn({ input: {} as never }),
+    'an error code of Busbar': () => fn({ errors: { INTERNAL: z.object({}) } }),
+    'an error code in lower case': () => fn({ errors: { notFound: z.object({}) } }),
+    'an error status that is not a client error': () => error(500),
+    'a success status that is not one': () => fn({ status: 404 as never }),
     'a mapping without a verb': () => fn({ http: '/products' }),
     'a mapping with a dot segment': () => fn({ http: 'GET /a/../b' }),
-    'a mapping with half a segment': () => fn({ http: 'GET /a{id}' }),
+    'a mapping with a parameter in part of a segment': () => fn({ http: 'GET /a{id}' }),
     'two equal mappings': () =>
       service('shop', {
         a: fn({ input: z.object({ id: z.int() }), http: 'GET /a/{id}' }),
         b: fn({ input: z.object({ no: z.int() }), http: 'GET /a/{no}' }),
       }),
-    'a time limit that is over': () => service('shop', { a: fn({ timeout: 0 }) }),
-    'a negative time limit': () => service('shop', { a: fn({ timeout: -1 }) }),
-    'a time limit that is no number': () => service('shop', { a: stream({ timeout: '50' as never }) }),
-    'a time limit of NaN': () => service('shop', { a: fn({ timeout: NaN }) }),
-    'text in a path that no schema reads': () =>
+    'a timeout of zero': () => service('shop', { a: fn({ timeout: 0 }) }),
+    'a negative timeout': () => service('shop', { a: fn({ timeout: -1 }) }),
+    'a timeout that is not a number': () => service('shop', { a: stream({ timeout: '50' as never }) }),
+    'a timeout of NaN': () => service('shop', { a: fn({ timeout: NaN }) }),
+    'a path parameter without a schema': () =>
       service('shop', { a: fn({ input: type<{ id: number }>(), http: 'GET /a/{id}' }) }),
   }
   for (const [what, make] of Object.entries(wrong))
@@ -48,14 +48,14 @@ describe('a contract', () => {
       assert.throws(make, (thrown) => BusbarError.is(thrown, 'CONTRACT_INVALID') && thrown.message.length > 10)
     })
 
-  it('is implemented whole, or its first call says what is missing', async () => {
+  it('needs a complete implementation, else the first call names what is missing', async () => {
     const shop = service('shop', { a: fn(), b: fn() })
     const [failure] = await safe(client(shop, shop.implement({ a: () => {} } as never)).a())
     assert.equal(failure?.code, 'CONTRACT_INVALID')
     assert.match(failure.message, /has no b/)
   })
 
-  it('is implemented by functions that see each other by `this`', async () => {
+  it('can be implemented by functions that use `this`', async () => {
     const shop = service('shop', { a: fn({ output: z.int() }) })
     const functions = {
       n: 7,
@@ -78,14 +78,14 @@ describe('interceptors', () => {
     return await next({ user })
   }
 
-  it('of a service refuse calls, and add to the context of the methods', async () => {
+  it('of a service can refuse calls, and add to the context', async () => {
     const implementation = shop.use(signedIn).implement({ whoami: (_, { user }) => user, fails: () => {} })
     const calls = client(shop, implementation, { log: quiet })
     assert.equal((await safe(calls.whoami()))[0]?.code, 'UNAUTHENTICATED')
     assert.equal(await calls.whoami(undefined, { metadata: { authorization: 'ada' } }), 'ada')
   })
 
-  it('of a service stand around each other in their order, and see how a call ends', async () => {
+  it('of a service nest in their order, and see how a call ends', async () => {
     const seen: string[] = []
     const note =
       (name: string): Interceptor =>
@@ -106,7 +106,7 @@ describe('interceptors', () => {
     assert.deepEqual(seen, ['one before fails', 'two before fails', 'two failed SOLD', 'one failed SOLD'])
   })
 
-  it('of an app stand outside of those of a service, whose implementation expects them by type', async () => {
+  it('of an app run outside those of a service, whose implementation can rely on them', async () => {
     const inTransaction: Interceptor<{ transaction: { id: number } }> = async (_call, next) =>
       await next({ transaction: { id: 7 } })
     const ofApp = [signedIn, inTransaction] as const
@@ -124,7 +124,7 @@ describe('interceptors', () => {
     await host.stop(0)
   })
 
-  it('of a client change its calls and their answers', async () => {
+  it('of a client can change its calls and their results', async () => {
     const implementation = shop.use(signedIn).implement({ whoami: (_, { user }) => user, fails: () => {} })
     const calls = client(shop, implementation, {
       use: [
@@ -140,7 +140,7 @@ describe('errors', () => {
   const inner = service('inner', { get: fn({ input: z.object({ id: z.int() }), errors: { LOST: error(410) } }) })
   const outer = service('outer', { get: fn({ input: type<unknown>(), errors: { LOST: error(410) } }) })
 
-  it('of another service are faults of the one that lets them through', async () => {
+  it('of another service become INTERNAL if a method does not catch them', async () => {
     const implementation = outer.implement(({ client: inside }) => {
       const there = inside(inner)
       return { get: (input) => there.get(input as { id: number }) }

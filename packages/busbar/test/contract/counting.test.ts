@@ -1,10 +1,10 @@
-/** What a typed service counts of its calls. */
+/** Which calls a typed service counts as failures. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { client } from '../../src/contract/client-entry.ts'
-import { startHost, type TypedHost } from '../../src/contract/host/host.ts'
+import { startHost, type TypedHost } from '../../src/contract/host/typed-host.ts'
 import { fn, service, stream, type } from '../../src/contract/index.ts'
-import { InstanceCells } from '../../src/shared/instances.ts'
+import { InstanceCells } from '../../src/shared/metrics/instance-table.ts'
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 const never = new Promise<never>(() => {})
@@ -29,15 +29,18 @@ const implementation = slow.implement({
 })
 
 const cases: Readonly<Record<string, readonly [failures: number, run: (host: TypedHost) => Promise<unknown>]>> = {
-  'an answer is no failure': [0, (host) => call(host, 'answer', {})],
-  'a call that its caller aborts is one': [1, (host) => call(host, 'hang', { signal: AbortSignal.timeout(10) })],
-  'a call whose time is over is one': [1, (host) => call(host, 'hang', { timeout: 10 })],
-  'a stream that is aborted before it gave anything is one': [
+  'an answer is not a failure': [0, (host) => call(host, 'answer', {})],
+  'a call that its caller aborts is a failure': [1, (host) => call(host, 'hang', { signal: AbortSignal.timeout(10) })],
+  'a call that times out is a failure': [1, (host) => call(host, 'hang', { timeout: 10 })],
+  'a stream that is aborted before its first value is a failure': [
     1,
     (host) => read(host, 'silence', { signal: AbortSignal.timeout(10) }),
   ],
-  'a stream that is aborted later is none': [0, (host) => read(host, 'count', { signal: AbortSignal.timeout(50) })],
-  'a stream whose time is over is one': [1, (host) => read(host, 'count', { timeout: 50 })],
+  'a stream that is aborted later is not a failure': [
+    0,
+    (host) => read(host, 'count', { signal: AbortSignal.timeout(50) }),
+  ],
+  'a stream that times out is a failure': [1, (host) => read(host, 'count', { timeout: 50 })],
 }
 
 for (const [name, [failures, run]] of Object.entries(cases))

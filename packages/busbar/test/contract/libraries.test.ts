@@ -37,7 +37,7 @@ const libraries: Record<string, Schema<Item>> = {
 
 describe('schemas of every library', () => {
   for (const [name, schema] of Object.entries(libraries))
-    it(`are asked alike: ${name}`, async () => {
+    it(`are used in the same way: ${name}`, async () => {
       const items = service('items', { put: fn({ input: schema, output: schema }) })
       const calls = client(items, items.implement({ put: (item) => item }))
       assert.deepEqual(await calls.put({ id: 1, name: 'lamp' }), { id: 1, name: 'lamp' })

@@ -13,7 +13,7 @@ const tenants = service(
   { metadata },
 )
 
-/** Stands inside: it sees what the contract made of the metadata, and puts something over what is there already. */
+/** The inner interceptor: sees the validated metadata, and replaces a field of the context. */
 const louder: Interceptor<{ log: { line: number } }> = async ({ context }, next) =>
   await next({ log: { line: Number(context.metadata['x-limit']) } })
 
@@ -28,7 +28,7 @@ const implementation = tenants.use(louder).implement({
   line: (_, { log }) => log.line,
 })
 
-describe('metadata that a contract has a schema for', () => {
+describe('metadata with a schema in the contract', () => {
   const handler = fetchHandler(implementation)
   const fetch: typeof globalThis.fetch = (input, init) => handler(new Request(input, init))
   const ways = {
@@ -36,7 +36,7 @@ describe('metadata that a contract has a schema for', () => {
     'over HTTP': (said: Record<string, string>) => client(tenants, 'http://any.example', { metadata: said, fetch }),
   }
   for (const [way, connect] of Object.entries(ways)) {
-    it(`is what the schema makes of it: ${way}`, async () => {
+    it(`is converted by the schema: ${way}`, async () => {
       await using calls = connect({ 'X-Tenant': 'ada', 'x-limit': '5' })
       assert.equal(await calls.page(), 'ada 5')
       const pages: string[] = []
@@ -44,12 +44,12 @@ describe('metadata that a contract has a schema for', () => {
       assert.deepEqual(pages, ['ada'])
     })
 
-    it(`has what the schema fills in: ${way}`, async () => {
+    it(`gets the defaults of the schema: ${way}`, async () => {
       await using calls = connect({ 'x-tenant': 'ada' })
       assert.equal(await calls.page(), 'ada 10')
     })
 
-    it(`is refused with the path of every fault: ${way}`, async () => {
+    it(`is refused with the path of each issue: ${way}`, async () => {
       await using calls = connect({ 'x-limit': 'many' })
       const [error] = await safe(calls.page())
       assert.equal(error?.code, 'INPUT_INVALID')
@@ -60,13 +60,13 @@ describe('metadata that a contract has a schema for', () => {
       )
     })
 
-    it(`lets interceptors put something else over what a context has: ${way}`, async () => {
+    it(`can be replaced by interceptors: ${way}`, async () => {
       await using calls = connect({ 'x-tenant': 'ada', 'x-limit': '7' })
       assert.equal(await calls.line(), 7)
     })
   }
 
-  it('is told from what is no schema', () => {
+  it('needs a schema', () => {
     assert.throws(() => service('tenants', {}, { metadata: {} as never }), { code: 'CONTRACT_INVALID' })
   })
 })

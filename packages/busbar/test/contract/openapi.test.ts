@@ -8,7 +8,7 @@ import * as v from 'valibot'
 import * as z from 'zod'
 import { error, fn, service, stream, type, type Contract, type Schema } from '../../src/contract/index.ts'
 import { describeContract } from '../../src/contract/openapi/document.ts'
-import type { ValibotConverter } from '../../src/contract/openapi/libraries.ts'
+import type { ValibotConverter } from '../../src/contract/openapi/json-schema.ts'
 
 interface Answer {
   readonly description?: string
@@ -85,18 +85,18 @@ describe('the document of a contract', () => {
     )
   })
 
-  it('goes by the name that the service has in its app', async () => {
+  it('uses the name of the service in its app', async () => {
     const { paths } = await documentOf(catalog, { name: 'shop' })
     assert.equal(paths['/shop/ping']!['post']!.operationId, 'shop.ping')
   })
 
-  it('says in words what the contract says in words', async () => {
+  it('contains the docs of the contract', async () => {
     const { summary, description } = (await documentOf(catalog)).paths['/catalog/featured']!['post']!
     assert.equal(summary, 'What is on the first page.')
-    assert.match(description!, /Changes every hour[^]*tried again/)
+    assert.match(description!, /Changes every hour[^]*may be retried/)
   })
 
-  it('puts fields into the path and the query, and says which of them are JSON there', async () => {
+  it('puts fields into the path and the query, as JSON if they are not text', async () => {
     const { parameters } = (await documentOf(catalog)).paths['/products/{id}']!['get']!
     const said = parameters.filter(({ name }) => name !== undefined)
     assert.deepEqual(
@@ -109,13 +109,13 @@ describe('the document of a contract', () => {
     )
   })
 
-  it('leaves in the body what is not in the path, and calls one path by one set of names', async () => {
+  it('puts the other fields into the body, and names the parameters of equal paths alike', async () => {
     const { parameters, requestBody } = (await documentOf(catalog)).paths['/products/{id}']!['put']!
     assert.equal(parameters[0]!.name, 'id')
     assert.deepEqual(requestBody?.content['application/json']?.schema['required'], ['name'])
   })
 
-  it('has the results, and that there is none', async () => {
+  it('describes results, and their absence', async () => {
     const { paths, components } = await documentOf(catalog)
     const { responses } = paths['/products/{id}']!['get']!
     assert.deepEqual(responses['200']?.content?.['application/json']?.schema, {
@@ -126,14 +126,14 @@ describe('the document of a contract', () => {
     assert.deepEqual(Object.keys(paths['/catalog/ping']!['post']!.responses).slice(0, 1), ['204'])
   })
 
-  it('has the status of a success that is another', async () => {
+  it('has a status other than the default', async () => {
     const made = service('made', { one: fn({ output: z.int(), status: 201 }), none: fn({ status: 202 }) })
     const { paths } = await documentOf(made)
     assert.deepEqual(Object.keys(paths['/made/one']!['post']!.responses)[0], '201')
     assert.deepEqual(Object.keys(paths['/made/none']!['post']!.responses)[0], '202')
   })
 
-  it('has declared errors with their status and data, and those that any method may have', async () => {
+  it('has declared errors with their status and data, and the errors of every method', async () => {
     const { responses } = (await documentOf(catalog)).paths['/products/{id}']!['get']!
     const missing = JSON.stringify(responses['404'])
     assert.match(missing, /"const":"NOT_FOUND"/)
@@ -142,7 +142,7 @@ describe('the document of a contract', () => {
     for (const status of ['401', '403', '422', '500', '503', '504']) assert.ok(responses[status]?.$ref, status)
   })
 
-  it('has the metadata of the contract as headers, and who may call as a security scheme', async () => {
+  it('has the metadata of the contract as headers, and authorization as a security scheme', async () => {
     const metadata = z.object({ authorization: z.string(), 'x-tenant': z.string().optional() })
     const { paths, components } = await documentOf(service('tenants', { list: fn() }, { metadata }))
     const { parameters, security } = paths['/tenants/list']!['post']!
@@ -153,25 +153,25 @@ describe('the document of a contract', () => {
     assert.deepEqual([name, place, required], ['x-tenant', 'header', false])
   })
 
-  it('says nothing of inputs where there is none', async () => {
+  it('has no error of inputs for a method without input', async () => {
     const { responses, requestBody } = (await documentOf(catalog)).paths['/catalog/ping']!['post']!
     assert.equal(requestBody, undefined)
     assert.equal(responses['422'], undefined)
   })
 
-  it('says nothing of bodies where the input is in the path and the query', async () => {
+  it('has no error of bodies if the input is in the path and the query', async () => {
     const { paths } = await documentOf(catalog)
     assert.equal(paths['/products/{id}']!['get']!.responses['415'], undefined)
     assert.ok(paths['/products/{id}']!['put']!.responses['415'])
   })
 
-  it('has streams in both of their formats', async () => {
+  it('describes streams in both formats', async () => {
     const { responses } = (await documentOf(catalog)).paths['/catalog/prices']!['post']!
     assert.deepEqual(Object.keys(responses['200']!.content!), ['application/x-ndjson', 'text/event-stream'])
     assert.deepEqual(responses['200']!.content!['text/event-stream']!.schema, { type: 'number' })
   })
 
-  it('names a schema once for those who give it and once for those who get it where it differs', async () => {
+  it('names a schema twice if it differs between input and output', async () => {
     const both = service('both', { put: fn({ input: Product, output: Product }) })
     const { components } = await documentOf(both)
     assert.deepEqual(
@@ -180,7 +180,7 @@ describe('the document of a contract', () => {
     )
   })
 
-  it('follows a schema that holds itself', async () => {
+  it('supports a recursive schema', async () => {
     const Folder = z.object({
       name: z.string(),
       get folders() {
@@ -194,17 +194,17 @@ describe('the document of a contract', () => {
       assert.ok(text.includes(`"${name}":{`), name)
   })
 
-  it('says what it cannot say, and leaves that open', async () => {
+  it('notes what it cannot describe, and allows any value there', async () => {
     const open = service('open', { any: fn({ input: type<number>(), output: v.string() }) })
     const { paths, 'x-busbar-notes': notes } = await documentOf(open)
     assert.deepEqual(paths['/open/any']!['post']!.requestBody?.content['application/json']?.schema, {})
     assert.match(
       notes!.join('\n'),
-      /open\.any\.input has a type without a schema[^]*@valibot\/to-json-schema is installed/,
+      /open\.any\.input has a type without a schema[^]*@valibot\/to-json-schema to be converted/,
     )
   })
 
-  it('has no methods of a class, and says so', async () => {
+  it('has no methods for a class, and notes that', async () => {
     const { paths, 'x-busbar-notes': notes } = await documentOf(service.from('calc', () => ({ add: () => 1 })))
     assert.deepEqual(paths, {})
     assert.match(notes![0]!, /a class without a contract/)
@@ -226,7 +226,7 @@ describe('schemas in a document', () => {
     typebox: typebox(Type.Object({ id: Type.Integer(), name: Type.Optional(Type.String()) })),
   }
   for (const [name, schema] of Object.entries(libraries))
-    it(`are alike, whoever wrote them: ${name}`, async () => {
+    it(`are the same for every library: ${name}`, async () => {
       const { paths } = await documentOf(service('items', { put: fn({ input: schema }) }), { valibot })
       const { properties, required } = paths['/items/put']!['post']!.requestBody!.content['application/json']!
         .schema as {
@@ -254,14 +254,14 @@ describe('schemas in a document', () => {
     arktype: ark({ date: 'Date', big: 'bigint', bytes: ark.instanceOf(Uint8Array), map: 'Map', set: 'Set' }),
   }
   for (const [name, schema] of Object.entries(exotic))
-    it(`say what JSON has no words for as it is carried: ${name}`, async () => {
+    it(`describe the tags of what JSON cannot express: ${name}`, async () => {
       const { paths } = await documentOf(service('items', { put: fn({ input: schema }) }), { valibot })
       const text = JSON.stringify(paths['/items/put']!['post']!.requestBody)
       for (const tag of ['$date', '$bigint', '$bytes', '$map', '$set'])
         assert.ok(text.includes(`"required":["${tag}"]`), tag)
     })
 
-  it('have no types that JSON Schema does not know, which TypeBox has', async () => {
+  it('have no types of TypeBox that JSON Schema does not know', async () => {
     const schema = typebox(Type.Object({ big: Type.BigInt(), type: Type.Union([Type.String(), Type.Undefined()]) }))
     const { paths } = await documentOf(service('items', { put: fn({ input: schema }) }))
     const text = JSON.stringify(paths['/items/put']!['post']!.requestBody)

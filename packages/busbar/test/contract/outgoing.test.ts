@@ -20,8 +20,8 @@ function typebox(schema: Type.TSchema, withJsonSchema = true): Schema {
 const secret = { hash: 'secret' }
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 
-/** What leaves a service that returns `value`, and one that fails with it. */
-async function outOf(schema: unknown, value: unknown): Promise<unknown[]> {
+/** The output of a service that returns `value`, and of one that fails with it. */
+async function outputsOf(schema: unknown, value: unknown): Promise<unknown[]> {
   const users = service('users', {
     get: fn({ output: schema as Schema }),
     fail: fn({ errors: { IS_GONE: schema as Schema, HELD: error(423, schema as Schema) } }),
@@ -42,7 +42,7 @@ async function outOf(schema: unknown, value: unknown): Promise<unknown[]> {
 const Tree = scope({ Tree: { name: 'string', 'parts?': 'Tree[]' } }).export().Tree
 const date = new Date(0)
 
-/** By what they say: schemas that say it, what a service returns, and what leaves it. */
+/** By shape: schemas of it, what a service returns, and what leaves it. */
 const cases: Record<string, [schemas: Record<string, unknown>, returned: unknown, out: unknown]> = {
   'an object': [
     {
@@ -82,7 +82,7 @@ const cases: Record<string, [schemas: Record<string, unknown>, returned: unknown
     [{ name: 'Ada', ...secret }, 1],
     [{ name: 'Ada' }, 1],
   ],
-  'what may also be nothing, a date or a list': [
+  'an object, or nothing, a date or a list': [
     {
       arktype: ark({ name: 'string' }).or('undefined').or('Date').or('null').or('bigint').or('string[]'),
       typebox: typebox(
@@ -92,7 +92,7 @@ const cases: Record<string, [schemas: Record<string, unknown>, returned: unknown
     { name: 'Ada', ...secret },
     { name: 'Ada' },
   ],
-  'alternatives that a field tells apart': [
+  'alternatives that a field distinguishes': [
     {
       zod: z.union([
         z.object({ kind: z.literal('a'), a: z.string() }),
@@ -109,7 +109,7 @@ const cases: Record<string, [schemas: Record<string, unknown>, returned: unknown
     { kind: 'c', b: 'x', a: 'secret', ...secret },
     { kind: 'c', b: 'x' },
   ],
-  'alternatives that the type of a field tells apart': [
+  'alternatives that the type of a field distinguishes': [
     {
       arktype: ark({ at: 'Date', a: 'string' }).or({ at: 'number', b: 'string' }),
       typebox: typebox(
@@ -122,7 +122,7 @@ const cases: Record<string, [schemas: Record<string, unknown>, returned: unknown
     { at: 1, b: 'x', a: 'secret' },
     { at: 1, b: 'x' },
   ],
-  'what is two things at once': [
+  'an intersection': [
     {
       zod: z.intersection(z.object({ a: z.string() }), z.object({ b: z.object({ c: z.string() }) })),
       arktype: ark({ a: 'string' }).and({ b: { c: 'string' } }),
@@ -133,7 +133,7 @@ const cases: Record<string, [schemas: Record<string, unknown>, returned: unknown
     { a: '', b: { c: '', ...secret }, ...secret },
     { a: '', b: { c: '' } },
   ],
-  'what has itself as a part': [
+  'a recursive object': [
     {
       arktype: Tree,
       typebox: typebox(
@@ -146,7 +146,7 @@ const cases: Record<string, [schemas: Record<string, unknown>, returned: unknown
     { name: 'a', parts: [{ name: 'b', ...secret, parts: [{ name: 'c', ...secret }] }] },
     { name: 'a', parts: [{ name: 'b', parts: [{ name: 'c' }] }] },
   ],
-  'what is open, because its schema says so': [
+  'an object that its schema declares open': [
     {
       zod: z.looseObject({ name: z.string() }),
       valibot: v.looseObject({ name: v.string() }),
@@ -157,7 +157,7 @@ const cases: Record<string, [schemas: Record<string, unknown>, returned: unknown
     { name: 'Ada', more: { date } },
     { name: 'Ada', more: { date } },
   ],
-  'what JSON has no words for': [
+  'what JSON cannot express': [
     {
       arktype: ark({ date: 'Date', map: 'Map', bytes: ark.instanceOf(Uint8Array), big: 'bigint' }),
     },
@@ -170,16 +170,16 @@ describe('only declared fields leave a service', () => {
   for (const [what, [schemas, returned, out]] of Object.entries(cases))
     for (const [library, schema] of Object.entries(schemas))
       it(`of ${what}: ${library}`, async () => {
-        assert.deepStrictEqual(await outOf(schema, returned), [out, out, out])
+        assert.deepStrictEqual(await outputsOf(schema, returned), [out, out, out])
       })
 
-  it('and an input keeps what its schema lets it keep', async () => {
+  it('but an input keeps what its schema keeps', async () => {
     const users = service('users', { put: fn({ input: ark({ name: 'string' }), output: type<unknown>() }) })
     const calls = client(users, users.implement({ put: (input) => input }))
     assert.deepEqual(await calls.put({ name: 'Ada', ...secret }), { name: 'Ada', ...secret })
   })
 
-  it('and a schema that refuses others refuses them still', async () => {
+  it('and a schema that refuses other fields still refuses them', async () => {
     const closed = [
       ark({ name: 'string', '+': 'reject' }),
       typebox(Type.Object({ name: Type.String() }, { additionalProperties: false })),
@@ -195,26 +195,26 @@ describe('only declared fields leave a service', () => {
 
 describe('a contract is refused', () => {
   const unclear: Record<string, [schema: unknown, reason: RegExp]> = {
-    'of ArkType with alternatives that nothing tells apart': [
+    'of ArkType with alternatives that nothing distinguishes': [
       ark({ user: ark({ a: 'number' }).or({ b: 'string' }) }),
-      /a choice of objects that no field tells apart at `user`: arktype would let all fields out/,
+      /a union of objects that no field distinguishes at `user`: arktype would not remove undeclared fields/,
     ],
-    'of TypeBox with alternatives that nothing tells apart': [
+    'of TypeBox with alternatives that nothing distinguishes': [
       typebox(Type.Union([Type.Object({ a: Type.Number() }), Type.Object({ b: Type.String() })])),
-      /a choice of objects that no field tells apart: typebox would/,
+      /a union of objects that no field distinguishes: typebox would/,
     ],
     'of ArkType with other items at the end of a list': [
       ark(['...', ark({ a: 'string' }).array(), 'number']),
       /at its end/,
     ],
     'of TypeBox without JSON Schema': [typebox(Type.Object({ a: Type.String() }), false), /JSON Schema/],
-    'with fields under a condition': [
+    'with conditional fields': [
       typebox({ type: 'object', if: {}, else: { properties: { a: {} } } }),
-      /has fields by `if`/,
+      /declares fields by `if`/,
     ],
   }
   for (const [what, [schema, reason]] of Object.entries(unclear))
-    it(`with what leaves a service ${what}`, () => {
+    it(`with an output schema ${what}`, () => {
       const makers = [
         () => fn({ output: schema as Schema }),
         () => fn({ errors: { IS_GONE: schema as Schema } }),
@@ -226,7 +226,7 @@ describe('a contract is refused', () => {
     })
 })
 
-describe('a value that a validator of fields takes for an object', () => {
+describe('a value that a validator of fields accepts as an object', () => {
   const users = service('users', { get: fn({ output: ark({ 'name?': 'string' }) as unknown as Schema }) })
 
   for (const value of [[secret], new Set([secret]), new Map([['all', secret]])])

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as z from 'zod'
-import { kindOf } from '../../src/contract/http/field-kinds.ts'
-import { parseQuery, readText } from '../../src/contract/http/text-fields.ts'
+import { kindOf } from '../../src/contract/http/mapping/field-kinds.ts'
+import { parseQuery, readText } from '../../src/contract/http/mapping/text-fields.ts'
 import { checkOf } from '../../src/contract/schema.ts'
 
 const schema = z.object({
@@ -34,11 +34,11 @@ describe('fields of a query', () => {
     'point={"x":1}': { point: { x: 1 } },
   }
   for (const [query, expected] of Object.entries(cases))
-    it(`are what the schema takes: ${query}`, async () => {
+    it(`are read as the schema needs: ${query}`, async () => {
       assert.deepEqual(await read(query), expected)
     })
 
-  it('are told for their own faults, and not for those of others', async () => {
+  it('get errors for their own issues, not for those of others', async () => {
     const { issues } = await check(await read('number=7&flag=perhaps'))
     assert.deepEqual(
       issues?.map(({ path }) => path),
@@ -48,7 +48,7 @@ describe('fields of a query', () => {
 
   const faults = { 'number=101': 'too large', 'pair=a': 'too few', 'key=7': 'no UUID' }
   for (const [query, fault] of Object.entries(faults))
-    it(`are told what is wrong with the value that was meant: ${query}`, async () => {
+    it(`get the error for the value that was meant: ${query}`, async () => {
       const { issues } = await check(await read(query))
       assert.equal(issues?.[0]?.message, fault)
     })

@@ -1,6 +1,6 @@
 /**
- * Runs the tests that the guide to embedding shows: every console is a command that passes. Vitest is no dependency of this
- * repository, so its test is only parsed.
+ * Runs the tests in the guide to embedding: every console command must pass. Vitest is not a
+ * dependency of this repository, so its test is only parsed.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -11,11 +11,11 @@ import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { blocksOf, root } from '../support/documents.ts'
-import { TestFolder } from '../support/folder.ts'
+import { TestFolder } from '../support/app/test-folder.ts'
 
 const packages = createRequire(import.meta.url)
 
-test('the tests that docs/guides/embedding.md shows pass', async () => {
+test('the tests in docs/guides/embedding.md pass', async () => {
   const blocks = blocksOf(await readFile(join(root, 'docs/guides/embedding.md'), 'utf8'))
   using folder = new TestFolder()
   mkdirSync(folder.at('node_modules'))
@@ -31,7 +31,7 @@ test('the tests that docs/guides/embedding.md shows pass', async () => {
   }
 })
 
-/** Node passes its own variables on, and the runner's make a test of a test. */
+/** Without the variables of the test runner, which would make the commands subtests. */
 function environment(): NodeJS.ProcessEnv {
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
   return env

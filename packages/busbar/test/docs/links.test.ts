@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { documents, root, withoutCode } from '../support/documents.ts'
 
 for (const file of await documents())
-  test(`every link of ${file} leads somewhere`, async () => {
+  test(`every link of ${file} is valid`, async () => {
     const text = withoutCode(await readFile(join(root, file), 'utf8'))
     const targets = [...text.matchAll(/\]\((?<target>[^)\s]+)\)/g)].map(({ groups }) => groups!['target']!)
     const broken: string[] = []
@@ -24,7 +24,7 @@ test('the index of the docs has every page', async () => {
   )
 })
 
-test('every file that CONTRIBUTING names is there', async () => {
+test('every file in CONTRIBUTING exists', async () => {
   const text = await readFile(join(root, 'CONTRIBUTING.md'), 'utf8')
   const names = [...text.matchAll(/`(?<name>[\w./-]+\.(?:ts|cjs))`/g)].map(({ groups }) => groups!['name']!)
   assert.ok(names.length > 20)
@@ -38,7 +38,7 @@ test('every file that CONTRIBUTING names is there', async () => {
   assert.deepEqual(missing, [])
 })
 
-test('CONTRIBUTING names every layer, and no other', async () => {
+test('CONTRIBUTING lists exactly the layers', async () => {
   const text = await readFile(join(root, 'CONTRIBUTING.md'), 'utf8')
   const block = /^packages\/busbar\/src\/\n(?<layers>(?: {2}.+\n)+)/m.exec(text)!.groups!['layers']!
   const named = [...block.matchAll(/^ {2}(?<layer>\w+)\//gm)].map(({ groups }) => groups!['layer']!)
@@ -54,7 +54,7 @@ async function leadsSomewhere(target: string, from: string): Promise<boolean> {
   return anchor === undefined || anchorsOf(await readFile(file, 'utf8')).has(anchor)
 }
 
-/** As GitHub makes them: lower case, without punctuation, spaces as hyphens. */
+/** GitHub's anchors: lower case, without punctuation, spaces as hyphens. */
 function anchorsOf(text: string): Set<string> {
   const titles = [...withoutCode(text).matchAll(/^#+ (?<title>.+)$/gm)].map(({ groups }) => groups!['title']!)
   return new Set(

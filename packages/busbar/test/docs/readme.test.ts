@@ -1,11 +1,14 @@
-/** Runs what the README shows, line by line: files are written, commands run, answers compared. Local only. */
+/**
+ * Follows the README line by line: writes its files, runs its commands and compares answers. Local
+ * only.
+ */
 import assert from 'node:assert/strict'
 import { mkdir, readFile, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { BusbarProcess } from '../support/busbar-process.ts'
+import { BusbarProcess } from '../support/app/busbar-process.ts'
 import { type Block, blocksOf, root } from '../support/documents.ts'
-import { TestFolder } from '../support/folder.ts'
+import { TestFolder } from '../support/app/test-folder.ts'
 
 const readme = await readFile(join(root, 'README.md'), 'utf8')
 
@@ -13,7 +16,7 @@ test('every fenced block of the README is a file or a console', () => {
   for (const { language, file } of blocksOf(readme)) assert.ok(file !== undefined || language === 'console', language)
 })
 
-test('every command of the README does what it shows', async () => {
+test('every command of the README has the shown result', async () => {
   await using reader = await Reader.open()
   for (const block of blocksOf(readme))
     if (block.file === undefined) await reader.follow(block)
@@ -21,7 +24,7 @@ test('every command of the README does what it shows', async () => {
   assert.deepEqual(reader.done, ['npm start', 'curl', 'check', 'start', 'curl', 'start', 'curl', 'start', 'curl', 'ps'])
 })
 
-/** Follows the README in a folder of its own; each `start` ends the one before. */
+/** Follows the README in a temporary folder. Each `start` ends the previous one. */
 class Reader implements AsyncDisposable {
   readonly folder = new TestFolder()
   readonly done: string[] = []
@@ -41,7 +44,7 @@ class Reader implements AsyncDisposable {
       if (command === 'curl') await this.#ask(args, expected.join('\n'))
       else if (line === 'npm start') await this.#start(await exampleWithoutPorts(this.folder))
       else if (line.startsWith('npx busbar ')) await this.#busbar(args.slice(1))
-      else assert.fail(`nobody runs this: ${line}`)
+      else assert.fail(`no test runs this: ${line}`)
       this.done.push(command === 'npx' ? args[1]! : command === 'npm' ? line : command!)
     }
   }
@@ -52,7 +55,7 @@ class Reader implements AsyncDisposable {
     assert.deepEqual([code, stderr], [0, ''])
   }
 
-  /** On a port of the system's choice instead of the one that is shown. */
+  /** On a free port instead of the shown one. */
   async #start(args: readonly string[]): Promise<void> {
     await this.#stop()
     this.#running = new BusbarProcess([...args, '--port', '0'], { cwd: this.folder.path })
@@ -77,7 +80,9 @@ class Reader implements AsyncDisposable {
   }
 }
 
-/** What `npm start` runs (.ci proves that command itself), but for the example's fixed ports, which something else may have. */
+/**
+ * Like `npm start`, which .ci proves, but without the example's fixed ports, which may be in use.
+ */
 async function exampleWithoutPorts(folder: TestFolder): Promise<string[]> {
   const config = await readFile(join(root, 'examples/fanout/busbar.config.ts'), 'utf8')
   const changed = config

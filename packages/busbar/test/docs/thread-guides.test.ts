@@ -1,4 +1,4 @@
-/** Runs what the guides to threads show: every block is a file or a console, every console is what its command prints. */
+/** Runs the guides to threads: every block is a file, or a console command with its output. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { mkdirSync, symlinkSync } from 'node:fs'
@@ -7,10 +7,10 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { blocksOf, root } from '../support/documents.ts'
-import { TestFolder } from '../support/folder.ts'
+import { TestFolder } from '../support/app/test-folder.ts'
 
 for (const guide of ['shared-state', 'cpu-work'])
-  test(`what docs/guides/${guide}.md shows is what happens`, async () => {
+  test(`the examples of docs/guides/${guide}.md work`, async () => {
     const blocks = blocksOf(await readFile(join(root, `docs/guides/${guide}.md`), 'utf8'))
     using folder = new TestFolder()
     mkdirSync(folder.at('node_modules'))

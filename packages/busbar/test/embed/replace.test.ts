@@ -1,9 +1,12 @@
-/** Test doubles: code of the test answers in a service's place, whatever its callers run in. */
+/**
+ * Test doubles: code of the test answers in place of a service, at every placement of its callers.
+ */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { startApp, type EmbeddedApp, type Replacement, type StartAppOptions } from '../../src/embed/start-app.ts'
+import type { EmbeddedApp, Replacement, StartAppOptions } from '../../src/embed/embedded-app.ts'
+import { startApp } from '../../src/embed/start-app.ts'
 import { error, fn, service, stream, type } from '../../src/contract/index.ts'
-import { folderWithBusbar, type Files, type TestFolder } from '../support/folder.ts'
+import { folderWithBusbar, type Files, type TestFolder } from '../support/app/test-folder.ts'
 
 const stock = service('stock', {
   reserve: fn({
@@ -23,7 +26,7 @@ const contract = `
     wait: fn({ output: type() }),
   })`
 
-/** The real ones end the start where they are loaded. */
+/** The replaced services fail the start if they are loaded. */
 const files: Files = {
   'package.json': { type: 'module' },
   'busbar.config.json': {
@@ -96,7 +99,7 @@ async function start(
 
 for (const run of ['shared', 'thread', 'process'] as const)
   describe(`callers that run as ${run}`, () => {
-    test('reach doubles by name, by the gateway and from the test', () =>
+    test('reach doubles by name, through the gateway and from the test', () =>
       start({ run, replace: { payments: handler, stock: stocked } }, async (app) => {
         const byName = await fetch(`${app.url}/a?b=1`)
         assert.deepEqual([byName.status, await byName.text()], [201, 'POST /a?b=1 ten for payments.internal'])
@@ -134,7 +137,7 @@ test('a command reaches doubles by name', async () => {
   assert.equal(await (await fetch(`${app.url}/a`)).text(), 'POST /a ten for payments.internal')
 })
 
-test('a double may be a fetch handler, and call the app', () =>
+test('a double may be a fetch handler', () =>
   start(
     {
       replace: {
@@ -147,7 +150,7 @@ test('a double may be a fetch handler, and call the app', () =>
     },
   ))
 
-test("an implementation's own client calls services of the app", () =>
+test("an implementation's client calls services of the app", () =>
   start(
     {
       replace: {
@@ -164,7 +167,7 @@ test("an implementation's own client calls services of the app", () =>
     },
   ))
 
-test('what a double throws is an answer of 500 with its text, and a line of the log', async () => {
+test('an error of a double becomes a 500 response with its text, and is logged', async () => {
   const lines: string[] = []
   const failing: Replacement[] = [
     () => {
@@ -174,42 +177,43 @@ test('what a double throws is an answer of 500 with its text, and a line of the 
       throw new Error('a mistake in the double')
     },
     { fetch: () => Promise.reject(new Error('a mistake in the double')) },
+    { fetch: (() => ({ text: 'a mistake in the double' })) as never },
   ]
   for (const payments of failing)
     await start({ replace: { payments, stock: stocked }, log: ({ line }) => lines.push(line) }, async (app) => {
       const answer = await app.fetch('payments', '/')
       assert.equal(answer.status, 500)
-      assert.match(await answer.text(), /the double of payments failed: Error: a mistake in the double/)
+      assert.match(await answer.text(), /the test double of payments failed: .*a mistake in the double/)
     })
-  assert.equal(lines.filter((line) => line.includes('a mistake in the double')).length, 3)
+  assert.equal(lines.filter((line) => line.includes('a mistake in the double')).length, 4)
 })
 
-test('a function that returns a Response is told how to write it', () =>
+test('a function that returns a Response fails with a hint', () =>
   start({ replace: { payments: () => new Response('x'), stock: stocked } }, async (app) => {
     assert.match(await (await app.fetch('payments', '/')).text(), /write \{ fetch: handler \}/)
   }))
 
-test('a name that is no service is refused with the nearest one', async () => {
+test('an unknown service name is refused with the nearest one', async () => {
   using folder = folderWithBusbar(files)
   const replace = { paymens: handler }
   await assert.rejects(startApp(folder.path, { replace }), {
     code: 'SERVICE_UNKNOWN',
-    message: /replace names "paymens", which is no service; the nearest is payments/,
+    message: /replace names "paymens", which is not a service; the nearest is payments/,
   })
 })
 
-test('an implementation that throws while it starts fails the start, by the name of its service', async () => {
+test('an implementation that throws while it starts fails the start, with the name of its service', async () => {
   using folder = folderWithBusbar(files)
   const failing = stock.implement(() => {
     throw new Error('no database')
   })
   await assert.rejects(startApp(folder.path, { replace: { payments: handler, stock: failing } }), {
     code: 'PROGRAM_THREW',
-    message: /the double of stock threw while it started: Error: no database/,
+    message: /the test double of stock threw while it started: Error: no database/,
   })
 })
 
-test('doubles keep their state and go on after a reload', async () => {
+test('doubles keep their state over a reload', async () => {
   let calls = 0
   const payments: Replacement = (_, response) => void response.end(`call ${++calls}`)
   await start({ replace: { payments, stock: stocked } }, async (app) => {
@@ -220,7 +224,7 @@ test('doubles keep their state and go on after a reload', async () => {
   })
 })
 
-test('a stop waits for the answer of a double, but not for ever', async () => {
+test('a stop waits for the response of a double, for a limited time', async () => {
   using folder = folderWithBusbar({
     ...files,
     'busbar.config.json': { stopTimeout: 2000, gateway: { port: 0 }, services: { one: './one.js', never: './one.js' } },

@@ -1,9 +1,10 @@
-/** `startApp` of an app in a folder: what the handle does, and what it leaves alone. */
+/** `startApp` with an app in a folder: what the handle does, and what it does not affect. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { startApp, type EmbeddedApp } from '../../src/embed/start-app.ts'
+import type { EmbeddedApp } from '../../src/embed/embedded-app.ts'
+import { startApp } from '../../src/embed/start-app.ts'
 import { fn, service, stream, type } from '../../src/contract/index.ts'
-import { folderWithBusbar, type TestFolder } from '../support/folder.ts'
+import { folderWithBusbar, type TestFolder } from '../support/app/test-folder.ts'
 
 const stock = service('stock', {
   count: fn({ input: type<string>(), output: type<{ item: string; at: Date }>() }),
@@ -59,7 +60,7 @@ describe('startApp', () => {
     folder[Symbol.dispose]()
   })
 
-  test('url is where the gateway answers', async () => {
+  test('url is the URL of the gateway', async () => {
     assert.match(app.url, /^http:\/\/127\.0\.0\.1:\d+$/)
     assert.notEqual(new URL(app.url).port, '1')
     assert.equal(await (await fetch(`${app.url}/version`)).text(), 'one')
@@ -73,7 +74,7 @@ describe('startApp', () => {
     )
   })
 
-  test('fetch sends methods, headers and bodies, and brings cookies and what was compressed', async () => {
+  test('fetch sends methods, headers and bodies, and returns cookies and decompressed bodies', async () => {
     const init = { method: 'POST', headers: { 'x-mine': 'yes' }, body: 'text' }
     const answer = await app.fetch('web', '/', init)
     assert.deepEqual(await answer.json(), { method: 'POST', host: 'web.internal', mine: 'yes', body: 'text' })
@@ -85,7 +86,7 @@ describe('startApp', () => {
     assert.equal(await (await app.fetch('web', '/', { method: 'HEAD' })).text(), '')
   })
 
-  test('fetch follows redirects to other services, and with a body', async () => {
+  test('fetch follows redirects, to other services and with a body', async () => {
     const away = await app.fetch('web', '/away')
     assert.deepEqual(
       [await away.text(), away.redirected, away.url],
@@ -97,11 +98,11 @@ describe('startApp', () => {
     await assert.rejects(app.fetch('web', '/away', { redirect: 'error' }), { code: 'SERVICE_HANGUP' })
   })
 
-  test('fetch ends by its signal', async () => {
+  test('fetch rejects when its signal aborts', async () => {
     await assert.rejects(app.fetch('web', '/never', { signal: AbortSignal.timeout(50) }), { name: 'TimeoutError' })
   })
 
-  test('fetch refuses a name that is no service, with the nearest, and a path without a slash', async () => {
+  test('fetch rejects an unknown service with the nearest name, and a path without a slash', async () => {
     await assert.rejects(app.fetch('wep', '/'), {
       code: 'SERVICE_UNKNOWN',
       message: /there is no service "wep"; the nearest are web/,
@@ -109,29 +110,31 @@ describe('startApp', () => {
     await assert.rejects(app.fetch('web', 'version'), { code: 'REQUEST_MALFORMED', message: /"version"/ })
   })
 
-  test('client calls a typed service, values and streams', async () => {
+  test('client calls methods and streams of a typed service', async () => {
     const client = app.client(stock)
     const count: { item: string; at: Date } = await client.count('nail')
     assert.deepEqual(count, { item: 'nail', at: new Date(5) })
     assert.deepEqual(await readAll(client.items()), [1, 2, 3])
     // @ts-expect-error: the contract has no such method
     assert.equal(client.counts, undefined)
+    for (const contract of [undefined, null, {}, 'stock'])
+      assert.throws(() => app.client(contract as never), { code: 'CONTRACT_INVALID' })
     assert.throws(() => app.client(service('stok', {})), { code: 'SERVICE_UNKNOWN', message: /nearest are stock/ })
   })
 
-  test('status is what busbar ps shows', () => {
+  test('status shows the services, as busbar ps does', () => {
     const { app: own, services } = app.status()
     assert.equal(own.ready, true)
     assert.deepEqual(services.map((one) => one.service).toSorted(), ['hidden', 'stock', 'web'])
   })
 
-  test('it handles no signals, stays in its folder and writes nothing', async () => {
+  test('startApp adds no signal handlers, does not change the folder and writes nothing', async () => {
     const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
     const counts = (): number[] => signals.map((signal) => process.listenerCount(signal))
     const before = counts()
     const write = process.stdout.write.bind(process.stdout)
     const written: unknown[] = []
-    // The runner's own reports are no text.
+    // The test runner writes its reports as bytes.
     process.stdout.write = (chunk: string | Uint8Array, ...rest: never[]) =>
       typeof chunk === 'string' ? written.push(chunk) > 0 : write(chunk, ...rest)
     try {
@@ -143,27 +146,14 @@ describe('startApp', () => {
     }
   })
 
-  test('a log function gets the lines of services and of Busbar, and may throw', async () => {
-    const lines: string[] = []
-    await using one = await startApp(folder.at('web'), {
-      port: 0,
-      log: ({ service: of, line }) => {
-        lines.push(`${of}: ${line}`)
-        if (line.includes('accelerators')) throw new Error('a mistake of the caller')
-      },
-    })
-    assert.ok(lines.includes('web: web says hello'), lines.join('\n'))
-    assert.equal((await fetch(one.url)).status, 200)
-  })
-
-  test('several apps run side by side in one process', async () => {
+  test('several apps run in one process', async () => {
     await using other = await startApp(new URL(`file://${folder.path}`), { port: 0, run: 'thread', workers: 1 })
     assert.notEqual(other.url, app.url)
     const answers = [app, other].map(async (one) => await (await one.fetch('hidden', '/a')).text())
     assert.deepEqual(await Promise.all(answers), ['hidden at /a', 'hidden at /a'])
   })
 
-  test('reload serves what the files hold now, at the same url', async () => {
+  test('reload serves the changed files at the same URL', async () => {
     using copy = folderWithBusbar({ 'index.mjs': programSaying('one') })
     await using one = await startApp(copy.path, { port: 0 })
     const { url } = one
@@ -175,7 +165,7 @@ describe('startApp', () => {
     assert.equal(await (await fetch(url)).text(), 'two')
   })
 
-  test('reload with other services starts all of it anew', async () => {
+  test('reload with other services restarts the app', async () => {
     using copy = folderWithBusbar({
       'busbar.config.json': { gateway: { port: 0 }, services: { a: './a.mjs' } },
       'a.mjs': programSaying('a'),
@@ -188,7 +178,7 @@ describe('startApp', () => {
     assert.equal(await (await fetch(`${one.url}/b`)).text(), 'b')
   })
 
-  test('a stopped app answers with APP_NOT_RUNNING', async () => {
+  test('a stopped app fails with APP_NOT_RUNNING', async () => {
     const one = await startApp(folder.at('web'), { port: 0 })
     const client = one.client(service('web', { x: fn({ output: type<string>() }) }))
     await Promise.all([one.stop(), one.stop()])
@@ -199,14 +189,14 @@ describe('startApp', () => {
     assert.throws(() => one.status(), { code: 'APP_NOT_RUNNING' })
   })
 
-  test('a start that fails rejects with its BusbarError and leaves nothing', async () => {
+  test('a start that fails rejects with its BusbarError and leaves nothing running', async () => {
     using broken = folderWithBusbar({ 'index.mjs': 'throw new Error("a mistake")' })
     await assert.rejects(startApp(broken.path, { port: 0 }), { name: 'BusbarError', code: 'PROGRAM_THREW' })
     await assert.rejects(startApp(broken.at('nowhere')), { code: 'CONFIG_NOT_FOUND' })
     await assert.rejects(startApp(folder.path, { port: Number(new URL(app.url).port) }), { code: 'PORT_IN_USE' })
   })
 
-  test('an app that gives up is told of by ended, and the process goes on', async () => {
+  test('ended resolves with the error of an app that gave up, and the process goes on', async () => {
     using fragile = folderWithBusbar({
       'busbar.config.json': { maxRestarts: 0, gateway: { port: 0 }, services: { one: './index.mjs' } },
       'index.mjs': `
@@ -219,11 +209,11 @@ describe('startApp', () => {
     assert.equal(reason.why === 'failed' && reason.error.code, 'WORKER_RESTART_LIMIT')
   })
 
-  test('options are checked: all that is wrong is told, with the nearest', async () => {
+  test('invalid options are all reported, with the nearest name', async () => {
     const start = (options: object): Promise<unknown> => startApp(folder.path, options)
     await assert.rejects(start({ prot: 0 }), {
       code: 'CONFIG_KEY_UNKNOWN',
-      message: /prot is no option; the nearest is port/,
+      message: /prot is not an option; the nearest is port/,
     })
     await assert.rejects(start({ port: '80', log: 7 }), {
       message: /port is '80'; allowed is a port[^]*log is 7; allowed is/,
@@ -231,7 +221,10 @@ describe('startApp', () => {
     await assert.rejects(start({ replace: { web: 'x' } }), {
       message: /replace\.web is 'x'; allowed is a request handler/,
     })
-    await assert.rejects(startApp(7 as never), { code: 'CONFIG_INVALID', message: /the first argument is 7/ })
+    await assert.rejects(startApp(7 as never), {
+      code: 'CONFIG_INVALID',
+      message: /the first argument of startApp is 7/,
+    })
     await assert.rejects(startApp(folder.path, 7 as never), {
       message: /the second argument is 7; allowed is an object/,
     })

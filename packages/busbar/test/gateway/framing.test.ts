@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { TestGateway } from '../support/gateway.ts'
+import { isNative } from '../support/app/wanted-entrance.ts'
+import { TestGateway } from '../support/http/test-gateway.ts'
 
-/** Requests that two programs in a row may cut into messages differently: refused, never guessed (RFC 9112, 11.2). */
+/** Requests that two programs may split into messages differently are rejected (RFC 9112, 11.2). */
 describe('ambiguous framing', () => {
   let gateway: TestGateway
   const reached: string[] = []
@@ -52,7 +53,7 @@ describe('ambiguous framing', () => {
     'a null byte in the target': `GET /a\0b HTTP/1.1\r\nHost: a\r\n\r\n`,
   }
   for (const [what, request] of Object.entries(cases))
-    it(`with ${what} is 400, and nothing behind it is served`, async () => {
+    it(`with ${what} is 400, and no later request is served`, async () => {
       reached.length = 0
       const client = await gateway.raw()
       client.write(request)
@@ -66,11 +67,11 @@ describe('ambiguous framing', () => {
 })
 
 describe('pipelining', () => {
-  it('answers 100 connections with ten requests at once each, in order', async () => {
+  it('answers ten pipelined requests on each of 100 connections, in order', async () => {
     await using gateway = await TestGateway.start({
       services: {
         shop(req, res) {
-          // Later requests are ready first.
+          // Later requests are answered first by the service.
           const turn = Number(req.url!.slice(1))
           setTimeout(() => res.end(`<${turn}>`), 10 - turn)
         },
@@ -87,22 +88,25 @@ describe('pipelining', () => {
     assert.deepEqual(new Set(await Promise.all(answers)), new Set(['0123456789']))
   })
 
-  it('answers what came before bytes that are no request', async () => {
+  it('answers requests before malformed input', async () => {
     await using gateway = await TestGateway.start({
       services: { shop: (_, res) => void setTimeout(() => res.end('first'), 50) },
     })
     const answer = await gateway.send('GET /shop HTTP/1.1\r\nHost: a\r\n\r\nnonsense\r\n\r\n')
-    assert.match(answer, /^HTTP\/1\.1 200 [^]*connection: close\r\n[^]*first$/i)
+    if (isNative) assert.match(answer, /^HTTP\/1\.1 200 [^]*firstHTTP\/1\.1 400 [^]*REQUEST_MALFORMED/i)
+    else assert.match(answer, /^HTTP\/1\.1 200 [^]*connection: close\r\n[^]*first$/i)
   })
 
-  it('cuts off a client that sends ever more requests without waiting', async () => {
+  it('disconnects a client that pipelines without limit', async () => {
     const asked: string[] = []
     await using gateway = await TestGateway.start({ services: { shop: (req) => void asked.push(req.url!) } })
     const client = await gateway.raw()
-    client.write('GET /shop HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(3000))
-    while (asked.length < 1000) await new Promise(setImmediate)
+    // The native entrance begins one, and reads 64 KiB ahead. The end of its client is behind those.
+    const [sent, most] = isNative ? [1000, 1] : [3000, 1000]
+    client.write('GET /shop HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(sent))
+    while (asked.length < most) await new Promise(setImmediate)
     client.socket.destroy()
     while (gateway.gateway.inFlight > 0) await new Promise(setImmediate)
-    assert.ok(asked.length <= 1001, `${asked.length} requests were served at once`)
+    assert.ok(asked.length <= most + 1, `${asked.length} requests were served at once`)
   })
 })

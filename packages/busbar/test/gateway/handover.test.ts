@@ -6,15 +6,15 @@ import { text } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
 import { WebSocket, WebSocketServer } from 'ws'
 import { currentScope } from '../../src/mesh/scope.ts'
-import { TestGateway } from '../support/gateway.ts'
+import { TestGateway } from '../support/http/test-gateway.ts'
 
 const { frameworks } = (await import(new URL('programs/frameworks.js', import.meta.url).href)) as {
   frameworks: Record<string, () => RequestListener | Promise<RequestListener>>
 }
 
-describe('a service gets from the gateway what it would get from the network', () => {
+describe('a service gets the same from the gateway as from the network', () => {
   for (const [name, make] of Object.entries(frameworks))
-    it(`in ${name}: path without its prefix, body, JSON answer`, async () => {
+    it(`in ${name}: path without its prefix, body, JSON response`, async () => {
       await using gateway = await TestGateway.start({ services: { shop: await make() } })
       const answers = Array.from({ length: 5 }, async (_, turn) => {
         const response = await fetch(gateway.url(`/shop/echo?turn=${turn}`), {
@@ -30,7 +30,7 @@ describe('a service gets from the gateway what it would get from the network', (
       )
     })
 
-  it('its real connection: address, and no scope but its own', async () => {
+  it('its connection: the client’s address, and no scope except its own', async () => {
     const stores = new AsyncLocalStorage<string>()
     await using gateway = await TestGateway.start({
       services: {
@@ -43,7 +43,7 @@ describe('a service gets from the gateway what it would get from the network', (
     assert.deepEqual(await response.json(), ['127.0.0.1', { service: 'shop', hops: 0 }, null])
   })
 
-  it('the close of a caller that goes away', async () => {
+  it('the close of a client that disconnects', async () => {
     const [asked, closed] = [Promise.withResolvers<void>(), Promise.withResolvers<boolean>()]
     await using gateway = await TestGateway.start({
       services: {
@@ -60,7 +60,7 @@ describe('a service gets from the gateway what it would get from the network', (
     assert.equal(await closed.promise, false)
   })
 
-  it('trailers, early hints and a streamed body both ways', async () => {
+  it('trailers, early hints and a streamed body in both directions', async () => {
     await using gateway = await TestGateway.start({
       services: {
         shop(req, res) {
@@ -83,7 +83,7 @@ describe('a service gets from the gateway what it would get from the network', (
 })
 
 describe('Expect', () => {
-  it('is met with 100 before the service, which need not know of it', async () => {
+  it('is answered 100 before the service gets the request', async () => {
     await using gateway = await TestGateway.start({ services: { shop: (req, res) => void req.pipe(res) } })
     const client = await gateway.raw()
     client.write(
@@ -94,7 +94,7 @@ describe('Expect', () => {
     assert.match(await client.closed(), /HTTP\/1\.1 200 [^]*body/)
   })
 
-  it('is left to a service that listens for it', async () => {
+  it('is passed to a service that listens for it', async () => {
     const server = createServer()
     server.on('checkContinue', (_, res) => res.writeHead(402).end())
     server.on('checkExpectation', (_, res) => res.writeHead(406).end())
@@ -104,7 +104,7 @@ describe('Expect', () => {
     assert.match(await gateway.send(`${head}Expect: the-best\r\n\r\n`), /^HTTP\/1\.1 406 /)
   })
 
-  it('is 417 where nobody knows what is expected', async () => {
+  it('is 417 for an unknown expectation', async () => {
     await using gateway = await TestGateway.start({ services: { shop: () => {} } })
     const answer = await gateway.send('GET /shop HTTP/1.1\r\nHost: a\r\nConnection: close\r\nExpect: the-best\r\n\r\n')
     assert.match(answer, /^HTTP\/1\.1 417 /)
@@ -128,11 +128,11 @@ describe('an upgrade', () => {
     assert.equal(await (await fetch(gateway.url('/chat'))).text(), 'plain')
   })
 
-  it('hands over what the client sent behind its request', async () => {
+  it('passes on what the client has sent after its request', async () => {
     const server = createServer()
     server.on('upgrade', (_, socket, head: Buffer) => {
       socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n')
-      // Elsewhere it comes behind the service's answer.
+      // A service in another worker gets it after its response.
       socket.unshift(head)
       socket.once('data', (early) => socket.end(early))
     })
@@ -141,7 +141,7 @@ describe('an upgrade', () => {
     assert.match(answer, /early$/)
   })
 
-  it('is a plain request for a service that knows of none', async () => {
+  it('is an ordinary request for a service without upgrades', async () => {
     await using gateway = await TestGateway.start({ services: { shop: (_, res) => void res.end('plain') } })
     const answer = await gateway.send(
       'GET /shop HTTP/1.1\r\nHost: a\r\nConnection: upgrade, close\r\nUpgrade: h2c\r\n\r\n',
@@ -149,15 +149,17 @@ describe('an upgrade', () => {
     assert.match(answer, /^HTTP\/1\.1 200 [^]*plain$/)
   })
 
-  it('is 404 where no route takes it', async () => {
+  it('is 404 if no route matches', async () => {
     await using gateway = await TestGateway.start({ services: { shop: () => {} } })
     const answer = await gateway.send('GET /x HTTP/1.1\r\nHost: a\r\nConnection: upgrade, close\r\nUpgrade: x\r\n\r\n')
     assert.match(answer, /^HTTP\/1\.1 404 /)
   })
 })
 
-/** A program may have its server make requests and responses of its own kind: ours would lack their methods. */
-describe('a server with classes of its own', () => {
+/**
+ * A server may use its own request and response classes. The gateway's objects lack their methods.
+ */
+describe('a server with its own classes', () => {
   class OwnRequest extends IncomingMessage {
     get secondHeader(): string | undefined {
       return this.rawHeaders[2]
@@ -172,7 +174,7 @@ describe('a server with classes of its own', () => {
   const ownServer = (listener: (req: OwnRequest, res: OwnResponse) => void) =>
     createServer({ IncomingMessage: OwnRequest, ServerResponse: OwnResponse as never }, listener as RequestListener)
 
-  it('gets them, with path, body and headers', async () => {
+  it('gets its own objects, with path, body and headers', async () => {
     const server = ownServer((req, res) => {
       const answer = (body: string) =>
         res.json([req.method, req.url, req.secondHeader, req.headers['x-forwarded-for'], body])
@@ -196,7 +198,7 @@ describe('a server with classes of its own', () => {
     assert.equal((await fetch(gateway.url('/shop'), { method: 'HEAD' })).status, 200)
   })
 
-  it('sends trailers, and streams until its caller goes', async () => {
+  it('sends trailers, and streams until its client disconnects', async () => {
     const closed = Promise.withResolvers<void>()
     const server = ownServer((req, res) => {
       if (req.url === '/endless') {
@@ -219,7 +221,7 @@ describe('a server with classes of its own', () => {
     await closed.promise
   })
 
-  it('that hangs up before it has answered is 502, and cut off amid its answer', async () => {
+  it('that closes before its response is 502, and during its response truncates it', async () => {
     const server = ownServer((req, res) => {
       if (req.url === '/amid') res.write('half', () => res.destroy())
       else res.destroy()
@@ -229,7 +231,7 @@ describe('a server with classes of its own', () => {
     await assert.rejects(fetch(gateway.url('/shop/amid')).then((response) => response.text()))
   })
 
-  it('asks for a body only when the service wants it', async () => {
+  it('sends 100 Continue only if the service accepts the body', async () => {
     const server = ownServer((req, res) => {
       void text(req).then((body) => res.json(body))
     })

@@ -3,10 +3,11 @@ import { after, before, describe, it } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { loadApp } from '../../src/config/load.ts'
 import type { Route } from '../../src/config/app.ts'
-import type { RunningApp } from '../../src/supervisor/running.ts'
+import type { RunningApp } from '../../src/supervisor/running-app.ts'
+import { entranceLibrary } from '../../src/entrance/load.ts'
 import { startApp } from '../../src/supervisor/supervisor.ts'
-import { TestApp } from '../support/app.ts'
-import { folderWithBusbar, type Files } from '../support/folder.ts'
+import { behindEntrance, TestApp } from '../support/app/test-app.ts'
+import { folderWithBusbar, type Files } from '../support/app/test-folder.ts'
 
 interface Document {
   readonly openapi: string
@@ -18,7 +19,8 @@ interface Document {
 
 async function start(folder: string, lines: string[] = []): Promise<{ app: RunningApp; url: string }> {
   const log = ({ line }: { line: string }): void => void lines.push(line)
-  const app = await startApp(await loadApp(folder, { env: {} }), { mode: 'start', log, timing: { stale: 60_000 } })
+  const loaded = behindEntrance(await loadApp(folder, { env: {} }))
+  const app = await startApp(loaded, { mode: 'start', log, timing: { stale: 60_000 }, entrance: entranceLibrary })
   return { app, url: app.addresses[0]!.url.replace(/\/$/, '') }
 }
 
@@ -34,7 +36,7 @@ describe('the document of an app', () => {
   })
   after(async () => await app.stop())
 
-  it('is valid for a validator of others', async () => {
+  it('is valid for an independent validator', async () => {
     const { valid, errors } = await new Validator().validate(
       structuredClone(document) as unknown as Record<string, unknown>,
     )
@@ -45,7 +47,7 @@ describe('the document of an app', () => {
     assert.deepEqual(document.info, { title: 'described', version: '3.1.4' })
   })
 
-  it('has what services publish below their routes, and where their own server says', () => {
+  it('has the services’ paths below their routes, with their own base paths', () => {
     assert.deepEqual(Object.keys(document.paths).toSorted(), [
       '/api/catalog/featured',
       '/api/products/{id}',
@@ -54,12 +56,12 @@ describe('the document of an app', () => {
     ])
   })
 
-  it('leads to what is there', async () => {
+  it('has paths that work', async () => {
     const response = await fetch(`${url}/api/products/1`)
     assert.deepEqual(await response.json(), { id: 1, name: 'lamp' })
   })
 
-  it('renames components that differ under one name, with all that refers to them', () => {
+  it('renames different components of one name, and the references to them', () => {
     const { schemas } = document.components
     assert.ok(schemas!['Product'] && schemas!['old.Product'])
     assert.match(JSON.stringify(schemas!['Thing']), /#\/components\/schemas\/old\.Product"/)
@@ -70,53 +72,53 @@ describe('the document of an app', () => {
     for (const [, kind, name] of references) assert.ok(document.components[kind!]?.[name!], `${kind}/${name}`)
   })
 
-  it('leaves the names of operations different', () => {
+  it('has unique operation ids', () => {
     const ids = Object.values(document.paths).flatMap((item) =>
       Object.values(item).map(({ operationId }) => operationId),
     )
     assert.equal(new Set(ids).size, ids.length)
   })
 
-  it('says of each operation what a document said of all of them', () => {
+  it('has a document’s security on each operation', () => {
     assert.deepEqual(document.paths['/shop/baskets/{id}']!['get']!.security, [{ key: [] }])
     assert.equal(document.paths['/old/v1/things/{id}']!['get']!.security, undefined)
   })
 
-  it('says in words of 3.1 what was written in those of 3.0', () => {
+  it('converts documents of 3.0 to 3.1', () => {
     const { schemas } = document.components
     assert.match(JSON.stringify(schemas!['Thing']), /"type":\["string","null"\]/)
     assert.match(JSON.stringify(schemas!['old.Product']), /"exclusiveMinimum":0/)
   })
 
-  it('goes without a service that does not tell, and says so', () => {
-    const note = 'Service silent is left out: /nothing.json answered 404'
+  it('leaves out a service without a document, with a note', () => {
+    const note = "Service 'silent' is left out: /nothing.json answered 404"
     assert.ok(document['x-busbar-notes'].includes(note))
     assert.ok(lines.includes(`OpenAPI: ${note}`))
   })
 
-  it('may be read by the pages that the config lists', async () => {
+  it('can be read by pages of the configured origins', async () => {
     const allowed = async (origin: string): Promise<string | null> =>
       (await fetch(`${url}/openapi.json`, { headers: { origin } })).headers.get('access-control-allow-origin')
     assert.equal(await allowed('https://page.example'), 'https://page.example')
     assert.equal(await allowed('https://other.example'), null)
   })
 
-  it('is asked for by GET and HEAD only', async () => {
+  it('is served for GET and HEAD only', async () => {
     assert.equal((await fetch(`${url}/openapi.json`, { method: 'HEAD' })).status, 200)
     assert.equal((await fetch(`${url}/openapi.json`, { method: 'POST' })).status, 404)
   })
 
-  it('is each service’s own below its route', async () => {
+  it('is also served for each service below its route', async () => {
     const own = (await (await fetch(`${url}/api/openapi.json`)).json()) as Document
     assert.deepEqual(Object.keys(own.paths), ['/products/{id}', '/catalog/featured'])
   })
 
-  it('has its page with a slash behind it, too', async () => {
+  it('redirects from the page with a trailing slash', async () => {
     const response = await fetch(`${url}/docs/`)
     assert.deepEqual([response.status, response.url], [200, `${url}/docs`])
   })
 
-  it('has a page that names it, and lets nothing from elsewhere in', async () => {
+  it('has a page that refers to it, and loads nothing from other origins', async () => {
     const response = await fetch(`${url}/docs`)
     assert.match(response.headers.get('content-type')!, /^text\/html/)
     assert.match(response.headers.get('content-security-policy')!, /default-src 'none'.*connect-src 'self'/)
@@ -127,8 +129,8 @@ describe('the document of an app', () => {
   })
 })
 
-describe('the document of an app whose routes pass paths on as they came', () => {
-  it('has of each service what its routes take, and leads there', async () => {
+describe('the document of an app whose routes do not strip prefixes', () => {
+  it('has the reachable paths of each service, and they work', async () => {
     const described = await loadApp(new URL('programs/described', import.meta.url).pathname, { env: {} })
     const whole = { products: 'catalog', catalog: 'catalog', v1: 'old', baskets: 'shop' }
     const routes: Route[] = [
@@ -140,7 +142,9 @@ describe('the document of an app whose routes pass paths on as they came', () =>
         strip: false,
       })),
     ]
-    await using app = await TestApp.startLoaded({ ...described, gateway: { ...described.gateway, routes } })
+    await using app = await TestApp.startLoaded(
+      behindEntrance({ ...described, gateway: { ...described.gateway, routes } }),
+    )
     const document = (await (await fetch(new URL('/openapi.json', app.url))).json()) as Document
     assert.deepEqual(Object.keys(document.paths).toSorted(), [
       '/baskets/{id}',
@@ -159,15 +163,17 @@ describe('the document of an app whose routes pass paths on as they came', () =>
   })
 })
 
-describe('the document of an app whose services run elsewhere', () => {
+describe('the document of an app whose services run in other workers', () => {
   for (const run of ['thread', 'process'] as const)
     it(`is the same: a ${run} each`, async () => {
       const described = await loadApp(new URL('programs/described', import.meta.url).pathname, { env: {} })
       const services = described.services.map((service) => ({ ...service, run }))
-      const app = await startApp(
-        { ...described, services },
-        { mode: 'start', log: () => {}, timing: { stale: 60_000 } },
-      )
+      const app = await startApp(behindEntrance({ ...described, services }), {
+        mode: 'start',
+        log: () => {},
+        timing: { stale: 60_000 },
+        entrance: entranceLibrary,
+      })
       try {
         const url = new URL('/openapi.json', app.addresses[0]!.url)
         const { paths } = (await (await fetch(url)).json()) as Document
@@ -189,7 +195,7 @@ const typed = (http = ''): Files => ({
   'items/index.ts': `import { items } from './contract.ts'\nexport default items.implement({ list: () => {} })`,
 })
 
-describe('what the services themselves have at these paths', () => {
+describe('what services have at the paths of the document and the page', () => {
   const cases: Record<string, { config: object; files: Files; docs: RegExp; status: number }> = {
     'a route': {
       config: {
@@ -214,7 +220,7 @@ describe('what the services themselves have at these paths', () => {
     },
   }
   for (const [what, { config, files, docs, status }] of Object.entries(cases))
-    it(`comes first: ${what}`, async () => {
+    it(`has priority: ${what}`, async () => {
       const defaults = { run: 'shared' }
       using folder = folderWithBusbar({ 'busbar.config.json': withPort({ defaults, ...config }), ...files })
       const { app, url } = await start(folder.path)
@@ -227,7 +233,7 @@ describe('what the services themselves have at these paths', () => {
       }
     })
 
-  it('comes after a document that the config asks for', async () => {
+  it('is behind a document with a configured path', async () => {
     const gateway = { entry: 'web', routes: { '/api': 'items' }, openapi: { page: '/reference' } }
     const services = { web: './web', items: './items' }
     const config = withPort({ defaults: { run: 'shared' }, gateway, services })
@@ -243,7 +249,7 @@ describe('what the services themselves have at these paths', () => {
     }
   })
 
-  it('is all there is where the config turns it off', async () => {
+  it('is all that is served if the config turns the document off', async () => {
     const gateway = { routes: { '/api': 'items' }, openapi: false }
     using folder = folderWithBusbar({
       'busbar.config.json': withPort({ gateway, services: { items: './items' } }),

@@ -1,6 +1,7 @@
-import { way } from '../support/byte-mesh.ts'
+import { way } from '../support/mesh/byte-mesh.ts'
 
-// What the gateway does for services in its own worker it does for those in another: the same tests, each service elsewhere.
+// The gateway treats services in other workers like those in its own: the same tests, with each
+// service in another worker.
 way.overLink = true
 for (const file of ['handover', 'problems', 'draining', 'framing', 'pipelined', 'routes', 'tls'])
   await import(`./${file}.test.ts`)

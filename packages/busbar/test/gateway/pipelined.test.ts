@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import type { RequestListener } from 'node:http'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { TestGateway } from '../support/gateway.ts'
+import { isNative } from '../support/app/wanted-entrance.ts'
+import { TestGateway } from '../support/http/test-gateway.ts'
 
 const programs: Record<string, RequestListener> = {
   '/slow': (_, res) => void setTimeout(() => res.end('slow'), 50),
@@ -23,8 +24,8 @@ const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`
 const post = (fields: string, body: string): string => `POST /length HTTP/1.1\r\nHost: a\r\n${fields}\r\n\r\n${body}`
 const tunnel = 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n'
 
-/** What comes after a request that is not answered yet. */
-describe('a request behind a slow answer', () => {
+/** Requests after one without a response. */
+describe('a pipelined request behind a slow response', () => {
   let gateway: TestGateway
   before(async () => {
     const web: RequestListener = (req, res) => programs[req.url!]!(req, res)
@@ -32,7 +33,7 @@ describe('a request behind a slow answer', () => {
   })
   after(() => gateway[Symbol.asyncDispose]())
 
-  it('that waits to send its body is told to go on before its own answer', async () => {
+  it('gets 100 Continue before its own response', async () => {
     const client = await gateway.raw()
     client.write(get('/slow') + post('Expect: 100-continue\r\nContent-Length: 3', 'abc'))
     const answer = await client.until(/3 bytes/)
@@ -40,7 +41,7 @@ describe('a request behind a slow answer', () => {
     assert.deepEqual(outline(answer), ['200', 'slow', '100', '200', '3 bytes'])
   })
 
-  it('has its early hints before its own answer', async () => {
+  it('gets its early hints before its own response', async () => {
     const client = await gateway.raw()
     client.write(get('/slow') + get('/hints'))
     const answer = await client.until(/with hints/)
@@ -48,33 +49,34 @@ describe('a request behind a slow answer', () => {
     assert.deepEqual(outline(answer), ['200', 'slow', '103', '200', 'with hints'])
   })
 
-  it('that asks for a tunnel takes nothing from that answer', async () => {
+  it('that is a CONNECT does not affect that response', async () => {
     const answer = await gateway.send(get('/slow') + tunnel)
-    assert.deepEqual(outline(answer), ['200', 'slow'])
+    assert.deepEqual(outline(answer).slice(0, 3), isNative ? ['200', 'slow', '400'] : ['200', 'slow'])
     assert.match(answer, /\r\nconnection: close\r\n/i)
   })
 
-  it('that asks for a tunnel lets a large answer end that the client reads late', async () => {
+  it('that is a CONNECT does not truncate a large response that is read late', async () => {
     const client = await gateway.raw()
     client.socket.pause()
     client.write(get('/large') + tunnel)
     await wait(100)
     client.socket.resume()
-    assert.equal((await client.closed()).split('\r\n\r\n')[1]!.length, 8_000_000)
+    assert.equal(/\r\n\r\n(x*)/.exec(await client.closed())![1]!.length, 8_000_000)
   })
 
-  it('is 400 in its turn where its chunks are malformed', async () => {
+  it('is 400 in order if its chunks are malformed', async () => {
     const answer = await gateway.send(get('/slow') + post('Transfer-Encoding: chunked', '3\r\nabc\r\nzz\r\n'))
     assert.deepEqual(outline(answer).slice(0, 3), ['200', 'slow', '400'])
   })
 
-  it('whose program destroys it does not put an error in the place of that answer', async () => {
+  it('that is destroyed by its program does not replace that response', async () => {
     const answer = await gateway.send(get('/slow') + get('/destroy'))
-    assert.doesNotMatch(answer, / 502 /)
+    if (isNative) assert.deepEqual(outline(answer).slice(0, 3), ['200', 'slow', '502'])
+    else assert.doesNotMatch(answer, / 502 /)
   })
 })
 
-/** The statuses and bodies, in order. */
+/** The statuses and bodies of responses, in order. */
 function outline(answers: string): string[] {
   const parts = answers.split(/(?=HTTP\/1\.1 \d{3} )/).flatMap((answer) => {
     const [head, ...body] = answer.split('\r\n\r\n')

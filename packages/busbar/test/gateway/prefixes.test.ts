@@ -1,18 +1,18 @@
-/** A route's prefix means the same wherever its service runs. */
+/** A route's prefix has the same effect with every placement of its service. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, it } from 'node:test'
 import { loadApp } from '../../src/config/load.ts'
-import { TestApp } from '../support/app.ts'
-import { TestFolder } from '../support/folder.ts'
+import { behindEntrance, TestApp } from '../support/app/test-app.ts'
+import { TestFolder } from '../support/app/test-folder.ts'
 
 const path = `${import.meta.dirname}/programs/prefixes`
 
 const placements = {
   shared: { path, run: 'shared' },
-  // Its requests go by a byte stream.
+  // Requests for it are sent over a byte stream.
   classes: { path, run: 'shared', env: { OWN_CLASSES: 'yes' } },
   thread: { path, run: 'thread' },
   process: { path, run: 'process' },
@@ -21,7 +21,7 @@ const placements = {
 
 const names = Object.keys(placements)
 
-/** Each placement at `/cut/<name>`, and as it is at `/whole/<name>`. */
+/** Each placement at `/cut/<name>`, and without stripping at `/whole/<name>`. */
 const config = {
   gateway: {
     port: 0,
@@ -41,7 +41,7 @@ describe('a route', () => {
   let app: TestApp
 
   before(async () => {
-    app = await TestApp.startLoaded(await loadApp(folder.path, { env: {} }))
+    app = await TestApp.startLoaded(behindEntrance(await loadApp(folder.path, { env: {} })))
   })
   after(async () => {
     await app[Symbol.asyncDispose]()
@@ -56,14 +56,14 @@ describe('a route', () => {
   }
 
   for (const name of names) {
-    it(`cuts its prefix off for a service that runs as ${name}, and says so`, async () => {
+    it(`strips its prefix for a service that runs as ${name}, and adds x-forwarded-prefix`, async () => {
       const prefix = `/cut/${name}`
       assert.deepEqual(await seen(`${prefix}/x?y=1`), { url: '/x?y=1', prefix })
       assert.deepEqual(await seen(prefix), { url: '/', prefix })
       assert.deepEqual(await seen('/host/x', `${name}.example`), { url: '/x', prefix: '/host' })
     })
 
-    it(`leaves frameworks nothing of its prefix to see, run as ${name}`, async () => {
+    it(`hides its prefix from frameworks, run as ${name}`, async () => {
       const prefix = `/cut/${name}`
       const express = { url: '/a', originalUrl: '/express/a', baseUrl: '/express', prefix }
       assert.deepEqual(await seen(`${prefix}/express/a`), express)
@@ -72,7 +72,7 @@ describe('a route', () => {
       assert.equal((await fetch(new URL(`${prefix}/graphql?query=x`, app.url))).status, 200)
     })
 
-    it(`hands the path on as it came with strip: false, to a service that runs as ${name}`, async () => {
+    it(`passes the path on unchanged with strip: false, to a service that runs as ${name}`, async () => {
       const prefix = `/whole/${name}`
       assert.deepEqual(await seen(`${prefix}/x?y=1`), { url: `${prefix}/x?y=1`, prefix: null })
       assert.deepEqual(await seen(prefix), { url: prefix, prefix: null })

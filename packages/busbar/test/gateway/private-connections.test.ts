@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { test } from 'node:test'
-import { isOn } from '../support/accelerated.ts'
-import { way } from '../support/byte-mesh.ts'
-import { TestGateway } from '../support/gateway.ts'
+import { isOn } from '../support/mesh/accelerators.ts'
+import { way } from '../support/mesh/byte-mesh.ts'
+import { TestGateway } from '../support/http/test-gateway.ts'
 
 const skip =
   (isOn('stream') || isOn('exchange') || isOn('handover')) && 'with accelerators requests take no private socket'
@@ -23,7 +23,7 @@ for (const overLink of [false, true])
       assert.equal(connections, 1)
       assert.equal(await ask('POST'), 'POST')
       assert.equal(connections, 2)
-      // The gateway has not heard of it when it asks.
+      // The gateway does not know it yet when it sends the request.
       web.closeAllConnections()
       assert.equal(await ask(), 'GET')
     },

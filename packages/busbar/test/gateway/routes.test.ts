@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { RequestListener } from 'node:http'
-import { TestGateway } from '../support/gateway.ts'
+import { TestGateway } from '../support/http/test-gateway.ts'
 
-/** Says who was asked for what. */
+/** Responds with the service's name and what it has got. */
 const echo =
   (service: string): RequestListener =>
   (req, res) => {
@@ -44,7 +44,7 @@ describe('routes', () => {
     ['/.well-known/x', 'web', '/.well-known/x'],
     ['/a..b/...', 'web', '/a..b/...'],
     ['/?next=/../x', 'web', '/?next=/../x'],
-    // Nothing is decoded: an encoded letter or slash is another path.
+    // Nothing is decoded: a path with an encoded letter or slash is another path.
     ['/%73hop/x', 'web', '/%73hop/x'],
     ['/shop%2Fcart', 'web', '/shop%2Fcart'],
     ['/shop/a%2Fb', 'shop', '/a%2Fb'],
@@ -55,7 +55,7 @@ describe('routes', () => {
     ['http://any.example?q', 'web', '/?q'],
   ]
   for (const [target, service, url] of cases)
-    it(`takes ${target} to ${service} as ${url}`, async () => {
+    it(`lead ${target} to ${service} as ${url}`, async () => {
       const seen = await ask(gateway, `GET ${target} HTTP/1.1\r\nHost: any.example`)
       assert.deepEqual([seen.service, seen.url], [service, url])
     })
@@ -69,23 +69,23 @@ describe('routes', () => {
     ['[::2]', 'admin'],
     ['[::3]', 'web'],
   ] as const)
-    it(`takes the host ${host} to ${service}`, async () => {
+    it(`lead the host ${host} to ${service}`, async () => {
       const seen = await ask(gateway, `GET /x HTTP/1.1\r\nHost: ${host}`)
       assert.deepEqual([seen.service, seen.url], [service, '/x'])
     })
 
-  it("looks at a host's own routes first, the longest prefix before the others", async () => {
+  it("prefer a host's own routes, and the longest prefix", async () => {
     const seen = await ask(gateway, 'GET /shop/1 HTTP/1.1\r\nHost: admin.example')
     assert.deepEqual([seen.service, seen.url], ['cart', '/1'])
   })
 
-  it('takes the host from an absolute target, whatever the Host header says', async () => {
+  it('use the host of an absolute target, whatever the Host header is', async () => {
     const seen = await ask(gateway, 'GET http://admin.example/x HTTP/1.1\r\nHost: any.example')
     assert.equal(seen.service, 'admin')
     assert.equal(seen.headers['host'], 'admin.example')
   })
 
-  it('hands OPTIONS * to the entry', async () => {
+  it('pass OPTIONS * to the entry', async () => {
     const seen = await ask(gateway, 'OPTIONS * HTTP/1.1\r\nHost: any.example')
     assert.deepEqual([seen.service, seen.url], ['web', '*'])
   })
@@ -105,17 +105,17 @@ describe('routes', () => {
     'ftp://any.example/',
     'shop',
   ])
-    it(`refuses the target ${target}`, async () => {
+    it(`reject the target ${target}`, async () => {
       const answer = await gateway.send(`GET ${target} HTTP/1.1\r\nHost: any.example\r\nConnection: close\r\n\r\n`)
       assert.match(answer, /^HTTP\/1\.1 400 /)
     })
 
-  it('leaves no originalUrl by which frameworks would see the prefix', async () => {
+  it('set no originalUrl, which would show frameworks the prefix', async () => {
     const cut = await ask(gateway, 'GET /shop/x HTTP/1.1\r\nHost: a')
     assert.deepEqual([cut.url, cut.originalUrl], ['/x', undefined])
   })
 
-  it('says how the request arrived, and believes nothing of what the client claims', async () => {
+  it('set x-forwarded headers, and remove the client’s own', async () => {
     const claims = [
       'Forwarded: for=6.6.6.6',
       'X-Forwarded-For: 6.6.6.6',
@@ -142,7 +142,7 @@ describe('routes', () => {
 })
 
 describe('without an entry', () => {
-  it('names the nearest routes where none takes the path', async () => {
+  it('a 404 names the nearest routes', async () => {
     await using gateway = await TestGateway.start({
       services: { catalog: echo('catalog'), cart: echo('cart'), billing: echo('billing'), users: echo('users') },
     })

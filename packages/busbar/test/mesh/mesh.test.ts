@@ -3,13 +3,13 @@ import type { RequestListener } from 'node:http'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, test } from 'node:test'
 import { startMesh } from '../../src/mesh/mesh.ts'
-import { Router } from '../../src/mesh/router.ts'
+import { Router } from '../../src/mesh/routing/router.ts'
 import { currentScope } from '../../src/mesh/scope.ts'
-import { exchanges, streams } from '../support/accelerated.ts'
-import { clients, textOf } from '../support/clients.ts'
-import { TestEndpoint } from '../support/endpoint.ts'
+import { exchanges, streams } from '../support/mesh/accelerators.ts'
+import { clients, textOf } from '../support/http/clients.ts'
+import { TestEndpoint } from '../support/mesh/test-endpoint.ts'
 
-/** The whole mesh of a thread, as a worker starts it. */
+/** The complete mesh of a thread, as a worker starts it. */
 async function withMesh(
   services: Record<string, RequestListener>,
   use: () => Promise<void>,
@@ -22,7 +22,7 @@ async function withMesh(
   await using _mesh = await startMesh({ router, maxHops, exchanges, streams })
   await use()
   await endpoints.disposeAsync()
-  // Clients that keep connections for all tests hear in the next turns that theirs ended.
+  // Clients that share connections between tests see in the next turns that theirs ended.
   for (let turn = 0; turn < 3; turn++) await nextTurn()
 }
 
@@ -78,7 +78,7 @@ describe('the mesh of a thread', () => {
     })
   }
 
-  test('gives every client back to the network when it ends', async () => {
+  test('returns every client to the network when it ends', async () => {
     const { fetch } = globalThis
     await withMesh({ catalog: tellHops }, async () => {})
     assert.equal(globalThis.fetch, fetch)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { Writable } from 'node:stream'
 import { test } from 'node:test'
 import { type LogOptions, createLog } from '../../src/observe/log.ts'
-import type { LogRecord } from '../../src/shared/control.ts'
+import type { LogRecord } from '../../src/shared/control-messages.ts'
 
 const plain = { time: 1_700_000_000_000, level: 'info', service: 'web', stream: 'stdout', worker: 2 } as const
 
@@ -16,18 +16,18 @@ test('a plain line becomes one JSON event with time, level, service, worker and 
   })
 })
 
-test('standard error is level error, except for what Node itself warns of', async () => {
+test("standard error is level error, except for Node's own warnings", async () => {
   const stderr = { ...plain, stream: 'stderr' } as const
   assert.equal((await logged({ ...stderr, line: 'Error: no' }))?.['level'], 50)
   assert.equal((await logged({ ...stderr, line: '(node:12) ExperimentalWarning: careful' }))?.['level'], 40)
 })
 
-test("Busbar's own events keep the level they were given", async () => {
+test("Busbar's own events keep their level", async () => {
   const event = await logged({ ...plain, stream: 'busbar', service: undefined, level: 'fatal', line: 'a worker died' })
   assert.deepEqual(event, { level: 60, time: plain.time, worker: 2, msg: 'a worker died' })
 })
 
-test("a line of a program's own pino keeps its fields to the letter and gains service and worker", async () => {
+test("a line of a program's own pino keeps its fields unchanged and gets service and worker", async () => {
   const line = '{"level":50,"time":5,"pid":1,"big":12345678901234567890,"msg":"its own"}'
   const { text } = await written({}, { ...plain, line })
   assert.equal(
@@ -36,7 +36,7 @@ test("a line of a program's own pino keeps its fields to the letter and gains se
   )
 })
 
-test('what a program says of service and worker does not hide where the line came from', async () => {
+test("a program's own service and worker fields do not replace the origin of the line", async () => {
   const event = await logged({ ...plain, line: '{"level":"warn","msg":"x","service":"other","worker":9}' })
   assert.deepEqual(event, { level: 'warn', msg: 'x', service: 'web', worker: 2, time: plain.time })
 })
@@ -54,7 +54,7 @@ for (const line of [
     assert.equal((await logged({ ...plain, line }))?.['msg'], line)
   })
 
-test('lines below the level are left out, those of a program by its own word', async () => {
+test("lines below the level are dropped; a program's own level counts", async () => {
   const { text } = await written(
     { level: 'warn' },
     { ...plain, line: 'plain' },
@@ -64,12 +64,12 @@ test('lines below the level are left out, those of a program by its own word', a
   assert.deepEqual(messages(text), ['warned'])
 })
 
-test('blank lines are no events', async () => {
+test('blank lines are dropped', async () => {
   const { text } = await written({}, { ...plain, line: '' }, { ...plain, line: '  ' })
   assert.equal(text, '')
 })
 
-test('on a terminal an event is one line with service and worker, and colours only if wanted', async () => {
+test('on a terminal an entry is one line with service and worker, with colours only if requested', async () => {
   const bare = await written(
     { format: 'pretty' },
     { ...plain, line: '{"level":30,"time":1,"msg":"hello","extra":{"a":1}}' },
@@ -79,8 +79,8 @@ test('on a terminal an event is one line with service and worker, and colours on
   assert.ok(colored.text.includes('\u001B['))
 })
 
-test('a reader that stands still costs bounded memory, and is told how much it missed when it reads again', async () => {
-  const reader = new StuckReader()
+test('a stalled reader costs bounded memory, and later gets the number of dropped lines', async () => {
+  const reader = new StalledReader()
   const log = createLog({ format: 'json', stream: reader, limit: 2000 })
   for (let line = 0; line < 1000; line++) log.write({ ...plain, line: `line ${line}` })
   assert.ok(reader.writableLength <= 2000, `${reader.writableLength} bytes wait`)
@@ -92,15 +92,15 @@ test('a reader that stands still costs bounded memory, and is told how much it m
   assert.equal(dropped + said.length - 1, 1000)
 })
 
-test('a flush does not wait longer for a reader that stands still than it was told', async () => {
-  const reader = new StuckReader()
+test('a flush waits for a stalled reader no longer than its timeout', async () => {
+  const reader = new StalledReader()
   const log = createLog({ format: 'json', stream: reader })
   log.event('info', 'one')
   await log.flush(10)
   assert.equal(reader.text, '')
 })
 
-test('a reader that has gone is no error', async () => {
+test('a closed stream is no error', async () => {
   const gone = new Writable({ write: (_chunk, _encoding, done) => done(new Error('EPIPE')) })
   const log = createLog({ format: 'json', stream: gone })
   log.event('info', 'one')
@@ -109,8 +109,8 @@ test('a reader that has gone is no error', async () => {
   await log.flush(1000)
 })
 
-/** Takes the first chunk and says nothing until it is released. */
-class StuckReader extends Writable {
+/** Accepts the first chunk and stalls until it is released. */
+class StalledReader extends Writable {
   text = ''
   #released = false
   #waiting: (() => void) | undefined
@@ -133,7 +133,7 @@ class StuckReader extends Writable {
 type Line = LogRecord & { readonly worker: number }
 
 async function written(options: Partial<LogOptions>, ...lines: readonly Line[]): Promise<{ text: string }> {
-  const reader = new StuckReader()
+  const reader = new StalledReader()
   reader.release()
   const log = createLog({ format: 'json', ...options, stream: reader })
   for (const line of lines) log.write(line)

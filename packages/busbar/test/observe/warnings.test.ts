@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { toEntry } from '../../src/observe/entry.ts'
+import { toEntry } from '../../src/observe/log-entry.ts'
 import type { Placement } from '../../src/config/app.ts'
-import { levelsOfStderr } from '../../src/shared/stderr-level.ts'
-import { TestApp } from '../support/app.ts'
+import { levelsOfStderr } from '../../src/shared/output/log-levels.ts'
+import { TestApp } from '../support/app/test-app.ts'
 
 const folder = `${import.meta.dirname}/../supervisor/programs`
 const file = `${folder}/warns.js`
@@ -23,7 +23,7 @@ const placements = {
 } as const
 
 for (const [name, service] of Object.entries(placements))
-  test(`all lines of a warning are warnings, those of an error are errors: ${name}`, async () => {
+  test(`all lines of a warning have level warn, those of an error level error: ${name}`, async () => {
     const routes = [{ host: undefined, prefix: '', service: 'warns' }]
     await using app = await TestApp.start({ services: { warns: service }, gateway: { entry: undefined, routes } })
     assert.equal((await fetch(app.url)).status, 200)
@@ -41,7 +41,7 @@ for (const [name, service] of Object.entries(placements))
     ])
   })
 
-test('of lines from a pipe, what may be an error is one', () => {
+test('a line from a pipe that may be an error is one', () => {
   const lines = [
     'Error: before',
     '(node:1) [A] DeprecationWarning: traced',

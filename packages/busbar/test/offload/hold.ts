@@ -2,7 +2,7 @@ import type { Offload } from '../../src/offload/offload.ts'
 
 const task = new URL('programs/task.js', import.meta.url)
 
-/** A task that holds its thread until it is let go. */
+/** Runs a task that occupies its thread until it is released. */
 export async function hold(pool: Offload): Promise<{ readonly release: () => void; readonly held: Promise<unknown> }> {
   const cells = new Int32Array(new SharedArrayBuffer(8))
   const held = pool(task, { do: 'holds', cells })

@@ -16,7 +16,7 @@ test('a module runs in another thread, which loads it once', async () => {
   assert.equal(await offload(new URL(task).pathname, { do: 'loaded' }), 1)
 })
 
-test('a task does not see what its thread was started with', async () => {
+test('a task does not see the workerData of its thread', async () => {
   await using offload = createOffload({ threads: 1 })
   assert.equal(await offload(task, { do: 'data' }), null)
 })
@@ -33,7 +33,7 @@ test('values cross as structured clones', async () => {
   assert.equal(await offload(task, { do: 'echo' }), undefined)
 })
 
-test('what a task throws arrives with its name, message, code, cause and the stack of its thread', async () => {
+test('a task’s error arrives with its name, message, code, cause and the stack of its thread', async () => {
   await using offload = createOffload({ threads: 1 })
   const thrown = async (kind: string): Promise<unknown> => {
     try {
@@ -67,17 +67,17 @@ for (const [what, module, message] of [
 
 for (const options of [{ threads: 0 }, { threads: 1.5 }, { queue: 0 }, { grace: -1 }, { idle: Number.NaN }])
   test(`a pool with ${Object.entries(options)[0]!.join(': ')} is refused`, () => {
-    assert.throws(() => createOffload(options), { code: 'TASK_INVALID', hint: /is a whole number from [01] up/ })
+    assert.throws(() => createOffload(options), { code: 'TASK_INVALID', hint: /must be an integer of at least [01]/ })
   })
 
-test('a module that cannot be loaded fails its call with its own error, and is tried again', async () => {
+test('a module that cannot be loaded fails the call with its error, and is loaded again the next time', async () => {
   await using offload = createOffload({ threads: 1 })
   for (let turn = 0; turn < 2; turn++) await assert.rejects(offload(program('throws')), { message: 'not today' })
   await assert.rejects(offload(program('missing')), { code: 'ERR_MODULE_NOT_FOUND' })
   assert.equal(await offload(task, { do: 'echo', value: 1 }), 1)
 })
 
-test('what cannot be cloned fails its call, and the thread goes on', async () => {
+test('a value that cannot be cloned fails its call, not the thread', async () => {
   await using offload = createOffload({ threads: 1 })
   const before = await offload(task, { do: 'thread' })
   await assert.rejects(offload(task, { do: () => {} }), { code: 'TASK_INVALID', message: /the input of a task/ })
@@ -85,7 +85,7 @@ test('what cannot be cloned fails its call, and the thread goes on', async () =>
   assert.equal(await offload(task, { do: 'thread' }), before)
 })
 
-test('buffers are moved where that is asked for, and copied else; the pool of Node’s never crosses', async () => {
+test('buffers are transferred on request and copied otherwise; Node’s buffer pool never crosses', async () => {
   await using offload = createOffload({ threads: 1 })
   const [moved, copied] = [new Uint8Array(1000), new Uint8Array(1000)]
   await offload(task, { do: 'echo', value: moved }, { transfer: [moved.buffer] })
@@ -98,7 +98,7 @@ test('buffers are moved where that is asked for, and copied else; the pool of No
   assert.deepEqual([Buffer.from(pooled).toString(), pooled.buffer.byteLength], ['eleven byte', 11])
 })
 
-test('calls that wait are served by priority, and one too many fails at once', async () => {
+test('queued calls run by priority, and a full queue fails a call at once', async () => {
   await using offload = createOffload({ threads: 1, queue: 3 })
   const blocked = await hold(offload)
   const cells = new Int32Array(new SharedArrayBuffer(16))
@@ -107,20 +107,20 @@ test('calls that wait are served by priority, and one too many fails at once', a
   )
   await assert.rejects(offload(task, {}, { priority: 9 }), {
     code: 'RESOURCE_EXHAUSTED',
-    message: '3 tasks wait for 1 thread already',
+    message: 'the queue is full: 3 tasks wait for 1 thread',
   })
   blocked.release()
   await Promise.all([blocked.held, ...waiting])
   assert.deepEqual([...cells], [3, 11, 12, 10])
 })
 
-test('a time limit is a number of milliseconds', async () => {
+test('a timeout is a number of milliseconds', async () => {
   await using offload = createOffload({ threads: 1 })
   for (const timeout of [NaN, '50', null] as never[])
     await assert.rejects(offload(task, {}, { timeout }), { code: 'TASK_INVALID', message: /timeout/ })
 })
 
-test('a call that waits never begins when its time is up, or its caller gives up', async () => {
+test('a queued call never starts after its timeout or its cancellation', async () => {
   await using offload = createOffload({ threads: 1 })
   const blocked = await hold(offload)
   const cells = new Int32Array(new SharedArrayBuffer(16))
@@ -129,7 +129,7 @@ test('a call that waits never begins when its time is up, or its caller gives up
   const given = offload(task, { do: 'log', cells, value: 2 }, { signal: controller.signal })
   controller.abort(new Error('enough'))
   await assert.rejects(given, { code: 'CALL_ABORTED', cause: new Error('enough') })
-  await assert.rejects(late, { code: 'DEADLINE_EXCEEDED', message: /within 10 ms: it never began/ })
+  await assert.rejects(late, { code: 'DEADLINE_EXCEEDED', message: /within 10 ms: it never started/ })
   await assert.rejects(offload(task, {}, { signal: controller.signal }), { code: 'CALL_ABORTED' })
   blocked.release()
   await blocked.held
@@ -141,17 +141,17 @@ for (const [way, expected] of [
   ['awaits', 'stopped'],
   ['computes', 'stopped: DEADLINE_EXCEEDED'],
 ] as const)
-  test(`a task whose time is up is told, and what it returns then counts (it ${way})`, async () => {
+  test(`the signal of a task aborts at its timeout, and its late result counts (it ${way})`, async () => {
     await using offload = createOffload({ threads: 1, grace: 60_000 })
     const thread = await offload(task, { do: 'thread' })
     assert.equal(await offload(task, { do: way }, { timeout: 20 }), expected)
     assert.equal(typeof (await offload(task, { do: 'thread' })), typeof thread)
   })
 
-test('a task that fails when it is told to stop fails as late, with its own error as the cause', async () => {
+test('a task that throws when asked to stop fails by timeout, with its error as the cause', async () => {
   await using offload = createOffload({ threads: 1, grace: 60_000 })
   await offload(task, { do: 'echo' })
-  const expected = { code: 'DEADLINE_EXCEEDED', message: /within 20 ms: it stopped when it was told to/ }
+  const expected = { code: 'DEADLINE_EXCEEDED', message: /within 20 ms: it stopped when asked to/ }
   await assert.rejects(offload(task, { do: 'checks' }, { timeout: 20 }), (error: Error) => {
     assert.match(error.message, expected.message)
     return error.cause === undefined
@@ -163,21 +163,21 @@ test('a task that fails when it is told to stop fails as late, with its own erro
   })
 })
 
-test('a runaway costs its own call and its thread; what waits is done by the next', async () => {
+test('a runaway task costs its call and its thread; queued calls run in the next one', async () => {
   await using offload = createOffload({ threads: 1, grace: 20 })
   const before = await offload(task, { do: 'thread' })
   const runaway = offload(task, { do: 'runaway' }, { timeout: 20 })
   const waiting = Array.from({ length: 20 }, () => offload(task, { do: 'thread' }))
   await assert.rejects(runaway, {
     code: 'DEADLINE_EXCEEDED',
-    message: /within 20 ms: it went on for 20 ms after it was told to stop, and was ended/,
+    message: /within 20 ms: it ran for another 20 ms after it was asked to stop, and was terminated/,
   })
   const threads = new Set(await Promise.all(waiting))
   assert.equal(threads.size, 1)
   assert.ok(!threads.has(before))
 })
 
-test('a caller who gives up on a runaway hears of it at once, and the thread is replaced', async () => {
+test('cancelling a runaway task rejects at once, and its thread is replaced', async () => {
   await using offload = createOffload({ threads: 1, grace: 20 })
   const before = await offload(task, { do: 'thread' })
   const controller = new AbortController()
@@ -191,7 +191,7 @@ for (const [way, message] of [
   ['exits', 'the thread of a task ended with code 3'],
   ['strays', 'the thread of a task died: went astray'],
 ] as const)
-  test(`a thread that dies fails the task that it had, and no other (it ${way})`, async () => {
+  test(`a thread that dies fails only its own task (it ${way})`, async () => {
     await using offload = createOffload({ threads: 1 })
     const dying = offload(task, { do: way })
     const waiting = offload(task, { do: 'echo', value: 1 })
@@ -199,7 +199,7 @@ for (const [way, message] of [
     assert.equal(await waiting, 1)
   })
 
-test('there are as many threads as are asked for, and as few as are needed', async () => {
+test('a pool has no more threads than allowed and needed', async () => {
   await using offload = createOffload({ threads: 3 })
   const blocked = [await hold(offload), await hold(offload), await hold(offload)]
   const waiting = offload(task, { do: 'thread' })
@@ -212,7 +212,7 @@ test('there are as many threads as are asked for, and as few as are needed', asy
   assert.equal(used.size, 1)
 })
 
-test('a pool that is closed finishes what has begun, and takes no more', async () => {
+test('a closed pool finishes running tasks, and refuses others', async () => {
   const offload = createOffload({ threads: 1 })
   const blocked = await hold(offload)
   const waiting = offload(task, { do: 'echo' })

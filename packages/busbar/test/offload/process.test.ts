@@ -5,16 +5,16 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import type { Worker } from 'node:worker_threads'
-import { boundedTogether } from '../../src/offload/bound.ts'
+import { sharedThreadLimit } from '../../src/offload/pool.ts'
 import { createOffload } from '../../src/offload/offload.ts'
-import { TestFolder } from '../support/folder.ts'
-import { ObedientThread } from '../support/obedient-thread.ts'
+import { TestFolder } from '../support/app/test-folder.ts'
+import { CodeThread } from '../support/app/code-thread.ts'
 import { hold } from './hold.ts'
 
 const task = new URL('programs/task.js', import.meta.url)
 const sources = JSON.stringify(new URL('../../src/offload/offload.ts', import.meta.url))
 
-test('a program that has nothing else to do ends by itself, and not before its tasks', async () => {
+test('a program without other work ends by itself, but not before its tasks', async () => {
   const program = `
     import { offload } from ${sources}
     const task = ${JSON.stringify(task)}
@@ -27,7 +27,7 @@ test('a program that has nothing else to do ends by itself, and not before its t
   assert.deepEqual([printed, code], ['first\nsecond\nstopped\n', 0])
 })
 
-test('threads share what is shared', async () => {
+test('threads of a pool have access to shared state', async () => {
   const program = `
     import { offload } from ${sources}
     import { shared } from ${JSON.stringify(new URL('../../src/state/shared.ts', import.meta.url))}
@@ -38,7 +38,7 @@ test('threads share what is shared', async () => {
   assert.equal(await text(child.stdout), '5\n')
 })
 
-test('threads that have nothing to do are ended after a while, but for one', async () => {
+test('idle threads end after a while, except one', async () => {
   await using offload = createOffload({ threads: 2, idle: 10 })
   const started: Worker[] = []
   const add = (message: unknown): void => void started.push((message as { worker: Worker }).worker)
@@ -55,15 +55,15 @@ test('threads that have nothing to do are ended after a while, but for one', asy
   assert.equal(await offload(task, { do: 'echo', value: 1 }), 1)
 })
 
-test('pools of several threads have together as many as one may have, and each at least one', async () => {
-  const bound = boundedTogether(2)
+test('the pools of several threads share one limit, and each has at least one thread', async () => {
+  const bound = sharedThreadLimit(2)
   assert.ok(bound.mayGrow())
   bound.started()
   assert.ok(bound.mayGrow())
-  await using thread = new ObedientThread()
+  await using thread = new CodeThread()
   await thread.run(`
-    const { boundedTogether } = await import(${JSON.stringify(new URL('../../src/offload/bound.ts', import.meta.url))})
-    const bound = boundedTogether(2)
+    const { sharedThreadLimit } = await import(${JSON.stringify(new URL('../../src/offload/pool.ts', import.meta.url))})
+    const bound = sharedThreadLimit(2)
     if (!bound.mayGrow()) throw new Error('not one')
     bound.started()
     if (bound.mayGrow()) throw new Error('too many')`)

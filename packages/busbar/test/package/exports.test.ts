@@ -13,7 +13,7 @@ const manifest = JSON.parse(await readFile(new URL('../../package.json', import.
   dependencies: Record<string, string>
 }
 
-// Whoever changes one of these lists changes what users rely on: it belongs into CHANGELOG.md.
+// A change of these lists affects users, and belongs in CHANGELOG.md.
 test('the package exports these values', () => {
   assert.deepEqual(Object.keys(busbar).toSorted(), [
     'BusbarError',
@@ -21,14 +21,24 @@ test('the package exports these values', () => {
     'defineApp',
     'errorTable',
     'offload',
+    'ready',
     'shared',
     'startApp',
   ])
 })
 
 test('busbar/contract and busbar/client export these values', () => {
-  assert.deepEqual(Object.keys(contract).toSorted(), ['BusbarError', 'error', 'fn', 'service', 'stream', 'type'])
-  assert.deepEqual(Object.keys(client).toSorted(), ['BusbarError', 'client', 'safe'])
+  assert.deepEqual(Object.keys(contract).toSorted(), [
+    'BusbarError',
+    'error',
+    'fn',
+    'many',
+    'service',
+    'stream',
+    'topic',
+    'type',
+  ])
+  assert.deepEqual(Object.keys(client).toSorted(), ['BusbarError', 'client', 'publisher', 'safe'])
 })
 
 test('busbar/adapters and busbar/fetch export these values', () => {
@@ -54,7 +64,7 @@ test('the package exports these types', () => {
   )
 })
 
-test('the package can be entered at these places', () => {
+test('the package has these entry points', () => {
   assert.deepEqual(Object.keys(manifest.exports), [
     '.',
     './contract',
@@ -66,6 +76,6 @@ test('the package can be entered at these places', () => {
   ])
 })
 
-test('dependencies are exact, so that an installation is what was tested', () => {
+test('dependencies have exact versions, so that installations are what was tested', () => {
   for (const [name, version] of Object.entries(manifest.dependencies)) assert.match(version, /^\d+\.\d+\.\d+$/, name)
 })

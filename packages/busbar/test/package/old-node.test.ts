@@ -21,7 +21,10 @@ test(
   },
 )
 
-/** The machine's own, which npm's scripts hide behind the one that is installed here; `.ci/run` brings one where there is none. */
+/**
+ * The machine's own Node, which is behind the installed one on PATH. `.ci/run` installs one if
+ * there is none.
+ */
 async function findOldNode(): Promise<{ path: string; version: string } | undefined> {
   const folders = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules'))
   const candidates = [process.env['BUSBAR_OLD_NODE'], ...folders.map((folder) => join(folder, 'node'))]
@@ -33,7 +36,7 @@ async function findOldNode(): Promise<{ path: string; version: string } | undefi
   return undefined
 }
 
-/** Without the options that this process runs under: an older Node may not know them. */
+/** Without the options of this process, which an older Node may not support. */
 function run(command: string, args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const env = { ...process.env, NODE_OPTIONS: '' }
   const { promise, resolve } = Promise.withResolvers<{ code: number; stdout: string; stderr: string }>()

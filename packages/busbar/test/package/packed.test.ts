@@ -1,21 +1,21 @@
-/** What users get: the tarball that `npm pack` makes of the built package, installed beside an app. */
+/** Tests the tarball of the built package, installed in an app. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { symlinkSync } from 'node:fs'
-import { cp, mkdir, readdir } from 'node:fs/promises'
+import { cp, mkdir, readdir, readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { BusbarProcess, type Ended } from '../support/busbar-process.ts'
+import { BusbarProcess, type Ended } from '../support/app/busbar-process.ts'
 import { packTo } from '../../../../scripts/pack.ts'
-import { TestFolder } from '../support/folder.ts'
+import { TestFolder } from '../support/app/test-folder.ts'
 
 const execute = promisify(execFile)
 const source = fileURLToPath(new URL('../..', import.meta.url))
 const repository = join(source, '../..')
-// The sources are not in the package: an import that needs them must fail here.
+// The package has no sources, so imports that need them must fail here.
 const env = { NODE_OPTIONS: '' }
 
 let folder: TestFolder
@@ -58,18 +58,20 @@ test('the package has its programs, types and schema, and neither sources nor te
   ])
     assert.ok(names.includes(name), name)
   const strangers = names.filter(
-    (name) => (name.endsWith('.ts') && !name.endsWith('.d.ts')) || /^(src|test)\b|tsbuildinfo/.test(name),
+    (name) => (name.endsWith('.ts') && !name.endsWith('.d.ts')) || /^(src|test)\b|tsbuildinfo|\.map$/.test(name),
   )
   assert.deepEqual(strangers, [])
+  for (const name of names.filter((name) => /\.c?js$/.test(name)))
+    assert.doesNotMatch(await readFile(join(folder.path, 'node_modules/busbar', name), 'utf8'), /^\/\/# source/m, name)
 })
 
-test('its check prints the plan of an app beside it', async () => {
+test('busbar check prints the plan of an app', async () => {
   const { code, stdout, stderr } = await run('check')
   assert.deepEqual([code, stderr], [0, ''])
   assert.match(stdout, /web +shared, 2 workers +web\/index\.js/)
 })
 
-test('its start runs the app in workers, answers a call that makes a call, and stops', async () => {
+test('busbar start runs the app in workers, answers a nested call, and stops', async () => {
   await using busbar = new BusbarProcess(['start'], { cwd: folder.path, env, entry: bin() })
   const url = await busbar.url()
   assert.equal(await (await fetch(url)).text(), 'in stock')
@@ -78,7 +80,7 @@ test('its start runs the app in workers, answers a call that makes a call, and s
   assert.deepEqual([code, stderr], [0, ''])
 })
 
-test('its start loads a program once whose folder is a symbolic link', async () => {
+test('busbar start loads a program in a symlinked folder once', async () => {
   using linked = new TestFolder({
     'real/index.mjs': `
       import { createServer } from 'node:http'
@@ -91,13 +93,13 @@ test('its start loads a program once whose folder is a symbolic link', async () 
   assert.equal(await (await fetch(await busbar.url())).text(), '1')
 })
 
-test('its bench says in a sentence that the lab is not installed', async () => {
+test('busbar bench reports that the lab is not installed', async () => {
   const { code, stdout, stderr } = await run('bench', 'fanout')
   assert.deepEqual([code, stdout], [2, ''])
   assert.match(stderr, /busbar bench needs the lab, which is not installed .*\n.*npm install --save-dev busbar-lab/)
 })
 
-test('its types are enough for a config to be checked', async () => {
+test('its types are sufficient to check a config', async () => {
   const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2024', '--types', '']
   const tsc = fileURLToPath(new URL('../../../../node_modules/.bin/tsc', import.meta.url))
   await execute(tsc, [...options, 'busbar.config.ts'], { cwd: folder.path })
@@ -139,9 +141,9 @@ for (const [module, moduleResolution] of [
       const added: number = await app.client(cart).add('lamp')
       // @ts-expect-error: the input is text
       void app.client(stock).count(7)
-      // @ts-expect-error: there is no such option
+      // @ts-expect-error: an unknown option
       void startApp('.', { prot: count + added })
-      // @ts-expect-error: this answers nothing
+      // @ts-expect-error: it returns nothing
       void startApp('.', { replace: { web: answer.status } })`,
     )
     const compilerOptions = {
@@ -159,14 +161,14 @@ for (const [module, moduleResolution] of [
     await execute(join(repository, 'node_modules/.bin/tsc'), ['-p', folder.at('tsconfig.embeds.json')])
   })
 
-test('a client has its types in a page, whose compiler knows neither Node nor disposables', async () => {
+test('a client has types in a page, without types of Node and disposables', async () => {
   folder.write(
     'page.ts',
     `import { client } from 'busbar/client'
     import { fn, service, type } from 'busbar/contract'
     const shop = service('shop', { price: fn({ input: type<number>(), output: type<string>() }) })
     const price: string = await client(shop, 'https://shop.example').price(1)
-    // @ts-expect-error: there is no such method
+    // @ts-expect-error: an unknown method
     client(shop, 'https://shop.example').prices(price)`,
   )
   const compilerOptions = {
@@ -191,7 +193,7 @@ function run(...args: readonly string[]): Promise<Ended> {
   return BusbarProcess.run(args, { cwd: folder.path, env, entry: bin() })
 }
 
-/** As npm would, but with the dependencies of this repository, so that no registry is asked. */
+/** Installs like npm, but with the dependencies of this repository, without a registry. */
 async function install(place: string): Promise<void> {
   const packed = await packTo(place, 'busbar')
   const target = join(place, 'node_modules/busbar')
@@ -200,7 +202,7 @@ async function install(place: string): Promise<void> {
   await copyDependencies('busbar', join(source, 'package.json'), join(place, 'node_modules'), new Set())
 }
 
-/** Only what is named: a dependency that is used without being named is not found here. */
+/** Only declared dependencies, so that an undeclared one is not found. */
 async function copyDependencies(name: string, manifest: string, target: string, done: Set<string>): Promise<void> {
   if (done.has(name)) return
   done.add(name)

@@ -1,14 +1,16 @@
-/** What registries would get: manifests, entry points and types, as tools that check packages read them. */
+/** Checks the published manifests, entry points and types with tools for packages. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core'
 import { publint } from 'publint'
-import { packages, packTo } from '../../../../scripts/pack.ts'
-import { TestFolder } from '../support/folder.ts'
+import { packages, packTo, publishedPackages } from '../../../../scripts/pack.ts'
+import { TestFolder } from '../support/app/test-folder.ts'
 
-/** Both packages are ES modules only, which CommonJS can require in every Node that they name. */
+/**
+ * Both packages have only ES modules, which CommonJS can require in all supported versions of Node.
+ */
 const meant = new Set(['CJSResolvesToESM'])
 
 for (const name of packages)
@@ -30,14 +32,14 @@ for (const name of packages)
     assert.deepEqual(problems, [])
   })
 
-test('the packages of the repository cannot be published as they are', async () => {
-  for (const name of packages) {
+test('the packages in the repository are private', async () => {
+  for (const name of publishedPackages) {
     const manifest = await readFile(new URL(`../../../${name}/package.json`, import.meta.url), 'utf8')
     assert.equal((JSON.parse(manifest) as { private?: boolean }).private, true)
   }
 })
 
-test('the tarball of the lab has what its arms run', async () => {
+test('the tarball of the lab has the programs of its arms', async () => {
   using folder = new TestFolder({})
   const files = await packTo(folder.path, 'lab')
   const listed = execFileSync('tar', ['-tzf', files], { encoding: 'utf8' })

@@ -1,15 +1,16 @@
+import { wantedEntrance } from '../support/app/wanted-entrance.ts'
 import type { Placement } from './placements.ts'
 
 export interface KnownDifference {
-  /** From a service in the gateway's own worker. */
+  /** Where responses differ from those of a service in the gateway's worker. */
   readonly at: readonly (Placement | 'plain')[]
-  /** The names of the cases, all of them, and no others. */
+  /** Matches the names of exactly these cases. */
   readonly cases: RegExp
-  /** As the guide to the gateway says it. */
+  /** The reason, as in the guide to the gateway. */
   readonly why: string
 }
 
-/** In their order: of two that match a case, the first one holds. */
+/** If several match a case, the first one applies. */
 export const knownDifferences: readonly KnownDifference[] = [
   {
     at: ['command'],
@@ -25,12 +26,12 @@ export const knownDifferences: readonly KnownDifference[] = [
   {
     at: ['command'],
     cases: /^answer(?:, route)?: close, /,
-    why: "A command that ends its connection ends the gateway's, not the client's.",
+    why: "A command that closes its connection closes that of the gateway, not the client's.",
   },
   {
     at: ['thread', 'process', 'command'],
     cases: /^(?:upgrade: refused|upgrade, entry: (?:WebSocket|with (?:Trailer|8 bit|hops|named fields)|refused))$/,
-    why: 'To offer an upgrade to a service elsewhere, the gateway makes the request: if the service declines, its answer ends the connection.',
+    why: 'The gateway forwards an upgrade request to a service in another worker. If the service declines, the connection ends after its response.',
   },
   {
     at: ['thread', 'process', 'command'],
@@ -46,12 +47,12 @@ export const knownDifferences: readonly KnownDifference[] = [
   {
     at: ['plain'],
     cases: /^method(?:, route)?: CONNECT/,
-    why: 'The gateway makes no tunnels.',
+    why: 'Tunnels (`CONNECT`) are not supported.',
   },
   {
     at: ['plain'],
     cases: /^target: absolute(?!, fragment)/,
-    why: 'The absolute form becomes a path, and its authority the `Host`.',
+    why: 'The absolute form is converted to a path, and its authority becomes the `Host`.',
   },
   {
     at: ['plain'],
@@ -77,7 +78,7 @@ export const knownDifferences: readonly KnownDifference[] = [
     at: ['plain'],
     cases:
       /^(?:(?:.*: underscore)|Connection(?:, route)?: (?:x-forwarded-proto and -host|close|Close, odd case|close, keep-alive|keep-alive, then close)|version: RTSP\/1\.0|HTTP\/1\.0(?:, route)?: with host|turn: one behind close|early answer: to a body that does not come)$/,
-    why: 'Bytes that are no request, or follow the last one, take no response from earlier requests and get none of their own after them.',
+    why: 'Malformed input does not affect the responses of earlier requests.',
   },
   {
     at: ['plain'],
@@ -88,26 +89,49 @@ export const knownDifferences: readonly KnownDifference[] = [
   {
     at: ['plain'],
     cases: /^upgrade(?:, entry)?: (?:Connection without Upgrade|Upgrade without Connection|(?!refused).*)$/,
-    why: 'Fields of an upgrade reach only a service that takes upgrades; an upgrade to h2c, with a body or in HTTP/1.0 is a plain request.',
+    why: 'Fields of an upgrade reach only a service that accepts upgrades. An upgrade to h2c, with a body or in HTTP/1.0 is a plain request.',
   },
   {
     at: ['plain'],
     cases: /^upgrade, entry: refused$/,
-    why: 'The service behind the route decides whether to take an upgrade.',
+    why: 'The service behind the route decides whether to accept an upgrade.',
   },
   {
     at: ['plain'],
     cases: /^(?:turn: two late ones|answer(?:, route)?: late)$/,
-    why: 'A client that has closed its half of the connection gets its response, where Node closes the connection.',
+    why: 'A client that has closed its half of the connection still gets its response; Node closes the connection.',
   },
   {
     at: ['plain'],
     cases: /^answer(?:, route)?: hangup$/,
-    why: 'A service that hangs up before it has answered is 502.',
+    why: 'If a service closes its connection without a response, the client gets 502',
   },
 ]
 
-/** Undefined where the two must be the same. */
-export function knownDifference(name: string, at: Placement | 'plain'): KnownDifference | undefined {
-  return knownDifferences.find((known) => known.at.includes(at) && known.cases.test(name))
+/** Where the native entrance differs from the portable gateway; for reasons in its own guide. */
+export const entranceDifferences: readonly Omit<KnownDifference, 'at'>[] = [
+  {
+    cases: /^(?:line: two spaces|version: RTSP\/1\.0|length: 2\^(?:63|53\+1))$/,
+    why: "The entrance's parser is stricter than Node's: one space between the parts of the first line, no other protocol than HTTP/1.1 and HTTP/1.0, no length over 2^53.",
+  },
+  {
+    cases: /^method, route: HTTP\/2 preface$/,
+    why: 'The first bytes of HTTP/2 in clear begin a connection of HTTP/2.',
+  },
+  {
+    cases: /: underscore$/,
+    why: 'Bytes behind a request that are not a request get a 400 of their own.',
+  },
+  {
+    cases:
+      /^upgrade(?:, entry)?: (?:h2c|with a body|with chunks|WebSocket|with Trailer|with 8 bit|with hops|with named fields|refused)$/,
+    why: 'A request behind one for an upgrade that was declined gets its response.',
+  },
+]
+
+/** Returns undefined if the outcomes must be the same. */
+export function knownDifference(name: string, at: Placement | 'plain'): Pick<KnownDifference, 'why'> | undefined {
+  const known = knownDifferences.find((known) => known.at.includes(at) && known.cases.test(name))
+  if (known !== undefined || wantedEntrance !== 'native' || at !== 'plain') return known
+  return entranceDifferences.find(({ cases }) => cases.test(name))
 }

@@ -1,12 +1,12 @@
+import { freePort } from '../support/http/free-ports.ts'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
 import type { Limits, Route, Service } from '../../src/config/app.ts'
-import { appOf, TestApp } from '../support/app.ts'
+import { appOf, TestApp } from '../support/app/test-app.ts'
 
 export type Placement = 'shared' | 'thread' | 'process' | 'command'
 export const placements: readonly Placement[] = ['shared', 'thread', 'process', 'command']
-/** A command is no typed service. */
+/** A command cannot be a typed service. */
 export const typedPlacements = ['shared', 'thread', 'process'] as const
 
 export interface PlacedOptions {
@@ -16,7 +16,7 @@ export interface PlacedOptions {
   readonly limits?: Partial<Limits>
 }
 
-/** One program as services of these names, all in one placement; the first one is the entry. */
+/** Starts one program as several services in one placement. The first one is the entry. */
 export async function startAt(
   placement: Placement,
   { file, names, routes = [], limits }: PlacedOptions,
@@ -27,22 +27,22 @@ export async function startAt(
 }
 
 export function serviceIn(placement: Placement, name: string, file: string): Partial<Service> & { file: string } {
-  const said = { file, env: { SERVICE: name }, startTimeout: 60_000 }
-  if (placement !== 'command') return { ...said, run: placement }
+  const common = { file, env: { SERVICE: name }, startTimeout: 60_000 }
+  if (placement !== 'command') return { ...common, run: placement }
   return {
-    ...said,
+    ...common,
     kind: 'command',
     run: 'process',
     entry: { file: process.execPath, args: [file], nodeOptions: [], foundBy: 'command' },
   }
 }
 
-/** The same program under plain Node. */
+/** Starts the program under plain Node. */
 export async function startPlain(file: string): Promise<{ readonly port: number } & AsyncDisposable> {
   const port = await freePort()
   const child = spawn(process.execPath, [file], { env: { ...process.env, PORT: String(port) }, stdio: 'inherit' })
   const ended = once(child, 'exit')
-  await untilTaken(port)
+  await untilServing(port)
   return {
     port,
     async [Symbol.asyncDispose]() {
@@ -52,16 +52,7 @@ export async function startPlain(file: string): Promise<{ readonly port: number 
   }
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
-async function untilTaken(port: number): Promise<void> {
+async function untilServing(port: number): Promise<void> {
   for (;;) {
     const answer = await fetch(`http://127.0.0.1:${port}/ready`).catch(() => undefined)
     if (answer !== undefined) return void (await answer.text())

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { CallQueue } from '../../src/shared/call-queue.ts'
+import { CallQueue } from '../../src/shared/calls/call-queue.ts'
 import { random } from './random.ts'
 
 function queueOf(limit = 10): { queue: CallQueue<string>; expired: string[] } {
@@ -8,7 +8,7 @@ function queueOf(limit = 10): { queue: CallQueue<string>; expired: string[] } {
   return { queue: new CallQueue<string>({ limit, expired: (item) => expired.push(item) }), expired }
 }
 
-test('within a priority first come, first served; a higher one is first', () => {
+test('first come, first served within a priority; a higher priority goes first', () => {
   const { queue } = queueOf()
   for (const [item, priority] of [
     ['a', 0],
@@ -24,7 +24,7 @@ test('within a priority first come, first served; a higher one is first', () => 
   )
 })
 
-test('a full queue refuses at once, until one has gone', () => {
+test('a full queue refuses items until one has left', () => {
   const { queue } = queueOf(2)
   const first = queue.push('a')!
   queue.push('b')
@@ -35,7 +35,7 @@ test('a full queue refuses at once, until one has gone', () => {
   assert.deepEqual([queue.size, queue.shift(), queue.shift(), queue.size], [2, 'b', 'd', 0])
 })
 
-test('whoever’s time is up is not handed out, but told of', () => {
+test('an item whose deadline has passed is reported, not returned', () => {
   const { queue, expired } = queueOf()
   for (const [item, deadline] of [
     ['a', 100],
@@ -48,7 +48,7 @@ test('whoever’s time is up is not handed out, but told of', () => {
   assert.equal(queue.shift(1e9), 'c')
 })
 
-test('it does what a sorted list does, whatever is done to it', () => {
+test('it behaves like a sorted list under random operations', () => {
   for (let seed = 1; seed <= 50; seed++) {
     const next = random(seed)
     const { queue, expired } = queueOf(20)

@@ -3,11 +3,11 @@ import type { StdioOptions } from 'node:child_process'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { test } from 'node:test'
-import { withoutConnections } from '../../src/shared/child-stdio.ts'
+import { withoutConnections } from '../../src/shared/process/child-stdio.ts'
 
 const skip = process.platform !== 'linux'
 
-test('a connection is covered wherever nothing is named for its number, ignored or not', { skip }, async () => {
+test('a connection is hidden if stdio names nothing for its descriptor, or ignores it', { skip }, async () => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')

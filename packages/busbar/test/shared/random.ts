@@ -1,4 +1,4 @@
-/** Whole numbers below a bound, the same for the same seed: mulberry32. */
+/** Integers below a bound, the same for the same seed: mulberry32. */
 export function random(seed: number): (bound: number) => number {
   let state = seed | 0
   return (bound) => {

@@ -5,29 +5,34 @@ import { Worker } from 'node:worker_threads'
 import { shared } from '../../src/state/shared.ts'
 import { random } from './random.ts'
 
-/** `BUSBAR_FUZZ=seed:count` tries others; each is some hundred milliseconds of threads that take locks and are killed. */
+/**
+ * `BUSBAR_FUZZ=seed:count` tries other seeds. Each takes some hundred milliseconds, in which
+ * threads take locks and are killed.
+ */
 const [first, count] = (process.env['BUSBAR_FUZZ'] ?? `${Date.now() % 100_000}:5`).split(':').map(Number) as [
   number,
   number,
 ]
 const locks = 3
-/** So that a counter carries every other time. */
+/** Makes a counter carry every other time. */
 const step = 2 ** 29
 const kills = 4
 
-test(`locks, counters and values hold while threads come and are killed at random (seeds ${first} to ${first + count - 1})`, async (t) => {
+test(`locks, counters and values stay consistent while threads are started and killed at random (seeds ${first} to ${first + count - 1})`, async (t) => {
   for (let seed = first; seed < first + count; seed++) await compete(seed)
-  const { visits, told, violations } = Object.fromEntries(
-    ['visits', 'told', 'violations'].map((name) => [name, shared.counter(name).value]),
-  ) as Record<'visits' | 'told' | 'violations', number>
-  t.diagnostic(`${visits} visits, ${told} of them after a holder had died`)
-  assert.equal(violations, 0, `seeds from ${first}: two were inside at once, or nobody was told of a death`)
+  const { visits, abandoned, violations } = Object.fromEntries(
+    ['visits', 'abandoned', 'violations'].map((name) => [name, shared.counter(name).value]),
+  ) as Record<'visits' | 'abandoned' | 'violations', number>
+  t.diagnostic(`${visits} visits, ${abandoned} of them after the death of a holder`)
+  assert.equal(violations, 0, `seeds from ${first}: two threads held one lock, or a dead holder was not reported`)
   const [counted, steps] = [shared.counter('steps').value / step, shared.atomic('steps').load()]
   assert.ok(Math.abs(counted - steps) <= kills * count, `seeds from ${first}: counted ${counted} of ${steps}`)
   assert.ok(visits > 1000)
 })
 
-/** Every thread that was not killed must come to its end: a lost wake-up or a lock nobody gives back would hang it. */
+/**
+ * Every thread that is not killed must finish: a lost wake-up or an unreleased lock would hang it.
+ */
 async function compete(seed: number): Promise<void> {
   const next = random(seed)
   shared.atomic('stop').store(0)
@@ -45,7 +50,7 @@ async function compete(seed: number): Promise<void> {
   await Promise.all(contenders.map((one) => one.ended))
   for (let lock = 0; lock < locks; lock++) {
     using held = await shared.mutex(`lock ${lock}`).lock({ timeout: 10_000 })
-    // What the last victim left inside.
+    // What the last killed thread left in its lock.
     if (held.abandoned) shared.atomic(`lock ${lock}`).store(0)
     assert.equal(shared.atomic(`lock ${lock}`).load(), 0, `seed ${seed}`)
   }

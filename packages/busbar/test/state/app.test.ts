@@ -1,7 +1,7 @@
-/** What services share under Busbar, wherever they run. */
+/** State shared by services of an app, in each placement. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { TestApp } from '../support/app.ts'
+import { TestApp } from '../support/app/test-app.ts'
 
 const file = `${import.meta.dirname}/programs/visits.js`
 
@@ -17,7 +17,7 @@ for (const [where, setup] of [
   ['shared workers', { workers: 2, services: { visits: file } }],
   ['threads of its own', { services: { visits: { file, run: 'thread', instances: 2 } } }],
 ] as const)
-  test(`a service in ${where} counts as one`, async () => {
+  test(`a service in ${where} shares one counter`, async () => {
     await using app = await TestApp.start(setup)
     const before = (await visit(app)).visits!
     const visits = await Promise.all(Array.from({ length: 20 }, () => visit(app)))
@@ -26,11 +26,11 @@ for (const [where, setup] of [
     assert.equal((await visit(app, '/offload')).elsewhere, 42)
   })
 
-test('a service in a process of its own is told what to do instead', async () => {
+test('a service in its own process gets an error that says what to do instead', async () => {
   await using app = await TestApp.start({ services: { visits: { file, run: 'process' } } })
   const { code, message } = await visit(app)
   assert.equal(code, 'SHARED_UNAVAILABLE')
-  assert.match(message!, /is not to be had here: visits runs as a process \(run: 'process'\)/)
+  assert.match(message!, /is not available here: visits runs as a process \(run: 'process'\)/)
 })
 
 async function visit(app: TestApp, path = '/'): Promise<Visit> {

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { shared } from '../../src/state/shared.ts'
-import { ObedientThread } from '../support/obedient-thread.ts'
+import { CodeThread } from '../support/app/code-thread.ts'
 
-/** Blocks until the others are said to wait, by the cell in which they count themselves. */
-async function reached(name: string, value: number): Promise<void> {
+/** Waits until an atomic, in which other threads count themselves, has the value. */
+async function untilAtomic(name: string, value: number): Promise<void> {
   const atomic = shared.atomic(name)
   while (atomic.load() !== value) await new Promise(setImmediate)
 }
 
-test('only one thread at a time holds a mutex, whichever way it is taken', async () => {
-  const threads = Array.from({ length: 4 }, () => new ObedientThread())
+test('only one thread at a time holds a mutex, however it is acquired', async () => {
+  const threads = Array.from({ length: 4 }, () => new CodeThread())
   const take = (way: string): string => `
     const mutex = shared.mutex('one')
     const total = shared.atomic('one')
@@ -25,7 +25,7 @@ test('only one thread at a time holds a mutex, whichever way it is taken', async
   await Promise.all(threads.map((thread) => thread[Symbol.asyncDispose]()))
 })
 
-test('within a thread those who wait come in their order', async () => {
+test('a mutex is first come, first served within a thread', async () => {
   const mutex = shared.mutex('line')
   const held = await mutex.lock()
   const order: number[] = []
@@ -39,8 +39,8 @@ test('within a thread those who wait come in their order', async () => {
   assert.deepEqual(order, [1, 2, 3])
 })
 
-test('while a lock is awaited the event loop turns', async () => {
-  await using thread = new ObedientThread()
+test('waiting for a lock does not block the event loop', async () => {
+  await using thread = new CodeThread()
   await thread.run("kept.held = await shared.mutex('turns').lock()")
   const waiting = shared.mutex('turns').lock()
   let turns = 0
@@ -49,14 +49,14 @@ test('while a lock is awaited the event loop turns', async () => {
   ;(await waiting).release()
 })
 
-test('a lock is released once, and at the end of its scope', async () => {
+test('a lock is released only once, and at the end of its scope', async () => {
   const mutex = shared.mutex('scope')
   {
     using held = await mutex.lock()
     assert.equal(held.abandoned, false)
     held.release()
     using _ = mutex.lockSync()
-    // It is somebody else's by now.
+    // Another holder has it by now.
     held.release()
     assert.equal(mutex.tryLock(), undefined)
   }
@@ -68,11 +68,11 @@ test('a lock is released once, and at the end of its scope', async () => {
 })
 
 for (const way of ['await lock', 'lockSync'])
-  test(`waiting for a lock ends at its time-out (${way})`, async () => {
-    await using thread = new ObedientThread()
+  test(`waiting for a lock ends at its timeout (${way})`, async () => {
+    await using thread = new CodeThread()
     await thread.run("kept.held = await shared.mutex('late').lock()")
     const mutex = shared.mutex('late')
-    const expected = { code: 'DEADLINE_EXCEEDED', message: 'shared.mutex("late") was not free within 30 ms' }
+    const expected = { code: 'DEADLINE_EXCEEDED', message: 'shared.mutex("late") could not be acquired within 30 ms' }
     if (way === 'lockSync') assert.throws(() => mutex.lockSync({ timeout: 30 }), expected)
     else await assert.rejects(mutex.lock({ timeout: 30 }), expected)
     assert.throws(() => mutex.lockSync({ timeout: 0 }), { code: 'DEADLINE_EXCEEDED' })
@@ -81,14 +81,14 @@ for (const way of ['await lock', 'lockSync'])
     ;(await mutex.lock({ timeout: 60_000 })).release()
   })
 
-test('a time limit of a lock is a number, and one of weeks is no time-out of a millisecond', async () => {
+test('a timeout is a number, and one of weeks does not end at once', async () => {
   const mutex = shared.mutex('limits')
   for (const timeout of [NaN, '50', null] as never[]) {
     assert.throws(() => mutex.lockSync({ timeout }), { code: 'SHARED_INVALID' })
     await assert.rejects(mutex.lock({ timeout }), { code: 'SHARED_INVALID' })
   }
   for (const timeout of [Infinity, 2 ** 31]) {
-    await using thread = new ObedientThread()
+    await using thread = new CodeThread()
     await thread.run("kept.held = await shared.mutex('limits').lock()")
     const waiting = mutex.lock({ timeout })
     await assert.rejects(mutex.lock({ timeout: 20 }), { code: 'DEADLINE_EXCEEDED' })
@@ -97,7 +97,7 @@ test('a time limit of a lock is a number, and one of weeks is no time-out of a m
   }
 })
 
-test('waiting for a lock ends with its signal, and others go on waiting', async () => {
+test('a signal ends one wait for a lock, and others continue', async () => {
   const mutex = shared.mutex('signal')
   const held = await mutex.lock()
   const controller = new AbortController()
@@ -111,9 +111,9 @@ test('waiting for a lock ends with its signal, and others go on waiting', async 
   ;(await waiting).release()
 })
 
-test('to block for a lock that the same thread holds is refused', async () => {
+test('lockSync() refuses a lock that the same thread holds', async () => {
   using _ = await shared.mutex('self').lock()
-  assert.throws(() => shared.mutex('self').lockSync(), { code: 'SHARED_INVALID', message: /would wait for ever/ })
+  assert.throws(() => shared.mutex('self').lockSync(), { code: 'SHARED_INVALID', message: /would block for ever/ })
 })
 
 for (const [death, die] of [
@@ -121,8 +121,8 @@ for (const [death, die] of [
   ['exits', 'process.exit()'],
   ['throws', "queueMicrotask(() => { throw new Error('ends the thread') })"],
 ] as const)
-  test(`when a thread ${death} that holds a lock, the next holder gets it and is told`, async () => {
-    await using thread = new ObedientThread()
+  test(`when a thread that holds a lock ${death}, the next holder gets it as abandoned`, async () => {
+    await using thread = new CodeThread()
     const mutex = shared.mutex('dies')
     await thread.run("kept.held = await shared.mutex('dies').lock()")
     const waiting = mutex.lock()
@@ -136,14 +136,14 @@ for (const [death, die] of [
     assert.equal(next.abandoned, false)
   })
 
-test('a thread that was blocked when the holder died gets the lock', async () => {
-  await using holder = new ObedientThread()
-  await using waiter = new ObedientThread()
+test('a thread that is blocked when the holder dies gets the lock', async () => {
+  await using holder = new CodeThread()
+  await using waiter = new CodeThread()
   await holder.run("kept.held = await shared.mutex('blocked').lock()")
   const waiting = waiter.run(`
     shared.atomic('blocked').store(1)
     return shared.mutex('blocked').lockSync().abandoned`)
-  await reached('blocked', 1)
+  await untilAtomic('blocked', 1)
   await holder.worker.terminate()
   assert.equal(await waiting, true)
 })
@@ -152,7 +152,7 @@ test(
   'a thread that is blocked gets the lock of a thread that it started itself, whose end it cannot hear of',
   { skip: process.platform === 'linux' ? false : 'only Linux tells which threads there are' },
   async () => {
-    await using thread = new ObedientThread()
+    await using thread = new CodeThread()
     await thread.run(`
       const mutex = shared.mutex('deaf')
       mutex.lockSync().release()
@@ -163,24 +163,24 @@ test(
   },
 )
 
-test('a thread that dies waiting holds nobody up', async () => {
+test('a thread that dies while waiting does not delay others', async () => {
   const mutex = shared.mutex('dead waiter')
   const held = await mutex.lock()
-  const threads = Array.from({ length: 3 }, () => new ObedientThread())
+  const threads = Array.from({ length: 3 }, () => new CodeThread())
   for (const [index, thread] of threads.entries())
     void thread
       .run(`const waiting = shared.mutex('dead waiter').lock(); shared.atomic('dead waiter').add(1); await waiting`)
       .catch(() => index)
-  await reached('dead waiter', 3)
+  await untilAtomic('dead waiter', 3)
   await Promise.all(threads.map((thread) => thread.worker.terminate()))
   held.release()
   assert.equal((await mutex.lock()).abandoned, false)
 })
 
-test('a thread that blocks after it asked for a lock holds nobody up', async () => {
+test('a thread that blocks after requesting a lock does not delay others', async () => {
   const mutex = shared.mutex('busy waiter')
   const held = await mutex.lock()
-  await using busy = new ObedientThread()
+  await using busy = new CodeThread()
   const waiting = busy.run(`
     const waiting = shared.mutex('busy waiter').lock()
     shared.atomic('busy waiter').store(1)
@@ -188,8 +188,8 @@ test('a thread that blocks after it asked for a lock holds nobody up', async () 
     while (shared.atomic('busy waiter').load() !== 2) Atomics.wait(cells, 0, 0, 1)
     const { abandoned } = await waiting
     return abandoned`)
-  await reached('busy waiter', 1)
-  await using other = new ObedientThread()
+  await untilAtomic('busy waiter', 1)
+  await using other = new CodeThread()
   const turn = other.run("shared.mutex('busy waiter').lockSync().release()")
   held.release()
   await turn
@@ -197,13 +197,13 @@ test('a thread that blocks after it asked for a lock holds nobody up', async () 
   assert.equal(await waiting, false)
 })
 
-test('a thread that takes a lock again and again lets others have it', async () => {
-  await using greedy = new ObedientThread()
+test('a thread that acquires a lock repeatedly does not starve others', async () => {
+  await using greedy = new CodeThread()
   const taking = greedy.run(`
     const [mutex, stop] = [shared.mutex('greedy'), shared.atomic('greedy')]
     stop.store(1)
     while (stop.load() === 1) mutex.lockSync().release()`)
-  await reached('greedy', 1)
+  await untilAtomic('greedy', 1)
   for (let at = 0; at < 50; at++) (await shared.mutex('greedy').lock()).release()
   shared.atomic('greedy').store(0)
   await taking

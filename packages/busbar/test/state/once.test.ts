@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { shared } from '../../src/state/shared.ts'
-import { ObedientThread } from '../support/obedient-thread.ts'
+import { CodeThread } from '../support/app/code-thread.ts'
 
 test('an init runs in one thread, and every thread has a clone of its value', async () => {
-  const threads = Array.from({ length: 4 }, () => new ObedientThread())
+  const threads = Array.from({ length: 4 }, () => new CodeThread())
   const ask = `
     const init = async () => {
       shared.counter('inits').add()
@@ -20,7 +20,7 @@ test('an init runs in one thread, and every thread has a clone of its value', as
   await Promise.all(threads.map((thread) => thread[Symbol.asyncDispose]()))
 })
 
-test('an init that fails is its own caller’s failure, and the next one who waits runs its own', async () => {
+test('an init that fails rejects its own caller, and the next waiting one runs its own', async () => {
   const failure = new Error('not yet')
   const failing = shared.once('fails', () => Promise.reject(failure))
   const waiting = shared.once('fails', () => 'second')
@@ -28,8 +28,8 @@ test('an init that fails is its own caller’s failure, and the next one who wai
   assert.equal(await waiting, 'second')
 })
 
-test('when the thread dies that runs the init, the next one runs its own', async () => {
-  await using thread = new ObedientThread()
+test('when the thread that runs the init dies, the next one runs its own', async () => {
+  await using thread = new CodeThread()
   const { promise, resolve } = Promise.withResolvers<void>()
   thread.worker.once('message', () => resolve())
   void thread
@@ -46,7 +46,7 @@ test('when the thread dies that runs the init, the next one runs its own', async
   assert.equal(await waiting, 'second')
 })
 
-test('waiting for an init ends at its time-out and with its signal', async () => {
+test('waiting for an init ends at its timeout and with its signal', async () => {
   const gate = Promise.withResolvers<string>()
   const first = shared.once('slow', () => gate.promise)
   const never = (): never => assert.fail('a second init')
@@ -56,14 +56,14 @@ test('waiting for an init ends at its time-out and with its signal', async () =>
   assert.equal(await first, 'done')
 })
 
-test('a value that cannot be cloned is refused, and so is one that has no room', async () => {
+test('a value that cannot be cloned, or does not fit, is refused', async () => {
   await assert.rejects(
     shared.once('function', () => () => {}),
     { code: 'SHARED_INVALID' },
   )
   await assert.rejects(
     shared.once('large', () => new Uint8Array(4 * 1024 * 1024)),
-    { code: 'SHARED_FULL', message: /the 4\d+ bytes of shared.once\("large"\): the 4 MiB that threads share are full/ },
+    { code: 'SHARED_FULL', message: /the 4\d+ bytes of shared.once\("large"\): the 4 MiB of shared memory are full/ },
   )
   assert.equal(await shared.once('large', () => 'small'), 'small')
 })

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { pathToFileURL } from 'node:url'
 import { acceleratorNames } from '../../src/shared/accelerators.ts'
-import { TestApp } from '../support/app.ts'
-import { TestFolder } from '../support/folder.ts'
+import { TestApp } from '../support/app/test-app.ts'
+import { TestFolder } from '../support/app/test-folder.ts'
 
 const answers = `require('node:http').createServer((request, response) => {
   if (request.url === '/') response.end('home')
@@ -16,7 +17,7 @@ const whyOff = (name: string): string =>
 
 for (const run of ['shared', 'thread', 'process'] as const)
   for (const accelerators of [[], [...acceleratorNames]])
-    test(`a ${run} program is reached with ${accelerators.length === 0 ? 'no' : 'all'} accelerators, and the app tells which`, async () => {
+    test(`a ${run} program is reached with ${accelerators.length === 0 ? 'no' : 'all'} accelerators, and the status lists them`, async () => {
       using folder = new TestFolder({ 'web/index.js': answers, 'other/index.js': answers })
       const services = {
         web: { file: folder.at('web/index.js'), run },
@@ -41,7 +42,7 @@ for (const run of ['shared', 'thread', 'process'] as const)
       )
     })
 
-/** Ends its worker the first time that it is asked. */
+/** Kills its process at the first request. */
 const endsOnce = `const fs = require('node:fs')
 require('node:http').createServer((request, response) => {
   try {
@@ -53,7 +54,7 @@ require('node:http').createServer((request, response) => {
 }).listen(3000)`
 
 for (const accelerators of [[], [...acceleratorNames]])
-  test(`what may be done twice is asked elsewhere when its instance dies, with ${accelerators.length} accelerators`, async () => {
+  test(`an idempotent request is retried at another instance when its own dies, with ${accelerators.length} accelerators`, async () => {
     using folder = new TestFolder({ 'web/index.js': endsOnce })
     const web = { file: folder.at('web/index.js'), run: 'process', instances: 2 } as const
     const gateway = { entry: undefined, routes: [{ host: undefined, prefix: '/web', service: 'web' }] }
@@ -61,3 +62,20 @@ for (const accelerators of [[], [...acceleratorNames]])
     const answer = await fetch(new URL('/web', app.url), { headers: { connection: 'close' } })
     assert.deepEqual([answer.status, await answer.text()], [200, 'asked twice'])
   })
+
+test('a process whose flags load a module that changes Node probes for itself, with a warning', async () => {
+  using folder = new TestFolder({
+    'web/index.js': answers,
+    'web/change.mjs': `import { Socket } from 'node:net'
+      import { hide } from '${new URL('../accelerators/programs/hide.ts', import.meta.url).href}'
+      hide(Socket.prototype, 'parser')`,
+  })
+  const file = folder.at('web/index.js')
+  const nodeOptions = ['--import', pathToFileURL(folder.at('web/change.mjs')).href]
+  const entry = { file, args: [], foundBy: 'scripts.start', nodeOptions }
+  const services = { web: { file, run: 'process', entry } } as const
+  await using app = await TestApp.start({ accelerators: [...acceleratorNames], services })
+  assert.equal(await (await fetch(app.url, { headers: { connection: 'close' } })).text(), 'home')
+  const warning = app.log.find(({ level, line }) => level === 'warn' && line.startsWith('accelerators of worker'))
+  assert.match(warning?.line ?? '', /off: exchange \(its probe failed/)
+})

@@ -1,24 +1,31 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { request, type IncomingMessage } from 'node:http'
+import { createServer } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
 import { connect } from 'node:tls'
 import { BusbarError } from '../../src/contract/errors.ts'
-import type { AppStatus, WorkerFigures } from '../../src/observe/status.ts'
-import { askStatus } from '../../src/supervisor/admin/admin-client.ts'
-import { claimSocket, findSockets, runtimeFolder } from '../../src/supervisor/admin/admin-socket.ts'
-import { pollUntil, TestApp } from '../support/app.ts'
-import { Connection } from '../support/connection.ts'
-import { TestFolder } from '../support/folder.ts'
-import { parseMetrics } from '../support/prometheus.ts'
+import type { AppStatus, WorkerStats } from '../../src/observe/app-status.ts'
+import { askStatus } from '../../src/supervisor/admin/api-client.ts'
+import {
+  claimSocket,
+  findSockets,
+  listSockets,
+  runtimeFolder,
+  runtimeFolders,
+} from '../../src/supervisor/admin/admin-socket.ts'
+import { pollUntil, TestApp } from '../support/app/test-app.ts'
+import { Connection } from '../support/http/raw-connection.ts'
+import { TestFolder } from '../support/app/test-folder.ts'
+import { parseMetrics } from '../support/app/prometheus.ts'
 
 const any = `${import.meta.dirname}/programs/any.js`
 const token = 'a token for this test'
 
 describe('the admin socket', () => {
-  test('tells what runs, in a folder and behind a file that are the user’s own', async () => {
+  test('answers with the status, and only its user can open the folder and the socket', async () => {
     using folder = new TestFolder({})
     const adminFolder = folder.at('run')
     await using app = await TestApp.start({ services: { any }, workers: 2 }, { adminFolder })
@@ -43,7 +50,7 @@ describe('the admin socket', () => {
     )
   })
 
-  test('is gone with the app; two runs of one app have one each', async () => {
+  test('is removed with the app; each run of an app has its own', async () => {
     using folder = new TestFolder({})
     const paths = (): string[] => readdirSync(folder.path)
     {
@@ -56,19 +63,19 @@ describe('the admin socket', () => {
     assert.deepEqual(paths(), [])
   })
 
-  test('one that a killed process left behind is taken away by the next app', () => {
+  test('the next app removes the socket of a killed process', async () => {
     using folder = new TestFolder({})
-    const path = claimSocket(folder.path, '/shop')
-    // No process has this number: it is above what Linux gives.
+    const path = await claimSocket(folder.path, '/shop')
+    // No process has this ID: it is above the maximum of Linux.
     const stale = path.replace(`-${process.pid}-`, '-4194305-')
     writeFileSync(stale, '')
     const other = folder.at('notes.txt')
     writeFileSync(other, '')
-    claimSocket(folder.path, '/other')
+    await claimSocket(folder.path, '/other')
     assert.deepEqual(readdirSync(folder.path), ['notes.txt'])
   })
 
-  test('an app whose socket cannot be opened runs without it, and says so', async () => {
+  test('an app whose socket cannot be opened runs without it, with a warning', async () => {
     using folder = new TestFolder({})
     const adminFolder = folder.at('x'.repeat(100))
     await using app = await TestApp.start({ services: { any } }, { adminFolder })
@@ -76,16 +83,40 @@ describe('the admin socket', () => {
     assert.ok(app.log.some(({ level, line }) => level === 'warn' && line.includes('busbar ps cannot see this app')))
   })
 
-  test('is where the system keeps such things for the user, else among the temporary files', () => {
+  test('is in the runtime folder of the user, or else among the temporary files', () => {
     if (process.platform === 'win32') return
     assert.equal(runtimeFolder({ XDG_RUNTIME_DIR: '/run/user/7' }), '/run/user/7/busbar')
     assert.match(runtimeFolder({}), new RegExp(`/busbar-${process.getuid!()}$`))
+    const usual = `/run/user/${process.getuid!()}`
+    const both = [`${usual}/busbar`, runtimeFolder({})]
+    assert.deepEqual([runtimeFolders({}), runtimeFolders({ XDG_RUNTIME_DIR: `${usual}/` })], [both, both])
+    assert.deepEqual(runtimeFolders({ XDG_RUNTIME_DIR: '/run/other' }), ['/run/other/busbar'])
   })
 
-  test('a folder that others could enter is closed to them', () => {
+  test('a socket on which somebody listens stays, although its process cannot be seen', async () => {
+    using folder = new TestFolder({})
+    const path = (await claimSocket(folder.path, '/shop')).replace(`-${process.pid}-`, '-4194305-')
+    const server = createServer().listen(path)
+    await once(server, 'listening')
+    await claimSocket(folder.path, '/other')
+    assert.equal((await listSockets(folder.path)).length, 1)
+    server.close()
+  })
+
+  test('a folder behind a symbolic link is not looked into: somebody else may have made it', async () => {
+    using folder = new TestFolder({})
+    const server = createServer().listen(await claimSocket(folder.at('real'), '/shop'))
+    await once(server, 'listening')
+    symlinkSync(folder.at('real'), folder.at('run'))
+    assert.deepEqual(await listSockets(folder.at('run')), [])
+    await assert.rejects(claimSocket(folder.at('run'), '/shop'), { code: 'ADMIN_UNAVAILABLE' })
+    server.close()
+  })
+
+  test('a folder that others can enter is made private', async () => {
     using folder = new TestFolder({})
     mkdirSync(folder.at('run'), { mode: 0o755 })
-    claimSocket(folder.at('run'), '/shop')
+    await claimSocket(folder.at('run'), '/shop')
     assert.equal(statSync(folder.at('run')).mode & 0o777, 0o700)
   })
 })
@@ -93,7 +124,7 @@ describe('the admin socket', () => {
 describe('the admin port', () => {
   const admin = { host: '127.0.0.1', port: 0, token }
 
-  test('answers whoever has the token, and nobody else', async () => {
+  test('answers only requests with the token', async () => {
     await using app = await TestApp.start({ services: { any }, admin })
     const url = app.running.adminUrls[0]!
     for (const authorization of [undefined, 'Bearer wrong', `Basic ${token}`, `Bearer ${token}x`, 'Bearer'])
@@ -107,7 +138,17 @@ describe('the admin port', () => {
     assert.ok(parseMetrics(body).has('busbar_calls_total'))
   })
 
-  test('knows /metrics and /status, by GET', async () => {
+  test('serves OpenMetrics to a client that accepts it', async () => {
+    await using app = await TestApp.start({ services: { any }, admin })
+    const accept = 'application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5'
+    const headers = { authorization: `Bearer ${token}`, accept }
+    const { type, body } = await ask(app.running.adminUrls[0]!, '/metrics', headers)
+    assert.equal(type, 'application/openmetrics-text; version=1.0.0; charset=utf-8')
+    assert.match(body, /# TYPE busbar_calls counter\nbusbar_calls_total\{/)
+    assert.ok(body.endsWith('# EOF\n'))
+  })
+
+  test('serves /metrics and /status, by GET only', async () => {
     await using app = await TestApp.start({ services: { any }, admin })
     const url = app.running.adminUrls[0]!
     const headers = { authorization: `Bearer ${token}` }
@@ -117,7 +158,7 @@ describe('the admin port', () => {
     assert.equal((await ask(url, '/status', headers, 'POST')).status, 405)
   })
 
-  test('one that is taken fails the start', async () => {
+  test('fails the start if it is in use', async () => {
     await using app = await TestApp.start({ services: { any }, admin })
     const port = Number(new URL(app.running.adminUrls[0]!).port)
     await assert.rejects(TestApp.start({ services: { any }, admin: { ...admin, port } }), (error) =>
@@ -126,12 +167,12 @@ describe('the admin port', () => {
   })
 })
 
-describe('figures', () => {
-  test('count what comes from outside, by instance, and how long it took', async () => {
+describe('the status', () => {
+  test('counts calls from outside by instance, with their latency', async () => {
     await using app = await TestApp.start({ services: { any } })
     using connection = await Connection.open(app.port)
     for (let call = 0; call < 5; call++) await connection.thread()
-    // The caller has the answer a moment before the service hears that it has left.
+    // The caller gets the response slightly before the service sees that it was sent.
     await pollUntil(() => app.running.status().instances[0]!.inFlight === 0)
     const { instances, calls } = app.running.status()
     assert.deepEqual(
@@ -146,19 +187,19 @@ describe('figures', () => {
   })
 
   for (const run of ['shared', 'process'] as const)
-    test(`count what comes from outside to a server of TLS (${run})`, async () => {
-      const file = `${import.meta.dirname}/../worker/host/programs/https/index.mjs`
+    test(`counts calls from outside to a TLS server (${run})`, async () => {
+      const file = `${import.meta.dirname}/../worker/sandbox/programs/https/index.mjs`
       await using app = await TestApp.start({ services: { secure: { file, run } } })
       const socket = connect({ port: app.port, rejectUnauthorized: false })
       socket.write('GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
       const answers = await text(socket)
       assert.equal(answers.match(/HTTP\/1\.1 200/g)?.length, 2)
-      const figures = (): number[] =>
+      const counts = (): number[] =>
         app.running.status().instances.flatMap(({ calls, failures, inFlight }) => [calls, failures, inFlight])
-      await pollUntil(() => figures().join() === '2,0,0', figures)
+      await pollUntil(() => counts().join() === '2,0,0', counts)
     })
 
-  test('show a worker that is blocked, at once and without it', async () => {
+  test('shows a blocked worker at once, without asking it', async () => {
     using folder = new TestFolder({})
     await using app = await TestApp.start({ services: { any }, workers: 2 }, { adminFolder: folder.path })
     using connection = await Connection.open(app.port)
@@ -175,9 +216,9 @@ describe('figures', () => {
     await pollUntil(() => !blocked())
   })
 
-  test('show a process that was stopped by a signal, and what the system says of it', async () => {
+  test("shows a suspended process, with the system's own values", async () => {
     await using app = await TestApp.start({ services: { web: any, any: { file: any, run: 'process' } } })
-    const process_ = (): WorkerFigures => app.running.status().workers.find(({ kind }) => kind === 'process')!
+    const process_ = (): WorkerStats => app.running.status().workers.find(({ kind }) => kind === 'process')!
     const { pid } = process_()
     assert.ok(pid !== null && pid !== process.pid)
     process.kill(pid, 'SIGSTOP')
@@ -188,7 +229,7 @@ describe('figures', () => {
     await pollUntil(() => process_().state === 'serving')
   })
 
-  test('say why a worker died, and go on counting', async () => {
+  test('shows why a worker died, and keeps counting', async () => {
     await using app = await TestApp.start({ services: { any } })
     using lost = await Connection.open(app.port)
     await lost.thread()
@@ -204,7 +245,7 @@ describe('figures', () => {
   })
 })
 
-interface Answered {
+interface AdminResponse {
   readonly status: number
   readonly type: string | undefined
   readonly body: string
@@ -215,7 +256,7 @@ async function ask(
   path: string,
   headers: Record<string, string> | undefined,
   method = 'GET',
-): Promise<Answered> {
+): Promise<AdminResponse> {
   const call = request(base + path, { method, headers: { ...headers, connection: 'close' } })
   const [answer] = (await once(call.end(), 'response')) as [IncomingMessage]
   return { status: answer.statusCode!, type: answer.headers['content-type'], body: await text(answer) }

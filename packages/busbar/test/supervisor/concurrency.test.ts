@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Service } from '../../src/config/app.ts'
-import { TestApp } from '../support/app.ts'
+import type { App, Service } from '../../src/config/app.ts'
+import { TestApp } from '../support/app/test-app.ts'
+import { wanted } from '../support/mesh/wanted-accelerators.ts'
 
 const fan = `${import.meta.dirname}/programs/fan.js`
 const render = `${import.meta.dirname}/programs/render.js`
@@ -29,7 +30,7 @@ const callees: Record<string, Place> = {
 for (const [from, caller] of Object.entries(callers))
   for (const [to, callee] of Object.entries(callees))
     for (const client of caller.run === 'shared' ? ['fetch', 'http'] : ['fetch'])
-      test(`an instance has as many requests as its concurrency: from ${from} to ${to}, by ${client}`, async () => {
+      test(`an instance gets at most as many requests as its concurrency: from ${from} to ${to}, by ${client}`, async () => {
         await using app = await start(caller, { ...callee, concurrency: 2, queue: 100 })
         const outcomes = await ask(app, client, 12, 5)
         assert.deepEqual(new Set(outcomes.map(({ status }) => status)), new Set([200]))
@@ -38,10 +39,19 @@ for (const [from, caller] of Object.entries(callers))
         assert.equal(used.size, callee.instances)
       })
 
+for (const [to, callee] of Object.entries(callees))
+  test(`without accelerators, the limit holds too: to ${to}`, async () => {
+    await using app = await start(callers['a shared worker']!, { ...callee, concurrency: 2, queue: 100 }, [])
+    const outcomes = await ask(app, 'http', 8, 5)
+    assert.deepEqual(new Set(outcomes.map(({ status }) => status)), new Set([200]))
+    assert.equal(Math.max(...outcomes.map(({ body }) => body.most)), 2)
+    assert.equal((await fetch(`${app.url}/render?ms=1`)).status, 200)
+  })
+
 describe('when too many wait', () => {
   for (const [from, caller] of Object.entries(callers))
     for (const client of caller.run === 'thread' ? ['fetch', 'http'] : ['fetch'])
-      test(`the rest is answered 503 at once, and says when to come again: from ${from}, by ${client}`, async () => {
+      test(`further requests get a 503 with retry-after at once: from ${from}, by ${client}`, async () => {
         await using app = await start(caller, { run: 'thread', instances: 1, concurrency: 1, queue: 2 })
         const outcomes = await ask(app, client, 6, 50)
         const refused = outcomes.filter(({ status }) => status === 503)
@@ -51,7 +61,7 @@ describe('when too many wait', () => {
         assert.equal(outcomes.filter(({ status }) => status === 200).length, 3)
       })
 
-  test('the gateway answers so too, and the figures say it', async () => {
+  test('the gateway answers 503 too, and the status counts it', async () => {
     await using app = await start(callers['a shared worker']!, {
       run: 'thread',
       instances: 1,
@@ -68,8 +78,13 @@ describe('when too many wait', () => {
   })
 })
 
-async function start(caller: Place, callee: Partial<Service>): Promise<TestApp> {
+async function start(
+  caller: Place,
+  callee: Partial<Service>,
+  accelerators: App['accelerators'] = wanted,
+): Promise<TestApp> {
   return await TestApp.start({
+    accelerators,
     services: { fan: { file: fan, ...caller }, render: { file: render, ...callee } },
     gateway: {
       entry: 'fan',

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { writeFileSync, rmSync } from 'node:fs'
 import { describe, it, test } from 'node:test'
 import { needsMet } from '../../src/supervisor/needs.ts'
-import { Neighbours } from '../../src/worker/neighbours.ts'
-import { appOf, TestApp } from '../support/app.ts'
-import { TestFolder } from '../support/folder.ts'
+import { PeerServices } from '../../src/worker/lifecycle/peer-services.ts'
+import { appOf, TestApp } from '../support/app/test-app.ts'
+import { TestFolder } from '../support/app/test-folder.ts'
 
 const programs = `${import.meta.dirname}/programs`
 
 for (const run of ['thread', 'process'] as const)
-  test(`a service whose need, a ${run}, does not start is not restarted, which names both; a reload of both brings both back`, async () => {
+  test(`a service is not restarted while a ${run} that it needs does not start, and a reload of both restores both`, async () => {
     using folder = new TestFolder()
     const broken = folder.at('broken')
     const services = {
@@ -25,19 +25,19 @@ for (const run of ['thread', 'process'] as const)
     await app.until(
       () => app.running.workers[1]!.lastExit?.why === 'start' && app.running.workers[1]!.state === 'waiting',
     )
-    await assert.rejects(app.running.restart(undefined, ['web']), {
+    await assert.rejects(app.running.replace(undefined, ['web']), {
       code: 'NEEDS_UNMET',
       service: 'web',
       message:
-        /^service web cannot start: it needs service stock, which does not start; the last time, .*there is the file/,
+        /^service 'web' cannot start: it needs service 'stock', which does not start; the last time, .*there is the file/,
     })
     assert.equal(await get('/'), 'no stock')
     rmSync(broken)
-    await app.running.restart()
+    await app.running.replace()
     assert.equal(await get('/'), 'stock')
   })
 
-describe('a service that waits for one that does not come', () => {
+describe('a service that waits for one that does not serve', () => {
   const { services } = appOf({
     services: {
       pages: { file: 'pages.js', needs: ['stock'], startTimeout: 1000 },
@@ -46,22 +46,22 @@ describe('a service that waits for one that does not come', () => {
     },
   })
 
-  it('fails when all of them should long have served, and names both', async () => {
+  it('fails when the start timeouts of all needs are over, and names both', async () => {
     const limits: number[] = []
     const met = needsMet(services[0]!, services, async (_, limit) => limits.push(limit) === 0)
     await assert.rejects(met, {
       code: 'NEEDS_UNMET',
-      message: 'service pages cannot start: it needs service stock, which has not served within 7 s',
+      message: "service 'pages' cannot start: it needs service 'stock', which was not ready within 7 s",
     })
     assert.deepEqual(limits, [7000])
   })
 
-  it('waits no longer in its worker', async (t) => {
+  it('does so in its worker too', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
-    const neighbours = new Neighbours({ join() {}, serves() {}, leave() {} })
-    const [late, inTime] = [neighbours.until('stock', 7000), neighbours.until('mail', 7000)]
+    const peerServices = new PeerServices({ join() {}, serves() {}, health() {}, leave() {} })
+    const [late, inTime] = [peerServices.waitFor('stock', 7000), peerServices.waitFor('mail', 7000)]
     const service = { name: 'mail', typed: false, index: 0 }
-    neighbours.obey({ type: 'serves', peer: 1, service })
+    peerServices.handle({ type: 'serves', peer: 1, service })
     t.mock.timers.tick(7000)
     assert.deepEqual([await late, await inTime], [false, true])
   })

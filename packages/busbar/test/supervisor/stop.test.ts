@@ -6,14 +6,14 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { pollUntil, TestApp } from '../support/app.ts'
-import { Connection, openMany } from '../support/connection.ts'
+import { pollUntil, TestApp } from '../support/app/test-app.ts'
+import { Connection, openMany } from '../support/http/raw-connection.ts'
 
 const any = `${import.meta.dirname}/programs/any.js`
 const skip = process.platform === 'win32' && 'no FIFO'
 const signals = `${import.meta.dirname}/programs/signals.js`
 
-test('a stop finishes the request in flight, closes idle connections and frees the port', async () => {
+test('a stop finishes in-flight requests, closes idle connections and frees the port', async () => {
   await using app = await TestApp.start({ services: { any }, workers: 2 })
   using connections = await openMany(app.port, 4)
   await Promise.all(connections.map((connection) => connection.thread()))
@@ -41,7 +41,7 @@ for (const path of ['/never', '/loop', '/wait']) {
   })
 }
 
-test('a thread that hangs in a system call is left behind and told of', { skip }, async () => {
+test('a thread that hangs in a system call is left behind, and counted as hung', { skip }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'busbar-hung-'))
   const fifo = join(folder, 'fifo')
   execFileSync('mkfifo', [fifo])
@@ -49,7 +49,7 @@ test('a thread that hangs in a system call is left behind and told of', { skip }
   using stuck = await Connection.open(app.port)
   assert.ok((await stuck.thread()) !== undefined)
   stuck.send(`/read?file=${fifo}`)
-  // Blocks until somebody reads: the program does now.
+  // Blocks until the program has opened the FIFO for reading.
   const writer = await open(fifo, 'w')
   await app.running.stop()
   assert.equal(app.running.hung, 1)
@@ -59,7 +59,7 @@ test('a thread that hangs in a system call is left behind and told of', { skip }
   await rm(folder, { recursive: true })
 })
 
-test('services stop after those that need them, with their signal handlers run', async () => {
+test('services stop after those that need them, and their signal handlers run', async () => {
   await using app = await TestApp.start({
     services: {
       base: { file: signals, env: { NAME: 'base' } },
@@ -84,12 +84,12 @@ test('services stop after those that need them, with their signal handlers run',
   assert.ok(before >= 3)
 })
 
-test('a second stop is the first one', async () => {
+test('a second stop returns the promise of the first', async () => {
   await using app = await TestApp.start({ services: { any } })
   assert.equal(app.running.stop(), app.running.stop())
 })
 
-test('a start that is aborted closes what had started', async () => {
+test('an aborted start closes everything that had started', async () => {
   const controller = new AbortController()
   const starting = TestApp.start(
     { services: { any }, workers: 2 },
@@ -103,7 +103,7 @@ test('a start that is aborted closes what had started', async () => {
   await assert.rejects(starting, { message: 'not any more' })
 })
 
-test('the one program of an app has its folder as working directory while it runs', async () => {
+test('a single program has its folder as working directory while it runs', async () => {
   const before = process.cwd()
   {
     await using app = await TestApp.start({ services: { any } })

@@ -5,7 +5,7 @@ export const root = fileURLToPath(new URL('../../../..', import.meta.url))
 
 const skipped = /(^|\/)(node_modules|dist|target|programs|results)(\/|$)/
 
-/** All Markdown of the repository, relative to its root. */
+/** All Markdown files of the repository, relative to its root. */
 export async function documents(): Promise<string[]> {
   const found: string[] = []
   for await (const file of glob('**/*.md', { cwd: root, exclude: (name) => skipped.test(name) })) found.push(file)
@@ -20,7 +20,7 @@ export function withoutCode(text: string): string {
 
 export interface Block {
   readonly language: string
-  /** What `file=` names. */
+  /** The value of `file=`. */
   readonly file: string | undefined
   readonly text: string
 }

@@ -49,8 +49,8 @@ async function withServer(listener: RequestListener, run: (url: string) => Promi
   }
 }
 
-describe('a typed service in a program that is there already', () => {
-  it('is a listener of node:http, which ends with it', async () => {
+describe('a typed service in an existing program', () => {
+  it('is a listener of node:http, which stops with it', async () => {
     const before = stopped
     {
       await using listener = nodeListener(implementation)
@@ -73,7 +73,7 @@ describe('a typed service in a program that is there already', () => {
     assert.equal(stopped, before + 1)
   })
 
-  it('tells what it is, unless it is told not to', async () => {
+  it('serves its OpenAPI document unless that is turned off', async () => {
     for (const openapi of [true, false]) {
       await using listener = nodeListener(implementation, { openapi })
       await withServer(listener, async (url) => {
@@ -96,7 +96,7 @@ describe('a typed service in a program that is there already', () => {
     })
   })
 
-  it('is a plug-in of Fastify, below its prefix', async () => {
+  it('is a Fastify plugin, below its prefix', async () => {
     const before = stopped
     const app = Fastify()
     await app.register(fastifyPlugin(implementation), { prefix: '/api' })
@@ -182,7 +182,7 @@ describe('a typed service as a fetch handler', () => {
     await cancelled.promise
   })
 
-  it('ends a call whose client goes away', async () => {
+  it('cancels a call when its client disconnects', async () => {
     const client = new AbortController()
     const answer = post('hang', undefined, { signal: client.signal })
     await begun.promise
@@ -191,7 +191,7 @@ describe('a typed service as a fetch handler', () => {
     await aborted.promise
   })
 
-  it('asks for values as they are read, and leaves a stream that is cancelled', async () => {
+  it('produces values on demand, and ends a cancelled stream', async () => {
     const { body, headers } = await post('ticks')
     assert.equal(headers.get('content-type'), 'application/x-ndjson')
     const reader = body!.getReader()
@@ -202,11 +202,11 @@ describe('a typed service as a fetch handler', () => {
     await left.promise
   })
 
-  it('answers a stream that fails before its first value as any failure', async () => {
+  it('answers a stream that fails before its first value like any failure', async () => {
     assert.equal((await post('breaks')).status, 403)
   })
 
-  it('lets the listed pages call, and no others', async () => {
+  it('allows only pages of listed origins', async () => {
     const ask = async (origin: string): Promise<string | null> => {
       const headers = { origin, 'access-control-request-method': 'POST' }
       const request = new Request('http://any.example/api/pages/add', { method: 'OPTIONS', headers })
@@ -216,13 +216,13 @@ describe('a typed service as a fetch handler', () => {
     assert.equal(await ask('https://other.example'), null)
   })
 
-  it('tells what it is', async () => {
+  it('serves its OpenAPI document', async () => {
     const response = await handler(new Request('http://any.example/api/openapi.json'))
     const { paths } = (await response.json()) as { paths: object }
     assert.deepEqual(Object.keys(paths), ['/pages/add', '/pages/hang', '/pages/ticks', '/pages/breaks'])
   })
 
-  it('says 503, and why in its log, where the service does not start', async () => {
+  it('answers 503 if the service does not start, and logs the reason', async () => {
     const lines: string[] = []
     const log = { debug() {}, info() {}, warn() {}, error: (line: string) => void lines.push(line) }
     const broken = fetchHandler(
@@ -240,7 +240,7 @@ describe('a typed service as a fetch handler', () => {
     assert.equal(response.headers.get('content-type'), 'application/json')
   })
 
-  it('is mounted in Hono, which cuts the path off', async () => {
+  it('can be mounted in Hono, which removes the prefix', async () => {
     await using sumsHandler = fetchHandler(implementation)
     const app = new Hono().mount('/api', sumsHandler).get('/own', (context) => context.text('own'))
     const fetch: typeof globalThis.fetch = async (input, init) => await app.fetch(new Request(input, init))

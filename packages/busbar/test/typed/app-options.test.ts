@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { loadApp } from '../../src/config/load.ts'
 import { startApp } from '../../src/supervisor/supervisor.ts'
-import { folderWithBusbar } from '../support/folder.ts'
+import { folderWithBusbar } from '../support/app/test-folder.ts'
 
 const files = {
   'probe/contract.ts': `
@@ -14,7 +14,7 @@ const files = {
     import { probe } from './contract.ts'
     export default probe.implement({ halve: (value) => value * 2, wait: (_, { signal }) =>
       new Promise((resolve) => signal.addEventListener('abort', () => resolve())) })`,
-  // Answers what its path asks for, by a call to the service.
+  // Calls the service according to its path.
   'web/index.ts': `
     import { createServer } from 'node:http'
     import { client, safe } from 'busbar/client'
@@ -57,17 +57,17 @@ async function ask(options: object, path: string): Promise<string> {
   }
 }
 
-describe('what the config says of typed calls', () => {
-  it('has schemas asked between services, unless it says that the edge is enough', async () => {
+describe('the config of typed calls', () => {
+  it('validates calls between services, unless it is set to edge', async () => {
     assert.equal(await ask({}, '/web/'), 'INPUT_INVALID')
     assert.equal(await ask({ validate: 'edge' }, '/web/'), '14')
   })
 
-  it('has schemas asked for what comes from outside, whatever it says', async () => {
+  it('always validates calls from outside', async () => {
     assert.equal(await ask({ validate: 'edge' }, '/api/probe/halve'), '422')
   })
 
-  it('limits how many calls are in flight', async () => {
+  it('limits calls in flight', async () => {
     assert.equal(await ask({ limits: { maxInFlight: 1 } }, '/web/full'), 'RESOURCE_EXHAUSTED')
   })
 })

@@ -104,7 +104,7 @@ for (const [way, reach] of Object.entries(ways))
       ])
     })
 
-    it('passes its interceptors, whose words the factory gets', async () => {
+    it('runs interceptors, whose metadata the factory gets', async () => {
       const order: string[] = []
       const signedIn: Interceptor<{ user: string }> = async ({ method, context }, next) => {
         order.push(`signed in for ${method}`)
@@ -134,7 +134,7 @@ for (const [way, reach] of Object.entries(ways))
       await eve[Symbol.asyncDispose]()
     })
 
-    it('answers by the methods that its type has, inherited ones too', async () => {
+    it('has the methods of its type, including inherited ones', async () => {
       await using reached = await reach(service.from('calc', () => new Calculator('ada')))
       const { calls } = reached
       assert.equal(await calls.inherited(), 'from Base')
@@ -142,14 +142,14 @@ for (const [way, reach] of Object.entries(ways))
       assert.equal(await calls.arrow(), 'arrow of ada')
       assert.equal(await calls.whoami(), 'ada')
       await assert.rejects(calls.fails(), { code: 'INTERNAL' })
-      // @ts-expect-error -- what begins with an underscore is not for callers
+      // @ts-expect-error -- names with an underscore are private
       const { _internal } = calls
       assert.equal(_internal, undefined)
-      // @ts-expect-error -- a promise would ask for it
+      // @ts-expect-error -- it would make the client a thenable
       assert.equal(calls.then, undefined)
     })
 
-    it('answers by nothing else, and runs no accessor to find out', async () => {
+    it('has no other methods, and calls no accessors', async () => {
       await using reached = await reach(service.from('calc', () => new Calculator()))
       const calls = reached.calls as unknown as Record<string, (...args: unknown[]) => Promise<never>>
       const others = [
@@ -167,7 +167,7 @@ for (const [way, reach] of Object.entries(ways))
       assert.deepEqual(Calculator.ran, [])
     })
 
-    it('names the nearest methods of the instance', async () => {
+    it('suggests the nearest methods of the instance', async () => {
       await using reached = await reach(service.from('calc', () => new Calculator()))
       const [error] = await safe((reached.calls as any).ad() as Promise<never>)
       assert.equal(error?.code, 'METHOD_UNKNOWN')

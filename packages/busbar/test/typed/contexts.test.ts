@@ -6,15 +6,15 @@ import { safe } from '../../src/contract/client-entry.ts'
 import { currentScope } from '../../src/mesh/scope.ts'
 import { TestLog } from './conformance/backend.ts'
 import { meshInProduction } from './conformance/backends/mesh.ts'
-import { Diary, implementProbe, probe } from './conformance/contract.ts'
+import { CallRecord, implementProbe, probe } from './conformance/contract.ts'
 
 const store = new AsyncLocalStorage<string>()
 const seen: [where: string, store: string | undefined, service: string | undefined][] = []
 const note = (where: string): void => void seen.push([where, store.getStore(), currentScope()?.service])
 
-/** The probe, with those methods that look around them. */
+/** The methods of the probe that inspect their context. */
 const implementation = {
-  ...implementProbe(new Diary()),
+  ...implementProbe(new CallRecord()),
   bind:
     () =>
     async (_input: unknown, { signal }: { signal: AbortSignal }) => {
@@ -27,18 +27,18 @@ const implementation = {
 }
 
 describe('the caller’s async context', () => {
-  it('is not the method’s, neither in the call, nor later, nor when the caller ends it', async () => {
+  it('is not visible to the method, neither during the call, nor later, nor on cancellation', async () => {
     const connected = await meshInProduction.start({ implementation, log: new TestLog() })
-    const giveUp = new AbortController()
+    const controller = new AbortController()
     await store.run('secret', async () => {
       const limited = safe(connected.probe.hang('x', { timeout: 20 }))
-      const given = safe(connected.probe.hang('x', { signal: giveUp.signal }))
+      const given = safe(connected.probe.hang('x', { signal: controller.signal }))
       assert.equal((await limited)[0]?.code, 'DEADLINE_EXCEEDED')
-      giveUp.abort()
+      controller.abort()
       assert.equal((await given)[0]?.code, 'CALL_ABORTED')
       assert.equal(store.getStore(), 'secret')
     })
-    // What goes on after the end of its call does so in its own time.
+    // The methods continue after their calls have ended.
     while (seen.length < 6) await turn()
     assert.deepEqual(new Set(seen.map(([where]) => where)), new Set(['method', 'later', 'abort']))
     assert.equal(seen.length, 6)

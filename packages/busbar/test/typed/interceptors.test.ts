@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { loadApp } from '../../src/config/load.ts'
 import { client, safe, type Client } from '../../src/contract/client-entry.ts'
-import type { RunningApp } from '../../src/supervisor/running.ts'
+import type { RunningApp } from '../../src/supervisor/running-app.ts'
 import { startApp } from '../../src/supervisor/supervisor.ts'
-import { TestFolder } from '../support/folder.ts'
+import { TestFolder } from '../support/app/test-folder.ts'
 import { orders } from './programs/signed-in/orders/contract.ts'
 
 const folder = new URL('programs/signed-in', import.meta.url).pathname
@@ -25,7 +25,7 @@ for (const run of ['shared', 'process'] as const)
     })
     after(async () => await app.stop())
 
-    it('stand around the calls of every service', async () => {
+    it('wrap the calls of every service', async () => {
       const headers = { 'content-type': 'application/json' }
       for (const [path, body] of Object.entries({
         '/api/orders/committed': '',
@@ -37,36 +37,36 @@ for (const run of ['shared', 'process'] as const)
       }
     })
 
-    it('give each call what it depends on, and see calls of other services come from these', async () => {
+    it('provide dependencies to each call, and see nested calls', async () => {
       assert.equal(await ada.place({ item: 'lamp' }), 'lamp for orders, 0')
       assert.deepEqual(await ada.committed(), ['ada wants lamp'])
     })
 
-    it('see a call fail', async () => {
+    it('see the error of a call', async () => {
       assert.equal((await safe(ada.place({ item: 'moon' })))[0]?.code, 'SOLD_OUT')
       assert.deepEqual(await ada.committed(), ['ada wants lamp'])
     })
 
-    it('set headers of the answer', async () => {
+    it('can set headers of the response', async () => {
       const headers = { authorization: 'Bearer ada' }
       const response = await fetch(`${url}/api/orders/committed`, { method: 'POST', headers })
       assert.equal(response.headers.get('x-user'), 'ada')
     })
 
-    it('stand around streams', async () => {
+    it('wrap streams', async () => {
       assert.deepEqual(await ada.watch().next(), { done: false, value: 'hello ada' })
       const nobody = client(orders, `${url}/api`)
       await assert.rejects(nobody.watch().next(), { code: 'UNAUTHENTICATED' })
     })
 
-    it('leave the limits of the app as they are', async () => {
+    it('do not change the limits of the app', async () => {
       const [error] = await safe(ada.place({ item: 'x'.repeat(1024) }))
       assert.equal(error?.code, 'BODY_TOO_LARGE')
     })
   })
 
 describe('a module of interceptors', () => {
-  it('that exports something else is refused, and named', async () => {
+  it('with an invalid export is refused, and the error names it', async () => {
     using folder = new TestFolder({
       'busbar.config.json': { interceptors: 'auth.mjs', gateway: { port: 0 }, services: { calc: './calc' } },
       'auth.mjs': `export default { signedIn: true }`,
@@ -75,16 +75,19 @@ describe('a module of interceptors', () => {
     })
     await assert.rejects(startApp(await loadApp(folder.path, { env: {} }), { mode: 'start', log: () => {}, timing }), {
       code: 'PROGRAM_EXPORT_UNKNOWN',
-      message: /auth\.mjs, the app's interceptors/,
+      message: /the app's interceptors, \S+auth\.mjs,/,
     })
   })
 
-  it('that is not there is told before anything starts', async () => {
+  it('that does not exist is reported before the start', async () => {
     using folder = new TestFolder({
       'busbar.config.json': { interceptors: 'auht.ts', services: { web: { path: './web', run: 'shared' } } },
       'auth.ts': '',
       'web/index.js': '',
     })
-    await assert.rejects(loadApp(folder.path, { env: {} }), { code: 'CONFIG_INVALID', message: /auht\.ts is no file/ })
+    await assert.rejects(loadApp(folder.path, { env: {} }), {
+      code: 'CONFIG_INVALID',
+      message: /there is no file \S*auht\.ts/,
+    })
   })
 })

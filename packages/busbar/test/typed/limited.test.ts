@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { type App, type Service } from '../../src/config/app.ts'
 import { loadApp } from '../../src/config/load.ts'
-import type { RunningApp } from '../../src/supervisor/running.ts'
+import type { RunningApp } from '../../src/supervisor/running-app.ts'
 import { startApp } from '../../src/supervisor/supervisor.ts'
-import { pollUntil } from '../support/app.ts'
+import { pollUntil } from '../support/app/test-app.ts'
 
 const folder = new URL('programs/limited', import.meta.url).pathname
 
@@ -22,7 +22,7 @@ for (const run of ['thread', 'process'] as const)
     before(async () => {
       const log = ({ line }: { line: string }): void => void lines.push(line)
       app = await startApp(await appWith(run), { mode: 'start', log, timing: { stale: 60_000 } })
-      // A worker hears of the others a moment after the app has started.
+      // Workers learn about each other shortly after the start.
       const known = async (): Promise<number> =>
         new Set((await ask('/slowly?times=3&ms=5')).map(({ worker }) => worker)).size
       while ((await known()) < 3);
@@ -35,13 +35,13 @@ for (const run of ['thread', 'process'] as const)
       return (await answer.json()) as Outcome[]
     }
 
-    it('never has two at once, and every instance has its share', async () => {
+    it('never runs two calls at once, and uses every instance', async () => {
       const outcomes = await ask('/slowly?times=7&ms=20')
       assert.deepEqual(new Set(outcomes.map(({ atOnce }) => atOnce)), new Set([1]))
       assert.equal(new Set(outcomes.map(({ worker }) => worker)).size, 3)
     })
 
-    it('refuses at once what is more than its instances take and its queue holds', async () => {
+    it('refuses at once calls that exceed its instances and its queue', async () => {
       const outcomes = await ask('/slowly?times=9&ms=50')
       assert.deepEqual(
         outcomes.map(({ code }) => code).filter((code) => code !== undefined),
@@ -49,7 +49,7 @@ for (const run of ['thread', 'process'] as const)
       )
     })
 
-    it('lets a call that waits for longer than its time end, and never begins with it', async () => {
+    it('ends a queued call at its deadline, and never runs it', async () => {
       lines.length = 0
       const drawing = (): number => lines.filter((line) => line === 'drawing').length
       const inside = ask('/slowly?times=3&ms=700')
@@ -58,12 +58,12 @@ for (const run of ['thread', 'process'] as const)
       assert.deepEqual(new Set(waiting.map(({ code }) => code)), new Set(['DEADLINE_EXCEEDED']))
       assert.ok((await inside).every(({ code }) => code === undefined))
       assert.ok((await ask('/slowly?times=3&ms=1')).every(({ code }) => code === undefined))
-      // What was printed comes by another way than the answers.
+      // Output and answers arrive on different channels.
       await pollUntil(() => drawing() >= 6)
       assert.equal(drawing(), 6)
     })
 
-    it('gets the calls of one key always in one instance, and different keys in all of them', async () => {
+    it('routes calls with one key to one instance, and different keys to all', async () => {
       const homes = async (): Promise<(string | undefined)[]> => {
         const found: (string | undefined)[] = []
         for (let from = 0; from < 30; from += 3)

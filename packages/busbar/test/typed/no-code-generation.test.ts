@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { BusbarProcess } from '../support/busbar-process.ts'
+import { BusbarProcess } from '../support/app/busbar-process.ts'
 
 const shop = join(import.meta.dirname, 'programs', 'shop')
-/** A documented option of V8 that hardened installations set. */
+/** A V8 option of hardened installations. */
 const flag = '--disallow-code-generation-from-strings'
 const env = { NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} ${flag}` }
 

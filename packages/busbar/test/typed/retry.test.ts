@@ -2,17 +2,17 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { afterEach, describe, it } from 'node:test'
 import { client, safe } from '../../src/contract/client-entry.ts'
-import { defaultMaxInFlight, startHost } from '../../src/contract/host/host.ts'
+import { defaultMaxInFlight, startHost } from '../../src/contract/host/typed-host.ts'
 import { fn, service, stream, type } from '../../src/contract/index.ts'
-import type { LocalEndpoint } from '../../src/mesh/endpoint.ts'
+import type { LocalEndpoint } from '../../src/mesh/routing/endpoint.ts'
 import type { Link } from '../../src/mesh/links/link.ts'
 import { createLink } from '../../src/mesh/links/live-link.ts'
-import { memoryPipes } from '../../src/mesh/links/memory.ts'
-import { Router } from '../../src/mesh/router.ts'
-import { answerCalls } from '../../src/mesh/typed/answer.ts'
-import { CallContexts } from '../../src/mesh/typed/contexts.ts'
-import { offerTypedCalls } from '../../src/mesh/typed/transport.ts'
-import { refuse } from '../support/links.ts'
+import { loopbackTransports } from '../../src/mesh/transports/loopback.ts'
+import { Router } from '../../src/mesh/routing/router.ts'
+import { answerTypedCalls } from '../../src/mesh/typed/answer-calls.ts'
+import { CallContexts } from '../../src/mesh/typed/call-contexts.ts'
+import { offerTypedCalls } from '../../src/mesh/typed/mesh-transport.ts'
+import { refuse } from '../support/mesh/links.ts'
 
 const shop = service('shop', {
   read: fn({ input: type<unknown>(), output: type<unknown>(), idempotent: true }),
@@ -24,7 +24,10 @@ const shop = service('shop', {
 
 const died = { code: 'WORKER_DIED', message: 'the worker was killed' } as const
 
-/** Instances of the shop in other workers; each counts what it does, and answers when it is told to. */
+/**
+ * Instances of the shop in other workers. Each records its calls, and those in `hangs` do not
+ * respond.
+ */
 class Shops {
   readonly here = new Router(['shop'])
   readonly done: { readonly worker: number; readonly input: unknown }[] = []
@@ -32,7 +35,7 @@ class Shops {
   readonly aborted: string[] = []
   readonly #callees: Link[] = []
   readonly #withdraw: Disposable
-  /** Worker by worker, whether it answers at all. */
+  /** By worker: whether it answers. */
   readonly hangs = new Set<number>()
   #began: (() => void) | undefined
 
@@ -48,15 +51,15 @@ class Shops {
     const enter: LocalEndpoint['enter'] = (scope, run) => contexts.enterScope(scope, run)
     const router = new Router(['shop'])
     router.add({ at: 'here', service: 'shop', server: createServer(), typed, state: 'serving', enter })
-    const [near, far] = memoryPipes()
-    this.#callees.push(createLink(far, { peer: 99, answer: answerCalls({ router, validate: 'always' }) }))
+    const [near, far] = loopbackTransports()
+    this.#callees.push(createLink(far, { peer: 99, answer: answerTypedCalls({ router, validate: 'always' }) }))
     const link = createLink(near, { peer: worker, answer: refuse })
     this.links.push(link)
     this.here.addRemote({ at: 'link', service: 'shop', worker, index: worker, state: 'serving', typed: true, link })
     return worker
   }
 
-  /** Resolves to the worker that has begun to answer next. */
+  /** Resolves to the worker that starts the next call. */
   async began(): Promise<number> {
     const count = this.done.length
     if (count === 0) await new Promise<void>((resolve) => (this.#began = resolve))
@@ -104,7 +107,7 @@ describe('a call whose instance dies', () => {
     return shops
   }
 
-  it('is made once more elsewhere when it is idempotent, with the input it was made with', async () => {
+  it('is retried on another instance if it is idempotent, with the same input', async () => {
     await two()
     shops.hangs.add(0).add(1)
     const input = { list: [1], bytes: new Uint8Array(5000).fill(3) }
@@ -117,7 +120,7 @@ describe('a call whose instance dies', () => {
     assert.equal(shops.done.length, 2)
   })
 
-  it('fails when that one dies too', async () => {
+  it('fails if that instance dies, too', async () => {
     await two()
     shops.hangs.add(0).add(1)
     const answer = safe(client(shop).read(1))
@@ -130,7 +133,7 @@ describe('a call whose instance dies', () => {
     assert.match(error.message, new RegExp(`shop\\.read, which worker ${1 - first} was answering`))
   })
 
-  it('fails, and is made nowhere else, when it is not idempotent', async () => {
+  it('fails without a retry if it is not idempotent', async () => {
     await two()
     shops.hangs.add(0).add(1)
     const answer = safe(client(shop).write(1))
@@ -152,9 +155,9 @@ describe('a call whose instance dies', () => {
     assert.deepEqual(await ticks.next(), { done: true, value: undefined })
   })
 
-  it('is made elsewhere whatever it does when nobody had begun with it', async () => {
+  it('is retried in any case if no instance had started it', async () => {
     await two()
-    // The callers do not know yet.
+    // The callers do not know about the death yet.
     shops.drain(0)
     shops.drain(1)
     const third = await shops.open()
@@ -166,10 +169,10 @@ describe('a call whose instance dies', () => {
     assert.deepEqual(await client(shop).write('after'), { worker: third, input: 'after' })
   })
 
-  it('is made elsewhere as a stream, too, when nobody had begun with it', async () => {
+  it('is also retried as a stream if no instance had started it', async () => {
     await two()
     shops.drain(0)
-    // One of them goes to each, since neither caller knows yet.
+    // One goes to each instance, since no caller knows about the death yet.
     const streams = [client(shop).ticks(), client(shop).ticks()]
     const first = await Promise.all(streams.map((stream) => stream.next()))
     assert.deepEqual(
@@ -179,7 +182,7 @@ describe('a call whose instance dies', () => {
     for (const stream of streams) await stream.return?.()
   })
 
-  it('keeps its limit when it is made elsewhere', async () => {
+  it('keeps its deadline when it is retried', async () => {
     await two()
     shops.hangs.add(0).add(1)
     const answer = safe(client(shop).limited(1))
@@ -189,7 +192,7 @@ describe('a call whose instance dies', () => {
 })
 
 describe('a call whose caller is gone', () => {
-  it('aborts the signal of its method, though nobody set a limit', async () => {
+  it('aborts the signal of its method, also without a deadline', async () => {
     using shops = new Shops()
     await shops.open()
     shops.hangs.add(0)
@@ -203,7 +206,7 @@ describe('a call whose caller is gone', () => {
 })
 
 describe('a method with a key', () => {
-  it('is answered by the same instance for the same key, and by another when that one has gone', async () => {
+  it('is answered by the same instance for the same key, and by another one after its death', async () => {
     using shops = new Shops()
     for (let at = 0; at < 4; at++) await shops.open()
     const { home } = client(shop)

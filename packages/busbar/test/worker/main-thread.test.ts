@@ -1,8 +1,8 @@
-/** A program finds itself in the main thread, without a parent, at every placement: as `node program.js` shows it. */
+/** A program sees the values of a main thread at every placement, as under `node program.js`. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { TestApp } from '../support/app.ts'
-import { PlainProgram } from '../support/plain-program.ts'
+import { TestApp } from '../support/app/test-app.ts'
+import { PlainProgram } from '../support/app/plain-program.ts'
 
 const programs = `${import.meta.dirname}/programs/main-thread`
 
@@ -12,7 +12,7 @@ async function ask(port: number): Promise<string> {
 
 for (const run of ['shared', 'thread', 'process'] as const)
   suite(`in ${run} form`, () => {
-    test('a program sees the values of a main thread, and no parent; its own threads see what it gave them', async () => {
+    test('a program sees the values of a main thread, and its own threads see what it passed to them', async () => {
       const file = `${programs}/index.mjs`
       await using plain = await PlainProgram.start(file)
       await using app = await TestApp.start({ services: { it: { file, run } } })

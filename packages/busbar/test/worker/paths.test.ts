@@ -1,13 +1,18 @@
-/** Relative paths mean the program's folder, at every placement and whatever Node function takes them. */
+/** Relative paths refer to the program's folder, at every placement and in every Node function. */
 import assert from 'node:assert/strict'
 import fs, { chmodSync, cpSync, readdirSync, symlinkSync } from 'node:fs'
 import { test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import type { Service } from '../../src/config/app.ts'
-import { fileFunctions, globs, otherFileFunctions, pathless } from '../../src/shared/folder/file-functions.ts'
-import { TestApp } from '../support/app.ts'
-import { TestFolder } from '../support/folder.ts'
-import { PlainProgram } from '../support/plain-program.ts'
+import {
+  fileFunctions,
+  globs,
+  otherFileFunctions,
+  pathless,
+} from '../../src/shared/working-directory/file-functions.ts'
+import { TestApp } from '../support/app/test-app.ts'
+import { TestFolder } from '../support/app/test-folder.ts'
+import { PlainProgram } from '../support/app/plain-program.ts'
 
 const source = `${import.meta.dirname}/programs/paths`
 
@@ -41,12 +46,12 @@ const shared = new Set(['package.json'])
 const env = { SET_BEFORE: 'before' }
 
 async function ask(port: number, folder: TestFolder, path = ''): Promise<Results> {
-  const said = await (await fetch(`http://127.0.0.1:${port}${path}`)).text()
-  // What Node says of absolute paths is compared too.
-  return JSON.parse(said.replaceAll(folder.path, '<folder>')) as Results
+  const text = await (await fetch(`http://127.0.0.1:${port}${path}`)).text()
+  // Messages with absolute paths are compared too.
+  return JSON.parse(text.replaceAll(folder.path, '<folder>')) as Results
 }
 
-/** Shows what differs, and nothing else. */
+/** Shows only the differences. */
 function compare(actual: Results, expected: Results): void {
   const names = Object.keys(expected).filter((name) => !isDeepStrictEqual(actual[name], expected[name]))
   const pick = (from: Results): Results => Object.fromEntries(names.map((name) => [name, from[name]]))
@@ -61,14 +66,14 @@ const places = {
 } as const satisfies Record<string, Partial<Service>>
 
 for (const [name, place] of Object.entries(places))
-  test(`everything that takes a path does with a relative one what it does under plain node, in ${name} form`, async () => {
+  test(`functions resolve relative paths as under plain node, in ${name} form`, async () => {
     using plainFolder = programFolder()
     using folder = programFolder()
     using other = programFolder()
     await using plain = await PlainProgram.start(plainFolder.at('index.mjs'), env)
     const services = {
       it: { file: folder.at('index.mjs'), ...place, env },
-      // So that the folder of the process is not that of the program.
+      // With two programs, the working directory of the process is not the program's folder.
       other: { file: other.at('index.mjs'), ...place, env },
     }
     const routes = [{ host: undefined, prefix: '/other', service: 'other' }]
@@ -76,7 +81,7 @@ for (const [name, place] of Object.entries(places))
     const expected = await ask(plain.port, plainFolder)
     compare(await ask(app.port, folder), expected)
     compare(await ask(app.port, other, '/other'), expected)
-    // What it has written in its folder it has written nowhere else.
+    // Files that it wrote in its folder are nowhere else.
     const written = new Set(readdirSync(folder.path).filter((name) => !readdirSync(source).includes(name)))
     assert.deepEqual(
       readdirSync(process.cwd()).filter((name) => written.has(name) && !shared.has(name)),
@@ -84,8 +89,8 @@ for (const [name, place] of Object.entries(places))
     )
   })
 
-// Node 24 dies of a heap snapshot where there have been databases, so it is not one of the cases.
-test('a heap snapshot is written into the folder of the program, whether it has a name or not', async () => {
+// A separate test, because Node 24 crashes if it writes a heap snapshot after databases were open.
+test('a heap snapshot is written into the folder of the program, with or without a name', async () => {
   const server = `
     import { createServer } from 'node:http'
     import { existsSync, statSync } from 'node:fs'
@@ -108,7 +113,7 @@ test('a heap snapshot is written into the folder of the program, whether it has 
 })
 
 for (const run of ['shared', 'thread', 'process'] as const)
-  test(`a thread that a program starts finds the files of the program, in ${run} form`, async () => {
+  test(`a thread that a program starts resolves paths as the program, in ${run} form`, async () => {
     const server = `
       import { createServer } from 'node:http'
       import { once } from 'node:events'
@@ -141,7 +146,7 @@ for (const run of ['shared', 'thread', 'process'] as const)
     assert.deepEqual(await (await fetch(app.url)).json(), [...found, ...found])
   })
 
-test('no function of fs is forgotten', () => {
+test('every function of fs is covered', () => {
   const functionsOf = (from: object): string[] =>
     Object.entries(from).flatMap(([name, value]) =>
       typeof value === 'function' && !name.startsWith('_') ? [name] : [],

@@ -1,4 +1,4 @@
-/** Runs the app that `APP` describes (a config as JSON) under Busbar, by the command that users run. */
+/** Runs the app whose config is in `APP` (JSON) under Busbar, with the command that users run. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createRequire } from 'node:module'

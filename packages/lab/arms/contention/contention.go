@@ -1,4 +1,5 @@
-// Counts to `increments` in `tasks` goroutines on GOMAXPROCS threads, and answers the total: the same as server.ts.
+// Counts to `increments` in `tasks` goroutines on GOMAXPROCS threads, and answers the total, like
+// server.ts.
 package main
 
 import (
@@ -11,7 +12,7 @@ import (
 	"sync/atomic"
 )
 
-// Lines of 64 bytes are fetched in pairs.
+// 128 bytes, since processors fetch lines of 64 bytes in pairs.
 type shard struct {
 	value int64
 	_     [120]byte
@@ -19,8 +20,8 @@ type shard struct {
 
 type count func(task int, increments int)
 
-// Each makes a way of counting for one run, and what tells the run's total.
-var ways = map[string]func(shards int) (count, func() int64){
+// Each returns a counter for one run, and a function that returns its total.
+var counters = map[string]func(shards int) (count, func() int64){
 	"mutex":          byMutex,
 	"atomic":         byAtomic,
 	"sharded-atomic": byAtomicShards,
@@ -28,9 +29,9 @@ var ways = map[string]func(shards int) (count, func() int64){
 }
 
 func main() {
-	way, ok := ways[os.Getenv("WAY")]
+	counter, ok := counters[os.Getenv("WAY")]
 	if !ok {
-		log.Fatalf("there is no way %q", os.Getenv("WAY"))
+		log.Fatalf("unknown counter %q", os.Getenv("WAY"))
 	}
 	http.HandleFunc("/ready", func(response http.ResponseWriter, _ *http.Request) { fmt.Fprint(response, "ready") })
 	http.HandleFunc("/run", func(response http.ResponseWriter, request *http.Request) {
@@ -38,7 +39,7 @@ func main() {
 			value, _ := strconv.Atoi(request.URL.Query().Get(name))
 			return value
 		}
-		body := fmt.Sprintf(`{"total":%d}`, run(way, number("increments"), number("tasks"), number("shards")))
+		body := fmt.Sprintf(`{"total":%d}`, run(counter, number("increments"), number("tasks"), number("shards")))
 		response.Header().Set("Content-Type", "application/json")
 		response.Header().Set("Content-Length", strconv.Itoa(len(body)))
 		fmt.Fprint(response, body)
@@ -46,8 +47,8 @@ func main() {
 	log.Fatal(http.ListenAndServe("127.0.0.1:"+os.Getenv("PORT"), nil))
 }
 
-func run(way func(int) (count, func() int64), increments, tasks, shards int) int64 {
-	count, total := way(shards)
+func run(counter func(int) (count, func() int64), increments, tasks, shards int) int64 {
+	count, total := counter(shards)
 	var group sync.WaitGroup
 	for task := range tasks {
 		share := increments / tasks
@@ -91,7 +92,7 @@ func byAtomicShards(shards int) (count, func() int64) {
 	}, sum(cells)
 }
 
-// Right only where no two goroutines have the same shard; the total tells.
+// Correct only if no two goroutines share a shard. The total shows it.
 func byPlainShards(shards int) (count, func() int64) {
 	cells := make([]shard, shards)
 	return func(task, increments int) {

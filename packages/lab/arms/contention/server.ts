@@ -1,12 +1,13 @@
 /**
- * Counts to `increments` in `WORKERS` threads that share memory, and answers the total: `GET /run?increments=20000000&
- * tasks=500&shards=500`. The threads are there before; a run is what they do. `contention.go` does the same.
+ * Counts to `increments` in `WORKERS` threads with shared memory, and answers the total:
+ * `GET /run?increments=20000000&tasks=500&shards=500`. Threads start before the first run.
+ * `contention.go` does the same.
  */
 import http, { type ServerResponse } from 'node:http'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { sharedWayOf } from './shared-ways.ts'
-import { totalOf, type Order } from './ways.ts'
+import { busbarCounterFor } from './busbar-counters.ts'
+import { totalOf, type CountOrder } from './counters.ts'
 
 const { WORKERS = '1', PORT = '0', WAY = 'atomic' } = process.env
 const threads = Array.from(
@@ -35,7 +36,7 @@ async function run(response: ServerResponse, increments: number, tasks: number, 
     (thread, index) =>
       new Promise((resolve) => {
         thread.once('message', resolve)
-        const order: Order = { memory, increments, tasks, shards, index, threads: threads.length }
+        const order: CountOrder = { memory, increments, tasks, shards, index, threads: threads.length }
         thread.postMessage(order)
       }),
   )
@@ -46,5 +47,5 @@ async function run(response: ServerResponse, increments: number, tasks: number, 
 }
 
 function counted(memory: SharedArrayBuffer, shards: number): number {
-  return sharedWayOf(WAY)?.total(shards) ?? totalOf(memory, WAY)
+  return busbarCounterFor(WAY)?.total(shards) ?? totalOf(memory, WAY)
 }

@@ -1,12 +1,12 @@
-/** One of the threads: does its share of the tasks, then says so. */
+/** One of the threads: does its share of the tasks, then reports. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { sharedWayOf } from './shared-ways.ts'
-import { wayOf, type Order } from './ways.ts'
+import { busbarCounterFor } from './busbar-counters.ts'
+import { counterFor, type CountOrder } from './counters.ts'
 
-const way = workerData as string
-const count = sharedWayOf(way)?.prepare() ?? wayOf(way)
+const counter = workerData as string
+const count = busbarCounterFor(counter)?.prepare() ?? counterFor(counter)
 
-parentPort?.on('message', ({ memory, increments, tasks, shards, index, threads }: Order) => {
+parentPort?.on('message', ({ memory, increments, tasks, shards, index, threads }: CountOrder) => {
   const cells = new Int32Array(memory)
   const share = Math.floor(increments / tasks)
   for (let task = index; task < tasks; task += threads)

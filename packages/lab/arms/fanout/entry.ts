@@ -1,25 +1,25 @@
 /**
- * The service that fans out: a request to it asks four others and answers `{"success":true}` when all four answered
- * well. `WAY` says how it asks, `ORIGINS` (a JSON list) whom.
+ * The caller: a request to it calls four services, and is answered with `{"success":true}` if all
+ * calls succeed. `WAY` selects the client, `ORIGINS` (a JSON list) the services.
  */
 import Fastify from 'fastify'
-import { byFetch, byHttp, byPool, byRequest, type Ask } from './ways.ts'
+import { byFetch, byHttp, byPool, byRequest, type Call } from './clients.ts'
 
 const { WAY = 'request', PORT = '0' } = process.env
 const origins = JSON.parse(process.env['ORIGINS'] ?? '[]') as string[]
-const asks = await waysOf(WAY)
+const calls = await callsBy(WAY)
 const app = Fastify()
 const answer = { type: 'object', properties: { success: { type: 'boolean' } } }
 const response = { 200: answer, 502: answer }
 
 app.get('/ipc', { schema: { response } }, async (_request, reply) => {
-  const answers = await Promise.all(asks.map((ask) => ask()))
+  const answers = await Promise.all(calls.map((call) => call()))
   if (answers.every(Boolean)) return { success: true }
   return reply.code(502).send({ success: false })
 })
 await app.listen({ port: Number(PORT), host: '127.0.0.1' })
 
-async function waysOf(way: string): Promise<Ask[]> {
+async function callsBy(way: string): Promise<Call[]> {
   if (way === 'fetch') return byFetch(origins)
   if (way === 'request') return byRequest(origins)
   if (way === 'http') return byHttp(origins)

@@ -1,6 +1,6 @@
 /**
- * One of the four services that the fan-out calls: `GET /live`. The first is a Fastify program, the others are plain
- * `node:http`, as in the comparison that people publish. Listens where `PORT` says: a port, or the path of a socket.
+ * One of the four callees: `GET /live`. The first is a Fastify program, the others are plain
+ * `node:http`, as in the published comparison. `PORT` is a port, or the path of a Unix socket.
  */
 import { readFileSync } from 'node:fs'
 import http, { type RequestListener } from 'node:http'

@@ -1,4 +1,7 @@
-/** The upper bounds in one process without a mesh: `light-my-request` (`MODE=inject`), and four plain functions. */
+/**
+ * Upper bounds in one process without a mesh: `light-my-request` (`MODE=inject`) and plain
+ * functions.
+ */
 import http, { type RequestListener } from 'node:http'
 import Fastify from 'fastify'
 import inject from 'light-my-request'
@@ -6,11 +9,11 @@ import inject from 'light-my-request'
 const { MODE = 'direct', PORT = '0' } = process.env
 const answer = { type: 'object', properties: { success: { type: 'boolean' } } }
 const response = { 200: answer, 502: answer }
-const asks = MODE === 'inject' ? await injected() : direct()
+const calls = MODE === 'inject' ? await injected() : direct()
 const app = Fastify()
 
 app.get('/ipc', { schema: { response } }, async (_request, reply) => {
-  const answers = await Promise.all(asks.map((ask) => ask()))
+  const answers = await Promise.all(calls.map((call) => call()))
   if (answers.every(Boolean)) return { success: true }
   return reply.code(502).send({ success: false })
 })

@@ -1,4 +1,4 @@
-/** The naive recursion: some milliseconds of pure CPU for 30. */
+/** The naive recursion: some milliseconds of CPU for 30. */
 export default function fibonacci(n: number): number {
   return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2)
 }

@@ -1,20 +1,20 @@
 /**
- * `GET /fibonacci/30` computes, `GET /hello` answers at once: `WAY` says where the computing is done. Both are one
- * program, since what the one does to the other is the question.
+ * `GET /fibonacci/30` computes, `GET /hello` answers at once. `WAY` selects where it computes. Both
+ * are in one program, since the question is how the first affects the second.
  */
 import http, { type ServerResponse } from 'node:http'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { createOffload } from 'busbar'
 import { client } from 'busbar/client'
-import { peer } from '../peer.ts'
+import { loadPeerPackage } from '../peer-package.ts'
 import { computing } from './computing/contract.ts'
 import fibonacci from './fibonacci.ts'
 
 type Compute = (n: number) => Promise<number>
 
 const { WAY = 'main', WORKERS = '1', PORT = '0' } = process.env
-const compute = wayOf(WAY)
+const compute = computeFor(WAY)
 
 http
   .createServer((request, response) => {
@@ -37,7 +37,7 @@ function reply(response: ServerResponse, status: number, body: string): void {
   response.end(body)
 }
 
-function wayOf(way: string): Compute {
+function computeFor(way: string): Compute {
   if (way === 'main') return async (n) => fibonacci(n)
   if (way === 'worker') return inNewWorker
   if (way === 'piscina') return inPiscina()
@@ -59,7 +59,7 @@ interface Pool {
 }
 
 function inPiscina(): Compute {
-  const { Piscina } = peer('piscina') as { Piscina: new (options: object) => Pool }
+  const { Piscina } = loadPeerPackage('piscina') as { Piscina: new (options: object) => Pool }
   const threads = Number(WORKERS)
   const filename = new URL(`fibonacci${extname(import.meta.url)}`, import.meta.url).href
   const pool = new Piscina({ filename, minThreads: threads, maxThreads: threads })

@@ -1,4 +1,4 @@
-/** A thread for one number. */
+/** A thread that computes one number. */
 import { parentPort, workerData } from 'node:worker_threads'
 import fibonacci from './fibonacci.ts'
 

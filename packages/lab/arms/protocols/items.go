@@ -1,4 +1,4 @@
-// The items service on net/http, with TLS when TLS_CERT and TLS_KEY are set: the same as items.ts.
+// The items service on net/http, with TLS if TLS_CERT and TLS_KEY are set, like items.ts.
 package main
 
 import (
@@ -22,7 +22,7 @@ type failure struct {
 type store struct {
 	lock  sync.RWMutex
 	items map[string]item
-	// In the order in which they came.
+	// In the order of insertion.
 	ids []string
 }
 
@@ -53,7 +53,7 @@ func (store *store) add(response http.ResponseWriter, request *http.Request) {
 		return
 	}
 	if added.ID == "" {
-		reply(response, http.StatusBadRequest, failure{"that is no item"})
+		reply(response, http.StatusBadRequest, failure{"not an item"})
 		return
 	}
 	store.keep(added)
@@ -73,8 +73,8 @@ func (store *store) list(response http.ResponseWriter, request *http.Request) {
 	store.lock.RLock()
 	defer store.lock.RUnlock()
 	limit := len(store.ids)
-	if asked := request.URL.Query().Get("limit"); asked != "" {
-		number, err := strconv.Atoi(asked)
+	if text := request.URL.Query().Get("limit"); text != "" {
+		number, err := strconv.Atoi(text)
 		if err != nil || number < 1 {
 			reply(response, http.StatusBadRequest, failure{"limit is wrong"})
 			return

@@ -1,7 +1,8 @@
 /**
- * The items service on `node:http`, or on `node:https` with `TLS_CERT` and `TLS_KEY`: `POST /rpz/items` keeps an item
- * and returns it, `GET /rpz/items/:id` finds it again, `GET /rpz/items?limit=n` lists them. `items.go` and the typed
- * service in `items/` do the same. So many are there from the start as `PRELOAD` says.
+ * The items service on `node:http`, or on `node:https` with `TLS_CERT` and `TLS_KEY`. `POST
+ * /rpz/items` stores an item and returns it, `GET /rpz/items/:id` finds it, `GET
+ * /rpz/items?limit=n` lists items. `PRELOAD` is the number of initial items. `items.go` and the
+ * typed service in `items/` do the same.
  */
 import { readFileSync } from 'node:fs'
 import http, { type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
@@ -23,7 +24,7 @@ const listener: RequestListener = (request, response) => {
   if (method === 'POST' && url === path) void add(request, response)
   else if (method === 'GET' && url.startsWith(`${path}/`)) find(url.slice(path.length + 1), response)
   else if (method === 'GET' && url.startsWith(path)) list(new URLSearchParams(url.slice(path.length)), response)
-  else reply(response, 404, { error: 'there is nothing here' })
+  else reply(response, 404, { error: 'not found' })
 }
 const server =
   TLS_CERT && TLS_KEY
@@ -51,10 +52,10 @@ function list(query: URLSearchParams, response: ServerResponse): void {
   else reply(response, 400, { error: 'limit is wrong' })
 }
 
-/** Takes what an item has and nothing else. */
+/** Stores only the fields of an item. */
 function keep(content: unknown): Item {
   const { id, name } = content as Item
-  if (typeof id !== 'string' || id === '' || typeof name !== 'string') throw new Error('that is no item')
+  if (typeof id !== 'string' || id === '' || typeof name !== 'string') throw new Error('not an item')
   const item = { id, name }
   items.set(id, item)
   return item

@@ -1,4 +1,4 @@
-/** The contract of `busbar/` as a plug-in of Fastify, in a program that is otherwise `fastify.ts`. */
+/** The contract of `busbar/` as a Fastify plugin, in a program that is otherwise `fastify.ts`. */
 import { fastifyPlugin } from 'busbar/adapters'
 import Fastify from 'fastify'
 import catalog from './busbar/index.ts'

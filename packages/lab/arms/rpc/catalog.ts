@@ -1,6 +1,6 @@
 /**
- * What every arm of the scenario serves, so that they differ in nothing but the layer above: some of the `PRODUCTS`
- * (JSON), kept as they are or in a table of SQLite.
+ * The data of every arm of the scenario, so that arms differ only in the layer above: some of the
+ * `PRODUCTS` (JSON), from memory or from a table in SQLite.
  */
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
@@ -26,7 +26,7 @@ export function stored(limit: number): Product[] {
   return select.all(limit) as object as Product[]
 }
 
-/** Throws on anything but a whole number from 1 to 100: what a schema would say of it. */
+/** Validates like a schema: throws unless it is an integer from 1 to 100. */
 export function limitOf(input: unknown): number {
   const limit = (input as { limit?: unknown } | null)?.limit
   if (typeof limit !== 'number' || !Number.isInteger(limit) || limit < 1 || limit > 100)
@@ -34,7 +34,7 @@ export function limitOf(input: unknown): number {
   return limit
 }
 
-/** A file in the folder of the copy (`FOLDER`), one for each instance: none waits for another there. */
+/** A file in the arm's `FOLDER`, one per instance, so that instances do not wait for each other. */
 function filled(): DatabaseSync {
   const database = new DatabaseSync(join(process.env['FOLDER'] ?? '.', `products-${randomUUID()}.db`))
   database.exec(

@@ -1,6 +1,6 @@
-/** Connect for Node on HTTP/1.1, with JSON on the wire. Its messages are described here instead of by a compiler. */
+/** Connect for Node on HTTP/1.1 with JSON. Messages are described here, without a compiler. */
 import http, { type RequestListener } from 'node:http'
-import { peer } from '../peer.ts'
+import { loadPeerPackage } from '../peer-package.ts'
 import { constant, limitOf, stored, type Product } from './catalog.ts'
 
 interface Protobuf {
@@ -16,9 +16,9 @@ interface ConnectNode {
   connectNodeAdapter: (options: { routes(router: Router): void; fallback: RequestListener }) => RequestListener
 }
 
-const { create, createFileRegistry } = peer('@bufbuild/protobuf') as Protobuf
-const { FileDescriptorProtoSchema } = peer('@bufbuild/protobuf/wkt') as { FileDescriptorProtoSchema: object }
-const { connectNodeAdapter } = peer('@connectrpc/connect-node') as ConnectNode
+const { create, createFileRegistry } = loadPeerPackage('@bufbuild/protobuf') as Protobuf
+const { FileDescriptorProtoSchema } = loadPeerPackage('@bufbuild/protobuf/wkt') as { FileDescriptorProtoSchema: object }
+const { connectNodeAdapter } = loadPeerPackage('@connectrpc/connect-node') as ConnectNode
 
 /** `google.protobuf.FieldDescriptorProto`: types and labels by number. */
 const int32 = 5

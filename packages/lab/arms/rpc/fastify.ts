@@ -1,4 +1,4 @@
-/** A plain Fastify route that validates what comes and serialises what goes by a schema. */
+/** A plain Fastify route that validates its input and serialises its output by a schema. */
 import Fastify from 'fastify'
 import { constant, stored, type Product } from './catalog.ts'
 

@@ -1,7 +1,7 @@
-/** tRPC 11: with the server that it brings, or as a plugin of Fastify (`ON=fastify`). */
+/** tRPC 11 with its own server, or as a Fastify plugin (`ON=fastify`). */
 import http, { type RequestListener } from 'node:http'
 import Fastify, { type FastifyPluginCallback } from 'fastify'
-import { peer } from '../peer.ts'
+import { loadPeerPackage } from '../peer-package.ts'
 import { constant, limitOf, stored, type Product } from './catalog.ts'
 
 interface Trpc {
@@ -14,7 +14,7 @@ interface Procedure {
   }
 }
 
-const { initTRPC } = peer('@trpc/server') as Trpc
+const { initTRPC } = loadPeerPackage('@trpc/server') as Trpc
 const { procedure, router: toRouter } = initTRPC.create()
 const call = (read: (limit: number) => Product[]) =>
   procedure.input(limitOf).mutation(({ input }) => ({ products: read(input) }))
@@ -23,7 +23,7 @@ const where = { port: Number(process.env['PORT'] ?? 0), host: '127.0.0.1' }
 await (process.env['ON'] === 'fastify' ? onFastify() : standalone())
 
 async function standalone(): Promise<void> {
-  const { createHTTPHandler } = peer('@trpc/server/adapters/standalone') as {
+  const { createHTTPHandler } = loadPeerPackage('@trpc/server/adapters/standalone') as {
     createHTTPHandler: (options: { router: object; basePath: string }) => RequestListener
   }
   const handle = createHTTPHandler({ router, basePath: '/trpc/' })
@@ -36,7 +36,7 @@ async function standalone(): Promise<void> {
 }
 
 async function onFastify(): Promise<void> {
-  const { fastifyTRPCPlugin } = peer('@trpc/server/adapters/fastify') as {
+  const { fastifyTRPCPlugin } = loadPeerPackage('@trpc/server/adapters/fastify') as {
     fastifyTRPCPlugin: FastifyPluginCallback<{ prefix: string; trpcOptions: { router: object } }>
   }
   const app = Fastify()

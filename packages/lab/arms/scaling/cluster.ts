@@ -1,4 +1,4 @@
-/** `node:cluster` with `WORKERS` processes, each the plain service. */
+/** `node:cluster` with `WORKERS` processes of the plain service. */
 import cluster from 'node:cluster'
 
 if (cluster.isPrimary) {

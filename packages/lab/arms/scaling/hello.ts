@@ -1,4 +1,6 @@
-/** One plain `node:http` service: `/` answers at once, `/cpu?ms=4` computes first. Exports nothing, listens on `PORT`. */
+/**
+ * A plain `node:http` service: `/` answers at once, `/cpu?ms=4` computes first. Listens on `PORT`.
+ */
 import http from 'node:http'
 
 const body = JSON.stringify({ hello: 'world' })
@@ -15,10 +17,10 @@ http
   .listen({ port: Number(process.env['PORT'] ?? 0), host: '127.0.0.1', reusePort: process.env['REUSE_PORT'] === '1' })
 
 /**
- * So much work that it takes about that long on a processor of 3 GHz, and the same work everywhere: a loop that looks at
- * a clock does less on a busy machine by the wall's, and the thread's own is only right to a tick of the kernel. Counted in
- * integers: a loop that begins with a number that had a fraction is compiled to other code, and 3 per cent more turns
- * took 17 per cent more time.
+ * A fixed amount of work, which takes about this long on a processor with 3 GHz. A loop that reads
+ * the wall clock would do less on a busy machine, and the thread's CPU clock is only precise to a
+ * kernel tick. The count is an integer: V8 compiles a loop that starts with a fraction to slower
+ * code (3 % more turns took 17 % more time).
  */
 function compute(milliseconds: number): void {
   for (let turn = (milliseconds * turnsPerMillisecond) | 0; turn > 0; turn--)

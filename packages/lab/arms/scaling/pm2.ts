@@ -1,6 +1,6 @@
 /**
- * The plain service under PM2, in cluster mode with `WORKERS` copies. `pm2-runtime` stays in the foreground and starts
- * no daemon; all that it keeps is in the copy's own folder.
+ * The plain service under PM2, in cluster mode with `WORKERS` instances. `pm2-runtime` stays in the
+ * foreground and starts no daemon. Its files are in the arm's own folder.
  */
 import { writeFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
@@ -11,7 +11,7 @@ const config = join(APP_FOLDER, 'pm2.json')
 const app = {
   name: 'hello',
   script: fileURLToPath(new URL(`hello${extname(import.meta.url)}`, import.meta.url)),
-  // For a `.ts` it would choose another runtime.
+  // For a `.ts` file PM2 would choose another runtime.
   interpreter: 'node',
   exec_mode: 'cluster',
   instances: Number(WORKERS),

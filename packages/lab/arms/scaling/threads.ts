@@ -1,4 +1,4 @@
-/** `WORKERS` threads that each listen on the same port: the kernel's hash spreads connections over them. */
+/** `WORKERS` threads that listen on the same port. The kernel distributes connections by a hash. */
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 

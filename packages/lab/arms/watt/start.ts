@@ -1,7 +1,8 @@
 /**
- * Runs services under Watt, by the command that its users run. `SERVICES` is a JSON object of `{ file, env }`; the
- * first is the entrance, with `WORKERS` copies. Watt wants a folder for each, with a program in it; it lets every program
- * listen where it asks to, so that only the entrance may know the port.
+ * Runs services under Watt, with the command that its users run. `SERVICES` is a JSON object of `{
+ * file, env }`. The first is the entrypoint, with `WORKERS` instances. Watt needs a folder with a
+ * program for each, and lets every program listen where it wants, so only the entrypoint gets
+ * `PORT`.
  */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -30,7 +31,7 @@ write('watt.json', {
   server: { hostname: '127.0.0.1', port: Number(PORT) },
   logger: { level: 'error' },
   metrics: false,
-  // Else it opens port 9090 on every address, and two copies cannot live side by side.
+  // By default it opens port 9090 on all addresses, so that only one arm could run at a time.
   healthProbes: false,
   managementApi: false,
   entrypoint,

@@ -1,17 +1,24 @@
 /**
- * Does the load engine's job by autocannon where the engine could not be built: a job on standard input, the result on
- * standard output. Throughput only: its latencies are those of its own event loop, which is as busy as the servers'.
- * Every answer is checked as the engine does. Connections that end are found by counting sockets, since autocannon opens
- * new ones without a word.
+ * Replaces the load engine if that is not built: reads a job from standard input and writes the
+ * result to standard output. Throughput only, since its latencies include those of its own busy
+ * event loop. It checks every answer like the engine. It counts sockets to detect closed
+ * connections, since autocannon reconnects silently.
  */
 import { createHash } from 'node:crypto'
 import { subscribe } from 'node:diagnostics_channel'
 import { createRequire } from 'node:module'
 import { text } from 'node:stream/consumers'
-import { trusting } from './trust.ts'
-import type { Distribution, Expect, LoadJob, LoadRequest, LoadResult, Tick } from './job.ts'
+import {
+  trustOnly,
+  type Distribution,
+  type Expect,
+  type LoadJob,
+  type LoadRequest,
+  type LoadResult,
+  type Tick,
+} from './job.ts'
 
-/** The part of autocannon, which has no types, that is used here. */
+/** The part of autocannon that is used here. It has no types. */
 type Autocannon = (options: object, done: (error: Error | null, found: Found) => void) => { stop(): void }
 interface Found {
   readonly errors: number
@@ -52,13 +59,13 @@ function run(job: LoadJob): void {
     state.counting = true
     counted = performance.now()
   }, discard)
-  const ticking = setInterval(() => say(tick((performance.now() - began) / 1000)), 100)
+  const ticking = setInterval(() => print(tick((performance.now() - began) / 1000)), 100)
   const cpu = process.cpuUsage()
   autocannon(optionsOf(job, load), (error, found) => {
     clearTimeout(starting)
     clearInterval(ticking)
     if (error) throw error
-    say(result(job, found, (performance.now() - counted) / 1000, process.cpuUsage(cpu)))
+    print(result(job, found, (performance.now() - counted) / 1000, process.cpuUsage(cpu)))
   })
 }
 
@@ -67,7 +74,7 @@ function optionsOf(job: LoadJob, load: Extract<LoadJob['load'], { loop: 'closed'
   return {
     url: `${tls ? 'https' : 'http'}://${address ?? 'localhost'}`,
     ...(unix !== undefined && { socketPath: unix }),
-    ...(tls && { servername: tls.serverName, tlsOptions: trusting(tls.certificate) }),
+    ...(tls && { servername: tls.serverName, tlsOptions: trustOnly(tls.certificate) }),
     connections: job.connections,
     pipelining: job.pipelining ?? 1,
     sampleInt: 100,
@@ -108,8 +115,8 @@ interface Difference {
 }
 
 /**
- * How an answer differs from the expectation, in the engine's words. Autocannon hands bodies over as text: of one that is
- * none, replacement characters are left, and only its status and headers can be compared.
+ * How an answer differs from the expectation, in the engine's terms. Autocannon decodes bodies as
+ * text. A binary body has replacement characters, so only its status and headers are compared.
  */
 function difference(
   expect: Expect,
@@ -147,7 +154,7 @@ function headerDifference(
   return other === undefined ? undefined : detail(other, null)
 }
 
-/** RFC 6901. */
+/** JSON pointer: RFC 6901. */
 function holds({ pointer, equals }: NonNullable<Expect['json']>, body: string): boolean {
   try {
     const keys = pointer.split('/').slice(1)
@@ -204,7 +211,7 @@ function result(job: LoadJob, found: Found, seconds: number, cpu: NodeJS.CpuUsag
   }
 }
 
-/** No latency is better than one that cannot be believed. */
+/** No latencies, since they would be misleading. */
 const nothing: Distribution = {
   count: 0,
   mean: 0,
@@ -219,6 +226,6 @@ const nothing: Distribution = {
   buckets: [],
 }
 
-function say(line: Tick | LoadResult): void {
+function print(line: Tick | LoadResult): void {
   process.stdout.write(`${JSON.stringify(line)}\n`)
 }

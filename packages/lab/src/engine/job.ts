@@ -1,4 +1,5 @@
-/** The load engine's job and its answer: the same words as `crates/load/src/job.rs` and `report.rs`. */
+/** The load engine's input and output, as in `crates/load/src/job.rs` and `report.rs`. */
+import type { ConnectionOptions } from 'node:tls'
 
 export interface LoadJob {
   target: { address?: string; unix?: string; tls?: { serverName: string; certificate: string; resume?: boolean } }
@@ -79,4 +80,13 @@ export interface Distribution {
   p999: number
   max: number
   buckets: [number, number][]
+}
+
+/**
+ * TLS options that accept a server with exactly this certificate (PEM), regardless of its issuer
+ * and name, since servers run on this machine. The engine does the same
+ * (`crates/load/src/trust.rs`), but also accepts an expired certificate.
+ */
+export function trustOnly(certificate: string): ConnectionOptions {
+  return { ca: certificate, allowPartialTrustChain: true, checkServerIdentity: () => undefined }
 }

@@ -4,6 +4,7 @@ import { extname } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { engineProgram, packagedEngine } from './engine-package.ts'
 import type { LoadJob, LoadResult, Tick } from './job.ts'
 
 export interface Loaded {
@@ -11,26 +12,30 @@ export interface Loaded {
   readonly ticks: readonly Tick[]
 }
 
-/** What does the load: our own engine, or where it was not built autocannon, which knows throughput only. */
+/**
+ * The load generator: the lab's own engine, or autocannon (throughput only) if that is not built.
+ */
 export interface Engine {
   readonly kind: 'busbar-load' | 'autocannon'
   readonly command: readonly [program: string, ...args: string[]]
 }
 
-/** The binary as `cargo build --release` leaves it; `BUSBAR_LOAD` names another, or with `autocannon` does without. */
+/**
+ * The binary of the package for this platform, else that of `cargo build --release`. `BUSBAR_LOAD` is the path of another one, or `autocannon`.
+ */
 export function findEngine(): Engine {
-  const name = process.platform === 'win32' ? 'busbar-load.exe' : 'busbar-load'
   const { BUSBAR_LOAD } = process.env
-  const file = BUSBAR_LOAD ?? fileURLToPath(new URL(`../../../../target/release/${name}`, import.meta.url))
+  const built = fileURLToPath(new URL(`../../../../target/release/${engineProgram}`, import.meta.url))
+  const file = BUSBAR_LOAD ?? packagedEngine() ?? built
   if (file !== 'autocannon' && existsSync(file)) return { kind: 'busbar-load', command: [file] }
   if (BUSBAR_LOAD !== undefined && BUSBAR_LOAD !== 'autocannon')
-    throw new Error(`BUSBAR_LOAD names ${BUSBAR_LOAD}, and there is no such file`)
+    throw new Error(`BUSBAR_LOAD is ${BUSBAR_LOAD}, which does not exist`)
   const self = fileURLToPath(import.meta.url)
   const fallback = fileURLToPath(new URL(`./autocannon${extname(self)}`, import.meta.url))
   return { kind: 'autocannon', command: [process.execPath, fallback] }
 }
 
-/** Runs one job to its end. An aborted `signal` ends the engine; a job it refuses throws with the engine's own sentence. */
+/** Runs a job. An abort kills the engine. Throws with the engine's message if it fails. */
 export async function load({ command }: Engine, job: LoadJob, signal?: AbortSignal): Promise<Loaded> {
   const [program, ...args] = command
   const child = spawn(program, args, {
@@ -41,11 +46,11 @@ export async function load({ command }: Engine, job: LoadJob, signal?: AbortSign
     child.once('error', reject)
     child.once('exit', resolve)
   })
-  // An engine that ended before it had read its job says why by its exit.
+  // An engine that exits before it reads the job reports an error below.
   child.stdin.on('error', () => {})
   child.stdin.end(JSON.stringify(job))
   const [{ result, ticks }, problem, code] = await Promise.all([readLines(child.stdout), text(child.stderr), ended])
-  if (code !== 0 || result === undefined) throw new Error(problem.trim() || `the load engine ended with ${code}`)
+  if (code !== 0 || result === undefined) throw new Error(problem.trim() || `the load engine exited with ${code}`)
   return { result, ticks }
 }
 
@@ -53,9 +58,9 @@ async function readLines(output: NodeJS.ReadableStream): Promise<{ result: LoadR
   const ticks: Tick[] = []
   let result: LoadResult | undefined
   for await (const line of createInterface({ input: output })) {
-    const said = JSON.parse(line) as Tick | LoadResult
-    if (said.type === 'tick') ticks.push(said)
-    else result = said
+    const message = JSON.parse(line) as Tick | LoadResult
+    if (message.type === 'tick') ticks.push(message)
+    else result = message
   }
   return { result, ticks }
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { availableParallelism, cpus, release, totalmem } from 'node:os'
 
-/** What a result depends on and another machine has otherwise. No names, no addresses. */
+/** Properties of the machine on which a result depends. No names, no addresses. */
 export interface Machine {
   readonly platform: string
   readonly kernel: string

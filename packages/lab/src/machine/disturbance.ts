@@ -1,13 +1,15 @@
 import { readFile } from 'node:fs/promises'
 import { ticksPerSecond } from './processes.ts'
 
-/** What the machine took away while something was measured, as shares of the time that all processors had. */
+/**
+ * CPU time that was not available during a measurement, as shares of the time of all processors.
+ */
 export interface Disturbance {
-  /** The hypervisor ran someone else. */
+  /** The hypervisor ran other guests. */
   readonly steal: number
-  /** Our own CPU quota was used up (cgroup v2). */
+  /** The CPU quota of this cgroup was used up (cgroup v2). */
   readonly throttled: number
-  /** CPU seconds that all processes of the machine took together, whoever they belong to. */
+  /** CPU seconds of all processes on the machine. */
   readonly busySeconds: number
   readonly seconds: number
 }
@@ -20,7 +22,7 @@ interface Reading {
   throttled: number
 }
 
-/** Starts watching; the function it returns says what has been taken since. Elsewhere than on Linux: nothing known, 0. */
+/** Starts a measurement. The returned function ends it. All values are 0 outside of Linux. */
 export async function watchDisturbance(): Promise<() => Promise<Disturbance>> {
   const before = await read()
   return async () => {
@@ -39,7 +41,7 @@ export async function watchDisturbance(): Promise<() => Promise<Disturbance>> {
 
 async function read(): Promise<Reading> {
   const [stat, cpu] = await Promise.all([text('/proc/stat'), text('/sys/fs/cgroup/cpu.stat')])
-  // user nice system idle iowait irq softirq steal: guest time is counted in user already.
+  // user nice system idle iowait irq softirq steal; user includes guest time.
   const fields = (/^cpu +(.*)$/m.exec(stat)?.[1] ?? '').split(' ').slice(0, 8).map(Number)
   return {
     at: performance.now(),

@@ -1,11 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises'
 
 /**
- * What the processes of one arm have used, read from `/proc`: an arm is started as the leader of a session of its own,
- * so all that it starts can be found by that session's number, even what has lost its parent.
+ * CPU time and memory of an arm, read from `/proc`. An arm is started as the leader of its own
+ * session, so all its processes are found by the session's number, even orphans.
  */
 export interface Usage {
-  /** CPU seconds so far, in user and kernel mode, children that have ended included. */
+  /** CPU seconds so far in user and kernel mode, including exited children. */
   readonly cpuSeconds: number
   /** Proportional set size: memory shared between processes is divided among them. Bytes. */
   readonly pss: number
@@ -15,7 +15,9 @@ export interface Usage {
 
 export const canReadProcesses = process.platform === 'linux'
 
-/** Kernel ticks per second, as `/proc` counts them: 100 on every Linux that Node runs on (`getconf CLK_TCK`). */
+/**
+ * Kernel ticks per second in `/proc`: 100 on every Linux that Node supports (`getconf CLK_TCK`).
+ */
 export const ticksPerSecond = 100
 
 export async function usageOf(session: number, options: { memory: boolean }): Promise<Usage> {
@@ -30,8 +32,8 @@ export async function usageOf(session: number, options: { memory: boolean }): Pr
 }
 
 /**
- * CPU seconds with the kernel's full resolution; `/proc/<pid>/stat` counts hundredths, but also of threads and
- * children that have ended, which the other knows nothing of: the larger is right.
+ * CPU seconds. `schedstat` has nanoseconds, but only of living threads. `/proc/<pid>/stat` has
+ * hundredths of a second and includes exited threads and children. The larger value is right.
  */
 export async function cpuSecondsOf(session: number): Promise<number> {
   const members = await membersOf(session)
@@ -39,26 +41,45 @@ export async function cpuSecondsOf(session: number): Promise<number> {
   return members.reduce((sum, member, at) => sum + Math.max(exact[at] ?? 0, member.ticks / ticksPerSecond), 0)
 }
 
-/** Those that run or could; what has ended and only waits to be noticed by its parent is no more. */
+/** Living processes, without zombies. */
 export async function pidsOf(session: number): Promise<number[]> {
   return (await membersOf(session)).filter(({ state }) => state !== 'Z').map(({ pid }) => pid)
 }
 
 interface Member {
   pid: number
+  parent: number
+  session: number
   state: string
   ticks: number
 }
 
+/**
+ * Of the session, and of sessions that its processes have started, as Busbar does for each command.
+ */
 async function membersOf(session: number): Promise<Member[]> {
+  const all = await allProcesses()
+  const sessions = new Set([session])
+  const found = new Map<number, Member>()
+  for (let before = 0; before < sessions.size + found.size;) {
+    before = sessions.size + found.size
+    for (const process of all) {
+      if (process.pid === session || sessions.has(process.session)) found.set(process.pid, process)
+      else if (found.has(process.parent)) sessions.add(process.session)
+    }
+  }
+  return [...found.values()]
+}
+
+async function allProcesses(): Promise<Member[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   const stats = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')))
   return stats.flatMap((stat, at) => {
-    // The second field is the command's name in brackets and may hold anything, brackets and spaces included.
+    // The second field is the command's name in brackets. It may have spaces and brackets.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    if (Number(fields[3]) !== session) return []
+    if (fields.length < 15) return []
     const ticks = [11, 12, 13, 14].reduce((sum, field) => sum + Number(fields[field]), 0)
-    return [{ pid: Number(pids[at]), state: fields[0]!, ticks }]
+    return [{ pid: Number(pids[at]), parent: Number(fields[1]), session: Number(fields[3]), state: fields[0]!, ticks }]
   })
 }
 

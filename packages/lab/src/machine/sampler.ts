@@ -1,17 +1,17 @@
 /**
- * Preloaded into every thread of every Node program that is measured, the same for all: four times a second it appends
- * to a file what only the runtime itself knows. A sample costs some 25 µs and the delay histogram one native timer each
- * 20 ms: in an idle thread of a busy machine 0.3 % of a core altogether. Nothing here keeps a program alive or makes it
- * fail.
+ * Preloaded into every thread of every measured Node program. Four times a second it appends to a
+ * file what only the runtime knows. A sample costs about 25 µs, and the delay histogram one native
+ * timer per 20 ms: together 0.3 % of a core in an idle thread. It neither keeps a program alive nor
+ * makes it fail.
  *
- * It is preloaded by `--require`, since `--import` leaves out threads that run code from a string. It imports nothing,
- * and in a thread it begins only when that has lived for as long as a sample: a program that starts a thread for each
- * request would else spend an eighth of its CPU time on this.
+ * It is preloaded by `--require`, since `--import` skips threads that run code from a string. It
+ * imports nothing, and in a thread it starts only after one sample period: otherwise a program that
+ * starts a thread per request would spend an eighth of its CPU time here.
  */
 import type { Sample, ThreadHeader } from './samples.ts'
 
 const period = 250
-/** Of the delay histogram, milliseconds: what it records includes this much waiting. */
+/** Resolution of the delay histogram in milliseconds. Recorded delays include it. */
 const resolution = 20
 
 const folder = process.env['BUSBAR_LAB_SAMPLES']
@@ -20,7 +20,7 @@ if (folder !== undefined) {
   else setTimeout(tryToSample, period, folder).unref()
 }
 
-/** A program that may not write files, or that has no such functions, is measured from outside alone. */
+/** A program without permission to write files, or without these functions, is not sampled. */
 function tryToSample(folder: string): void {
   const { threadId } = process.getBuiltinModule('node:worker_threads')
   const { mkdirSync, openSync } = process.getBuiltinModule('node:fs')
@@ -90,7 +90,7 @@ function heap(): Pick<Sample, 'heapTotal' | 'heapUsed' | 'newSpace' | 'oldSpace'
   }
 }
 
-/** An interval with no tick at all has no percentile. */
+/** 0 for an interval without a tick. */
 function delayAt(nanoseconds: number): number {
   return Math.max(0, nanoseconds / 1e6 - resolution)
 }

@@ -1,4 +1,4 @@
-/** What `sampler.ts` wrote from inside the programs of an arm, put on the timeline of a slice. */
+/** Reads what `sampler.ts` wrote inside the programs of an arm, and summarises it per slice. */
 import { readdir, readFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -6,23 +6,23 @@ import { fileURLToPath } from 'node:url'
 /** The first line of a thread's file. */
 export interface ThreadHeader {
   readonly pid: number
-  /** 0 for a program's main thread. */
+  /** 0 for the main thread. */
   readonly thread: number
   readonly version: string
-  /** Node's own: from the command line and from `NODE_OPTIONS`. */
+  /** Node's flags from the command line and `NODE_OPTIONS`. */
   readonly flags: readonly string[]
 }
 
-/** Times are milliseconds, moments since 1970; sizes bytes. */
+/** Durations are milliseconds, times milliseconds since 1970, sizes bytes. */
 export interface Sample {
   readonly from: number
   readonly to: number
-  /** The share of it in which the event loop did not wait. */
+  /** Share of the time in which the event loop was busy. */
   readonly utilisation: number
   readonly delayP50: number
   readonly delayP99: number
   readonly delayMax: number
-  /** Spent collecting garbage. */
+  /** Garbage collection. */
   readonly gc: number
   readonly cpu: number
   readonly heapTotal: number
@@ -36,18 +36,18 @@ export interface ThreadSamples extends ThreadHeader {
   readonly samples: readonly Sample[]
 }
 
-/** What the runtimes of an arm did within a slice. Sizes are sums over all threads. */
-export interface RuntimeUse {
+/** Samples of an arm within a slice. Sizes are sums over all threads. */
+export interface RuntimeUsage {
   readonly threads: number
-  /** Threads whose loop was busy for more than a twentieth of the time. */
+  /** Threads with a utilisation above 5 %. */
   readonly busyThreads: number
   /** Of the busiest thread. */
   readonly utilisation: number
-  /** Of the thread that was latest, milliseconds; the time that a timer came late. */
+  /** Delay of timers in milliseconds, of the slowest thread. */
   readonly delayP99: number
-  /** Collecting garbage, as a share of one core. */
+  /** Garbage collection as a share of one core. */
   readonly gc: number
-  /** Cores that these threads kept busy; what the runtime's own helpers take is not in it. */
+  /** Cores kept busy by these threads, without the runtime's helper threads. */
   readonly cpu: number
   readonly heapTotal: number
   readonly heapUsed: number
@@ -57,7 +57,7 @@ export interface RuntimeUse {
 }
 
 export interface RuntimeMoment {
-  /** Seconds from the slice's start. */
+  /** Seconds since the start of the slice. */
   readonly at: number
   readonly utilisation: number
   readonly delayMax: number
@@ -67,10 +67,10 @@ export interface RuntimeMoment {
   readonly cpu: number
 }
 
-/** A thread that does less is not one that serves. */
+/** Utilisation from which a thread counts as busy. */
 const busy = 0.05
 
-/** The environment that makes every Node program of an arm write its samples to `folder`. */
+/** Environment that makes every Node program of an arm write samples to `folder`. */
 export function samplingInto(folder: string): { NODE_OPTIONS: string; BUSBAR_LAB_SAMPLES: string } {
   return { NODE_OPTIONS: preload, BUSBAR_LAB_SAMPLES: folder }
 }
@@ -83,16 +83,21 @@ function preloadOf(file: string): string {
   return `--require="${file.replaceAll(/["\\]/g, String.raw`\$&`)}"`
 }
 
-/** Node's flags without the lab's own. */
-export function ownFlags({ flags }: ThreadHeader): string[] {
-  return flags.map((flag) => flag.replace(preload, '').trim()).filter(Boolean)
+/**
+ * Node's flags without the lab's own, and without those that say where a debugger would listen: a
+ * worker process of Busbar has them, and no debugger runs before it is asked for.
+ */
+export function userFlags({ flags }: ThreadHeader): string[] {
+  return flags
+    .map((flag) => flag.replace(preload, '').trim())
+    .filter((flag) => flag !== '' && !/^--inspect-(port|publish-uid)=/.test(flag))
 }
 
 export async function readSamples(folder: string): Promise<ThreadSamples[]> {
   const names = await readdir(folder).catch(() => [])
   const texts = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))
   return texts.flatMap((text) => {
-    // The last line may be half written yet.
+    // The last line may be incomplete.
     const [header, ...samples] = text.split('\n').slice(0, -1)
     if (header === undefined) return []
     return [{ ...(JSON.parse(header) as ThreadHeader), samples: samples.map((sample) => JSON.parse(sample) as Sample) }]
@@ -100,10 +105,14 @@ export async function readSamples(folder: string): Promise<ThreadSamples[]> {
 }
 
 /**
- * What happened from one moment to the other. A sample that began before is left out: it may have seen the time for which
- * the program was stopped. Undefined where no program of the arm wrote any.
+ * Summarises the samples between two times. A sample that began earlier is left out, since it may
+ * include time for which the program was frozen. Undefined without samples.
  */
-export function useWithin(threads: readonly ThreadSamples[], from: number, to: number): RuntimeUse | undefined {
+export function summariseSamples(
+  threads: readonly ThreadSamples[],
+  from: number,
+  to: number,
+): RuntimeUsage | undefined {
   const within = threads
     .map(({ samples }) => samples.filter((sample) => sample.from >= from && sample.to <= to + tolerance))
     .filter((samples) => samples.length > 0)
@@ -125,12 +134,12 @@ export function useWithin(threads: readonly ThreadSamples[], from: number, to: n
   }
 }
 
-/** A sample that ends with the slice is written a moment after it. */
+/** Milliseconds: the last sample of a slice is written shortly after its end. */
 const tolerance = 50
 
 /**
- * Moments of a quarter of a second. What flows (GC, CPU) is that of the samples which ended in it; what stands (heap,
- * utilisation) is each thread's at the nearest sample, else a thread that was a moment late would seem to have none.
+ * Values per quarter of a second. GC and CPU are sums over the samples that ended in it. Heap and
+ * utilisation come from each thread's nearest sample, so that a late sample does not leave a gap.
  */
 function timelineOf(threads: readonly (readonly Sample[])[], from: number): RuntimeMoment[] {
   const slots = Map.groupBy(threads.flat(), (sample) => Math.floor((sample.to - from) / 250))

@@ -3,7 +3,7 @@ import { appendFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { CellRound, Round } from './round.ts'
 
-/** What a run must have in common with the one that it goes on with. */
+/** Must be equal for a run to resume another. */
 export interface RunIdentity {
   readonly scenario: string
   readonly seed: number
@@ -12,16 +12,16 @@ export interface RunIdentity {
   readonly node: string
   readonly cpu: string
   readonly engine: string
-  /** All that shapes a round, as JSON. */
+  /** Everything that determines a round, as JSON. */
   readonly shape: string
 }
 
-/** A file that holds the rounds of a run that are whole, so that one that was ended can go on later. */
+/** A file with the completed rounds of a run, so that an interrupted run can be resumed. */
 export class Checkpoint {
   readonly #file: string
-  /** Rounds of the run that this one goes on with. */
+  /** Rounds of the resumed run. */
   readonly rounds: readonly Round[]
-  /** The seed of that run, which is this one's too. */
+  /** The seed of the resumed run, or of this one. */
   readonly seed: number
 
   private constructor(file: string, seed: number, rounds: readonly Round[]) {
@@ -30,22 +30,22 @@ export class Checkpoint {
     this.rounds = rounds
   }
 
-  /** Begins anew, over what an earlier run left. */
+  /** Starts a new file, and overwrites that of an earlier run. */
   static async begin(file: string, identity: RunIdentity): Promise<Checkpoint> {
     await mkdir(dirname(file), { recursive: true })
     await writeFile(file, `${JSON.stringify(identity)}\n`)
     return new Checkpoint(file, identity.seed, [])
   }
 
-  /** Goes on with the run that left this file. Throws a sentence where there is none, or where it was another one. */
+  /** Resumes the run of this file. Throws if there is none, or if it was a different run. */
   static async resume(file: string, identity: RunIdentity): Promise<Checkpoint> {
-    if (!existsSync(file)) throw new Error('there is nothing to go on with: no run of this command was ended early')
+    if (!existsSync(file)) throw new Error('there is nothing to resume: no run of this command was interrupted')
     const [header, ...lines] = (await readFile(file, 'utf8')).split('\n').slice(0, -1)
     const before = JSON.parse(header ?? '{}') as RunIdentity
     const keys = Object.keys(identity) as (keyof RunIdentity)[]
     const other = keys.find((key) => key !== 'seed' && JSON.stringify(before[key]) !== JSON.stringify(identity[key]))
     if (other !== undefined)
-      throw new Error(`the run that was ended early cannot go on: its ${other} was ${JSON.stringify(before[other])}`)
+      throw new Error(`the interrupted run cannot be resumed: its ${other} was ${JSON.stringify(before[other])}`)
     return new Checkpoint(file, before.seed, lines.map(fromLine))
   }
 
@@ -53,7 +53,7 @@ export class Checkpoint {
     await appendFile(this.#file, `${JSON.stringify({ ...round, cells: [...round.cells] })}\n`)
   }
 
-  /** The run is over: nothing to go on with. */
+  /** For a run that is complete. */
   async remove(): Promise<void> {
     await rm(this.#file, { force: true })
   }

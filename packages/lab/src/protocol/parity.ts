@@ -3,36 +3,36 @@ import { isUtf8 } from 'node:buffer'
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib'
 import type { Expect, LoadRequest } from '../engine/job.ts'
 
-/** What a fresh copy of an arm answers, asked several times before it is loaded. */
+/** An answer of an arm before the load. */
 export interface Answer {
   readonly status: number
-  /** As it came over the wire. */
+  /** Not decompressed. */
   readonly body: Buffer
-  /** Names in lower case; several lines of one name joined with `, `. */
+  /** Names in lower case. Several lines of one name are joined with `, `. */
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** A body that a job can carry as text, or the SHA-256 of one that is no text. */
+/** A body as text, or the SHA-256 of one that is not UTF-8. */
 export type Content =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'bytes'; readonly sha256: string }
 
-/** What must be the same in every arm; what varies from answer to answer within one arm is left out of it. */
-export interface Likeness {
+/** What must be the same in every arm, without what varies between the answers of one arm. */
+export interface AnswerProfile {
   readonly status: number
-  /** What the body says, decompressed. Null where it is another one each time. */
+  /** The decompressed body. Null if it varies. */
   readonly body: Content | null
-  /** The body as it came over the wire. */
+  /** The body before decompression. */
   readonly wire: Content | null
   readonly length: number | null
-  /** Null for a value that is another one each time. */
+  /** Null for a value that varies. */
   readonly headers: Readonly<Record<string, string | null>>
 }
 
-/** Of the connection, not of the answer: which of them keeps it open, and for how long, is each server's own. */
-const hopByHop = ['connection', 'keep-alive', 'transfer-encoding']
-/** These tell of the moment or of the client's history, so three equal values in a row promise nothing for a fourth. */
-const ofTheMoment = [
+/** Properties of the connection, which may differ between servers. */
+export const hopByHop: readonly string[] = ['connection', 'keep-alive', 'transfer-encoding']
+/** Depend on the time or on earlier requests: three equal values do not predict a fourth. */
+export const variable: readonly string[] = [
   'age',
   'date',
   'expires',
@@ -51,9 +51,9 @@ const ofTheMoment = [
   'x-response-time',
   'x-runtime',
 ]
-const notCompared = new Set([...hopByHop, ...ofTheMoment])
+const notCompared = new Set([...hopByHop, ...variable])
 
-export function likenessOf(answers: readonly Answer[]): Likeness {
+export function profileOf(answers: readonly Answer[]): AnswerProfile {
   const [first] = answers as [Answer, ...Answer[]]
   const stable = <T>(pick: (answer: Answer) => T): T | null =>
     answers.every((answer) => isSame(pick(answer), pick(first))) ? pick(first) : null
@@ -69,10 +69,11 @@ export function likenessOf(answers: readonly Answer[]): Likeness {
 }
 
 /**
- * How an arm's answers differ from the baseline's, in words; empty where they are alike. An arm with a protocol of its
- * own (`translated`) sends other bytes by its nature, and what those must be its request says: it must only be compressed alike.
+ * How an arm's answers differ from the baseline's, as text. Empty if they are equal. An arm with
+ * its own protocol (`translated`) sends other bytes, which its request checks: only its status and
+ * encoding are compared.
  */
-export function differences(arm: Likeness, baseline: Likeness, translated: boolean): string[] {
+export function differences(arm: AnswerProfile, baseline: AnswerProfile, translated: boolean): string[] {
   const found: string[] = []
   const note = (what: string, one: unknown, other: unknown) => {
     if (!isSame(one, other)) found.push(`its ${what} is ${shown(one)}, the baseline's ${shown(other)}`)
@@ -84,7 +85,7 @@ export function differences(arm: Likeness, baseline: Likeness, translated: boole
   if (arm.body !== null && baseline.body !== null) note('body', arm.body, baseline.body)
   else if (arm.length !== null && baseline.length !== null) note("body's length", arm.length, baseline.length)
   for (const name of new Set([...Object.keys(arm.headers), ...Object.keys(baseline.headers)])) {
-    // How long a body is once it is compressed, and that it varies by encoding, follow from what is named already.
+    // A different content-encoding, reported above, implies these differences.
     if (name === 'content-encoding' || (own !== theirs && ['content-length', 'vary'].includes(name))) continue
     const [one, other] = [arm.headers[name], baseline.headers[name]]
     if (one !== null && other !== null && !notCompared.has(name)) note(name, one, other)
@@ -94,19 +95,19 @@ export function differences(arm: Likeness, baseline: Likeness, translated: boole
 }
 
 /**
- * The expectation with what it does not say filled in from answers that were seen: every answer must be like them, to the
- * last header.
+ * Completes the request's expectation: every answer must equal those before the load, including all
+ * headers.
  */
-export function completed(request: LoadRequest, { status, wire, headers }: Likeness): LoadRequest {
+export function withExpectations(request: LoadRequest, { status, wire, headers }: AnswerProfile): LoadRequest {
   const { expect = {} } = request
-  const isHeld = [expect.body, expect.length, expect.sha256, expect.json].some((each) => each !== undefined)
+  const checksBody = [expect.body, expect.length, expect.sha256, expect.json].some((each) => each !== undefined)
   const demanded = new Set(expect.headers?.map(([name]) => name))
   const seen = Object.entries(headers).filter(([name]) => !demanded.has(name))
   const exact = seen.filter(([name, value]) => value !== null && !notCompared.has(name)) as [string, string][]
   const varying = seen.filter(([name, value]) => value === null && !notCompared.has(name)).map(([name]) => name)
   const whole: Expect = {
     status,
-    ...(!isHeld && wire !== null && expectedOf(wire)),
+    ...(!checksBody && wire !== null && expectedOf(wire)),
     ...expect,
     headers: [...(expect.headers ?? []), ...exact],
     otherHeaders: [...notCompared, ...varying],
@@ -118,13 +119,13 @@ function expectedOf(content: Content): Expect {
   return content.kind === 'text' ? { body: content.text } : { sha256: content.sha256 }
 }
 
-function contentOf(bytes: Buffer): Content {
+export function contentOf(bytes: Buffer): Content {
   if (isUtf8(bytes)) return { kind: 'text', text: bytes.toString() }
   return { kind: 'bytes', sha256: createHash('sha256').update(bytes).digest('hex') }
 }
 
-/** A body whose encoding is unknown or broken is compared as it came. */
-function decompressed({ body, headers }: Answer): Buffer {
+/** A body with an unknown or invalid encoding is not decompressed. */
+export function decompressed({ body, headers }: Answer): Buffer {
   try {
     return decoders[headers['content-encoding'] ?? '']?.(body) ?? body
   } catch {
@@ -140,7 +141,7 @@ const decoders: Readonly<Record<string, (body: Buffer) => Buffer>> = {
   zstd: (body) => zstdDecompressSync(body),
 }
 
-function encodingOf({ headers }: Likeness): string | null | undefined {
+function encodingOf({ headers }: AnswerProfile): string | null | undefined {
   return headers['content-encoding']
 }
 

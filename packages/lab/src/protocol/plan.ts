@@ -1,44 +1,51 @@
 import type { Arm } from '../arm.ts'
 import type { Work } from './slice.ts'
 
-/** One arm with one set of parameters: what is measured as one thing. */
+/** One arm with one set of parameters. */
 export interface Cell {
-  /** Unique in its plan: `tcp-16`, `tcp-16 at 1000 connections`. */
+  /** Unique in its plan, such as `tcp-16` or `tcp-16, 1000 connections`. */
   readonly name: string
   readonly arm: Arm
   readonly workers: number
   readonly work: Work
-  /** The cell that this one is compared with; undefined for a baseline. */
+  /** Name of the cell with which it is compared. Undefined for a baseline. */
   readonly baseline: string | undefined
-  /** True for the second copy of a baseline: what it differs by is the session's noise. */
+  /** True for the second copy of a baseline. Its difference is the session's noise. */
   readonly control: boolean
 }
 
+/** Durations are milliseconds. */
 export interface Timing {
-  /** Load before the first slice of a copy, uncounted. Milliseconds. */
+  /** Load before the first slice, not counted. */
   readonly warmUpMs: number
-  /** So much longer at most, until two neighbouring stretches of the load are alike. 0: no longer, steady or not. */
+  /** Maximum extension of the warm-up until the rate is steady. 0: none. */
   readonly steadyMs: number
   readonly sliceMs: number
-  /** From the start of each slice, uncounted. */
+  /** The start of each slice that is not counted. */
   readonly discardMs: number
   readonly rounds: number
-  /** More rounds are added until the widest interval is within ± 2 % or the budget is spent. */
+  /** Rounds are added until all intervals are within {@link enough} or the budget is spent. */
   readonly maxRounds: number
+  /** Width of an interval that more rounds need not narrow, as a share: 0.1 for ± 10 %. */
+  readonly enough: number
   readonly budgetMs: number
   /** The smallest difference that matters, as a share. */
   readonly matters: number
-  /** A slice from which the machine took a larger share than this, by steal or throttling, is repeated. */
+  /** A slice with a larger share of steal or throttling is repeated. */
   readonly disturbed: number
-  /** The share of the budget that may be waited in all until the machine is calm. */
-  readonly patience: number
-  /** Shares of the baseline's capacity at which latency is measured by a clock, after the closed loop of each round. */
+  /** Share of the budget that may be spent waiting for a calm machine. */
+  readonly waitShare: number
+  /**
+   * Shares of the baseline's capacity at which latency is measured, after the closed loop of each
+   * round.
+   */
   readonly openShares: readonly number[]
 }
 
 /**
- * Quick answers within three minutes on two cores: four cells of 6 rounds, or more of fewer. Booting is not in these figures, it lasts
- * until the first good answer.
+ * For answers within three minutes on two cores: six rounds of four cells, or fewer rounds of more.
+ * Six are enough on a quiet machine, and a noisy one gets more.
+ * The time to start an arm comes on top.
  */
 export const quick: Timing = {
   warmUpMs: 2000,
@@ -46,12 +53,13 @@ export const quick: Timing = {
   sliceMs: 1200,
   discardMs: 200,
   rounds: 6,
-  maxRounds: 6,
-  // Six scenarios one after the other, the build among them, are done in a quarter of an hour.
+  maxRounds: 40,
+  enough: 0.1,
+  // Six scenarios in sequence, including the build, take a quarter of an hour.
   budgetMs: 140_000,
   matters: 0.1,
   disturbed: 0.02,
-  patience: 0.5,
+  waitShare: 0.5,
   openShares: [],
 }
 
@@ -62,19 +70,22 @@ export const full: Timing = {
   discardMs: 200,
   rounds: 12,
   maxRounds: 30,
+  enough: 0.02,
   budgetMs: 3_600_000,
   matters: 0.03,
   disturbed: 0.02,
-  patience: 0.5,
+  waitShare: 0.5,
   openShares: [0.7],
 }
 
-/** The numbers of one round: the same for a seed whether the rounds before it ran in this process or an earlier one. */
+/**
+ * Random numbers of one round. They depend only on the seed and the round, so a run can be resumed.
+ */
 export function randomOfRound(seed: number, round: number): () => number {
   return randomFrom(seed ^ Math.imul(round + 1, 0x9e3779b1))
 }
 
-/** A generator of numbers from 0 to 1 that a seed repeats (mulberry32). */
+/** Reproducible numbers from 0 to 1 (mulberry32). */
 function randomFrom(seed: number): () => number {
   let state = seed | 0
   return () => {
@@ -85,7 +96,7 @@ function randomFrom(seed: number): () => number {
   }
 }
 
-/** Fisher and Yates, by the plan's own random numbers. */
+/** Fisher-Yates shuffle. */
 export function shuffled<T>(items: readonly T[], random: () => number): T[] {
   const result = [...items]
   for (let last = result.length - 1; last > 0; last--) {

@@ -2,16 +2,17 @@ import { createSocket, type Socket } from 'node:dgram'
 import { createServer } from 'node:net'
 import { portsPerArm } from '../arm.ts'
 
-/** Below the range from which Linux takes ports for outgoing connections, so that a busy generator takes none of them. */
+/** Below the range of Linux's ephemeral ports, so that outgoing connections do not take them. */
 const first = 20_000
 const last = 32_000
 
 let next = first + Math.floor(Math.random() * ((last - first) / portsPerArm)) * portsPerArm
 
 /**
- * As many neighbouring ports of the loopback interface as an arm may use. To look whether a port is free is to take it for a
- * moment, in which the arm of another lab would find it taken. So who looks has the UDP port of the first one's number, which no
- * arm uses, and keeps it until the arm has ended; the kernel takes it back from a lab that is killed.
+ * A reserved range of ports on the loopback interface for one arm. Testing whether a port is free
+ * occupies it for a moment, which another lab would notice. So a lab first binds the UDP port with
+ * the number of the first port, and keeps it until the arm has ended. The kernel frees it if the
+ * lab is killed.
  */
 export class Ports implements AsyncDisposable {
   readonly first: number
@@ -55,7 +56,8 @@ function claimOf(port: number): Promise<Socket | undefined> {
   return promise
 }
 
-function isFree(port: number): Promise<boolean> {
+/** Whether nothing listens on this port of the loopback interface. */
+export function isFree(port: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const server = createServer()
   server.once('error', () => resolve(false))

@@ -1,17 +1,16 @@
-import type { Tick } from '../engine/job.ts'
-import { ownFlags } from '../machine/samples.ts'
-import { Copy, type CopyOptions } from './copy.ts'
+import type { LoadRequest, Tick } from '../engine/job.ts'
+import { userFlags } from '../machine/samples.ts'
+import { RunningArm, type RunningArmOptions } from './running-arm.ts'
 import { faultsOfSlice, type Fault } from './faults.ts'
-import { completed, likenessOf, type Likeness } from './parity.ts'
-import type { Patience } from './patience.ts'
+import { withExpectations, profileOf, type AnswerProfile } from './parity.ts'
+import type { WaitBudget } from './wait-budget.ts'
 import { shuffled, type Cell, type Timing } from './plan.ts'
-import { runSlice, type Slice, type SliceOptions, type Work } from './slice.ts'
-import { isSteady, stretchMs } from './warm-up.ts'
+import { isSteady, runSlice, steadyWindowMs, type Slice, type SliceOptions, type Work } from './slice.ts'
 
 export interface Round {
-  /** How long it took. */
+  /** Duration. */
   readonly seconds: number
-  /** Of these, waited until the machine was calm. */
+  /** Seconds of these spent waiting for a calm machine. */
   readonly waited: number
   readonly cells: ReadonlyMap<string, CellRound>
 }
@@ -19,23 +18,23 @@ export interface Round {
 export interface CellRound {
   readonly slices: readonly Slice[]
   readonly open: readonly OpenSlice[]
-  /** Slices thrown away because the machine took too much from them. */
+  /** Slices discarded because the machine disturbed them too much. */
   readonly lost: number
-  /** What came wrong outside of the slices that count: while it was warmed up, or in slices thrown away. */
+  /** Faults during warm-up and in discarded slices. */
   readonly faults: readonly Fault[]
   /** Why this cell has no good slice in this round. */
   readonly failure: string | undefined
-  /** Whether the load had settled when the first slice began; undefined where nobody waited for that. */
+  /** Whether the load had settled before the first slice. Undefined if that was not awaited. */
   readonly steady: boolean | undefined
-  /** What it answered before it was loaded. */
-  readonly answer: Likeness | undefined
-  /** Of its Node programs, each once: another version or another flag is another arm. */
+  /** Its answers before the load, by request. Empty for jobs. */
+  readonly answers: readonly AnswerProfile[]
+  /** Distinct versions and flags of its Node programs. They must be those of the baseline. */
   readonly runtimes: readonly string[]
 }
 
 /** A slice at a fixed rate. */
 export interface OpenSlice {
-  /** The rate as a share of what the baseline answered in its closed loop. */
+  /** The rate as a share of the baseline's throughput in the closed loop. */
   readonly share: number
   readonly rate: number
   readonly slice: Slice
@@ -45,18 +44,21 @@ export interface RoundOptions {
   readonly cells: readonly Cell[]
   readonly timing: Timing
   readonly slice: Pick<SliceOptions, 'engine' | 'generatorCpu'>
-  readonly copies: Omit<CopyOptions, 'workers'>
-  /** Two copies cannot live side by side: each is started for one visit and ended after it. */
+  readonly workspace: Omit<RunningArmOptions, 'workers'>
+  /**
+   * Starts each arm for one visit of two slices and ends it afterwards, since no two can run at a
+   * time. A start takes longer than a slice, so there is no second visit.
+   */
   readonly oneAtATime: boolean
   readonly random: () => number
-  readonly patience: Patience
-  /** What the baseline of a cell answers a second, as earlier rounds have shown. */
+  readonly waitBudget: WaitBudget
+  /** Throughput of baselines in earlier rounds, by the name of the cell. */
   readonly capacities: ReadonlyMap<string, number>
-  readonly tell: (cell: Cell, doing: Doing) => void
+  readonly onActivity: (cell: Cell, activity: Activity) => void
   readonly signal?: AbortSignal
 }
 
-export type Doing = 'start' | 'warm up' | 'measure' | 'measure latency' | 'wait for a calm machine with'
+export type Activity = 'start' | 'warm up' | 'measure' | 'measure latency' | 'wait for a calm machine with'
 
 type Draft = { -readonly [Key in keyof CellRound]: CellRound[Key] } & {
   slices: Slice[]
@@ -64,16 +66,20 @@ type Draft = { -readonly [Key in keyof CellRound]: CellRound[Key] } & {
   faults: Fault[]
 }
 
-/** Of a slice that was disturbed. */
-const repeats = 2
-/** A load so short tells whether the machine is calm: a tick of the kernel's clock is 1 % of it on two processors. */
-const glanceMs = 500
-/** Each copy is asked so often before it is loaded: what differs between these answers varies by itself. */
-const questions = 3
+/** How often a disturbed slice is repeated. */
+const maxRepeats = 2
+/**
+ * Duration of the load that checks whether the machine is calm. A kernel tick is 1 % of it on two
+ * processors.
+ */
+const calmCheckMs = 500
+/** Answers before the load that are compared: what differs between them is not checked later. */
+const sampleAnswers = 3
 
 /**
- * Starts a fresh copy of every cell, warms it and stops it in its tracks; then visits the cells in random order and once
- * more in the mirrored order, so that a drift within the round falls on all alike, each thawed only while it is measured.
+ * Starts, warms up and freezes every cell. Then visits the cells in random order and again in
+ * reverse order, so that a drift within the round affects all alike. A cell runs only while it is
+ * measured.
  */
 export async function runRound(options: RoundOptions): Promise<Round> {
   const round = new RoundRun(options)
@@ -91,7 +97,7 @@ class RoundRun {
   waited = 0
   readonly #options: RoundOptions
   readonly #order: readonly Cell[]
-  readonly #copies = new Map<string, Copy>()
+  readonly #running = new Map<string, RunningArm>()
 
   constructor(options: RoundOptions) {
     this.#options = options
@@ -101,39 +107,40 @@ class RoundRun {
 
   async run(): Promise<void> {
     if (!this.#options.oneAtATime) for (const cell of this.#order) await this.#attempt(cell, () => this.#start(cell))
-    await this.#visitAll((cell, copy) => this.#measureClosed(cell, copy))
+    await this.#visitAll((cell, running) => this.#measureClosed(cell, running))
     for (const share of this.#options.timing.openShares)
-      await this.#visitAll((cell, copy) => this.#measureOpen(cell, copy, share))
+      await this.#visitAll((cell, running) => this.#measureOpen(cell, running, share))
   }
 
   async end(): Promise<void> {
-    await Promise.all([...this.#copies.values()].map((copy) => copy.end()))
+    await Promise.all([...this.#running.values()].map((running) => running.end()))
   }
 
-  async #visitAll(measure: (cell: Cell, copy: Copy) => Promise<void>): Promise<void> {
-    for (const cell of [...this.#order, ...this.#order.toReversed()])
+  async #visitAll(measure: (cell: Cell, running: RunningArm) => Promise<void>): Promise<void> {
+    const { oneAtATime } = this.#options
+    for (const cell of oneAtATime ? this.#order : [...this.#order, ...this.#order.toReversed()])
       await this.#attempt(cell, () => this.#visit(cell, measure))
   }
 
-  async #visit(cell: Cell, measure: (cell: Cell, copy: Copy) => Promise<void>): Promise<void> {
+  async #visit(cell: Cell, measure: (cell: Cell, running: RunningArm) => Promise<void>): Promise<void> {
     if (this.#options.oneAtATime) await this.#start(cell)
-    const copy = this.#copies.get(cell.name)
-    if (copy === undefined) return
-    await copy.thaw()
+    const running = this.#running.get(cell.name)
+    if (running === undefined) return
+    await running.thaw()
     try {
-      await measure(cell, copy)
+      await measure(cell, running)
     } catch (error) {
-      throw copy.hasEnded ? new Error(`it ended under load:\n${copy.said}`, { cause: error }) : error
+      throw running.hasEnded ? new Error(`it ended under load:\n${running.output}`, { cause: error }) : error
     } finally {
-      await copy.freeze()
+      await running.freeze()
       if (this.#options.oneAtATime) {
-        this.#copies.delete(cell.name)
-        await copy.end()
+        this.#running.delete(cell.name)
+        await running.end()
       }
     }
   }
 
-  /** What goes wrong with a cell is the cell's, and the round goes on. */
+  /** A failure belongs to the cell. The round continues. */
   async #attempt(cell: Cell, action: () => Promise<void>): Promise<void> {
     if (this.#options.signal?.aborted) return
     try {
@@ -144,102 +151,118 @@ class RoundRun {
   }
 
   async #start(cell: Cell): Promise<void> {
-    const { copies, signal, tell } = this.#options
+    const { workspace, signal, onActivity } = this.#options
     const result = this.results.get(cell.name)!
-    tell(cell, 'start')
-    const copy = await Copy.start(cell.arm, { ...copies, workers: cell.workers, ...(signal && { signal }) })
-    this.#copies.set(cell.name, copy)
-    result.answer = await this.#ask(cell, copy)
-    tell(cell, 'warm up')
-    result.steady = await this.#warmUp(cell, copy)
-    const programs = (await copy.samples()).filter(({ thread }) => thread === 0)
-    result.runtimes = [...new Set(programs.map((each) => [each.version, ...ownFlags(each)].join(' ')))].toSorted()
-    await copy.freeze()
+    onActivity(cell, 'start')
+    const running = await RunningArm.start(cell.arm, { ...workspace, workers: cell.workers, ...(signal && { signal }) })
+    this.#running.set(cell.name, running)
+    result.answers = await this.#ask(cell, running)
+    onActivity(cell, 'warm up')
+    result.steady = await this.#warmUp(cell, running)
+    const programs = (await running.samples()).filter(({ thread }) => thread === 0)
+    result.runtimes = [...new Set(programs.map((each) => [each.version, ...userFlags(each)].join(' ')))].toSorted()
+    await running.freeze()
   }
 
-  async #ask({ work }: Cell, copy: Copy): Promise<Likeness | undefined> {
-    // A job would take as long again for each question; what it must answer, its request says.
-    if (work.runs !== undefined) return undefined
-    const answers = []
-    for (let time = 0; time < questions; time++) answers.push(await copy.ask(work.requests[0]))
-    return likenessOf(answers)
+  async #ask({ work }: Cell, running: RunningArm): Promise<AnswerProfile[]> {
+    // A job would take too long, and its request has the expected answer.
+    if (work.runs !== undefined) return []
+    const profiles = []
+    for (const request of work.requests) {
+      const answers = []
+      for (let count = 0; count < sampleAnswers; count++) answers.push(await running.ask(request))
+      profiles.push(profileOf(answers))
+    }
+    return profiles
   }
 
-  async #warmUp(cell: Cell, copy: Copy): Promise<boolean | undefined> {
+  async #warmUp(cell: Cell, running: RunningArm): Promise<boolean | undefined> {
     const { timing } = this.#options
-    const ticks = await this.#warm(cell, copy, timing.warmUpMs)
+    const ticks = await this.#warm(cell, running, timing.warmUpMs)
     if (timing.steadyMs === 0 || cell.work.runs !== undefined) return undefined
-    for (let spent = 0; !isSteady(ticks) && spent < timing.steadyMs; spent += stretchMs)
-      ticks.push(...(await this.#warm(cell, copy, stretchMs)))
+    for (let spent = 0; !isSteady(ticks) && spent < timing.steadyMs; spent += steadyWindowMs)
+      ticks.push(...(await this.#warm(cell, running, steadyWindowMs)))
     return isSteady(ticks)
   }
 
-  async #warm(cell: Cell, copy: Copy, durationMs: number): Promise<Tick[]> {
-    const slice = await this.#slice(cell, copy, cell.work, durationMs)
+  async #warm(cell: Cell, running: RunningArm, durationMs: number): Promise<Tick[]> {
+    const slice = await this.#slice(cell, running, cell.work, durationMs)
     this.results.get(cell.name)!.faults.push(...faultsOfSlice(slice))
     return [...slice.ticks]
   }
 
-  async #measureClosed(cell: Cell, copy: Copy): Promise<void> {
-    const slice = await this.#undisturbed(cell, copy, cell.work, 'measure')
-    if (slice !== undefined) this.results.get(cell.name)!.slices.push(slice)
+  async #measureClosed(cell: Cell, running: RunningArm): Promise<void> {
+    for (let visit = 0; visit < (this.#options.oneAtATime ? 2 : 1); visit++) {
+      const slice = await this.#undisturbed(cell, running, cell.work, 'measure')
+      if (slice !== undefined) this.results.get(cell.name)!.slices.push(slice)
+    }
   }
 
-  async #measureOpen(cell: Cell, copy: Copy, share: number): Promise<void> {
+  async #measureOpen(cell: Cell, running: RunningArm, share: number): Promise<void> {
     const capacity = this.#capacityFor(cell)
     if (capacity === undefined || !canBeOpen(cell.work)) return
     const rate = Math.max(1, Math.round(capacity * share))
     const { pipelining: _, ...work } = cell.work
-    const slice = await this.#undisturbed(cell, copy, { ...work, rate }, 'measure latency')
+    const slice = await this.#undisturbed(cell, running, { ...work, rate }, 'measure latency')
     if (slice !== undefined) this.results.get(cell.name)!.open.push({ share, rate, slice })
   }
 
-  /** The same in every round, else a faster round would ask more of every arm. */
+  /** The same in every round, so that a faster round does not raise the rate. */
   #capacityFor({ name, baseline = name }: Cell): number | undefined {
     const known = this.#options.capacities.get(baseline)
     if (known !== undefined) return known
     return capacityOf(this.results.get(baseline))
   }
 
-  /** Undefined where the machine took too much, however often it was tried. */
-  async #undisturbed(cell: Cell, copy: Copy, work: Work, doing: Doing): Promise<Slice | undefined> {
+  /** Undefined if all attempts were disturbed. */
+  async #undisturbed(cell: Cell, running: RunningArm, work: Work, activity: Activity): Promise<Slice | undefined> {
     const { sliceMs, disturbed } = this.#options.timing
-    for (let attempt = 0; attempt <= repeats; attempt++) {
-      await this.#waitUntilCalm(cell, copy, work)
-      this.#options.tell(cell, doing)
-      const found = await this.#slice(cell, copy, work, sliceMs)
+    for (let attempt = 0; attempt <= maxRepeats; attempt++) {
+      await this.#waitUntilCalm(cell, running, work)
+      this.#options.onActivity(cell, activity)
+      const found = await this.#slice(cell, running, work, sliceMs)
       const { steal, throttled } = found.disturbance
       if (steal <= disturbed && throttled <= disturbed) return found
       this.results.get(cell.name)!.lost++
       this.#keepFaults(cell, work, found)
-      if (steal > disturbed) this.#options.patience.afterLoss()
+      if (steal > disturbed) this.#options.waitBudget.afterLoss()
     }
     return undefined
   }
 
-  /** Looked at under the same load: nothing is stolen from who wants nothing, and less from a loop that spins than from threads that wake each other. */
-  async #waitUntilCalm(cell: Cell, copy: Copy, work: Work): Promise<void> {
-    const { patience, timing, tell, signal } = this.#options
-    this.waited += await patience.untilCalm(async () => {
-      tell(cell, 'wait for a calm machine with')
-      const glance = await this.#slice(cell, copy, work, glanceMs)
-      this.#keepFaults(cell, work, glance)
-      return glance.disturbance.steal <= timing.disturbed
+  /**
+   * Checks under the same load, since an idle machine has no steal time, and other loads have less.
+   */
+  async #waitUntilCalm(cell: Cell, running: RunningArm, work: Work): Promise<void> {
+    const { waitBudget, timing, onActivity, signal } = this.#options
+    this.waited += await waitBudget.untilCalm(async () => {
+      onActivity(cell, 'wait for a calm machine with')
+      const check = await this.#slice(cell, running, work, calmCheckMs)
+      this.#keepFaults(cell, work, check)
+      return check.disturbance.steal <= timing.disturbed
     }, signal)
   }
 
-  /** Of a slice that does not count. An open loop may ask too much, and what then fails is told with the slices that count. */
+  /**
+   * Keeps the faults of a discarded slice. Not in an open loop, where an overload may cause them.
+   */
   #keepFaults(cell: Cell, work: Work, slice: Slice): void {
     if (work.rate === undefined) this.results.get(cell.name)!.faults.push(...faultsOfSlice(slice))
   }
 
-  #slice(cell: Cell, copy: Copy, work: Work, durationMs: number): Promise<Slice> {
+  #slice(cell: Cell, running: RunningArm, work: Work, durationMs: number): Promise<Slice> {
     const { timing, slice, random, signal } = this.#options
-    const { answer } = this.results.get(cell.name)!
-    const [request] = work.requests
+    const { answers } = this.results.get(cell.name)!
+    const checked = ([first, ...more]: Work['requests']): Work['requests'] => {
+      const check = (request: LoadRequest, index: number) => {
+        const answer = answers[index]
+        return answer === undefined ? request : withExpectations(request, answer)
+      }
+      return [check(first, 0), ...more.map((request, index) => check(request, index + 1))]
+    }
     return runSlice(
-      copy,
-      { ...work, requests: [answer === undefined ? request : completed(request, answer)] },
+      running,
+      { ...work, requests: checked(work.requests) },
       {
         ...slice,
         durationMs,
@@ -251,14 +274,14 @@ class RoundRun {
   }
 }
 
-/** Good answers a second in the closed loop of a round. */
+/** Good answers per second in the closed loop of a round. */
 export function capacityOf(cell: Pick<CellRound, 'slices'> | undefined): number | undefined {
   const slices = cell?.slices ?? []
   if (slices.length === 0) return undefined
   return slices.reduce((sum, { result }) => sum + result.perSecond, 0) / slices.length
 }
 
-/** A job has no rate, and what has one already keeps it. */
+/** A job has no rate, and work with a fixed rate keeps it. */
 function canBeOpen({ runs, rate }: Work): boolean {
   return runs === undefined && rate === undefined
 }
@@ -271,7 +294,7 @@ function emptyDraft(): Draft {
     faults: [],
     failure: undefined,
     steady: undefined,
-    answer: undefined,
+    answers: [],
     runtimes: [],
   }
 }

@@ -1,43 +1,49 @@
-import type { LoadJob, LoadRequest } from '../engine/job.ts'
+import type { LoadJob, LoadRequest, Tick } from '../engine/job.ts'
 import { load, type Engine, type Loaded } from '../engine/load.ts'
 import { watchDisturbance, type Disturbance } from '../machine/disturbance.ts'
 import { canReadProcesses, cpuSecondsOf, usageOf, type Usage } from '../machine/processes.ts'
-import { useWithin, type RuntimeUse } from '../machine/samples.ts'
-import type { Copy } from './copy.ts'
+import { summariseSamples, type RuntimeUsage } from '../machine/samples.ts'
+import type { RunningArm } from './running-arm.ts'
 
-/** What is sent to an arm: the same for all that are compared. */
+/** The load: the same for all arms that are compared. */
 export interface Work {
   readonly connections: number
   readonly pipelining?: number
   readonly reconnect?: boolean
-  readonly requests: readonly [LoadRequest]
-  /** Requests a second by a Poisson clock; absent for a closed loop. */
+  /** Sent in turn. */
+  readonly requests: readonly [LoadRequest, ...LoadRequest[]]
+  /** How often each request is sent in a turn. Default: once. */
+  readonly weights?: readonly number[]
+  /** Requests per second, with Poisson arrivals. Undefined: a closed loop. */
   readonly rate?: number
   readonly timeoutMs?: number
   readonly graceMs?: number
-  /** The slice is so many requests, however long they take: whole runs of a job instead of a load for a time. */
+  /** A fixed number of requests instead of a duration, for jobs. */
   readonly runs?: number
   readonly probe?: Probe
 }
 
-/** Asked beside the load by a clock, from an engine of its own: what the load does to the arm's other clients. */
+/**
+ * Requests at a fixed rate from a second engine during the load: how the load affects other
+ * clients.
+ */
 export interface Probe {
   readonly request: LoadRequest
-  /** Requests a second, evenly spaced. */
+  /** Requests per second, evenly spaced. */
   readonly rate: number
 }
 
 export interface Slice extends Loaded {
   readonly disturbance: Disturbance
-  /** Cores that were busy with neither the arm nor the lab. Undefined where unknown. */
+  /** Cores kept busy by other programs. Undefined if unknown. */
   readonly otherCores: number | undefined
-  /** CPU that the arm's processes took while it was loaded, the discarded start included. Undefined where unknown. */
+  /** CPU seconds of the arm's processes, including the discarded start. Undefined if unknown. */
   readonly serverCpuSeconds: number | undefined
-  /** Requests answered in that time, the discarded start included: what the CPU was spent on. */
+  /** Requests answered, including the discarded start. */
   readonly answered: number
   readonly memory: Usage | undefined
-  /** What its Node programs say of themselves; undefined where there are none. */
-  readonly runtime: RuntimeUse | undefined
+  /** Samples of its Node programs. Undefined without any. */
+  readonly runtime: RuntimeUsage | undefined
   readonly probe: Loaded | undefined
 }
 
@@ -46,25 +52,25 @@ export interface SliceOptions {
   readonly durationMs: number
   readonly discardMs: number
   readonly seed: number
-  /** The processor that the engine stays on. */
+  /** The processor to which the load engine is pinned. */
   readonly generatorCpu: number | undefined
   readonly signal?: AbortSignal
 }
 
-/** Loads one copy for a moment and reads what that cost. */
-export async function runSlice(copy: Copy, work: Work, options: SliceOptions): Promise<Slice> {
+/** Applies the load to a running arm, and measures what it costs. */
+export async function runSlice(running: RunningArm, work: Work, options: SliceOptions): Promise<Slice> {
   const since = await watchDisturbance()
   const ownSince = process.cpuUsage()
   const from = Date.now()
-  const before = canReadProcesses ? await cpuSecondsOf(copy.session) : undefined
+  const before = canReadProcesses ? await cpuSecondsOf(running.session) : undefined
   const [loaded, probe] = await Promise.all([
-    load(options.engine, await toJob(copy, work, options), options.signal),
-    // The fallback knows no clock.
+    load(options.engine, await toJob(running, work, options), options.signal),
+    // Autocannon cannot send at a fixed rate.
     work.probe &&
       options.engine.kind === 'busbar-load' &&
-      load(options.engine, await toProbe(copy, work.probe, options), options.signal),
+      load(options.engine, await toProbe(running, work.probe, options), options.signal),
   ])
-  const after = canReadProcesses ? await cpuSecondsOf(copy.session) : undefined
+  const after = canReadProcesses ? await cpuSecondsOf(running.session) : undefined
   const disturbance = await since()
   const serverCpuSeconds = before === undefined || after === undefined ? undefined : after - before
   const statuses = Object.values(loaded.result.statuses)
@@ -74,23 +80,26 @@ export async function runSlice(copy: Copy, work: Work, options: SliceOptions): P
     otherCores: otherCores(disturbance, serverCpuSeconds, [loaded, probe || undefined], process.cpuUsage(ownSince)),
     serverCpuSeconds,
     answered: statuses.reduce((sum, count) => sum + count, 0),
-    runtime: useWithin(await copy.samples(), from, Date.now()),
-    memory: canReadProcesses ? await usageOf(copy.session, { memory: true }) : undefined,
+    runtime: summariseSamples(await running.samples(), from, Date.now()),
+    memory: canReadProcesses ? await usageOf(running.session, { memory: true }) : undefined,
     probe: probe || undefined,
   }
 }
 
-/** CPU cores that the arm's processes kept busy. */
+/** CPU cores kept busy by the arm. */
 export function coresOf({ serverCpuSeconds, ...slice }: Slice): number | undefined {
   return serverCpuSeconds === undefined ? undefined : serverCpuSeconds / ranFor(slice)
 }
 
-/** CPU cores that the load engine kept busy. */
+/** CPU cores kept busy by the load engine. */
 export function generatorCoresOf(slice: Slice): number {
   return generatorSeconds(slice) / ranFor(slice)
 }
 
-/** Seconds from the first request on, those that are discarded included; a short job ends before the first tick. */
+/**
+ * Seconds since the first request, including the discarded start. A short job ends before the first
+ * tick.
+ */
 function ranFor({ ticks, result }: Pick<Slice, 'ticks' | 'result'>): number {
   return Math.max(ticks.at(-1)?.at ?? 0, result.seconds, 0.001)
 }
@@ -110,10 +119,10 @@ function otherCores(
   return Math.max(0, busySeconds - server - generators - (own.user + own.system) / 1e6) / seconds
 }
 
-async function toJob(copy: Copy, work: Work, options: SliceOptions): Promise<LoadJob> {
+async function toJob(running: RunningArm, work: Work, options: SliceOptions): Promise<LoadJob> {
   return {
-    target: await copy.loadTarget(),
-    requests: [...work.requests],
+    target: await running.loadTarget(),
+    requests: inTurn(work),
     load: toLoad(work, options.durationMs),
     connections: work.connections,
     discardMs: work.runs === undefined ? options.discardMs : 0,
@@ -127,8 +136,25 @@ async function toJob(copy: Copy, work: Work, options: SliceOptions): Promise<Loa
 }
 
 /**
- * Nothing new comes after the end of a closed loop, so what is in flight is answered soon, or is a stall that must run
- * into its time-out to be found. A clock's requests may be more than the server can do, and are not waited for so long.
+ * The requests of one turn, evenly mixed: each next one is that which is furthest behind its
+ * weight.
+ */
+export function inTurn({ requests, weights = [] }: Pick<Work, 'requests' | 'weights'>): LoadRequest[] {
+  const wanted = requests.map((_, index) => weights[index] ?? 1)
+  const total = wanted.reduce((sum, weight) => sum + weight, 0)
+  const credit = wanted.map(() => 0)
+  return Array.from({ length: total }, () => {
+    for (const [index, weight] of wanted.entries()) credit[index]! += weight
+    const next = credit.indexOf(Math.max(...credit))
+    credit[next]! -= total
+    return requests[next]!
+  })
+}
+
+/**
+ * How long to wait for requests in flight after the end. In a closed loop they are answered soon,
+ * or stall and must time out to be counted. At a fixed rate they may exceed what the server can do,
+ * so the wait is shorter.
  */
 function graceOf({ rate, timeoutMs = 10_000 }: Work): number {
   return rate === undefined ? timeoutMs + 500 : 2000
@@ -140,14 +166,31 @@ function toLoad({ runs, rate }: Work, durationMs: number): LoadJob['load'] {
   return { loop: 'closed', durationMs }
 }
 
-async function toProbe(copy: Copy, probe: Probe, options: SliceOptions): Promise<LoadJob> {
+async function toProbe(running: RunningArm, probe: Probe, options: SliceOptions): Promise<LoadJob> {
   return {
-    target: await copy.loadTarget(),
+    target: await running.loadTarget(),
     requests: [probe.request],
     load: { loop: 'open', durationMs: options.durationMs, rate: probe.rate, arrivals: 'constant' },
-    // As many as fall due in a second: a server that stops for less delays them all, and none because of another.
+    // One per request due in a second, so that no request waits for another on its connection.
     connections: Math.ceil(probe.rate),
     discardMs: options.discardMs,
     ...(options.generatorCpu !== undefined && { cpu: options.generatorCpu }),
   }
+}
+
+/** Length of the two windows that {@link isSteady} compares. */
+export const steadyWindowMs = 2000
+/** Rates that differ by less count as equal on a busy machine. */
+const steadyTolerance = 0.05
+
+/**
+ * True if the load has settled: the rates of the last two windows are equal. False if it was too
+ * short.
+ */
+export function isSteady(ticks: readonly Tick[]): boolean {
+  const count = steadyWindowMs / 100
+  if (ticks.length < 2 * count) return false
+  const rate = (part: readonly Tick[]) => part.reduce((sum, tick) => sum + tick.done, 0)
+  const [before, last] = [rate(ticks.slice(-2 * count, -count)), rate(ticks.slice(-count))]
+  return Math.abs(last - before) <= steadyTolerance * Math.max(before, 1)
 }

@@ -1,8 +1,8 @@
-import type { Change, Changes } from '../compare.ts'
-import { reasonText } from './reason.ts'
-import { alignTable, ratio } from './table.ts'
+import type { Change, Changes } from '../stats/compare-runs.ts'
+import { reasonText } from './sentences.ts'
+import { alignTable, ratio } from './format.ts'
 
-const head = ['arm', 'compared by', 'now against then', 'verdict']
+const head = ['arm', 'metric', 'second / first run', 'verdict']
 
 export function changesReport({ changes, notes, broken }: Changes): string {
   const rows = changes.map((change) => [change.arm, comparedBy(change), ratio(change), change.verdict])
@@ -10,8 +10,10 @@ export function changesReport({ changes, notes, broken }: Changes): string {
   return [
     ...alignTable([head, ...rows], 2),
     '',
-    ...broken.map(({ arm, because }) => `${arm} counted before and does not now: ${reasonText(because)}`),
-    slower.length > 0 ? `Slower than before, beyond noise: ${[...new Set(slower)].join(', ')}.` : nothing(changes),
+    ...broken.map(
+      ({ arm, because }) => `${arm} was valid in the first run and is not in the second: ${reasonText(because)}`,
+    ),
+    slower.length > 0 ? `Slower, beyond noise: ${[...new Set(slower)].join(', ')}.` : nothing(changes),
     ...notes,
     '',
   ].join('\n')
@@ -20,12 +22,12 @@ export function changesReport({ changes, notes, broken }: Changes): string {
 function comparedBy({ metric, share, against }: Change): string {
   const names = { perSecond: 'req/s', perCpuSecond: 'req/CPU s', p50: 'p50', p99: 'p99' }
   const at = share === null ? '' : ` at ${Math.round(share * 100)} %`
-  return `${names[metric]}${at}${against === 'baseline' ? ', over the baseline’s' : ''}`
+  return `${names[metric]}${at}${against === 'baseline' ? ', ratio to the baseline' : ''}`
 }
 
 function nothing(changes: readonly Change[]): string {
   if (changes.length === 0) return 'Nothing could be compared.'
   const unclear = changes.filter(({ verdict }) => verdict === 'unclear').map(({ arm }) => arm)
-  if (unclear.length === 0) return 'Nothing is slower than before.'
-  return `Nothing is slower beyond noise; whether ${[...new Set(unclear)].join(', ')} changed is unclear.`
+  if (unclear.length === 0) return 'Nothing is slower.'
+  return `Nothing is slower beyond noise. Unclear: ${[...new Set(unclear)].join(', ')}.`
 }

@@ -1,19 +1,19 @@
 import type { Result } from '../result.ts'
-import { publishedTable } from './published.ts'
-import { tablesOf, type Table } from './rows.ts'
-import { inWords, lengthText } from './words.ts'
+import { summaryTable } from './summary-table.ts'
+import { tablesOf, type Table } from './tables.ts'
+import { sentencesFor, lengthText } from './sentences.ts'
 
-/** The same as on the terminal, for a page or an issue. */
+/** The terminal report as Markdown. */
 export function markdownReport(result: Result, options: { summary: boolean }): string {
   const { machine } = result
-  const tables = [...tablesOf(result), ...(options.summary ? [publishedTable(result)] : [])]
+  const tables = [...tablesOf(result), ...(options.summary ? [summaryTable(result)] : [])]
   return [
     `# ${result.scenario}`,
     '',
     result.question,
     '',
     ...tables.flatMap(lines),
-    ...inWords(result).map((sentence) => `- ${sentence}`),
+    ...sentencesFor(result).map((sentence) => `- ${sentence}`),
     '',
     `${result.startedAt.slice(0, 10)}, ${lengthText(result)}, ${machine.cores} × ${machine.cpu}, kernel ${machine.kernel}, Node ${machine.node}.`,
     'Repeat it with:',

@@ -5,7 +5,7 @@ export interface ProgressLine {
   clear(): void
 }
 
-/** One line that says what is going on; where the output is no terminal, one line a round. */
+/** On a terminal one line that is updated, else one line per round. */
 export function showProgress(output: NodeJS.WritableStream): ProgressLine {
   return isTerminal(output) ? onTerminal(output) : onPipe(output)
 }
@@ -41,7 +41,7 @@ function isTerminal(output: NodeJS.WritableStream): output is NodeJS.WriteStream
 }
 
 function textOf(progress: Progress): string {
-  return `round ${progress.round} of ${progress.rounds}${left(progress)}: ${progress.doing} ${progress.cell}`
+  return `round ${progress.round} of ${progress.rounds}${left(progress)}: ${progress.activity} ${progress.cell}`
 }
 
 function left({ secondsLeft }: Progress): string {

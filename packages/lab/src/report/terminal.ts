@@ -1,19 +1,19 @@
 import type { Result } from '../result.ts'
-import { publishedTable } from './published.ts'
-import { tablesOf, type Table } from './rows.ts'
-import { alignTable } from './table.ts'
-import { inWords, lengthText } from './words.ts'
+import { summaryTable } from './summary-table.ts'
+import { tablesOf, type Table } from './tables.ts'
+import { alignTable } from './format.ts'
+import { sentencesFor, lengthText } from './sentences.ts'
 
-/** The tables and the answer in words, without colours. `summary` adds the figures that people publish. */
+/** Tables and sentences, without colours. `summary` adds the summary table. */
 export function terminalReport(result: Result, options: { summary: boolean }): string {
-  const tables = [...tablesOf(result), ...(options.summary ? [publishedTable(result)] : [])]
+  const tables = [...tablesOf(result), ...(options.summary ? [summaryTable(result)] : [])]
   const saturated = result.arms.some(({ throughput }) => throughput.saturated)
   return [
     result.question,
     '',
     ...tables.flatMap((table) => [...lines(table), '']),
     ...(saturated ? ['* as many as the load generator could send', ''] : []),
-    ...inWords(result),
+    ...sentencesFor(result),
     '',
     closing(result),
     '',

@@ -1,4 +1,4 @@
-import { armProgram, type Arm, type Place } from '../arm.ts'
+import { armProgram, type Arm, type LaunchContext } from '../arm.ts'
 import { busbar, exactly } from './launch.ts'
 import type { Scenario } from './scenario.ts'
 
@@ -6,7 +6,10 @@ const all = ['exchange', 'stream', 'handover']
 const leaves = [0, 1, 2, 3]
 const fanout = '/ipc'
 
-/** Each variant takes the path of other accelerators: `exchange` those of undici and fetch, `stream` that of other clients, `handover` all. */
+/**
+ * The variants exercise different accelerators: undici and fetch use `exchange`, other clients
+ * `stream`, all use `handover`.
+ */
 export const accelerators: Scenario = {
   name: 'accelerators',
   question: 'Four programs in one thread, called by undici.request: what does each accelerator gain?',
@@ -24,25 +27,25 @@ export const accelerators: Scenario = {
     fetch: { title: 'called by fetch', request: () => calling('fetch') },
     http: { title: 'called by node:http with a keep-alive agent', request: () => calling('http') },
     hello: {
-      title: 'one program that calls nobody',
+      title: 'one program without calls',
       request: () => ({ path: '/leaf0/live', expect: exactly('{"status":"ok"}') }),
     },
   },
 }
 
-function allBut(left: string): string[] {
-  return all.filter((name) => name !== left)
+function allBut(excluded: string): string[] {
+  return all.filter((name) => name !== excluded)
 }
 
-function calling(way: string): ReturnType<Scenario['request']> {
-  return { path: `/${way}${fanout}`, expect: exactly('{"success":true}') }
+function calling(client: string): ReturnType<Scenario['request']> {
+  return { path: `/${client}${fanout}`, expect: exactly('{"success":true}') }
 }
 
 function arm(name: string, title: string, chosen: readonly string[]): Arm {
-  return { name, title, single: true, launch: (place) => launch(place, chosen) }
+  return { name, title, single: true, launch: (context) => launch(context, chosen) }
 }
 
-function launch(place: Place, chosen: readonly string[]): ReturnType<Arm['launch']> {
+function launch(context: LaunchContext, chosen: readonly string[]): ReturnType<Arm['launch']> {
   const names = leaves.map((index) => `leaf${index}`)
   const origins = JSON.stringify(names.map((name) => `http://${name}.internal`))
   const callers = ['request', 'fetch', 'http'].map((way) => {
@@ -54,7 +57,7 @@ function launch(place: Place, chosen: readonly string[]): ReturnType<Arm['launch
     return [`leaf${index}`, { path, env: { LEAF: String(index) } }] as const
   })
   const routed = [...callers.map(([way]) => way), 'leaf0']
-  return busbar(place, '/leaf0/live', {
+  return busbar(context, '/leaf0/live', {
     workers: 1,
     accelerators: chosen,
     gateway: { routes: Object.fromEntries(routed.map((name) => [`/${name}`, name])) },

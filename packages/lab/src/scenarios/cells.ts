@@ -4,24 +4,27 @@ import type { Cell } from '../protocol/plan.ts'
 import type { Work } from '../protocol/slice.ts'
 import type { Choice, Scenario, Variant } from './scenario.ts'
 
-/** The cells of a run: every chosen arm at every parameter, and the baseline once more as a control for noise. */
+/**
+ * The cells of a run: every chosen arm with all parameters, and a second copy of the baseline as
+ * control.
+ */
 export function cellsOf(scenario: Scenario, choice: Choice): Cell[] {
-  const extent = extentOf(scenario, choice)
+  const range = rangeOf(scenario, choice)
   const arms = chosenArms(scenario, choice)
   const baseline = arms.find((arm) => arm.name === scenario.baseline)!
   const toCell = (arm: Arm, workers: number, connections: number, control: boolean): Cell => {
-    const name = nameOf(arm, workers, connections, extent)
+    const name = nameOf(arm, workers, connections, range)
     return {
       name: control ? `${name} (again)` : name,
       arm,
       workers,
       work: { ...workOf(scenario, choice, arm), connections },
-      baseline: arm === baseline && !control ? undefined : nameOf(baseline, workers, connections, extent),
+      baseline: arm === baseline && !control ? undefined : nameOf(baseline, workers, connections, range),
       control,
     }
   }
-  return extent.workers.flatMap((workers, at) =>
-    extent.connections.flatMap((connections) => {
+  return range.workers.flatMap((workers, at) =>
+    range.connections.flatMap((connections) => {
       const present = arms.filter((arm) => !arm.single || at === 0)
       const cells = present.map((arm) => toCell(arm, workers, connections, false))
       return present.includes(baseline) ? [...cells, toCell(baseline, workers, connections, true)] : cells
@@ -29,11 +32,11 @@ export function cellsOf(scenario: Scenario, choice: Choice): Cell[] {
   )
 }
 
-/** Says no more than tells it from the others: `tcp-16`, `busbar, 2 workers, 100 connections`. */
-function nameOf(arm: Arm, workers: number, connections: number, extent: Extent): string {
+/** The arm with the parameters that vary: `tcp-16`, `busbar, 2 workers, 100 connections`. */
+function nameOf(arm: Arm, workers: number, connections: number, range: ParameterRange): string {
   const numbers = [
-    extent.workers.length > 1 && !arm.single && counted(workers, 'worker'),
-    extent.connections.length > 1 && counted(connections, 'connection'),
+    range.workers.length > 1 && !arm.single && counted(workers, 'worker'),
+    range.connections.length > 1 && counted(connections, 'connection'),
   ]
   return [arm.name, ...numbers.filter((text) => text !== false)].join(', ')
 }
@@ -42,7 +45,7 @@ function counted(number: number, what: string): string {
   return number === 1 ? `1 ${what}` : `${number} ${what}s`
 }
 
-/** What all arms are asked, before an arm translates it into its own protocol. */
+/** The request for all arms, before an arm translates it. */
 export function requestOf(scenario: Scenario, choice: Choice): LoadRequest {
   const parameters = { ...scenario.parameters, ...choice.parameters }
   for (const name of Object.keys(parameters))
@@ -57,30 +60,30 @@ export function variantOf(scenario: Scenario, { variant }: Choice): Variant | un
   return variants[variant]
 }
 
-/** Sentences on what a quick run leaves out, so that nobody takes its table for the whole. */
+/** Sentences about what a quick run leaves out. */
 export function leftOut(scenario: Scenario, choice: Choice): string[] {
   if (!choice.quick) return []
-  const whole = extentOf(scenario, { ...choice, quick: false })
-  const kept = extentOf(scenario, choice)
+  const all = rangeOf(scenario, { ...choice, quick: false })
+  const kept = rangeOf(scenario, choice)
   const lists = [
     ['arms', without(namesOf(scenario, { ...choice, quick: false }), namesOf(scenario, choice))],
-    ['workers', without(whole.workers, kept.workers)],
-    ['connections', without(whole.connections, kept.connections)],
+    ['workers', without(all.workers, kept.workers)],
+    ['connections', without(all.connections, kept.connections)],
   ] as const
   const missing = lists.filter(([, items]) => items.length > 0).map(([what, items]) => `${what} ${items.join(', ')}`)
   return missing.length === 0 ? [] : [`Left out by --quick: ${missing.join('; ')}.`]
 }
 
-function without<T>(whole: readonly T[], kept: readonly T[]): T[] {
-  return whole.filter((each) => !kept.includes(each))
+function without<T>(all: readonly T[], kept: readonly T[]): T[] {
+  return all.filter((each) => !kept.includes(each))
 }
 
-interface Extent {
+interface ParameterRange {
   readonly workers: readonly number[]
   readonly connections: readonly number[]
 }
 
-function extentOf(scenario: Scenario, choice: Choice): Extent {
+function rangeOf(scenario: Scenario, choice: Choice): ParameterRange {
   const quick = choice.quick ? scenario.quick : undefined
   const variant = variantOf(scenario, choice)
   return {
@@ -108,7 +111,7 @@ function chosenArms(scenario: Scenario, choice: Choice): Arm[] {
   })
 }
 
-/** The baseline always, and first. */
+/** The baseline is always included, and first. */
 function namesOf(scenario: Scenario, choice: Choice): string[] {
   const usual = scenario.arms.filter((arm) => !arm.onlyWhenAsked).map((arm) => arm.name)
   return [...new Set([scenario.baseline, ...(choice.arms ?? (choice.quick ? scenario.quick.arms : usual))])]

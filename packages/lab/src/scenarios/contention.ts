@@ -2,15 +2,15 @@ import { armProgram, type Arm } from '../arm.ts'
 import { exactly, goProgram, program } from './launch.ts'
 import type { Scenario } from './scenario.ts'
 
-const ways = {
+const counters = {
   mutex: ['a mutex on Atomics.wait', 'a sync.Mutex'],
   atomic: ['Atomics.add on one cell', 'one atomic.Int64'],
   'sharded-atomic': ['Atomics.add on a cell for each shard', 'an atomic for each shard'],
   'sharded-plain': ['plain stores, a cell for each shard', 'plain stores, a cell for each shard'],
 } as const
 
-/** The same by what Busbar gives to services, instead of by hand. */
-const shared = {
+/** Counters based on Busbar's shared state. */
+const busbarCounters = {
   'busbar-mutex': 'a lock for each increment, shared.mutex()',
   'busbar-atomic': 'one cell, shared.atomic()',
   'busbar-sharded': 'a cell for each shard, shared.atomic()',
@@ -18,9 +18,9 @@ const shared = {
 } as const
 
 /**
- * A job rather than a load: a run is one request, whose answer is the total that was counted, and the next begins when
- * it has come. So a wrong total is a wrong answer, latency is a run's time, and rounds and verdicts are as everywhere.
- * `workers` are the threads.
+ * A job: a run is one request, whose answer is the total, and runs follow each other. So a wrong
+ * total is a wrong answer, latency is the duration of a run, and rounds and verdicts work as for a
+ * load. `workers` is the number of threads.
  */
 export const contention: Scenario = {
   name: 'contention',
@@ -28,8 +28,8 @@ export const contention: Scenario = {
   unit: 'run',
   baseline: 'atomic',
   arms: [
-    ...Object.entries(ways).flatMap(([way, [inNode, inGo]]) => [node(way, `Node, ${inNode}`), go(way, inGo)]),
-    ...Object.entries(shared).map(([way, title]) => node(way, `Busbar, ${title}`)),
+    ...Object.entries(counters).flatMap(([way, [inNode, inGo]]) => [node(way, `Node, ${inNode}`), go(way, inGo)]),
+    ...Object.entries(busbarCounters).map(([way, title]) => node(way, `Busbar, ${title}`)),
   ],
   quick: { arms: ['mutex', 'sharded-plain', 'busbar-counter'] },
   connections: [1],
@@ -47,16 +47,16 @@ function node(way: string, title: string): Arm {
   return {
     name: way,
     title,
-    launch: (place) => program(place, '/ready', { file, env: { WAY: way } }),
+    launch: (context) => program(context, '/ready', { file, env: { WAY: way } }),
   }
 }
 
-/** Tasks are goroutines, on as many threads as there are workers. */
+/** Tasks are goroutines on as many threads as there are workers. */
 function go(way: string, title: string): Arm {
   return {
     name: `go-${way}`,
     title: `Go, ${title}`,
     requires: { kind: 'go', source: 'contention/contention.go' },
-    launch: (place) => goProgram(place, '/ready', { WAY: way }),
+    launch: (context) => goProgram(context, '/ready', { WAY: way }),
   }
 }

@@ -1,5 +1,5 @@
-import { armProgram, type Arm, type Launch, type Place } from '../arm.ts'
-import { busbar, exactly, program, together, watt, wattPackages } from './launch.ts'
+import { armProgram, type Arm, type Launch, type LaunchContext } from '../arm.ts'
+import { busbar, exactly, program, processGroup, watt, wattPackages } from './launch.ts'
 import type { Scenario } from './scenario.ts'
 
 const leaves = [0, 1, 2, 3]
@@ -34,12 +34,13 @@ export const fanout: Scenario = {
   request: () => ({ path, expect: exactly('{"success":true}') }),
   variants: {
     published: {
-      title: '100 connections of 10 requests each, as people publish it (-c 100 -p 10 -d 10)',
+      title: '100 connections with 10 pipelined requests each, as usually published (-c 100 -p 10 -d 10)',
       connections: [100],
-      // With a thousand in flight an answer over TLS takes seconds, and on a busy machine many: that is slow, not wrong.
+      // With a thousand requests in flight an answer over TLS takes seconds, which is not a fault.
       work: { pipelining: 10, timeoutMs: 60_000 },
       sliceMs: 10_000,
-      // Ten seconds by five rounds; so long, since with a thousand requests in flight some wait for a second.
+      // Ten seconds in five rounds. Long slices, since some of a thousand requests in flight wait
+      // for a second.
       quickSliceMs: 2000,
     },
   },
@@ -52,18 +53,19 @@ interface ProcessesOptions {
   unix?: boolean
 }
 
-/** Five processes: the four that are called, and the one that calls. */
+/** Five processes: the caller and four callees. */
 function processes(name: string, title: string, options: ProcessesOptions): Arm {
   return {
     name,
     title,
-    launch(place) {
-      const at = (index: number) => (options.unix ? `${place.folder}/${index}.sock` : String(place.port + 1 + index))
+    launch(context) {
+      const at = (index: number) =>
+        options.unix ? `${context.folder}/${index}.sock` : String(context.port + 1 + index)
       const origin = (index: number) =>
         options.unix ? `unix:${at(index)}` : `${options.tls ? 'https' : 'http'}://127.0.0.1:${at(index)}`
-      const { cert, key } = place.certificate
+      const { cert, key } = context.certificate
       const tls: Record<string, string> = options.tls ? { TLS_CERT: cert, TLS_KEY: key } : {}
-      return together(place, path, [
+      return processGroup(context, path, [
         ...leaves.map((index) => ({ file: leaf, env: { LEAF: String(index), PORT: at(index), ...tls } })),
         {
           file: entry,
@@ -81,34 +83,42 @@ function processes(name: string, title: string, options: ProcessesOptions): Arm 
 
 function oneThread(mode: string, title: string): Arm {
   const file = armProgram('fanout/one-thread.ts')
-  return { name: mode, title, launch: (place) => program(place, path, { file, env: { MODE: mode } }) }
+  return { name: mode, title, launch: (context) => program(context, path, { file, env: { MODE: mode } }) }
 }
 
 type Run = 'shared' | 'thread' | 'process'
 
-/** The same five programs, as services of one app. */
+/** The same five programs as services of one app. */
 function underBusbar(name: string, title: string, way: string, run: Run): Arm {
   const services = {
     entry: { path: entry, env: { WAY: way, ORIGINS: origins('internal') } },
     ...Object.fromEntries(leaves.map((index) => [`leaf${index}`, { path: leaf, env: { LEAF: String(index) } }])),
   }
-  return { name, title, launch: (place) => placed(place, run, 'entry', services) }
+  return { name, title, launch: (context) => busbarApp(context, run, 'entry', services) }
 }
 
-/** Four typed services, which a program calls by their contract. */
+/** A program that calls four typed services. */
 function typedUnderBusbar(name: string, title: string, run: Run): Arm {
   const names = leaves.map((index) => `leaf${index}`)
   const services = {
     web: { path: armProgram('fanout/typed/entry.ts'), env: { SERVICES: JSON.stringify(names) }, needs: names },
     ...Object.fromEntries(names.map((each) => [each, { path: armProgram('fanout/typed/leaf') }])),
   }
-  return { name, title, launch: (place) => placed(place, run, 'web', services) }
+  return { name, title, launch: (context) => busbarApp(context, run, 'web', services) }
 }
 
-/** All services in the same kind of place. A shared entry has a copy for each worker by itself, another must be told. */
-function placed(place: Place, run: Run, entry: string, services: Readonly<Record<string, object>>): Launch {
-  const instances = run === 'shared' ? {} : { instances: place.workers }
-  return busbar(place, path, {
+/**
+ * All services have the same `run`. Unless shared, the entry needs as many instances as there are
+ * workers.
+ */
+function busbarApp(
+  context: LaunchContext,
+  run: Run,
+  entry: string,
+  services: Readonly<Record<string, object>>,
+): Launch {
+  const instances = run === 'shared' ? {} : { instances: context.workers }
+  return busbar(context, path, {
     gateway: { entry },
     defaults: { run },
     services: { ...services, [entry]: { ...services[entry], ...instances } },
@@ -121,7 +131,7 @@ function underWatt(name: string, title: string, way: string): Arm {
     ...Object.fromEntries(leaves.map((index) => [`leaf${index}`, { file: leaf, env: { LEAF: String(index) } }])),
   }
   const requires = { kind: 'npm', packages: wattPackages } as const
-  return { name, title, requires, onlyWhenAsked: true, launch: (place) => watt(place, path, services) }
+  return { name, title, requires, onlyWhenAsked: true, launch: (context) => watt(context, path, services) }
 }
 
 function origins(domain: string): string {

@@ -23,7 +23,8 @@ export const offload: Scenario = {
     path: `/fibonacci/${fibonacci}`,
     expect: exactly(`{"fibonacci":${numberOf(fibonacci)}}`),
   }),
-  // New threads answer some 30 a second: slices that hold more than a handful, and time to finish what is begun.
+  // New threads answer about 30 requests per second, so slices are long, and requests get time to
+  // finish.
   work: {
     timeoutMs: 60_000,
     graceMs: 6000,
@@ -37,23 +38,25 @@ function arm(name: string, title: string, requires?: Requirement): Arm {
     name,
     title,
     ...(requires && { requires }),
-    launch: (place) => program(place, '/hello', { file: server, env: { WAY: name, PACKAGES: place.packages } }),
+    launch: (context) => program(context, '/hello', { file: server, env: { WAY: name, PACKAGES: context.packages } }),
   }
 }
 
-/** The same program as one copy under Busbar, and what it computes in a service with so many threads. */
+/**
+ * One instance of the program, and a service with as many threads as workers that computes for it.
+ */
 function underBusbar(name: string, title: string): Arm {
   const computing = { path: armProgram('offload/computing'), run: 'thread', concurrency: 1 }
   return {
     name,
     title,
-    launch: (place) =>
-      busbar(place, '/hello', {
+    launch: (context) =>
+      busbar(context, '/hello', {
         workers: 1,
         gateway: { entry: 'web' },
         services: {
-          web: { path: server, env: { WAY: name, PACKAGES: place.packages }, needs: ['computing'] },
-          computing: { ...computing, instances: place.workers },
+          web: { path: server, env: { WAY: name, PACKAGES: context.packages }, needs: ['computing'] },
+          computing: { ...computing, instances: context.workers },
         },
       }),
   }

@@ -1,4 +1,4 @@
-import { armProgram, type Arm, type Launch, type Place } from '../arm.ts'
+import { armProgram, type Arm, type Launch, type LaunchContext } from '../arm.ts'
 import { busbar, exactly, goProgram, program } from './launch.ts'
 import type { Parameters, Scenario } from './scenario.ts'
 
@@ -19,9 +19,11 @@ export const protocols: Scenario = {
       ...arm('go-tls', 'Go, net/http with TLS', encrypted(inGo)),
       requires: { kind: 'go', source: 'protocols/items.go' },
     },
-    { ...arm('busbar', 'Busbar, a typed service', (place) => underBusbar(place)), single: true },
+    { ...arm('busbar', 'Busbar, a typed service', (context) => underBusbar(context)), single: true },
     {
-      ...arm('busbar-tls', 'Busbar, a typed service over HTTPS', (place) => underBusbar(place, place.certificate)),
+      ...arm('busbar-tls', 'Busbar, a typed service over HTTPS', (context) =>
+        underBusbar(context, context.certificate),
+      ),
       single: true,
     },
   ],
@@ -45,30 +47,30 @@ export const protocols: Scenario = {
   },
 }
 
-function arm(name: string, title: string, launch: (place: Place) => Launch): Arm {
+function arm(name: string, title: string, launch: (context: LaunchContext) => Launch): Arm {
   return { name, title, launch }
 }
 
-function inNode(place: Place): Launch {
-  return program(place, path, { file: armProgram('protocols/items.ts'), env: { PRELOAD: String(preload) } })
+function inNode(context: LaunchContext): Launch {
+  return program(context, path, { file: armProgram('protocols/items.ts'), env: { PRELOAD: String(preload) } })
 }
 
-function inGo(place: Place): Launch {
-  return goProgram(place, path, { PRELOAD: String(preload) })
+function inGo(context: LaunchContext): Launch {
+  return goProgram(context, path, { PRELOAD: String(preload) })
 }
 
-function encrypted(plain: (place: Place) => Launch): (place: Place) => Launch {
-  return (place) => {
-    const { env, target, ...rest } = plain(place)
-    const { cert, key } = place.certificate
+function encrypted(plain: (context: LaunchContext) => Launch): (context: LaunchContext) => Launch {
+  return (context) => {
+    const { env, target, ...rest } = plain(context)
+    const { cert, key } = context.certificate
     return { ...rest, env: { ...env, TLS_CERT: cert, TLS_KEY: key }, target: { ...target, tls: true } }
   }
 }
 
-/** One worker: each would have items of its own. */
-function underBusbar(place: Place, tls?: Place['certificate']): Launch {
+/** Always one worker, since each would have its own items. */
+function underBusbar(context: LaunchContext, tls?: LaunchContext['certificate']): Launch {
   const services = { items: { path: armProgram('protocols/items'), env: { PRELOAD: String(preload) } } }
-  const launch = busbar(place, path, { workers: 1, gateway: { routes: { '/': 'items' }, tls }, services })
+  const launch = busbar(context, path, { workers: 1, gateway: { routes: { '/': 'items' }, tls }, services })
   return tls === undefined ? launch : { ...launch, target: { ...launch.target, tls: true } }
 }
 

@@ -1,11 +1,11 @@
-import { armProgram, type Arm, type Place, type Requirement } from '../arm.ts'
+import { armProgram, type Arm, type LaunchContext, type Requirement } from '../arm.ts'
 import type { LoadRequest } from '../engine/job.ts'
 import { busbar, program } from './launch.ts'
 import type { Scenario } from './scenario.ts'
 
 const categories = ['kitchen', 'garden', 'office', 'garage', 'travel']
 
-/** 1.1 kB of JSON. No value is a default of its type: Protocol Buffers leave those out. */
+/** 1.1 kB of JSON. No value is the default of its type, since Protocol Buffers omit those. */
 const products = Array.from({ length: 10 }, (_, at) => ({
   id: 4001 + at,
   name: `Folding shelf bracket, size ${at + 1} of 10, steel`,
@@ -14,7 +14,7 @@ const products = Array.from({ length: 10 }, (_, at) => ({
   stock: 17 + 9 * at,
 }))
 const answer = JSON.stringify({ products })
-// The compiler is a peer that npm would else choose by itself.
+// A peer dependency. Without a version npm would choose one.
 const trpc = { kind: 'npm', packages: { '@trpc/server': '11.25.2', typescript: '5.9.3' } } as const
 const connect = {
   kind: 'npm',
@@ -31,7 +31,8 @@ export const rpc: Scenario = {
       name: 'busbar',
       title: 'Busbar, a contract at its gateway',
       translate: toBusbar,
-      launch: (place) => busbar(place, '/ready', { gateway: { routes: { '/': 'catalog' } }, services: catalog(place) }),
+      launch: (context) =>
+        busbar(context, '/ready', { gateway: { routes: { '/': 'catalog' } }, services: catalog(context) }),
     },
     { ...arm('busbar-plugin', 'the same contract as a plug-in of Fastify', 'busbar-plugin.ts'), translate: toBusbar },
     peer('trpc', 'tRPC, its own server', 'trpc.ts', trpc, toTrpc),
@@ -45,7 +46,7 @@ export const rpc: Scenario = {
   variants: { sqlite: { title: 'read from SQLite', request: () => call('/stored') } },
 }
 
-/** Not held to a length: who serialises into a stream does not know it. */
+/** Without a content-length, since arms that serialise into a stream do not send one. */
 function call(path: string): LoadRequest {
   return {
     method: 'POST',
@@ -74,19 +75,19 @@ function arm(name: string, title: string, file: string, env: Record<string, stri
   return {
     name,
     title,
-    launch: (place) =>
-      program(place, '/ready', {
+    launch: (context) =>
+      program(context, '/ready', {
         file: armProgram(`rpc/${file}`),
-        env: { ...dataOf(place), PACKAGES: place.packages, ...env },
+        env: { ...dataOf(context), PACKAGES: context.packages, ...env },
       }),
   }
 }
 
-function catalog(place: Place): object {
-  return { catalog: { path: armProgram('rpc/busbar'), env: dataOf(place) } }
+function catalog(context: LaunchContext): object {
+  return { catalog: { path: armProgram('rpc/busbar'), env: dataOf(context) } }
 }
 
-function dataOf({ folder }: Place): Record<string, string> {
+function dataOf({ folder }: LaunchContext): Record<string, string> {
   return { PRODUCTS: JSON.stringify(products), FOLDER: folder }
 }
 

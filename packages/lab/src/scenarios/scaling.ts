@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
-import { armProgram, type Arm, type Launch, type Place, type Requirement } from '../arm.ts'
-import { busbar, exactly, program, together, watt, wattPackages, type Program } from './launch.ts'
+import { armProgram, type Arm, type Launch, type LaunchContext, type Requirement } from '../arm.ts'
+import { busbar, exactly, program, processGroup, watt, wattPackages, type Program } from './launch.ts'
 import type { Scenario } from './scenario.ts'
 
 const hello: Program = { file: armProgram('scaling/hello.ts') }
@@ -8,7 +8,7 @@ const body = '{"hello":"world"}'
 
 export const scaling: Scenario = {
   name: 'scaling',
-  question: 'One plain service over several workers: who should share out the connections?',
+  question: 'One plain service on several workers: what should distribute the connections?',
   baseline: 'reuseport',
   arms: [
     arm('reuseport', 'threads that listen with reusePort', run(armProgram('scaling/threads.ts'))),
@@ -18,20 +18,20 @@ export const scaling: Scenario = {
     arm('busbar', 'Busbar', underBusbar('balanced')),
     arm('busbar-reuseport', "Busbar, accept: 'reusePort'", underBusbar('reusePort')),
     peer('pm2', 'PM2, cluster mode', { pm2: '7.0.4' }, run(armProgram('scaling/pm2.ts'))),
-    peer('watt', 'Watt', wattPackages, (place) => watt(place, '/', { hello })),
+    peer('watt', 'Watt', wattPackages, (context) => watt(context, '/', { hello })),
   ],
   quick: { arms: ['reuseport', 'cluster', 'busbar'], workers: [2] },
   connections: [100],
   workers: [...new Set([1, 2, availableParallelism()])],
   request: () => ({ path: '/', expect: exactly(body) }),
   variants: {
-    cpu: { title: 'some 4 ms of CPU per request', request: cpu(4), sliceMs: 2400 },
-    'cpu-1': { title: 'some 1 ms of CPU per request', request: cpu(1), sliceMs: 2400 },
+    cpu: { title: 'about 4 ms of CPU per request', request: cpu(4), sliceMs: 2400 },
+    'cpu-1': { title: 'about 1 ms of CPU per request', request: cpu(1), sliceMs: 2400 },
     connect: { title: 'a new connection for each request', work: { reconnect: true } },
   },
 }
 
-function arm(name: string, title: string, launch: (place: Place) => Launch): Arm {
+function arm(name: string, title: string, launch: (context: LaunchContext) => Launch): Arm {
   return { name, title, launch }
 }
 
@@ -39,27 +39,27 @@ function peer(
   name: string,
   title: string,
   packages: Extract<Requirement, { kind: 'npm' }>['packages'],
-  launch: (place: Place) => Launch,
+  launch: (context: LaunchContext) => Launch,
 ): Arm {
   return { name, title, launch, requires: { kind: 'npm', packages }, onlyWhenAsked: true }
 }
 
-function run(file: string): (place: Place) => Launch {
-  return (place) => program(place, '/', { file, env: { PACKAGES: place.packages, APP_FOLDER: place.folder } })
+function run(file: string): (context: LaunchContext) => Launch {
+  return (context) => program(context, '/', { file, env: { PACKAGES: context.packages, APP_FOLDER: context.folder } })
 }
 
-function processes(place: Place): Launch {
+function processes(context: LaunchContext): Launch {
   const one = { ...hello, env: { REUSE_PORT: '1' } }
-  return together(
-    place,
+  return processGroup(
+    context,
     '/',
-    Array.from({ length: place.workers }, () => one),
+    Array.from({ length: context.workers }, () => one),
   )
 }
 
-function underBusbar(accept: 'balanced' | 'reusePort'): (place: Place) => Launch {
-  return (place) =>
-    busbar(place, '/', { accept, gateway: { entry: 'hello' }, services: { hello: { path: hello.file } } })
+function underBusbar(accept: 'balanced' | 'reusePort'): (context: LaunchContext) => Launch {
+  return (context) =>
+    busbar(context, '/', { accept, gateway: { entry: 'hello' }, services: { hello: { path: hello.file } } })
 }
 
 /** Milliseconds of CPU. */

@@ -2,29 +2,32 @@ import type { Arm } from '../arm.ts'
 import type { LoadRequest } from '../engine/job.ts'
 import type { Work } from '../protocol/slice.ts'
 
-/** A question the lab answers: which arms are compared, by what work. `docs/guides/lab-scenarios.md` tells how to add one. */
+/**
+ * A question that the lab answers: which arms are compared, with which work. See
+ * `docs/guides/lab-scenarios.md`.
+ */
 export interface Scenario {
   readonly name: string
   readonly question: string
-  /** The arm that all others are compared with. */
+  /** Name of the arm with which all others are compared. */
   readonly baseline: string
   readonly arms: readonly Arm[]
-  /** What a quick run without flags keeps: few enough cells for three minutes. */
+  /** What a quick run without flags measures: few enough cells for three minutes. */
   readonly quick: Quick
-  /** Values that a run without flags takes. */
+  /** Defaults for a run without flags. */
   readonly connections: readonly number[]
   readonly workers: readonly number[]
-  /** Numbers that belong to the work, by name, with the values that they have unless told otherwise. */
+  /** Parameters of the work, with defaults. */
   readonly parameters?: Parameters
-  /** What each arm must answer, and how. */
+  /** The request, and the expected answer. */
   request(parameters: Parameters): LoadRequest
-  /** What else the work is, beside the request and the connections. */
+  /** Other properties of the work. */
   readonly work?: Partial<Work>
-  /** How long a slice must last at least; else as long as the timing says. */
+  /** Minimum duration of a slice in milliseconds. Default: that of the timing. */
   readonly sliceMs?: number
-  /** Other work for the same arms, chosen by name. */
+  /** Alternative work for the same arms, by name. */
   readonly variants?: Readonly<Record<string, Variant>>
-  /** What is counted: requests, or whole runs of a job. Default: requests. */
+  /** What is counted: requests, or runs of a job. Default: requests. */
   readonly unit?: 'request' | 'run'
 }
 
@@ -36,9 +39,9 @@ export interface Quick {
 
 export type Parameters = Readonly<Record<string, number>>
 
-/** What differs from the scenario's own work. */
+/** Differences from the scenario's own work. */
 export interface Variant {
-  /** What the work is, after the question. */
+  /** Describes the work, after the question. */
   readonly title: string
   readonly request?: (parameters: Parameters) => LoadRequest
   readonly work?: Partial<Work>
@@ -48,7 +51,7 @@ export interface Variant {
   readonly quickSliceMs?: number
 }
 
-/** What a run is asked to do; what is left out is as the scenario has it. */
+/** Options of a run. Default: those of the scenario. */
 export interface Choice {
   readonly arms?: readonly string[]
   readonly workers?: readonly number[]

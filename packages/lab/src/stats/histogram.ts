@@ -1,6 +1,6 @@
 import type { Distribution } from '../engine/job.ts'
 
-/** Adds up the engine's distributions, which share their bucket edges. Milliseconds. */
+/** The sum of several distributions, which share their bucket edges. Milliseconds. */
 export interface Merged {
   readonly mean: number
   readonly stdev: number
@@ -13,7 +13,7 @@ export interface Merged {
   readonly buckets: readonly (readonly [edge: number, count: number])[]
 }
 
-/** Null where nothing was recorded. */
+/** Null if nothing was recorded. */
 export function merge(distributions: readonly Distribution[]): Merged | null {
   const counts = new Map<number, number>()
   for (const { buckets } of distributions)
@@ -36,7 +36,7 @@ export function merge(distributions: readonly Distribution[]): Merged | null {
   }
 }
 
-/** The smallest edge that so many are not above. */
+/** The smallest edge with at least this share of the values at or below it. */
 function percentile(buckets: readonly (readonly [number, number])[], total: number, share: number): number {
   let seen = 0
   for (const [edge, count] of buckets) {

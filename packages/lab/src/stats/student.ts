@@ -1,7 +1,7 @@
 /**
- * Student's t distribution: how far a mean of few, noisy rounds may lie from the truth. Its tail probability is a
- * regularised incomplete beta function (Abramowitz and Stegun 26.7.1), evaluated by the continued fraction of 26.5.8
- * with Lentz's method; quantiles are found by bisection on it.
+ * Student's t distribution: the error of a mean of few, noisy rounds. Its tail probability is a
+ * regularised incomplete beta function (Abramowitz and Stegun 26.7.1), evaluated by the continued
+ * fraction of 26.5.8 with Lentz's method. Quantiles are found by bisection.
  */
 
 /** The probability that t with `freedom` degrees lies above `t` or below `-t`. */
@@ -10,7 +10,7 @@ export function twoSidedP(t: number, freedom: number): number {
   return incompleteBeta(freedom / (freedom + t * t), freedom / 2, 0.5)
 }
 
-/** The t that a two-sided interval of this confidence (0.99 for 99 %) reaches to. */
+/** The bound t of a two-sided interval with this confidence (0.99 for 99 %). */
 export function tQuantile(confidence: number, freedom: number): number {
   const outside = 1 - confidence
   let high = 1
@@ -28,7 +28,7 @@ function incompleteBeta(x: number, a: number, b: number): number {
   if (x <= 0) return 0
   if (x >= 1) return 1
   const front = Math.exp(logGamma(a + b) - logGamma(a) - logGamma(b) + a * Math.log(x) + b * Math.log1p(-x))
-  // The fraction converges fast on one side only; the other is its mirror image.
+  // The fraction converges fast on one side only. The other side is its mirror image.
   return x < (a + 1) / (a + b + 2) ? (front * betaFraction(x, a, b)) / a : 1 - (front * betaFraction(1 - x, b, a)) / b
 }
 
@@ -53,7 +53,7 @@ function betaFraction(x: number, a: number, b: number): number {
   return fraction
 }
 
-/** Lanczos's approximation, g = 7, good to 15 digits for the half-integers that occur here. */
+/** Lanczos approximation, g = 7, accurate to 15 digits for the half-integers that occur here. */
 function logGamma(z: number): number {
   const coefficients = [
     676.5203681218851, -1259.1392167224028, 771.32342877765313, -176.61502916214059, 12.507343278686905,

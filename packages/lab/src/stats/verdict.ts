@@ -3,11 +3,11 @@ import { tQuantile, twoSidedP } from './student.ts'
 /**
  * From paired measurements to a verdict.
  *
- * Each round measures every arm under the same conditions, so what counts is the ratio within a round: a machine that
- * is 20 % slower in one round is so for all arms. Ratios are compared as logarithms, where twice and half are equally
- * far from equal. The interval is Student's; a positive correlation between neighbouring rounds (a slow drift) widens
- * it. Within a scenario the confidences are corrected after Holm, so that asking ten questions does not make one
- * false answer likely.
+ * Each round measures every arm under the same conditions, so only ratios within a round are used:
+ * a machine that is 20 % slower in one round slows all arms. Ratios are compared as logarithms, so
+ * that twice and half are equally far from 1. The interval is Student's. A positive correlation
+ * between neighbouring rounds (a slow drift) widens it. Within a scenario confidences are corrected
+ * by Holm's method, so that many comparisons do not make a false verdict likely.
  */
 export type Verdict = 'faster' | 'slower' | 'no difference' | 'unclear' | 'invalid'
 
@@ -16,24 +16,24 @@ export interface Ratio {
   readonly ratio: number
   readonly low: number
   readonly high: number
-  /** What `low` to `high` covers, after Holm's correction: at least {@link Rules.confidence}. */
+  /** Confidence of the interval after Holm's correction: at least {@link Rules.confidence}. */
   readonly confidence: number
   readonly rounds: number
   readonly verdict: Verdict
 }
 
 export interface Rules {
-  /** 0.99: one false verdict in a hundred scenarios at most. */
+  /** 0.99: at most one false verdict in a hundred scenarios. */
   readonly confidence: number
   /** The smallest difference that matters, as a share: 0.1 for 10 %. */
   readonly matters: number
-  /** The ratio that an arm measured against itself showed in this session; 1 where none was measured. */
+  /** The ratio of an arm to itself in this session. 1 if unknown. */
   readonly floor: number
 }
 
 export const defaultRules: Rules = { confidence: 0.99, matters: 0.03, floor: 1 }
 
-/** A mean and what is known of its exactness. */
+/** A mean with its standard error. */
 export interface Estimate {
   readonly mean: number
   /** Standard error of the mean. */
@@ -41,12 +41,17 @@ export interface Estimate {
   readonly freedom: number
 }
 
-/** One arm against its baseline. `pairs`: [arm, baseline] of each round, both above 0. At least 2 rounds. */
+/**
+ * Compares one arm with its baseline. `pairs`: [arm, baseline] per round, both above 0, at least 2
+ * rounds.
+ */
 export function judge(pairs: readonly (readonly [number, number])[], rules: Rules = defaultRules): Ratio {
   return judgeAll([pairs], rules)[0]!
 }
 
-/** All comparisons of a scenario, corrected together. `floors`: of each of them, where they differ. */
+/**
+ * All comparisons of a scenario, corrected together. `floors`: one per comparison, if they differ.
+ */
 export function judgeAll(
   comparisons: readonly (readonly (readonly [number, number])[])[],
   rules: Rules = defaultRules,
@@ -56,7 +61,7 @@ export function judgeAll(
   return judgeEstimates(estimates, rules, floors).map((each, at) => ({ ...each, rounds: comparisons[at]!.length }))
 }
 
-/** Estimates of logarithms of ratios, corrected together. `rounds` of the answers is for the caller to fill in. */
+/** Judges estimates of logarithms of ratios, corrected together. The caller sets `rounds`. */
 export function judgeEstimates(
   estimates: readonly Estimate[],
   rules: Rules,
@@ -69,7 +74,8 @@ export function judgeEstimates(
   const results: Ratio[] = []
   let open = true
   for (const [rank, { index }] of order.entries()) {
-    // Holm steps down: the strongest claim must pass at the strictest level, and the first that fails ends the claims.
+    // Holm: the strongest claim is tested at the strictest level, and the first failure ends all
+    // claims.
     const confidence = 1 - (1 - rules.confidence) / (order.length - rank)
     const result = toRatio(estimates[index]!, confidence, away[index]!, rules.matters, open)
     open &&= result.verdict === 'faster' || result.verdict === 'slower'
@@ -78,7 +84,7 @@ export function judgeEstimates(
   return results
 }
 
-/** One mean less another that was measured independently of it; degrees of freedom after Welch. */
+/** The difference of two independent means, with Welch's degrees of freedom. */
 export function difference(one: Estimate, other: Estimate): Estimate {
   const [first, second] = [one.error ** 2, other.error ** 2]
   const sum = first + second
@@ -105,14 +111,14 @@ function decide(low: number, high: number, floor: number, matters: number, open:
   return 'unclear'
 }
 
-/** How likely a series as far from the floor as this one is where nothing differs. */
+/** The probability of a series this far from the floor if nothing differs. */
 function probability(each: Estimate, floor: number): number {
   const distance = Math.max(0, Math.abs(each.mean) - floor)
   if (each.freedom < 1) return 1
   return twoSidedP(each.error === 0 ? (distance === 0 ? 0 : Infinity) : distance / each.error, each.freedom)
 }
 
-/** Of values in the order they were measured: a drift in them widens it. */
+/** `values` are in the order of measurement. A drift increases the error. */
 export function estimate(values: readonly number[]): Estimate {
   const count = values.length
   const mean = values.reduce((sum, value) => sum + value, 0) / count
@@ -123,10 +129,11 @@ export function estimate(values: readonly number[]): Estimate {
 }
 
 /**
- * How much neighbouring rounds' resemblance widens the error of their mean: (1 + r) / (1 - r) for a lag-1 correlation
- * r. Short series show a smaller r than they have; 1.5 / n is put back (by simulation: with independent rounds it
- * leaves 0.6 to 0.7 % false verdicts where 1 % is stated, with a correlation of 0.2 that only one arm has 1.5 %, and
- * none put back 2.0 %). An r below 0 would narrow, and is not believed; above 0.8 nothing is known.
+ * How much the correlation of neighbouring rounds increases the variance of their mean:
+ * (1 + r) / (1 - r) for a lag-1 correlation r. Short series underestimate r, so 1.5 / n is added.
+ * Simulated, for a stated 1 % of false verdicts: 0.6 to 0.7 % with independent rounds; 1.5 % with a
+ * correlation of 0.2 in one arm only, and 2.0 % in that case without the addition. r is limited to
+ * 0 (a negative value would narrow the interval) and 0.8 (above that nothing is known).
  */
 function inflation(deviations: readonly number[], squares: number): number {
   const count = deviations.length

@@ -1,10 +1,10 @@
 /**
- * A lab of its own process, for tests that end it: measures the fixture's server against itself, tells on standard output
- * each round that begins, and at the end the result.
+ * A lab in a process, for tests that stop it. It compares the fixture's server with itself, and
+ * prints each round that begins, and the result.
  */
 import type { Arm } from '../../src/arm.ts'
 import { bench } from '../../src/bench.ts'
-import { stopOnSignal } from '../../src/stop-signal.ts'
+import { stopOnSignal } from '../../src/cli/command.ts'
 import { scenarioOf, serverArm, tiny } from '../support/fixture.ts'
 
 const stop = stopOnSignal()
@@ -17,15 +17,15 @@ const result = await bench(scenarioOf([withStraggler(serverArm('other'))]), {
   rounds: Number(process.argv.at(-1)),
   signal: stop.signal,
   onProgress(progress) {
-    if (progress.doing !== 'measure' || progress.round === round) return
+    if (progress.activity !== 'measure' || progress.round === round) return
     round = progress.round
     console.log(JSON.stringify({ round }))
   },
 })
-stop.forget()
+stop.release()
 console.log(JSON.stringify({ result }))
 
-/** Beside it runs what has left its process group, as the jobs of an interactive shell do. */
+/** Adds a process that leaves the process group, as jobs of an interactive shell do. */
 function withStraggler(arm: Arm): Arm {
   return {
     ...arm,

@@ -1,6 +1,6 @@
 /**
- * A service that does to one request in so many what `FAULT` says, and answers the others with `hello`. Listens on `PORT`,
- * on `WORKERS` threads where there are to be several.
+ * A service with the fault `FAULT` in one of several hundred requests. It answers the others with
+ * `hello`, and listens on `PORT` in `WORKERS` threads.
  */
 import http from 'node:http'
 import { isMainThread, Worker } from 'node:worker_threads'

@@ -5,44 +5,44 @@ import { join } from 'node:path'
 import { after, before, describe, test, type TestContext } from 'node:test'
 import type { Arm, CertificateFiles } from '../../src/arm.ts'
 import type { LoadRequest } from '../../src/engine/job.ts'
+import type { Answer } from '../../src/protocol/parity.ts'
 import { canReadProcesses, pidsOf } from '../../src/machine/processes.ts'
-import { Keeper } from '../../src/machine/keeper.ts'
-import { makeCertificate } from '../../src/machine/certificate.ts'
-import { provide } from '../../src/packages.ts'
-import { Copy } from '../../src/protocol/copy.ts'
+import { Reaper } from '../../src/machine/reaper.ts'
+import { createCertificate } from '../../src/protocol/workspace.ts'
+import { installRequirements } from '../../src/requirements.ts'
+import { RunningArm } from '../../src/protocol/running-arm.ts'
 import { cellsOf } from '../../src/scenarios/cells.ts'
 import { scenarios } from '../../src/scenarios/index.ts'
 import type { Scenario } from '../../src/scenarios/scenario.ts'
-import { assertHolds } from '../support/holds.ts'
 
 let folder: string
 let certificate: CertificateFiles
-let keeper: Keeper
+let reaper: Reaper
 
-describe('every arm that needs no registry', () => {
+describe('every arm without npm requirements', () => {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'busbar-lab-test-'))
-    certificate = await makeCertificate(folder)
-    keeper = new Keeper(folder)
+    certificate = await createCertificate(folder)
+    reaper = new Reaper(folder)
   })
   after(async () => {
-    await keeper.close()
+    await reaper.close()
     await rm(folder, { recursive: true, force: true })
   })
   for (const scenario of scenarios.values())
     for (const arm of scenario.arms.filter(({ requires }) => requires?.kind !== 'npm'))
-      test(`${scenario.name}, ${arm.name}: answers what is expected, byte for byte, and leaves nothing running`, (t) =>
+      test(`${scenario.name}, ${arm.name}: answers exactly as expected, and leaves no process`, (t) =>
         tryOnce(scenario, arm, t))
 })
 
 async function tryOnce(scenario: Scenario, arm: Arm, t: TestContext): Promise<void> {
-  const missing = (await provide([arm])).missing.get(arm.name)
+  const missing = (await installRequirements([arm])).missing.get(arm.name)
   if (missing !== undefined) return t.skip(missing)
   const { PATH = '', HOME = '' } = process.env
-  const environment = { PATH, HOME, NODE_ENV: 'production' }
-  const copy = await Copy.start(arm, { workers: 2, folder, certificate, keeper, environment, launcher: [] })
+  const environment = { PATH, HOME, NODE_ENV: 'production', TMPDIR: folder }
+  const copy = await RunningArm.start(arm, { workers: 2, folder, certificate, reaper, environment, launcher: [] })
   try {
-    for (const request of questionsTo(scenario, arm)) assertHolds(request, await copy.ask(request))
+    for (const request of requestsFor(scenario, arm)) assertExpected(request, await copy.ask(request))
   } finally {
     await copy.end()
   }
@@ -50,10 +50,10 @@ async function tryOnce(scenario: Scenario, arm: Arm, t: TestContext): Promise<vo
 }
 
 /**
- * What the arm is asked in the scenario's own work and in each of its variants, and what it is asked beside that; where
- * they have parameters, also with others than usual.
+ * The requests of the scenario's work and of its variants, also with other parameters, and the
+ * probe.
  */
-function questionsTo(scenario: Scenario, arm: Arm): LoadRequest[] {
+function requestsFor(scenario: Scenario, arm: Arm): LoadRequest[] {
   const variants = [{}, ...Object.keys(scenario.variants ?? {}).map((variant) => ({ variant }))]
   const others = Object.fromEntries(Object.keys(scenario.parameters ?? {}).map((name) => [name, 7]))
   const choices = variants.flatMap((each) => [each, { ...each, parameters: others }])
@@ -61,4 +61,11 @@ function questionsTo(scenario: Scenario, arm: Arm): LoadRequest[] {
   const works = cells.filter((cell) => cell.arm === arm).map((cell) => cell.work)
   assert.ok(works.length >= choices.length)
   return works.flatMap(({ requests, probe }) => (probe === undefined ? requests : [...requests, probe.request]))
+}
+
+/** Checks an answer like the engine: `crates/load/src/check.rs`. */
+function assertExpected({ expect = {} }: LoadRequest, { status, body, headers }: Answer): void {
+  assert.equal(status, expect.status ?? 200, body.toString())
+  if (expect.body !== undefined) assert.equal(body.toString(), expect.body)
+  for (const [name, value] of expect.headers ?? []) assert.equal(headers[name] ?? null, value, name)
 }

@@ -32,7 +32,7 @@ const names = (choice: Parameters<typeof cellsOf>[1]) => cellsOf(scenario, choic
 const paths = (choice: Parameters<typeof cellsOf>[1]) =>
   new Set(cellsOf(scenario, choice).flatMap(({ work }) => work.requests.map((request) => request.path)))
 
-test('a cell for each arm, number of workers and of connections, the baseline first and once more as control', () => {
+test('there is a cell per arm, number of workers and of connections, and a control for the baseline', () => {
   assert.deepEqual(names({ quick: false, arms: ['two'], connections: [10] }), [
     'one, 1 worker',
     'two, 1 worker',
@@ -44,7 +44,7 @@ test('a cell for each arm, number of workers and of connections, the baseline fi
   assert.equal(names({ quick: false, arms: ['two'] }).length, 12)
 })
 
-test('each cell is compared with the baseline at the same parameters; the control with it too', () => {
+test('each cell and the control are compared with the baseline at the same parameters', () => {
   for (const cell of cellsOf(scenario, { quick: false }).filter(({ baseline }) => baseline !== undefined))
     assert.equal(cell.baseline, baselineOf(cell.name))
 
@@ -54,7 +54,7 @@ test('each cell is compared with the baseline at the same parameters; the contro
   }
 })
 
-test('an arm that is always one process is measured at the first number of workers only', () => {
+test('an arm that ignores the number of workers is measured once', () => {
   const found = names({ quick: false, connections: [10], workers: [1, 2] })
   assert.deepEqual(
     found.filter((name) => name.startsWith('alone')),
@@ -62,7 +62,7 @@ test('an arm that is always one process is measured at the first number of worke
   )
 })
 
-test('a baseline that is always one process is what all numbers of workers are compared with', () => {
+test('a baseline that ignores the number of workers is compared with all numbers', () => {
   const cells = cellsOf({ ...scenario, baseline: 'alone' }, { quick: false, arms: ['two'], connections: [10] })
   assert.deepEqual(
     cells.map(({ name, baseline }) => [name, baseline]),
@@ -75,43 +75,43 @@ test('a baseline that is always one process is what all numbers of workers are c
   )
 })
 
-test('peers take part only when they are named', () => {
+test('peers run only if requested', () => {
   assert.ok(!names({ quick: false }).some((name) => name.startsWith('peer')))
   assert.ok(names({ quick: true, arms: ['peer'] }).some((name) => name.startsWith('peer')))
 })
 
-test('a quick run keeps few cells and says what it leaves out', () => {
+test('a quick run has few cells, and notes what it leaves out', () => {
   assert.deepEqual(names({ quick: true, connections: [10] }), ['one', 'two', 'one (again)'])
   assert.deepEqual(leftOut(scenario, { quick: true }), ['Left out by --quick: arms alone; workers 1.'])
   assert.deepEqual(leftOut(scenario, { quick: false }), [])
 })
 
-test('parameters reach the request, those of a variant too', () => {
+test('parameters apply to the request, also of a variant', () => {
   assert.deepEqual(paths({ quick: true }), new Set(['/sum?of=7']))
   assert.deepEqual(paths({ quick: true, parameters: { of: 3 } }), new Set(['/sum?of=3']))
   assert.deepEqual(paths({ quick: true, parameters: { of: 3 }, variant: 'large' }), new Set(['/sum?of=3000']))
 })
 
-test('a variant changes what it names and nothing else', () => {
+test('a variant changes only what it sets', () => {
   const [cell] = cellsOf(scenario, { quick: true, variant: 'reconnecting' })
   assert.equal(cell?.work.reconnect, true)
   assert.deepEqual(cell?.work.requests, [{ path: '/sum?of=7' }])
   assert.equal(cellsOf(scenario, { quick: true, variant: 'large' })[0]?.work.connections, 1)
 })
 
-test('an arm may ask the same in its own protocol', () => {
+test('an arm may translate the request', () => {
   const translated = { ...scenario, arms: [arm('one', { translate: ({ path }) => ({ path: `/rpc${path}` }) })] }
   const [cell] = cellsOf(translated, { quick: false, arms: [] })
   assert.deepEqual(cell?.work.requests, [{ path: '/rpc/sum?of=7' }])
 })
 
-test('what a scenario does not have is refused with a list of what it has', () => {
+test('an unknown name is refused with a list of known ones', () => {
   assert.throws(() => names({ quick: true, arms: ['three'] }), /no arm "three"; it has two, one, alone, peer/)
   assert.throws(() => names({ quick: true, variant: 'small' }), /no work "small"; it has large, reconnecting/)
   assert.throws(() => names({ quick: true, parameters: { by: 1 } }), /no parameter "by"; it has of/)
 })
 
-test('every scenario is whole: its baseline and its quick arms are among its arms, and need nothing to be there', () => {
+test('the baseline and quick arms of every scenario exist and have no requirements', () => {
   for (const each of scenarios.values()) {
     const arms = new Map(each.arms.map((one) => [one.name, one]))
     assert.equal(arms.size, each.arms.length, `${each.name} names an arm twice`)

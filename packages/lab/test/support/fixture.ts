@@ -9,7 +9,7 @@ import type { Scenario } from '../../src/scenarios/scenario.ts'
 
 export const server = fileURLToPath(new URL('../programs/server.ts', import.meta.url))
 
-/** Long enough for a few thousand requests, far too short for a verdict on a busy machine. */
+/** Enough for a few thousand requests, too short for a verdict on a busy machine. */
 export const tiny: Partial<Timing> = {
   warmUpMs: 200,
   steadyMs: 0,
@@ -18,12 +18,12 @@ export const tiny: Partial<Timing> = {
   rounds: 1,
   maxRounds: 1,
   openShares: [],
-  // In so short a slice one tick of the kernel's clock is a per cent.
+  // A kernel tick is 1 % of so short a slice.
   disturbed: 1,
-  patience: 0,
+  waitShare: 0,
 }
 
-/** Tests that need the engine say so where it was not built. */
+/** Skips tests that need the engine if it is not built. */
 export const withEngine = {
   skip: findEngine().kind === 'busbar-load' ? false : 'the load engine is not built (cargo build --release)',
 }
@@ -45,7 +45,10 @@ export function serverArm(
   }
 }
 
-/** Arms beside a good one, which is the baseline. Nothing is said of the answers: the lab must see by itself. */
+/**
+ * A scenario with these arms and a good baseline. It states no expected answer: the lab must find
+ * differences.
+ */
 export function scenarioOf(arms: readonly Arm[], more: Partial<Scenario> = {}): Scenario {
   const all = [serverArm('good'), ...arms]
   return {
@@ -62,7 +65,7 @@ export function scenarioOf(arms: readonly Arm[], more: Partial<Scenario> = {}): 
   }
 }
 
-/** The lab's cache, and with it the checkpoints, in a folder of this test's own. */
+/** A temporary cache folder of the lab, which also has the checkpoints. */
 export class OwnCache implements Disposable {
   readonly path = mkdtempSync(join(tmpdir(), 'busbar-lab-test-'))
   readonly #before = process.env['XDG_CACHE_HOME']

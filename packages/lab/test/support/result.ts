@@ -18,14 +18,14 @@ const latency: Latency = {
   ],
 }
 
-/** What each round made, as recorded. */
+/** Values per round. */
 export interface Recorded {
   readonly perSecond: readonly number[]
   readonly p99?: readonly number[]
   readonly invalid?: string
 }
 
-/** A result as a run would leave it, from figures for each arm; the first is the baseline. */
+/** A result from figures for each arm. The first is the baseline. */
 export function resultOf(arms: Readonly<Record<string, Recorded>>, more: Partial<Result> = {}): Result {
   const [baseline, ...others] = Object.keys(arms)
   return {

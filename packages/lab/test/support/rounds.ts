@@ -1,10 +1,9 @@
+/** Rounds as recorded by a session. */
 import type { Distribution, LoadResult } from '../../src/engine/job.ts'
 import type { Cell } from '../../src/protocol/plan.ts'
 import type { CellRound, OpenSlice, Round } from '../../src/protocol/round.ts'
 import type { Slice } from '../../src/protocol/slice.ts'
 import { serverArm } from './fixture.ts'
-
-/** Rounds as a session would record them. */
 
 export function cellOf(name: string, baseline: string | undefined, control = false): Cell {
   return {
@@ -29,11 +28,11 @@ const empty: CellRound = {
   faults: [],
   failure: undefined,
   steady: undefined,
-  answer: undefined,
+  answers: [],
   runtimes: [],
 }
 
-/** One slice of a second that answered so much, with one CPU second. */
+/** A slice of one second and one CPU second, with a number of answers. */
 export function sliceOf(perSecond: number, more: Partial<LoadResult> = {}): Slice {
   const result: LoadResult = {
     type: 'result',
@@ -69,12 +68,12 @@ export function sliceOf(perSecond: number, more: Partial<LoadResult> = {}): Slic
   }
 }
 
-/** A slice at 70 % of 1,000 a second, whose p99 is this. */
+/** A slice at 70 % of 1,000 per second with a given p99. */
 export function openOf(p99: number, more: Partial<LoadResult> = {}): OpenSlice {
   return { share: 0.7, rate: 700, slice: sliceOf(700, { latency: latencyOf(p99), pacing: latencyOf(0.1), ...more }) }
 }
 
-/** 98 in a hundred take a millisecond, the others this long. */
+/** 98 % take a millisecond, the others as long as given. */
 function latencyOf(p99: number): Distribution {
   const buckets: [number, number][] = [
     [Math.min(1, p99), 980],

@@ -1,8 +1,8 @@
+/** Errors of calls. If undici has an error for the case, it is used: programs can handle it. */
 import { BusbarError } from '../../contract/errors.ts'
-import { socketError } from '../../mesh/http/errors.ts'
-import type { ExchangeRequest } from '../../mesh/http/exchange.ts'
-
-/** What a call fails with. Where undici has words for it, those: programs know how to handle them. */
+import { socketError } from '../../mesh/http/exchange.ts'
+import type { ExchangeHandler, ExchangeRequest } from '../../mesh/http/exchange.ts'
+import type { ProblemResponse } from '../../mesh/http/problem-response.ts'
 
 export function callAborted(service: string): BusbarError {
   return new BusbarError('CALL_ABORTED', { message: `the call to service '${service}' was aborted`, service })
@@ -15,7 +15,7 @@ export function noFinalStatus(service: string, { method, path }: ExchangeRequest
   })
 }
 
-/** Status 101 to a request that did not ask for an upgrade. */
+/** Status 101 in response to a request without an upgrade. */
 export function badUpgrade(): Error {
   return socketError('bad upgrade')
 }
@@ -25,4 +25,14 @@ export function lengthMismatch(): Error {
     name: 'RequestContentLengthMismatchError',
     code: 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH',
   })
+}
+
+/** Delivers a problem as the response to a request that was not sent. */
+export function respondWithProblem(
+  { status, statusText, headers, body }: ProblemResponse,
+  handler: ExchangeHandler,
+): void {
+  handler.onHead({ status, statusText, headers, rawHeaders: Object.entries(headers).flat() })
+  handler.onData(body)
+  handler.onEnd({})
 }

@@ -1,11 +1,12 @@
 /**
- * A value that means the same as a string and as bytes on a wire: printable ASCII with no space at its ends. All others
- * (a parser trims them, decodes them, or refuses them) go as text. Tabs count as unusual.
+ * True if a header value is the same as a string and as bytes on the wire: printable ASCII without
+ * a space at its ends. A parser would trim, decode or reject others, so they go as text. Values
+ * with tabs are rare and count as others.
  */
-export function isPlain(value: string): boolean {
+export function isWireSafe(value: string): boolean {
   if (known.has(value)) return true
   if (!scan(value)) return false
-  // Most values repeat: content types, connection tokens, hosts. A hash look-up costs a third of the scan.
+  // Most values repeat: content types, connection tokens, hosts. A lookup costs a third of a scan.
   if (known.size < maxKnown && value.length < 64) known.add(value)
   return true
 }
@@ -20,4 +21,10 @@ function scan(value: string): boolean {
     if (code < 0x20 || code > 0x7e) return false
   }
   return length === 0 || (value.charCodeAt(0) !== 0x20 && value.charCodeAt(length - 1) !== 0x20)
+}
+
+/** Text that has the same bytes in ASCII, Latin-1 and UTF-8. */
+export function isAscii(text: string): boolean {
+  // oxlint-disable-next-line no-control-regex
+  return /^[\0-\x7f]*$/.test(text)
 }

@@ -1,13 +1,25 @@
 /**
- * Passes the head and the body of a call between services as values: no socket, no text, no parser. Clients (`fetch/`, `undici/`)
- * state the request; a virtual connection gives the callee a real `IncomingMessage` and `ServerResponse`, in this thread or at the
- * other end of a link. Relies on the callbacks of Node's parser, on how a response makes its head, and on sockets over handles of
- * ours. Gain: see docs/guides/accelerators.md.
+ * Passes the head and body of a call between services as values, without socket, text and parser.
+ * Clients (`fetch/`, `undici/`) describe the request. A virtual connection gives the callee a real
+ * `IncomingMessage` and `ServerResponse`, in this thread or at the other end of a link. Relies on
+ * the callbacks of Node's parser, on how a response builds its head, and on sockets over custom
+ * handles. Gain: see docs/guides/accelerators.md.
  */
-import type { Exchanges } from '../../mesh/http/exchange.ts'
-import { captureClients } from './capture.ts'
-import { tryOpen } from './open.ts'
+import type { Exchanges, MeshContext } from '../../mesh/mesh-context.ts'
+import { installFetch } from './fetch/install-fetch.ts'
+import { tryOpenExchange } from './open-exchange.ts'
+import { installUndiciRequest } from './undici/install-request.ts'
+import { installDispatcher } from './undici/mesh-dispatcher.ts'
 
 export { exchangeFault as probe } from './probe.ts'
 
-export const attachment: Exchanges = { open: tryOpen, capture: captureClients }
+export const attachment: Exchanges = { open: tryOpenExchange, capture: captureClients }
+
+/** Puts exchanges in front of the connections of `fetch` and undici. */
+function captureClients(mesh: MeshContext): Disposable {
+  const installed = new DisposableStack()
+  installed.use(installFetch(mesh))
+  installed.use(installDispatcher(mesh))
+  installed.use(installUndiciRequest(mesh))
+  return installed
+}

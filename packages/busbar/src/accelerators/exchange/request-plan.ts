@@ -1,16 +1,16 @@
 import { maxHeaderSize, Server as HttpServer } from 'node:http'
 import { Server as HttpsServer } from 'node:https'
-import { hopsHeader } from '../../mesh/hops.ts'
+import { hopsHeader } from '../../mesh/sockets/hops-header.ts'
 import type { ExchangeRequest } from '../../mesh/http/exchange.ts'
-import { isPlain } from './header-values.ts'
+import { isWireSafe } from './header-values.ts'
 
-/** What the server's parser would have found in the request's text. */
+/** What the server's parser would have found in the text of the request. */
 export interface RequestPlan {
-  /** As llhttp numbers it. */
+  /** llhttp's number of the method. */
   readonly method: number
-  /** False: `Connection: close`. */
+  /** False for `Connection: close`. */
   readonly keepAlive: boolean
-  /** -1 where no length was stated. */
+  /** -1 if no length was stated. */
   readonly contentLength: number
   readonly chunked: boolean
 }
@@ -19,15 +19,17 @@ const token = /^[\^_`a-zA-Z\-0-9!#$%&'*+.|~]+$/
 const notInPath = /[^\x21-\x7e]/
 const digits = /^\d{1,15}$/
 
-/** What the parser is shown of a request counts too (`virtual-socket.ts`), and the framing that a body gets. */
+/**
+ * Room for the text that the parser gets (`virtual-socket.ts`), and for the framing of the body.
+ */
 const reserve = 96
-/** A field for the framing of a body. */
+/** Strings of the header field for the framing of the body. */
 const framing = 2
 
 /**
- * Undefined for a request that the exchange leaves to a byte stream: what is not valid, so that the client refuses it in
- * its own words; what the parser judges (contradictory lengths, headers beyond the limit, a space at a value's end); and
- * what leaves HTTP (upgrades, CONNECT).
+ * Undefined for a request that goes over a byte stream instead: an invalid one, so that the client
+ * throws its own error; one that the parser must check (contradictory lengths, headers beyond the
+ * limit, a space at a value's end); and one that leaves HTTP (upgrades, CONNECT).
  */
 export function planRequest(
   methods: ReadonlyMap<string, number>,
@@ -45,30 +47,35 @@ export function planRequest(
   return draft.size + reserve < limits.maxHeaderSize && draft.fits(request) ? draft : undefined
 }
 
-/** An exchange says by itself how many calls led to it; a byte stream takes the header out at its other end. */
+/**
+ * An exchange carries the number of hops itself. A byte stream removes the header at its other end.
+ */
 function dropHops(rawHeaders: string[]): void {
   for (let n = rawHeaders.length - 2; n >= 0; n -= 2)
     if (rawHeaders[n]!.toLowerCase() === hopsHeader) rawHeaders.splice(n, 2)
 }
 
-/** What a server takes of a request's head. */
+/** A server's limits for the head of a request. */
 export interface RequestLimits {
   readonly maxHeaderSize: number
-  /** Of `rawHeaders`: twice the number of fields. Beyond it a server answers 431, or leaves fields out. */
+  /**
+   * Length of `rawHeaders`: twice the number of fields. Beyond it, a server drops fields or sends
+   * 431.
+   */
   readonly maxStrings: number
 }
 
 export const noLimits: RequestLimits = { maxHeaderSize: Infinity, maxStrings: Infinity }
 
-/** Of a server that was not told otherwise. */
-const usualLimits: RequestLimits = { maxHeaderSize, maxStrings: 2000 }
+/** The limits of a server without options. */
+const defaultLimits: RequestLimits = { maxHeaderSize, maxStrings: 2000 }
 
-/** Undefined for a server that speaks no HTTP/1. */
+/** Undefined for a server that does not speak HTTP/1. */
 export function limitsOf(server: unknown): RequestLimits | undefined {
   if (!(server instanceof HttpServer || server instanceof HttpsServer)) return undefined
   return (server as { maxHeaderSize?: number }).maxHeaderSize || server.maxHeadersCount !== null
     ? ownLimits(server)
-    : usualLimits
+    : defaultLimits
 }
 
 function ownLimits(server: { maxHeaderSize?: number; maxHeadersCount: number | null }): RequestLimits {
@@ -79,7 +86,7 @@ function ownLimits(server: { maxHeaderSize?: number; maxHeadersCount: number | n
   }
 }
 
-/** A body has a length or comes in chunks; a client that stated neither means the one it needs. */
+/** Adds the framing header that the body needs, if the client has stated none. */
 export function addFraming(plan: RequestPlan, { rawHeaders, body, streamed }: ExchangeRequest): void {
   if (plan.contentLength !== -1 || plan.chunked) return
   if (streamed) rawHeaders.push('transfer-encoding', 'chunked')
@@ -99,12 +106,12 @@ class Draft implements RequestPlan {
     this.size = size
   }
 
-  /** False for a header that a byte stream must carry. */
+  /** Returns false for a header that only a byte stream carries exactly. */
   add(name: string, value: string | undefined): boolean {
-    if (typeof value !== 'string' || !isPlain(value)) return false
+    if (typeof value !== 'string' || !isWireSafe(value)) return false
     this.size += name.length + value.length
     const kind = kinds.get(name) ?? kindOf(name)
-    if (kind === 'plain') return true
+    if (kind === 'ordinary') return true
     return kind !== 'refused' && this.#interpret(kind, value)
   }
 
@@ -113,7 +120,7 @@ class Draft implements RequestPlan {
     return this.contentLength === (body === null ? 0 : Buffer.byteLength(body))
   }
 
-  #interpret(kind: Exclude<Kind, 'plain' | 'refused'>, value: string): boolean {
+  #interpret(kind: Exclude<Kind, 'ordinary' | 'refused'>, value: string): boolean {
     switch (kind) {
       case hopsHeader:
         this.hasHops = true
@@ -133,9 +140,9 @@ class Draft implements RequestPlan {
   }
 }
 
-type Kind = 'plain' | 'refused' | 'connection' | 'content-length' | 'transfer-encoding' | typeof hopsHeader
+type Kind = 'ordinary' | 'refused' | 'connection' | 'content-length' | 'transfer-encoding' | typeof hopsHeader
 
-/** Names as they were written; the same few come with every request. */
+/** By name as written. Most requests have the same few names. */
 const kinds = new Map<string, Kind>()
 const maxKinds = 1024
 
@@ -157,6 +164,6 @@ function classify(name: string): Kind {
     case 'proxy-connection':
       return 'refused'
     default:
-      return token.test(name) ? 'plain' : 'refused'
+      return token.test(name) ? 'ordinary' : 'refused'
   }
 }

@@ -1,11 +1,12 @@
 /**
- * Connects services by a byte stream in memory, within a thread and over the links between workers. A socket of ours implements the
- * methods of a stream, as Node documents it; servers get it as a connection. Gain: see docs/guides/accelerators.md.
+ * Connects services by byte streams in memory, within a thread and over the links between workers.
+ * A socket class implements the documented methods of a stream, and servers get it as a connection.
+ * Gain: see docs/guides/accelerators.md.
  */
-import type { Streams } from '../../mesh/streams.ts'
-import { answerConnections } from './answer.ts'
-import { openInMemory } from './connect.ts'
+import type { Streams } from '../../mesh/mesh-context.ts'
+import { acceptConnections } from './accept-over-link.ts'
+import { openInMemory } from './open-in-memory.ts'
 
 export { streamFault as probe } from './probe.ts'
 
-export const attachment: Streams = { open: openInMemory, answer: answerConnections }
+export const attachment: Streams = { open: openInMemory, answer: acceptConnections }

@@ -1,28 +1,38 @@
 /**
- * A `net.Socket` whose bytes go to another one of this process, or over a link. It implements the methods of a stream itself, as
- * Node's docs tell implementers to ("API for stream implementers"), and says of itself what a connected socket does. Node's HTTP,
- * HTTP/2 and TLS code takes it for a stream of JavaScript and reads its events.
+ * A `net.Socket` whose bytes go to another socket of this process, or over a link. It implements
+ * the methods of a stream, as in Node's docs ("API for stream implementers"), and has the
+ * properties of a connected socket. Node's HTTP, HTTP/2 and TLS code treats it as a JavaScript
+ * stream and uses its events.
  */
+import { constants } from 'node:os'
 import { type AddressInfo, Socket, type SocketConstructorOpts } from 'node:net'
+import { closeIfIdle, closesIfIdle } from '../../mesh/http/exchange.ts'
 import type { TcpAddress } from '../../mesh/sockets/tcp-address.ts'
 
 export type Done = (error?: Error | null) => void
 
-/** What stands where a socket of the system's has its handle. */
+/** Carries the bytes of a socket, as the handle of a system socket does. */
 export interface Carrier {
   readonly local: TcpAddress
   readonly remote: TcpAddress
   readonly bytesRead: number
   readonly bytesWritten: number
-  /** The socket wants what has come, by `push`. */
+  /** The socket wants data, by `push`. */
   read(): void
-  /** `owned`: nobody else can see or change these bytes. */
+  /** `owned`: nothing else can see or change these bytes. */
   write(chunk: Buffer, owned: boolean, done: Done): void
-  /** No more will be written. */
+  /** Completes a write that has waited for room, or for the connection. */
+  makeRoom(): void
+  /** Nothing more will be written. */
   end(): void
   /** The other side's next read fails with ECONNRESET. */
   reset(): void
   destroy(): void
+  /**
+   * Lets the other side close the connection, unless some of its bytes are on their way. False if
+   * there is nothing to wait for: the connection is closing, or data was not taken.
+   */
+  closeIfIdle(): boolean
 }
 
 type Getter = (carrier: Carrier, socket: Socket, underway: number) => unknown
@@ -43,16 +53,20 @@ const getters: Readonly<Record<string, Getter>> = {
 export class MemorySocket extends Socket {
   #carrier: Carrier | undefined
   #timer: NodeJS.Timeout | undefined
-  /** Of the write that is not done: counted as written, and as waiting. */
+  /** Size of the write that is not complete. It counts as written and as buffered. */
   #underway = 0
+  /** It belongs to an HTTP server, which closes it after a time without requests. */
+  #isServed = false;
 
-  /** It is connecting until {@link connected}. */
+  [closesIfIdle] = false
+
+  /** The socket is connecting until {@link connected}. */
   constructor(options: SocketConstructorOpts) {
     super(options)
     state(this).connecting = true
   }
 
-  /** Once, before anything else is done with it. */
+  /** To be called once, before anything else. */
   carry(carrier: Carrier): void {
     this.#carrier = carrier
   }
@@ -61,21 +75,34 @@ export class MemorySocket extends Socket {
     if (this.destroyed) return
     state(this).connecting = false
     this.emit('connect')
+    this.#carrier?.makeRoom()
     this.emit('ready')
     if (this.readable && !this.isPaused()) this.read(0)
   }
 
-  /** Of a server's, which hears of it when it is connected. */
-  accepted(): void {
+  /** For a server's socket: a server gets its sockets connected. */
+  accepted(byHttpServer: boolean): void {
     state(this).connecting = false
+    this.#isServed = byHttpServer
   }
 
-  /** The idle timeout starts anew. */
+  /** Restarts the idle timeout. */
   touch(): void {
     this.#timer?.refresh()
   }
 
-  /** Elsewhere, as an ordinary socket. */
+  [closeIfIdle](): void {
+    this.#carrier?.closeIfIdle()
+  }
+
+  override destroy(error?: Error): this {
+    // Not earlier than the error: a signal may end the socket before it has fields.
+    if (error === undefined && this[closesIfIdle] && !this.destroyed && this.#carrier?.closeIfIdle() === true)
+      return this
+    return super.destroy(error)
+  }
+
+  /** Connects to another address, as an ordinary socket. */
   override connect(...args: [never]): this {
     this.#carrier = undefined
     return super.connect(...args)
@@ -110,9 +137,9 @@ export class MemorySocket extends Socket {
 
   override _destroy(error: Error | null, done: Done): void {
     if (this.#carrier === undefined) return super._destroy(error, done)
-    state(this).connecting = false
     clearTimeout(this.#timer)
     this.#carrier.destroy()
+    state(this).connecting = false
     done(error)
     setImmediate(() => this.emit('close', error !== null))
   }
@@ -123,7 +150,7 @@ export class MemorySocket extends Socket {
     if (this.destroyed) return this
     state(this).timeout = milliseconds
     clearTimeout(this.#timer)
-    this.#timer = milliseconds === 0 ? undefined : setTimeout(timedOut, milliseconds, this).unref()
+    this.#timer = milliseconds === 0 ? undefined : setTimeout(() => this.#timedOut(), milliseconds).unref()
     if (callback === undefined) return this
     return milliseconds === 0 ? this.off('timeout', callback) : this.once('timeout', callback)
   }
@@ -135,7 +162,7 @@ export class MemorySocket extends Socket {
     return this.destroy()
   }
 
-  // A worker lives by its port to the supervisor, not by its connections.
+  // A worker stays alive by its port to the supervisor, not by its connections.
   override ref(): this {
     return this.#carrier === undefined ? super.ref() : this
   }
@@ -146,6 +173,16 @@ export class MemorySocket extends Socket {
 
   override address(): AddressInfo | object {
     return this.#carrier === undefined ? super.address() : { ...this.#carrier.local }
+  }
+
+  /** Unless a listener handles it, an HTTP server then destroys the socket. */
+  #timedOut(): void {
+    this[closesIfIdle] = this.#isServed
+    try {
+      this.emit('timeout')
+    } finally {
+      this[closesIfIdle] = false
+    }
   }
 
   #finish(done: Done): void {
@@ -173,11 +210,19 @@ export class MemorySocket extends Socket {
   }
 }
 
-/** Node declares them as fields that only it writes. */
+/** Node's types declare these fields as read-only. */
 function state(socket: Socket): { connecting: boolean; timeout: number } {
   return socket as unknown as { connecting: boolean; timeout: number }
 }
 
-function timedOut(socket: Socket): void {
-  socket.emit('timeout')
+/** The error of a system call that failed on a connection. */
+export function socketError(syscall: 'read' | 'write', code: 'ECONNRESET' | 'EPIPE'): NodeJS.ErrnoException {
+  return Object.assign(new Error(`${syscall} ${code}`), { code, errno: -constants.errno[code], syscall })
+}
+
+/** Node's error for a write that waited for a connection which was never established. */
+export function closedBeforeConnection(): Error {
+  return Object.assign(new Error('Socket closed before the connection was established'), {
+    code: 'ERR_SOCKET_CLOSED_BEFORE_CONNECTION',
+  })
 }

@@ -1,26 +1,29 @@
 import { createServer, request } from 'node:http'
-import type { LocalEndpoint } from '../../mesh/endpoint.ts'
-import { Router } from '../../mesh/router.ts'
+import type { LocalEndpoint } from '../../mesh/routing/endpoint.ts'
+import { Router } from '../../mesh/routing/router.ts'
 import type { PrivateListener } from '../../mesh/sockets/private-listener.ts'
-import { openInMemory } from './connect.ts'
+import { openInMemory } from './open-in-memory.ts'
 
-/** Milliseconds that a call may take. It takes one. */
-const probeTime = 5000
+/** Milliseconds that the probe's call may take. It usually takes one. */
+const probeTimeout = 5000
 
-/** One request in memory, by Node's own client and server; the answer, and what both sides say of the connection, as it must be. */
+/**
+ * Undefined if a request in memory, by Node's own client and server, gets the right response, and
+ * both sides see the connection as they should.
+ */
 export async function streamFault(): Promise<unknown> {
   const { promise, resolve } = Promise.withResolvers<unknown>()
-  const timer = setTimeout(resolve, probeTime, 'no answer came')
+  const timer = setTimeout(resolve, probeTimeout, 'no answer came')
   try {
     const server = createServer((incoming, response) => void incoming.setEncoding('latin1').pipe(response))
     Object.defineProperty(server, 'listening', { value: true })
-    const taken = { take: (socket: object) => server.emit('connection', socket) }
+    const listener = { acceptFromMesh: (socket: object) => server.emit('connection', socket) }
     const endpoint: LocalEndpoint = {
       at: 'here',
       service: 'probe',
       server,
       state: 'serving',
-      listener: taken as unknown as PrivateListener,
+      listener: listener as unknown as PrivateListener,
       enter: (_, callback) => callback(),
     }
     const origin = { hops: 1, caller: undefined, to: endpoint }

@@ -1,27 +1,27 @@
 import { basename, join } from 'node:path'
 import { BusbarError } from '../../contract/errors.ts'
-import { namesIn } from './places.ts'
+import { listFolder } from './file-lookup.ts'
 
 export const configExtensions = ['ts', 'mts', 'js', 'mjs', 'cjs', 'json'] as const
 
 const configNames = configExtensions.map((extension) => `busbar.config.${extension}`)
 
-/** Whether a file that was named is a config: any JSON is, and a module that says so. */
+/** True for any JSON file, and for modules named `*.config.*`. */
 export function isConfigFile(file: string): boolean {
   return /\.json$|\.config\.[cm]?[jt]s$/i.test(basename(file))
 }
 
-/** Why a file that was named can be neither a config nor a program; undefined where it can. */
-export function whyNotRead(file: string): string | undefined {
+/** Why a file can be neither a config nor a program. Undefined if it can. */
+export function whyUnsupported(file: string): string | undefined {
   const name = basename(file)
-  if (/^(?:package|package-lock|tsconfig.*)\.json$/.test(name)) return `${name} says nothing of services`
+  if (/^(?:package|package-lock|tsconfig.*)\.json$/.test(name)) return `${name} does not configure services`
   const [data] = /\.(?:ya?ml|toml|jsonc|json5|ini|env)$/i.exec(name) ?? []
   return data && `configs are modules or JSON, not ${data}`
 }
 
-/** The config of a folder, if it has one; two are an error. */
+/** Path of the folder's config, if there is one. Throws CONFIG_INVALID if there are two. */
 export async function findConfig(folder: string): Promise<string | undefined> {
-  const names = await namesIn(folder)
+  const names = await listFolder(folder)
   const [first, second] = configNames.filter((name) => names.includes(name))
   if (first !== undefined && second !== undefined)
     throw new BusbarError('CONFIG_INVALID', {

@@ -1,15 +1,18 @@
 import { basename } from 'node:path'
-import type { Gateway, OpenApi, Route, Service } from '../app.ts'
-import type { GatewayContext } from './gateway-context.ts'
-import { readPackageFile } from '../file/package-file.ts'
+import type { GatewayConfig, OpenApi, Route, Service } from '../app.ts'
+import { readPackageJson } from '../file/package-json.ts'
 import type { Problems } from '../problems.ts'
-import type { ParsedConfig, ParsedService } from '../schema/schema.ts'
+import type { ParsedConfig } from '../schema/app-schema.ts'
+import type { ParsedService } from '../schema/service-schema.ts'
 
-/** Where a typed service publishes what its contract says, unless its config says otherwise. */
+/** Default path of a typed service's document. */
 const typedPath = '/openapi.json'
 
-/** Where a service publishes its document; undefined where it has none, or none that anybody is to see. */
-export function publishedAt(
+/**
+ * Path at which a service publishes its document. Undefined if it has none, or the config turns it
+ * off.
+ */
+export function openApiPathOf(
   kind: Service['kind'],
   { openapi }: ParsedService,
   { gateway }: ParsedConfig,
@@ -18,40 +21,49 @@ export function publishedAt(
   return openapi ?? (kind === 'typed' ? typedPath : undefined)
 }
 
-/** The document of the whole app: where the config asks for it, or a service has one that the gateway leads to. */
+export interface OpenApiContext {
+  readonly root: string
+  readonly config: ParsedConfig
+  readonly services: readonly Service[]
+}
+
+/**
+ * The app has a document if the config asks for it, or if the gateway leads to a service that has
+ * one.
+ */
 export async function resolveOpenApi(
-  { root, config, services }: GatewayContext,
-  { entry, routes }: Pick<Gateway, 'entry' | 'routes'>,
+  { root, config, services }: OpenApiContext,
+  { entry, routes }: Pick<GatewayConfig, 'entry' | 'routes'>,
   problems: Problems,
 ): Promise<OpenApi | undefined> {
   const { openapi } = config.gateway
-  const asked = openapi !== undefined
+  const isConfigured = openapi !== undefined
   const reached = new Set([entry, ...routes.map(({ service }) => service)])
   const isDescribed = services.some((service) => service.openapi !== undefined && reached.has(service.name))
-  if (openapi === false || (!asked && !isDescribed)) return undefined
-  const said = typeof openapi === 'object' ? openapi : {}
-  const { path = '/openapi.json', page = '/docs', title, version } = said
-  for (const key of ['path', 'page'] as const) checkFree(key, said[key], routes, problems)
-  const file = await readPackageFile(root)
+  if (openapi === false || (!isConfigured && !isDescribed)) return undefined
+  const options = typeof openapi === 'object' ? openapi : {}
+  const { path = '/openapi.json', page = '/docs', title, version } = options
+  for (const key of ['path', 'page'] as const) checkFree(key, options[key], routes, problems)
+  const file = await readPackageJson(root)
   return {
     path,
     page: page === false ? undefined : page,
-    beforeEntry: asked,
+    beforeEntry: isConfigured,
     title: title ?? file?.name ?? basename(root),
     version: version ?? file?.version ?? '0.0.0',
   }
 }
 
-/** Routes come first, so what lies under one would never be seen. */
-function checkFree(key: string, place: string | false | undefined, routes: readonly Route[], problems: Problems): void {
-  const taking = routes.find(({ host, prefix }) => host === undefined && prefix !== '' && isBelow(place, prefix))
+/** Routes precede the document, so a path below one could not be reached. */
+function checkFree(key: string, path: string | false | undefined, routes: readonly Route[], problems: Problems): void {
+  const taking = routes.find(({ host, prefix }) => host === undefined && prefix !== '' && isBelow(path, prefix))
   if (taking === undefined) return
   problems.add('CONFIG_INVALID', {
-    message: `gateway.openapi.${key} is "${String(place)}", which the route "${taking.prefix}" takes`,
+    message: `gateway.openapi.${key} is "${String(path)}", which the route "${taking.prefix}" matches`,
     hint: 'Choose another path.',
   })
 }
 
-function isBelow(place: string | false | undefined, prefix: string): boolean {
-  return place === prefix || (typeof place === 'string' && place.startsWith(`${prefix}/`))
+function isBelow(path: string | false | undefined, prefix: string): boolean {
+  return path === prefix || (typeof path === 'string' && path.startsWith(`${prefix}/`))
 }

@@ -4,10 +4,10 @@ import type { Service } from '../app.ts'
 import type { Hazard } from './hazard.ts'
 import type { Program } from './program.ts'
 
-/** Packages that register their metrics in the default registry of the prom-client that they find. */
+/** Packages that register metrics in the default registry of prom-client. */
 const users = ['prom-client', 'fastify-metrics', 'express-prom-bundle', '@willsoto/nestjs-prometheus'] as const
 
-/** The default registry of prom-client is one per copy of the module and per thread. */
+/** prom-client has one default registry per installed copy and thread. */
 export async function findMetricsHazards(programs: readonly Program[]): Promise<Hazard[]> {
   const using: { service: Service; copy: string }[] = []
   for (const program of programs) {
@@ -26,7 +26,7 @@ export async function findMetricsHazards(programs: readonly Program[]): Promise<
   ]
 }
 
-/** The same for services that share their threads. */
+/** Equal for services that share their threads. */
 function threadOf({ name, run, group }: Service): string {
   return run === 'shared' ? run : group === undefined ? `service:${name}` : `group:${group}`
 }
@@ -35,8 +35,8 @@ function shared(services: readonly string[]): Hazard {
   return {
     code: 'METRICS_SHARED',
     services,
-    message: `${services.join(', ')} use the same prom-client, whose default registry they share: the second to register a name throws, and each shows the others' metrics`,
-    hint: 'Give each service a `new Registry()` of its own, and collectDefaultMetrics({ register }).',
+    message: `${services.join(', ')} share the default registry of prom-client: the second service that registers a name throws, and each exposes the metrics of all`,
+    hint: 'Use a `new Registry()` in each service, and collectDefaultMetrics({ register }).',
   }
 }
 
@@ -44,8 +44,8 @@ function perInstance(services: readonly string[], instances: number): Hazard {
   return {
     code: 'METRICS_PER_WORKER',
     services,
-    message: `${services.join(', ')} use prom-client, and each of the ${instances} instances counts by itself: a scrape sees the one it reaches`,
-    hint: 'Run one instance, or let the metrics carry the number of the worker.',
+    message: `${services.join(', ')} use prom-client, and each of the ${instances} instances has its own metrics: a scrape reaches only one of them`,
+    hint: 'Run one instance, or add the number of the worker as a label.',
   }
 }
 

@@ -1,16 +1,16 @@
 import { readFile, stat } from 'node:fs/promises'
 import { dirname, extname, relative, resolve } from 'node:path'
 import type { Service } from '../app.ts'
-import { readPackageFile } from '../file/package-file.ts'
-import { firstFile } from '../file/places.ts'
+import { readPackageJson } from '../file/package-json.ts'
+import { firstExistingFile } from '../file/file-lookup.ts'
 
-/** A service as the hazards are looked for in: what it is made of, as far as that was read. */
+/** A service with its source files. Large programs are read in part. */
 export interface Program {
   readonly service: Service
   readonly sources: readonly Source[]
-  /** Relative imports that Node itself will not find, as `from` writes them. */
+  /** Relative imports that a compiler finds and Node does not. */
   readonly unresolvable: readonly { readonly from: Source; readonly specifier: string }[]
-  /** Names of the direct dependencies of its package. */
+  /** Names of direct dependencies. */
   readonly dependencies: readonly string[]
 }
 
@@ -18,23 +18,26 @@ export interface Source {
   readonly file: string
   /** Relative to the service's folder. */
   readonly name: string
-  /** Without comments; every line is still where it was. */
+  /** Without comments. Line numbers are unchanged. */
   readonly text: string
-  /** Without the contents of strings too. */
+  /** Also without the contents of strings. */
   readonly code: string
 }
 
-/** A program larger than this is looked at in part. */
-const mostFiles = 500
-const largestFile = 512 * 1024
+/** Limits of what is read. */
+const maxFiles = 500
+const maxFileSize = 512 * 1024
 
-/** Reads the files that the entry leads to by relative imports: what runs, without tests and tools. */
+/**
+ * Reads the files that are reachable from the entry by relative imports, so without tests and
+ * tools.
+ */
 export async function readProgram(service: Service): Promise<Program> {
   const sources: Source[] = []
   const unresolvable: { from: Source; specifier: string }[] = []
   const waiting = [service.entry.file]
   const seen = new Set(waiting)
-  for (let file = waiting.shift(); file !== undefined && sources.length < mostFiles; file = waiting.shift()) {
+  for (let file = waiting.shift(); file !== undefined && sources.length < maxFiles; file = waiting.shift()) {
     const source = await readSource(file, service.path)
     if (source === undefined) continue
     sources.push(source)
@@ -49,18 +52,18 @@ export async function readProgram(service: Service): Promise<Program> {
   return { service, sources, unresolvable, dependencies: await dependenciesOf(service) }
 }
 
-/** With one of these flags the program brings what compiles it, or loads other kinds of files. */
+/** Flags with which a program can compile its sources, or load other kinds of files. */
 const ownLoader = /^(?:-r|--require|--import|--loader|--experimental-loader|--experimental-transform-types)(?:=|$)/
 
 export function bringsLoader({ entry }: Service): boolean {
   return entry.nodeOptions.some((option) => ownLoader.test(option))
 }
 
-/** Undefined for what is no source, or too large. */
+/** Undefined for a file that is not source code, unreadable, or too large. */
 export async function readSource(file: string, folder: string): Promise<Source | undefined> {
   if (!/^\.[cm]?[jt]sx?$/.test(extname(file))) return undefined
   try {
-    if ((await stat(file)).size > largestFile) return undefined
+    if ((await stat(file)).size > maxFileSize) return undefined
     const text = withoutComments(await readFile(file, 'utf8'), (string) => string)
     return { file, name: relative(folder, file), text, code: withoutComments(text, blankString) }
   } catch {
@@ -68,7 +71,7 @@ export async function readSource(file: string, folder: string): Promise<Source |
   }
 }
 
-/** Strings are matched so that `//` and `/*` inside them are no comments. */
+/** Strings are matched too, since `//` and `/*` inside them do not begin comments. */
 function withoutComments(text: string, onString: (string: string) => string): string {
   const pattern = /("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\[\s\S])*`)|\/\*[\s\S]*?\*\/|\/\/[^\n]*/g
   return text.replaceAll(pattern, (found, string?: string) =>
@@ -84,19 +87,19 @@ function onlyLines(text: string): string {
   return text.replaceAll(/[^\n]+/g, '')
 }
 
-/** What is imported for its types only is never loaded. */
+/** Specifiers of relative imports. Type imports are left out, since Node never loads them. */
 export function relativeImports({ text }: Source): string[] {
   const pattern =
     /(\b(?:import|export)\s+type\b[^;'"`]*?)?(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\s*\(\s*)(['"`])(\.{1,2}\/[^'"`$]*)\2/g
   return Array.from(text.matchAll(pattern)).flatMap(([, type, , specifier]) => (type === undefined ? [specifier!] : []))
 }
 
-/** As a compiler would find it, which is more than Node finds. */
+/** Resolves an import like a compiler, which finds more than Node does. */
 export function resolveImport(from: string, specifier: string): Promise<string | undefined> {
   const path = resolve(dirname(from), specifier)
   const typed = path.replace(/\.([cm]?)js$/, '.$1ts')
   const extensions = ['.ts', '.tsx', '.mts', '.cts', '.js', '.jsx', '.mjs', '.cjs']
-  return firstFile([
+  return firstExistingFile([
     path,
     typed,
     ...extensions.map((extension) => path + extension),
@@ -104,7 +107,7 @@ export function resolveImport(from: string, specifier: string): Promise<string |
   ])
 }
 
-/** `import` takes the file's full name; `require` also finds `.js` and `index.js`, and only there nothing is said. */
+/** `import` needs the full file name. `require` also finds `.js` and `index.js`. */
 function isFoundByNode({ file, text }: Source, specifier: string, target: string): boolean {
   if (target === resolve(dirname(file), specifier)) return true
   return !/\.[cm]?tsx?$/.test(target) && !/^\s*(?:import|export)\b[^;]*?\bfrom\b/m.test(text)
@@ -112,8 +115,13 @@ function isFoundByNode({ file, text }: Source, specifier: string, target: string
 
 async function dependenciesOf({ path }: Service): Promise<readonly string[]> {
   try {
-    return (await readPackageFile(path))?.dependencies ?? []
+    return (await readPackageJson(path))?.dependencies ?? []
   } catch {
     return []
   }
+}
+
+/** The position of an index in the text or the code, as `src/server.ts:12`. */
+export function placeOf(source: Source, part: 'text' | 'code', at: number): string {
+  return `${source.name}:${source[part].slice(0, at).split('\n').length}`
 }

@@ -3,13 +3,13 @@ import type { App, Route } from '../app.ts'
 import { routeId } from '../gateway/routes.ts'
 import type { Hazard } from './hazard.ts'
 
-/** Routes that mean something else than they look like, or that no request takes. */
+/** Finds routes that are probably misspelt, and routes that no request matches. */
 export function findRouteHazards({ gateway }: Pick<App, 'gateway'>): Hazard[] {
-  return gateway.routes.flatMap((route) => [...looksLikeAPath(route), ...neverTaken(route)])
+  return gateway.routes.flatMap((route) => [...mayBePath(route), ...neverMatches(route)])
 }
 
-/** `shop` is a host, `/shop` a path. Hosts without a dot exist, but few of them are meant. */
-function looksLikeAPath(route: Route): Hazard[] {
+/** `shop` is a host, `/shop` a path. A host without a dot is valid but rarely intended. */
+function mayBePath(route: Route): Hazard[] {
   const { host, service } = route
   if (host === undefined || host === 'localhost' || host.includes('.') || isAddress(host)) return []
   const key = routeId(route)
@@ -17,13 +17,13 @@ function looksLikeAPath(route: Route): Hazard[] {
     {
       code: 'ROUTE_HOST',
       services: [service],
-      message: `gateway.routes["${key}"] takes requests for the host ${host}, and no path of another host`,
+      message: `gateway.routes["${key}"] matches requests for the host ${host}, and no path of other hosts`,
       hint: `Write "/${key}" if it is a path.`,
     },
   ]
 }
 
-function neverTaken(route: Route): Hazard[] {
+function neverMatches(route: Route): Hazard[] {
   const problem = hostProblem(route.host) ?? prefixProblem(route.prefix)
   if (problem === undefined) return []
   const { why, hint } = problem
@@ -31,7 +31,7 @@ function neverTaken(route: Route): Hazard[] {
     {
       code: 'ROUTE_UNREACHABLE',
       services: [route.service],
-      message: `gateway.routes["${routeId(route)}"] takes no request: ${why}`,
+      message: `gateway.routes["${routeId(route)}"] matches no request: ${why}`,
       hint,
     },
   ]
@@ -42,20 +42,24 @@ interface RouteProblem {
   readonly hint: string
 }
 
-/** A name of DNS has labels of at most 63 characters, and is at most 253 long (RFC 1035, 2.3.4). */
+/** A DNS name has labels of at most 63 characters, and at most 253 in all (RFC 1035, 2.3.4). */
 const tooLong = /[^.]{64}|^.{254}/
 
-/** Clients send an address in its shortest form, and refuse what is none. */
+/** Clients normalise addresses, and refuse invalid ones. */
 function hostProblem(host: string | undefined): RouteProblem | undefined {
   if (host === undefined) return undefined
-  if (tooLong.test(host)) return { why: 'no name in DNS is that long', hint: 'Give the host that clients ask for.' }
+  if (tooLong.test(host)) return { why: 'no DNS name is that long', hint: 'Write the host that clients send.' }
   const url = URL.parse(`http://${isIP(host) === 6 ? `[${host}]` : host}`)
-  if (url === null) return { why: `${host} is no address`, hint: 'Give the host that clients ask for.' }
-  const asked = isIP(host) === 6 ? url.hostname.slice(1, -1) : url.hostname
-  return asked === host ? undefined : { why: `clients ask for ${host} as ${asked}`, hint: `Write "${asked}".` }
+  if (url === null) return { why: `${host} is not an address`, hint: 'Write the host that clients send.' }
+  const normalised = isIP(host) === 6 ? url.hostname.slice(1, -1) : url.hostname
+  return normalised === host
+    ? undefined
+    : { why: `clients send ${host} as ${normalised}`, hint: `Write "${normalised}".` }
 }
 
-/** Paths are compared as they are sent, and in ASCII; the gateway refuses those with a dot segment. */
+/**
+ * Paths are compared as clients send them, in ASCII. The gateway refuses paths with dot segments.
+ */
 function prefixProblem(prefix: string): RouteProblem | undefined {
   if (/\/(?:\.|%2e){1,2}(?=\/|%2f|$)/i.test(prefix))
     return { why: 'a path with an encoded dot segment is refused', hint: 'Leave the segment out.' }

@@ -3,21 +3,21 @@ import { access, constants, open } from 'node:fs/promises'
 import { delimiter, extname, join, resolve } from 'node:path'
 import type { Service } from '../app.ts'
 import type { Hazard } from './hazard.ts'
-import { kindOf } from '../file/places.ts'
+import { pathKind } from '../file/file-lookup.ts'
 import { bringsLoader } from './program.ts'
 import { searchPath } from '../services/command.ts'
 
-/** What keeps a service from starting at all. */
+/** Finds reasons why a service cannot start. */
 export async function findStartHazards(service: Service): Promise<Hazard[]> {
   const own = service.kind === 'command' ? await commandNotFound(service) : await entryNotModule(service)
   return [...own, ...(await flagsRefused(service))]
 }
 
-/** What Node loads. A file without an extension is one too, such as `bin/www`; JSX is told by NOT_STRIPPABLE. */
+/** Extensions that Node loads, including none (`bin/www`). NOT_STRIPPABLE reports JSX. */
 const modules: ReadonlySet<string> = new Set(['', ...'.js .mjs .cjs .ts .mts .cts .jsx .tsx .node .wasm'.split(' ')])
 
-/** Interpreters of JavaScript: a file that names another one is written in another language. */
-const ofJavaScript = /\b(?:node|nodejs|bun|deno|tsx|ts-node|npx)\b/
+/** A shebang with another interpreter means another language. */
+const javaScriptRuntime = /\b(?:node|nodejs|bun|deno|tsx|ts-node|npx)\b/
 
 async function entryNotModule(service: Service): Promise<Hazard[]> {
   if (bringsLoader(service)) return []
@@ -26,17 +26,17 @@ async function entryNotModule(service: Service): Promise<Hazard[]> {
   const shebang = await shebangOf(entry.file)
   const why = !modules.has(extension)
     ? `its entry ${entry.file} (${entry.foundBy}) is a ${extension} file, which Node does not run`
-    : shebang !== undefined && !ofJavaScript.test(shebang)
+    : shebang !== undefined && !javaScriptRuntime.test(shebang)
       ? `its entry ${entry.file} (${entry.foundBy}) is a script of ${shebang}`
       : undefined
   if (why === undefined) return []
-  const other = kind === 'typed' ? '' : ' A program that is not for Node has a `command`.'
+  const other = kind === 'typed' ? '' : ' For a program that is not for Node, set `command`.'
   return [
     {
       code: 'ENTRY_NOT_MODULE',
       services: [name],
       message: `${name} cannot start: ${why}`,
-      hint: `Let services.${name}.entry name a JavaScript or TypeScript module.${other}`,
+      hint: `Set services.${name}.entry to a JavaScript or TypeScript module.${other}`,
     },
   ]
 }
@@ -62,9 +62,11 @@ async function commandNotFound({ name, path, entry, env }: Service): Promise<Haz
     {
       code: 'COMMAND_NOT_FOUND',
       services: [name],
-      message: `services.${name}.command: ${place ?? file} ${place === undefined ? 'is neither in node_modules/.bin nor in PATH' : 'is no file that may be executed'}`,
+      message: `services.${name}.command: ${place ?? file} ${place === undefined ? 'is neither in node_modules/.bin nor in PATH' : 'is not an executable file'}`,
       hint:
-        place === undefined ? `Install ${file}, or write where it is.` : 'A path starts at the folder of the service.',
+        place === undefined
+          ? `Install ${file}, or write its path.`
+          : 'Paths are relative to the folder of the service.',
     },
   ]
 }
@@ -72,7 +74,7 @@ async function commandNotFound({ name, path, entry, env }: Service): Promise<Haz
 const executables = process.platform === 'win32' ? ['', '.exe', '.com', '.cmd', '.bat'] : ['']
 
 async function isExecutable(file: string): Promise<boolean> {
-  if ((await kindOf(file)) !== 'file') return false
+  if ((await pathKind(file)) !== 'file') return false
   return access(file, constants.X_OK).then(
     () => true,
     () => false,
@@ -80,8 +82,8 @@ async function isExecutable(file: string): Promise<boolean> {
 }
 
 /**
- * Node itself is asked: with `--version` first it judges all flags and runs nothing. It is told of NODE_OPTIONS only where
- * the service has its own, and where a process reads it.
+ * Runs Node with the flags after `--version`: it then validates them and runs nothing. NODE_OPTIONS
+ * is checked only if the service sets it and runs as a process, since threads do not read it.
  */
 async function flagsRefused(service: Service): Promise<Hazard[]> {
   const { name, run, path, entry, nodeOptions, env } = service
@@ -101,7 +103,7 @@ async function flagsRefused(service: Service): Promise<Hazard[]> {
       code: 'FLAG_REFUSED',
       services: [name],
       message: `${name}: Node ${process.version} refuses a flag of ${where}: ${refusal}`,
-      hint: 'Leave the flag out, or write it as this version of Node has it: `node --help` lists all.',
+      hint: 'Leave the flag out, or see `node --help` for the flags of this version.',
     })
   }
   return hazards
@@ -111,9 +113,9 @@ function refusalOf(flags: readonly string[], options: string, cwd: string): Prom
   const env = { ...process.env, NODE_OPTIONS: options }
   return new Promise((settle) => {
     execFile(process.execPath, ['--version', ...flags], { cwd, env, timeout: 10_000 }, (error, _stdout, stderr) => {
-      // Another end than an exit says nothing of the flags.
+      // A signal or a failed start says nothing about the flags.
       if (error === null || typeof error.code !== 'number') return settle(undefined)
-      // V8 has its say first; what Node makes of it names another flag.
+      // V8 reports first. The next line is Node's and names another flag.
       settle(stderr.split('\n', 1)[0]!.replace(/^(?:Error|.*node(?:\.exe)?): /, ''))
     })
   })

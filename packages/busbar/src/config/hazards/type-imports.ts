@@ -1,11 +1,19 @@
 import { createRequire, isBuiltin } from 'node:module'
-import type { Hazard } from './hazard.ts'
-import { hazard, placeOf } from './patterns.ts'
-import { bringsLoader, type Program, readSource, relativeImports, resolveImport, type Source } from './program.ts'
+import { type Hazard, hazardAt } from './hazard.ts'
+import {
+  bringsLoader,
+  placeOf,
+  type Program,
+  readSource,
+  relativeImports,
+  resolveImport,
+  type Source,
+} from './program.ts'
 
 /**
- * Imports of types that do not say `type`. A compiler leaves them out; where types are stripped they stay, and nothing of
- * that name is exported at run time. Told only where the exporting side shows that.
+ * Finds imports of types without the keyword `type`. A compiler removes them. Type stripping keeps
+ * them, and they fail since the module exports no such value. An import is reported only if the
+ * exporting module proves it.
  */
 export async function findTypeImports({ service, sources }: Program): Promise<Hazard[]> {
   if (bringsLoader(service)) return []
@@ -14,8 +22,8 @@ export async function findTypeImports({ service, sources }: Program): Promise<Ha
     for (const { name, specifier, at } of importsOf(source))
       if (await isType(name, specifier, source.file))
         found.push(`${name} of ${specifier} in ${placeOf(source, 'text', at)}`)
-  return hazard('TYPE_IMPORT', service.name, found, {
-    message: 'imports types as if they were values, which fails where types are stripped',
+  return hazardAt('TYPE_IMPORT', service.name, found, {
+    message: 'imports types without the keyword `type`, which fails since Node only strips types',
     hint: 'Write `import type { … }`, or `type` before the name.',
   })
 }
@@ -27,7 +35,7 @@ interface NamedImport {
   readonly at: number
 }
 
-/** By name, and re-exports, which fail in the same way. */
+/** Named imports, and re-exports, which fail in the same way. */
 function importsOf({ text }: Source): NamedImport[] {
   const pattern =
     /^[ \t]*(?:import\s+(?!type\s)(?:([\w$]+)\s*,?\s*)?|export\s+)(?:\{([^}]*)\}\s*)?from\s*(['"])([^'"]+)\3/gm
@@ -38,7 +46,7 @@ function importsOf({ text }: Source): NamedImport[] {
   })
 }
 
-/** What stands between the braces of an import or an export, without what says `type`. */
+/** The names between the braces of an import or export, except those with `type`. */
 function valuesIn(list: string): { from: string; as: string }[] {
   return list.split(',').flatMap((part) => {
     const [, type, from, as = from] = /^\s*(type\s+(?!as\b))?([\w$]+)(?:\s+as\s+([\w$]+))?\s*$/.exec(part) ?? []
@@ -63,7 +71,7 @@ function isTypeScript(file: string): boolean {
   return /\.[cm]?ts$/.test(file)
 }
 
-/** Loading another one may print a warning that it is experimental or deprecated. */
+/** Loading other modules may print a warning (experimental, deprecated). */
 const quietModules: ReadonlySet<string> = new Set(
   [
     'assert async_hooks buffer child_process crypto diagnostics_channel dns dns/promises events fs fs/promises http http2',
@@ -72,7 +80,7 @@ const quietModules: ReadonlySet<string> = new Set(
   ].flatMap((line) => line.split(' ')),
 )
 
-/** Whether a file of TypeScript exports `name` as a type only; undefined where it does not show. */
+/** Whether a TypeScript file exports `name` as a type or a value. Undefined if that is unknown. */
 async function kindIn(file: string, name: string, seen: Set<string>): Promise<'type' | 'value' | undefined> {
   if (seen.has(file)) return undefined
   seen.add(file)
@@ -89,7 +97,7 @@ async function kindIn(file: string, name: string, seen: Set<string>): Promise<'t
   return undefined
 }
 
-/** Anything of that name that there may be at run time counts, exported or not. */
+/** True for any value of that name, exported or not. */
 function isValueIn(code: string, name: string): boolean {
   if (name === 'default') return /\bexport\s+default\s+(?!interface\b)/.test(code) || exportsIn(code).includes(name)
   const declared = new RegExp(
@@ -125,16 +133,16 @@ function resolveFrom(file: string, specifier: string): string | undefined {
   }
 }
 
-/** A package of more files is not looked through. */
-const mostFiles = 300
+/** Larger packages are not searched. */
+const maxFiles = 300
 
-/** What another package exports as a whole: nothing is known of its names. */
-const passesOn =
+/** Re-exports everything of another package, so its names are unknown. */
+const reExportsPackage =
   /(?:\bexport\s*\*\s*from\s*|\b__exportStar\(\s*require\(\s*|\bmodule\.exports\s*=\s*require\(\s*|\.\.\.\s*require\(\s*)['"](?![./])/
 
 /**
- * All identifiers of a package's files, and all its strings that could be one: what is not among them, it does not export.
- * Undefined where that cannot be said.
+ * All identifiers in a package's files, and all strings that could be identifiers. A name that is
+ * not among them is not exported. Undefined if the package cannot be searched completely.
  */
 async function wordsOf(entry: string): Promise<ReadonlySet<string> | undefined> {
   const words = new Set<string>()
@@ -142,7 +150,7 @@ async function wordsOf(entry: string): Promise<ReadonlySet<string> | undefined> 
   const seen = new Set(waiting)
   for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
     const source = await readSource(file, file)
-    if (source === undefined || seen.size > mostFiles || passesOn.test(source.text)) return undefined
+    if (source === undefined || seen.size > maxFiles || reExportsPackage.test(source.text)) return undefined
     for (const [word] of source.code.matchAll(/[\w$]+/g)) words.add(word)
     for (const [, , word] of source.text.matchAll(/(['"`])([\w$]+)\1/g)) words.add(word!)
     for (const specifier of relativeImports(source)) {

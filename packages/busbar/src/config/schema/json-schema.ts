@@ -1,12 +1,12 @@
 import * as z from 'zod'
-import { appSchema } from './schema.ts'
+import { appSchema } from './app-schema.ts'
 
-/** As much of a JSON Schema as ours uses. */
+/** The subset of JSON Schema that the config's schema uses. */
 export interface SchemaNode {
   readonly title?: string
   readonly description?: string
   readonly default?: unknown
-  /** A secret: messages do not show it. */
+  /** True for a secret, which messages do not show. */
   readonly writeOnly?: boolean
   readonly properties?: Readonly<Record<string, SchemaNode>>
   readonly additionalProperties?: SchemaNode | false
@@ -14,14 +14,17 @@ export interface SchemaNode {
   readonly anyOf?: readonly SchemaNode[]
 }
 
-/** What editors check a `busbar.config.json` with: `dist/busbar.schema.json` of the package. Draft 7 is what they all read. */
+/**
+ * The JSON Schema with which editors check a `busbar.config.json`: `dist/busbar.schema.json` of the
+ * package. Draft 7, since all editors read it.
+ */
 export function createJsonSchema(): SchemaNode {
   return z.toJSONSchema(appSchema, { io: 'input', target: 'draft-7' }) as SchemaNode
 }
 
 let root: SchemaNode | undefined
 
-/** What the schema says of the value at `path`; undefined where it knows no such key. */
+/** The schema of the value at `path`. Undefined for an unknown key. */
 export function nodeAt(path: readonly PropertyKey[]): SchemaNode | undefined {
   root ??= createJsonSchema()
   let node: SchemaNode | undefined = root
@@ -29,19 +32,19 @@ export function nodeAt(path: readonly PropertyKey[]): SchemaNode | undefined {
   return node
 }
 
-/** The keys of the object at `path`; none where it has no fixed ones. */
+/** The keys that the object at `path` may have. Empty if users choose them. */
 export function keysAt(path: readonly PropertyKey[]): readonly string[] {
   const node = nodeAt(path)
   return Object.keys((node && objectOf(node))?.properties ?? {})
 }
 
 export interface SchemaKey {
-  /** As `services.<name>.path`. */
+  /** For example `services.<name>.path`. */
   readonly path: string
   readonly node: SchemaNode
 }
 
-/** Every key there is, in the order of the schema. */
+/** All keys, in the order of the schema. */
 export function* allKeys(node: SchemaNode = createJsonSchema(), above = ''): Generator<SchemaKey> {
   const object = objectOf(node)
   for (const [key, child] of Object.entries(object?.properties ?? {})) {
@@ -49,11 +52,11 @@ export function* allKeys(node: SchemaNode = createJsonSchema(), above = ''): Gen
     yield { path, node: child }
     yield* allKeys(child, path)
   }
-  // Of keys that the user names, those are listed whose value has something to say.
-  const named = object?.additionalProperties
-  if (!named || named.description === undefined) return
-  yield { path: `${above}.<name>`, node: named }
-  yield* allKeys(named, `${above}.<name>`)
+  // For keys that users choose, only values with a description are listed.
+  const values = object?.additionalProperties
+  if (!values || values.description === undefined) return
+  yield { path: `${above}.<name>`, node: values }
+  yield* allKeys(values, `${above}.<name>`)
 }
 
 function childOf(node: SchemaNode, key: PropertyKey): SchemaNode | undefined {
@@ -63,7 +66,7 @@ function childOf(node: SchemaNode, key: PropertyKey): SchemaNode | undefined {
   return object?.additionalProperties || undefined
 }
 
-/** A union has at most one branch that is an object. */
+/** At most one branch of a union is an object. */
 function objectOf(node: SchemaNode): SchemaNode | undefined {
   const branches = node.anyOf ?? [node]
   return branches.find((branch) => branch.properties !== undefined || branch.additionalProperties !== undefined)

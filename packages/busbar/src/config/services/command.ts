@@ -4,32 +4,40 @@ import type { FoundEntry } from './entry.ts'
 import { splitWords } from './start-script.ts'
 
 export interface CommandSource {
-  /** Of the service. */
+  /** Name of the service. */
   readonly name: string
   readonly command: string
   readonly path: string
   readonly kind: 'file' | 'folder' | 'missing'
-  /** The contract in its folder, if there is one. */
+  /** Path of the contract in its folder, if there is one. */
   readonly contract: string | undefined
 }
 
-/** A word of no program, for the one variable that is understood without a shell. */
+/** Protects `$PORT` from {@link splitWords}, which refuses variables. */
 const portMark = '\uE000'
 
 /**
- * The words of a command line. No shell is asked: it would stand between the program and the signals that stop it, and
- * what a config's placeholders are filled with would be run by it. Only `$PORT` is understood, since many programs take
- * their port as a flag. Throws CONFIG_INVALID.
+ * Splits a command line into words, without a shell: a shell would not pass on the signals that
+ * stop the program, and would execute the values of placeholders. Only `$PORT` is supported, since
+ * many programs take their port as a flag. Throws CONFIG_INVALID.
  */
 export function commandEntry(source: CommandSource): FoundEntry {
   checkFolder(source)
-  const words = splitWords(source.command.replaceAll(/\$PORT\b/g, portMark))
-  if (words === undefined) throw takesShell(source)
-  const [file, ...args] = words.map((word) => word.replaceAll(portMark, '$PORT'))
+  const words = splitCommand(source.command)
+  if (words === undefined) throw needsShell(source)
+  const [file, ...args] = words
   return { entry: { file: file!, args, nodeOptions: [], foundBy: 'command' }, script: undefined }
 }
 
-/** Where a command is looked for, as `npm run` has it: the `node_modules/.bin` of its folder and of all above it first. */
+/** Its words. Undefined if it needs a shell. */
+export function splitCommand(command: string): string[] | undefined {
+  const words = splitWords(command.replaceAll(/\$PORT\b/g, portMark))
+  return words?.map((word) => word.replaceAll(portMark, '$PORT'))
+}
+
+/**
+ * `PATH` as for `npm run`: first the `node_modules/.bin` of the folder and of all parent folders.
+ */
 export function searchPath(folder: string, path = ''): string {
   const folders: string[] = []
   for (let at = folder; ; at = dirname(at)) {
@@ -42,21 +50,21 @@ function checkFolder({ name, command, path, kind, contract }: CommandSource): vo
   if (kind === 'file')
     throw new BusbarError('CONFIG_INVALID', {
       service: name,
-      message: `services.${name} has a command, and its path ${path} is a file`,
-      hint: 'Let path be the folder that the command runs in, or leave it out.',
+      message: `services.${name} has a command, but its path ${path} is a file`,
+      hint: 'Set path to the folder in which the command runs, or leave it out.',
     })
   if (contract !== undefined)
     throw new BusbarError('CONFIG_INVALID', {
       service: name,
       message: `services.${name} has a command (${command}), but ${basename(contract)} in its folder makes it a typed service`,
-      hint: 'Leave the command out: Busbar runs what implements the contract. Or let path be another folder.',
+      hint: 'Leave the command out, and Busbar runs the implementation of the contract. Or set path to another folder.',
     })
 }
 
-function takesShell({ name, command }: CommandSource): BusbarError {
+function needsShell({ name, command }: CommandSource): BusbarError {
   return new BusbarError('CONFIG_INVALID', {
     service: name,
-    message: `services.${name}.command is ${JSON.stringify(command)}, which takes a shell to understand`,
-    hint: `Name the shell where you want one: sh -c 'exec …'. Without it, only $PORT is filled in; variables go to env.`,
+    message: `services.${name}.command is ${JSON.stringify(command)}, which needs a shell`,
+    hint: `Write sh -c 'exec …' to run a shell. Without one, only $PORT is replaced; set variables under env.`,
   })
 }

@@ -2,15 +2,16 @@ import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { BusbarError } from '../../contract/errors.ts'
-import { kindOf } from '../file/places.ts'
+import { pathKind } from '../file/file-lookup.ts'
 import type { StartScript } from './start-script.ts'
 
 type Variables = Readonly<Record<string, string>>
 
 export interface EnvSources {
   readonly service: string
-  /** The folder of the config, and of the service. */
+  /** The folder of the config. */
   readonly root: string
+  /** The folder of the service. */
   readonly path: string
   readonly script: StartScript | undefined
   readonly defaults: { readonly env?: Variables | undefined; readonly envFile?: string | undefined }
@@ -19,8 +20,8 @@ export interface EnvSources {
 }
 
 /**
- * A service's own variables. The later wins: what its start script sets, `defaults.envFile`, `defaults.env`, its
- * `envFile`, its `env`.
+ * A service's own variables. Later sources override earlier ones: the start script,
+ * `defaults.envFile`, `defaults.env`, the service's `envFile`, its `env`.
  */
 export async function readServiceEnv(sources: EnvSources): Promise<Record<string, string>> {
   const { defaults, own, script } = sources
@@ -35,13 +36,13 @@ export async function readServiceEnv(sources: EnvSources): Promise<Record<string
   }
 }
 
-/** `node --env-file`: variables that the process has already keep their value. */
+/** As with `node --env-file`, variables of the process keep their values. */
 async function scriptFiles({ script, path, processEnv, service }: EnvSources): Promise<Record<string, string>> {
   const found: Record<string, string> = {}
   for (const { file, optional } of script?.envFiles ?? []) {
     const absolute = resolve(path, file)
-    if (optional && (await kindOf(absolute)) === 'missing') continue
-    Object.assign(found, await readEnvFile(absolute, `service ${service}: --env-file of scripts.start`))
+    if (optional && (await pathKind(absolute)) === 'missing') continue
+    Object.assign(found, await readEnvFile(absolute, `service '${service}': --env-file of scripts.start`))
   }
   return Object.fromEntries(Object.entries(found).filter(([name]) => processEnv[name] === undefined))
 }
@@ -51,9 +52,9 @@ async function configuredFile(
   file: string,
   where: string,
 ): Promise<Record<string, string>> {
-  const beside = join(path, file)
-  const isBeside = path !== root && (await kindOf(beside)) === 'file'
-  const hint = isBeside ? `Paths are relative to the folder of the config; there is a ${beside}.` : undefined
+  const inService = join(path, file)
+  const isInService = path !== root && (await pathKind(inService)) === 'file'
+  const hint = isInService ? `Paths are relative to the folder of the config. Did you mean ${inService}?` : undefined
   return readEnvFile(resolve(root, file), where, hint)
 }
 
@@ -63,7 +64,7 @@ async function readEnvFile(file: string, where: string, hint?: string): Promise<
   } catch (error) {
     throw new BusbarError('ENV_FILE_UNREADABLE', {
       message: `${where}: ${file} cannot be read: ${(error as Error).message}`,
-      hint: hint ?? 'Create it, or take the key out.',
+      hint: hint ?? 'Create the file, or remove the key.',
       cause: error,
     })
   }

@@ -1,26 +1,22 @@
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { BusbarError } from '../../contract/errors.ts'
-import { isOwnAddress } from '../gateway/addresses.ts'
-import type { Address, Placement, Service } from '../app.ts'
-import { laterKeys } from '../schema/later.ts'
-import { isPlainObject } from '../schema/placeholders.ts'
-import type { Problems } from '../problems.ts'
-import type { ParsedConfig, ParsedService } from '../schema/schema.ts'
+import type { Placement, Service } from '../app.ts'
+import type { ScalingRange, Supervision } from '../supervision.ts'
+import type { ParsedConfig } from '../schema/app-schema.ts'
+import type { ParsedService } from '../schema/service-schema.ts'
 import { splitWords } from './start-script.ts'
 
-/** How many calls may wait for a service with a `concurrency`, where its `queue` says nothing. */
+/** Default of `queue`: calls that may wait for a service with `concurrency`. */
 const defaultQueue = 256
 
-/** Milliseconds for which a call may go on in a thread when it is over, where `grace` says nothing: those of `offload()`. */
+/** Default of `grace` in milliseconds, the same as for `offload()`. */
 const defaultGrace = 500
 
-const needsConcurrency = 'Give concurrency as well: how many calls an instance takes at a time.'
+const needsConcurrency = 'Set concurrency as well: how many calls an instance handles at a time.'
 
-const mostWorkers = 1024
-
-/** What an empty one takes already, rounded up: the heap of a thread, all of a process. */
-const leastMemory = { thread: 16 * 1024 ** 2, process: 96 * 1024 ** 2 }
+/** Bytes that an empty thread (heap) or process (all memory) needs, rounded up. */
+const minMemory = { thread: 16 * 1024 ** 2, process: 96 * 1024 ** 2 }
 
 export interface PlacementContext {
   readonly name: string
@@ -28,14 +24,17 @@ export interface PlacementContext {
   readonly config: ParsedService
   readonly app: Pick<ParsedConfig, 'defaults' | 'workers'>
   readonly root: string
-  /** An app of one program shares its thread with nobody. */
+  /** True if the app has no other service. */
   readonly alone: boolean
-  /** What the command line says over the config. */
+  /** From the command line. It overrides the config. */
   readonly override?: Placement['run'] | undefined
 }
 
-/** Where a service's instances run. Throws CONFIG_INVALID where what it says cannot be had together. */
-export function resolvePlacement(context: PlacementContext): Placement {
+/**
+ * Resolves where a service's instances run. Throws CONFIG_INVALID for keys that contradict each
+ * other.
+ */
+export function resolvePlacement(context: PlacementContext): Placement & Pick<Supervision, 'scaling'> {
   const { name, config, root, app } = context
   const run = overriddenRunOf(context)
   const contradiction = contradictionsOf(context, run).next().value
@@ -50,7 +49,7 @@ export function resolvePlacement(context: PlacementContext): Placement {
   return {
     run,
     group: config.group,
-    instances: countOf(run === 'shared' ? app.workers : (config.instances ?? 1)),
+    ...instancesOf(run, run === 'shared' ? app.workers : (config.instances ?? 1)),
     concurrency: config.concurrency,
     queue: config.queue ?? defaultQueue,
     grace: config.grace ?? defaultGrace,
@@ -65,57 +64,30 @@ export function resolvePlacement(context: PlacementContext): Placement {
   }
 }
 
-/** A number of workers or instances; `auto` is one for each processor that this process may use. */
-export function countOf(count: number | 'auto' | 'cpus-1'): number {
+type Count = NonNullable<ParsedService['instances']>
+
+/** The app's `scaling` is that of all shared services. */
+function instancesOf(run: Placement['run'], count: Count): Pick<Placement & Supervision, 'instances' | 'scaling'> {
+  const scaling = run === 'shared' ? undefined : scalingOf(count)
+  return { instances: resolveCount(count), ...(scaling !== undefined && { scaling }) }
+}
+
+/** The range of a number that depends on load. */
+export function scalingOf(count: Count): ScalingRange | undefined {
+  return typeof count === 'object' ? { min: count.min, max: Math.max(count.min, resolveCount(count.max)) } : undefined
+}
+
+/**
+ * A number of workers or instances. `auto`: one per processor that this process may use. Of a range:
+ * the least.
+ */
+export function resolveCount(count: Count): number {
+  if (typeof count === 'object') return count.min
   if (typeof count === 'number') return count
   return count === 'auto' ? availableParallelism() : Math.max(1, availableParallelism() - 1)
 }
 
-/** What only shows when all services are known. */
-export function checkPlaces(services: readonly Service[], workers: number, problems: Problems): void {
-  for (const [group, members] of Map.groupBy(services, ({ group }) => group)) {
-    const silent = members.filter(({ memory }) => memory === undefined)
-    if (group === undefined || silent.length === 0 || silent.length === members.length) continue
-    problems.add('CONFIG_INVALID', {
-      message: `services.${silent[0]!.name} has no memory, and others of its group ${group} have: the heap of their thread is the sum`,
-      hint: 'Give each service of the group a memory, or none.',
-    })
-  }
-  const threadsOf = ({ run, instances, spare }: Service): number => (run === 'shared' ? 0 : instances * (spare ? 2 : 1))
-  const places = services.reduce((sum, service) => sum + threadsOf(service), workers)
-  if (places > mostWorkers)
-    problems.add('CONFIG_INVALID', {
-      message: `the app would have ${places} threads and processes; ${mostWorkers} are allowed`,
-      hint: 'Lower workers, or the instances of its services.',
-    })
-}
-
-/** What `remote` says is told by {@link checkRemotes}; such a service has no folder to look into. */
-export function isRemote(said: unknown, name: string): boolean {
-  const service = isPlainObject(said) && isPlainObject(said['services']) ? said['services'][name] : undefined
-  return isPlainObject(service) && service['remote'] !== undefined
-}
-
-/** `remote` is refused as well; at the app's own address it would be a loop in any version. */
-export function checkRemotes(said: unknown, gateway: Address, services: readonly Service[], problems: Problems): void {
-  const entries = isPlainObject(said) && isPlainObject(said['services']) ? Object.entries(said['services']) : []
-  for (const [name, service] of entries) {
-    if (!isRemote(said, name)) continue
-    const { remote } = service as { remote: unknown }
-    if (typeof remote === 'string' && isOwnAddress(remote, gateway, services))
-      problems.add('ROUTE_LOOP', {
-        message: `services.${name}.remote is ${remote}, where this app itself answers: calls to ${name} would come back in`,
-        hint: 'Give the address of another app, or the folder of the service.',
-      })
-    else
-      problems.add('PLACEMENT_UNSUPPORTED', {
-        message: `services.${name}.remote: this version does not have \`remote\` yet`,
-        hint: laterKeys['remote']!,
-      })
-  }
-}
-
-/** A service that cannot be where the command line wants all of them stays where it is. */
+/** A service that cannot run where the command line wants it stays where the config puts it. */
 function overriddenRunOf(context: PlacementContext): Placement['run'] {
   const { override, config } = context
   if (override === undefined) return runOf(context)
@@ -124,8 +96,9 @@ function overriddenRunOf(context: PlacementContext): Placement['run'] {
 }
 
 /**
- * Programs run in a thread each, since two in one thread share globals; typed services are plain modules and share.
- * What a service says of itself weighs more than `defaults`: a group is of threads, a command is a process.
+ * Each program gets a thread of its own, since two programs in one thread share globals. Typed
+ * services are plain modules and share threads. The service's own keys override `defaults`: `group`
+ * implies threads, `command` a process.
  */
 function runOf({ config, kind, app, alone }: PlacementContext): Placement['run'] {
   if (config.run !== undefined) return config.run
@@ -144,33 +117,41 @@ function* contradictionsOf({ config, kind }: PlacementContext, run: Placement['r
   const given = (keys: readonly (keyof ParsedService)[]) =>
     keys.filter((key) => config[key] !== undefined && config[key] !== false)
   if (kind === 'command') yield* ofCommand(config, given)
+  if (kind === 'typed' && config.args !== undefined)
+    yield { key: 'args', why: 'a typed service has no arguments', hint: 'Leave args out, and use env.' }
   if (run === 'shared')
-    for (const key of given(['group', 'instances', 'concurrency', 'spare', 'memory'])) yield { key, ...shared[key]! }
+    for (const key of given(['group', 'instances', 'concurrency', 'spare', 'memory'])) yield { key, ...notShared[key]! }
   if (run === 'process' && config.group !== undefined)
     yield {
       key: 'group',
-      why: "a group shares threads, and run is 'process'",
+      why: "the services of a group share threads, but run is 'process'",
       hint: "Leave group out, or write run: 'thread'.",
     }
   if (run === 'process' && kind !== 'command' && config.spare === true)
     yield {
       key: 'spare',
-      why: "only a thread has another one behind it, and run is 'process'",
+      why: "only threads have spares, but run is 'process'",
       hint: "Leave spare out, or write run: 'thread'.",
+    }
+  if (config.group !== undefined && typeof config.instances === 'object')
+    yield {
+      key: 'instances',
+      why: 'the services of a group share threads, which load cannot scale for one of them',
+      hint: 'Give a number, or leave group out.',
     }
   if (run !== 'process')
     for (const key of given(['nodeOptions', 'permissions']))
-      yield { key, why: `a thread cannot have its own, and run is '${run}'`, hint: "Write run: 'process'." }
-  if (run !== 'shared' && config.memory !== undefined && config.memory < leastMemory[run])
+      yield { key, why: `only a process can have its own, but run is '${run}'`, hint: "Write run: 'process'." }
+  if (run !== 'shared' && config.memory !== undefined && config.memory < minMemory[run])
     yield {
       key: 'memory',
-      why: `${config.memory} bytes are less than a ${run} takes by itself`,
-      hint: `Give ${leastMemory[run] / 1024 ** 2}mb or more.`,
+      why: `${config.memory} bytes are less than an empty ${run} needs`,
+      hint: `Set ${minMemory[run] / 1024 ** 2}mb or more.`,
     }
   if (config.queue !== undefined && config.concurrency === undefined)
-    yield { key: 'queue', why: 'nothing ever waits without a concurrency', hint: needsConcurrency }
+    yield { key: 'queue', why: 'without concurrency no call ever waits', hint: needsConcurrency }
   if (config.grace !== undefined && config.concurrency === undefined)
-    yield { key: 'grace', why: 'no thread is ended for one call without a concurrency', hint: needsConcurrency }
+    yield { key: 'grace', why: 'without concurrency no thread is terminated for one call', hint: needsConcurrency }
 }
 
 function* ofCommand(
@@ -180,29 +161,41 @@ function* ofCommand(
   if (config.run !== undefined && config.run !== 'process')
     yield {
       key: 'run',
-      why: `a command is a process, and run is '${config.run}'`,
-      hint: 'Leave run out, or give path to a Node program instead of a command.',
+      why: `a command runs in a process, but run is '${config.run}'`,
+      hint: 'Leave run out, or replace command with the path of a Node program.',
     }
-  for (const key of given(['entry', 'group', 'concurrency', 'spare', 'memory', 'nodeOptions', 'permissions', 'expose']))
-    yield { key, why: 'a command cannot have it', hint: noCommand[key] ?? 'Leave it out.' }
-  if (config.port !== undefined && countOf(config.instances ?? 1) > 1)
+  for (const key of given([
+    'entry',
+    'args',
+    'group',
+    'concurrency',
+    'spare',
+    'memory',
+    'nodeOptions',
+    'permissions',
+    'expose',
+  ]))
+    yield { key, why: 'a command cannot have it', hint: commandHints[key] ?? 'Leave it out.' }
+  const most = typeof config.instances === 'object' ? config.instances.max : (config.instances ?? 1)
+  if (config.port !== undefined && resolveCount(most) > 1)
     yield {
       key: 'port',
       why: 'only one of its instances can listen on it',
-      hint: 'Leave port out: each instance gets its own in the variable PORT.',
+      hint: 'Leave port out: each instance gets a port of its own in the variable PORT.',
     }
 }
 
-const noCommand: Partial<Record<keyof ParsedService, string>> = {
-  entry: 'The command says what to start.',
+const commandHints: Partial<Record<keyof ParsedService, string>> = {
+  entry: 'Put the file to start into the command.',
+  args: 'Put the arguments into the command.',
   nodeOptions: 'Write them into the command, or set NODE_OPTIONS in its env.',
-  permissions: 'Write Node’s flags into the command.',
-  expose: 'Let the program itself listen on further ports.',
+  permissions: "Write Node's flags into the command.",
+  expose: 'The program itself can listen on further ports.',
 }
 
-const shared: Partial<Record<keyof ParsedService, Omit<Contradiction, 'key'>>> = {
+const notShared: Partial<Record<keyof ParsedService, Omit<Contradiction, 'key'>>> = {
   group: {
-    why: "all shared services are in the same workers, and run is 'shared'",
+    why: "all shared services run in the same workers, and run is 'shared'",
     hint: "Leave group out, or write run: 'thread'.",
   },
   instances: {
@@ -210,15 +203,15 @@ const shared: Partial<Record<keyof ParsedService, Omit<Contradiction, 'key'>>> =
     hint: "Set `workers` of the app, or write run: 'thread'.",
   },
   concurrency: {
-    why: "calls to a shared service are function calls, which nothing holds back, and run is 'shared'",
+    why: "calls to a shared service are function calls and cannot be queued, and run is 'shared'",
     hint: "Write run: 'thread' or run: 'process'.",
   },
   spare: {
-    why: "each of the `workers` stands in for the others, and run is 'shared'",
+    why: "each of the `workers` can replace the others, and run is 'shared'",
     hint: "Set `workers` of the app, or write run: 'thread'.",
   },
   memory: {
-    why: "a shared worker's heap is that of all its services, and run is 'shared'",
+    why: "all services of a shared worker use one heap, and run is 'shared'",
     hint: "Write run: 'thread' or run: 'process'.",
   },
 }
@@ -229,7 +222,7 @@ function flagsOf(name: string, options: ParsedService['nodeOptions'] = []): read
   if (words !== undefined) return words
   throw new BusbarError('CONFIG_INVALID', {
     service: name,
-    message: `services.${name}.nodeOptions is ${JSON.stringify(options)}, which takes a shell to understand`,
-    hint: 'Write a list: one text for each flag.',
+    message: `services.${name}.nodeOptions is ${JSON.stringify(options)}, which needs a shell`,
+    hint: 'Write a list with one text per flag.',
   })
 }

@@ -2,35 +2,51 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { BusbarError } from '../../contract/errors.ts'
 import type { Address, Placement, Service } from '../app.ts'
 import { findContract, findConventional, findEntry, findTypedEntry, type FoundEntry } from './entry.ts'
-import type { Doubles } from './doubles.ts'
+import { checkBuilt, findBuild, notBuilt } from './build.ts'
+import type { TestDoubles } from './test-doubles.ts'
 import { commandEntry } from './command.ts'
 import { readServiceEnv } from './environment.ts'
-import type { Found } from '../locate.ts'
-import { checkServiceName, toServiceName } from './names.ts'
-import { readPackageFile } from '../file/package-file.ts'
-import { kindOf, namesIn, nearestPath } from '../file/places.ts'
+import type { AppLocation } from '../locate.ts'
+import { readPackageJson } from '../file/package-json.ts'
+import { pathKind, listFolder, closestPath } from '../file/file-lookup.ts'
 import { resolvePlacement } from './placement.ts'
-import { publishedAt } from '../gateway/openapi.ts'
+import { resolveSupervision } from './supervision.ts'
+import { openApiPathOf } from '../gateway/openapi.ts'
 import type { Problems } from '../problems.ts'
-import { checkCommandIsProgram } from './recursion.ts'
-import type { ParsedConfig, ParsedService } from '../schema/schema.ts'
+import { checkCommandIsProgram } from './nested-app.ts'
+import { toServiceName } from './service-name.ts'
+import type { ParsedConfig } from '../schema/app-schema.ts'
+import type { ParsedService } from '../schema/service-schema.ts'
 
-/** A service as it was listed or found, before anything of it was looked at. */
+/** A service of the config or of the folder `services/`, before its files are read. */
 export interface ServiceSource {
   readonly name: string
   readonly config: ParsedService
 }
 
 export interface ServiceContext {
-  readonly found: Found
+  readonly found: AppLocation
   readonly config: ParsedConfig
   readonly env: NodeJS.ProcessEnv
-  /** What the command line says over the config. */
+  /** From the command line. It overrides the config. */
   readonly run: Placement['run'] | undefined
-  readonly doubles: Doubles
+  /** By service: where it runs, as it was chosen while the app ran. It overrides all others. */
+  readonly placements: Readonly<Record<string, PlacementOverride>>
+  readonly doubles: TestDoubles
+  /** Accepts services that are not built yet. */
+  readonly unbuilt: boolean
 }
 
-/** The services that the config lists; else those of `services/`; without a config, the one program. */
+export interface PlacementOverride {
+  readonly run: Placement['run']
+  /** Undefined for a shared service. */
+  readonly instances: number | undefined
+}
+
+/**
+ * The services of the config, else those of the folder `services/`. Without a config, the one
+ * program.
+ */
 export async function listServices({ found, config }: ServiceContext, problems: Problems): Promise<ServiceSource[]> {
   if (found.kind === 'program') return [await theProgram(found.root, found.file)]
   const sources = config.services === undefined ? await discover(found.root) : listed(config.services)
@@ -39,18 +55,20 @@ export async function listServices({ found, config }: ServiceContext, problems: 
 }
 
 /**
- * Looks up what a service's config names, and fills what it leaves out. Throws the first thing that is wrong. `alone`:
- * there is no other in the app.
+ * Resolves the files of a service and fills in defaults. `alone`: the app has no other service.
+ * Throws a BusbarError for the first problem.
  */
 export async function resolveService(source: ServiceSource, context: ServiceContext, alone: boolean): Promise<Service> {
-  const { name, config } = source
-  const { found, env: processEnv, run: override } = context
+  const { name } = source
+  const { found, env: processEnv, placements, unbuilt } = context
+  const config = { ...source.config, ...placements[name] }
+  const override = placements[name] === undefined ? context.run : undefined
   const { defaults, stopTimeout } = context.config
   const {
     path,
     kind,
     found: { entry, script },
-  } = await findModule(source, found.root)
+  } = await findModule(source, found.root, unbuilt)
   const env = await readServiceEnv({
     service: name,
     root: found.root,
@@ -60,24 +78,30 @@ export async function resolveService(source: ServiceSource, context: ServiceCont
     own: config,
     processEnv,
   })
-  const openapi = publishedAt(kind, config, context.config)
+  const build = await findBuild({ service: name, path, config })
+  if (!unbuilt) await checkBuilt({ service: name, path, config })
+  const openapi = openApiPathOf(kind, config, context.config)
   return {
     name,
     kind,
     ...resolvePlacement({ name, kind, config, app: context.config, root: found.root, alone, override }),
     path,
-    entry,
+    entry: config.args === undefined ? entry : { ...entry, args: config.args },
     env,
     needs: [...new Set(config.needs ?? [])],
     startTimeout: config.startTimeout ?? defaults.startTimeout,
     stopTimeout: config.stopTimeout ?? defaults.stopTimeout ?? stopTimeout,
-    expose: exposed(config.expose),
+    expose: exposedPorts(config.expose),
     port: config.port,
+    ...(config.localhost !== undefined && { localhost: [config.localhost].flat() }),
+    ...resolveSupervision({ name, kind, config }),
+    ...(config.sticky !== undefined && { sticky: config.sticky }),
     ...(openapi !== undefined && { openapi }),
+    ...(build !== undefined && { build }),
   }
 }
 
-function exposed(expose: ParsedService['expose'] = []): Address[] {
+function exposedPorts(expose: ParsedService['expose'] = []): Address[] {
   return [expose].flat().map((one) => (typeof one === 'number' ? { host: '127.0.0.1', port: one } : one))
 }
 
@@ -89,25 +113,28 @@ function listed(services: NonNullable<ParsedConfig['services']>): ServiceSource[
 }
 
 async function theProgram(root: string, file: string | undefined): Promise<ServiceSource> {
-  const name = (await readPackageFile(root))?.name?.replace(/^@[^/]*\//, '') ?? basename(root)
+  const name = (await readPackageJson(root))?.name?.replace(/^@[^/]*\//, '') ?? basename(root)
   return { name: toServiceName(name), config: { path: root, ...(file !== undefined && { entry: file }) } }
 }
 
-/** `services/*` with a `package.json` or an `index.*`; where there is none, the program that the config lies beside. */
+/**
+ * Folders `services/*` with a `package.json` or an `index.*`; else the program in the config's own
+ * folder.
+ */
 async function discover(root: string): Promise<ServiceSource[]> {
   const folder = join(root, 'services')
-  const names = (await namesIn(folder)).filter((name) => !name.startsWith('.') && name !== 'node_modules')
+  const names = (await listFolder(folder)).filter((name) => !name.startsWith('.') && name !== 'node_modules')
   const found: ServiceSource[] = []
   for (const name of names) {
     const path = join(folder, name)
-    if ((await kindOf(path)) === 'folder' && (await isProgram(path))) found.push({ name, config: { path } })
+    if ((await pathKind(path)) === 'folder' && (await isProgram(path))) found.push({ name, config: { path } })
   }
   return found.length === 0 && (await isProgram(root)) ? [await theProgram(root, undefined)] : found
 }
 
 async function isProgram(path: string): Promise<boolean> {
   return (
-    (await kindOf(join(path, 'package.json'))) === 'file' || (await findConventional(path, ['index'])) !== undefined
+    (await pathKind(join(path, 'package.json'))) === 'file' || (await findConventional(path, ['index'])) !== undefined
   )
 }
 
@@ -116,24 +143,53 @@ function discoveredHint(config: ParsedConfig, name: string): string | undefined 
   return `Rename the folder services/${name}, or list it: services: { '${toServiceName(name)}': './services/${name}' }.`
 }
 
+/**
+ * A DNS label, since services have the address `http://<name>.internal` (RFC 1035 2.3.1, RFC 1123
+ * 2.1).
+ */
+const dnsLabel = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+
+function checkServiceName(name: string, hint?: string): void {
+  if (dnsLabel.test(name)) return
+  throw new BusbarError('SERVICE_NAME_INVALID', {
+    message: `${JSON.stringify(name)} cannot be the name of a service: use a-z, 0-9 and inner hyphens, 63 characters at most`,
+    hint: hint ?? `Call it ${toServiceName(name)}.`,
+  })
+}
+
 interface FoundModule {
   readonly path: string
   readonly kind: Service['kind']
   readonly found: FoundEntry
 }
 
-async function findModule(source: ServiceSource, root: string): Promise<FoundModule> {
+/** A service that has a build, and no entry yet, is not built. */
+async function findModule(source: ServiceSource, root: string, unbuilt: boolean): Promise<FoundModule> {
+  try {
+    return await findBuiltModule(source, root)
+  } catch (error) {
+    const { name, config } = source
+    if (!BusbarError.is(error) || error.code !== 'SERVICE_ENTRY_NOT_FOUND') throw error
+    const path = resolve(root, config.path ?? '.')
+    if ((await findBuild({ service: name, path, config })) === undefined) throw error
+    if (!unbuilt) throw notBuilt(name, error.message.replace(/^service '[^']*': /, ''), error)
+    const entry = { file: path, args: [], nodeOptions: [], foundBy: 'not built' }
+    return { path, kind: 'program', found: { entry, script: undefined } }
+  }
+}
+
+async function findBuiltModule(source: ServiceSource, root: string): Promise<FoundModule> {
   const { name, config } = source
-  if (config.path === undefined && config.command === undefined) throw nothingNamed(name)
+  if (config.path === undefined && config.command === undefined) throw noPathOrCommand(name)
   const path = resolve(root, config.path ?? '.')
-  const kind = await kindOf(path)
+  const kind = await pathKind(path)
   if (kind === 'missing') throw await notFound(name, path)
   const contract = config.path === undefined ? undefined : await findContract(path)
   if (config.command !== undefined) {
     checkCommandIsProgram(name, config.command, path, root)
     return { path, kind: 'command', found: commandEntry({ name, command: config.command, path, kind, contract }) }
   }
-  // A folder with a contract is a typed service; a program is known by its file, too.
+  // A contract in the folder makes it a typed service. A program may also be given by its file.
   if (contract !== undefined) return { path, kind: 'typed', found: await findTypedEntry(path, name, config.entry) }
   if (kind === 'folder') return { path, kind: 'program', found: await findEntry(path, name, config.entry) }
   if (config.entry === undefined) {
@@ -142,24 +198,24 @@ async function findModule(source: ServiceSource, root: string): Promise<FoundMod
   }
   throw new BusbarError('CONFIG_INVALID', {
     service: name,
-    message: `services.${name} has an entry, but its path ${path} is a file already`,
-    hint: 'Let path be the folder, or leave entry out.',
+    message: `services.${name} has an entry, but its path ${path} is a file`,
+    hint: 'Set path to the folder, or leave entry out.',
   })
 }
 
-function nothingNamed(name: string): BusbarError {
+function noPathOrCommand(name: string): BusbarError {
   return new BusbarError('CONFIG_INVALID', {
     service: name,
     message: `services.${name} has neither a path nor a command`,
-    hint: 'Let path be its folder; a program that is not for Node has a command.',
+    hint: 'Set path to its folder, or command for a program that is not for Node.',
   })
 }
 
 async function notFound(name: string, path: string): Promise<BusbarError> {
-  const near = await nearestPath(path)
+  const near = await closestPath(path)
   return new BusbarError('SERVICE_NOT_FOUND', {
     service: name,
-    message: `service ${name}: ${path} does not exist${near === undefined ? '' : `; the nearest is ${near}`}`,
+    message: `service '${name}': ${path} does not exist${near === undefined ? '' : `; the nearest is ${near}`}`,
     hint: near === undefined ? 'Paths are relative to the folder of the config.' : `Did you mean ${near}?`,
   })
 }

@@ -1,9 +1,9 @@
-/** What a `scripts.start` of the form `NAME=value node --flag file args` says. */
+/** A parsed `scripts.start` of the form `NAME=value node --flag file args`. */
 export interface StartScript {
   readonly file: string
   readonly args: readonly string[]
   readonly nodeOptions: readonly string[]
-  /** What `NAME=value` (also behind `env` or `cross-env`) sets. */
+  /** Variables of `NAME=value`, also after `env` or `cross-env`. */
   readonly env: Readonly<Record<string, string>>
   readonly envFiles: readonly EnvFileFlag[]
 }
@@ -13,7 +13,7 @@ export interface EnvFileFlag {
   readonly optional: boolean
 }
 
-/** Flags of Node whose value is the next word when they are written without `=`. */
+/** Node flags whose value is the next word if they have no `=`. */
 const flagsWithValue = new Set(
   [
     '-r --require --import --loader --experimental-loader -C --conditions --title --icu-data-dir --disable-warning',
@@ -23,12 +23,12 @@ const flagsWithValue = new Set(
   ].flatMap((line) => line.split(' ')),
 )
 
-/** Flags with which Node runs something else than a file. */
+/** Flags with which Node does not run a file. */
 const flagsWithoutFile = new Set(
   '-e --eval -p --print -pe -i --interactive -c --check --test --run -v --version -h --help'.split(' '),
 )
 
-/** Undefined where the script is anything but one call of `node` with a file. */
+/** Undefined unless the script is a single call of `node` with a file. */
 export function parseStartScript(script: string): StartScript | undefined {
   const words = splitWords(script)
   if (words === undefined) return undefined
@@ -69,7 +69,7 @@ function isNode(word: string | undefined): boolean {
   return word !== undefined && /(^|[\\/])node(\.exe)?$/.test(word)
 }
 
-/** Splits as a shell would; undefined where it takes a shell to understand (`&&`, `|`, `$NAME`, a glob). */
+/** Splits words as a shell does. Undefined if that needs a shell (`&&`, `|`, `$NAME`, a glob). */
 export function splitWords(script: string): string[] | undefined {
   const pattern = /\s*((?:'[^']*'|"(?:[^"\\$`]|\\.)*"|\\[^\n]|[^\s'"\\&|;<>()$`*?!#~{}])+)(?=\s|$)/gy
   const words: string[] = []
@@ -87,7 +87,7 @@ function unquote(word: string): string {
     /'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)/gs,
     (_, single?: string, double?: string, escaped?: string) => {
       if (single !== undefined) return single
-      // Inside double quotes a backslash escapes only what would be special there.
+      // Inside double quotes a backslash escapes only special characters.
       return double === undefined ? escaped! : double.replaceAll(/\\(["\\$`])/g, '$1')
     },
   )

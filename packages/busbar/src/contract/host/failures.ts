@@ -1,27 +1,27 @@
 import { BusbarError, errorTable, type ErrorCode, type InputIssue } from '../errors.ts'
-import { nameOf, type CallSite } from '../call.ts'
+import { nameOf, type CallSite } from '../call/live-call.ts'
 import type { Fail } from '../context.ts'
 import type { DeclaredErrors } from '../errors.ts'
 import type { ErrorSpec } from '../method.ts'
 import { checkOf, type Checked } from '../schema.ts'
 import { cloneValue } from '../value/clone.ts'
-import { Uncarriable } from '../value/kinds.ts'
-import { MethodMissing, methodUnknown } from './unknown.ts'
+import { SerialisationError } from '../value/serialisable.ts'
+import { MethodNotFound, methodUnknown } from './unknown-names.ts'
 
-/** Of an error that a method declared by `fail`. */
+/** A declared error that `fail` has thrown. */
 interface Declared {
   readonly site: CallSite
-  /** Undefined where its data has been checked already: most schemas answer at once. */
+  /** Undefined if its data is already checked: most schemas are synchronous. */
   readonly checking: Promise<BusbarError<string>> | undefined
 }
 
 const declared = new WeakMap<object, Declared>()
 
 /**
- * The `fail` of a method's context. Its data passes its schema like a result: what the schema does not have is not sent, and
- * what it refuses is a fault of the service.
+ * Creates the `fail` function of a method's context. Its data is checked like a result: undeclared
+ * fields are not sent, and invalid data is a fault of the service.
  */
-export function failOf(site: () => CallSite, errors: Readonly<Record<string, ErrorSpec>>): Fail<DeclaredErrors> {
+export function createFail(site: () => CallSite, errors: Readonly<Record<string, ErrorSpec>>): Fail<DeclaredErrors> {
   const checks = new Map(Object.entries(errors).map(([code, { data }]) => [code, checkOf(data)]))
   return (code, ...[data]) => {
     const spec = Object.hasOwn(errors, code) ? errors[code] : undefined
@@ -33,7 +33,7 @@ export function failOf(site: () => CallSite, errors: Readonly<Record<string, Err
       return error
     }
     const pass = (checked: Checked): BusbarError<string> => {
-      if (checked.issues !== undefined) throw new OutputRefused(checked.issues, `the data of ${code}`)
+      if (checked.issues !== undefined) throw new OutputInvalid(checked.issues, `the data of ${code}`)
       return make(cloneValue(checked.value))
     }
     if (spec.data === undefined) throw make(undefined)
@@ -45,21 +45,24 @@ export function failOf(site: () => CallSite, errors: Readonly<Record<string, Err
   }
 }
 
-/** Known by identity: only what this very method declared goes out as its own; see {@link toCallError}. */
+/**
+ * Matched by identity: only an error that this very method declared is passed on as declared; see
+ * {@link toCallError}.
+ */
 function declaredBy(thrown: unknown, site: CallSite): Declared | undefined {
   const found = thrown instanceof Error ? declared.get(thrown) : undefined
   return found?.site === site ? found : undefined
 }
 
 /**
- * Of an error whose data is being checked: what it becomes, or a rejection with what the schema refused. Undefined for
- * everything else that was thrown.
+ * For an error whose data is still being checked: resolves to the error, rejects with what the
+ * schema refused. Undefined for anything else.
  */
-export function checkingOf(thrown: unknown, site: CallSite): Promise<BusbarError<string>> | undefined {
+export function pendingDataCheck(thrown: unknown, site: CallSite): Promise<BusbarError<string>> | undefined {
   return declaredBy(thrown, site)?.checking
 }
 
-/** Of these it does not matter whose they were: what they say holds for the caller's caller too. */
+/** Codes that hold for the caller's caller too, whichever service they come from. */
 const passedOn: ReadonlySet<ErrorCode> = new Set([
   'DEADLINE_EXCEEDED',
   'CALL_ABORTED',
@@ -70,22 +73,22 @@ const passedOn: ReadonlySet<ErrorCode> = new Set([
   'LINK_LOST',
 ])
 
-/** What a method may answer with by throwing it: who may call, and whether there is room. */
+/** Codes that a method may throw to its caller: authentication, permission, overload. */
 const ownCodes: ReadonlySet<ErrorCode> = new Set([...passedOn, 'UNAUTHENTICATED', 'FORBIDDEN', 'INPUT_INVALID'])
 
 /**
- * The caller's view of what a method threw. Everything that is not meant for callers becomes INTERNAL with an id, under
- * which the service's log has the whole of it: a stack, a message of a database, or the error of another service, whose
- * code would say something else here.
+ * Converts what a method threw into the error that its caller gets. Anything not meant for callers
+ * becomes INTERNAL with an id, under which the service logs the details: a stack, a database
+ * message, or another service's error, whose code would be misleading here.
  */
 export function toCallError(thrown: unknown, site: CallSite): BusbarError<string> {
   const own = declaredBy(thrown, site)
   if (own !== undefined && own.checking === undefined) return thrown as BusbarError<string>
-  if (thrown instanceof MethodMissing) return methodUnknown(site.service, site.method, thrown.names)
+  if (thrown instanceof MethodNotFound) return methodUnknown(site.service, site.method, thrown.names)
   if (BusbarError.is(thrown)) {
     const isOwn = thrown.service === undefined || thrown.service === site.service
     const isForCallers = passedOn.has(thrown.code) || (isOwn && ownCodes.has(thrown.code))
-    if (isForCallers && isCarried(thrown.data)) return thrown
+    if (isForCallers && isSerialisable(thrown.data)) return thrown
   }
   return internal(thrown, site)
 }
@@ -94,11 +97,11 @@ function internal(thrown: unknown, site: CallSite): BusbarError {
   const id = newId()
   const { service } = site
   site.log.error(`${nameOf(site)} failed (${id}): ${describe(thrown)}`, { id })
-  const message = `${nameOf(site)} failed; the log of the service has the cause under ${id}`
+  const message = `${nameOf(site)} failed; the service's log has the cause under ${id}`
   return new BusbarError('INTERNAL', { message, service, data: { id }, cause: thrown })
 }
 
-function isCarried(data: unknown): boolean {
+function isSerialisable(data: unknown): boolean {
   try {
     cloneValue(data)
     return true
@@ -107,7 +110,7 @@ function isCarried(data: unknown): boolean {
   }
 }
 
-/** Browsers have `randomUUID` in secure contexts only. */
+/** Browsers have `randomUUID` only in secure contexts. */
 function newId(): string {
   const { crypto } = globalThis as { crypto?: { randomUUID?(): string } }
   return crypto?.randomUUID?.() ?? Math.random().toString(36).slice(2)
@@ -133,22 +136,25 @@ export function inputInvalid(site: { service: string; method: string }, issues: 
   })
 }
 
-/** Of an input that no call carries; anything else is returned as it is. */
-export function fromUncarriable(site: { service: string; method: string }, thrown: unknown): unknown {
-  if (!(thrown instanceof Uncarriable)) return thrown
+/**
+ * Converts a {@link SerialisationError} of an input to INPUT_INVALID; returns anything else
+ * unchanged.
+ */
+export function toInputInvalid(site: { service: string; method: string }, thrown: unknown): unknown {
+  if (!(thrown instanceof SerialisationError)) return thrown
   return inputInvalid(site, [{ path: thrown.path, message: thrown.message }])
 }
 
-/** What the schema of a result, or of an error's data, refused: for the log. */
-export class OutputRefused extends Error {
+/** A result, or an error's data, that its schema refused. Only for the log. */
+export class OutputInvalid extends Error {
   constructor(issues: readonly InputIssue[], what = 'result') {
     const faults = issues.map(({ path, message }) => `${path.join('.') || what}: ${message}`).join('; ')
     super(what === 'result' ? faults : `${what}: ${faults}`)
-    this.name = 'OutputRefused'
+    this.name = 'OutputInvalid'
   }
 }
 
-/** As it came over a wire: `status` where the code is a declared one. */
+/** An error as received; `status` only matters for a declared code. */
 export interface WireError {
   readonly code: string
   readonly message: string
@@ -156,7 +162,7 @@ export interface WireError {
   readonly data: unknown
 }
 
-/** Undefined for a code that neither the table nor the contract has. */
+/** Undefined for a code that is neither in the table nor in the contract. */
 export function fromWire(
   wire: WireError,
   service: string,

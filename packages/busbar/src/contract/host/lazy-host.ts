@@ -1,23 +1,24 @@
-import { client, type ClientFunction } from '../client.ts'
+import { client } from '../client/client.ts'
+import type { ClientFunction } from '../client/client-types.ts'
 import type { Contract } from '../contract.ts'
 import type { Log } from '../context.ts'
 import { BusbarError } from '../errors.ts'
 import type { Implementation } from '../implementation.ts'
-import { localTransport } from '../local.ts'
-import type { Transport } from '../transport.ts'
-import { defaultMaxInFlight, startHost, type TypedHost } from './host.ts'
+import { localTransport } from '../client/local-transport.ts'
+import type { CallTransport } from '../client/transport.ts'
+import { defaultMaxInFlight, startHost, type TypedHost } from './typed-host.ts'
 
 export interface LazyOptions {
   readonly log: Log
-  /** Services that it calls, in this very process. */
+  /** Implementations of services that it calls, in the same process. */
   readonly calls: readonly Implementation[]
 }
 
-/** A service that is started by the first request for it, in whatever server it is mounted. */
+/** A service that is started by its first request, in whatever server it is mounted. */
 export class LazyHost {
   readonly #implementation: Implementation
   readonly #options: LazyOptions
-  readonly #callees: Transport | undefined
+  readonly #callees: CallTransport | undefined
   #starting: Promise<TypedHost> | undefined
 
   constructor(implementation: Implementation, options: LazyOptions) {
@@ -27,14 +28,14 @@ export class LazyHost {
     if (calls.length > 0) this.#callees = localTransport(calls, client, { log })
   }
 
-  /** Rejects, each time, with SERVICE_UNAVAILABLE: what the start threw is for the log. */
+  /** Rejects with SERVICE_UNAVAILABLE at every call if the start failed; the log has the cause. */
   async get(): Promise<TypedHost> {
     try {
       return await this.#start()
     } catch (thrown) {
       const { name } = this.#implementation.contract
       this.#options.log.error(`${name} did not start: ${thrown instanceof Error ? thrown.stack : String(thrown)}`)
-      throw new BusbarError('SERVICE_UNAVAILABLE', { message: `service ${name} did not start`, service: name })
+      throw new BusbarError('SERVICE_UNAVAILABLE', { message: `service '${name}' did not start`, service: name })
     }
   }
 
@@ -50,18 +51,18 @@ export class LazyHost {
     }))
   }
 
-  /** Ends what is in flight. */
+  /** Cancels calls in flight. */
   async stop(): Promise<void> {
     await (await this.#starting?.catch(() => undefined))?.stop(0)
     await this.#callees?.close()
   }
 
-  /** What it calls is there, unless it says where else. */
+  /** Calls without a target go to the given implementations. */
   #client(): ClientFunction {
     const callees = this.#callees
     if (callees === undefined) return client
-    const within = (contract: Contract, ...rest: unknown[]): unknown =>
+    const clientAmong = (contract: Contract, ...rest: unknown[]): unknown =>
       Reflect.apply(client as never, undefined, rest.length === 0 ? [contract, callees] : [contract, ...rest])
-    return within as ClientFunction
+    return clientAmong as ClientFunction
   }
 }

@@ -1,13 +1,22 @@
-/** Headers of CORS (Fetch standard, 3.3), for any runtime. Cookies are never allowed: nothing here reads them. */
+/**
+ * CORS headers (Fetch standard, 3.3), for any runtime. Credentials are never allowed: cookies are
+ * not read.
+ */
 
-/** For every answer to a page: those of other origins than the listed may not read it. */
+/**
+ * Headers of every response to another origin: pages of origins that are not listed may not read
+ * it.
+ */
 export function corsHeaders(origins: readonly string[], origin: string): Record<string, string> {
   const allowed = origins.includes('*') ? '*' : origins.find((one) => one === origin)
   if (allowed === undefined) return { vary: 'origin' }
   return { vary: 'origin', 'access-control-allow-origin': allowed, 'access-control-expose-headers': '*' }
 }
 
-/** For the question whether a call may be made. Nothing, for a browser, is a no. `asked`: the headers it would have. */
+/**
+ * Headers of a preflight response. Without any, the browser refuses. `asked`: the requested
+ * headers.
+ */
 export function preflightHeaders(allows: boolean, asked: string | undefined): Record<string, string> {
   if (!allows) return {}
   return {

@@ -1,42 +1,43 @@
-// Pages are compiled without Node's types, often for a `lib` that has no `AsyncDisposable`: an unknown name makes `any` of the type.
+// Browser code is often compiled with a `lib` without `AsyncDisposable`, where an unknown name
+// would make the type `any`.
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { Log } from '../context.ts'
 import { BusbarError } from '../errors.ts'
-import type { TypedHost } from '../host/host.ts'
+import type { TypedHost } from '../host/typed-host.ts'
 import { LazyHost } from '../host/lazy-host.ts'
 import type { Implementation } from '../implementation.ts'
 import { describeContract } from '../openapi/document.ts'
-import type { Converters } from '../openapi/libraries.ts'
+import type { Converters } from '../openapi/json-schema.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
-import { failure, type EdgeAnswer, type EdgeCall, type EdgeStream } from './answering.ts'
-import { encodingFault, refusal } from './content.ts'
-import { defaultMaxInputSize, HttpEdge } from './edge.ts'
+import { failure, type HttpResponse, type StartedCall, type StreamResponse } from './responder.ts'
+import { encodingFault, refusal } from './request-content.ts'
+import { defaultMaxInputSize, HttpHandler } from './http-handler.ts'
 import { openStream, streamBody } from './stream-body.ts'
 
 export interface FetchHandlerOptions {
-  /** What stands before the service's own paths, where nobody has cut it off: `/api`. */
+  /** Path prefix of the service, if the server has not removed it: `/api`. */
   readonly prefix?: string
-  /** Bytes of an input. Default: 4 MB. */
+  /** Maximum size of an input in bytes. Default: 4 MB. */
   readonly maxInputSize?: number
-  /** Origins of other sites whose pages may call. Default: none. */
+  /** Other origins whose pages may call. Default: none. */
   readonly cors?: readonly string[]
-  /** Whether `GET /openapi.json` answers what the contract says; with Valibot, its converter. Default: true. */
+  /** Serves the contract as `GET /openapi.json`; for Valibot, pass its converter. Default: true. */
   readonly openapi?: boolean | Converters
-  /** Implementations of services that it calls, in this very process. Default: none. */
+  /** Implementations of services that it calls, in the same process. Default: none. */
   readonly calls?: readonly Implementation[]
   /** Default: the console. */
   readonly log?: Log
 }
 
-/** Never rejects: what goes wrong is an answer. */
+/** Never rejects: errors become responses. */
 export interface FetchHandler extends AsyncDisposable {
   (request: Request): Promise<Response>
 }
 
 /**
- * Serves a typed service wherever a `Request` becomes a `Response`: `app.mount('/api', fetchHandler(catalog))` in Hono,
- * `Deno.serve(fetchHandler(catalog))`, or in a service worker. The implementation is started by the first request;
- * disposing stops it.
+ * Serves a typed service wherever a `Request` becomes a `Response`:
+ * `app.mount('/api', fetchHandler(catalog))` in Hono, `Deno.serve(fetchHandler(catalog))`, or in a
+ * service worker. The first request starts the implementation; disposing the handler stops it.
  */
 export function fetchHandler(implementation: Implementation, options: FetchHandlerOptions = {}): FetchHandler {
   const { log = console, calls = [], cors = [] } = options
@@ -47,7 +48,7 @@ export function fetchHandler(implementation: Implementation, options: FetchHandl
       server ??= service.get().then((host) => new FetchServer(host, options))
       return await (await server).answer(request)
     } catch (error) {
-      await leaveBody(request)
+      await discardBody(request)
       return toResponse(failure(BusbarError.from(error)))
     }
   }
@@ -72,13 +73,13 @@ async function withCors(
   return response
 }
 
-/** What was judged by its head, or could not be, has a body that nobody has read. */
-async function leaveBody({ body, bodyUsed }: Request): Promise<void> {
+/** Discards the unread body of a request that was answered by its head, or failed. */
+async function discardBody({ body, bodyUsed }: Request): Promise<void> {
   if (body !== null && !bodyUsed) await body.cancel().catch(() => {})
 }
 
 class FetchServer {
-  readonly #edge: HttpEdge
+  readonly #handler: HttpHandler
   readonly #host: TypedHost
   readonly #options: FetchHandlerOptions
   readonly #prefix: string
@@ -86,7 +87,7 @@ class FetchServer {
 
   constructor(host: TypedHost, options: FetchHandlerOptions) {
     const { maxInputSize = defaultMaxInputSize, prefix = '' } = options
-    this.#edge = new HttpEdge(host, { maxInputSize })
+    this.#handler = new HttpHandler(host, { maxInputSize })
     this.#host = host
     this.#options = options
     this.#prefix = prefix.replace(/\/+$/, '')
@@ -97,23 +98,24 @@ class FetchServer {
     try {
       const url = this.#pathOf(request.url)
       if (this.#asksForDocument(method, url)) return documentResponse((this.#document ??= this.#describe()), method)
-      const directed = this.#edge.direct({ verb: method, url, headers: Object.fromEntries(headers) })
-      if (request.signal.aborted) throw refusal('CALL_ABORTED', 'the client ended before its call', this.#host.name)
-      const fault = request.body && encodingFault(directed.request.headers, this.#host.name)
+      const routed = this.#handler.route({ verb: method, url, headers: Object.fromEntries(headers) })
+      if (request.signal.aborted)
+        throw refusal('CALL_ABORTED', 'the client disconnected before its call started', this.#host.name)
+      const fault = request.body && encodingFault(routed.request.headers, this.#host.name)
       if (fault) throw fault
-      const body = request.body === null ? undefined : await readText(request.body, this.#edge)
-      const replied = Promise.withResolvers<EdgeAnswer | EdgeStream>()
+      const body = request.body === null ? undefined : await readText(request.body, this.#handler)
+      const replied = Promise.withResolvers<HttpResponse | StreamResponse>()
       const reply = { answer: replied.resolve, stream: replied.resolve }
-      const call = await this.#edge.begin(directed, body, reply)
-      const response = await finish(call, replied.promise, request.signal)
+      const call = await this.#handler.begin(routed, body, reply)
+      const response = await respond(call, replied.promise, request.signal)
       return method === 'HEAD' ? new Response(null, response) : response
     } catch (thrown) {
-      await leaveBody(request)
+      await discardBody(request)
       return toResponse(failure(BusbarError.from(thrown)))
     }
   }
 
-  /** With its query, and without the prefix. */
+  /** The path with its query, without the prefix. */
   #pathOf(url: string): string {
     const { pathname, search } = new URL(url)
     const isBelow = pathname === this.#prefix || pathname.startsWith(`${this.#prefix}/`)
@@ -122,7 +124,7 @@ class FetchServer {
 
   #asksForDocument(method: string, url: string): boolean {
     if (this.#options.openapi === false || url !== '/openapi.json') return false
-    return (method === 'GET' || method === 'HEAD') && !this.#edge.has('GET', url)
+    return (method === 'GET' || method === 'HEAD') && !this.#handler.has('GET', url)
   }
 
   #describe(): string {
@@ -137,9 +139,9 @@ function documentResponse(document: string, method: string): Response {
   return new Response(method === 'HEAD' ? null : document, { headers })
 }
 
-async function finish(
-  call: EdgeCall,
-  replied: Promise<EdgeAnswer | EdgeStream>,
+async function respond(
+  call: StartedCall,
+  replied: Promise<HttpResponse | StreamResponse>,
   signal: AbortSignal,
 ): Promise<Response> {
   const abandon = (): void => call.abandon()
@@ -151,38 +153,38 @@ async function finish(
   return toResponse(answer)
 }
 
-async function streamResponse(answer: EdgeStream): Promise<Response> {
+async function streamResponse(answer: StreamResponse): Promise<Response> {
   const opened = await openStream(answer)
   if ('error' in opened) return toResponse(failure(opened.error, answer.stream.call.headers))
   return new Response(streamBody(answer, opened.first), { headers: opened.headers })
 }
 
-function toResponse({ status, headers, body }: EdgeAnswer): Response {
+function toResponse({ status, headers, body }: HttpResponse): Response {
   return new Response(body ?? null, { status, headers })
 }
 
-async function readText(body: ReadableStream<Uint8Array>, edge: HttpEdge): Promise<string> {
+async function readText(body: ReadableStream<Uint8Array>, handler: HttpHandler): Promise<string> {
   const reader = body.getReader()
   const chunks: Uint8Array[] = []
   let size = 0
   for (;;) {
     const { done, value } = await reader.read().catch(() => {
-      throw refusal('CALL_ABORTED', 'the client ended before its input', 'gateway')
+      throw refusal('CALL_ABORTED', 'the client disconnected before its input was complete', 'gateway')
     })
     if (done) return toText(chunks)
     chunks.push(value)
-    if ((size += value.length) <= edge.maxInputSize) continue
+    if ((size += value.length) <= handler.maxInputSize) continue
     await reader.cancel().catch(() => {})
-    throw edge.tooLarge()
+    throw handler.tooLarge()
   }
 }
 
-/** JSON is UTF-8 (RFC 8259, 8.1), and replaced characters would be what nobody sent. */
+/** JSON is UTF-8 (RFC 8259, 8.1). Replacement characters would be input that nobody sent. */
 function toText(chunks: readonly Uint8Array[]): string {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
   try {
     return chunks.map((chunk) => decoder.decode(chunk, { stream: true })).join('') + decoder.decode()
   } catch {
-    throw refusal('REQUEST_MALFORMED', 'the input is no UTF-8', 'gateway')
+    throw refusal('REQUEST_MALFORMED', 'the input is not UTF-8', 'gateway')
   }
 }

@@ -2,11 +2,11 @@ import { BusbarError, type ErrorCode, errorTable } from '../errors.ts'
 import { fromWire } from '../host/failures.ts'
 import type { ErrorSpec } from '../method.ts'
 import { fromTagged } from '../value/decode.ts'
-import { toTaggedFor, type Reader } from '../value/encode.ts'
+import { toTaggedFor, type JsonDialect } from '../value/encode.ts'
 
 export const problemType = 'application/problem+json'
 
-/** An error as a problem of RFC 9457: what leaves the service of it, and nothing else, neither stack nor cause. */
+/** An error as a problem of RFC 9457. Stack and cause never leave the service. */
 export interface ProblemBody {
   readonly type: 'about:blank'
   readonly title: string
@@ -39,7 +39,10 @@ export function titleOf(status: number): string {
   return titles[status] ?? 'Error'
 }
 
-export function toProblem({ code, message, status, service, data }: BusbarError<string>, reader: Reader): ProblemBody {
+export function toProblem(
+  { code, message, status, service, data }: BusbarError<string>,
+  dialect: JsonDialect,
+): ProblemBody {
   return {
     type: 'about:blank',
     title: titleOf(status),
@@ -47,14 +50,14 @@ export function toProblem({ code, message, status, service, data }: BusbarError<
     detail: message,
     code,
     ...(service !== undefined && { service }),
-    ...(data !== undefined && { data: toTaggedFor(reader, data) }),
+    ...(data !== undefined && { data: toTaggedFor(dialect, data) }),
   }
 }
 
-/** Headers that belong to a status: when to come again, how to say who one is, what would be read. */
+/** Headers that belong to a status: retry-after, the authentication scheme, the supported types. */
 export function problemHeaders({ code, data }: BusbarError<string>): Record<string, string> {
   if (code === 'UNAUTHENTICATED') return { 'www-authenticate': 'Bearer' }
-  // RFC 9110, 15.5.16: either may have been the fault.
+  // RFC 9110, 15.5.16: either header may have been the cause.
   if (code === 'MEDIA_TYPE_UNSUPPORTED') return { accept: 'application/json', 'accept-encoding': 'identity' }
   if (code === 'METHOD_NOT_ALLOWED') return { allow: (data as { allow: readonly string[] }).allow.join(', ') }
   if (code !== 'RESOURCE_EXHAUSTED' && code !== 'SERVICE_UNAVAILABLE') return {}
@@ -62,7 +65,10 @@ export function problemHeaders({ code, data }: BusbarError<string>): Record<stri
   return { 'retry-after': typeof retryAfter === 'number' ? String(retryAfter) : '1' }
 }
 
-/** The error again, of the same class and code; undefined for what is no problem of ours. */
+/**
+ * Restores the error, with the same class and code. Undefined if the body is not one of our
+ * problems.
+ */
 export function fromProblem(
   body: unknown,
   service: string,
@@ -75,10 +81,12 @@ export function fromProblem(
   return fromWire(wire, service, errors)
 }
 
-/** What a status means where its body says nothing: something between the client and the service answered. */
+/**
+ * The error for a status whose body is not one of our problems: a proxy in between has answered.
+ */
 export function fromStatus(status: number, service: string, url: string): BusbarError {
   const code = codes[status] ?? 'ANSWER_MALFORMED'
-  const message = `${url} answered ${status}, and not in the words of a typed service`
+  const message = `${url} answered ${status} without the error body of a typed service`
   return new BusbarError(code, { message, service })
 }
 

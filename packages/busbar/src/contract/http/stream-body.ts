@@ -1,25 +1,28 @@
 import type { BusbarError } from '../errors.ts'
-import { encodeValue, type EdgeStream } from './answering.ts'
-import { aliveInterval, headPatience, streamHeaders } from './events.ts'
+import { encodeValue, type StreamResponse } from './responder.ts'
+import { keepAliveInterval, firstValueTimeout, streamHeaders } from './stream-format.ts'
 
-/** What a stream's `next()` came to. */
-export type First = PromiseSettledResult<IteratorResult<unknown, undefined>>
+/** The settled result of a stream's `next()`. */
+export type FirstStep = PromiseSettledResult<IteratorResult<unknown, undefined>>
 
-/** A stream whose answer can be begun with what its first `next()` comes to, or why there is nothing to begin. */
+/** A stream whose response can start, or the error to answer with instead. */
 export type OpenedStream =
   | { readonly error: BusbarError<string> }
-  | { readonly headers: Readonly<Record<string, string>>; readonly first: Promise<First> }
+  | { readonly headers: Readonly<Record<string, string>>; readonly first: Promise<FirstStep> }
 
-/** A failure before the first value is an answer of its own, if it comes soon enough; a later one is the last thing in the stream. */
-export async function openStream({ stream, format }: EdgeStream): Promise<OpenedStream> {
+/**
+ * An error before the first value becomes a response of its own if it occurs soon enough. A later
+ * error is the last entry of the stream.
+ */
+export async function openStream({ stream, format }: StreamResponse): Promise<OpenedStream> {
   const first = settled(stream.next())
-  const early = await within(first, headPatience)
+  const early = await within(first, firstValueTimeout)
   if (early?.status === 'rejected') return { error: early.reason as BusbarError<string> }
   return { headers: { ...stream.call.headers, ...streamHeaders(format) }, first }
 }
 
-/** Undefined where it takes longer. */
-async function within(first: Promise<First>, patience: number): Promise<First | undefined> {
+/** Undefined if `first` takes longer. */
+async function within(first: Promise<FirstStep>, patience: number): Promise<FirstStep | undefined> {
   const late = Promise.withResolvers<undefined>()
   const timer = setTimeout(() => late.resolve(undefined), patience)
   try {
@@ -30,13 +33,14 @@ async function within(first: Promise<First>, patience: number): Promise<First | 
 }
 
 /**
- * A stream as the body of a response, whose reader sets the pace: the next value is asked for when there is room for it.
- * Cancelling the body leaves the stream. `first` has been asked for already.
+ * A stream as a response body. Its reader applies backpressure: the next value is requested when
+ * there is room. Cancelling the body leaves the stream. `first` is the result of the first
+ * `next()`, which is already under way.
  */
-export function streamBody(answer: EdgeStream, first: Promise<First>): ReadableStream<Uint8Array> {
+export function streamBody(answer: StreamResponse, first: Promise<FirstStep>): ReadableStream<Uint8Array> {
   const { stream, format } = answer
   const encoder = new TextEncoder()
-  let next: Promise<First> | undefined = first
+  let next: Promise<FirstStep> | undefined = first
   let alive: ReturnType<typeof setInterval> | undefined
   const finish = (): void => {
     clearInterval(alive)
@@ -45,7 +49,9 @@ export function streamBody(answer: EdgeStream, first: Promise<First>): ReadableS
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        alive ??= unreferenced(setInterval(() => controller.enqueue(encoder.encode(format.alive)), aliveInterval))
+        alive ??= unreferenced(
+          setInterval(() => controller.enqueue(encoder.encode(format.keepAlive)), keepAliveInterval),
+        )
         const step = await (next ?? settled(stream.next()))
         next = undefined
         const text = textOf(answer, step)
@@ -60,7 +66,7 @@ export function streamBody(answer: EdgeStream, first: Promise<First>): ReadableS
   )
 }
 
-/** In Node a timer keeps the process; browsers have numbers, which keep nothing. */
+/** In Node a timer keeps the process alive; in browsers timers are numbers. */
 function unreferenced<T>(timer: T): T {
   ;(timer as { unref?(): void }).unref?.()
   return timer
@@ -71,7 +77,7 @@ export async function settled<T>(promise: Promise<T>): Promise<PromiseSettledRes
   return result
 }
 
-export function textOf(answer: EdgeStream, step: First): { text: string; isLast: boolean } {
+export function textOf(answer: StreamResponse, step: FirstStep): { text: string; isLast: boolean } {
   const { format } = answer
   if (step.status === 'rejected') return { text: format.error(step.reason as BusbarError), isLast: true }
   if (step.value.done === true) return { text: format.end, isLast: true }

@@ -1,29 +1,35 @@
 import type { Schema } from '../schema.ts'
-import { write, type Converters, type Side } from './libraries.ts'
+import { toJsonSchema, type Converters, type Side } from './json-schema.ts'
 import { Schemas } from './schemas.ts'
 import type { JsonSchema } from './types.ts'
 
-/** Says what schemas are, for one document, and keeps what could not be said. */
+/** Describes schemas for one document, and collects notes about what it could not describe. */
 export class Describer {
   readonly schemas = new Schemas()
   readonly notes: string[] = []
   readonly #converters: Converters
-  /** Parts that are being described: a map may hold maps of its own kind. */
+  readonly #adapt: (document: JsonSchema) => JsonSchema
+  /** Parts in progress: a map may contain maps of its own kind. */
   readonly #open = new Set<unknown>()
 
-  constructor(converters: Converters) {
+  /** `adapt` changes each document before its parts get names. */
+  constructor(converters: Converters, adapt = (document: JsonSchema): JsonSchema => document) {
     this.#converters = converters
+    this.#adapt = adapt
   }
 
-  /** `subject`: whose schema it is, for notes. Anything goes where nothing can be said. */
+  /**
+   * `subject` names the schema in notes. Returns a schema that accepts anything if it cannot be
+   * described.
+   */
   describe(schema: Schema, side: Side, subject: string): JsonSchema {
     if (this.#open.has(schema)) return {}
     this.#open.add(schema)
     try {
       const nested = (part: unknown): JsonSchema => this.describe(part as Schema, side, subject)
-      const { document, missing } = write(schema, side, nested, this.#converters)
-      if (document !== undefined) return this.schemas.add(document, subject, side)
-      this.#note(`${subject} ${missing}: anything may stand there.`)
+      const { document, missing } = toJsonSchema(schema, side, nested, this.#converters)
+      if (document !== undefined) return this.schemas.add(this.#adapt(document), subject, side)
+      this.#note(`${subject} ${missing}: the document accepts any value there.`)
       return {}
     } finally {
       this.#open.delete(schema)

@@ -1,32 +1,36 @@
 import type { Contract } from '../contract.ts'
-import { endTag, errorTag } from '../value/kinds.ts'
+import { endTag, errorTag } from '../value/serialisable.ts'
 import type { Method } from '../method.ts'
 import { Describer } from './describer.ts'
-import type { Converters } from './libraries.ts'
+import type { Converters } from './json-schema.ts'
 import { describeMetadata } from './metadata.ts'
 import { describeOperation } from './operation.ts'
 import { problemName, problemResponses, problemSchema } from './problems.ts'
 import type { OpenApiDocument, Operation, PathItem } from './types.ts'
 
 export interface DescribeOptions extends Converters {
-  /** The address of the service, where it is not the contract's name. */
+  /** The service's address, if it differs from the contract's name. */
   readonly name?: string | undefined
 }
 
-/** A contract as a document of OpenAPI 3.1: what the service answers over HTTP, as its edge does it. */
+/** Describes a contract as an OpenAPI 3.1 document: what the service answers over HTTP. */
 export function describeContract(
   contract: Contract,
   { name = contract.name, ...converters }: DescribeOptions = {},
 ): OpenApiDocument {
   const { docs, methods } = contract
   const describer = new Describer(converters)
-  defineOurs(describer)
+  defineOwnSchemas(describer)
   const metadata = describeMetadata(contract, name, describer)
   const paths = new PathItems()
   for (const [method, spec] of Object.entries(methods))
-    paths.add(name, method, spec, describeOperation({ service: name, describer, metadata }, method, spec))
+    if (spec.takesMany === true)
+      describer.notes.push(
+        `${name}.${method} takes many values from its caller, which the HTTP interface does not carry.`,
+      )
+    else paths.add(name, method, spec, describeOperation({ service: name, describer, metadata }, method, spec))
   if (Object.keys(methods).length === 0)
-    describer.notes.push(`${name} is a class without a contract: its methods are known when they are called.`)
+    describer.notes.push(`${name} is a class without a contract: its methods are only known when they are called.`)
   return {
     openapi: '3.1.1',
     info: { title: name, version: '0.0.0', ...(docs !== undefined && { description: docs }) },
@@ -41,7 +45,7 @@ export function describeContract(
   }
 }
 
-function defineOurs({ schemas }: Describer): void {
+function defineOwnSchemas({ schemas }: Describer): void {
   const problem = schemas.define(problemName, problemSchema)
   const only = (tag: string, value: object): object => ({
     type: 'object',
@@ -50,14 +54,14 @@ function defineOurs({ schemas }: Describer): void {
   })
   schemas.define('busbar.StreamEnd', {
     ...only(endTag, { const: true }),
-    description: 'The stream has ended by itself.',
+    description: 'The stream is complete.',
   })
   schemas.define('busbar.StreamError', { ...only(errorTag, problem), description: 'The stream has failed.' })
 }
 
 /**
- * Two paths that differ in the names of their parameters only are one path to OpenAPI: the first one's names stand for
- * both then.
+ * Paths that differ only in the names of their parameters are one path to OpenAPI; the first one's
+ * names are used for all.
  */
 class PathItems {
   readonly items: Record<string, PathItem> = {}
@@ -70,7 +74,8 @@ class PathItems {
     this.#byShape.set(shape, path)
     const verb = http?.verb.toLowerCase() ?? 'post'
     const item = (this.items[path] ??= {})
-    // `POST /<service>/<method>` comes before a mapping that is written the same way: see `http/paths.ts`.
+    // `POST /<service>/<method>` takes precedence over a mapping with the same path: see
+    // `http/mapping/method-routes.ts`.
     if (Object.hasOwn(item, verb) && http !== undefined) return
     this.items[path] = {
       ...item,

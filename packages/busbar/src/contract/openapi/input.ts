@@ -1,5 +1,5 @@
-import type { HttpMapping } from '../http/mapping.ts'
-import { hasQuery } from '../http/mapping.ts'
+import type { HttpMapping } from '../http/mapping/http-mapping.ts'
+import { hasQuery } from '../http/mapping/http-mapping.ts'
 import type { Method } from '../method.ts'
 import type { Schema } from '../schema.ts'
 import type { Describer } from './describer.ts'
@@ -10,7 +10,7 @@ export interface DescribedInput {
   readonly requestBody?: object
 }
 
-/** Where the parts of an input stand: in the path, in the query, in the body. */
+/** Describes where the parts of an input go: path, query or body. */
 export function describeInput({ input, http }: Method, describer: Describer, subject: string): DescribedInput {
   if (input === undefined) return { parameters: [] }
   const whole = describer.describe(input, 'input', subject)
@@ -23,11 +23,14 @@ export function describeInput({ input, http }: Method, describer: Describer, sub
   return { parameters: inPath, ...(rest !== undefined && { requestBody: bodyOf(rest, isRequired(rest)) }) }
 }
 
-/** Without a word from its library: whether it takes `undefined` shows when it is asked. */
+/**
+ * Whether a schema accepts `undefined`, tested by validating `undefined`: JSON Schema cannot
+ * express it.
+ */
 export function isOptional(schema: Schema): boolean {
   try {
     const result = schema['~standard'].validate(undefined)
-    // Nobody waits for it; it may reject.
+    // The result is ignored; a rejection must not be unhandled.
     if (result instanceof Promise) result.catch(() => {})
     return !(result instanceof Promise) && result.issues === undefined
   } catch {
@@ -38,11 +41,11 @@ export function isOptional(schema: Schema): boolean {
 interface Fields {
   readonly properties: Readonly<Record<string, JsonSchema>>
   readonly required: readonly string[]
-  /** Its own words for all that is beside these. */
+  /** The object's other keywords. */
   readonly object: JsonSchema
 }
 
-/** Undefined where a schema is more than one object's fields, such as a choice of several. */
+/** Undefined if a schema is not a single object, such as a union. */
 function fieldsOf(describer: Describer, whole: JsonSchema): Fields | undefined {
   const object = describer.schemas.resolve(whole)
   const { properties, required = [], allOf, anyOf, oneOf } = object
@@ -63,7 +66,9 @@ function queryOf(
     .map((name) => parameterOf(describer, name, 'query', fields))
 }
 
-/** What is no text is JSON, in a path and in a query as well: see `http/text-fields.ts`. */
+/**
+ * Values that are not text are JSON, in a path and in a query: see `http/mapping/text-fields.ts`.
+ */
 function parameterOf(
   describer: Describer,
   name: string,
@@ -89,13 +94,13 @@ function isScalar(describer: Describer, schema: JsonSchema): boolean {
   return only === undefined ? Object.keys(schema).length === 0 : scalars.has(typeof only)
 }
 
-/** `?id=1&id=2` */
+/** Repeated parameters: `?id=1&id=2`. */
 function isList(describer: Describer, schema: JsonSchema): boolean {
   const { type, items } = describer.schemas.resolve(schema)
   return type === 'array' && typeof items === 'object' && items !== null && isScalar(describer, items as JsonSchema)
 }
 
-/** What is left for the body when the path has had its part; undefined when that is nothing. */
+/** The body without the fields in the path; undefined if none are left. */
 function withoutFields(
   whole: JsonSchema,
   fields: Fields | undefined,

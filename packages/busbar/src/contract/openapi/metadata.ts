@@ -1,13 +1,13 @@
 import type { Contract } from '../contract.ts'
-import { timeoutHeader } from '../http/content.ts'
+import { timeoutHeader } from '../http/request-content.ts'
 import type { Describer } from './describer.ts'
 import { isOptional } from './input.ts'
 import type { JsonSchema } from './types.ts'
 
-/** What every operation of a service says beside its input. */
+/** What all operations of a service have in common besides their input. */
 export interface DescribedMetadata {
   readonly parameters: readonly { readonly $ref: string }[]
-  /** What is wrong with it is answered as what is wrong with an input. */
+  /** True if invalid metadata fails like an invalid input. */
   readonly isChecked: boolean
   readonly security?: readonly object[]
   readonly components: Readonly<Record<'parameters' | 'securitySchemes', Readonly<Record<string, object>>>>
@@ -17,16 +17,22 @@ const timeout = {
   name: timeoutHeader,
   in: 'header',
   required: false,
-  description: 'Milliseconds that the caller waits: then the call ends with 504, and with it all that it caused.',
+  description: 'Timeout in milliseconds: then the call ends with 504, with all calls that it made.',
   schema: { type: 'number', minimum: 0 },
 }
 
 const bearer = { type: 'http', scheme: 'bearer' }
 
-/** Parameters of these names mean nothing in OpenAPI (3.1, 4.8.12.1): what they say is said elsewhere. */
+/**
+ * OpenAPI ignores parameters with these names (3.1, 4.8.12.1); other parts of the document describe
+ * them.
+ */
 const elsewhere = new Set(['accept', 'content-type', 'authorization'])
 
-/** The headers that the contract's schema of metadata names; one of them makes a security scheme. */
+/**
+ * Describes the headers in the contract's metadata schema. `authorization` becomes a security
+ * scheme.
+ */
 export function describeMetadata({ metadata }: Contract, name: string, describer: Describer): DescribedMetadata {
   const parameters: Record<string, object> = { 'busbar.Timeout': timeout }
   const schema = metadata === undefined ? {} : describer.describe(metadata, 'input', `${name}.metadata`)

@@ -1,20 +1,24 @@
-import { events, linesType } from '../http/events.ts'
+import { events, ndjsonType } from '../http/stream-format.ts'
 import type { Method } from '../method.ts'
 import type { Describer } from './describer.ts'
 import { describeInput, isOptional } from './input.ts'
 import type { DescribedMetadata } from './metadata.ts'
-import { failuresOf } from './problems.ts'
+import { describeFailures } from './problems.ts'
 import { shortPath, type JsonSchema, type Operation } from './types.ts'
 
 /** What the operations of one service have in common. */
-export interface Around {
-  /** The address, which is the tag too. */
+export interface OperationContext {
+  /** The service's address, also the tag. */
   readonly service: string
   readonly describer: Describer
   readonly metadata: DescribedMetadata
 }
 
-export function describeOperation({ service, describer, metadata }: Around, name: string, method: Method): Operation {
+export function describeOperation(
+  { service, describer, metadata }: OperationContext,
+  name: string,
+  method: Method,
+): Operation {
   const subject = `${service}.${name}`
   const { parameters, requestBody } = describeInput(method, describer, `${subject}.input`)
   const dataOf = (code: string, { data }: Method['errors'][string]): JsonSchema | undefined =>
@@ -22,14 +26,14 @@ export function describeOperation({ service, describer, metadata }: Around, name
   return {
     operationId: subject,
     tags: [service],
-    ...wordsOf(method),
+    ...describeDocs(method),
     ...(method.http === undefined && { [shortPath]: `/${name}` }),
     ...(metadata.security !== undefined && { security: metadata.security }),
     parameters: [...parameters, ...metadata.parameters],
     ...(requestBody !== undefined && { requestBody }),
     responses: {
       ...successesOf(method, describer, `${subject}.output`),
-      ...failuresOf(
+      ...describeFailures(
         method.errors,
         { hasInput: method.input !== undefined || metadata.isChecked, hasBody: requestBody !== undefined },
         dataOf,
@@ -38,11 +42,11 @@ export function describeOperation({ service, describer, metadata }: Around, name
   }
 }
 
-/** The first line is the title. */
-function wordsOf({ docs, idempotent }: Method): { summary?: string; description?: string } {
+/** The first line of the docs is the summary. */
+function describeDocs({ docs, idempotent }: Method): { summary?: string; description?: string } {
   const text = docs?.trim() ?? ''
   const [summary] = text.split('\n', 1)
-  const description = [text.includes('\n') ? text : '', idempotent ? 'May be tried again: twice is as once.' : '']
+  const description = [text.includes('\n') ? text : '', idempotent ? 'Idempotent: may be retried.' : '']
   const said = description.filter((part) => part !== '').join('\n\n')
   return { ...(summary !== '' && summary !== undefined && { summary }), ...(said !== '' && { description: said }) }
 }
@@ -54,11 +58,13 @@ function successesOf(method: Method, describer: Describer, subject: string): Rec
   if (output === undefined) return { [status ?? 204]: { description: 'No result.' } }
   const content = { 'application/json': { schema: describer.describe(output, 'output', subject) } }
   if (!isOptional(output)) return { [status ?? 200]: { description: 'The result.', content } }
-  if (status !== undefined) return { [status]: { description: 'The result, or nothing.', content } }
+  if (status !== undefined) return { [status]: { description: 'The result, or no content.', content } }
   return { 200: { description: 'The result.', content }, 204: { description: 'No result.' } }
 }
 
-/** Neither of the two formats is one JSON text, so the schema is that of one line, or of what one event carries. */
+/**
+ * Neither format is a single JSON text, so the schema describes one line, or the data of one event.
+ */
 function streamOf(value: JsonSchema): object {
   const line = {
     anyOf: [
@@ -69,8 +75,8 @@ function streamOf(value: JsonSchema): object {
   }
   return {
     description:
-      'Values as they come: lines of JSON, the last of which says how the stream ended; or, for those who accept them, ' +
-      'server-sent events, where that is an event `end` or `error`. The schema is that of one line, or of the data of one event.',
-    content: { [linesType]: { schema: line }, [events.type]: { schema: value } },
+      'Values as they are produced: lines of JSON, with a last line for the end or the error; or, if the request accepts them, ' +
+      'server-sent events, with a last event `end` or `error`. The schema describes one line, or the data of one event.',
+    content: { [ndjsonType]: { schema: line }, [events.type]: { schema: value } },
   }
 }

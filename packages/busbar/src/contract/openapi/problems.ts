@@ -3,7 +3,7 @@ import { problemType, titleOf } from '../http/problem.ts'
 import type { ErrorSpec } from '../method.ts'
 import type { JsonSchema } from './types.ts'
 
-/** Names that no contract can take: its own have no dot behind `busbar`. */
+/** Contracts cannot use such names: those of their own parts never have a dot after `busbar`. */
 export const problemName = 'busbar.Problem'
 const problem = { $ref: `#/components/schemas/${problemName}` }
 
@@ -14,10 +14,10 @@ export const problemSchema: JsonSchema = {
     type: { type: 'string' },
     title: { type: 'string' },
     status: { type: 'integer' },
-    detail: { type: 'string', description: 'What happened, for people.' },
-    code: { type: 'string', description: 'What happened, for programs.' },
+    detail: { type: 'string', description: 'What happened, as text.' },
+    code: { type: 'string', description: 'What happened, as a machine-readable code.' },
     service: { type: 'string' },
-    data: { description: 'More for programs, as the code says.' },
+    data: { description: 'Machine-readable details, depending on the code.' },
   },
   required: ['title', 'status', 'detail', 'code'],
 }
@@ -41,66 +41,66 @@ const issues: JsonSchema = {
 }
 
 const retryAfter = {
-  'retry-after': { description: 'Seconds until it is worth asking again.', schema: { type: 'integer' } },
+  'retry-after': { description: 'Seconds to wait before a retry.', schema: { type: 'integer' } },
 }
 
-interface Standing {
+interface CommonFailure {
   readonly codes: readonly ErrorCode[]
   readonly description: string
   readonly data?: JsonSchema
   readonly headers?: object
 }
 
-/** What every method may be answered with, whatever its contract says. */
-const standing: readonly Standing[] = [
-  { codes: ['REQUEST_MALFORMED'], description: 'The request or its body cannot be read.' },
+/** Failures that any method may have, whatever its contract declares. */
+const standing: readonly CommonFailure[] = [
+  { codes: ['REQUEST_MALFORMED'], description: 'The request or its body is malformed.' },
   {
     codes: ['UNAUTHENTICATED'],
-    description: 'The service wants to know who calls.',
+    description: 'The service requires authentication.',
     headers: { 'www-authenticate': { schema: { type: 'string' } } },
   },
-  { codes: ['FORBIDDEN'], description: 'The caller is known and may not do this.' },
-  { codes: ['METHOD_UNKNOWN', 'ROUTE_NOT_FOUND'], description: 'There is nothing at this path.' },
+  { codes: ['FORBIDDEN'], description: 'The caller is not permitted to do this.' },
+  { codes: ['METHOD_UNKNOWN', 'ROUTE_NOT_FOUND'], description: 'No service or method has this path.' },
   { codes: ['BODY_TOO_LARGE'], description: 'The input is too large.' },
   { codes: ['MEDIA_TYPE_UNSUPPORTED'], description: 'The input is not application/json.' },
-  { codes: ['INPUT_INVALID'], description: 'The input is not valid: every fault with its path.', data: issues },
+  { codes: ['INPUT_INVALID'], description: 'The input is invalid: each issue with its path.', data: issues },
   {
     codes: ['INTERNAL'],
-    description: 'The service failed; its log has the cause under this id.',
+    description: 'The service failed. Its log has the cause under this id.',
     data: { type: 'object', properties: { id: { type: 'string' } } },
   },
   {
     codes: ['SERVICE_HANGUP', 'WORKER_DIED', 'LINK_LOST'],
-    description: 'The service ended, or was cut off, before it had answered.',
+    description: 'The service stopped, or its connection was lost, before it answered.',
   },
   {
     codes: ['RESOURCE_EXHAUSTED', 'SERVICE_UNAVAILABLE'],
-    description: 'There is no room for this call, or nobody to take it, just now.',
+    description: 'The service is overloaded or unavailable at the moment.',
     headers: retryAfter,
   },
-  { codes: ['DEADLINE_EXCEEDED', 'RESPONSE_TIMEOUT'], description: 'The answer took too long.' },
+  { codes: ['DEADLINE_EXCEEDED', 'RESPONSE_TIMEOUT'], description: 'The response took too long.' },
 ]
 
-/** Statuses that only a method with an input, or with a body, answers with. */
+/** Statuses that only occur for a method with an input, or with a body. */
 const ofInputs = new Set([statusOf('INPUT_INVALID')])
 const ofBodies = new Set([statusOf('BODY_TOO_LARGE'), statusOf('MEDIA_TYPE_UNSUPPORTED')])
 
-export interface Asked {
+export interface RequestParts {
   readonly hasInput: boolean
   readonly hasBody: boolean
 }
 
-const byStatus: ReadonlyMap<number, Standing> = new Map(standing.map((one) => [statusOf(one.codes[0]!), one]))
+const byStatus: ReadonlyMap<number, CommonFailure> = new Map(standing.map((one) => [statusOf(one.codes[0]!), one]))
 
-/** The responses that methods refer to, as components. */
+/** The shared responses, as components. */
 export function problemResponses(): Readonly<Record<string, object>> {
   return Object.fromEntries([...byStatus].map(([status, one]) => [responseName(status), responseOf(one)]))
 }
 
-/** All failures of a method: the standing ones, and those that it declares, with their data. */
-export function failuresOf(
+/** All failures of a method: the common ones, and those that it declares, with their data. */
+export function describeFailures(
   errors: Readonly<Record<string, ErrorSpec>>,
-  { hasInput, hasBody }: Asked,
+  { hasInput, hasBody }: RequestParts,
   dataOf: (code: string, spec: ErrorSpec) => JsonSchema | undefined,
 ): Record<string, object> {
   const declared = Map.groupBy(Object.entries(errors), ([, { status }]) => status)
@@ -128,7 +128,7 @@ function declaredResponse(
   return { description, ...content(schemas.length === 1 ? schemas[0]! : { oneOf: schemas }) }
 }
 
-function responseOf({ codes, description, data, headers }: Standing): object {
+function responseOf({ codes, description, data, headers }: CommonFailure): object {
   return { description, ...(headers !== undefined && { headers }), ...content(problemOf(codes, data)) }
 }
 

@@ -1,12 +1,12 @@
-/** Values are not looked into: a default that has a field `$ref` refers to nothing. */
-export const values: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'example', 'examples'])
+/** Keywords whose content is data, not schemas: a `$ref` in a default value is not a reference. */
+export const literalKeywords: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'example', 'examples'])
 
-/** A copy in which every `$ref` is what `rename` makes of it. */
+/** Copies a part and renames every `$ref`. */
 export function mapReferences<T>(part: T, rename: (reference: string) => string): T {
   return walk(part, rename) as T
 }
 
-/** Every `$ref` in it, in the order they are met. */
+/** Every `$ref`, in document order. */
 export function referencesIn(part: unknown): string[] {
   const found: string[] = []
   walk(part, (reference) => {
@@ -23,12 +23,12 @@ function walk(part: unknown, rename: (reference: string) => string): unknown {
     Object.entries(part).map(([key, value]) => {
       if (key === '$ref' && typeof value === 'string') return [key, rename(value)]
       if (key === 'discriminator') return [key, renameMapping(value, rename)]
-      return [key, values.has(key) ? value : walk(value, rename)]
+      return [key, literalKeywords.has(key) ? value : walk(value, rename)]
     }),
   )
 }
 
-/** Whose values are references, or names of schemas alone (OpenAPI 3.1, 4.8.25). */
+/** The values of a discriminator's mapping are references or schema names (OpenAPI 3.1, 4.8.25). */
 function renameMapping(discriminator: unknown, rename: (reference: string) => string): unknown {
   const { mapping } = (discriminator ?? {}) as { mapping?: Record<string, unknown> }
   if (typeof mapping !== 'object' || mapping === null) return walk(discriminator, rename)

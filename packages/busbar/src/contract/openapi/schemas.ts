@@ -1,19 +1,19 @@
 import { mapReferences, referencesIn } from './references.ts'
 import type { JsonSchema } from './types.ts'
-import type { Side } from './libraries.ts'
+import type { Side } from './json-schema.ts'
 
 const home = '#/components/schemas/'
 
 /**
- * The schemas of a document. Libraries write a schema as a document of its own, with its parts under `$defs` and references
- * from its own root; here these parts become components, once each.
+ * The schemas of a document. Libraries convert each schema to a document of its own, with `$defs`
+ * and references from its root; here these parts become components, without duplicates.
  */
 export class Schemas {
   readonly #schemas = new Map<string, JsonSchema>()
-  /** What each name stands for, as text: with all that it refers to. */
+  /** The definition of each name as text, with everything that it refers to. */
   readonly #meanings = new Map<string, string>()
 
-  /** `hint` names the parts that the library has no name for. */
+  /** `hint` names parts for which the library has no name. */
   add(document: JsonSchema, hint: string, side: Side): JsonSchema {
     const { $schema: _, $defs, ...root } = document
     const parts = new Map(Object.entries(($defs ?? {}) as Record<string, JsonSchema>))
@@ -28,14 +28,14 @@ export class Schemas {
     return isRecursive ? { $ref: home + names.get('')! } : mapReferences(root, rename)
   }
 
-  /** A schema of ours, under a name that nobody else uses. */
+  /** Defines one of Busbar's own schemas. */
   define(name: string, schema: JsonSchema): JsonSchema {
     this.#schemas.set(name, schema)
     this.#meanings.set(name, '')
     return { $ref: home + name }
   }
 
-  /** What a reference stands for; anything else is returned as it is. */
+  /** Resolves a reference; returns anything else unchanged. */
   resolve(schema: JsonSchema): JsonSchema {
     const { $ref } = schema
     const found =
@@ -47,7 +47,7 @@ export class Schemas {
     return Object.fromEntries([...this.#schemas].toSorted(([one], [other]) => (one < other ? -1 : 1)))
   }
 
-  /** A schema may look another way to those who give it than to those who get it: then both have a name. */
+  /** A schema may differ between input and output; then both get a name. */
   #claim(part: string, parts: ReadonlyMap<string, JsonSchema>, hint: string, side: Side): string {
     const meaning = meaningOf(part, parts)
     const wanted = toName(isNamed(part) ? part : hint)
@@ -67,7 +67,7 @@ function partOf(reference: string): string | undefined {
   return part === undefined ? undefined : decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')
 }
 
-/** The part and all that it refers to, so that equal text is an equal schema. */
+/** A part with everything that it refers to, so that equal text means an equal schema. */
 function meaningOf(start: string, parts: ReadonlyMap<string, JsonSchema>): string {
   const reached = new Set([start])
   for (const part of reached)
@@ -78,12 +78,12 @@ function meaningOf(start: string, parts: ReadonlyMap<string, JsonSchema>): strin
   return JSON.stringify([...reached].map((part) => [part === start ? '' : part, parts.get(part)]))
 }
 
-/** Zod counts `__schema0`, Valibot `0`, ArkType `intersection12`. */
+/** Generated names: Zod counts `__schema0`, Valibot `0`, ArkType `intersection12`. */
 function isNamed(part: string): boolean {
   return !/^(?:(?:__schema|alias|domain|intersection|morph|proto|union|unit)?\d+)?$/.test(part)
 }
 
-/** What the specification allows in the name of a component. */
+/** The characters that OpenAPI allows in a component name. */
 function toName(text: string): string {
   return text.replaceAll(/[^\w.-]/g, '_')
 }

@@ -1,4 +1,7 @@
-/** As much of OpenAPI 3.1 as is written and read here; whatever else a program's document has is passed on as it is. */
+/**
+ * The parts of OpenAPI 3.1 that are used here. Everything else in a program's document is passed on
+ * unchanged.
+ */
 export interface OpenApiDocument {
   readonly openapi: string
   readonly info: { readonly title: string; readonly version: string; readonly description?: string }
@@ -6,14 +9,14 @@ export interface OpenApiDocument {
   readonly tags?: readonly { readonly name: string; readonly description?: string }[]
   readonly paths: Readonly<Record<string, PathItem>>
   readonly components?: Components
-  /** What the document could not say, and what merging did to it: sentences for people. */
+  /** What the document could not express, and what merging changed, as sentences. */
   readonly 'x-busbar-notes'?: readonly string[]
 }
 
 /** By kind, such as `schemas`, then by name. */
 export type Components = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
-/** Operations by their verb in small letters, and what they have in common. */
+/** Operations by lower-case verb, and what they share. */
 export type PathItem = Readonly<Record<string, unknown>>
 
 export type JsonSchema = Readonly<Record<string, unknown>>
@@ -28,7 +31,10 @@ export interface Parameter {
   readonly explode?: boolean
 }
 
-/** Of an operation: the path without the service's name, which leads to it as well; see `http/paths.ts`. */
+/**
+ * Extension of an operation: its path without the service's name, which works too; see
+ * `http/mapping/method-routes.ts`.
+ */
 export const shortPath = 'x-busbar-short-path'
 
 export interface Operation {

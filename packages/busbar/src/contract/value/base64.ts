@@ -1,4 +1,4 @@
-/** Engines that have it do it natively; Node 24 has it by `Buffer` only, which browsers have not. */
+/** Native methods where the engine has them; Node 24 only has `Buffer`, which browsers lack. */
 interface NativeBase64 {
   toBase64?(): string
 }
@@ -17,12 +17,12 @@ export function toBase64(bytes: Uint8Array): string {
   const native = bytes as NativeBase64
   if (native.toBase64 !== undefined) return native.toBase64()
   let text = ''
-  // In parts: the arguments of a call live on the stack.
+  // In chunks: the arguments of a call are on the stack.
   for (let at = 0; at < bytes.length; at += 8192) text += String.fromCharCode(...bytes.subarray(at, at + 8192))
   return btoa(text)
 }
 
-/** Undefined for what is no base64 (RFC 4648, 4). The bytes have a buffer of their own. */
+/** Undefined for invalid base64 (RFC 4648, 4). The bytes get their own buffer. */
 export function fromBase64(text: string): Uint8Array | undefined {
   if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return undefined
   if (Buffer !== undefined) return new Uint8Array(Buffer.from(text, 'base64'))

@@ -1,33 +1,34 @@
 import { fromBase64 } from './base64.ts'
 import { cloneValue } from './clone.ts'
-import { maxDepth, pollutes, tags, Uncarriable } from './kinds.ts'
+import { maxDepth, pollutes, tags, SerialisationError } from './serialisable.ts'
 
-/** The text is no JSON. */
+/** The text is not JSON. */
 export class MalformedJson extends Error {}
 
 /**
- * Reads what {@link encodeJson} wrote, and whatever else is JSON. Throws {@link MalformedJson}, or {@link Uncarriable} for
- * what is too deep, has a key that could change prototypes, or a tag without its value. Of equal keys the last one counts,
- * as everywhere in JavaScript (RFC 8259, 4 leaves it open).
+ * Parses what {@link encodeJson} wrote, and any other JSON. Throws {@link MalformedJson}, or
+ * {@link SerialisationError} for a value that is nested too deeply, has a key that could change a
+ * prototype, or has a malformed tag. Of duplicate keys the last one wins, as in JavaScript (RFC
+ * 8259, 4 leaves it open).
  */
 export function decodeJson(text: string): unknown {
   const depth = depthOf(text)
-  if (depth > maxJsonDepth) throw new Uncarriable([], `nested deeper than ${maxDepth} levels`)
+  if (depth > maxJsonDepth) throw new SerialisationError([], `nested deeper than ${maxDepth} levels`)
   const parsed = parse(text)
-  const value = mayNeedRaising(text) ? raise(parsed, [], undefined) : parsed
-  // How deep the value is, without the tags, is known only now.
+  const value = mayHaveTags(text) ? decodeTags(parsed, [], undefined) : parsed
+  // The depth without tags is only known after decoding.
   return depth > maxDepth ? cloneValue(value) : value
 }
 
 /**
- * Of a value that was parsed already. `beside`: the bytes that came with it, where `toTagged` put them there. Throws
- * {@link Uncarriable}.
+ * Decodes the tags of a value that is already parsed. `attachments`: the bytes that `toTagged`
+ * placed beside it. Throws {@link SerialisationError}.
  */
-export function fromTagged(value: unknown, beside?: readonly Uint8Array[]): unknown {
+export function fromTagged(value: unknown, attachments?: readonly Uint8Array[]): unknown {
   try {
-    return raise(value, [], beside)
+    return decodeTags(value, [], attachments)
   } catch (error) {
-    throw error instanceof RangeError ? new Uncarriable([], 'nested too deep') : error
+    throw error instanceof RangeError ? new SerialisationError([], 'nested too deeply') : error
   }
 }
 
@@ -39,15 +40,20 @@ function parse(text: string): unknown {
   }
 }
 
-/** Tags begin with a dollar sign; a key that is refused may also be written with escapes. */
-function mayNeedRaising(text: string): boolean {
+/** Tags begin with a dollar sign. A forbidden key may also be written with escapes. */
+function mayHaveTags(text: string): boolean {
   return text.includes('"$') || text.includes('\\u') || text.includes('__proto__') || text.includes('"constructor"')
 }
 
-/** A tagged map is three levels of JSON, so this is wider than the limit for values; validators recurse on what passes. */
+/**
+ * A tagged map takes three levels of JSON, so this exceeds the limit for values. Validators recurse
+ * on what passes.
+ */
 const maxJsonDepth = 3 * maxDepth
 
-/** In levels of JSON, and not further than it matters; 0 of a text that is too short to be too deep. */
+/**
+ * The depth in levels of JSON, counted only up to the limit; 0 for a text too short to exceed it.
+ */
 function depthOf(text: string): number {
   if (text.length <= 2 * maxDepth) return 0
   let depth = 0
@@ -72,57 +78,62 @@ function endOfString(text: string, start: number): number {
 
 type Path = readonly (string | number)[]
 
-/** In place: what was just parsed is nobody else's. */
-type Beside = readonly Uint8Array[] | undefined
+/** The value was just parsed and is not shared, so it is changed in place. */
+type Attachments = readonly Uint8Array[] | undefined
 
-function raise(value: unknown, path: Path, beside: Beside): unknown {
+function decodeTags(value: unknown, path: Path, attachments: Attachments): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) {
-    for (let at = 0; at < value.length; at++) value[at] = raise(value[at], [...path, at], beside)
+    for (let at = 0; at < value.length; at++) value[at] = decodeTags(value[at], [...path, at], attachments)
     return value
   }
   const fields = value as Record<string, unknown>
   const keys = Object.keys(fields)
-  if (keys.length === 1 && keys[0]!.charCodeAt(0) === 0x24) return raiseTag(keys[0]!, fields, path, beside)
-  return raiseFields(fields, keys, path, beside)
+  if (keys.length === 1 && keys[0]!.charCodeAt(0) === 0x24) return decodeTag(keys[0]!, fields, path, attachments)
+  return decodeFields(fields, keys, path, attachments)
 }
 
-function raiseFields(fields: Record<string, unknown>, keys: readonly string[], path: Path, beside: Beside): unknown {
+function decodeFields(
+  fields: Record<string, unknown>,
+  keys: readonly string[],
+  path: Path,
+  attachments: Attachments,
+): unknown {
   for (const key of keys) {
-    if (pollutes(key, fields[key])) throw new Uncarriable([...path, key], 'a key that is refused')
-    fields[key] = raise(fields[key], [...path, key], beside)
+    if (pollutes(key, fields[key])) throw new SerialisationError([...path, key], 'a forbidden key')
+    fields[key] = decodeTags(fields[key], [...path, key], attachments)
   }
   return fields
 }
 
-function raiseTag(tag: string, fields: Record<string, unknown>, path: Path, beside: Beside): unknown {
+function decodeTag(tag: string, fields: Record<string, unknown>, path: Path, attachments: Attachments): unknown {
   const content = fields[tag]
-  const raised = readers[tag]?.(content, path, beside)
-  if (raised !== undefined) return raised.value
-  if (tag in readers) throw new Uncarriable(path, `${tag} without the value that belongs to it`)
-  // Not one of ours: an object that happens to have such a key, from somebody who does not know of tags.
-  return raiseFields(fields, [tag], path, beside)
+  const decoded = readers[tag]?.(content, path, attachments)
+  if (decoded !== undefined) return decoded.value
+  if (tag in readers) throw new SerialisationError(path, `${tag} without a matching value`)
+  // An unknown tag: an object with such a key from a program that does not know tags.
+  return decodeFields(fields, [tag], path, attachments)
 }
 
-type Reader = (content: unknown, path: Path, beside: Beside) => { value: unknown } | undefined
+type JsonDialect = (content: unknown, path: Path, attachments: Attachments) => { value: unknown } | undefined
 
-const readers: Readonly<Record<string, Reader>> = {
+const readers: Readonly<Record<string, JsonDialect>> = {
   [tags.undefined]: () => ({ value: undefined }),
   [tags.number]: (content) => numbers.get(content as string),
   [tags.bigint]: (content) =>
     typeof content === 'string' && /^-?\d{1,10000}$/.test(content) ? { value: BigInt(content) } : undefined,
   [tags.date]: readDate,
-  [tags.bytes]: (content, _path, beside) => {
-    const bytes = typeof content === 'string' ? fromBase64(content) : beside?.[content as number]
+  [tags.bytes]: (content, _path, attachments) => {
+    const bytes = typeof content === 'string' ? fromBase64(content) : attachments?.[content as number]
     return bytes && { value: bytes }
   },
-  [tags.map]: (content, path, beside) =>
-    isPairs(content) ? { value: new Map(raise(content, path, beside) as [unknown, unknown][]) } : undefined,
-  [tags.set]: (content, path, beside) =>
-    Array.isArray(content) ? { value: new Set(raise(content, path, beside) as unknown[]) } : undefined,
-  [tags.plain]: (content, path, beside) => {
+  [tags.map]: (content, path, attachments) =>
+    isPairs(content) ? { value: new Map(decodeTags(content, path, attachments) as [unknown, unknown][]) } : undefined,
+  [tags.set]: (content, path, attachments) =>
+    Array.isArray(content) ? { value: new Set(decodeTags(content, path, attachments) as unknown[]) } : undefined,
+  [tags.plain]: (content, path, attachments) => {
     if (typeof content !== 'object' || content === null || Array.isArray(content)) return undefined
-    return { value: raiseFields(content as Record<string, unknown>, Object.keys(content), path, beside) }
+    return { value: decodeFields(content as Record<string, unknown>, Object.keys(content), path, attachments) }
   },
 }
 

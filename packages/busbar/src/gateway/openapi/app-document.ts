@@ -1,78 +1,85 @@
 import type { OpenApi, Service } from '../../config/app.ts'
 import type { OpenApiDocument } from '../../contract/openapi/types.ts'
-import type { HttpMesh } from '../../mesh/mesh.ts'
-import type { Routes } from '../routes.ts'
+import type { MeshContext } from '../../mesh/mesh-context.ts'
+import type { Routes } from '../routing/routes.ts'
 import { fetchDocument } from './fetch-document.ts'
-import { mergeDocuments, type Part } from './merge.ts'
-import { toOpenApi31 } from './upgrade.ts'
+import { mergeDocuments, type ServiceDocument } from './merge-documents.ts'
+import { toOpenApi31 } from './to-openapi31.ts'
 
 export interface AppDocumentParts {
   readonly openapi: OpenApi
   readonly services: readonly Service[]
   readonly routes: Routes
-  readonly mesh: HttpMesh
+  readonly mesh: MeshContext
   readonly log: (level: 'warn', line: string) => void
 }
 
-export interface Collected {
+export interface MergedDocument {
   readonly document: OpenApiDocument
-  /** The same as JSON. */
+  /** The document as JSON. */
   readonly body: Buffer
 }
 
-/** Milliseconds that a document is kept: services may be replaced, and whoever asks often must not make work each time. */
-const keptFor = 5000
+/**
+ * Milliseconds that a merged document is cached. Services may be replaced, so it is not kept
+ * forever.
+ */
+const cacheTime = 5000
 
-/** The documents of all services that have one and a route, as one. Each is asked for over the mesh, wherever it runs. */
+/**
+ * Merges the documents of all services that have one and a route. Each is fetched over the mesh,
+ * wherever the service runs.
+ */
 export class AppDocument {
   readonly #parts: AppDocumentParts
-  /** By host, where it has routes of its own. */
-  readonly #kept = new Map<string, { readonly at: number; readonly collected: Promise<Collected> }>()
-  readonly #told = new Set<string>()
+  /** By host if it has routes of its own, else by ''. */
+  readonly #cache = new Map<string, { readonly at: number; readonly merged: Promise<MergedDocument> }>()
+  readonly #logged = new Set<string>()
 
   constructor(parts: AppDocumentParts) {
     this.#parts = parts
   }
 
-  /** As a request for `host` finds it. */
-  for(host: string | undefined): Promise<Collected> {
+  /** The document with the paths that requests for `host` can reach. */
+  for(host: string | undefined): Promise<MergedDocument> {
     const key = this.#parts.routes.knowsHost(host) ? host! : ''
-    const kept = this.#kept.get(key)
-    if (kept !== undefined && performance.now() - kept.at < keptFor) return kept.collected
-    const collected = this.#collect(host).then((document) => ({
+    const cached = this.#cache.get(key)
+    if (cached !== undefined && performance.now() - cached.at < cacheTime) return cached.merged
+    const merged = this.#merge(host).then((document) => ({
       document,
       body: Buffer.from(JSON.stringify(document)),
     }))
-    this.#kept.set(key, { at: performance.now(), collected })
-    return collected
+    this.#cache.set(key, { at: performance.now(), merged })
+    return merged
   }
 
-  async #collect(host: string | undefined): Promise<OpenApiDocument> {
+  async #merge(host: string | undefined): Promise<OpenApiDocument> {
     const { openapi, routes, services } = this.#parts
     const notes: string[] = []
     const described = services.filter((service) => service.openapi !== undefined)
     const documents = new Map(
-      await Promise.all(described.map(async (service) => [service.name, await this.#ask(service, notes)] as const)),
+      await Promise.all(described.map(async (service) => [service.name, await this.#fetch(service, notes)] as const)),
     )
-    const parts = routes.ways(host).flatMap((way): Part[] => {
-      const document = documents.get(way.service)
-      const isTaken = (path: string): boolean => routes.find(host, path) === way
-      return document === undefined ? [] : [{ service: way.service, prefix: way.cut, document, isTaken }]
+    const parts = routes.all(host).flatMap((route): ServiceDocument[] => {
+      const { service, strippedPrefix: prefix } = route
+      const document = documents.get(service)
+      const isReachable = (path: string): boolean => routes.find(host, path) === route
+      return document === undefined ? [] : [{ service, prefix, document, isReachable }]
     })
     return mergeDocuments(parts, notes, { title: openapi.title, version: openapi.version })
   }
 
-  /** A service that has none just now is no reason not to show the others. */
-  async #ask({ name, openapi }: Service, notes: string[]): Promise<OpenApiDocument | undefined> {
+  /** If the service's document cannot be fetched, adds a note and returns undefined. */
+  async #fetch({ name, openapi }: Service, notes: string[]): Promise<OpenApiDocument | undefined> {
     try {
       const document = toOpenApi31(await fetchDocument(this.#parts.mesh, name, openapi!))
       if (document !== undefined) return document
-      throw new Error(`${openapi} is no document of OpenAPI 3.0 or 3.1`)
+      throw new Error(`${openapi} is not an OpenAPI 3.0 or 3.1 document`)
     } catch (error) {
-      const note = `Service ${name} is left out: ${(error as Error).message}`
+      const note = `Service '${name}' is left out: ${(error as Error).message}`
       notes.push(note)
-      if (!this.#told.has(note)) this.#parts.log('warn', `OpenAPI: ${note}`)
-      this.#told.add(note)
+      if (!this.#logged.has(note)) this.#parts.log('warn', `OpenAPI: ${note}`)
+      this.#logged.add(note)
       return undefined
     }
   }

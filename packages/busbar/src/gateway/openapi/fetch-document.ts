@@ -1,30 +1,33 @@
 import { request, type IncomingMessage } from 'node:http'
-import type { HttpMesh } from '../../mesh/mesh.ts'
-import { openConnection } from '../../mesh/streams.ts'
+import type { MeshContext } from '../../mesh/mesh-context.ts'
+import { openConnection } from '../../mesh/sockets/connect.ts'
 
-/** Bytes: far above what people write, and low enough for a worker to read whole. */
+/** Bytes. Real documents are far smaller, and a worker can hold this much in memory. */
 const maxSize = 16 * 1024 * 1024
-/** Milliseconds. A program that makes its document anew for each request may take a while. */
-const patience = 10_000
+/** Milliseconds. A program that generates its document for each request may be slow. */
+const fetchTimeout = 10_000
 
-/** What a service answers at `path`, over the mesh. Rejects with an Error whose message says why there is no document. */
-export async function fetchDocument(mesh: HttpMesh, service: string, path: string): Promise<unknown> {
+/**
+ * Fetches JSON from a service over the mesh. Rejects with an Error that says why there is no
+ * document.
+ */
+export async function fetchDocument(mesh: MeshContext, service: string, path: string): Promise<unknown> {
   const { status, text } = await get(mesh, service, path)
   if (status !== 200) throw new Error(`${path} answered ${status}`)
   try {
     return JSON.parse(text) as unknown
   } catch {
-    throw new Error(`${path} is no JSON`)
+    throw new Error(`${path} is not JSON`)
   }
 }
 
-function get(mesh: HttpMesh, service: string, path: string): Promise<{ status: number; text: string }> {
+function get(mesh: MeshContext, service: string, path: string): Promise<{ status: number; text: string }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>()
   const outgoing = request({
     createConnection: () => openConnection(mesh, service, 80),
     path,
     headers: { host: `${service}.internal`, accept: 'application/json', connection: 'close' },
-    signal: AbortSignal.timeout(patience),
+    signal: AbortSignal.timeout(fetchTimeout),
   })
   outgoing.on('response', (incoming) => {
     textOf(incoming).then((text) => resolve({ status: incoming.statusCode!, text }), reject)

@@ -1,46 +1,48 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
-import { refusal } from '../../contract/http/content.ts'
+import { refusal } from '../../contract/http/request-content.ts'
 
-/** A request whose body a middleware may have read: body parsers leave it as `body`. */
+/** A request whose body a middleware may have read. Body parsers set `body`. */
 export interface ParsedRequest extends IncomingMessage {
   readonly body?: unknown
 }
 
-/** The body was read by somebody who kept it: a fault of the program around the service. */
-export class BodyTaken extends Error {
+/** The program around the service has read the body and has not set `req.body`. */
+export class BodyAlreadyRead extends Error {
   constructor() {
     super(
-      'the body of a request was read before the service was asked, and is not in req.body: put the service before whatever reads it, or let that set req.body',
+      'the body of a request was read before the service got it, and is not in req.body: mount the service before the middleware that reads it, or let that middleware set req.body',
     )
-    this.name = 'BodyTaken'
+    this.name = 'BodyAlreadyRead'
   }
 }
 
 /**
- * The text of a body that was read before. What a parser made of JSON is written as JSON again, so that it is judged like
- * any other text: its depth, its keys and its tags. Throws BodyTaken, or REQUEST_MALFORMED.
+ * The text of a body that was read before. A parsed value is written as JSON again, so that its
+ * depth, keys and tags are checked like those of any other input. Throws {@link BodyAlreadyRead} or
+ * REQUEST_MALFORMED.
  */
 export function parsedText({ body, headers }: ParsedRequest): string {
   if (body instanceof Uint8Array) return textOf(body)
   if (typeof body === 'string') return isWhole(body, headers) ? body : JSON.stringify(body)
   const text = stringify(body)
-  if (text === undefined) throw new BodyTaken()
+  if (text === undefined) throw new BodyAlreadyRead()
   return text
 }
 
-/** Bytes as text. JSON is UTF-8 (RFC 8259, 8.1), and replaced characters would be what nobody sent. */
+/** Decodes strictly: JSON is UTF-8 (RFC 8259, 8.1), and replacement characters would change it. */
 export function textOf(bytes: Uint8Array): string {
   if (isUtf8(bytes))
     return Buffer.isBuffer(bytes)
       ? bytes.toString()
       : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
-  throw refusal('REQUEST_MALFORMED', 'the input is no UTF-8', 'gateway')
+  throw refusal('REQUEST_MALFORMED', 'the input is not UTF-8', 'gateway')
 }
 
 /**
- * Whether a text is the body itself and not the value of one that is a JSON string, which is longer by its quotation marks.
- * Only parsers that were told not to be strict make such values.
+ * True if the text is the body itself, false if it is the value of a body that is a JSON string.
+ * Such a body is longer, by its quotation marks. Only parsers that are not strict produce such
+ * values.
  */
 function isWhole(body: string, headers: IncomingMessage['headers']): boolean {
   const { 'content-length': length, 'content-encoding': encoding } = headers
@@ -51,6 +53,6 @@ function stringify(body: unknown): string | undefined {
   try {
     return JSON.stringify(body)
   } catch (error) {
-    throw refusal('REQUEST_MALFORMED', `req.body is no JSON: ${(error as Error).message}`, 'gateway')
+    throw refusal('REQUEST_MALFORMED', `req.body cannot be written as JSON: ${(error as Error).message}`, 'gateway')
   }
 }

@@ -1,91 +1,96 @@
 /**
- * One HTTP request and its answer as values: how the gateway and calls that come over a link state a request and take
- * its answer, whether it then goes as HTTP text on a connection (`text-exchange.ts`) or by an accelerator.
+ * One HTTP request and its response as values. The gateway and calls that arrive over a link use
+ * it. The request then goes as HTTP text on a connection (`text-exchange.ts`), or by an accelerator
+ * (`Exchanges`).
  */
-import type { Endpoint } from '../endpoint.ts'
-import type { HttpMesh } from '../mesh.ts'
-import type { Scope } from '../scope.ts'
+import { BusbarError } from '../../contract/errors.ts'
 
 export interface ExchangeRequest {
   readonly method: string
   /** Path and query, starting with a slash. */
   readonly path: string
   /**
-   * Name, value, name, value…, in the order and case they were stated. `Host` is among them. The list becomes the
-   * callee's own: hand over a fresh one. A body without `Content-Length` or `Transfer-Encoding` gets the one it needs.
+   * Name, value, name, value…, in the caller's order and case, with `Host`. The callee owns the
+   * list afterwards: pass a fresh one. A body without `Content-Length` or `Transfer-Encoding` gets
+   * the one it needs.
    */
   readonly rawHeaders: string[]
-  /** A whole body; null for none, and for one that is streamed. */
+  /** The whole body. Null if there is none, or if it is streamed. */
   readonly body: string | Uint8Array | null
-  /** The body will come chunk by chunk, by {@link Exchange.write} and {@link Exchange.end}. */
+  /** The body follows in chunks, by {@link Exchange.write} and {@link Exchange.end}. */
   readonly streamed: boolean
-  /** Without it HTTP/1.1. An older one changes how the callee answers, which only a byte stream says exactly. */
+  /**
+   * Default: HTTP/1.1. An older version changes how the callee answers, which only a connection
+   * does exactly.
+   */
   readonly httpVersion?: '1.0' | undefined
-  /** How large the head of an answer may be, in bytes. Without it as large as Node's own client takes. */
-  readonly maxAnswerHead?: number | undefined
+  /** The largest response head, in bytes. Default: the limit of Node's own client. */
+  readonly maxResponseHead?: number | undefined
 }
 
 export interface ResponseHead {
   readonly status: number
   readonly statusText: string
-  /** Names in lower case; a repeated one has a list. */
+  /** Names in lower case. A repeated header has a list. */
   readonly headers: Readonly<Record<string, string | string[]>>
-  /** Name, value, name, value…, as the callee wrote them; absent where no callee did. */
+  /** Name, value, name, value…, as the callee wrote them. Absent if no callee did. */
   readonly rawHeaders?: readonly string[]
 }
 
 /**
- * For a request from the gateway. A server may send a head of any size, and it is for the client to refuse it: browsers
- * take 256 KiB.
+ * The largest response head of a request from the gateway, in bytes. A server may send a head of
+ * any size, and it is up to the client to refuse it. Browsers accept 256 KiB.
  */
 export const maxForwardedHead = 1024 * 1024
 
-/** What becomes of a request, told in this order: any information, head, data…, then exactly one of end and error. */
+/** Called in this order: any information, head, data…, then exactly one of end and error. */
 export interface ExchangeHandler {
-  /** 1xx, such as 103 early hints. */
+  /** 1xx, such as 103 Early Hints. */
   onInformation?(status: number, headers: Readonly<Record<string, string | string[]>>): void
   onHead(head: ResponseHead): void
-  /** A chunk that is now the caller's own. False asks for no more until {@link Exchange.resume}. */
+  /** The caller owns `chunk` from now on. Returns false to pause until {@link Exchange.resume}. */
   onData(chunk: Uint8Array | string): boolean
   onEnd(trailers: Readonly<Record<string, string | string[]>>): void
-  /** The callee went away or the call was aborted; before or after the head. */
+  /** The callee went away, or the call was aborted; before or after the head. */
   onError(error: Error): void
-  /** A streamed request body may go on after `write` answered false. */
+  /** A streamed request body may continue after `write` returned false. */
   onDrain?(): void
 }
 
 export interface Exchange {
-  /** Only with a streamed body. False: wait for `onDrain`. */
+  /** For a streamed body. False: wait for `onDrain`. */
   write(chunk: Uint8Array | string): boolean
   end(trailers?: string[]): void
   resume(): void
-  /** The caller gives up: the callee sees `close` as it would on a cut connection, the handler `onError`. */
+  /**
+   * The caller abandons the call. The callee sees `close`, as on a broken connection. The handler
+   * gets `onError`.
+   */
   abort(error?: Error): void
 }
 
-/** What makes calls without HTTP text. Where there is none, all of them are text on a connection. */
-export interface Exchanges {
-  /**
-   * Sends `request` to the endpoint's program, as if over a connection of its own. The program runs later, never inside
-   * this call, in the context of `endpoint.enter(scope, …)`; the handler is called in the caller's async context, never
-   * inside the program's code. The body is taken (copied) before this returns.
-   *
-   * Undefined, with nothing sent, for what only a connection does exactly: what is not valid (the client there refuses it in
-   * its own words), upgrades, CONNECT, methods the parser does not know, contradictory or wrong lengths, headers beyond the
-   * server's limit or with other values than printable ASCII.
-   *
-   * `elsewhere`: finds another instance, for a request whose instance turns out to be gone.
-   */
-  open(
-    endpoint: Endpoint,
-    request: ExchangeRequest,
-    scope: Scope,
-    handler: ExchangeHandler,
-    elsewhere?: (not: Endpoint) => Endpoint | undefined,
-  ): Exchange | undefined
-  /** Has clients of this thread that have faster ways than a connection take them. */
-  capture(mesh: HttpMesh): Disposable
+/** Marks connections that carry one call only. No second request can be on its way on them. */
+export const dedicatedConnection = Symbol('busbar.dedicatedConnection')
+
+/**
+ * A method of connections in memory: the client closes its end, unless it has sent bytes that have
+ * not arrived. A server that closes an idle connection would lose such a request.
+ */
+export const closeIfIdle = Symbol('busbar.closeIfIdle')
+
+/** A property of these connections. While it is true, `destroy()` does the same. */
+export const closesIfIdle = Symbol('busbar.closesIfIdle')
+
+/** The program closed the connection before its response was complete. */
+export function closedByProgram(service: string, { method, path }: ExchangeRequest): Error {
+  const cause = new BusbarError('SERVICE_HANGUP', {
+    message: `service '${service}' closed the connection before its answer to ${method} ${path} was complete`,
+    service,
+  })
+  return socketError('other side closed', cause)
 }
 
-/** On connections that are made for a call and kept by nobody else: a request is never on its way on one. */
-export const ownConnection = Symbol('busbar.ownConnection')
+/** An error as undici makes it: programs know how to handle those. */
+export function socketError(message: string, cause?: unknown): Error {
+  return Object.assign(new Error(message, { cause }), { name: 'SocketError', code: 'UND_ERR_SOCKET' })
+}

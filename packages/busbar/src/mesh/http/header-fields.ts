@@ -1,6 +1,6 @@
 type Headers = Record<string, string | string[]>
 
-/** Names in lower case; a repeated one has a list. */
+/** Names in lower case. A repeated header has a list. */
 export function foldHeaders(rawHeaders: readonly string[]): Headers {
   const headers: Headers = {}
   for (let n = 0; n < rawHeaders.length; n += 2) {
@@ -12,7 +12,7 @@ export function foldHeaders(rawHeaders: readonly string[]): Headers {
   return headers
 }
 
-/** From a parser's list, or the lines that a `ServerResponse` keeps them in. */
+/** `raw`: a parser's list, or the lines in which a `ServerResponse` stores trailers. */
 export function foldTrailers(raw: readonly string[] | string): Headers {
   return foldHeaders(typeof raw === 'string' ? pairsOf(raw) : raw)
 }

@@ -3,21 +3,21 @@ import type { Channel, ChannelHandler } from '../links/link.ts'
 import type { Exchange } from './exchange.ts'
 import { isChunk, malformed } from './wire.ts'
 
-/** What else the caller says while its request is answered: the body, trailers, that it gave up. */
+/** Receives the rest of a request over a link: body, trailers, cancellation. */
 export class RequestReceiver implements ChannelHandler {
   readonly #service: string
   readonly #channel: Channel
   readonly #exchange: Exchange
-  readonly #answer: { channelDrained(): void }
-  /** Values of the body that the program has not taken yet. */
-  #untaken = 0
+  readonly #response: { channelDrained(): void }
+  /** Body values that the program has not consumed yet. */
+  #unconsumed = 0
   #ended = false
 
-  constructor(service: string, channel: Channel, exchange: Exchange, answer: { channelDrained(): void }) {
+  constructor(service: string, channel: Channel, exchange: Exchange, response: { channelDrained(): void }) {
     this.#service = service
     this.#channel = channel
     this.#exchange = exchange
-    this.#answer = answer
+    this.#response = response
   }
 
   get ended(): boolean {
@@ -25,9 +25,9 @@ export class RequestReceiver implements ChannelHandler {
   }
 
   onData(value: unknown): void {
-    this.#untaken++
+    this.#unconsumed++
     if (!isChunk(value)) this.#exchange.abort(malformed('the body', this.#service))
-    else if (this.#exchange.write(value)) this.taken()
+    else if (this.#exchange.write(value)) this.consumed()
   }
 
   onEnd(trailers: unknown): void {
@@ -40,13 +40,13 @@ export class RequestReceiver implements ChannelHandler {
   }
 
   onDrain(): void {
-    this.#answer.channelDrained()
+    this.#response.channelDrained()
   }
 
-  /** The program has read what there was. */
-  taken(): void {
-    const count = this.#untaken
-    this.#untaken = 0
+  /** The program has read all body values so far. */
+  consumed(): void {
+    const count = this.#unconsumed
+    this.#unconsumed = 0
     if (count > 0) this.#channel.consumed(count)
   }
 }

@@ -1,21 +1,21 @@
 import { request as openRequest, type ClientRequest, type IncomingMessage, type RequestOptions } from 'node:http'
 import type { Exchange, ExchangeHandler, ExchangeRequest } from './exchange.ts'
 import { foldHeaders, foldTrailers } from './header-fields.ts'
-import { headBytes, sendOwnHead } from './own-head.ts'
+import { encodeHead, sendRawHead } from './raw-head.ts'
 
-export interface TextParts {
-  /** Which connection carries it. */
+export interface TextExchangeOptions {
+  /** How to connect. */
   readonly target: RequestOptions
   readonly request: ExchangeRequest
   readonly handler: ExchangeHandler
-  /** What it fails with where the connection ends before the answer does. */
+  /** The error if the connection ends before the response does. */
   readonly hungUp: () => Error
 }
 
 /**
- * A request and its answer as HTTP text over a connection: to servers that make request and
- * response objects of classes of their own, to programs in other languages, and for whatever an
- * exchange of values does not do exactly. The head is passed on as it came, byte for byte.
+ * A request and its response as HTTP text on a connection. Used for servers that create request and
+ * response objects of their own classes, for programs in other languages, and for whatever an
+ * accelerator does not do exactly. The head is forwarded byte for byte.
  */
 export class TextExchange implements Exchange {
   readonly #handler: ExchangeHandler
@@ -24,19 +24,19 @@ export class TextExchange implements Exchange {
   #response: IncomingMessage | undefined
   #isOver = false
 
-  constructor({ target, request, handler, hungUp }: TextParts) {
+  constructor({ target, request, handler, hungUp }: TextExchangeOptions) {
     this.#handler = handler
     this.#hungUp = hungUp
     try {
       this.#open(target, request)
     } catch (error) {
-      // What Node's client has against it shows at once; whoever asked hears of it as of any
-      // failure.
+      // Node's client validates at once. The handler gets that error asynchronously, like any
+      // other.
       process.nextTick(() => this.#fail(error as Error))
     }
   }
 
-  /** It went over a connection that another request had used before. */
+  /** True if an earlier request used the same connection. */
   get isReused(): boolean {
     return this.#client?.reusedSocket === true
   }
@@ -50,7 +50,7 @@ export class TextExchange implements Exchange {
     try {
       if (trailers.length > 0) this.#client.addTrailers(pairsOf(trailers))
     } catch {
-      // A trailer may always be left out (RFC 9110, 6.5).
+      // A sender may always omit trailers (RFC 9110, 6.5).
     }
     this.#client.end()
   }
@@ -65,20 +65,20 @@ export class TextExchange implements Exchange {
   }
 
   #open(target: RequestOptions, request: ExchangeRequest): void {
-    const { method, path, body, streamed, httpVersion = '1.1', maxAnswerHead: maxHeaderSize } = request
+    const { method, path, body, streamed, httpVersion = '1.1', maxResponseHead: maxHeaderSize } = request
     const rawHeaders = framed(request)
-    const head = headBytes({ method, path, rawHeaders, httpVersion })
+    const head = encodeHead({ method, path, rawHeaders, httpVersion })
     const client = openRequest({ ...target, method, setHost: false, headers: framingOf(rawHeaders), maxHeaderSize })
     this.#client = client
-    // By itself Node leaves out what comes behind the first 1,000, without a word.
+    // By default Node silently drops headers after the first 1,000.
     client.maxHeadersCount = 0
-    sendOwnHead(client, head)
+    sendRawHead(client, head)
     client.on('information', ({ statusCode, rawHeaders: fields }) =>
       this.#handler.onInformation?.(statusCode, foldHeaders(fields)),
     )
     client.on('drain', () => this.#handler.onDrain?.())
     client.on('response', (response) => this.#answer(response))
-    // Nobody asked for one.
+    // The request did not ask to upgrade.
     client.on('upgrade', () => client.destroy())
     client.on('error', (error) => this.#fail(error))
     client.on('close', () => this.#response ?? this.#fail(this.#hungUp()))
@@ -121,7 +121,7 @@ function framed({ rawHeaders, body, streamed }: ExchangeRequest): readonly strin
     : [...rawHeaders, 'content-length', String(Buffer.byteLength(body))]
 }
 
-/** All that Node's client has to know of the head: how it writes the body. */
+/** The headers that tell Node's client how to frame the body. */
 function framingOf(rawHeaders: readonly string[]): Record<string, string> {
   let framing: Record<string, string> = {}
   for (let at = 0; at < rawHeaders.length; at += 2) {

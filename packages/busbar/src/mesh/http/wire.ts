@@ -1,16 +1,16 @@
 /**
- * What the values of a request's call mean, over every link:
+ * The values of an HTTP call, as every link carries them:
  *
- *     caller                                        callee
+ *     caller                                    callee
  *     open  [path, lines, body] ──→
  *           data: bytes or text …, end: trailers
- *                                          ←──      reply [status, text, lines, body?, trailers?]
- *                                                   data: heads while they are 1xx, then bytes or text …
- *                                                   end: trailers
+ *                                      ←──      reply [status, text, lines, body?, trailers?]
+ *                                               data: heads while 1xx, then bytes or text …
+ *                                               end: trailers
  *
- * `lines` are a head's fields, name, value, name, value…, with U+007F between them, which is part of none (RFC 9110, 5.5)
- * and needs no escape in JSON: one string costs a fraction of a list of strings to encode. A body that is there as a whole
- * and small goes with the head.
+ * `lines` are the header fields: name, value, name, value…, separated by U+007F, which no field
+ * contains (RFC 9110, 5.5) and JSON does not escape. Encoding one string costs a fraction of a list
+ * of strings. A small body that is complete goes with the head.
  */
 import { BusbarError, type ErrorRecord } from '../../contract/errors.ts'
 import type { ResponseHead } from './exchange.ts'
@@ -22,15 +22,15 @@ export type Trailers = Readonly<Record<string, string | string[]>>
 export type RequestValue = readonly [path: string, lines: string, body: Chunk | null]
 export type HeadValue = readonly [status: number, statusText: string, lines: string, body?: Chunk, trailers?: Trailers]
 
-const between = '\u007f'
+const separator = '\u007f'
 
 export function toLines(fields: readonly string[]): string {
-  return fields.join(between)
+  return fields.join(separator)
 }
 
 /** A fresh list. */
 export function fromLines(lines: string): string[] {
-  return lines === '' ? [] : lines.split(between)
+  return lines === '' ? [] : lines.split(separator)
 }
 
 export function toHead([status, statusText, lines]: HeadValue): ResponseHead {
@@ -38,7 +38,9 @@ export function toHead([status, statusText, lines]: HeadValue): ResponseHead {
   return { status, statusText, headers: foldHeaders(rawHeaders), rawHeaders }
 }
 
-/** An app's workers believe each other, but a fault in one must not become an exception in another. */
+/**
+ * The workers of an app trust each other, but a bug in one must not raise an exception in another.
+ */
 export function isRequestValue(value: unknown): value is RequestValue {
   if (!Array.isArray(value) || value.length !== 3) return false
   const [path, lines, body] = value as unknown[]
@@ -60,7 +62,9 @@ export function malformed(what: string, service: string): BusbarError {
   return new BusbarError('INTERNAL', { message: `${what} of a call to service '${service}' was malformed`, service })
 }
 
-/** What an exchange failed with; with the words of undici and Node's parser, for which clients have ears. */
+/**
+ * Keeps name, message and code of errors by undici and Node's parser, because clients check those.
+ */
 export function toRecord(error: Error, service: string): ErrorRecord {
   if (BusbarError.is(error)) return error.toRecord()
   const { name, message, cause } = error
@@ -76,7 +80,7 @@ export function fromRecord(record: ErrorRecord): Error {
   return Object.assign(new Error(message, { cause: ours }), { name, code })
 }
 
-/** An error that is not of the table: what programs tell it by. */
+/** An error outside Busbar's table: the fields by which programs identify it. */
 interface Foreign {
   readonly name: string
   readonly message: string

@@ -1,44 +1,60 @@
-/** What a link bounds. `docs/reference/protocol.md` has them too, and a test compares. */
+/** The limits of a link. A test compares them with `docs/reference/protocol.md`. */
 
-/** Calls of one side in flight on one link; more are refused with RESOURCE_EXHAUSTED. */
+/** Calls of one side in flight on one link. More are refused with RESOURCE_EXHAUSTED. */
 export const maxCalls = 10_000
 
-/** Characters of one value, and bytes beside it: what is larger comes as a stream. */
+/** The same between two apps: one that calls too often must not use up the limits of a service. */
+export const maxHostCalls = 2_000
+
+/** The size of one value: characters, and bytes beside it. Larger ones must be streamed. */
 export const maxValue = 64 * 1024 * 1024
 
-/** Characters after which what goes out together is sent without waiting for the end of the turn. */
-export const fullPacket = 256 * 1024
+/** Characters and bytes after which a packet is sent without waiting for the end of the turn. */
+export const packetSize = 256 * 1024
 
-/** Characters and bytes that may wait for a peer that is behind: new calls are refused then. */
-export const maxWaiting = 16 * 1024 * 1024
+/** Characters and bytes that may be queued for a slow peer. Above this new calls are refused. */
+export const maxQueued = 16 * 1024 * 1024
 
 /**
- * Milliseconds after which a peer that says nothing, not even to a ping, is gone. Longer than the supervisor waits for a
- * worker that is stuck: whatever else is wrong between two processes of one machine is its affair.
+ * Milliseconds after which a silent peer, which does not even answer a ping, counts as gone. It is
+ * longer than the supervisor waits for a blocked worker: the supervisor handles other faults
+ * between processes of one machine.
  */
-export const maxSilence = 45_000
+export const keepAliveTimeout = 45_000
 
-/** Bytes of one packet on a byte link, before and after the hello. */
+/** The same between two apps, whose faults nobody else handles. */
+export const hostKeepAlive = 15_000
+
+/** Bytes of one packet on a socket, after the hello. */
 export const maxPacket = 256 * 1024 * 1024
+
+/** Bytes of the hello. */
 export const maxHello = 1024
 
-/** Parts of bytes in one packet. */
+/** Byte parts of one packet. */
 export const maxParts = 1_048_576
 
-/** Bytes under way to a peer that is not behind: above that it is. */
-export const maxUnderWay = 4 * 1024 * 1024
-
-/** Milliseconds in which both sides must have said hello. */
-export const helloTime = 5_000
-
-/** Milliseconds in which a worker that will dial must have done so. */
-export const dialTime = 30_000
+/** Unacknowledged bytes. Above this the sender must wait. */
+export const maxInTransit = 4 * 1024 * 1024
 
 /**
- * Milliseconds in which it is mostly known what has become of a worker to which a link was lost, on a busy machine too: the
- * supervisor sees a death at once, and a pair that has lost its first link gets another after 100 ms.
+ * The same over NATS. The server buffers them for a receiver that is slow, and cuts its connection
+ * above 64 MiB, for all links together.
  */
-export const fateTime = 3_000
+export const clusterWindow = 2 * 1024 * 1024
 
-/** Services of which a peer may report how busy they are. */
+/** Milliseconds within which both sides must have sent hello. */
+export const helloTimeout = 5_000
+
+/** Milliseconds within which a worker that is to dial must have dialled. */
+export const dialTimeout = 30_000
+
+/**
+ * Milliseconds within which it should be known whether the worker of a lost link has died, on a
+ * busy machine too. The supervisor sees a death at once, and links two workers again 100 ms after
+ * their first link is lost.
+ */
+export const lostCallTimeout = 3_000
+
+/** Services whose load a peer may report. */
 export const maxServices = 10_000

@@ -1,106 +1,172 @@
 /**
- * A pipe of frames between two workers, with many calls in it at a time. Both ends are alike: whoever dialled, either
- * may call the other. What the frames are made of is the transport's affair (`transports/`); what a call's values mean
- * is that of whoever opens and answers it: typed calls (`../typed`), requests (`../http`), connections (`../bytes`).
+ * A link multiplexes calls between two workers. Both ends are alike: either may call the other,
+ * whichever dialled. `PacketTransport` carries the frames (`../transports`). What the values of a
+ * call mean is up to its kind: typed calls (`../typed`), HTTP requests (`../http`), connections
+ * (`Streams`).
  */
 import type { Metadata, Trace } from '../../contract/context.ts'
 import type { ErrorRecord } from '../../contract/errors.ts'
-import type { CallId } from '../../shared/control.ts'
+import type { CallId } from '../../shared/calls/call-id.ts'
 
-/** What is known of a call before its first value. */
+/** What the callee knows before the first value. */
 export interface CallHead {
   readonly service: string
-  /** `call`: one value each way. `stream`: many come back. `http`: a request. `bytes`: a connection. */
-  readonly kind: 'call' | 'stream' | 'http' | 'bytes'
-  /** A typed method's name, an HTTP verb, '' for bytes. */
+  /**
+   * `call`: one value each way. `stream`: many values back. `http`: a request. `bytes`: a
+   * connection. `event`: answered when the event is accepted.
+   */
+  readonly kind: 'call' | 'stream' | 'http' | 'bytes' | 'event'
+  /** The name of a typed method, or an HTTP method. Of an event, its topic. '' for a connection. */
   readonly method: string
-  /** How many calls led here, this one included. */
+  /** How many calls led here, including this one. */
   readonly hops: number
   readonly caller: string | undefined
-  /** The caller may give it up; else only the link's end ends it early. Default: true. */
+  /**
+   * The caller may cancel. If false, only the end of the link ends the call early. Default: true.
+   */
   readonly mayCancel?: boolean
-  /** Milliseconds left; undefined without a deadline. Clocks of two workers are never compared. */
+  /** Milliseconds. Undefined: no deadline. The clocks of two workers are never compared. */
   readonly timeLeft: number | undefined
   readonly trace: Trace | undefined
   readonly metadata: Metadata | undefined
+  /** The caller belongs to another app, so the callee validates what it sends. Default: false. */
+  readonly isForeign?: boolean
+  /** To another app: the contract of the method that the caller has. */
+  readonly contract?: string | undefined
+  /** To another app: calls with the same key go to the same instance there. */
+  readonly key?: string | undefined
 }
 
 /**
- * One end of a call in flight. The caller has sent its payload by opening it; the callee answers with `reply`. After that
- * both may send data until each has said `end`; a failure or a cancel ends both directions at once.
- * Everything sent after the call's end is dropped in silence: the other side's word may be under way.
+ * One end of an in-flight call. The caller sends its payload by opening the call, and the callee
+ * answers with `reply`. Then both may send data until each has called `end`. A failure or a cancel
+ * ends both directions at once. Everything sent after that is dropped silently, because the peer's
+ * frame may be in transit.
  */
 export interface Channel {
   readonly call: CallId
-  /** Of the callee, once. `last`: nothing follows it, and for a caller who has ended too the call is over. */
+  /** Callee, once. `last`: nothing follows. If the caller has ended too, the call is over. */
   reply(value: unknown, last: boolean): void
   /**
-   * A value of the stream in this direction. The link takes it over: an ArrayBuffer view must be exact, never a slice of
-   * a pool, and is not touched again. False: the other side's credit is used up; wait for `onDrain`.
+   * Sends a value of the stream. The link owns it from now on: an ArrayBuffer view must cover its
+   * whole buffer, never a slice of a pool, and must not be changed afterwards. Returns false if the
+   * peer's credit is used up: wait for `onDrain`.
    */
   data(value: unknown): boolean
-  /** Nothing follows in this direction; `value` goes with it (trailers, a stream's return value). */
+  /** Ends this direction. `value` goes with it (trailers, a stream's return value). */
   end(value?: unknown): void
-  /** Of the callee: the call failed. `untouched`: before anything was done for it. Default: false. */
-  fail(error: ErrorRecord, untouched?: boolean): void
-  /** Of the caller: it wants no answer any more. */
+  /** Callee: the call failed. `notStarted`: before it started. Default: false. */
+  fail(error: ErrorRecord, notStarted?: boolean): void
+  /** Caller: it no longer wants the answer. */
   cancel(reason: ErrorRecord): void
-  /** Of the caller: it wants none, and says so to the callee in words of its own. Part of {@link cancel}. */
+  /**
+   * Caller: abandons the call without a `cancel` frame, because the callee learns of it in another
+   * way. {@link cancel} includes it.
+   */
   abandon(): void
-  /** The reader has taken `count` values off {@link ChannelHandler.onData}: the other side may send as many more. */
+  /**
+   * The reader has consumed `count` values of {@link ChannelHandler.onData}. The peer may send as
+   * many more.
+   */
   consumed(count: number): void
 }
 
-/** What the other end says. After `onError`, `onCancel`, or both ends, nothing more. */
+/** What the peer sends. Nothing follows `onError`, `onCancel`, or the end of both directions. */
 export interface ChannelHandler {
-  /** To the caller. */
+  /** Caller. */
   onReply?(value: unknown, last: boolean): void
-  /** At most {@link window} values come that were not yet `consumed`. */
+  /** At most {@link window} values arrive without having been `consumed`. */
   onData?(value: unknown): void
   onEnd?(value: unknown): void
   /**
-   * To the caller: the callee's failure, or the link's (WORKER_DIED, LINK_LOST, …). `untouched`: nobody has begun to
-   * answer the call, so that it may be made elsewhere, whatever it does.
+   * Caller: the callee failed, or the link did (WORKER_DIED, LINK_LOST, …). `notStarted`: the call
+   * had not started, so any call may be retried on another instance.
    */
-  onError?(error: ErrorRecord, untouched: boolean): void
-  /** To the callee: the caller gave up, or is gone. */
+  onError?(error: ErrorRecord, notStarted: boolean): void
+  /** Callee: the caller abandoned the call, or is gone. */
   onCancel?(reason: ErrorRecord): void
   onDrain?(): void
 }
 
-/** Values that may wait for their reader in one direction of one call. Bytes come in pieces of at most 64 KiB. */
+/**
+ * Values that may wait for their reader in one direction of one call. Pieces of a byte stream have
+ * at most 64 KiB.
+ */
 export const window = 16
 
-/** Answers calls that come over a link: decides by the head, then speaks through the channel. Must not throw. */
-export type Answerer = (head: CallHead, payload: unknown, ended: boolean, channel: Channel) => ChannelHandler
+/**
+ * Answers a call that arrives over a link: decides by the head, then uses the channel. Must not
+ * throw.
+ */
+export type CallHandler = (head: CallHead, payload: unknown, ended: boolean, channel: Channel) => ChannelHandler
 
 export interface Link {
   /** The number of the worker at the other end. */
   readonly peer: number
-  /** `draining`: the other side takes no new calls. */
+  /** `draining`: the peer accepts no new calls. */
   readonly state: 'open' | 'draining' | 'closed'
-  /** Calls that this side has opened and that are not over. */
+  /** Unfinished calls that this side has opened. */
   readonly inFlight: number
-  /** Calls of the other side that are not over. */
+  /** Unfinished calls of the peer. */
   readonly answering: number
-  /** Calls that the other side's instance of a service had in flight when it last said so; 0 if it never did. */
+  /** Calls in flight at the peer's instance of a service, as last reported. 0 without a report. */
   loadOf(service: string): number
   /**
-   * Begins a call. `ended`: the caller sends no data. Never throws: what is wrong comes to `onError`, and never before
-   * this has returned. A value that cannot be carried fails this call alone.
+   * Opens a call. `ended`: the caller sends no data. Never throws: errors go to `onError`, after
+   * this has returned. A value that cannot be encoded fails this call only.
    */
   open(head: CallHead, payload: unknown, ended: boolean, handler: ChannelHandler): Channel
   /**
-   * This side takes no new calls, and the other is told; those in flight go on, and may cause calls in the other
-   * direction.
+   * Tells the peer that this side accepts no new calls. Calls in flight continue, and may cause
+   * calls to the peer.
    */
   drain(): void
-  /** Resolves when the other side has read all that this one has sent so far, or the link is closed. */
-  heard(): Promise<void>
+  /**
+   * Asks the peer for another link, which it should use from then on. Calls are still answered on
+   * this one.
+   */
+  askToMove(): void
+  /** Resolves when the peer has read all that this side has sent so far, or the link is closed. */
+  acknowledged(): Promise<void>
   /** Fails every call with `reason`, at both ends. */
   close(reason: ErrorRecord): void
-  /** Whenever the state has changed; for whoever keeps a list of what may be called. */
+  /** Called when the state changes. */
   onState: (() => void) | undefined
-  /** Settles when it is closed by whom or whatever; never rejects. */
+  /** Resolves when either side has closed the link, or it was lost. Never rejects. */
   readonly closed: Promise<ErrorRecord>
+  /** Like {@link closed}, once it is known whether the peer has died: the error of its calls. */
+  readonly failure: Promise<ErrorRecord>
+}
+
+export interface LinkOptions {
+  /** The number of the worker at the other end. */
+  readonly peer: number
+  /** The peer's name in messages. Default: `worker` and its number. */
+  readonly label?: string | undefined
+  /** The supervisor's number of the link. */
+  readonly number?: number
+  readonly answer: CallHandler
+  /**
+   * Milliseconds after which a silent peer counts as gone. For transports that may break silently.
+   * Default: never.
+   */
+  readonly keepAliveTimeout?: number
+  /** The peer asks for another link: {@link Link.askToMove}. Default: nothing happens. */
+  readonly onMove?: (() => void) | undefined
+  /** Calls in flight, per side. Default: `maxCalls` in `limits.ts`. */
+  readonly maxCalls?: number
+  /**
+   * Calls in flight at this side's instance of a service. Set if the peer cannot read it in shared
+   * memory.
+   */
+  readonly loadOf?: ((service: string) => number) | undefined
+  /**
+   * Called for each call that this side abandons. A blocked peer may read its `cancel` frame late.
+   */
+  readonly onAbandoned?: ((head: CallHead, call: CallId) => void) | undefined
+  /**
+   * Resolves to the error with which the calls of a lost link fail. Default: the link's own error,
+   * at once.
+   */
+  readonly resolveLost?: ((reason: ErrorRecord) => Promise<ErrorRecord>) | undefined
 }

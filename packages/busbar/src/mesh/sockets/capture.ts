@@ -1,32 +1,34 @@
 import { syncBuiltinESMExports } from 'node:module'
 import net, { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
-import { replace } from '../../shared/replace.ts'
-import type { HttpMesh } from '../mesh.ts'
-import { httpsRefused } from '../refusals.ts'
-import { openConnection } from '../streams.ts'
-import { connectBySocket } from './connect.ts'
-import { watchLookup } from './lookup.ts'
-import { type Target, targetOf } from './target.ts'
+import { replaceProperty } from '../../shared/process/replace-property.ts'
+import type { MeshContext } from '../mesh-context.ts'
+import { watchLookup } from '../routing/service-names.ts'
+import { httpsRefused } from '../routing/unreachable.ts'
+import { connectBySocket, openConnection } from './connect.ts'
+import { type ConnectTarget, connectTargetOf } from './connect-target.ts'
 import { forgetAddresses } from './tcp-address.ts'
 
-/** Leads every connection to a service's name into the mesh, whichever client makes it. Those elsewhere pass untouched. */
-export function captureConnections(mesh: HttpMesh): Disposable {
+/**
+ * Captures every connection to a service's name, by any client. Other connections go to the network
+ * untouched.
+ */
+export function captureConnections(mesh: MeshContext): Disposable {
   const installed = new DisposableStack()
   captureSockets(mesh, installed)
-  if (mesh.streams !== undefined) captureCreation(mesh, installed)
+  captureCreation(mesh, installed)
   return installed
 }
 
 type Connect = (this: Socket, ...args: unknown[]) => Socket
 
-/** `node:http`, undici, axios, got, `ws` and all others end at `net.Socket.prototype.connect`. */
-function captureSockets(mesh: HttpMesh, installed: DisposableStack): void {
+/** `node:http`, undici, axios, got, `ws` and all others call `net.Socket.prototype.connect`. */
+function captureSockets(mesh: MeshContext, installed: DisposableStack): void {
   const prototype = Socket.prototype as unknown as { connect: Connect }
   const original = prototype.connect
   const connect: Connect = function connect(...args) {
-    const target = targetOf(args)
-    const service = target === undefined ? undefined : mesh.router.serviceOf(target.host)
+    const target = connectTargetOf(args)
+    const service = target === undefined ? undefined : serviceFor(mesh, target, this)
     if (target === undefined || service === undefined) {
       forgetAddresses(this)
       if (target !== undefined) watchLookup(mesh.router.names, target.host, this)
@@ -39,22 +41,30 @@ function captureSockets(mesh: HttpMesh, installed: DisposableStack): void {
   }
   prototype.connect = connect
   installed.defer(() => {
-    // Whoever patched it after us still calls ours, which must not be cut out from under them.
+    // A later patch still calls ours, so leave it in place then.
     if (prototype.connect === connect) prototype.connect = original
   })
 }
 
+/** TLS to a port of this machine is the business of whoever listens there. */
+function serviceFor({ router }: MeshContext, { host, port }: ConnectTarget, client: Socket): string | undefined {
+  return client instanceof TLSSocket ? router.serviceOf(host) : router.serviceAt(host, port)
+}
+
 type Create = (this: unknown, ...args: unknown[]) => Socket
 
-/** Clients that leave it to Node to make a socket get whatever the mesh makes: all that are named above. */
-function captureCreation(mesh: HttpMesh, installed: DisposableStack): void {
+/**
+ * Clients that let Node create their socket (`net.connect`, `net.createConnection`) get one from
+ * the mesh.
+ */
+function captureCreation(mesh: MeshContext, installed: DisposableStack): void {
   installed.defer(syncBuiltinESMExports)
   const functions = net as unknown as Record<'connect' | 'createConnection', Create>
   for (const name of ['connect', 'createConnection'] as const)
-    replace(installed, functions, name, (original) => {
+    replaceProperty(installed, functions, name, (original) => {
       return function (...args) {
-        const target = targetOf(args)
-        const service = target === undefined ? undefined : mesh.router.serviceOf(target.host)
+        const target = connectTargetOf(args)
+        const service = target === undefined ? undefined : mesh.router.serviceAt(target.host, target.port)
         if (target === undefined || service === undefined || 'onread' in target.options)
           return Reflect.apply(original, this, args)
         return create(mesh, service, target)
@@ -63,7 +73,7 @@ function captureCreation(mesh: HttpMesh, installed: DisposableStack): void {
   syncBuiltinESMExports()
 }
 
-function create(mesh: HttpMesh, service: string, { port, options, callback }: Target): Socket {
+function create(mesh: MeshContext, service: string, { port, options, callback }: ConnectTarget): Socket {
   const socket = openConnection(mesh, service, port, options)
   const { timeout } = options as { timeout?: number }
   if (timeout) socket.setTimeout(timeout)

@@ -1,55 +1,76 @@
-import { Socket } from 'node:net'
-import { nextHops } from '../hops.ts'
-import type { HttpMesh } from '../mesh.ts'
-import { connectionRefused } from '../refusals.ts'
-import { currentScope } from '../scope.ts'
-import type { Endpoint } from '../endpoint.ts'
-import { writeOpening } from './opening.ts'
+import { Socket, type SocketConstructorOpts } from 'node:net'
+import type { ConnectionOrigin, MeshContext } from '../mesh-context.ts'
+import { connectionRefused } from '../routing/unreachable.ts'
+import { currentScope, nextHops } from '../scope.ts'
+import { writePreamble } from './preamble.ts'
 import { forgetAddresses, loopback, presentAddresses, takePort } from './tcp-address.ts'
 
-/** Who connects. */
-export interface Origin {
-  /** The service; undefined for what comes from outside. */
-  readonly caller: string | undefined
-  /** How many calls the next one is, in a chain in which each caused the next. */
-  readonly hops: number
-  /** The instance, where that has been chosen already. */
-  readonly to?: Endpoint | undefined
+/**
+ * Opens a connection to a service, for callers that leave the choice of socket to the mesh. A
+ * command always gets a system socket.
+ */
+export function openConnection(
+  mesh: MeshContext,
+  service: string,
+  port: number,
+  options: SocketConstructorOpts = {},
+  origin: ConnectionOrigin = currentOrigin(),
+): Socket {
+  const { streams, router } = mesh
+  if (streams !== undefined && origin.to?.at !== 'tcp' && !router.isCommand(service))
+    return streams.open(mesh, service, port, options, origin)
+  const socket = new PrivateSocket(options)
+  connectBySocket(mesh, service, port, socket, origin)
+  return socket
+}
+
+function currentOrigin(): ConnectionOrigin {
+  return { hops: nextHops(), caller: currentScope()?.service }
 }
 
 type Connect = (this: Socket, options: object) => Socket
 
 const { connect } = Socket.prototype as unknown as { connect: Connect }
 
-/** Connects a client's socket to a service's instance by the socket that this listens on: its private one, or a command's port. */
+/**
+ * Connects `client` to an instance by system sockets: to its private socket, or to a command's
+ * port.
+ */
 export function connectBySocket(
-  mesh: HttpMesh,
+  mesh: MeshContext,
   service: string,
   port: number,
   client: Socket,
-  origin: Origin = { hops: nextHops(), caller: currentScope()?.service },
+  origin: ConnectionOrigin = currentOrigin(),
 ): void {
   const { router } = mesh
   forgetAddresses(client)
   const endpoint = origin.to ?? router.find(service)
   const refused = (): Error => connectionRefused(router, service, port)
-  if (endpoint?.at === 'tcp') return void connect.call(client, { host: endpoint.host, port: endpoint.port })
+  if (endpoint?.at === 'tcp') {
+    connect.call(client, { host: endpoint.host, port: endpoint.port })
+    return endpoint.connections?.add(client)
+  }
   const path = endpoint?.at === 'here' ? endpoint.listener?.path : endpoint?.path
   if (path === undefined) refuse(client, port, refused())
   else connectToInstance(client, path, port, origin, refused)
 }
 
-/** A failed lookup is how a connection is refused with an error of one's own: in a later turn, and with all that waits on it. */
+/**
+ * Refuses the connection through a `lookup` that fails. That destroys the socket in a later turn,
+ * with our error.
+ */
 function refuse(client: Socket, port: number, error: Error): void {
   const lookup = (_name: string, _options: object, callback: (error: Error) => void): void => callback(error)
   connect.call(client, { host: 'service.invalid', port, lookup })
 }
 
-function connectToInstance(
+/** Connects `client` to the private socket of an instance. */
+export function connectToInstance(
   client: Socket,
   path: string,
   port: number,
-  { hops, caller }: Origin,
+  { hops, caller }: ConnectionOrigin,
   refused: () => Error,
 ): void {
   const callerPort = takePort()
@@ -57,13 +78,15 @@ function connectToInstance(
   presentAddresses(client, { local: loopback(callerPort), remote: loopback(port) }, isOpen)
   explainFailure(client, refused)
   connect.call(client, { path })
-  // Before all that the client writes: what is written while a socket connects waits in order.
-  client.write(writeOpening({ hops, caller, callerPort, port }))
+  // Goes before all that the client writes, because Node queues writes of a connecting socket in
+  // order.
+  client.write(writePreamble({ hops, caller, callerPort, port }))
 }
 
 /**
- * What the system says of a path means nothing to a client: that the instance has gone since it was found, or has no room for
- * one more connection (EAGAIN), is told as of any that does not serve.
+ * Replaces system errors about the path, which mean nothing to a client. The instance has gone
+ * since it was picked, or has no room for another connection (EAGAIN): the client gets the error of
+ * a service that does not serve.
  */
 function explainFailure(client: Socket, refused: () => Error): void {
   const destroy = client.destroy.bind(client)
@@ -76,4 +99,32 @@ function explainFailure(client: Socket, refused: () => Error): void {
   }
   Object.defineProperty(client, 'destroy', { value: explain, configurable: true, writable: true })
   client.once('connect', restore)
+}
+
+type Done = (error?: NodeJS.ErrnoException | null) => void
+
+/**
+ * A client's end of a private connection. A write to a Unix socket fails as soon as the peer has
+ * closed, even if the peer has left a response. Over TCP the client can still read that response.
+ * So such a write is complete, without an error, when the client has read to the end.
+ */
+export class PrivateSocket extends Socket {
+  override _write(chunk: unknown, encoding: BufferEncoding, done: Done): void {
+    super._write(chunk, encoding, (error) => this.#written(error, done))
+  }
+
+  override _writev(chunks: { chunk: unknown; encoding: BufferEncoding }[], done: Done): void {
+    super._writev!(chunks, (error) => this.#written(error, done))
+  }
+
+  /** A client that does not read gets the error: it might never come to the end. */
+  #written(error: NodeJS.ErrnoException | null | undefined, done: Done): void {
+    const isReading = this.readableFlowing === true || this.listenerCount('readable') > 0
+    if (error?.code !== 'EPIPE' || !isReading || this.readableEnded || this.destroyed) return done(error)
+    const settle = (): void => {
+      this.off('end', settle).off('close', settle)
+      done()
+    }
+    this.on('end', settle).on('close', settle)
+  }
 }

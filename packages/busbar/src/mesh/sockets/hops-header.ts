@@ -1,22 +1,158 @@
-import type { IncomingMessage } from 'node:http'
-import { hopsHeader } from '../hops.ts'
+/**
+ * The header that carries a request's hop count over connections. It is accepted only on
+ * connections of this mesh, and removed before the program sees the request.
+ */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import http, { type ClientRequest, type IncomingMessage, type RequestOptions } from 'node:http'
+import { syncBuiltinESMExports } from 'node:module'
+import { replaceProperty } from '../../shared/process/replace-property.ts'
+import type { Router } from '../routing/router.ts'
+import type { Trace } from '../../contract/context.ts'
+import { currentScope, nextHops } from '../scope.ts'
+import type { RequestTracing } from '../tracing/client-requests.ts'
+import { parentField, readTrace, stateField } from '../tracing/trace-headers.ts'
+import type { TracedCall } from '../tracing/tracer.ts'
+
+export const hopsHeader = 'busbar-hops'
+
+type Names = Pick<Router, 'serviceOf'>
+/** Returns the hop count of a call that is made now. */
+type Next = () => number
+
+const httpRequests = 'http.client.request.created'
+const undiciRequests = 'undici:request:create'
 
 /**
- * The number in a request that came through the mesh, which is taken out of it: a program sees, and passes on, just what its
- * caller wrote. The last one counts, since ours comes behind those of a caller that copies headers.
+ * Adds the hop count to every request to a service. All clients publish their requests on these
+ * channels.
  */
-export function takeHops(request: IncomingMessage): number | undefined {
-  const { rawHeaders } = request
-  const last = rawHeaders.findLastIndex((name, at) => at % 2 === 0 && isHops(name))
-  if (last < 0) return undefined
-  const hops = Number.parseInt(rawHeaders[last + 1]!, 10) || undefined
-  // Both are made of the list when they are first read, which has to be before that changes.
-  delete request.headers[hopsHeader]
-  delete request.headersDistinct[hopsHeader]
-  for (let at = last; at >= 0; at -= 2) if (isHops(rawHeaders[at]!)) rawHeaders.splice(at, 2)
-  return hops
+export function addHopsHeaders(names: Names, next: Next = nextHops, tracing?: RequestTracing): Disposable {
+  const onHttp = (message: unknown): void => {
+    const { request } = message as { request: ClientRequest & { socketPath?: string } }
+    if (request.headersSent || request.socketPath) return
+    const service = names.serviceOf(request.host)
+    if (service === undefined) return
+    const isTraceable = !request.hasHeader('upgrade') && !request.hasHeader(parentField)
+    const call = isTraceable ? tracing?.begin({ service, method: request.method, path: request.path }) : undefined
+    request.setHeader(hopsHeader, valueOf(next(), call))
+    if (call === undefined) return
+    for (const [name, value] of fieldsOf(call.trace)) request.setHeader(name, value)
+    tracing!.follow(request, call)
+  }
+  const onUndici = (message: unknown): void => {
+    const { request } = message as { request: UndiciRequest }
+    const service = names.serviceOf(hostOf(request.origin))
+    if (service === undefined) return
+    const isTraceable = !request.upgrade && readTrace(request.headers) === undefined
+    const { method, path } = request
+    const call = isTraceable && tracing?.followsUndici ? tracing.begin({ service, method, path }) : undefined
+    request.addHeader(hopsHeader, valueOf(next(), call))
+    const trace = call?.trace ?? (isTraceable && tracing ? currentScope()?.trace : undefined)
+    for (const [name, value] of trace ? fieldsOf(trace) : []) request.addHeader(name, value)
+    if (call !== undefined) tracing!.follow(request, call)
+  }
+  const installed = new DisposableStack()
+  subscribe(httpRequests, onHttp)
+  installed.defer(() => unsubscribe(httpRequests, onHttp))
+  subscribe(undiciRequests, onUndici)
+  installed.defer(() => unsubscribe(undiciRequests, onUndici))
+  addToLists(names, next, tracing, installed)
+  return installed
 }
 
-function isHops(name: string): boolean {
+/**
+ * Removes the hop count from a request and returns it. A program sees, and passes on, only what its
+ * caller wrote. The last header counts: ours follows one that a caller has copied.
+ */
+export function takeHopsHeader(request: IncomingMessage): Hops | undefined {
+  const { rawHeaders } = request
+  const last = rawHeaders.findLastIndex((name, at) => at % 2 === 0 && isHopsHeader(name))
+  if (last < 0) return undefined
+  const value = rawHeaders[last + 1]!
+  const hops = Number.parseInt(value, 10) || undefined
+  // Node derives both objects from the list on first access, so access them before changing it.
+  delete request.headers[hopsHeader]
+  delete request.headersDistinct[hopsHeader]
+  for (let at = last; at >= 0; at -= 2) if (isHopsHeader(rawHeaders[at]!)) rawHeaders.splice(at, 2)
+  return hops === undefined ? undefined : { hops, isTraced: value.endsWith(traced) }
+}
+
+export interface Hops {
+  readonly hops: number
+  /** The caller records the call itself. */
+  readonly isTraced: boolean
+}
+
+const traced = ';traced'
+
+function valueOf(hops: number, call: TracedCall | undefined): string {
+  return call === undefined ? String(hops) : `${hops}${traced}`
+}
+
+function fieldsOf({ traceparent, tracestate }: Trace): [string, string][] {
+  const fields: [string, string][] = [[parentField, traceparent]]
+  return tracestate === undefined ? fields : [...fields, [stateField, tracestate]]
+}
+
+function isHopsHeader(name: string): boolean {
   return name.length === hopsHeader.length && name.toLowerCase() === hopsHeader
+}
+
+type Request = (this: unknown, ...args: unknown[]) => ClientRequest
+
+/** Headers given as a list are text already when the request is published, so they need this. */
+function addToLists(names: Names, next: Next, tracing: RequestTracing | undefined, installed: DisposableStack): void {
+  installed.defer(syncBuiltinESMExports)
+  const functions = http as unknown as Record<'request' | 'get', Request>
+  for (const name of ['request', 'get'] as const)
+    replaceProperty(installed, functions, name, (original) => {
+      return function (...args) {
+        const { given, call } = withHops(args, names, next, tracing)
+        const request = Reflect.apply(original, this, given)
+        if (call !== undefined) tracing!.follow(request, call)
+        return request
+      }
+    })
+  syncBuiltinESMExports()
+}
+
+function withHops(args: unknown[], names: Names, next: Next, tracing: RequestTracing | undefined): WithHops {
+  const at = args.findIndex((arg) => Array.isArray((arg as RequestOptions | undefined)?.headers))
+  if (at < 0) return { given: args, call: undefined }
+  const { headers, ...options } = args[at] as RequestOptions & { headers: string[] | [string, string][] }
+  const url = at > 0 ? URL.parse(String(args[0])) : null
+  const host = options.hostname ?? options.host ?? url?.hostname
+  const service = host && !options.socketPath ? names.serviceOf(host) : undefined
+  if (service === undefined) return { given: args, call: undefined }
+  const method = options.method ?? 'GET'
+  const path = options.path ?? (url === null ? '/' : url.pathname + url.search)
+  const isTraceable = readTrace(headers.flat()) === undefined
+  const call = isTraceable ? tracing?.begin({ service, method, path }) : undefined
+  const own = [[hopsHeader, valueOf(next(), call)], ...(call === undefined ? [] : fieldsOf(call.trace))]
+  const all = Array.isArray(headers[0]) ? [...headers, ...own] : [...headers, ...own.flat()]
+  return { given: args.with(at, { ...options, headers: all }), call }
+}
+
+interface WithHops {
+  readonly given: unknown[]
+  readonly call: TracedCall | undefined
+}
+
+interface UndiciRequest {
+  readonly origin: string | URL
+  readonly method: string
+  readonly path: string
+  readonly upgrade: unknown
+  /** Name, value, name, value… */
+  readonly headers: readonly string[]
+  addHeader(name: string, value: string): unknown
+}
+
+/** The host of `http://host:port`. Parsing a URL is slower. */
+function hostOf(origin: string | URL): string {
+  if (typeof origin !== 'string') return origin.hostname
+  const start = origin.indexOf('//') + 2
+  const port = origin.indexOf(':', start)
+  if (port !== -1) return origin.slice(start, port)
+  return origin.endsWith('/') ? origin.slice(start, -1) : origin.slice(start)
 }

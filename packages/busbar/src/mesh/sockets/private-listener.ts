@@ -1,44 +1,47 @@
 /**
- * An instance's private entrance: the program's own server really listens, on a Unix socket that only this user can reach, and
- * takes it for the address that it asked for. Node counts, times out and closes these connections as it does any others.
+ * An instance's private socket. The program's own server listens on a Unix socket that only this
+ * user can reach, but sees the address that the program asked for. Node counts, times out and
+ * closes these connections like any others.
  *
- * What comes there begins with a line of the mesh's own ({@link Opening}). The server's `emit` is where that is read and
- * where each request is told of, before any listener of the program hears of either: all of it is documented.
+ * Each connection starts with a {@link ConnectionPreamble}. The server's `emit` is replaced: it
+ * reads the preamble, and reports each request to the mesh before any listener of the program runs.
+ * All of this is documented API.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { IncomingMessage, Server as HttpServer, ServerResponse } from 'node:http'
 import { type AddressInfo, type Server, Socket } from 'node:net'
 import { Server as TlsServer } from 'node:tls'
-import { emitIn } from './emit-in.ts'
-import { readFirstLine } from './first-line.ts'
-import { maxOpening, type Opening, readOpening } from './opening.ts'
+import { closesIfIdle } from '../http/exchange.ts'
+import { readFirstLine, startsHttp2 } from './first-bytes.ts'
+import { emitInContext } from '../tracing/traced-request.ts'
+import { type ConnectionPreamble, maxPreamble, readPreamble } from './preamble.ts'
 import { loopback, presentAddresses } from './tcp-address.ts'
 
-/** Milliseconds that a connection may take to say whose it is. */
-const openingTime = 10_000
+/** Milliseconds that a connection may take to send its preamble. */
+const preambleTimeout = 10_000
 
-/** A request of a connection that came there; an upgrade, and CONNECT, have no response. */
+/** A request on one of these connections. An upgrade, and CONNECT, have no response. */
 export interface ArrivedRequest {
   readonly request: IncomingMessage
   readonly response: ServerResponse | undefined
   readonly socket: Socket
-  /** Gives it to the program. */
+  /** Passes the request to the program. */
   readonly next: () => boolean
 }
 
-/** Whoever knows what is served there. */
-export interface Instance {
-  /** `next` gives the connection to the program's server. */
-  connected(socket: Socket, opening: Opening, next: () => void): void
-  /** Only for connections that {@link connected} was told of. */
+/** Handles the connections and requests of one instance. */
+export interface InstanceHandler {
+  /** `next` passes the connection to the program's server. */
+  connected(socket: Socket, preamble: ConnectionPreamble, next: () => void): void
+  /** Called for requests on connections that {@link connected} was called for. */
   requested(arrived: ArrivedRequest): boolean
 }
 
 export interface PrivateListenerOptions {
   readonly path: string
-  /** What `server.address()` says. */
+  /** The result of `server.address()`. */
   readonly address: AddressInfo | string
-  /** Takes connections whose client speaks HTTP/1.1, for a server of HTTP/2. */
+  /** For an HTTP/2 server: handles the connections whose client speaks HTTP/1.1. */
   readonly front?: HttpServer | undefined
 }
 
@@ -49,117 +52,110 @@ export class PrivateListener {
   readonly #server: Server
   readonly #front: HttpServer | undefined
   readonly #emit: Emit
-  /** Connections of the mesh whose first line has been read. */
+  /** Connections whose preamble has been read. */
   readonly #opened = new WeakSet<Socket>()
-  /** Open connections to the private socket. */
+  /** How many connections to the private socket are open. */
   #accepted = 0
-  /** Open connections that were given to the server here, and have no such line. Node does not count them. */
-  readonly #given = new Set<Socket>()
-  /** The server has closed but for those. */
+  /**
+   * Open connections that were passed in. They have no preamble on the wire, and Node does not
+   * count them.
+   */
+  readonly #passedIn = new Set<Socket>()
+  /** The server has closed, except for those. */
   #isClosed = false
-  /** What `server.address()` says. */
   #address: AddressInfo | string
-  /** Connections of the mesh that have sent no request yet: the program has not seen them. */
+  /** Connections that have sent no request yet. The program has not seen them. */
   readonly #unused = new Set<Socket>()
-  #instance: Instance | undefined
+  #instance: InstanceHandler | undefined
 
-  /** The caller has the server listen at `path`. */
+  /** The caller makes the server listen at `path`. */
   constructor(server: Server, { path, address, front }: PrivateListenerOptions) {
     this.path = path
     this.#address = address
     this.#server = server
     this.#front = front
     this.#emit = server.emit.bind(server) as Emit
-    const { close, getConnections } = bound(server)
+    const { close, getConnections, closeIdleConnections } = bound(server)
     replaceOwn(server, {
-      emit: (event: string | symbol, ...args: unknown[]) => this.#heard(event, args),
+      emit: (event: string | symbol, ...args: unknown[]) => this.#onEmit(event, args),
       close: (...args: Parameters<typeof close>) => {
         const closing = close(...args)
         for (const socket of this.#unused) socket.destroy()
         return closing
       },
-      getConnections: (told: (error: Error | null, count: number) => void) =>
-        getConnections((error, count) => told(error, count + this.#given.size)),
+      getConnections: (callback: (error: Error | null, count: number) => void) =>
+        getConnections((error, count) => callback(error, count + this.#passedIn.size)),
       address: () => (server.listening ? this.#address : null),
+      ...(closeIdleConnections !== undefined && {
+        closeIdleConnections: () => this.#closeIdle(closeIdleConnections),
+      }),
     })
   }
 
-  /** The server has closed, and its program has it listen once more, at the same path: connections that are still open stay. */
+  /**
+   * The program makes its closed server listen again, at the same path. Connections that are still
+   * open stay.
+   */
   listenAgain(address: AddressInfo | string): void {
     this.#address = address
     this.#isClosed = false
   }
 
-  /** Connections that come before are closed. */
-  serve(instance: Instance): void {
+  /** Connections that arrive before this call are closed. */
+  serve(instance: InstanceHandler): void {
     this.#instance = instance
   }
 
-  /** Gives the server a connection that was accepted elsewhere. */
+  /** Passes in a connection that another listener has accepted. */
   accept(socket: Socket): void {
     if (!this.#server.listening) return void socket.destroy()
-    // Servers of HTTP have half-open connections, those of TLS have not.
+    // HTTP servers have half-open connections, TLS servers do not.
     socket.allowHalfOpen = (this.#server as { allowHalfOpen?: boolean }).allowHalfOpen ?? true
-    emitIn(socket, AsyncLocalStorage.snapshot())
-    if (this.#count(socket)) this.#emit('connection', socket)
+    emitInContext(socket, AsyncLocalStorage.snapshot())
+    if (this.#admit(socket)) this.#emit('connection', socket)
   }
 
-  /** False where the server takes no more; as Node does it with those of the kernel. */
-  #count(socket: Socket): boolean {
-    const { maxConnections } = this.#server
-    if (this.#given.size + this.#accepted >= (maxConnections ?? Infinity)) {
-      const { localAddress, localPort, localFamily, remoteAddress, remotePort, remoteFamily } = socket
-      this.#emit('drop', { localAddress, localPort, localFamily, remoteAddress, remotePort, remoteFamily })
-      socket.destroy()
-      return false
-    }
-    this.#given.add(socket)
-    socket.once('close', () => {
-      this.#given.delete(socket)
-      if (this.#isClosed && this.#given.size === 0) this.#emit('close')
-    })
-    return true
-  }
-
-  async #joinByFirstBytes(socket: Socket, opening: Opening): Promise<void> {
-    const first = await firstBytes(socket, preface.length)
-    if (!socket.destroyed) this.#join(socket, opening, first.equals(preface))
-  }
-
-  #join(socket: Socket, opening: Opening, isHttp2: boolean): void {
-    if (this.#instance === undefined) return void socket.destroy()
-    this.#opened.add(socket)
-    this.#instance.connected(socket, opening, () => this.#give(socket, isHttp2))
-  }
-
-  /** Gives the server a connection of the mesh that came another way, whose first bytes are here. */
-  take(socket: Socket, opening: Opening): void {
+  /**
+   * Passes in a connection of the mesh that is not a system socket. Its first bytes have arrived.
+   */
+  acceptFromMesh(socket: Socket, preamble: ConnectionPreamble): void {
     if (!this.#server.listening) return void socket.destroy()
-    if (!this.#count(socket)) return
-    if (this.#front === undefined) this.#join(socket, opening, false)
-    else void this.#joinByFirstBytes(socket, opening)
+    if (!this.#admit(socket)) return
+    if (this.#front === undefined) this.#announce(socket, preamble, false)
+    else void this.#announceByFirstBytes(socket, preamble)
   }
 
-  #heard(event: string | symbol, args: unknown[]): boolean {
+  /** `close()` calls this, too. Connections in memory lose no request that is on its way. */
+  #closeIdle(closeIdleConnections: () => void): void {
+    const inMemory = [...this.#passedIn].filter((socket) => closesIfIdle in socket)
+    for (const socket of inMemory) Object.assign(socket, { [closesIfIdle]: true })
+    try {
+      closeIdleConnections()
+    } finally {
+      for (const socket of inMemory) Object.assign(socket, { [closesIfIdle]: false })
+    }
+  }
+
+  #onEmit(event: string | symbol, args: unknown[]): boolean {
     switch (event) {
       case 'connection':
-        return this.#connected(args[0] as Socket)
+        return this.#onConnection(args[0] as Socket)
       case 'request':
       case 'checkContinue':
       case 'checkExpectation':
-        return this.#requested(event, args, args[1] as ServerResponse)
+        return this.#onRequest(event, args, args[1] as ServerResponse)
       case 'upgrade':
       case 'connect':
-        return this.#requested(event, args, undefined)
+        return this.#onRequest(event, args, undefined)
       case 'close':
         this.#isClosed = true
-        return this.#given.size === 0 && this.#emit('close')
+        return this.#passedIn.size === 0 && this.#emit('close')
       default:
         return this.#emit(event, ...args)
     }
   }
 
-  #requested(event: string, args: unknown[], response: ServerResponse | undefined): boolean {
+  #onRequest(event: string, args: unknown[], response: ServerResponse | undefined): boolean {
     const next = (): boolean => this.#emit(event, ...args)
     const request = args[0] as IncomingMessage
     const { socket } = request
@@ -167,74 +163,89 @@ export class PrivateListener {
     return this.#instance.requested({ request, response, socket, next })
   }
 
-  #connected(socket: Socket): boolean {
-    if (!isOfPath(socket) || this.#opened.has(socket)) return this.#emit('connection', socket)
+  #onConnection(socket: Socket): boolean {
+    if (!isUnixSocket(socket) || this.#opened.has(socket)) return this.#emit('connection', socket)
     this.#accepted++
     socket.once('close', () => this.#accepted--)
-    void this.#open(socket)
+    void this.#readPreamble(socket)
     return true
   }
 
-  async #open(socket: Socket): Promise<void> {
+  async #readPreamble(socket: Socket): Promise<void> {
     const ignore = (): void => {}
     socket.on('error', ignore)
-    const line = await readFirstLine(socket, maxOpening, openingTime)
-    const opening = line === undefined ? undefined : readOpening(line)
-    if (opening === undefined || !this.#server.listening) socket.destroy()
+    const line = await readFirstLine(socket, maxPreamble, preambleTimeout)
+    const preamble = line === undefined ? undefined : readPreamble(line)
+    if (preamble === undefined || !this.#server.listening) socket.destroy()
     this.#unused.add(socket)
-    const first = await firstBytes(socket, this.#front === undefined ? 1 : preface.length)
+    const isHttp2 = await startsHttp2(socket, this.#front !== undefined)
     this.#unused.delete(socket)
     socket.off('error', ignore)
-    if (opening === undefined || socket.destroyed) return void socket.destroy()
-    presentAddresses(socket, { local: loopback(opening.port), remote: loopback(opening.callerPort) })
-    this.#join(socket, opening, first.equals(preface))
+    if (preamble === undefined || socket.destroyed) return void socket.destroy()
+    presentAddresses(socket, { local: loopback(preamble.port), remote: loopback(preamble.callerPort) })
+    this.#announce(socket, preamble, isHttp2)
   }
 
-  /** To a TLS server as a connection whose handshake is done, so that its program answers in plain text. */
-  #give(socket: Socket, isHttp2: boolean): void {
+  async #announceByFirstBytes(socket: Socket, preamble: ConnectionPreamble): Promise<void> {
+    const isHttp2 = await startsHttp2(socket, true)
+    if (!socket.destroyed) this.#announce(socket, preamble, isHttp2)
+  }
+
+  #announce(socket: Socket, preamble: ConnectionPreamble, isHttp2: boolean): void {
+    if (this.#instance === undefined) return void socket.destroy()
+    this.#opened.add(socket)
+    this.#instance.connected(socket, preamble, () => this.#emitConnection(socket, isHttp2))
+  }
+
+  /**
+   * A TLS server gets the connection after its handshake, so that its program answers in plain
+   * text.
+   */
+  #emitConnection(socket: Socket, isHttp2: boolean): void {
     if (this.#front !== undefined && !isHttp2) this.#front.emit('connection', socket)
     else if (this.#server instanceof TlsServer) {
       Object.assign(socket, { alpnProtocol: isHttp2 ? 'h2' : 'http/1.1' })
       this.#emit('secureConnection', socket)
     } else this.#emit('connection', socket)
   }
+
+  /** False if the server is at its `maxConnections`. Then drops the connection as Node does. */
+  #admit(socket: Socket): boolean {
+    const { maxConnections } = this.#server
+    if (this.#passedIn.size + this.#accepted >= (maxConnections ?? Infinity)) {
+      const { localAddress, localPort, localFamily, remoteAddress, remotePort, remoteFamily } = socket
+      this.#emit('drop', { localAddress, localPort, localFamily, remoteAddress, remotePort, remoteFamily })
+      socket.destroy()
+      return false
+    }
+    this.#passedIn.add(socket)
+    socket.once('close', () => {
+      this.#passedIn.delete(socket)
+      if (this.#isClosed && this.#passedIn.size === 0) this.#emit('close')
+    })
+    return true
+  }
 }
 
-/** Not one that somebody emits (Node documents that of `'connection'`): those have addresses, or are no sockets at all. */
-function isOfPath(socket: unknown): boolean {
+/**
+ * False for connections that a program emits, as Node documents: those have addresses, or are not
+ * sockets.
+ */
+function isUnixSocket(socket: unknown): boolean {
   return socket instanceof Socket && socket.remoteAddress === undefined
 }
 
-function bound(server: Server): Pick<Server, 'close' | 'getConnections'> {
-  return { close: server.close.bind(server), getConnections: server.getConnections.bind(server) }
+type Bound = Pick<Server, 'close' | 'getConnections'> & { readonly closeIdleConnections: (() => void) | undefined }
+
+function bound(server: Server & { closeIdleConnections?: () => void }): Bound {
+  return {
+    close: server.close.bind(server),
+    getConnections: server.getConnections.bind(server),
+    closeIdleConnections: server.closeIdleConnections?.bind(server),
+  }
 }
 
 function replaceOwn(server: Server, values: Readonly<Record<string, unknown>>): void {
   for (const [name, value] of Object.entries(values))
     Object.defineProperty(server, name, { value, configurable: true, writable: true })
-}
-
-/** With what a client of HTTP/2 begins (RFC 9113, 3.4); no method of HTTP/1 has this name. */
-const preface = Buffer.from('PRI')
-
-/**
- * The first bytes that come, up to `count`; they stay in the socket. A program sees a connection when its client speaks: one that
- * was opened ahead of need would keep a server from closing that waits for its connections to become idle.
- */
-async function firstBytes(socket: Socket, count: number): Promise<Buffer> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  let seen = Buffer.alloc(0)
-  const onReadable = (): void => {
-    const chunk = socket.read() as Buffer | null
-    if (chunk !== null) seen = Buffer.concat([seen, chunk])
-    if (seen.length >= count || (seen.length > 0 && !preface.subarray(0, seen.length).equals(seen))) resolve()
-  }
-  const over = (): void => resolve()
-  socket.on('readable', onReadable).once('end', over).once('close', over)
-  if (socket.destroyed) resolve()
-  onReadable()
-  await promise
-  socket.off('readable', onReadable).off('end', over).off('close', over)
-  if (seen.length > 0 && !socket.destroyed) socket.unshift(seen)
-  return seen.subarray(0, count)
 }

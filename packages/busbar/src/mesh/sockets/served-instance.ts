@@ -1,57 +1,72 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { BusbarError } from '../../contract/errors.ts'
-import type { CallId } from '../../shared/control.ts'
-import type { LocalEndpoint } from '../endpoint.ts'
-import { isFailed } from '../failed-response.ts'
-import { hopLimitProblem } from '../hops.ts'
-import type { HttpMesh } from '../mesh.ts'
-import { MeasuredCall } from '../meter.ts'
-import { exhaustedProblem, type Problem } from '../problem.ts'
+import type { CallId } from '../../shared/calls/call-id.ts'
+import type { Transport } from '../../shared/metrics/edge-table.ts'
+import { exhaustedProblem, hopLimitProblem, type ProblemResponse, sendProblem } from '../http/problem-response.ts'
+import type { MeshContext } from '../mesh-context.ts'
+import { type Edge, isFailedResponse, outcomeOf } from '../meter.ts'
+import type { LocalEndpoint } from '../routing/endpoint.ts'
+import type { ConcurrencyGate, RunningCall } from '../routing/limits/concurrency-gate.ts'
 import { runInScope, type Scope } from '../scope.ts'
-import type { Begun, Gate } from '../balance/gate.ts'
-import { answerProblem } from './answer-problem.ts'
-import { emitIn } from './emit-in.ts'
-import { takeHops } from './hops-header.ts'
-import type { Opening } from './opening.ts'
-import type { ArrivedRequest, Instance } from './private-listener.ts'
+import { bytesBefore, countBytes, emitInContext, traceRequest } from '../tracing/traced-request.ts'
+import type { TracedCall } from '../tracing/tracer.ts'
+import { takeHopsHeader } from './hops-header.ts'
+import { type ConnectionPreamble, healthCheckCaller } from './preamble.ts'
+import type { ArrivedRequest, InstanceHandler } from './private-listener.ts'
 
 interface MutableScope extends Scope {
   hops: number
 }
 
 interface OpenConnection {
-  /** What its requests' bodies and an upgrade's messages cause counts like the last request. */
+  /**
+   * Calls caused by a request's body or an upgrade's messages have the last request's hop count.
+   */
   readonly scope: MutableScope
   readonly caller: string | undefined
+  readonly transport: Transport
   readonly isGone: (() => boolean) | undefined
-  /** What is told while it computes. */
-  readonly begun: Begun
+  /** The caller of the last request records the call itself. */
+  isTraced: boolean
+  /** For the watchdog, while a request runs. */
+  readonly running: RunningCall
 }
 
-/** Whoever computes here cannot give up here. */
-const here: CallId = { link: undefined, number: 0 }
+/** For callers in this thread: a blocked thread cannot cancel its own calls. */
+const noCall: CallId = { link: undefined, number: 0 }
 
-/** Has the instances of this thread serve what comes to their private sockets. */
-export function servePrivateSockets(mesh: HttpMesh): Disposable {
+/** Makes the instances of this thread serve the connections to their private sockets. */
+export function servePrivateSockets(mesh: MeshContext): Disposable {
   return mesh.router.watch((endpoint) => endpoint.listener?.serve(new ServedInstance(mesh, endpoint)))
 }
 
-/** What the mesh does with each request that comes to an instance by its private socket. */
-class ServedInstance implements Instance {
-  readonly #mesh: HttpMesh
+/**
+ * Handles each request to an instance's private socket: hop limit, concurrency gate, metrics,
+ * scope.
+ */
+class ServedInstance implements InstanceHandler {
+  readonly #mesh: MeshContext
   readonly #endpoint: LocalEndpoint
   readonly #connections = new WeakMap<Socket, OpenConnection>()
 
-  constructor(mesh: HttpMesh, endpoint: LocalEndpoint) {
+  constructor(mesh: MeshContext, endpoint: LocalEndpoint) {
     this.#mesh = mesh
     this.#endpoint = endpoint
   }
 
-  connected(socket: Socket, { hops, caller, call = here, isGone }: Opening, next: () => void): void {
+  connected(socket: Socket, preamble: ConnectionPreamble, next: () => void): void {
+    const { hops, caller, call = noCall, transport = 'unix', isGone } = preamble
     if (this.#endpoint.state === 'stopped') return void socket.destroy()
     const scope: MutableScope = { service: this.#endpoint.service, hops }
-    this.#connections.set(socket, { scope, caller, isGone, begun: { call, deadline: undefined } })
+    this.#connections.set(socket, {
+      scope,
+      caller,
+      transport,
+      isGone,
+      isTraced: false,
+      running: { call, deadline: undefined },
+    })
     runInScope(scope, next)
   }
 
@@ -61,65 +76,104 @@ class ServedInstance implements Instance {
     const { service } = this.#endpoint
     const connection = this.#connections.get(socket)
     if (connection === undefined) return arrived.next()
-    const hops = takeHops(request) ?? connection.scope.hops
+    if (connection.caller === healthCheckCaller) return runInScope({ service, hops: 0 }, arrived.next)
+    const { hops, isTraced } = takeHopsHeader(request) ?? { hops: connection.scope.hops, isTraced: false }
     connection.scope.hops = hops
+    connection.isTraced = isTraced
     if (hops > maxHops) {
-      refuse(hopLimitProblem(service, maxHops), arrived)
+      this.#refuse(hopLimitProblem(service, maxHops), arrived, connection)
       return true
     }
     const gate = gates?.get(service)
-    // An upgrade is no request that would have an end.
+    // An upgrade has no end that would free its slot.
     if (gate === undefined || response === undefined) this.#serve(arrived, connection)
     else this.#passGate(gate, arrived, response, connection)
     return true
   }
 
-  #serve({ socket, response, next }: ArrivedRequest, { scope, caller }: OpenConnection): void {
+  #serve(arrived: ArrivedRequest, connection: OpenConnection, call = this.#trace(arrived, connection)): void {
+    const { request, socket, response, next } = arrived
+    const { scope } = connection
     const { service, count, server } = this.#endpoint
-    const measured = this.#measure(caller)
-    count?.began()
-    const own: Scope = { service, hops: scope.hops }
+    const edge = call ?? this.#edgeOf(arrived, connection)
+    const began = edge?.begin()
+    call?.started()
+    const timer = count?.countStart()
+    const own: Scope = { service, hops: scope.hops, trace: call?.trace }
+    if (call !== undefined) emitInContext(request, (callback) => runInScope(own, callback))
+    const before = call && bytesBefore(request)
     if (response === undefined) {
-      // Its messages are the program's, and count like the request.
-      emitIn(socket, (callback) => runInScope(own, callback))
+      // Its messages run in the scope of the request.
+      emitInContext(socket, (callback) => runInScope(own, callback))
       runInScope(own, next)
-      count?.left(false)
+      count?.countEnd(false)
+      edge?.end(upgraded, began)
       return
     }
     response.once('close', () => {
-      count?.left(isFailed(response))
-      measured?.end()
-      // A server that closes while it answers would wait for as long as the caller keeps the connection for a next request.
+      count?.countEnd(isFailedResponse(response))
+      timer?.end()
+      if (call !== undefined) countBytes(call, request, response, before!)
+      edge?.end(outcomeOf(response), began)
+      // A closing server would wait for as long as the caller keeps the connection alive.
       if (!server.listening) socket.destroySoon()
     })
     runInScope(own, next)
   }
 
-  #measure(caller: string | undefined): MeasuredCall | undefined {
-    const { meter } = this.#mesh
-    const weight = caller === undefined ? 0 : (meter?.next() ?? 0)
-    return weight === 0 ? undefined : new MeasuredCall(meter!, caller, this.#endpoint.service, weight)
+  #trace(arrived: ArrivedRequest, connection: OpenConnection): TracedCall | undefined {
+    const { tracer } = this.#mesh
+    if (tracer === undefined) return undefined
+    const { caller, transport, isTraced } = connection
+    // A caller that counts the call itself also records it.
+    const part = caller === undefined || isTraced ? 'answer' : 'call'
+    const info = { part, caller, service: this.#endpoint.service, transport } as const
+    return traceRequest(tracer, info, arrived.request, this.#edgeOf(arrived, connection))
   }
 
-  #passGate(gate: Gate, arrived: ArrivedRequest, response: ServerResponse, connection: OpenConnection): void {
+  /** Undefined if the caller counts the call itself. */
+  #edgeOf({ request }: ArrivedRequest, { caller, transport }: OpenConnection): Edge | undefined {
+    if (caller === undefined) return undefined
+    return this.#mesh.meter?.http(caller, this.#endpoint.service, request.method!, transport)
+  }
+
+  #refuse(
+    problem: ProblemResponse,
+    arrived: ArrivedRequest,
+    connection: OpenConnection,
+    call = this.#trace(arrived, connection),
+  ): void {
+    const edge = call ?? this.#edgeOf(arrived, connection)
+    edge?.end(problem.status, edge.begin())
+    refuse(problem, arrived)
+  }
+
+  #passGate(
+    gate: ConcurrencyGate,
+    arrived: ArrivedRequest,
+    response: ServerResponse,
+    connection: OpenConnection,
+  ): void {
     const { socket } = arrived
-    const { begun } = connection
+    const { running } = connection
+    // From now on it waits.
+    const call = this.#trace(arrived, connection)
     const { service } = this.#endpoint
     const gone = new AbortController()
     const close = (): void => gone.abort(new BusbarError('CALL_ABORTED', { message: 'the caller hung up', service }))
     socket.once('close', close)
     const serve = (): void => {
-      // A request that nobody waits for any more may compute for ever.
+      // Do not start a request without a caller: nothing would end it.
       if (socket.destroyed || connection.isGone?.() === true) return gate.leave()
-      gate.begins(begun)
+      gate.started(running)
       response.once('close', () => {
-        gate.ends(begun)
+        gate.finished(running)
         gate.leave()
       })
-      this.#serve(arrived, connection)
+      this.#serve(arrived, connection, call)
     }
     const shed = (error: unknown): void => {
-      if (!socket.destroyed) refuse(exhaustedProblem(BusbarError.from(error), service), arrived)
+      if (!socket.destroyed) this.#refuse(exhaustedProblem(BusbarError.from(error), service), arrived, connection, call)
     }
     void gate
       .enter(undefined, gone.signal)
@@ -128,9 +182,12 @@ class ServedInstance implements Instance {
   }
 }
 
-/** Answers in the program's place. What is still to come of the request is nobody's. */
-function refuse(problem: Problem, { request, response, socket }: ArrivedRequest): void {
-  if (response === undefined) return answerProblem(problem, request, socket)
+/** The status of an upgrade, as far as anybody sees it. */
+const upgraded = 101
+
+/** Answers instead of the program, and discards the rest of the request. */
+function refuse(problem: ProblemResponse, { request, response, socket }: ArrivedRequest): void {
+  if (response === undefined) return sendProblem(problem, request, socket)
   request.resume()
   response.writeHead(problem.status, problem.statusText, problem.headers).end(problem.body)
 }

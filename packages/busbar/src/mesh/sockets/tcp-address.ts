@@ -15,12 +15,12 @@ export function loopback(port: number): TcpAddress {
   return { address: '127.0.0.1', family: 'IPv4', port }
 }
 
-/** Where the system's own ephemeral ports begin and end; each connection has one of its own in logs. */
+/** The range of ephemeral ports. Each connection gets its own port, for logs. */
 const firstPort = 49_152
 const lastPort = 65_535
 let nextPort = firstPort
 
-/** For the caller's end of a connection that has no port. */
+/** A port for the caller's end of a connection that has none. */
 export function takePort(): number {
   const port = nextPort
   nextPort = port === lastPort ? firstPort : port + 1
@@ -28,8 +28,9 @@ export function takePort(): number {
 }
 
 /**
- * Makes a Unix socket tell the addresses of a TCP connection on the loopback interface, which programs write into logs and
- * compare with lists. `isOpen` says whether they are known yet, as they are from `'connect'` on.
+ * Gives a Unix socket the addresses of a TCP connection on the loopback interface, because programs
+ * log them and compare them with lists. `isOpen`: whether the addresses are known yet, as they are
+ * from `'connect'` on.
  */
 export function presentAddresses(socket: Socket, addresses: TcpAddresses, isOpen: () => boolean = () => true): void {
   const { local, remote } = addresses
@@ -48,7 +49,7 @@ export function presentAddresses(socket: Socket, addresses: TcpAddresses, isOpen
     configurable: true,
     writable: true,
   })
-  // A Unix socket has no reset, and Node throws: its peer sees an end.
+  // Node throws, because a Unix socket has no reset. The peer sees an end instead.
   Object.defineProperty(socket, 'resetAndDestroy', {
     value: () => socket.destroy(),
     configurable: true,
@@ -56,7 +57,7 @@ export function presentAddresses(socket: Socket, addresses: TcpAddresses, isOpen
   })
 }
 
-/** Before the socket connects elsewhere. */
+/** Call it before the socket connects to another target. */
 export function forgetAddresses(socket: Socket): void {
   for (const name of presented) Reflect.deleteProperty(socket, name)
 }

@@ -1,77 +1,111 @@
-/** What all transports over sockets share: packets as bytes, the hello, and when the other end is behind. */
+/** The part that all socket transports share: the handshake, packets as bytes, and backpressure. */
 import type { Socket } from 'node:net'
 import { BusbarError } from '../../contract/errors.ts'
-import { type Hello, helloPacket, readHello } from '../links/hello.ts'
-import { helloTime, maxHello, maxPacket, maxUnderWay } from '../links/limits.ts'
-import { encodePacket, PacketReader } from '../links/packets.ts'
-import { goneSilent, type Packet, type Pipe, type PipeListener, ProtocolError } from '../links/pipe.ts'
+import { helloTimeout, maxHello, maxPacket, maxInTransit } from '../links/limits.ts'
+import {
+  closedUnexpectedly,
+  type Packet,
+  type PacketTransport,
+  type PacketTransportListener,
+  ProtocolError,
+} from '../links/packet-transport.ts'
+import { type Hello, helloPacket, readHello } from './hello.ts'
+import { encodePacket, PacketReader } from './packet-codec.ts'
 
-export interface Greeted {
-  readonly pipe: Pipe
-  /** The number that the other worker says it has. */
-  readonly peer: number
+/** `peer`: what its hello says; of a worker its number. */
+export interface HandshakeResult<Peer = number> {
+  readonly transport: PacketTransport
+  readonly peer: Peer
+}
+
+/** What two ends say before the first frame. */
+export interface Greeting<Peer> {
+  readonly own: Packet
+  /** Sent instead of `own` to a peer that is refused. */
+  readonly refusal: Packet
+  /** Throws {@link ProtocolError} for a peer that is refused. */
+  read(first: Packet): Peer
+  /** The largest hello of the peer, in bytes. Default: `maxHello`. */
+  readonly limit?: number
+}
+
+/** Between workers of one app. */
+export function handshake(socket: Socket, hello: Hello, dialled: boolean): Promise<HandshakeResult> {
+  return greet(socket, dialled, {
+    own: helloPacket(hello),
+    // Without the secret. It tells a peer of another version why it is refused.
+    refusal: helloPacket({ ...hello, secret: '' }),
+    read: (first) => readHello(first, hello.secret),
+  })
 }
 
 /**
- * Exchanges hellos over a socket. Whoever dialled speaks first, and hears nothing of the app before it has shown that it
- * belongs to it. Rejects with LINK_LOST, and closes the socket, when the other is a stranger, speaks another version or
- * says nothing.
+ * Exchanges hellos over a socket. The dialling side goes first, and gets no answer before it has
+ * proved that it may call. Rejects with LINK_LOST, and closes the socket, if the peer is refused,
+ * speaks another version or sends nothing.
  */
-export async function greet(socket: Socket, hello: Hello, dialled: boolean): Promise<Greeted> {
-  const pipe = new SocketPipe(socket)
-  const timer = setTimeout(() => pipe.fail('did not say hello in time'), helloTime)
+export async function greet<Peer>(
+  socket: Socket,
+  dialled: boolean,
+  greeting: Greeting<Peer>,
+): Promise<HandshakeResult<Peer>> {
+  const transport = new SocketTransport(socket, greeting.limit)
+  const timer = setTimeout(() => transport.fail('did not send hello in time'), helloTimeout)
   try {
-    if (dialled) pipe.send(helloPacket(hello))
-    const peer = readHello(await pipe.first(), hello.secret)
-    if (!dialled) pipe.send(helloPacket(hello))
-    return { pipe, peer }
+    if (dialled) transport.send(greeting.own)
+    const peer = greeting.read(await transport.first())
+    if (!dialled) transport.send(greeting.own)
+    return { transport, peer }
   } catch (error) {
-    // Without the secret: enough for one of another version to know why it is refused.
-    if (!dialled) pipe.send(helloPacket({ ...hello, secret: '' }))
-    pipe.close()
-    throw new BusbarError('LINK_LOST', { message: `whoever is at the other end ${(error as Error).message}` })
+    if (!dialled) transport.send(greeting.refusal)
+    transport.close()
+    throw new BusbarError('LINK_LOST', { message: `the other end of the socket ${(error as Error).message}` })
   } finally {
     clearTimeout(timer)
   }
 }
 
 type State =
-  | { readonly is: 'greeting'; readonly first: PromiseWithResolvers<Packet> }
-  /** Nobody listens yet. What came in one slice with the hello waits, and nothing more is read. */
-  | { readonly is: 'unheard'; readonly came: Packet[] }
-  | { readonly is: 'open'; readonly listener: PipeListener }
+  | { readonly is: 'handshake'; readonly first: PromiseWithResolvers<Packet> }
+  /**
+   * Not opened yet. Packets that arrived in one slice with the hello wait, and nothing more is
+   * read.
+   */
+  | { readonly is: 'waiting'; readonly arrived: Packet[] }
+  | { readonly is: 'open'; readonly listener: PacketTransportListener }
   | { readonly is: 'closed' }
 
-/** Milliseconds in which a closed pipe must have got rid of what was sent before. */
-const lingering = 1_000
+/** Milliseconds that a closed transport has to send the rest. */
+const lingerTimeout = 1_000
 
-class SocketPipe implements Pipe {
+class SocketTransport implements PacketTransport {
   readonly #socket: Socket
-  readonly #reader = new PacketReader(maxHello, (packet) => this.#take(packet))
-  #state: State = { is: 'greeting', first: Promise.withResolvers() }
-  #isBehind = false
+  readonly #reader: PacketReader
+  #state: State = { is: 'handshake', first: Promise.withResolvers() }
+  #needsDrain = false
 
-  constructor(socket: Socket) {
+  constructor(socket: Socket, limit = maxHello) {
     this.#socket = socket
+    this.#reader = new PacketReader(limit, (packet) => this.#take(packet))
     socket.on('data', (slice: Buffer) => this.#read(slice))
     socket.on('drain', () => this.#drained())
     socket.once('error', (error: NodeJS.ErrnoException) =>
       this.fail(`is not reachable (${error.code ?? error.message})`),
     )
-    socket.once('close', () => this.fail(goneSilent))
+    socket.once('close', () => this.fail(closedUnexpectedly))
   }
 
-  /** The hello. Rejects with what is wrong, in a sentence without a subject. */
+  /** The hello. Rejects with a predicate that describes the fault. */
   async first(): Promise<Packet> {
-    if (this.#state.is === 'greeting') return await this.#state.first.promise
-    throw new ProtocolError(goneSilent)
+    if (this.#state.is === 'handshake') return await this.#state.first.promise
+    throw new ProtocolError(closedUnexpectedly)
   }
 
-  open(listener: PipeListener): void {
+  open(listener: PacketTransportListener): void {
     const before = this.#state
-    if (before.is !== 'unheard') return process.nextTick(() => listener.onClose(goneSilent))
+    if (before.is !== 'waiting') return process.nextTick(() => listener.onClose(closedUnexpectedly))
     this.#state = { is: 'open', listener }
-    for (const packet of before.came) listener.onPacket(packet)
+    for (const packet of before.arrived) listener.onPacket(packet)
     this.#socket.resume()
   }
 
@@ -79,12 +113,12 @@ class SocketPipe implements Pipe {
     if (this.#state.is === 'closed') return true
     const socket = this.#socket
     const pieces = encodePacket(packet)
-    // One `writev` for all.
+    // One `writev` for all pieces.
     if (pieces.length > 1) socket.cork()
     for (const piece of pieces) socket.write(piece)
     if (pieces.length > 1) socket.uncork()
-    this.#isBehind = socket.writableLength > maxUnderWay
-    return !this.#isBehind
+    this.#needsDrain = socket.writableLength > maxInTransit
+    return !this.#needsDrain
   }
 
   close(): void {
@@ -92,17 +126,17 @@ class SocketPipe implements Pipe {
     this.fail(undefined)
     const socket = this.#socket
     socket.destroySoon()
-    const timer = setTimeout(() => socket.destroy(), lingering)
+    const timer = setTimeout(() => socket.destroy(), lingerTimeout)
     socket.once('close', () => clearTimeout(timer))
   }
 
-  /** `reason`: undefined where it ends in order. */
+  /** `reason`: undefined for an orderly close. */
   fail(reason: string | undefined): void {
     const before = this.#state
     this.#state = { is: 'closed' }
     if (before.is === 'open') before.listener.onClose(reason)
-    if (before.is === 'greeting') before.first.reject(new ProtocolError(reason))
-    // Whatever comes from now on is nobody's.
+    if (before.is === 'handshake') before.first.reject(new ProtocolError(reason))
+    // Discard whatever still arrives.
     this.#socket.resume()
     if (reason !== undefined) this.#socket.destroy()
   }
@@ -120,20 +154,20 @@ class SocketPipe implements Pipe {
   #take(packet: Packet): void {
     const { is } = this.#state
     if (is === 'open') this.#state.listener.onPacket(packet)
-    else if (is === 'unheard') this.#state.came.push(packet)
-    else if (is === 'greeting') this.#greeted(packet, this.#state.first)
+    else if (is === 'waiting') this.#state.arrived.push(packet)
+    else if (is === 'handshake') this.#receiveHello(packet, this.#state.first)
   }
 
-  #greeted(packet: Packet, first: PromiseWithResolvers<Packet>): void {
+  #receiveHello(packet: Packet, first: PromiseWithResolvers<Packet>): void {
     this.#reader.limit = maxPacket
-    this.#state = { is: 'unheard', came: [] }
+    this.#state = { is: 'waiting', arrived: [] }
     this.#socket.pause()
     first.resolve(packet)
   }
 
   #drained(): void {
-    if (!this.#isBehind) return
-    this.#isBehind = false
+    if (!this.#needsDrain) return
+    this.#needsDrain = false
     if (this.#state.is === 'open') this.#state.listener.onDrain()
   }
 }

@@ -1,40 +1,46 @@
 import type { MessagePort, Transferable } from 'node:worker_threads'
-import { maxUnderWay } from '../links/limits.ts'
-import { goneSilent, type Packet, type Pipe, type PipeListener } from '../links/pipe.ts'
+import { maxInTransit } from '../links/limits.ts'
+import {
+  closedUnexpectedly,
+  type Packet,
+  type PacketTransport,
+  type PacketTransportListener,
+} from '../links/packet-transport.ts'
 
-/** Bytes from which handing a buffer over costs less than copying it. */
+/** From this size on, transferring a buffer costs less than copying it. */
 const transferFrom = 2048
 
-/** Of what came, after which the sender is told; a part of what may be under way. */
-const tellEvery = maxUnderWay / 4
+/** Received bytes after which the sender gets an acknowledgement. */
+const acknowledgeEvery = maxInTransit / 4
 
-/** A packet without bytes, one with bytes, or how much of what was sent has come. */
+/** A packet without byte parts, a packet with them, or an acknowledgement of received bytes. */
 type Message = string | readonly [text: string, ...bytes: Uint8Array[]] | number
 
 /**
- * Between two threads: a packet is one message. As a string where it is nothing else, which V8 copies without looking at
- * it. A port takes whatever it is given and keeps it until the other thread has a moment, so the two count.
+ * Between two threads, each packet is one message. One without byte parts is a string, which V8
+ * copies without inspecting it. A port queues messages without limit, so both sides count bytes for
+ * backpressure.
  */
-export function threadPipe(port: MessagePort): Pipe {
-  return new ThreadPipe(port)
+export function threadTransport(port: MessagePort): PacketTransport {
+  return new ThreadTransport(port)
 }
 
-class ThreadPipe implements Pipe {
+class ThreadTransport implements PacketTransport {
   readonly #port: MessagePort
-  #underWay = 0
-  #came = 0
+  #inTransit = 0
+  #received = 0
 
   constructor(port: MessagePort) {
     this.#port = port
   }
 
-  open(listener: PipeListener): void {
-    // Told once, and not at all for a port that was closed before.
-    this.#port.once('close', () => listener.onClose(goneSilent))
+  open(listener: PacketTransportListener): void {
+    // Emitted once, and never for a port that was closed before.
+    this.#port.once('close', () => listener.onClose(closedUnexpectedly))
     this.#port.once('messageerror', () => this.#port.close())
     this.#port.on('message', (message: unknown) => {
       if (!isMessage(message)) return
-      if (typeof message === 'number') return this.#told(message, listener)
+      if (typeof message === 'number') return this.#onAcknowledged(message, listener)
       this.#count(message)
       listener.onPacket(typeof message === 'string' ? { text: message, bytes: none } : fromList(message))
     })
@@ -42,10 +48,10 @@ class ThreadPipe implements Pipe {
 
   send(packet: Packet): boolean {
     const { text, bytes } = packet
-    this.#underWay += text.length
+    this.#inTransit += text.length
     if (bytes.length === 0) this.#port.postMessage(text)
     else this.#sendBytes(packet)
-    return this.#underWay < maxUnderWay
+    return this.#inTransit < maxInTransit
   }
 
   close(): void {
@@ -53,39 +59,40 @@ class ThreadPipe implements Pipe {
   }
 
   #sendBytes({ text, bytes }: Packet): void {
-    const handedOver: Transferable[] = []
+    const transferred: Transferable[] = []
     for (const { byteLength, buffer } of bytes) {
-      this.#underWay += byteLength
-      if (byteLength >= transferFrom) handedOver.push(buffer as ArrayBuffer)
+      this.#inTransit += byteLength
+      if (byteLength >= transferFrom) transferred.push(buffer as ArrayBuffer)
     }
     try {
-      this.#port.postMessage([text, ...bytes], handedOver)
+      this.#port.postMessage([text, ...bytes], transferred)
     } catch {
-      // Somebody gave the same buffer twice: one mistake must not take along what else is in the packet.
+      // The same buffer was passed twice. Copy: one mistake must not lose the other frames of the
+      // packet.
       this.#port.postMessage([text, ...bytes.map((part) => new Uint8Array(part))])
     }
   }
 
-  #told(taken: number, listener: PipeListener): void {
-    if (!(taken > 0 && taken <= this.#underWay)) return
-    const wasBehind = this.#underWay >= maxUnderWay
-    this.#underWay -= taken
-    if (wasBehind && this.#underWay < maxUnderWay) listener.onDrain()
+  #onAcknowledged(count: number, listener: PacketTransportListener): void {
+    if (!(count > 0 && count <= this.#inTransit)) return
+    const neededDrain = this.#inTransit >= maxInTransit
+    this.#inTransit -= count
+    if (neededDrain && this.#inTransit < maxInTransit) listener.onDrain()
   }
 
   #count(message: Exclude<Message, number>): void {
-    this.#came += sizeOf(message)
-    if (this.#came < tellEvery) return
-    this.#port.postMessage(this.#came)
-    this.#came = 0
+    this.#received += sizeOf(message)
+    if (this.#received < acknowledgeEvery) return
+    this.#port.postMessage(this.#received)
+    this.#received = 0
   }
 }
 
 const none: readonly Uint8Array[] = []
 
 /**
- * A program of the other thread can find the port, `process._getActiveHandles()` lists it, and post what it likes. Such a
- * message must not throw here, since that would end this thread for another one's fault.
+ * A program in the other thread can find the port by `process._getActiveHandles()` and post
+ * anything. That must not throw here: it would end this thread.
  */
 function isMessage(message: unknown): message is Message {
   if (typeof message === 'string' || typeof message === 'number') return true

@@ -1,54 +1,54 @@
-/** Between processes of one machine: a Unix socket in a folder that is only this user's. */
+/** Between processes of one machine: a Unix socket in a folder that only this user can access. */
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { BusbarError } from '../../contract/errors.ts'
-import type { Hello } from '../links/hello.ts'
-import { type Greeted, greet } from './socket.ts'
+import type { Hello } from './hello.ts'
+import { type HandshakeResult, handshake } from './socket.ts'
 
-/** Rejects with LINK_LOST when nobody listens there, or somebody else. */
-export async function dialUnix(path: string, hello: Hello): Promise<Greeted> {
+/** Rejects with LINK_LOST if no worker of the app listens at `path`. */
+export async function dialUnix(path: string, hello: Hello): Promise<HandshakeResult> {
   const socket = connect({ path })
   try {
     await once(socket, 'connect')
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    throw new BusbarError('LINK_LOST', { message: `nobody takes links at ${path} (${code})`, cause: error })
+    throw new BusbarError('LINK_LOST', { message: `no worker accepts links at ${path} (${code})`, cause: error })
   }
-  return await greet(socket, hello, true)
+  return await handshake(socket, hello, true)
 }
 
 export interface LinkListener {
-  /** Takes no more links; those there are stay. Resolves when the path is free. */
+  /** Accepts no more links. Open ones stay. Resolves when the path is free. */
   close(): Promise<void>
 }
 
-/** `refused`: somebody came who does not belong to the app. */
+/** `refused` is called for peers that do not belong to the app. */
 export async function listenUnix(
   path: string,
   hello: Hello,
-  taken: (greeted: Greeted) => void,
+  accepted: (result: HandshakeResult) => void,
   refused: (error: BusbarError) => void = () => {},
 ): Promise<LinkListener> {
-  const greeting = new Set<Socket>()
+  const inHandshake = new Set<Socket>()
   const server = createServer((socket) => {
-    greeting.add(socket)
-    void greet(socket, hello, false)
-      .then(taken, refused)
-      .finally(() => greeting.delete(socket))
+    inHandshake.add(socket)
+    void handshake(socket, hello, false)
+      .then(accepted, refused)
+      .finally(() => inHandshake.delete(socket))
   })
   server.listen({ path })
   await once(server, 'listening')
-  // A link that could not be accepted is dialled again.
+  // The peer dials again if its link could not be accepted.
   server.on('error', () => {})
-  return { close: () => closed(server, greeting) }
+  return { close: () => closed(server, inHandshake) }
 }
 
-/** Node waits for every connection that a server made; those that became links are not the listener's any more. */
-function closed(server: Server, greeting: ReadonlySet<Socket>): Promise<void> {
+/** Does not wait for connections as Node does: open links no longer belong to the listener. */
+function closed(server: Server, inHandshake: ReadonlySet<Socket>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   server.close()
-  for (const socket of greeting) socket.destroy()
-  // The handle is closed, and its path unlinked, in the next turn.
+  for (const socket of inHandshake) socket.destroy()
+  // The handle closes, and its path is unlinked, in the next turn.
   setImmediate(resolve)
   return promise
 }

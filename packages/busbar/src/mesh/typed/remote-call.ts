@@ -1,45 +1,57 @@
-import type { CallOrigin, LiveCall } from '../../contract/call.ts'
+import { type CallEdge, statusOf, succeeded } from '../../contract/call/call-edge.ts'
+import type { CallOrigin, LiveCall } from '../../contract/call/live-call.ts'
 import type { BusbarError, ErrorRecord } from '../../contract/errors.ts'
-import type { RemoteEndpoint } from '../endpoint.ts'
+import type { RemoteEndpoint } from '../routing/endpoint.ts'
 import type { Channel, ChannelHandler } from '../links/link.ts'
-import type { Carried } from '../links/value.ts'
-import { type Repeat, unreached, withRepeat } from '../repeats.ts'
+import type { EncodedValue } from '../links/encoded-value.ts'
+import { type RetryOutcome, undeliveredCodes, withRetryOutcome } from '../routing/retry.ts'
 import type { RemoteMethod } from './remote-method.ts'
-import { toWire } from './wire.ts'
+import { toErrorRecord } from './error-records.ts'
 
-/** Who knows of others. */
-export interface Elsewhere {
-  /** Another instance than `not`, or the answer of one in this thread; undefined where there is none. */
-  elsewhere(not: RemoteEndpoint, input: unknown, origin: CallOrigin): RemoteEndpoint | Promise<unknown> | undefined
+export interface OtherInstances {
+  /**
+   * Another instance than `not`, or the answer of one in this thread. Undefined if there is none.
+   */
+  findOther(not: RemoteEndpoint, input: unknown, origin: CallOrigin): RemoteEndpoint | Promise<unknown> | undefined
+  /** Another host, which has not said that it has another contract. */
+  findFitting(not: RemoteEndpoint, input: unknown): RemoteEndpoint | undefined
+  /** What decides which instance gets the call. Undefined: nothing does. */
+  keyOf(input: unknown): string | undefined
+}
+
+export interface RemoteCallParts {
+  readonly method: RemoteMethod
+  readonly origin: CallOrigin
+  readonly value: unknown
+  readonly endpoint: RemoteEndpoint
+  readonly others: OtherInstances
+  /** Counts the call for its caller. */
+  readonly edge: CallEdge | undefined
 }
 
 /**
- * A call that another worker answers. Where its instance is gone it is made once more elsewhere, if that cannot do
- * anything twice: because nobody has begun with it, or because the contract says that twice is as good as once.
+ * A call that another worker answers. If its instance is lost, the call is retried once on another
+ * instance, provided that it had not started or the contract says that it is idempotent.
  */
 export class RemoteCall implements ChannelHandler {
   readonly answer: Promise<unknown>
   readonly #method: RemoteMethod
   readonly #origin: CallOrigin
-  /** Undefined where nothing but the answer ends it. */
+  /** Undefined if only the answer can end the call. */
   readonly #call: LiveCall | undefined
   readonly #value: unknown
-  readonly #input: Carried
-  readonly #elsewhere: Elsewhere
+  readonly #input: EncodedValue
+  readonly #others: OtherInstances
   readonly #resolve: (value: unknown) => void
   readonly #reject: (error: unknown) => void
   #endpoint: RemoteEndpoint
   #channel: Channel | undefined
-  #isSecond = false
+  #isRetry = false
   #isAdmitted = false
+  readonly #edge: CallEdge | undefined
+  readonly #began: number | undefined
 
-  constructor(
-    method: RemoteMethod,
-    origin: CallOrigin,
-    value: unknown,
-    endpoint: RemoteEndpoint,
-    elsewhere: Elsewhere,
-  ) {
+  constructor({ method, origin, value, endpoint, others, edge }: RemoteCallParts) {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     this.answer = promise
     this.#resolve = resolve
@@ -47,9 +59,11 @@ export class RemoteCall implements ChannelHandler {
     this.#method = method
     this.#origin = origin
     this.#value = value
-    this.#input = method.carry(value)
+    this.#edge = edge
+    this.#began = edge?.begin()
+    this.#input = this.#encode(value)
     this.#endpoint = endpoint
-    this.#elsewhere = elsewhere
+    this.#others = others
     this.#call = method.open(origin)
     this.#call?.watch((reason) => this.#ended(reason))
     if (this.#isOpen) this.#start()
@@ -57,18 +71,49 @@ export class RemoteCall implements ChannelHandler {
 
   onReply(value: unknown): void {
     this.#leave()
-    if (this.#settle()) this.#resolve(value)
+    if (!this.#settle()) return
+    this.#count(succeeded)
+    this.#resolve(value)
   }
 
-  onError(error: ErrorRecord, untouched: boolean): void {
+  onError(error: ErrorRecord, notStarted: boolean): void {
     this.#leave()
-    if (!this.#isOpen) return
-    const next = this.#mayRepeat(error, untouched) ? this.#another() : undefined
-    if (next === undefined) return this.#failed(this.#method.toError(withRepeat(error, this.#repeat(untouched))))
-    if (next instanceof Promise) return this.#goOn(next)
-    this.#isSecond = true
+    if (!this.#isOpen || (notStarted && this.#isElsewhere(error))) return
+    const next = this.#mayRetry(error, notStarted) ? this.#findOther() : undefined
+    if (next === undefined) return this.#failed(this.#toError(withRetryOutcome(error, this.#retryOutcome(notStarted))))
+    if (next instanceof Promise) return this.#passOn(next)
+    this.#isRetry = true
     this.#endpoint = next
     this.#start()
+  }
+
+  /** Throws INPUT_INVALID. */
+  #encode(value: unknown): EncodedValue {
+    try {
+      return this.#method.encodeValue(value)
+    } catch (error) {
+      this.#count(statusOf(error))
+      throw error
+    }
+  }
+
+  #count(status: number): void {
+    this.#edge?.end(status, this.#began)
+  }
+
+  #toError(error: ErrorRecord): BusbarError<string> {
+    return this.#method.toError(this.#method.rejection(error, this.#endpoint))
+  }
+
+  /** Goes on to a host with the caller's contract, if there is one. */
+  #isElsewhere(error: ErrorRecord): boolean {
+    if (!this.#method.isRejection(error, this.#endpoint)) return false
+    this.#endpoint.reject?.(this.#method.needed)
+    const next = this.#others.findFitting(this.#endpoint, this.#value)
+    if (next === undefined) return false
+    this.#endpoint = next
+    this.#start()
+    return true
   }
 
   #start(): void {
@@ -94,49 +139,62 @@ export class RemoteCall implements ChannelHandler {
   }
 
   #open(): void {
-    const head = this.#method.head('call', this.#call, this.#origin)
+    if (!this.#isRetry) this.#edge?.started?.()
+    const key = (): string | undefined => this.#others.keyOf(this.#value)
+    const head = this.#method.head('call', this.#call, this.#origin, this.#endpoint, key)
     this.#channel = this.#endpoint.link.open(head, this.#input.copy(), true, this)
   }
 
-  /** Non-idempotent calls are repeated only when it is certain that nothing was done. */
-  #mayRepeat({ code }: ErrorRecord, untouched: boolean): boolean {
-    if (this.#isSecond) return false
-    return untouched ? unreached.has(code) : this.#method.isIdempotent && this.#endpoint.link.state === 'closed'
+  /** Calls that are not idempotent are retried only if they certainly had not started. */
+  #mayRetry({ code }: ErrorRecord, notStarted: boolean): boolean {
+    if (this.#isRetry) return false
+    if (notStarted) return undeliveredCodes.has(code)
+    const { link, host } = this.#endpoint
+    // Another app reports the death of a worker over a link that is fine.
+    return this.#method.isIdempotent && (link.state === 'closed' || (host !== undefined && undeliveredCodes.has(code)))
   }
 
-  #repeat(untouched: boolean): Repeat {
-    if (this.#isSecond) return 'done'
-    if (untouched) return 'none'
-    return this.#method.isIdempotent ? 'nowhere' : 'unsafe'
+  #retryOutcome(notStarted: boolean): RetryOutcome {
+    if (this.#isRetry) return 'retried'
+    if (notStarted) return 'none'
+    return this.#method.isIdempotent ? 'no-instance' : 'unsafe'
   }
 
-  #another(): RemoteEndpoint | Promise<unknown> | undefined {
+  #findOther(): RemoteEndpoint | Promise<unknown> | undefined {
     const origin = { ...this.#origin, timeout: this.#timeLeft }
     try {
-      return this.#elsewhere.elsewhere(this.#endpoint, this.#value, origin)
+      return this.#others.findOther(this.#endpoint, this.#value, origin)
     } catch (error) {
       return Promise.reject(error)
     }
   }
 
-  /** An instance in this thread answers it; the limits of the call hold there too. */
-  #goOn(answer: Promise<unknown>): void {
-    if (this.#settle()) this.#resolve(answer)
+  /** An instance in this thread answers. The call's deadline holds there too. */
+  #passOn(answer: Promise<unknown>): void {
+    if (!this.#settle()) return
+    this.#resolve(answer)
+    answer.then(
+      () => this.#count(succeeded),
+      (error: unknown) => this.#count(statusOf(error)),
+    )
   }
 
   #failed(error: unknown): void {
-    if (this.#settle()) this.#reject(error)
+    if (!this.#settle()) return
+    this.#count(statusOf(error))
+    this.#reject(error)
   }
 
-  /** Before the instance is told, since it frees the place of what was given up. */
+  /** Leaves before it sends the cancel, because the instance then frees the slot. */
   #ended(reason: BusbarError): void {
     this.#leave(true)
-    this.#channel?.cancel(toWire(reason))
+    this.#channel?.cancel(toErrorRecord(reason))
+    this.#count(reason.status)
     this.#reject(reason)
   }
 
   get #isOpen(): boolean {
-    return this.#call?.hasEnded === undefined
+    return this.#call?.endReason === undefined
   }
 
   get #timeLeft(): number | undefined {

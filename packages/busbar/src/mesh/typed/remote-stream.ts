@@ -1,49 +1,79 @@
-import { abortedBy, type CallOrigin, type LiveCall } from '../../contract/call.ts'
+import { type CallEdge, succeeded } from '../../contract/call/call-edge.ts'
+import { abortedBy, type CallOrigin, type LiveCall } from '../../contract/call/live-call.ts'
 import type { BusbarError, ErrorRecord } from '../../contract/errors.ts'
-import type { RemoteEndpoint } from '../endpoint.ts'
+import type { RemoteEndpoint } from '../routing/endpoint.ts'
 import type { Channel, ChannelHandler } from '../links/link.ts'
-import type { Carried } from '../links/value.ts'
-import { unreached } from '../repeats.ts'
+import type { EncodedValue } from '../links/encoded-value.ts'
+import { undeliveredCodes } from '../routing/retry.ts'
 import type { RemoteMethod } from './remote-method.ts'
-import { toWire } from './wire.ts'
+import { toErrorRecord } from './error-records.ts'
+import type { Upload } from './upload.ts'
 
 type Step = IteratorResult<unknown, undefined>
 
 type State =
   | { readonly is: 'open' }
-  /** Behind the values that have come. */
+  /** The end follows the values that have arrived. */
   | { readonly is: 'ended'; readonly failure: BusbarError<string> | undefined }
   | { readonly is: 'over' }
 
 const done = { done: true, value: undefined } as const
 
-/** Another instance than the one that was asked. */
-export type Another = (not: RemoteEndpoint) => RemoteEndpoint | undefined
+export interface OtherStreams {
+  /** Another instance than `not`. */
+  readonly findOther: (not: RemoteEndpoint) => RemoteEndpoint | undefined
+  /** Another host, which has not said that it has another contract. */
+  readonly findFitting: (not: RemoteEndpoint) => RemoteEndpoint | undefined
+  /** What decides which instance gets the call. */
+  readonly key: () => string | undefined
+}
+
+export interface RemoteStreamParts {
+  readonly method: RemoteMethod
+  readonly origin: CallOrigin
+  readonly input: EncodedValue
+  /** The values of a caller that sends many; `input` is empty then. */
+  readonly upload?: Upload | undefined
+  readonly endpoint: RemoteEndpoint
+  readonly others: OtherStreams
+  /** Counts the stream for its caller. */
+  readonly edge: CallEdge | undefined
+}
 
 /**
- * A stream that another worker makes, as its caller reads it. What has come and is not read yet is at most a window. It is
- * opened once more, elsewhere, only where nobody had begun with it.
+ * The caller's end of a stream from another worker. It buffers at most a window of values. It is
+ * retried once on another instance, only if it had not started.
  */
 export class RemoteStream implements AsyncIterator<unknown, undefined>, ChannelHandler {
   readonly #method: RemoteMethod
   readonly #call: LiveCall | undefined
   readonly #open: (endpoint: RemoteEndpoint) => Channel
-  #another: Another | undefined
+  readonly #others: OtherStreams
+  readonly #upload: Upload | undefined
+  #isRetry = false
   #endpoint: RemoteEndpoint
   #channel: Channel | undefined
   readonly #values: unknown[] = []
   #state: State = { is: 'open' }
-  /** Those who asked for values that have not come. */
+  /** Readers that wait for values. */
   readonly #waiting: PromiseWithResolvers<Step>[] = []
 
-  constructor(method: RemoteMethod, origin: CallOrigin, input: Carried, endpoint: RemoteEndpoint, another: Another) {
+  readonly #edge: CallEdge | undefined
+  readonly #began: number | undefined
+
+  constructor({ method, origin, input, upload, endpoint, others, edge }: RemoteStreamParts) {
+    this.#upload = upload
+    this.#edge = edge
+    this.#began = edge?.begin()
     this.#method = method
     this.#endpoint = endpoint
-    this.#another = another
+    this.#others = others
     this.#call = method.open(origin)
-    this.#open = ({ link }) => link.open(method.head('stream', this.#call, origin), input.copy(), true, this)
+    this.#open = (to) =>
+      to.link.open(method.head('stream', this.#call, origin, to, others.key), input.copy(), upload === undefined, this)
     this.#call?.watch((reason) => this.#ended(reason))
-    if (this.#call?.hasEnded === undefined) this.#channel = this.#open(endpoint)
+    if (this.#call?.endReason === undefined) this.#channel = this.#open(endpoint)
+    if (this.#channel !== undefined) upload?.start(this.#channel, (error) => this.#uploadFailed(error))
   }
 
   next(): Promise<Step> {
@@ -54,11 +84,13 @@ export class RemoteStream implements AsyncIterator<unknown, undefined>, ChannelH
     return waiting.promise
   }
 
-  /** The reader has had enough. */
+  /** The reader stops early. */
   async return(): Promise<Step> {
     if (this.#state.is === 'open') {
-      this.#channel?.cancel(toWire(abortedBy(this.#method.name)))
+      this.#upload?.stop()
+      this.#channel?.cancel(toErrorRecord(abortedBy(this.#method.name)))
       this.#call?.settle()
+      this.#edge?.end(succeeded, this.#began)
     }
     this.#close({ is: 'over' })
     return done
@@ -72,18 +104,34 @@ export class RemoteStream implements AsyncIterator<unknown, undefined>, ChannelH
   }
 
   onEnd(): void {
+    // The callee is waiting for the end of this direction, too.
+    if (this.#upload?.stop() === true) this.#channel?.end()
     this.#settle(undefined)
   }
 
-  onError(error: ErrorRecord, untouched: boolean): void {
-    const next = untouched && unreached.has(error.code) ? this.#another?.(this.#endpoint) : undefined
-    this.#another = undefined
+  onDrain(): void {
+    this.#upload?.onDrain()
+  }
+
+  onError(error: ErrorRecord, notStarted: boolean): void {
+    // Values that were sent are gone.
+    const next = notStarted && this.#upload === undefined ? this.#next(error) : undefined
     if (next !== undefined && this.#state.is === 'open') {
       this.#endpoint = next
       this.#channel = this.#open(next)
       return
     }
-    this.#settle(this.#method.toError(error))
+    this.#settle(this.#method.toError(this.#method.rejection(error, this.#endpoint)))
+  }
+
+  #next(error: ErrorRecord): RemoteEndpoint | undefined {
+    if (this.#method.isRejection(error, this.#endpoint)) {
+      this.#endpoint.reject?.(this.#method.needed)
+      return this.#others.findFitting(this.#endpoint)
+    }
+    if (this.#isRetry || !undeliveredCodes.has(error.code)) return undefined
+    this.#isRetry = true
+    return this.#others.findOther(this.#endpoint)
   }
 
   #take(): unknown {
@@ -91,19 +139,28 @@ export class RemoteStream implements AsyncIterator<unknown, undefined>, ChannelH
     return this.#values.shift()
   }
 
+  #uploadFailed(error: BusbarError): void {
+    this.#channel?.cancel(toErrorRecord(error))
+    this.#settle(error)
+  }
+
   #settle(failure: BusbarError<string> | undefined): void {
+    this.#upload?.stop()
     if (this.#call?.settle() === false) return
+    this.#edge?.end(failure?.status ?? succeeded, this.#began)
     this.#state = { is: 'ended', failure }
-    // Nobody waits where there are values.
+    // Readers wait only if there are no values.
     const first = this.#waiting.shift()
     if (first === undefined) return
     this.#finish(this.#state).then(first.resolve, first.reject)
     this.#close(this.#state)
   }
 
-  /** The call has ended before the stream: its reader is told at once. */
+  /** The call ended before the stream. Its reader gets the reason at once. */
   #ended(reason: BusbarError): void {
-    this.#channel?.cancel(toWire(reason))
+    this.#upload?.stop()
+    this.#channel?.cancel(toErrorRecord(reason))
+    this.#edge?.end(reason.status, this.#began)
     this.#values.length = 0
     this.#state = { is: 'ended', failure: reason }
     const first = this.#waiting.shift()
@@ -112,7 +169,7 @@ export class RemoteStream implements AsyncIterator<unknown, undefined>, ChannelH
     this.#close({ is: 'over' })
   }
 
-  /** The failure is told once; after it there is nothing. */
+  /** A failure is reported once. After it the stream is done. */
   #finish(state: State): Promise<Step> {
     this.#state = { is: 'over' }
     return state.is === 'ended' && state.failure !== undefined ? Promise.reject(state.failure) : Promise.resolve(done)

@@ -3,10 +3,10 @@ import type { TaskContext } from './running-task.ts'
 
 export type Task = (input: unknown, context: TaskContext) => unknown
 
-/** By URL. One that is being loaded, or could not be, is a promise. */
+/** By URL. A promise until the module is loaded. */
 const tasks = new Map<string, Task | Promise<Task>>()
 
-/** The default export of a module, which is loaded once in this thread. */
+/** The default export of a module, which is loaded once per thread. */
 export function loadTask(module: string): Task | Promise<Task> {
   const known = tasks.get(module)
   if (known !== undefined) return known
@@ -14,7 +14,7 @@ export function loadTask(module: string): Task | Promise<Task> {
   tasks.set(module, loading)
   loading.then(
     (task) => tasks.set(module, task),
-    // Whatever was missing may be there the next time.
+    // A missing dependency may exist the next time.
     () => tasks.delete(module),
   )
   return loading

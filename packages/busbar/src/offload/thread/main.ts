@@ -1,16 +1,19 @@
-/** What a thread of a pool runs: one task after the other, each the default export of a module that is loaded once. */
+/**
+ * Entry of a pool's thread. Runs one task after the other; each is a module's default export,
+ * loaded once.
+ */
 import { syncBuiltinESMExports } from 'node:module'
 import workerThreads, { type Transferable } from 'node:worker_threads'
 import { BusbarError } from '../../contract/errors.ts'
-import { exact } from '../exact.ts'
+import { compactViews } from '../compact-views.ts'
 import type { FromThread, ThreadInit, ToThread } from '../messages.ts'
+import type { TransferableObject } from '../transferable.ts'
 import { toTaskErrorRecord } from '../task-error.ts'
 import { loadTask } from './load-task.ts'
 import { RunningTask } from './running-task.ts'
-import type { Movable } from '../movable.ts'
 
 const { port, flags } = workerThreads.workerData as ThreadInit
-// The port to the pool is no task's.
+// Hides the port to the pool from tasks.
 Object.assign(workerThreads, { workerData: null })
 syncBuiltinESMExports()
 
@@ -18,31 +21,32 @@ let running: RunningTask | undefined
 
 port.on('message', (order: ToThread) => {
   if (order.type === 'run') void run(order)
-  else if (running?.id === order.id) running.look()
+  else if (running?.id === order.id) running.checkFlags()
 })
-// An input that cannot be read here: the pool has no other task in this thread than this one.
-port.on('messageerror', (error: Error) => say({ type: 'failed', id: 0, error: toTaskErrorRecord(unreadable(error)) }))
-say({ type: 'ready' })
+// An input that cannot be deserialised. It belongs to the only task that the pool has in this
+// thread.
+port.on('messageerror', (error: Error) => post({ type: 'failed', id: 0, error: toTaskErrorRecord(unreadable(error)) }))
+post({ type: 'ready' })
 
 async function run({ id, module, input }: Extract<ToThread, { type: 'run' }>): Promise<void> {
   const task = (running = new RunningTask(id, flags))
   try {
     const work = loadTask(module)
-    const value = exact(await (typeof work === 'function' ? work : await work)(input, task.context))
+    const value = compactViews(await (typeof work === 'function' ? work : await work)(input, task.context))
     reply(id, value, task.transferred)
   } catch (error) {
-    say({ type: 'failed', id, error: toTaskErrorRecord(error) })
+    post({ type: 'failed', id, error: toTaskErrorRecord(error) })
   } finally {
     running = undefined
   }
 }
 
-function reply(id: number, value: unknown, transferred: readonly Movable[]): void {
+function reply(id: number, value: unknown, transferred: readonly TransferableObject[]): void {
   try {
-    say({ type: 'returned', id, value }, transferred)
+    post({ type: 'returned', id, value }, transferred)
   } catch (cause) {
     const message = `the result of a task cannot be cloned: ${(cause as Error).message}`
-    throw new BusbarError('TASK_INVALID', { message, cause, hint: 'return data: no functions, no streams' })
+    throw new BusbarError('TASK_INVALID', { message, cause, hint: 'return data only: no functions, no streams' })
   }
 }
 
@@ -50,6 +54,6 @@ function unreadable(cause: Error): BusbarError {
   return new BusbarError('TASK_INVALID', { message: `the input of a task cannot be read: ${cause.message}`, cause })
 }
 
-function say(message: FromThread, transferred: readonly Movable[] = []): void {
+function post(message: FromThread, transferred: readonly TransferableObject[] = []): void {
   port.postMessage(message, transferred as readonly Transferable[])
 }

@@ -1,21 +1,25 @@
 import { BusbarError } from '../../contract/errors.ts'
 import { cancelReasons, flag } from '../messages.ts'
-import type { Movable } from '../movable.ts'
+import type { TransferableObject } from '../transferable.ts'
 
 /** What a task gets besides its input. */
 export interface TaskContext {
   /**
-   * Aborts when the call's time is up or its caller has gone. Then the task has some time left (`grace`) to end by itself; what it
-   * returns still counts. `signal.aborted` is right also in a loop that never lets the event loop turn.
+   * Aborts when the call times out or its caller cancels. The task then has some time (`grace`) to
+   * stop; a result that it returns within it still counts. `signal.aborted` is up to date even in a
+   * loop that never yields to the event loop.
    */
   readonly signal: AbortSignal
-  /** Returns `value`, and has these buffers moved with the result instead of copied: afterwards the thread has them no more. */
-  transfer<Value>(value: Value, buffers: readonly Movable[]): Value
+  /**
+   * Returns `value`, and transfers these buffers with the result instead of copying them; the
+   * thread loses access to them.
+   */
+  transfer<Value>(value: Value, buffers: readonly TransferableObject[]): Value
 }
 
 export class RunningTask {
   readonly id: number
-  readonly transferred: Movable[] = []
+  readonly transferred: TransferableObject[] = []
   readonly context: TaskContext
   readonly #flags: Int32Array
   #controller: AbortController | undefined
@@ -25,7 +29,7 @@ export class RunningTask {
     this.#flags = flags
     const signal = (): AbortSignal => this.#signal
     this.context = {
-      // Most tasks never ask for it, and it costs more than all else here.
+      // Created on demand: most tasks never use it, and it costs more than everything else here.
       get signal() {
         return signal()
       },
@@ -36,8 +40,8 @@ export class RunningTask {
     }
   }
 
-  /** Aborts the signal if the pool has said so. */
-  look(): void {
+  /** Aborts the signal if the pool has cancelled the task. */
+  checkFlags(): void {
     if (this.#controller === undefined || Atomics.load(this.#flags, flag.cancelled) !== this.id) return
     this.#controller.abort(reasonOf(this.#flags[flag.reason]!))
   }
@@ -45,26 +49,29 @@ export class RunningTask {
   get #signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController()
-      lookWhenAsked(this.#controller.signal, () => this.look())
-      this.look()
+      checkOnRead(this.#controller.signal, () => this.checkFlags())
+      this.checkFlags()
     }
     return this.#controller.signal
   }
 }
 
-/** A task that computes gets no message: so whoever asks looks into the flags. The listeners run then, too. */
-function lookWhenAsked(signal: AbortSignal, look: () => void): void {
+/**
+ * A busy task gets no messages, so reading the signal checks the flags. Its abort listeners run
+ * then, too.
+ */
+function checkOnRead(signal: AbortSignal, check: () => void): void {
   const isAborted = (): boolean => Reflect.get<AbortSignal, 'aborted'>(AbortSignal.prototype, 'aborted', signal)
   Object.defineProperties(signal, {
     aborted: {
       get: () => {
-        if (!isAborted()) look()
+        if (!isAborted()) check()
         return isAborted()
       },
     },
     throwIfAborted: {
       value: () => {
-        look()
+        check()
         AbortSignal.prototype.throwIfAborted.call(signal)
       },
     },
@@ -73,6 +80,6 @@ function lookWhenAsked(signal: AbortSignal, look: () => void): void {
 
 function reasonOf(index: number): BusbarError {
   return cancelReasons[index] === 'timeout'
-    ? new BusbarError('DEADLINE_EXCEEDED', { message: 'the time of this task is up' })
-    : new BusbarError('CALL_ABORTED', { message: 'nobody waits for this task any more' })
+    ? new BusbarError('DEADLINE_EXCEEDED', { message: 'this task has timed out' })
+    : new BusbarError('CALL_ABORTED', { message: 'the caller cancelled this task' })
 }

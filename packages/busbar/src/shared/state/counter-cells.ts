@@ -1,31 +1,32 @@
-import { type Identity, slotOf } from './identity.ts'
+import { type Identity, slotOf } from './thread-identity.ts'
 import { counterInts, counterRowInts, countersAt } from './layout.ts'
-import type { Threads } from './threads.ts'
+import type { ThreadTable } from './thread-table.ts'
 
-/** The lower cell counts to 2^30: a number that V8 keeps unboxed everywhere, and never negative. */
+/** The low cell counts to 2^30: a number that V8 keeps unboxed everywhere, and never negative. */
 const carryAt = 2 ** 30
 const lowMask = carryAt - 1
 
 /**
- * A counter: in each thread's row the cells that this thread counts in, and that all others only read.
+ * The cells of a counter: each thread has its own, which all others only read.
  *
  *     begun │ low │ done │ (unused)        value = done * 2^30 + low
  *
- * To count is one plain store to `low`. Once in 2^30 it is full: then `begun` goes up, `low` starts anew, `done` follows, in this
- * order; who reads looks at `done`, `low`, `begun`, in that one. The same number in both: `low` belongs to it. Else the
- * carry is under way, and what it has already passed is the value. So a reader never waits, also not for a thread that
- * died half-way, and no value is smaller than the one before.
+ * Counting is one plain store to `low`. Once in 2^30 it overflows: then `begun` is incremented,
+ * `low` is reset, and `done` follows, in this order. A reader loads `done`, `low`, `begun`, in this
+ * order. If `begun` equals `done`, `low` belongs to it; else a carry is in progress, and the value
+ * is what the carry has already reached. So a reader never waits, even for a thread that died in
+ * the middle, and values never decrease.
  */
 const cell = { begun: 0, low: 1, done: 2 } as const
 
 export class CounterCells {
   readonly #cells: Int32Array
   readonly #counter: number
-  readonly #threads: Threads
+  readonly #threads: ThreadTable
   /** This thread's own cells. */
   readonly #own: Int32Array
 
-  constructor(cells: Int32Array, counter: number, threads: Threads, me: Identity) {
+  constructor(cells: Int32Array, counter: number, threads: ThreadTable, me: Identity) {
     this.#cells = cells
     this.#counter = counter
     this.#threads = threads
@@ -34,7 +35,10 @@ export class CounterCells {
     this.#finish()
   }
 
-  /** False: `by` is no small whole number, or too much for now, and was not counted; see {@link addMuch}. */
+  /**
+   * False if `by` is not a small integer or causes a carry, so that it was not counted; see
+   * {@link addMuch}.
+   */
   add(by: number): boolean {
     const own = this.#own
     const next = (own[cell.low]! + by) | 0
@@ -43,7 +47,7 @@ export class CounterCells {
     return true
   }
 
-  /** `by` is a whole number, and not negative. */
+  /** `by` is an integer of at least 0. */
   addMuch(by: number): void {
     const sum = this.#own[cell.low]! + by
     const begun = this.#own[cell.done]! + Math.floor(sum / carryAt)
@@ -65,7 +69,10 @@ export class CounterCells {
     return begun === done ? done * carryAt + low : begun * carryAt
   }
 
-  /** Where the slot's last tenant died within a carry: readers have been told `begun * 2^30`, so that is what it was. */
+  /**
+   * Completes a carry that the slot's previous thread did not finish: readers have already seen
+   * `begun * 2^30`.
+   */
   #finish(): void {
     const begun = Atomics.load(this.#own, cell.begun)
     if (begun === Atomics.load(this.#own, cell.done)) return

@@ -1,41 +1,41 @@
-import type { Doorman } from './doorman.ts'
+import type { LockWaiter } from './lock-waiter.ts'
 import type { LockCells } from './lock-cells.ts'
 
-export type Taking = 'taken' | 'abandoned'
+export type LockResult = 'taken' | 'abandoned'
 
-/** What somebody who waits without blocking has in hand. */
-export interface Waiting {
-  readonly taken: Promise<Taking>
-  /** Stops waiting. False: too late, the lock is had already. */
-  leave(): boolean
+/** A pending asynchronous lock. */
+export interface PendingLock {
+  readonly taken: Promise<LockResult>
+  /** Stops waiting. False if the lock is already taken. */
+  cancel(): boolean
 }
 
-type Resolve = (taking: Taking) => void
+type Resolve = (taking: LockResult) => void
 
 /**
- * A lock as one thread sees it. Between threads the thread holds it; within the thread, those who wait stand in line,
- * and all of them together are one who wants it.
+ * A lock as one thread sees it. The thread holds it towards other threads; within the thread,
+ * callers queue, and the whole queue counts as one waiting thread.
  */
 export class ThreadLock {
   readonly #cells: LockCells
-  readonly #doorman: Doorman
-  /** In the order in which they came. */
-  readonly #line = new Set<Resolve>()
+  readonly #waiter: LockWaiter
+  /** In order of arrival. */
+  readonly #queue = new Set<Resolve>()
   #held = false
-  /** The word that was seen when the last slice of time was over. */
+  /** The lock's word at the last check without a wake-up. */
   #seen = 0
 
-  constructor(cells: LockCells, doorman: Doorman) {
+  constructor(cells: LockCells, waiter: LockWaiter) {
     this.#cells = cells
-    this.#doorman = doorman
+    this.#waiter = waiter
   }
 
-  /** Whether somebody of this thread holds it: to block the thread would be to wait for ever. */
+  /** Whether a caller in this thread holds it: blocking the thread would then wait for ever. */
   get isHeldHere(): boolean {
     return this.#held
   }
 
-  tryTake(): Taking | undefined {
+  tryAcquire(): LockResult | undefined {
     if (this.#held) return undefined
     const taking = this.#cells.take()
     if (taking === 'busy') return undefined
@@ -43,79 +43,85 @@ export class ThreadLock {
     return taking
   }
 
-  wait(): Waiting {
-    const { promise, resolve } = Promise.withResolvers<Taking>()
-    this.#line.add(resolve)
-    this.#doorman.attend(this)
-    return { taken: promise, leave: () => this.#leave(resolve) }
+  wait(): PendingLock {
+    const { promise, resolve } = Promise.withResolvers<LockResult>()
+    this.#queue.add(resolve)
+    this.#waiter.add(this)
+    return { taken: promise, cancel: () => this.#cancel(resolve) }
   }
 
-  /** Blocks the thread for up to `timeout` milliseconds; undefined when that was not enough. */
-  waitSync(timeout: number): Taking | undefined {
+  /** Blocks the thread for up to `timeout` milliseconds; undefined if that was not enough. */
+  waitSync(timeout: number): LockResult | undefined {
     const until = performance.now() + timeout
     try {
       for (;;) {
-        const bell = this.#doorman.bell
+        const wakeups = this.#waiter.wakeups
         this.#cells.want()
-        const taking = this.tryTake()
+        const taking = this.tryAcquire()
         if (taking !== undefined) return taking
         if (!this.#cells.contend()) continue
         const left = until - performance.now()
         if (left <= 0) return undefined
-        if (!this.#doorman.sleep(bell, left) && this.#lookAround()) return 'taken'
+        if (!this.#waiter.sleep(wakeups, left) && this.#checkHolder()) return 'taken'
       }
     } finally {
-      if (this.#line.size === 0) this.#cells.unwant()
+      if (this.#queue.size === 0) this.#cells.unwant()
     }
   }
 
-  /** To the next of this thread's line, unless another thread has waited too long already. */
+  /**
+   * Hands the lock to the next caller of this thread, unless another thread has waited too long.
+   */
   release(): void {
     this.#held = false
-    if (this.#line.size > 0 && !this.#cells.starves) return this.#admit('taken')
+    if (this.#queue.size > 0 && !this.#cells.mustYield) return this.#admit('taken')
     this.#cells.release()
-    if (this.#line.size > 0) this.#doorman.attend(this)
+    if (this.#queue.size > 0) this.#waiter.add(this)
   }
 
-  /** Takes the lock for the first in line if it can be had. True: somebody still waits. */
+  /**
+   * Takes the lock for the first caller in the queue if possible. True while callers still wait.
+   */
   attempt(): boolean {
-    while (this.#line.size > 0 && !this.#held) {
+    while (this.#queue.size > 0 && !this.#held) {
       this.#cells.want()
       const taking = this.#cells.take()
       if (taking !== 'busy') this.#admit(taking)
       else if (this.#cells.contend()) break
     }
-    return this.#line.size > 0
+    return this.#queue.size > 0
   }
 
-  /** The same when a slice of time is over and nobody has rung. */
+  /** The same, after {@link checkInterval} without a wake-up. */
   attemptLate(): boolean {
-    if (this.#line.size > 0 && !this.#held && this.#lookAround()) this.#admit('taken')
+    if (this.#queue.size > 0 && !this.#held && this.#checkHolder()) this.#admit('taken')
     return this.attempt()
   }
 
-  /** Finds out whether the holder is dead, and takes the lock back from a thread that was given it and does not react. */
-  #lookAround(): boolean {
+  /**
+   * Detects a dead holder, and takes the lock back from a thread that does not react to getting it.
+   */
+  #checkHolder(): boolean {
     const word = this.#cells.word
     const isSame = word === this.#seen
     this.#seen = word
     if (isSame && this.#cells.takeBack(word)) return (this.#held = true)
-    this.#cells.probe()
+    this.#cells.checkHolder()
     return false
   }
 
-  #admit(taking: Taking): void {
-    const [first] = this.#line
+  #admit(taking: LockResult): void {
+    const [first] = this.#queue
     this.#held = true
-    this.#line.delete(first!)
+    this.#queue.delete(first!)
     this.#cells.unwant()
-    if (this.#line.size > 0) this.#cells.want()
+    if (this.#queue.size > 0) this.#cells.want()
     first!(taking)
   }
 
-  #leave(resolve: Resolve): boolean {
-    if (!this.#line.delete(resolve)) return false
-    if (this.#line.size === 0) this.#cells.unwant()
+  #cancel(resolve: Resolve): boolean {
+    if (!this.#queue.delete(resolve)) return false
+    if (this.#queue.size === 0) this.#cells.unwant()
     return true
   }
 }

@@ -2,20 +2,23 @@ import type { Socket } from 'node:net'
 import { backlogLimit } from '../timing.ts'
 
 interface Waiting {
-  readonly listener: string
+  readonly listenerId: string
   readonly socket: Socket
   readonly until: number
 }
 
-/** Connections that wait for a worker: the oldest first, bounded in number and time. */
+/** Connections that wait for a worker, oldest first, bounded in number and time. */
 export class Backlog {
   readonly #limit: number
-  readonly #refuse: (listener: string, socket: Socket) => void
+  readonly #refuse: (listenerId: string, socket: Socket) => void
   #waiting: Waiting[] = []
   #timer: NodeJS.Timeout | undefined
 
-  /** `limit`: milliseconds that one may wait. `refuse` gets each that waited too long, or comes when too many wait. */
-  constructor(limit: number, refuse: (listener: string, socket: Socket) => void) {
+  /**
+   * `limit`: milliseconds that a connection may wait. `refuse` receives those that wait longer, or
+   * are too many.
+   */
+  constructor(limit: number, refuse: (listenerId: string, socket: Socket) => void) {
     this.#limit = limit
     this.#refuse = refuse
   }
@@ -24,16 +27,19 @@ export class Backlog {
     return this.#waiting.length
   }
 
-  add(listener: string, socket: Socket): void {
-    if (this.#waiting.length >= backlogLimit) return this.#refuse(listener, socket)
-    this.#waiting.push({ listener, socket, until: performance.now() + this.#limit })
+  add(listenerId: string, socket: Socket): void {
+    if (this.#waiting.length >= backlogLimit) return this.#refuse(listenerId, socket)
+    this.#waiting.push({ listenerId, socket, until: performance.now() + this.#limit })
     this.#timer ??= setTimeout(() => this.#expire(), this.#limit)
   }
 
-  /** `settle` is true for those that need not wait longer: one port's workers may serve while another's do not. */
-  review(settle: (listener: string, socket: Socket) => boolean): void {
+  /**
+   * `settle` returns true for a connection that need not wait any longer. Each port has workers of
+   * its own.
+   */
+  review(settle: (listenerId: string, socket: Socket) => boolean): void {
     if (this.#waiting.length === 0) return
-    this.#keep(this.#waiting.filter(({ listener, socket }) => !settle(listener, socket)))
+    this.#keep(this.#waiting.filter(({ listenerId, socket }) => !settle(listenerId, socket)))
   }
 
   close(): void {
@@ -45,7 +51,7 @@ export class Backlog {
     const now = performance.now()
     const young = this.#waiting.filter(({ until }) => until > now)
     const old = this.#waiting.slice(0, this.#waiting.length - young.length)
-    for (const { listener, socket } of old) this.#refuse(listener, socket)
+    for (const { listenerId, socket } of old) this.#refuse(listenerId, socket)
     this.#keep(young)
   }
 

@@ -1,14 +1,15 @@
-/** What the choice looks at. */
 export interface Candidate {
   readonly connections: number
+  /** Milliseconds since its last heartbeat. */
   age(now: number): number
 }
 
 let turn = 0
 
 /**
- * The one with the fewest open connections, of those whose heartbeat is younger than `stale`; of all, when none is.
- * Equals take turns: short connections that are closed before the next comes would otherwise all go to the first.
+ * The worker with the fewest open connections, among those whose heartbeat is younger than `stale`
+ * milliseconds, or among all if there is none. Ties are broken in turns: short connections, each
+ * closed before the next one comes, would otherwise all go to the first worker.
  */
 export function pickWorker<T extends Candidate>(workers: readonly T[], now: number, stale: number): T | undefined {
   turn = (turn + 1) >>> 0

@@ -1,41 +1,43 @@
 import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { App } from '../../config/app.ts'
-import { type CallAccess, type CallPort, type CallRoute, noCalls } from '../../shared/call-access.ts'
-import type { WorkerHandle } from '../handle.ts'
-import { Acceptor, type AcceptorParts } from './accept.ts'
+import { type CallAccess, type CallPort, type CallRoute, noCallAccess } from '../../shared/calls/call-access.ts'
+import { callRoutesOf } from '../plan.ts'
+import type { WorkerHandle } from '../workers/worker-handle.ts'
+import { Acceptor, type AcceptorParts } from './acceptor.ts'
 
-export interface CallPortsParts extends Pick<AcceptorParts, 'timing' | 'say'> {
+export interface CallPortsParts extends Pick<AcceptorParts, 'timing' | 'log'> {
   readonly app: App
-  /** All that have not ended. */
+  /** All workers that have not ended. */
   readonly workers: () => readonly WorkerHandle[]
 }
 
 const prefix = 'calls'
 
-/** The first is the best to take a connection: one that takes over stays, one that drains ends soon. */
+/** In order of preference: a booting worker stays, a draining one ends soon. */
 const phases: readonly WorkerHandle['phase'][] = ['serving', 'booting', 'draining']
 
 /**
- * The private ports by which programs outside of the workers call services: one for all programs of Node, and one for each
- * service that a command needs. They are open from before the first worker starts until the last has ended, so that their
- * numbers stay whatever is restarted. Workers with a gateway take their connections, where there is none all others do.
+ * The private ports on which programs outside of the workers call services: one for all programs of
+ * Node, and one for each service that a command needs. They are open from before the first worker
+ * starts until the last has ended, so that restarts do not change the port numbers. Shared workers
+ * accept the connections, or all workers if there are no shared ones.
  */
 export class CallPorts {
   readonly #app: App
   readonly #acceptor: Acceptor
-  #access: CallAccess = noCalls
+  #access: CallAccess = noCallAccess
 
   constructor(parts: CallPortsParts) {
     this.#app = parts.app
     this.#acceptor = new Acceptor({
       timing: parts.timing,
-      say: parts.say,
-      serving: () => takersAmong(parts.workers()),
-      // Those who call are of the app itself, and may start before any worker can take them.
-      isComing: () => true,
+      log: parts.log,
+      serving: () => acceptingAmong(parts.workers()),
+      // The callers belong to the app and may start before any worker accepts connections.
+      isReplacing: () => true,
       isTls: () => false,
-      mostAt: () => Infinity,
+      maxConnectionsAt: () => Infinity,
     })
   }
 
@@ -45,20 +47,31 @@ export class CallPorts {
 
   async open(): Promise<void> {
     const ports = [await this.#open(prefix, undefined)]
-    for (const route of routesOf(this.#app))
+    for (const route of callRoutesOf(this.#app))
       ports.push(await this.#open(`${prefix}:${route.caller}:${route.service}`, route))
     this.#access = { ports, token: randomBytes(24).toString('base64url') }
   }
 
-  /** A worker has begun, serves, or has ended. */
+  /** Opens the ports that commands of `app` need besides. Workers that start later accept there. */
+  async add(app: App): Promise<void> {
+    const { ports, token } = this.#access
+    const added: CallPort[] = []
+    for (const route of callRoutesOf(app)) {
+      const id = `${prefix}:${route.caller}:${route.service}`
+      if (!ports.some((port) => port.id === id)) added.push(await this.#open(id, route))
+    }
+    this.#access = { ports: [...ports, ...added], token }
+  }
+
+  /** A worker has started, serves or has ended. */
   review(): void {
     this.#acceptor.review()
   }
 
-  /** False where the connection did not come from here. */
-  again(listener: string, socket: Socket): boolean {
-    const isOurs = this.#access.ports.some(({ id }) => id === listener)
-    if (isOurs) this.#acceptor.again(listener, socket)
+  /** A connection that came back from a worker. False if it is not one of these ports'. */
+  retry(listenerId: string, socket: Socket): boolean {
+    const isOurs = this.#access.ports.some(({ id }) => id === listenerId)
+    if (isOurs) this.#acceptor.retry(listenerId, socket)
     return isOurs
   }
 
@@ -73,16 +86,11 @@ export class CallPorts {
   }
 }
 
-function routesOf({ services }: App): CallRoute[] {
-  const commands = services.filter(({ kind }) => kind === 'command')
-  return commands.flatMap(({ name, needs }) => needs.map((service) => ({ caller: name, service })))
-}
-
-function takersAmong(workers: readonly WorkerHandle[]): readonly WorkerHandle[] {
+function acceptingAmong(workers: readonly WorkerHandle[]): readonly WorkerHandle[] {
   for (const phase of phases)
     for (const kinds of [['shared'], ['thread', 'process']] as const) {
-      const takers = workers.filter((worker) => worker.phase === phase && isOneOf(kinds, worker.place.kind))
-      if (takers.length > 0) return takers
+      const accepting = workers.filter((worker) => worker.phase === phase && isOneOf(kinds, worker.spec.kind))
+      if (accepting.length > 0) return accepting
     }
   return []
 }

@@ -1,57 +1,84 @@
-import { createPrivateKey, getRandomValues, X509Certificate } from 'node:crypto'
 import { type FSWatcher, watch } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { createSecureContext } from 'node:tls'
+import { isDeepStrictEqual } from 'node:util'
 import { BusbarError } from '../../contract/errors.ts'
-import type { TlsFiles } from '../../config/app.ts'
-import type { TlsMaterial } from '../../shared/control.ts'
 
-export interface CertificateEvents {
-  changed(tls: TlsMaterial): void
-  /** The new files are no good; what was read before stays in use. */
+export interface CertificateEvents<T> {
+  /** Throws if it cannot use them. */
+  changed(material: T): void
+  /** The new files are unusable; the previous ones stay in use. */
   refused(error: BusbarError): void
 }
 
-/** Long enough for a tool to write both files. */
+/** What the supervisor does when the files have changed. */
+export function reportedEvents<T>(parts: {
+  readonly apply: (material: T) => void
+  readonly log: (level: 'info' | 'error', line: string) => void
+  readonly outcome: (outcome: 'reloaded' | 'refused') => void
+}): CertificateEvents<T> {
+  const { apply, log, outcome } = parts
+  return {
+    changed(material) {
+      apply(material)
+      log('info', 'the new certificate is in use')
+      outcome('reloaded')
+    },
+    refused(error) {
+      log('error', `the new certificate is refused, and the previous one stays in use: ${error.message}`)
+      outcome('refused')
+    },
+  }
+}
+
+/** Milliseconds; long enough for a tool to write both files. */
 const settleTime = 100
 
-/** The gateway's certificate and key: read, checked, and read again when they change. */
-export class Certificates {
-  readonly #files: TlsFiles
-  #current: TlsMaterial
+export interface CertificateSource<T> {
+  /** Absolute paths. */
+  readonly files: readonly string[]
+  /** Reads and validates all of them. Rejects with TLS_FILE_UNREADABLE or TLS_FILE_INVALID. */
+  readonly read: (previous: T | undefined) => Promise<T>
+}
+
+/**
+ * Certificates, keys and authorities. All files are read and validated at the start and after each
+ * change. One broken file keeps all as they are.
+ */
+export class Certificates<T> {
+  readonly #source: CertificateSource<T>
+  #current: T
+  /** The last fault that was reported. */
   #refused = ''
   #watchers: FSWatcher[] = []
   #poll: NodeJS.Timeout | undefined
   #settle: NodeJS.Timeout | undefined
 
-  private constructor(files: TlsFiles, current: TlsMaterial) {
-    this.#files = files
+  private constructor(source: CertificateSource<T>, current: T) {
+    this.#source = source
     this.#current = current
   }
 
-  /** Rejects with TLS_FILE_UNREADABLE or TLS_FILE_INVALID. */
-  static async read(files: TlsFiles): Promise<Certificates> {
-    const ticketKeys = getRandomValues(new Uint8Array(48))
-    return new Certificates(files, { ...(await readPair(files)), ticketKeys })
+  /** Rejects as the source does. */
+  static async read<T>(source: CertificateSource<T>): Promise<Certificates<T>> {
+    return new Certificates(source, await source.read(undefined))
   }
 
-  get current(): TlsMaterial {
+  get current(): T {
     return this.#current
   }
 
   /**
-   * Folders are watched, not files, so that a rename or a symbolic link put in a file's place is seen (certbot,
-   * Kubernetes secrets); and the files are read every `interval` milliseconds, since a link further up may change
-   * and not every file system tells.
+   * Watches the folders, not the files, to see a rename or a replaced symbolic link (certbot,
+   * Kubernetes secrets). Also reads the files every `interval` milliseconds: a link further up may
+   * change, and not every file system has events.
    */
-  watch(interval: number, events: CertificateEvents): void {
+  watch(interval: number, events: CertificateEvents<T>): void {
     const check = (): void => void this.#check(events)
     const soon = (): void => {
       clearTimeout(this.#settle)
       this.#settle = setTimeout(check, settleTime)
     }
-    for (const folder of new Set([dirname(this.#files.cert), dirname(this.#files.key)])) {
+    for (const folder of new Set(this.#source.files.map((file) => dirname(file)))) {
       const watcher = watch(folder, { persistent: false }, soon)
       this.#watchers.push(watcher.on('error', () => watcher.close()))
     }
@@ -64,55 +91,19 @@ export class Certificates {
     for (const watcher of this.#watchers) watcher.close()
   }
 
-  async #check(events: CertificateEvents): Promise<void> {
+  async #check(events: CertificateEvents<T>): Promise<void> {
     try {
-      const pair = await readPair(this.#files)
+      const next = await this.#source.read(this.#current)
       this.#refused = ''
-      if (pair.cert === this.#current.cert && pair.key === this.#current.key) return
-      this.#current = { ...this.#current, ...pair }
-      events.changed(this.#current)
+      if (isDeepStrictEqual(next, this.#current)) return
+      events.changed(next)
+      this.#current = next
     } catch (thrown) {
       const error = BusbarError.from(thrown)
-      // The same fault is told once, not at every look.
+      // The same fault is reported once, not at every check.
       if (error.message === this.#refused) return
       this.#refused = error.message
       events.refused(error)
     }
   }
-}
-
-async function readPair(files: TlsFiles): Promise<{ cert: string; key: string }> {
-  const [cert, key] = await Promise.all([readPem(files.cert, 'cert'), readPem(files.key, 'key')])
-  if (!usable(files, () => new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))))
-    throw invalid(files, 'do not belong together')
-  usable(files, () => createSecureContext({ cert, key, minVersion: 'TLSv1.2' }))
-  return { cert, key }
-}
-
-function usable<T>(files: TlsFiles, use: () => T): T {
-  try {
-    return use()
-  } catch (cause) {
-    throw invalid(files, `cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`, cause)
-  }
-}
-
-async function readPem(file: string, key: keyof TlsFiles): Promise<string> {
-  try {
-    return await readFile(file, 'utf8')
-  } catch (cause) {
-    throw new BusbarError('TLS_FILE_UNREADABLE', {
-      message: `cannot read ${file} (gateway.tls.${key}): ${(cause as NodeJS.ErrnoException).code}`,
-      hint: 'the path is relative to the config; this user must be allowed to read the file',
-      cause,
-    })
-  }
-}
-
-function invalid(files: TlsFiles, why: string, cause?: unknown): BusbarError {
-  return new BusbarError('TLS_FILE_INVALID', {
-    message: `${files.cert} and ${files.key} (gateway.tls) ${why}`,
-    hint: 'both must be PEM: the certificate with its chain, and its private key without a passphrase',
-    cause,
-  })
 }

@@ -1,109 +1,208 @@
 import type { Socket } from 'node:net'
-import type { App } from '../../config/app.ts'
-import { connectsToCommands } from '../../config/gateway/commands.ts'
-import { isRawEntry } from '../../config/gateway/raw-entry.ts'
-import type { ListenerSpec } from '../../shared/control.ts'
-import { pairsOfDescriptors } from '../../shared/descriptors.ts'
-import { type Plan, servedAt } from '../plan.ts'
-import type { WorkerSlot } from '../slot.ts'
+import { type App, gatewayOpensConnections, isRawEntry, usesEntrance } from '../../config/app.ts'
+import type { ListenerSpec, TlsMaterial } from '../../shared/control-messages.ts'
+import type { EntranceLibrary } from '../../shared/entrance.ts'
+import { pairsOfDescriptors } from '../../shared/process/descriptors.ts'
+import { type Plan, servesPort } from '../plan.ts'
+import type { OpenAddress } from '../running-app.ts'
+import type { WorkerHandle } from '../workers/worker-handle.ts'
+import type { WorkerSlot } from '../workers/worker-slot.ts'
 import type { Timing } from '../timing.ts'
-import { Acceptor } from './accept.ts'
+import { Acceptor } from './acceptor.ts'
+import { GatewayEntrance } from './gateway-entrance.ts'
 import { reservePorts } from './reserve-ports.ts'
-import { StandIn } from './stand-in.ts'
+import { FallbackListener } from './fallback-listener.ts'
 
 export interface PublicPortsParts {
   readonly app: () => App
-  readonly plan: Plan
+  readonly plan: Pick<Plan, 'accept' | 'listeners'>
   readonly slots: () => readonly WorkerSlot[]
   readonly hasCertificates: () => boolean
+  /** Undefined: nobody can load the native entrance here. */
+  readonly entrance: (() => EntranceLibrary) | undefined
   readonly timing: Timing
-  readonly say: (level: 'info' | 'warn' | 'error', line: string) => void
+  readonly log: (level: 'info' | 'warn' | 'error', line: string) => void
 }
 
-/** The gateway's port and those that services expose: which workers take their connections, and what is answered without one. */
+/**
+ * The gateway's port and the ports that services expose: which workers accept their connections.
+ */
 export class PublicPorts {
   readonly #parts: PublicPortsParts
   readonly #acceptor: Acceptor
-  readonly #standIn: StandIn | undefined
+  readonly #fallback: FallbackListener | undefined
+  /** Undefined if the acceptor, or each worker, accepts the gateway's connections. */
+  #entrance: GatewayEntrance | undefined
   #specs: readonly ListenerSpec[]
-  #mostAtGateway = Infinity
+  #maxConnectionsAtGateway = Infinity
   #isOpen = false
 
   constructor(parts: PublicPortsParts) {
-    const { timing, say, plan } = parts
+    const { timing, log, plan } = parts
     this.#parts = parts
     this.#specs = plan.listeners
     this.#acceptor = new Acceptor({
-      serving: (listener) => this.#takersOf(listener).flatMap(({ serving }) => serving ?? []),
-      isComing: (listener) => this.#takersOf(listener).some(({ isComing }) => isComing),
-      isTls: (listener) => this.#isTls(listener),
-      mostAt: (listener) => (listener === 'gateway' ? this.#mostAtGateway : Infinity),
+      serving: (listenerId) => this.#servingAt(listenerId),
+      isReplacing: (listenerId) => this.#slotsAt(listenerId).some(({ isReplacing }) => isReplacing),
+      isTls: (listenerId) => this.#isTls(listenerId),
+      maxConnectionsAt: (listenerId) => (listenerId === 'gateway' ? this.#maxConnectionsAtGateway : Infinity),
       timing,
-      say,
+      log,
     })
-    const isServed = (listener: string): boolean =>
-      this.#takersOf(listener).some(({ serving }) => serving !== undefined)
+    const isServed = (listenerId: string): boolean =>
+      this.#slotsAt(listenerId).some(({ serving }) => serving !== undefined)
     if (plan.accept === 'reusePort')
-      this.#standIn = new StandIn({ acceptor: this.#acceptor, listeners: () => this.#specs, isServed, say })
+      this.#fallback = new FallbackListener({ acceptor: this.#acceptor, listeners: () => this.#specs, isServed, log })
   }
 
-  /** With the real ports once they are open. */
+  /** With the real port numbers once the ports are open. */
   get specs(): readonly ListenerSpec[] {
     return this.#specs
   }
 
-  /** Rejects where a port cannot be had. What was reserved is held until `release`. */
+  /** The open ports; empty before. */
+  get addresses(): readonly OpenAddress[] {
+    if (!this.#isOpen) return []
+    return this.#specs.map((spec) => toOpenAddress(spec, this.#parts.hasCertificates(), this.#parts.app()))
+  }
+
+  get entrance(): GatewayEntrance | undefined {
+    return this.#entrance
+  }
+
+  /** Before the first worker, which registers with it. `tls`: undefined serves plain HTTP. */
+  openEntrance(tls: TlsMaterial | undefined): void {
+    const { app, entrance, timing, log } = this.#parts
+    if (!usesEntrance(app())) return
+    const opened = GatewayEntrance.open(app(), entrance, timing)
+    if (typeof opened === 'string') return log('warn', opened)
+    this.#entrance = opened
+    if (tls !== undefined) opened.setTls(tls)
+  }
+
+  /** Rejects if a port cannot be opened. Reserved ports are held until `release`. */
   async reserve(): Promise<{ release: () => Promise<void> }> {
-    const { specs, release } = await reservePorts(this.#specs, this.#standIn !== undefined)
+    const { specs, release } = await reservePorts(this.#specs, this.#fallback !== undefined)
     this.#specs = specs
     return { release }
   }
 
-  /** When every worker serves; under `accept: 'reusePort'` they have opened the ports themselves. */
+  /**
+   * Called when every worker serves. Under `accept: 'reusePort'` the workers have opened the ports
+   * themselves.
+   */
   async open(): Promise<void> {
-    // Now that everything has started, and has the descriptors that it needs.
-    if (connectsToCommands(this.#parts.app())) this.#mostAtGateway = Math.max(1, pairsOfDescriptors())
-    if (this.#standIn === undefined)
-      this.#specs = await Promise.all(this.#specs.map((spec) => this.#acceptor.open(spec)))
+    // Only now: everything that starts has taken the descriptors that it needs.
+    this.#limitConnections()
+    if (this.#fallback === undefined) this.#specs = await Promise.all(this.#specs.map((spec) => this.#open(spec)))
     this.#isOpen = true
+    this.#warn()
     this.review()
   }
 
-  /** A worker has begun to serve, or has ended. */
+  #warn(): void {
+    const { export: exported } = this.#parts.app()
+    if (exported?.protocol === 'tcp')
+      this.#parts.log(
+        'warn',
+        `export.tcp has no TLS: whoever reaches port ${exported.port} may call ${exported.services.join(', ')}`,
+      )
+  }
+
+  /**
+   * Opens the ports of a generation that starts. Connections wait for its workers. Rejects if one
+   * cannot be opened.
+   */
+  async add(listeners: readonly ListenerSpec[]): Promise<void> {
+    for (const spec of listeners) {
+      if (this.#specs.some(({ id }) => id === spec.id)) continue
+      this.#specs = [...this.#specs, await this.#acceptor.open(spec)]
+    }
+  }
+
+  /** Closes the ports that the running generation does not have. The entrance learns its routes. */
+  async keep(listeners: readonly ListenerSpec[]): Promise<void> {
+    this.#entrance?.route(this.#parts.app())
+    const closing = this.#specs.filter((spec) => !listeners.some(({ id }) => id === spec.id))
+    this.#specs = this.#specs.filter((spec) => !closing.includes(spec))
+    this.#limitConnections()
+    await Promise.all(closing.map(({ id }) => this.#acceptor.closePort(id)))
+  }
+
+  /** A worker has begun to serve or has ended, or its health has changed. */
   review(): void {
     if (!this.#isOpen) return
     this.#acceptor.review()
-    this.#standIn?.review()
+    this.#fallback?.review()
+    const isReplacing = this.#slotsAt('gateway').some((slot) => slot.isReplacing)
+    this.#entrance?.expectWorker(isReplacing || this.#servingAt('gateway').length > 0)
   }
 
-  /** A connection that a worker was handed and did not take. */
-  again(listener: string, socket: Socket): void {
-    this.#acceptor.again(listener, socket)
+  /** A connection that was transferred to a worker and came back. */
+  retry(listenerId: string, socket: Socket): void {
+    this.#acceptor.retry(listenerId, socket)
   }
 
+  /** The connections of the entrance stay open: the workers answer what is in flight. */
   async close(): Promise<void> {
-    await this.#standIn?.close()
+    this.#entrance?.drain()
+    await this.#fallback?.close()
     await this.#acceptor.close()
   }
 
-  /** The slots whose workers take the connections of a port. */
-  #takersOf(listener: string): WorkerSlot[] {
-    const { app, plan, slots } = this.#parts
-    const all = slots()
-    return servedAt(this.#specOf(listener), app(), plan.places).map(({ place }) => all[place]!)
+  #limitConnections(): void {
+    const isLimited = gatewayOpensConnections(this.#parts.app())
+    this.#maxConnectionsAtGateway = isLimited ? Math.max(1, pairsOfDescriptors()) : Infinity
   }
 
-  /** A program's own server may take TLS connections where it has them raw. */
-  #isTls(listener: string): boolean {
-    const { serves } = this.#specOf(listener)
+  /** When no worker runs any more. */
+  closeEntrance(): void {
+    this.#entrance?.close()
+  }
+
+  async #open(spec: ListenerSpec): Promise<ListenerSpec> {
+    const byEntrance = spec.serves.kind === 'service' ? undefined : this.#entrance
+    return byEntrance === undefined ? await this.#acceptor.open(spec) : byEntrance.listen(spec)
+  }
+
+  /** The slots whose workers accept the connections of a port. */
+  #slotsAt(listenerId: string): readonly WorkerSlot[] {
+    const { app, slots } = this.#parts
+    const spec = this.#specs.find(({ id }) => id === listenerId)
+    return spec === undefined ? [] : slots().filter((slot) => servesPort(slot.spec, spec, app()))
+  }
+
+  /** A port leads to healthy instances only. The gateway itself has no health checks. */
+  #servingAt(listenerId: string): WorkerHandle[] {
+    const service = this.#serviceAt(listenerId)
+    return this.#slotsAt(listenerId)
+      .flatMap(({ accepting }) => accepting)
+      .filter(({ unhealthy }) => service === undefined || !unhealthy.has(service))
+  }
+
+  /** The service whose own server gets the connections; undefined: the gateway gets them. */
+  #serviceAt(listenerId: string): string | undefined {
+    const serves = this.#specs.find(({ id }) => id === listenerId)?.serves
     const app = this.#parts.app()
-    if (serves.kind === 'gateway' && !isRawEntry(app)) return this.#parts.hasCertificates()
-    const service = serves.kind === 'service' ? serves.service : app.gateway.entry
-    const reports = this.#takersOf(listener).flatMap((slot) => slot.reports)
+    if (serves?.kind === 'service') return serves.service
+    if (serves?.kind === 'export') return undefined
+    return isRawEntry(app) ? app.gateway.entry : undefined
+  }
+
+  /** A program that gets raw connections may terminate TLS in its own server. */
+  #isTls(listenerId: string): boolean {
+    if (listenerId === 'redirect') return false
+    const service = this.#serviceAt(listenerId)
+    if (service === undefined) return this.#parts.hasCertificates()
+    const reports = this.#slotsAt(listenerId).flatMap((slot) => slot.reports)
     return reports.some(({ name, tls }) => name === service && tls === true)
   }
+}
 
-  #specOf(listener: string): ListenerSpec {
-    return this.#specs.find(({ id }) => id === listener)!
-  }
+/** `hasCertificates`: the gateway terminates TLS. */
+function toOpenAddress(spec: ListenerSpec, hasCertificates: boolean, { export: exported }: App): OpenAddress {
+  const { kind } = spec.serves
+  const protocol = kind === 'export' ? exported!.protocol : kind === 'gateway' && hasCertificates ? 'https' : 'http'
+  const host = spec.host.includes(':') ? `[${spec.host}]` : spec.host
+  return { ...spec, protocol, url: `${protocol}://${host}:${spec.port}` }
 }

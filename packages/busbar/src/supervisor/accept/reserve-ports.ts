@@ -1,10 +1,16 @@
 import { BusbarError } from '../../contract/errors.ts'
-import type { ListenerSpec } from '../../shared/control.ts'
-import { openPort, type Port, type PortHandlers, type PortOptions, portFailure } from '../../shared/port.ts'
+import type { ListenerSpec } from '../../shared/control-messages.ts'
+import {
+  openPort,
+  type Port,
+  type PortHandlers,
+  type PortOptions,
+  portFailure,
+} from '../../shared/listeners/open-port.ts'
 
 /**
- * Fails early where a port cannot be had, before any service has started. Resolves to specs that workers can open
- * side by side: a port 0 has become one free port, which is held until `release`.
+ * Opens and closes each port, to fail before any service starts. With `reusePort`, a port 0 becomes
+ * one free port that all workers can open. It is held until `release`.
  */
 export async function reservePorts(
   specs: readonly ListenerSpec[],
@@ -15,7 +21,12 @@ export async function reservePorts(
   const release = async (): Promise<void> => void (await Promise.all(held.splice(0).map((port) => port.close())))
   try {
     for (const spec of specs) {
-      // Nobody knows a port of the system's choice before the app has started; a connection here is a stray.
+      // It is open already, and clients may wait.
+      if (spec.descriptor !== undefined) {
+        reserved.push(spec)
+        continue
+      }
+      // Nobody can know the port before the app has started: a connection here is a mistake.
       const port = await openOrExplain(
         spec,
         { reusePort, paused: true },

@@ -1,32 +1,55 @@
-/** Where the admin socket of an app is: whoever knows the app's folder finds it, and only its user can open it. */
+/** The admin socket of an app: found by the app's folder, and open only to its user. */
 import { createHash } from 'node:crypto'
-import { chmodSync, lstatSync, mkdirSync, readdirSync, realpathSync, rmSync } from 'node:fs'
+import { chmodSync, lstatSync, mkdirSync, readdirSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { BusbarError } from '../../contract/errors.ts'
+import { isAbandonedSocket } from '../../shared/listeners/abandoned-socket.ts'
+import { isAlive } from '../../shared/process/process-identity.ts'
+import { removeAbandonedFolders } from '../../shared/process/temporary-folders.ts'
+import { removeSocket } from './start-record.ts'
 
-/** Names of sockets have at most 103 bytes on macOS, 107 on Linux. */
+/** Bytes. A socket path has at most 103 on macOS, 107 on Linux. */
 const longest = 103
 
 const isWindows = process.platform === 'win32'
 
+/** Milliseconds. The process of a younger socket may be about to listen. */
+const young = 1000
+
+/** Runs of apps in this process. */
 let runs = 0
 
-/** The user's own: `$XDG_RUNTIME_DIR/busbar` where there is such a thing, else below the system's folder for temporary files. */
+/**
+ * The user's own folder: `$XDG_RUNTIME_DIR/busbar`, or else one below the folder for temporary
+ * files.
+ */
 export function runtimeFolder({ XDG_RUNTIME_DIR: base }: NodeJS.ProcessEnv = process.env): string {
   if (isWindows) return String.raw`\\.\pipe`
   return base === undefined || base === '' ? join(tmpdir(), `busbar-${process.getuid?.()}`) : join(base, 'busbar')
 }
 
-/** For one more run of the app: its folder and its process say the name. Throws ADMIN_UNAVAILABLE. */
-export function claimSocket(folder: string, root: string): string {
+/**
+ * Where commands look for apps. A unit of the machine, `su` and cron have no `XDG_RUNTIME_DIR`, and
+ * a session has the usual one: each finds what the other has started.
+ */
+export function runtimeFolders(env: NodeJS.ProcessEnv = process.env): string[] {
+  const uid = process.getuid?.()
+  const usual = `/run/user/${uid}`
+  const { XDG_RUNTIME_DIR: base = '' } = env
+  if (isWindows || (base !== '' && resolve(base) !== usual)) return [runtimeFolder(env)]
+  return [runtimeFolder({ XDG_RUNTIME_DIR: usual }), runtimeFolder({})]
+}
+
+/** Chooses the path for a run of the app, by its folder and process. Rejects with ADMIN_UNAVAILABLE. */
+export async function claimSocket(folder: string, root: string): Promise<string> {
   const path = join(folder, `busbar-${nameOf(root)}-${process.pid}-${runs++}.sock`)
   if (isWindows) return path
   if (Buffer.byteLength(path) > longest) throw tooLong(path)
   makePrivate(folder)
-  removeStale(folder)
-  // Of an earlier process with the number of this one.
-  rmSync(path, { force: true })
+  await removeStale(folder)
+  // Left by an earlier process with the same ID.
+  removeSocket(path)
   return path
 }
 
@@ -35,15 +58,32 @@ export interface FoundSocket {
   readonly pid: number
 }
 
-/** Of all runs of the app, those that ended without a word included. */
-export function findSockets(folder: string, root: string): FoundSocket[] {
-  const name = nameOf(root)
-  return socketsIn(folder).filter((socket) => socket.name === name)
+/** The sockets of all apps of this user. Removes what processes that were killed have left. */
+export async function listSockets(...folders: readonly string[]): Promise<FoundSocket[]> {
+  if (!isWindows) await removeStale(...folders)
+  return folders.flatMap(socketsIn)
 }
 
-/** Of processes that were killed: nothing else takes them away. */
-function removeStale(folder: string): void {
-  for (const { path, pid } of socketsIn(folder)) if (!isAlive(pid)) rmSync(path, { force: true })
+/** The sockets of all runs of the app, including those that were killed. */
+export function findSockets(folder: string | readonly string[], root: string): FoundSocket[] {
+  const name = nameOf(root)
+  return [folder]
+    .flat()
+    .flatMap(socketsIn)
+    .filter((socket) => socket.name === name)
+}
+
+/** Removes the sockets of processes that were killed, and their temporary folders. */
+async function removeStale(...folders: readonly string[]): Promise<void> {
+  const sockets = folders.flatMap(socketsIn).filter(({ path, pid }) => !isAlive(pid) || ageOf(path) > young)
+  const removed = sockets.map(async ({ path }) => {
+    if (await isAbandonedSocket(path)) removeSocket(path)
+  })
+  await Promise.all([...removed, removeAbandonedFolders()])
+}
+
+function ageOf(path: string): number {
+  return Date.now() - (lstatSync(path, { throwIfNoEntry: false })?.ctimeMs ?? 0)
 }
 
 function socketsIn(folder: string): (FoundSocket & { readonly name: string })[] {
@@ -53,9 +93,10 @@ function socketsIn(folder: string): (FoundSocket & { readonly name: string })[] 
   })
 }
 
+/** Empty for a folder of somebody else, who may want to be taken for an app of this user. */
 function filesOf(folder: string): string[] {
   try {
-    return readdirSync(folder)
+    return isWindows || isOwn(folder) ? readdirSync(folder) : []
   } catch {
     return []
   }
@@ -63,17 +104,22 @@ function filesOf(folder: string): string[] {
 
 function makePrivate(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
+  // Another user may have created it among the temporary files.
+  if (!isOwn(folder)) throw foreign(folder)
+  if ((lstatSync(folder).mode & 0o077) !== 0) chmodSync(folder, 0o700)
+}
+
+/** Not a symbolic link: its owner chooses where it leads. */
+function isOwn(folder: string): boolean {
   const stats = lstatSync(folder)
-  // Anybody can make a folder among the temporary files before this user does.
-  if (!stats.isDirectory() || stats.uid !== process.getuid?.()) throw foreign(folder)
-  if ((stats.mode & 0o077) !== 0) chmodSync(folder, 0o700)
+  return stats.isDirectory() && stats.uid === process.getuid?.()
 }
 
 function nameOf(root: string): string {
   return createHash('sha256').update(realPath(root)).digest('hex').slice(0, 16)
 }
 
-/** The folder may be known by several names. */
+/** Resolves symbolic links, so that each name of the folder finds the same socket. */
 function realPath(path: string): string {
   try {
     return realpathSync(path)
@@ -82,25 +128,16 @@ function realPath(path: string): string {
   }
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
-}
-
 function tooLong(path: string): BusbarError {
   return new BusbarError('ADMIN_UNAVAILABLE', {
-    message: `the name of the admin socket, ${path}, is longer than the ${longest} bytes that systems allow`,
+    message: `the path of the admin socket, ${path}, is longer than ${longest} bytes`,
     hint: 'set XDG_RUNTIME_DIR to a shorter path',
   })
 }
 
 function foreign(folder: string): BusbarError {
   return new BusbarError('ADMIN_UNAVAILABLE', {
-    message: `${folder}, where the admin socket would be, belongs to another user`,
+    message: `${folder}, the folder of the admin socket, belongs to another user`,
     hint: 'set XDG_RUNTIME_DIR to a folder of your own',
   })
 }

@@ -1,123 +1,98 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
-import { chmodSync, rmSync } from 'node:fs'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { chmodSync } from 'node:fs'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { AdminPort, App } from '../../config/app.ts'
 import { BusbarError } from '../../contract/errors.ts'
-import { formatMetrics } from '../../observe/metrics.ts'
-import { metricsContentType } from '../../observe/prometheus.ts'
-import type { AppStatus } from '../../observe/status.ts'
-import { reservedDescriptors } from '../../shared/descriptors.ts'
+import { reservedDescriptors } from '../../shared/process/descriptors.ts'
+import { removeAbandonedFolders } from '../../shared/process/temporary-folders.ts'
 import { claimSocket } from './admin-socket.ts'
+import { answer } from './http/answer.ts'
+import { isPublic } from './http/find-operation.ts'
+import { sendProblem } from './http/send.ts'
+import type { OperationContext } from './operations/operation.ts'
+import { removeSocket, writeStartRecord } from './start-record.ts'
 
-export interface AdminParts {
-  /** From what the supervisor knows by itself: no request waits for a worker. */
-  readonly status: () => AppStatus
+export interface AdminParts extends Omit<OperationContext, 'signal'> {
   readonly warn: (line: string) => void
 }
 
-/** Where others can ask what the app says of itself. */
+/** The admin listeners of an app. */
 export interface Admin {
   /** `unix:/run/user/1000/busbar/….sock`, `http://127.0.0.1:9464`. */
   readonly urls: readonly string[]
   close(): Promise<void>
 }
 
-interface Door {
+interface AdminListener {
   readonly url: string
   close(): Promise<void>
 }
 
 /**
- * Opens the app's socket in `folder`, if there is one, and its port, if the config asks for it. Without the socket the app
- * runs as well, which is said. Rejects with ADMIN_UNAVAILABLE where the port cannot be had.
+ * Opens the admin socket in `folder`, if given, and the admin port, if configured. A socket that
+ * cannot be opened is only a warning. Rejects with ADMIN_UNAVAILABLE when the port cannot be
+ * opened.
  */
 export async function openAdmin(app: App, folder: string | undefined, parts: AdminParts): Promise<Admin> {
-  const doors: Door[] = []
-  if (app.admin !== undefined) doors.push(await openPort(app.admin, parts))
+  const listeners: AdminListener[] = []
+  if (app.admin !== undefined) listeners.push(await openPort(app.admin, parts))
   try {
-    if (folder !== undefined) doors.push(await openSocket(claimSocket(folder, app.root), parts))
+    if (folder !== undefined) listeners.push(await openSocket(await claimSocket(folder, app.root), parts))
+    // Claiming a socket does that, too.
+    else await removeAbandonedFolders()
   } catch (error) {
     parts.warn(`busbar ps cannot see this app: ${(error as Error).message}`)
   }
   return {
-    urls: doors.map(({ url }) => url),
-    close: async () => void (await Promise.all(doors.map((door) => door.close()))),
+    urls: listeners.map(({ url }) => url),
+    close: async () => void (await Promise.all(listeners.map((listener) => listener.close()))),
   }
 }
 
-/** For this user alone. */
-async function openSocket(path: string, parts: AdminParts): Promise<Door> {
-  const server = createAdmin(parts, () => true)
+/** Only this user can connect. */
+async function openSocket(path: string, parts: AdminParts): Promise<AdminListener> {
+  const server = createAdmin(parts, true, () => true)
   await listening(server, { path })
-  if (process.platform !== 'win32') chmodSync(path, 0o600)
+  const { running, command } = parts
+  if (process.platform !== 'win32') {
+    chmodSync(path, 0o600)
+    if (command !== undefined) writeStartRecord(path, { ...running.app, ...command, args: [...command.args] })
+  }
   return {
     url: `unix:${path}`,
     async close() {
       await closed(server)
-      if (process.platform !== 'win32') rmSync(path, { force: true })
+      if (process.platform !== 'win32') removeSocket(path)
     },
   }
 }
 
-/** For whoever has the token. */
-async function openPort({ host, port, token }: AdminPort, parts: AdminParts): Promise<Door> {
+/** Each request needs the token, except probes. */
+async function openPort({ host, port, token }: AdminPort, parts: AdminParts): Promise<AdminListener> {
   const expected = digest(`Bearer ${token}`)
-  const server = createAdmin(parts, ({ headers }) => timingSafeEqual(digest(headers.authorization ?? ''), expected))
+  const server = createAdmin(parts, false, ({ headers }) =>
+    timingSafeEqual(digest(headers.authorization ?? ''), expected),
+  )
   await listening(server, { host, port })
   const { port: open } = server.address() as AddressInfo
   return { url: `http://${host.includes(':') ? `[${host}]` : host}:${open}`, close: () => closed(server) }
 }
 
-function createAdmin(parts: AdminParts, admits: (req: IncomingMessage) => boolean): Server {
+function createAdmin(parts: AdminParts, isLocal: boolean, admits: (req: IncomingMessage) => boolean): Server {
   const server = createServer({ headersTimeout: 10_000, requestTimeout: 10_000 }, (req, res) => {
-    if (admits(req)) answer(parts, req, res)
-    else refuse(res, 401, 'UNAUTHENTICATED', 'the token is missing or wrong', { 'www-authenticate': 'Bearer' })
+    if (isPublic(req.url!) || admits(req)) void answer(parts, isLocal, req, res)
+    else sendProblem(res, new BusbarError('UNAUTHENTICATED', { message: 'the token is missing or wrong' }))
   })
-  // Scrapers keep one connection each; whoever holds more by mistake must leave descriptors for everything else.
+  // Scrapers keep one connection each. Clients that leak connections must not take all descriptors.
   server.maxConnections = Math.floor(reservedDescriptors() / 2)
   return server
 }
 
-function answer({ status }: AdminParts, req: IncomingMessage, res: ServerResponse): void {
-  const path = req.url!.split('?', 1)[0]
-  if (path !== '/status' && path !== '/metrics' && path !== '/ready')
-    return refuse(res, 404, 'ROUTE_NOT_FOUND', 'there are /status, /metrics and /ready')
-  if (req.method !== 'GET' && req.method !== 'HEAD')
-    return refuse(res, 405, 'REQUEST_MALFORMED', 'it is asked by GET', { allow: 'GET, HEAD' })
-  if (path === '/ready') answerReady(status(), res)
-  else if (path === '/status') send(res, 200, 'application/json', JSON.stringify(status()))
-  else send(res, 200, metricsContentType, formatMetrics(status()))
-}
-
-function answerReady({ app: { ready, unready } }: AppStatus, res: ServerResponse): void {
-  if (ready) send(res, 200, 'application/json', JSON.stringify({ ready }))
-  else refuse(res, 503, 'SERVICE_UNAVAILABLE', `not ready: ${unready.join(', ')}`, { 'retry-after': '1' })
-}
-
-/** RFC 9457. */
-function refuse(
-  res: ServerResponse,
-  status: number,
-  code: string,
-  detail: string,
-  headers: Readonly<Record<string, string>> = {},
-): void {
-  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
-  send(res, status, 'application/problem+json', JSON.stringify({ type: 'about:blank', status, code, detail }))
-}
-
-function send(res: ServerResponse, status: number, type: string, body: string): void {
-  res.writeHead(status, {
-    'content-type': type,
-    'content-length': Buffer.byteLength(body),
-    'cache-control': 'no-store',
-  })
-  res.end(body)
-}
-
-/** Of equal length whatever was sent, so that comparing says nothing of the token. */
+/**
+ * Digests have equal length, so that a comparison in constant time reveals nothing about the token.
+ */
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }
@@ -125,7 +100,7 @@ function digest(text: string): Buffer {
 async function listening(server: Server, where: { path: string } | { host: string; port: number }): Promise<void> {
   try {
     await once(server.listen(where), 'listening')
-    // A connection that could not be accepted is the client's to make again.
+    // After a failed accept, the client can connect again.
     server.on('error', () => {})
   } catch (cause) {
     const at = 'path' in where ? where.path : `${where.host}:${where.port}`

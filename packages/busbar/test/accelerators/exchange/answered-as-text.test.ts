@@ -1,23 +1,23 @@
-/** A worker in which the probe of exchanges fails gets calls of workers in which it passes. */
+/** A worker in which the exchange's probe fails gets calls from workers in which it passes. */
 import { equal } from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { RemoteEndpoint } from '../../../src/mesh/endpoint.ts'
+import type { RemoteEndpoint } from '../../../src/mesh/routing/endpoint.ts'
 import { createLink } from '../../../src/mesh/links/live-link.ts'
-import { memoryPipes } from '../../../src/mesh/links/memory.ts'
-import { Router } from '../../../src/mesh/router.ts'
+import { loopbackTransports } from '../../../src/mesh/transports/loopback.ts'
+import { Router } from '../../../src/mesh/routing/router.ts'
 import { servePrivateSockets } from '../../../src/mesh/sockets/served-instance.ts'
-import { unless } from '../../support/accelerated.ts'
-import { TestEndpoint } from '../../support/endpoint.ts'
-import { open, send } from '../../support/exchange.ts'
-import { answerer, nobody } from '../../support/linked.ts'
+import { unless } from '../../support/mesh/accelerators.ts'
+import { TestEndpoint } from '../../support/mesh/test-endpoint.ts'
+import { open, send } from '../../support/mesh/test-call.ts'
+import { answerer, nobody } from '../../support/mesh/linked-endpoint.ts'
 
 const over = { code: 'LINK_LOST', message: 'the test is over' } as const
 
-function behindText(instance: TestEndpoint): RemoteEndpoint & Disposable {
+function textEndpoint(instance: TestEndpoint): RemoteEndpoint & Disposable {
   const router = new Router(['callee'])
   router.add(instance)
   const mesh = { router, maxHops: 8 }
-  const [near, far] = memoryPipes()
+  const [near, far] = loopbackTransports()
   const serving = servePrivateSockets(mesh)
   const callee = createLink(far, { peer: 1, answer: answerer(mesh) })
   const link = createLink(near, { peer: 2, answer: nobody })
@@ -37,21 +37,21 @@ function behindText(instance: TestEndpoint): RemoteEndpoint & Disposable {
   }
 }
 
-describe('an exchange with a worker that makes none', { skip: unless('exchange') }, () => {
+describe('an exchange with a worker without exchanges', { skip: unless('exchange') }, () => {
   test('is answered as text', async () => {
     await using instance = new TestEndpoint('callee', ({ method, url }, response) => response.end(`${method} ${url}`))
-    using endpoint = behindText(instance)
+    using endpoint = textEndpoint(instance)
     const { status, body } = await send(endpoint, { path: '/a?b' })
     equal(`${status} ${body}`, '200 GET /a?b')
   })
 
-  test('passes a streamed body on, and trailers back', async () => {
+  test('carries a streamed body and trailers', async () => {
     await using instance = new TestEndpoint('callee', (request, response) => {
       response.writeHead(200, { Trailer: 'x-end' })
       response.addTrailers({ 'x-end': 'yes' })
       request.pipe(response)
     })
-    using endpoint = behindText(instance)
+    using endpoint = textEndpoint(instance)
     const call = open(endpoint, { method: 'POST', streamed: true })
     call.exchange!.write('one ')
     call.exchange!.write('two')

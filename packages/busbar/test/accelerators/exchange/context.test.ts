@@ -4,13 +4,13 @@ import { once } from 'node:events'
 import { describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { currentScope } from '../../../src/mesh/scope.ts'
-import { TestEndpoint } from '../../support/endpoint.ts'
-import { open, requestOf, send, TestCall } from '../../support/exchange.ts'
-import { exchanges, unless } from '../../support/accelerated.ts'
+import { TestEndpoint } from '../../support/mesh/test-endpoint.ts'
+import { open, requestOf, send, TestCall } from '../../support/mesh/test-call.ts'
+import { exchanges, unless } from '../../support/mesh/accelerators.ts'
 
 const store = new AsyncLocalStorage<string>()
 
-/** Notes the caller's store whenever the handler is called. */
+/** Records the caller's store whenever the handler is called. */
 class ObservedCall extends TestCall {
   readonly seen: string[] = []
 
@@ -27,7 +27,7 @@ function openObserved(endpoint: TestEndpoint, parts: Parameters<typeof requestOf
 }
 
 describe('async context', { skip: unless('exchange') }, () => {
-  test('the program sees its own scope and nothing of the caller, wherever it looks', async () => {
+  test('the program sees its own scope and nothing of the caller, in every callback', async () => {
     const seen: string[] = []
     const look = (where: string): void => {
       seen.push(`${where}: ${store.getStore()}, ${currentScope()?.service} ${currentScope()?.hops}`)
@@ -64,7 +64,7 @@ describe('async context', { skip: unless('exchange') }, () => {
     )
   })
 
-  test('the handler is called in the context in which the call was opened, whoever acts', async () => {
+  test('the handler is always called in the context of the call', async () => {
     await using endpoint = new TestEndpoint('callee', (_, response) =>
       store.run('of the program', () => {
         response.write('x')
@@ -79,7 +79,7 @@ describe('async context', { skip: unless('exchange') }, () => {
     )
   })
 
-  test('two callers of one turn do not see each other', async () => {
+  test('two callers in one turn have separate contexts', async () => {
     await using endpoint = new TestEndpoint('callee', (_, response) => response.end('x'))
     const calls = ['one', 'two'].map((name) => store.run(name, () => openObserved(endpoint)))
     await Promise.all(calls.map((call) => call.answer()))
@@ -89,7 +89,7 @@ describe('async context', { skip: unless('exchange') }, () => {
     )
   })
 
-  test('a store that the program entered is there when its write is done', async () => {
+  test('a store that the program has entered is set when its write completes', async () => {
     const seen: (string | undefined)[] = []
     await using endpoint = new TestEndpoint('callee', (_, response) =>
       store.run('transaction', () => {
@@ -104,12 +104,12 @@ describe('async context', { skip: unless('exchange') }, () => {
 })
 
 describe('exceptions', { skip: unless('exchange') }, () => {
-  test('what the program throws is uncaught in its own context, and the calls beside it go on', async () => {
+  test('what the program throws is uncaught in its own context, and other calls continue', async () => {
     await using endpoint = new TestEndpoint('callee', (request, response) => {
       if (request.url === '/throws') throw new Error('thrown')
       response.end('fine')
     })
-    const { caught, result } = await catching(async () => {
+    const { caught, result } = await recordUncaught(async () => {
       const failing = open(endpoint, { path: '/throws' })
       const failed = rejects(failing.answer(), { code: 'CALL_ABORTED' })
       const answer = await send(endpoint)
@@ -128,7 +128,7 @@ describe('exceptions', { skip: unless('exchange') }, () => {
       response.on('close', () => (closed = true))
       return response.write('x')
     })
-    const { caught } = await catching(async () => {
+    const { caught } = await recordUncaught(async () => {
       const call = store.run('of the caller', () => openObserved(endpoint))
       call.on('head', () => {
         throw new Error('thrown')
@@ -142,8 +142,8 @@ describe('exceptions', { skip: unless('exchange') }, () => {
   })
 })
 
-/** Runs with uncaught exceptions noted: their message, the service that runs, and the caller's store. */
-async function catching<Result>(run: () => Promise<Result>): Promise<{ caught: string[]; result: Result }> {
+/** Records uncaught exceptions: their message, the current service and the caller's store. */
+async function recordUncaught<Result>(run: () => Promise<Result>): Promise<{ caught: string[]; result: Result }> {
   const caught: string[] = []
   process.setUncaughtExceptionCaptureCallback((error) => {
     const { message } = error

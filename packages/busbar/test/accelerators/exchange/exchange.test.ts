@@ -1,24 +1,22 @@
-import { deepEqual, equal, match, notEqual, ok, rejects } from 'node:assert/strict'
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import type { ServerResponse } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import { describe, test } from 'node:test'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { request as requestByUndici } from 'undici8'
 import { BusbarError } from '../../../src/contract/errors.ts'
 import { exchangeFault } from '../../../src/accelerators/exchange/probe.ts'
-import { TestEndpoint } from '../../support/endpoint.ts'
-import { open, requestOf, send, TestCall } from '../../support/exchange.ts'
-import { exchanges, unless } from '../../support/accelerated.ts'
+import { TestEndpoint } from '../../support/mesh/test-endpoint.ts'
+import { open, requestOf, send, TestCall } from '../../support/mesh/test-call.ts'
+import { exchanges, unless } from '../../support/mesh/accelerators.ts'
 
 describe('an exchange', { skip: unless('exchange') }, () => {
   test('works on this Node', () => {
     equal(exchangeFault(), undefined)
   })
 
-  test('begins in a tick of its own, and tells of the answer in a tick of its own', async () => {
+  test('begins in a tick of its own, and delivers the response in another', async () => {
     const order: string[] = []
     await using endpoint = new TestEndpoint('callee', (_, response) => {
       order.push('program begins')
@@ -32,7 +30,7 @@ describe('an exchange', { skip: unless('exchange') }, () => {
     deepEqual(order, ['opened', 'program begins', 'program ends', 'head'])
   })
 
-  test('calls of one turn reach the program in the order they were made', async () => {
+  test('calls of one turn reach the program in order', async () => {
     const paths: string[] = []
     await using endpoint = new TestEndpoint('callee', (request, response) => {
       paths.push(request.url!)
@@ -43,14 +41,14 @@ describe('an exchange', { skip: unless('exchange') }, () => {
     deepEqual(paths, wanted)
   })
 
-  test('does not keep the rest waiting when one call causes the next for ever', async () => {
+  test('does not starve the event loop when each call causes the next', async () => {
     await using endpoint = new TestEndpoint('callee', (_, response) => response.end())
     let over = false
     setTimeout(() => (over = true), 1)
     while (!over) await send(endpoint)
   })
 
-  test('that is aborted before it began never reaches the program', async () => {
+  test('that is aborted before it begins never reaches the program', async () => {
     let calls = 0
     await using endpoint = new TestEndpoint('callee', (_, response) => {
       calls++
@@ -64,7 +62,7 @@ describe('an exchange', { skip: unless('exchange') }, () => {
     equal(calls, 1)
   })
 
-  test('is told of with the error of whoever aborts it', async () => {
+  test('fails with the error that it is aborted with', async () => {
     await using endpoint = new TestEndpoint('callee', () => {})
     const call = open(endpoint)
     const reason = new Error('mine')
@@ -72,7 +70,7 @@ describe('an exchange', { skip: unless('exchange') }, () => {
     await rejects(call.answer(), (error) => error === reason)
   })
 
-  test('is told of an abort from within its handler, whatever that answers', async () => {
+  test('fails if its handler aborts it, whatever the handler returns', async () => {
     await using endpoint = new TestEndpoint('callee', (_, response) => void response.write('x'))
     const call = open(endpoint)
     const reason = new Error('mine')
@@ -83,7 +81,7 @@ describe('an exchange', { skip: unless('exchange') }, () => {
     await rejects(call.answer(), (error) => error === reason)
   })
 
-  test('hands over text as text and bytes as bytes', async () => {
+  test('passes text as text and bytes as bytes', async () => {
     await using endpoint = new TestEndpoint('callee', (request, response) =>
       response.end(request.url === '/text' ? 'äö' : Buffer.from('äö')),
     )
@@ -93,7 +91,7 @@ describe('an exchange', { skip: unless('exchange') }, () => {
     deepEqual(bytes.chunks, [Buffer.from('äö')])
   })
 
-  test('takes more than the stated length as undici does over TCP: it leaves the rest', async () => {
+  test('ignores data beyond the stated length, as undici does over TCP', async () => {
     const server = createServer((_, response) => response.writeHead(200, { 'Content-Length': 2 }).end('abcd'))
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
@@ -107,14 +105,14 @@ describe('an exchange', { skip: unless('exchange') }, () => {
     equal((await send(endpoint)).body, 'ab')
   })
 
-  test('fails at once where the answer stays behind its length', async () => {
+  test('fails at once if the response is shorter than its stated length', async () => {
     await using endpoint = new TestEndpoint('callee', (_, response) =>
       response.writeHead(200, { 'Content-Length': 4 }).end('ab'),
     )
     await rejects(send(endpoint), { code: 'UND_ERR_SOCKET', message: 'other side closed' })
   })
 
-  test('says which service hung up', async () => {
+  test('names the service that has closed', async () => {
     await using endpoint = new TestEndpoint('callee', (request) => request.destroy())
     await rejects(send(endpoint, { path: '/x' }), (error: Error) => {
       ok(BusbarError.is(error.cause, 'SERVICE_HANGUP'))
@@ -123,31 +121,31 @@ describe('an exchange', { skip: unless('exchange') }, () => {
     })
   })
 
-  test('to an endpoint that has stopped is refused', async () => {
+  test('to a stopped endpoint is refused', async () => {
     await using endpoint = new TestEndpoint('callee', (_, response) => response.end())
     endpoint.state = 'stopped'
     await rejects(send(endpoint), { code: 'ECONNREFUSED', service: 'callee' })
   })
 
-  test('to a server that was closed is refused', async () => {
+  test('to a closed server is refused', async () => {
     await using endpoint = new TestEndpoint('callee', (_, response) => response.end())
     endpoint.server.close()
     await rejects(send(endpoint), { code: 'ECONNREFUSED' })
   })
 
-  test('to an endpoint that drains is answered', async () => {
+  test('to a draining endpoint is answered', async () => {
     await using endpoint = new TestEndpoint('callee', (_, response) => response.end('still here'))
     endpoint.state = 'draining'
     equal((await send(endpoint)).body, 'still here')
   })
 
-  test('is not opened for what only a connection does', async () => {
+  test('is not opened for what needs a connection', async () => {
     await using endpoint = new TestEndpoint('callee', () => {})
     const request = requestOf({ method: 'CONNECT' })
     equal(exchanges!.open(endpoint, request, { service: 'callee', hops: 1 }, new TestCall()), undefined)
   })
 
-  test('states the length of a body that came without one', async () => {
+  test('states the length of a body without a stated one', async () => {
     await using endpoint = new TestEndpoint('callee', (request, response) =>
       response.end(JSON.stringify([request.headers['content-length'], request.headers['transfer-encoding']])),
     )
@@ -163,7 +161,7 @@ describe('an exchange', { skip: unless('exchange') }, () => {
     ['more', ['abc', 'def']],
     ['less', ['abc']],
   ] as const)
-    test(`fails where a streamed body is ${name} than its stated length`, async () => {
+    test(`fails if a streamed body is ${name} than its stated length`, async () => {
       await using endpoint = new TestEndpoint('callee', (request) => request.resume())
       const rawHeaders = ['Host', 'x', 'Content-Length', '4']
       const call = open(endpoint, { method: 'POST', streamed: true, rawHeaders })
@@ -173,7 +171,7 @@ describe('an exchange', { skip: unless('exchange') }, () => {
       await failed
     })
 
-  test('calls an https server in plain text', async () => {
+  test('calls an https server without TLS', async () => {
     const server = createSecureServer((request, response) => {
       const { encrypted } = request.socket as Socket & { encrypted?: boolean }
       response.end(`encrypted: ${encrypted}`)
@@ -183,7 +181,7 @@ describe('an exchange', { skip: unless('exchange') }, () => {
   })
 })
 
-describe('memory that one side may use again', { skip: unless('exchange') }, () => {
+describe('memory that one side may reuse', { skip: unless('exchange') }, () => {
   test('a body is copied when the call is opened', async () => {
     await using endpoint = new TestEndpoint('callee', (request, response) => request.pipe(response))
     const body = Buffer.from('first')
@@ -202,7 +200,7 @@ describe('memory that one side may use again', { skip: unless('exchange') }, () 
     equal((await call.answer()).body, 'first')
   })
 
-  test('what the caller does to its chunks does not reach the program', async () => {
+  test('changes of chunks by the caller do not reach the program', async () => {
     const bytes = Buffer.from('untouched')
     await using endpoint = new TestEndpoint('callee', (_, response) => {
       response.write(bytes)
@@ -212,90 +210,5 @@ describe('memory that one side may use again', { skip: unless('exchange') }, () 
     call.on('chunk', (chunk: Uint8Array) => chunk.fill(0))
     await call.answer()
     equal(bytes.toString(), 'untouched')
-  })
-})
-
-describe('connections', { skip: unless('exchange') }, () => {
-  test('every call in flight has its own, however many there are', async () => {
-    const sockets = new Set<Socket>()
-    const waiting: ServerResponse[] = []
-    await using endpoint = new TestEndpoint('callee', (request, response) => {
-      sockets.add(request.socket)
-      waiting.push(response)
-    })
-    const answers = Array.from({ length: 2_000 }, () => send(endpoint))
-    while (waiting.length < 2_000) await nextTurn()
-    equal(sockets.size, 2_000)
-    for (const response of waiting) response.end()
-    await Promise.all(answers)
-  })
-
-  test('a bounded number of them is kept', async () => {
-    await using endpoint = new TestEndpoint('callee', (_, response) => response.end())
-    await Promise.all(Array.from({ length: 5_000 }, () => send(endpoint)))
-    for (let turn = 0; turn < 3; turn++) await nextTurn()
-    const count = await new Promise<number>((resolve) =>
-      endpoint.server.getConnections((_, connections) => resolve(connections)),
-    )
-    ok(count > 0 && count <= 2_048, `${count} connections are kept`)
-  })
-
-  for (const listens of [false, true])
-    test(`an idle one is closed in the end${listens ? ', even if the program listens for timeouts' : ''}`, async () => {
-      const sockets: Socket[] = []
-      const server = createServer({ keepAliveTimeout: 1_000 }, (request, response) => {
-        sockets.push(request.socket)
-        response.end()
-      })
-      if (listens) server.on('timeout', () => {})
-      await using endpoint = new TestEndpoint('callee', server)
-      await send(endpoint)
-      await once(sockets[0]!, 'close')
-      await send(endpoint)
-      notEqual(sockets[1], sockets[0])
-    })
-
-  test('a timeout that a program set for its call does not outlive it', async () => {
-    let timeouts = 0
-    await using endpoint = new TestEndpoint('callee', (request, response) => {
-      if (request.url === '/first') request.socket.setTimeout(20, () => timeouts++)
-      setTimeout(() => response.end(), request.url === '/first' ? 0 : 60)
-    })
-    await send(endpoint, { path: '/first' })
-    await send(endpoint, { path: '/second' })
-    equal(timeouts, 0)
-  })
-
-  test('one that the program ended while it was idle is not used again', async () => {
-    const sockets: Socket[] = []
-    await using endpoint = new TestEndpoint('callee', (request, response) => {
-      sockets.push(request.socket)
-      response.end()
-    })
-    await send(endpoint)
-    await nextTurn()
-    sockets[0]!.end()
-    await send(endpoint)
-    notEqual(sockets[1], sockets[0])
-  })
-
-  test('each has a port of its own, as far as they go', async () => {
-    await using endpoint = new TestEndpoint('callee', (request, response) =>
-      response.end(`${request.socket.remotePort}`),
-    )
-    const [first, second] = await Promise.all([send(endpoint), send(endpoint)])
-    notEqual(first.body, second.body)
-  })
-
-  test('a server closes while calls go on, and ends when they have', async () => {
-    const waiting: ServerResponse[] = []
-    await using endpoint = new TestEndpoint('callee', (_, response) => void waiting.push(response))
-    const answer = send(endpoint)
-    while (waiting.length === 0) await nextTurn()
-    const closed = once(endpoint.server, 'close')
-    endpoint.server.close()
-    waiting[0]!.end('last words')
-    equal((await answer).body, 'last words')
-    await closed
   })
 })

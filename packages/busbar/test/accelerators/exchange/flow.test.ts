@@ -6,17 +6,17 @@ import { describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { TestEndpoint } from '../../support/endpoint.ts'
-import { open } from '../../support/exchange.ts'
-import { unless } from '../../support/accelerated.ts'
+import { TestEndpoint } from '../../support/mesh/test-endpoint.ts'
+import { open } from '../../support/mesh/test-call.ts'
+import { unless } from '../../support/mesh/accelerators.ts'
 
 const megabyte = 1024 * 1024
 const chunk = Buffer.alloc(64 * 1024, 'x')
 
 describe('backpressure', { skip: unless('exchange') }, () => {
-  test('200 MB down and 200 MB up leave memory flat', async () => {
+  test('200 MB in each direction do not increase memory', async () => {
     const total = 200 * megabyte
-    await using endpoint = new TestEndpoint('callee', (request, response) => void takeAndGive(request, response, total))
+    await using endpoint = new TestEndpoint('callee', (request, response) => void readAndSend(request, response, total))
     const call = open(endpoint, { method: 'POST', streamed: true })
     const memory = new Watermark()
     let length = 0
@@ -36,7 +36,7 @@ describe('backpressure', { skip: unless('exchange') }, () => {
     ok(memory.growth < 24 * megabyte, `grew by ${Math.round(memory.growth / megabyte)} MB`)
   })
 
-  test('a caller that reads nothing stops the program', async () => {
+  test('a caller that does not read stops the program', async () => {
     const responses: ServerResponse[] = []
     let written = 0
     await using endpoint = new TestEndpoint('callee', (_, response) => {
@@ -51,14 +51,14 @@ describe('backpressure', { skip: unless('exchange') }, () => {
     const call = open(endpoint)
     call.reading = false
     await once(call, 'chunk')
-    await quiet(() => written)
+    await unchanged(() => written)
     ok(written < megabyte, `${written} bytes were written to nobody`)
     equal(call.chunks.length, 1)
     call.exchange!.abort()
     await once(call, 'error')
   })
 
-  test('a program that reads nothing stops the caller', async () => {
+  test('a program that does not read stops the caller', async () => {
     await using endpoint = new TestEndpoint('callee', () => {})
     const call = open(endpoint, { method: 'POST', streamed: true })
     let sent = 0
@@ -68,7 +68,7 @@ describe('backpressure', { skip: unless('exchange') }, () => {
       sent += chunk.length
       if (call.exchange!.write(chunk)) continue
       const before = drains
-      await quiet(() => drains)
+      await unchanged(() => drains)
       if (drains === before) break
     }
     ok(sent < megabyte, `${sent} bytes were sent to nobody`)
@@ -76,7 +76,7 @@ describe('backpressure', { skip: unless('exchange') }, () => {
     await once(call, 'error')
   })
 
-  test('a program that never stops writing, and a caller that never stops reading, let others run', async () => {
+  test('endless writing by the program does not starve others', async () => {
     const stopped: string[] = []
     await using endpoint = new TestEndpoint('callee', (_, response) => {
       const more = (): void => {
@@ -96,7 +96,7 @@ describe('backpressure', { skip: unless('exchange') }, () => {
     deepEqual(stopped, ['program'])
   })
 
-  test('a caller that never stops sending, and a program that never stops reading, let others run', async () => {
+  test('endless sending by the caller does not starve others', async () => {
     await using endpoint = new TestEndpoint('callee', (request) => request.resume())
     const call = open(endpoint, { method: 'POST', streamed: true })
     let over = false
@@ -112,7 +112,7 @@ describe('backpressure', { skip: unless('exchange') }, () => {
     await failed
   })
 
-  test('reading on after a pause gets all the rest, in order', async () => {
+  test('reading on after a pause gets the rest in order', async () => {
     await using endpoint = new TestEndpoint('callee', (_, response) => void count(response))
     const call = open(endpoint)
     call.reading = false
@@ -122,7 +122,7 @@ describe('backpressure', { skip: unless('exchange') }, () => {
   })
 })
 
-async function takeAndGive(request: IncomingMessage, response: ServerResponse, total: number): Promise<void> {
+async function readAndSend(request: IncomingMessage, response: ServerResponse, total: number): Promise<void> {
   let received = 0
   for await (const piece of request) received += (piece as Buffer).length
   response.setHeader('X-Received', received)
@@ -141,7 +141,7 @@ function* source(total: number): Generator<Buffer> {
   for (let made = 0; made < total; made += chunk.length) yield chunk
 }
 
-/** How far the memory of chunks that are alive rises above where it began. */
+/** Measures the growth of the memory of live chunks. */
 class Watermark {
   readonly #collect: () => void
   readonly #start: number
@@ -169,7 +169,7 @@ class Watermark {
 }
 
 /** Resolves when a number has not changed for some turns. */
-async function quiet(number: () => number): Promise<void> {
+async function unchanged(number: () => number): Promise<void> {
   let last = number()
   for (let same = 0; same < 10; same++) {
     await nextTurn()

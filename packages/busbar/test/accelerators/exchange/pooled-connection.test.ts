@@ -1,12 +1,12 @@
-/** One request after the other on a connection of the pool: none shows anything of the one before. */
+/** Successive requests on a connection of the pool do not affect each other. */
 import assert from 'node:assert/strict'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
 import { startMesh } from '../../../src/mesh/mesh.ts'
-import { Router } from '../../../src/mesh/router.ts'
-import { TestEndpoint } from '../../support/endpoint.ts'
-import { exchanges, streams, unless } from '../../support/accelerated.ts'
+import { Router } from '../../../src/mesh/routing/router.ts'
+import { TestEndpoint } from '../../support/mesh/test-endpoint.ts'
+import { exchanges, streams, unless } from '../../support/mesh/accelerators.ts'
 
 interface Seen {
   readonly port: number | undefined
@@ -25,10 +25,10 @@ const firstBodies: Readonly<Record<string, () => RequestInit>> = {
   'a small body': () => ({ body: 'small' }),
 }
 
-describe('the request behind', { skip: unless('exchange') }, () => {
+describe('the next request on a connection after', { skip: unless('exchange') }, () => {
   for (const [name, first] of Object.entries(firstBodies))
     for (const [next, init] of Object.entries({ GET: {}, POST: { method: 'POST', body: 'next' } }))
-      test(`${name} is as a ${next} is alone`, async () => {
+      test(`${name} is the same as a ${next} alone`, async () => {
         const seen: Seen[] = []
         const router = new Router(['catalog'])
         await using endpoint = new TestEndpoint('catalog', (request, response) => void note(seen, request, response))

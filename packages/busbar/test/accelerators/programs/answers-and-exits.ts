@@ -1,11 +1,11 @@
-/** Answers when as many as `workerData` says have asked, all in one turn, and exits before that is over. */
+/** Responds to `workerData` requests in one turn of the event loop, and exits before its end. */
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { parentPort, workerData } from 'node:worker_threads'
-import { gatherWrites } from '../../../src/accelerators/batch-writes/gather-writes.ts'
+import { batchWrites } from '../../../src/accelerators/batch-writes/batch-writes.ts'
 
 const asked: Socket[] = []
 const server = createServer({ allowHalfOpen: true }, (socket) => {
-  gatherWrites(socket)
+  batchWrites(socket)
   socket.once('data', () => {
     if (asked.push(socket) < workerData) return
     for (const each of asked) each.write('answer')

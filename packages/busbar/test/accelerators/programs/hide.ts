@@ -1,4 +1,7 @@
-/** Shows a property of `owner`, or of the objects that inherit from it, to Node's own code alone; all others find what `instead` makes. */
+/**
+ * Hides a property of `owner`, and of objects that inherit from it, from all but Node's own code.
+ * Other code gets the value of `instead`.
+ */
 export function hide(owner: object, name: string, instead: () => unknown = () => undefined): void {
   const values = new WeakMap<object, unknown>([[owner, Reflect.get(owner, name)]])
   Object.defineProperty(owner, name, {
@@ -12,7 +15,7 @@ export function hide(owner: object, name: string, instead: () => unknown = () =>
   })
 }
 
-/** Whether Node's own code asked the accessor that made this. */
+/** True if Node's own code called the accessor that created this error. */
 function isOfNode({ stack }: Error): boolean {
   return stack!.split('\n')[2]!.includes('(node:')
 }

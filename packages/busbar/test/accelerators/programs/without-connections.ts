@@ -1,4 +1,4 @@
-/** A worker in a Node whose servers count connections where only Node's own code finds the number. */
+/** A worker in a Node whose servers do not expose the number of their connections. */
 import { Server } from 'node:net'
 import { hide } from './hide.ts'
 

@@ -1,4 +1,4 @@
-/** A worker in a Node whose sockets write to their handle, and by no method of their own. */
+/** A worker in a Node whose sockets write to their handle, without `_writeGeneric`. */
 import { Socket } from 'node:net'
 
 type Write = (this: Socket, several: boolean, data: unknown, encoding: string, done: () => void) => void

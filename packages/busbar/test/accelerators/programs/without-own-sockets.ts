@@ -1,4 +1,4 @@
-/** A worker in a Node where only Node's own code makes a socket one that is connecting. */
+/** A worker in a Node in which only Node's own code can set `connecting` of a socket. */
 import { Socket } from 'node:net'
 
 const connecting = new WeakMap<Socket, boolean>()

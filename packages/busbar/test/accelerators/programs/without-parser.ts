@@ -1,4 +1,4 @@
-/** A worker in a Node whose HTTP parser is its own affair: only Node's own code finds it on a connection. */
+/** A worker in a Node whose connections do not expose their HTTP parser. */
 import { Socket } from 'node:net'
 import { hide } from './hide.ts'
 

@@ -1,4 +1,4 @@
-/** A worker in a Node whose responses make and send their heads as they do, whatever is put in the place of their methods. */
+/** A worker in a Node whose responses ignore replaced methods when they build and send a head. */
 import { OutgoingMessage } from 'node:http'
 
 for (const name of ['_storeHeader', '_send']) {

@@ -1,4 +1,4 @@
-/** A worker in a Node whose servers keep to themselves of which classes they make requests and responses. */
+/** A worker in a Node whose servers do not expose the classes of their requests and responses. */
 const { getOwnPropertySymbols } = Object
 const hidden = new Set<string | undefined>(['IncomingMessage', 'ServerResponse'])
 

@@ -1,4 +1,4 @@
-/** A worker in a Node whose sockets write as they do, whatever is put in the place of their methods. */
+/** A worker in a Node whose sockets ignore replaced methods when they write. */
 import { Socket } from 'node:net'
 
 for (const name of ['_write', '_writev', '_final', '_destroy']) {

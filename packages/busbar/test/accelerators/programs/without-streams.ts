@@ -1,4 +1,4 @@
-/** A worker in a Node whose streams have their state where only Node's own code finds it. */
+/** A worker in a Node whose streams do not expose their state. */
 import { Readable } from 'node:stream'
 import { hide } from './hide.ts'
 

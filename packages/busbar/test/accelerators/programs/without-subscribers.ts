@@ -1,4 +1,4 @@
-/** A worker in a Node whose diagnostics channels do not show their subscribers. */
+/** A worker in a Node whose diagnostics channels do not expose their subscribers. */
 import { Channel } from 'node:diagnostics_channel'
 import { hide } from './hide.ts'
 

@@ -1,4 +1,4 @@
-/** Before the command at a terminal whose handle only Node's own code has write without waiting. */
+/** Loaded before the command: a terminal whose handle cannot be made non-blocking. */
 interface Terminal {
   isTTY: boolean
   readonly _handle?: { setBlocking?: unknown }

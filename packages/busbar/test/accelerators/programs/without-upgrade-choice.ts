@@ -1,4 +1,4 @@
-/** A worker in a Node whose servers show nobody but Node's own code which upgrades they take. */
+/** A worker in a Node whose servers do not expose which upgrades they accept. */
 import { Server } from 'node:http'
 import { hide } from './hide.ts'
 

@@ -1,4 +1,4 @@
-/** Before the command in a Node that lets nobody set flags of V8. */
+/** Loaded before the command: a Node in which V8's flags cannot be set. */
 import v8 from 'node:v8'
 
 v8.setFlagsFromString = () => {

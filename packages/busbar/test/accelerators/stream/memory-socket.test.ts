@@ -1,17 +1,20 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { Agent, createServer, get } from 'node:http'
 import net, { connect, Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { MemorySocket } from '../../../src/accelerators/stream/memory-socket.ts'
-import { unless } from '../../support/accelerated.ts'
-import { ByteMesh } from '../../support/byte-mesh.ts'
+import { closeIfIdle } from '../../../src/mesh/http/exchange.ts'
+import { unless } from '../../support/mesh/accelerators.ts'
+import { ByteMesh } from '../../support/mesh/byte-mesh.ts'
 
 const skip = unless('stream')
 const where = { host: 'catalog.internal', port: 80 }
 
 describe('a connection in memory', { skip }, () => {
-  test('is what net.connect() returns, and http.Agent has, and a net.Socket', async () => {
+  test('is a net.Socket, returned by net.connect() and used by http.Agent', async () => {
     const program = createServer(
       (request, response) => void response.end(String(request.socket instanceof MemorySocket)),
     )
@@ -25,7 +28,7 @@ describe('a connection in memory', { skip }, () => {
     }
   })
 
-  test('is not what a socket becomes that its client has made, nor one that reads into a buffer of his', async () => {
+  test('is not used for a socket that the client has created, or with a read buffer of the client', async () => {
     await using _mesh = new ByteMesh({ catalog: (_request, response) => void response.end('answer') })
     let text = ''
     const onread = {
@@ -44,7 +47,44 @@ describe('a connection in memory', { skip }, () => {
     }
   })
 
-  test('counts what is written, whether it has left or waits', async () => {
+  test('completes writes of a client once it is connected', async () => {
+    await using _mesh = new ByteMesh({ catalog: (_request, response) => void response.end('answer') })
+    const client = connect(where)
+    const events: string[] = []
+    client.once('connect', () => events.push('connect'))
+    client.write('GET / HTTP/1.0\r\n\r\n', () => events.push('written'))
+    await client.toArray()
+    assert.deepEqual(events, ['connect', 'written'])
+  })
+
+  for (const overLink of [false, true])
+    test(`is closed by its client when the server asks, unless a request is on its way${overLink ? ' (over a link)' : ''}`, async () => {
+      const sockets: (Socket & { [closeIfIdle](): void })[] = []
+      const program = createServer((_request, response) => void response.end('answer'))
+      program.on('connection', (socket: MemorySocket) => sockets.push(socket))
+      await using _mesh = new ByteMesh({ catalog: program }, { overLink })
+      using agents = new DisposableStack()
+      const agent = agents.adopt(new Agent({ keepAlive: true }), (one) => one.destroy())
+      const ask = (): Promise<string> =>
+        new Promise((resolve, reject) => {
+          get({ ...where, agent }, (response) => void text(response).then(resolve, reject)).once('error', reject)
+        })
+      assert.equal(await ask(), 'answer')
+      await untilFree(agent)
+      const [server] = sockets
+      const onItsWay = ask()
+      // Before the request's bytes arrive.
+      server![closeIfIdle]()
+      assert.equal(await onItsWay, 'answer')
+      await untilFree(agent)
+      assert.equal(sockets.length, 1, 'the connection was kept')
+      server![closeIfIdle]()
+      while (!server!.destroyed) await nextTurn()
+      assert.equal(await ask(), 'answer')
+      assert.equal(sockets.length, 2)
+    })
+
+  test('counts written bytes, sent or waiting', async () => {
     const opened = Promise.withResolvers<Socket>()
     const program = createServer().on('upgrade', (_request, socket: Socket) => opened.resolve(socket))
     await using _mesh = new ByteMesh({ catalog: program })
@@ -65,3 +105,8 @@ describe('a connection in memory', { skip }, () => {
     server.destroy()
   })
 })
+
+/** An agent keeps a connection once its request is over. */
+async function untilFree(agent: Agent): Promise<void> {
+  while (Object.keys(agent.freeSockets).length === 0) await nextTurn()
+}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { failure } from '../../support/broken.ts'
-import { TestFolder } from '../../support/folder.ts'
+import { failure } from '../../support/app/config-failures.ts'
+import { TestFolder } from '../../support/app/test-folder.ts'
 
 it('a config that throws shows only frames of the user in its stack', async () => {
   using folder = new TestFolder({

@@ -1,4 +1,4 @@
-import { app, program, refused } from '../../support/broken.ts'
+import { app, program, refused } from '../../support/app/config-failures.ts'
 
 refused('files and places', [
   // Files
@@ -9,7 +9,7 @@ refused('files and places', [
     says: ['<root>/busbar.config.json', 'line 3, column 14', '  "gateway": }\n'],
   },
   {
-    what: 'JSON that ends too soon',
+    what: 'incomplete JSON',
     files: { 'busbar.config.json': '{ "workers": 2' },
     code: 'CONFIG_UNREADABLE',
     says: ['line 1, column 15'],
@@ -30,10 +30,10 @@ refused('files and places', [
     what: 'TypeScript that cannot be stripped',
     files: { 'busbar.config.ts': 'enum A { b }\nexport default A' },
     code: 'CONFIG_UNREADABLE',
-    says: ['<root>/busbar.config.ts:1', 'without enums'],
+    says: ['<root>/busbar.config.ts:1', 'avoid enums'],
   },
   {
-    what: 'TypeScript that imports a type as if it were a value',
+    what: 'TypeScript that imports a type as a value',
     files: {
       'busbar.config.ts': 'import { A } from "./a.ts"\nexport default {} as A',
       'a.ts': 'export type A = object',
@@ -60,19 +60,19 @@ refused('files and places', [
     says: ['no luck', 'busbar.config.mjs:2:9'],
   },
   {
-    what: 'a config that throws no error',
+    what: 'a config that throws a value other than an Error',
     files: { 'busbar.config.mjs': 'throw "no luck"' },
     code: 'CONFIG_UNREADABLE',
-    says: ['no luck, which is no error'],
+    says: ['no luck, which is not an Error'],
   },
   {
-    what: 'a config that imports what is not there',
+    what: 'a config that imports a missing module',
     files: { 'busbar.config.mjs': 'import "./nothing.js"' },
     code: 'CONFIG_UNREADABLE',
     says: ['nothing.js'],
   },
   {
-    what: 'a config without busbar beside it',
+    what: 'a config without the package busbar',
     files: { 'busbar.config.mjs': 'import { defineApp } from "busbar"\nexport default defineApp({})' },
     code: 'CONFIG_UNREADABLE',
     says: ['npm install busbar'],
@@ -106,7 +106,7 @@ refused('files and places', [
     says: ['<root>/wbe does not exist', '<root>/web?'],
   },
   {
-    what: 'a folder with nothing in it',
+    what: 'an empty folder',
     files: { 'x/readme.md': '' },
     place: 'x',
     code: 'CONFIG_NOT_FOUND',
@@ -120,11 +120,11 @@ refused('files and places', [
     says: ['services/', '{ "defaults": { "run": "shared" } }'],
   },
   {
-    what: 'a config by another name',
+    what: 'a config with another name',
     files: { 'x/busbar.config.yaml': '' },
     place: 'x',
     code: 'CONFIG_NOT_FOUND',
-    says: ['busbar.config.yaml is not read'],
+    says: ['busbar.config.yaml is ignored'],
   },
   {
     what: 'a file that only looks like a config',
@@ -138,20 +138,20 @@ refused('files and places', [
     files: { 'x/package.json': {} },
     place: 'x/package.json',
     code: 'CONFIG_NOT_FOUND',
-    says: ['package.json says nothing of services', 'the folder of an app'],
+    says: ['package.json does not configure services', 'the folder of an app'],
   },
   {
-    what: 'other JSON than a config',
+    what: 'JSON that is not a config',
     files: { 'x/data.json': { rows: [] }, 'x/services/a/index.js': program },
     place: 'x/data.json',
     code: 'CONFIG_KEY_UNKNOWN',
-    says: ['rows is no key'],
+    says: ['rows is not a key'],
   },
   {
     what: 'a package without a program',
     files: { 'x/package.json': {} },
     place: 'x',
     code: 'SERVICE_ENTRY_NOT_FOUND',
-    says: ['service x', 'scripts.start (not given)', 'main (not given)'],
+    says: ["service 'x'", 'scripts.start (not set)', 'main (not set)'],
   },
 ])

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { app, failure, gateway, refused, web } from '../../support/broken.ts'
-import { TestFolder } from '../../support/folder.ts'
+import { app, failure, gateway, refused, web } from '../../support/app/config-failures.ts'
+import { TestFolder } from '../../support/app/test-folder.ts'
 
 refused('keys', [
   {
     what: 'a wrong key at the top',
     config: { ...app, worker: 1 },
     code: 'CONFIG_KEY_UNKNOWN',
-    says: ['worker is no key', 'nearest is workers'],
+    says: ['worker is not a key', 'nearest is workers'],
   },
   {
     what: 'a wrong key for restarts',
     config: { ...app, maxRestart: 5 },
     code: 'CONFIG_KEY_UNKNOWN',
-    says: ['maxRestart is no key', 'nearest is maxRestarts'],
+    says: ['maxRestart is not a key', 'nearest is maxRestarts'],
   },
   {
     what: 'a wrong key of the gateway',
@@ -56,7 +56,7 @@ refused('keys', [
     what: 'a key in the wrong place',
     config: { ...app, port: 1 },
     code: 'CONFIG_KEY_UNKNOWN',
-    says: ['port is no key', 'gateway.port'],
+    says: ['port is not a key', 'gateway.port'],
   },
   {
     what: 'a key that is like no other',

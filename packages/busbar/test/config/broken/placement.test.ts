@@ -1,4 +1,4 @@
-import { type Broken, app, defaults, program, refused, web } from '../../support/broken.ts'
+import { type Broken, app, defaults, program, refused, web } from '../../support/app/config-failures.ts'
 
 refused('placement', [
   // Placement
@@ -50,7 +50,7 @@ refused('placement', [
     what: 'flags of Node that take a shell',
     config: web({ run: 'process', nodeOptions: '--title $NAME' }),
     code: 'CONFIG_INVALID',
-    says: ['services.web.nodeOptions', 'takes a shell', 'Write a list'],
+    says: ['services.web.nodeOptions', 'needs a shell', 'Write a list'],
   },
   {
     what: 'a permission that there is not',
@@ -122,14 +122,20 @@ refused('placement', [
     code: 'CONFIG_INVALID',
     says: ['services.pages.run: ', "'thread'"],
   })),
-  ...Object.entries({ entry: 'index.js', expose: 1, memory: 1, nodeOptions: '--x', group: 'a', spare: true }).map(
-    ([key, value]): Broken => ({
-      what: `${key} of a command`,
-      config: { services: { pages: { command: 'next start', [key]: value }, web: './web' } },
-      code: 'CONFIG_INVALID',
-      says: [`services.pages.${key}: a command cannot have it`],
-    }),
-  ),
+  ...Object.entries({
+    entry: 'index.js',
+    args: ['x'],
+    expose: 1,
+    memory: 1,
+    nodeOptions: '--x',
+    group: 'a',
+    spare: true,
+  }).map(([key, value]): Broken => ({
+    what: `${key} of a command`,
+    config: { services: { pages: { command: 'next start', [key]: value }, web: './web' } },
+    code: 'CONFIG_INVALID',
+    says: [`services.pages.${key}: a command cannot have it`],
+  })),
   {
     what: 'one port for several instances of a command',
     config: { services: { pages: { command: 'next start', port: 8080, instances: 2 } } },
@@ -137,11 +143,18 @@ refused('placement', [
     says: ['services.pages.port: ', 'PORT'],
   },
   ...['next start && echo', 'next start -H $HOST', ' '].map((command): Broken => ({
-    what: `a command that takes a shell: ${command}`,
+    what: `a command that needs a shell: ${command}`,
     config: { services: { pages: { command } } },
     code: 'CONFIG_INVALID',
-    says: ['services.pages.command', 'takes a shell', "sh -c 'exec …'"],
+    says: ['services.pages.command', 'needs a shell', "sh -c 'exec …'"],
   })),
+  {
+    what: 'args of a typed service',
+    config: { services: { pages: { path: './pages', args: ['x'] } } },
+    files: { 'pages/contract.ts': '', 'pages/index.ts': '' },
+    code: 'CONFIG_INVALID',
+    says: ['services.pages.args: a typed service has no arguments'],
+  },
   {
     what: 'a command in the folder of a typed service',
     config: { services: { web: { path: './web', command: 'next start' } } },
@@ -159,7 +172,7 @@ refused('placement', [
     what: 'a command that starts the app itself',
     config: { services: { web: { command: 'npx busbar start' } } },
     code: 'ROUTE_LOOP',
-    says: ['service web', 'npx busbar start'],
+    says: ["service 'web'", 'npx busbar start'],
   },
   {
     what: 'an address as the path of a document',
@@ -180,17 +193,10 @@ refused('placement', [
     says: ['services.web has neither a path nor a command'],
   },
 
-  // What comes later
   {
-    what: 'a remote',
-    config: { services: { stock: { remote: 'tls://10.0.0.7:7001' } } },
-    code: 'PLACEMENT_UNSUPPORTED',
-    says: ['services.stock.remote', 'by its own address'],
-  },
-  {
-    what: 'workers that scale',
-    config: { ...app, workers: { min: 1, max: 2 } },
-    code: 'PLACEMENT_UNSUPPORTED',
-    says: ['workers', "'auto'"],
+    what: 'a range of workers that is empty',
+    config: { ...app, workers: { min: 3, max: 2 } },
+    code: 'CONFIG_INVALID',
+    says: ['workers.min (3)', 'workers.max (2)'],
   },
 ])

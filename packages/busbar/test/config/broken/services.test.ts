@@ -1,4 +1,4 @@
-import { app, defaults, gateway, program, refused, web } from '../../support/broken.ts'
+import { app, defaults, gateway, program, refused, web } from '../../support/app/config-failures.ts'
 
 refused('services and what they need', [
   // Names
@@ -33,7 +33,7 @@ refused('services and what they need', [
     says: ['Call it app'],
   },
   {
-    what: 'a folder in services/ whose name is none',
+    what: 'a folder in services/ with an invalid name',
     files: { 'busbar.config.json': {}, 'services/My_Shop/index.js': program },
     code: 'SERVICE_NAME_INVALID',
     says: ['"My_Shop"', "{ 'my-shop': './services/My_Shop' }"],
@@ -44,7 +44,7 @@ refused('services and what they need', [
     what: 'a folder that is missing',
     config: { services: { web: './wbe' } },
     code: 'SERVICE_NOT_FOUND',
-    says: ['service web', '<root>/wbe does not exist', '<root>/web?'],
+    says: ["service 'web'", '<root>/wbe does not exist', '<root>/web?'],
   },
   {
     what: 'a folder whose parent is missing',
@@ -79,11 +79,11 @@ refused('services and what they need', [
     says: ['<root>/empty', 'package.json (there is none)', 'index.*', 'server.*', 'app.*', 'ts, mts, js, mjs, cjs'],
   },
   {
-    what: 'a package that starts otherwise',
+    what: 'a package with another start script',
     config: { services: { web: './empty' } },
     files: { 'empty/package.json': { main: 'lib.js', scripts: { start: 'next start' } } },
     code: 'SERVICE_ENTRY_NOT_FOUND',
-    says: ['`next start` is not one call of node', 'main (lib.js does not exist)'],
+    says: ['`next start` is not a single call of node', 'main (lib.js does not exist)'],
   },
   {
     what: 'a start script whose file is not built',
@@ -93,7 +93,7 @@ refused('services and what they need', [
     says: ['dist/main.js, which does not exist', 'Build'],
   },
   {
-    what: 'a package.json that is none',
+    what: 'an invalid package.json',
     config: { services: { web: './empty' } },
     files: { 'empty/package.json': '{ "name": }' },
     code: 'CONFIG_UNREADABLE',
@@ -106,11 +106,11 @@ refused('services and what they need', [
     says: ['services.web.envFile', '<root>/.env'],
   },
   {
-    what: 'variables in a file that is elsewhere',
+    what: 'variables in a file in another folder',
     config: web({ envFile: '.env' }),
     files: { 'web/.env': '' },
     code: 'ENV_FILE_UNREADABLE',
-    says: ['<root>/.env', 'there is a <root>/web/.env'],
+    says: ['<root>/.env', 'Did you mean <root>/web/.env?'],
   },
   {
     what: 'default variables in a file that is missing',
@@ -123,12 +123,12 @@ refused('services and what they need', [
     config: { services: { web: './x' } },
     files: { 'x/package.json': { scripts: { start: 'node --env-file .env a.js' } }, 'x/a.js': program },
     code: 'ENV_FILE_UNREADABLE',
-    says: ['service web', '<root>/x/.env'],
+    says: ["service 'web'", '<root>/x/.env'],
   },
 
   // Needs
   {
-    what: 'a need that is no service',
+    what: 'a need that is not a service',
     config: { defaults, services: { web: { path: 'web', needs: ['stok'] }, stock: 'stock' } },
     code: 'NEEDS_UNKNOWN_SERVICE',
     says: ['services.web.needs', '"stok"', 'Did you mean stock?'],
@@ -150,13 +150,13 @@ refused('services and what they need', [
 
   // Loops
   {
-    what: 'a remote that is the gateway',
-    config: { gateway: { port: 3043 }, services: { web: './web', self: { remote: 'http://localhost:3043' } } },
+    what: 'a remote with the address of the gateway',
+    config: { gateway: { port: 3043 }, services: { web: './web', self: { remote: 'tls://localhost:3043' } } },
     code: 'ROUTE_LOOP',
-    says: ['services.self.remote', 'http://localhost:3043'],
+    says: ['services.self.remote', 'tls://localhost:3043'],
   },
   {
-    what: 'a remote that is an exposed port',
+    what: 'a remote with the address of an exposed port',
     config: { services: { web: { path: './web', expose: 81 }, self: { remote: '127.0.0.1:81' } } },
     code: 'ROUTE_LOOP',
     says: ['services.self.remote'],
@@ -168,29 +168,29 @@ refused('services and what they need', [
     says: ['gateway.routes["/a"]', 'http://10.0.0.1:3043/b'],
   },
   {
-    what: 'a route for the inner name of a service',
+    what: 'a route for the internal name of a service',
     config: gateway({ routes: { 'stock.internal': 'web' } }),
     code: 'ROUTE_LOOP',
-    says: ['"stock.internal"', 'service stock'],
+    says: ['"stock.internal"', "service 'stock'"],
   },
   {
     what: "a service whose folder is the app's and starts it",
     config: { services: { self: '.' } },
     files: { 'package.json': { scripts: { start: 'busbar start' } } },
     code: 'ROUTE_LOOP',
-    says: ['service self', '`busbar start`'],
+    says: ["service 'self'", '`busbar start`'],
   },
   {
     what: "a service whose folder is the app's and has no program",
     config: { services: { self: '.' } },
     code: 'ROUTE_LOOP',
-    says: ['service self', 'busbar.config.json'],
+    says: ["service 'self'", 'busbar.config.json'],
   },
   {
     what: 'a service whose entry is the config',
     config: { services: { self: './busbar.config.json' } },
     code: 'ROUTE_LOOP',
-    says: ['service self', '<root>/busbar.config.json'],
+    says: ["service 'self'", '<root>/busbar.config.json'],
   },
   {
     what: 'a service that is the command',
@@ -201,6 +201,6 @@ refused('services and what they need', [
       'x/bb/bin/busbar.js': program,
     },
     code: 'ROUTE_LOOP',
-    says: ['service self', 'busbar.js'],
+    says: ["service 'self'", 'busbar.js'],
   },
 ])

@@ -1,4 +1,4 @@
-import { app, gateway, refused, web } from '../../support/broken.ts'
+import { app, gateway, refused, web } from '../../support/app/config-failures.ts'
 
 refused('values', [
   // Values
@@ -12,12 +12,12 @@ refused('values', [
     what: 'text for a number',
     config: { ...app, workers: 'many' },
     code: 'CONFIG_INVALID',
-    says: ['workers is "many"', 'an integer from 1 to 1024, or "auto"'],
+    says: ['workers is "many"', 'an integer from 1 to 1024, "auto", or an object'],
   },
   { what: 'no workers', config: { ...app, workers: 0 }, code: 'CONFIG_INVALID', says: ['workers is 0'] },
   { what: 'half a worker', config: { ...app, workers: 1.5 }, code: 'CONFIG_INVALID', says: ['workers is 1.5'] },
   {
-    what: 'fewer restarts than none',
+    what: 'a negative number of restarts',
     config: { ...app, maxRestarts: -1 },
     code: 'CONFIG_INVALID',
     says: ['maxRestarts is -1', 'an integer from 0 to 1000000'],
@@ -59,7 +59,7 @@ refused('values', [
     says: ['limits.maxBodySize', '"10mb"'],
   },
   {
-    what: 'a word for accept',
+    what: 'an unknown value for accept',
     config: { ...app, accept: 'fair' },
     code: 'CONFIG_INVALID',
     says: ['accept is "fair"', '"balanced" or "reusePort"'],
@@ -87,7 +87,7 @@ refused('values', [
     what: 'a variable without a name',
     config: web({ env: { 'A=B': 1 } }),
     code: 'CONFIG_INVALID',
-    says: ['services.web.env["A=B"]', "variable's name"],
+    says: ['services.web.env["A=B"]', 'name of a variable'],
   },
   {
     what: 'an expose that is true',
@@ -115,37 +115,37 @@ refused('values', [
     says: ['workers is 99999'],
   },
   {
-    what: 'a variable PORT that is none',
+    what: 'an invalid variable PORT',
     config: app,
     env: { PORT: 'tcp://10.0.0.1:80' },
     code: 'CONFIG_INVALID',
     says: ['PORT', 'tcp://10.0.0.1:80'],
   },
   {
-    what: 'headers that may take longer than the request',
+    what: 'a header timeout longer than that of the request',
     config: { ...app, limits: { headerTimeout: '20s', requestTimeout: '10s' } },
     code: 'CONFIG_INVALID',
     says: ['limits.headerTimeout (20000 ms)', 'limits.requestTimeout'],
   },
   {
-    what: 'a service that may stop longer than the app',
+    what: 'a stop timeout of a service longer than that of the app',
     config: web({ stopTimeout: '9s' }),
     code: 'CONFIG_INVALID',
     says: ['services.web.stopTimeout (9000 ms)', "the app's stopTimeout (8000 ms)"],
   },
   {
-    what: 'defaults that may stop longer than the app',
+    what: 'a stop timeout of defaults longer than that of the app',
     config: { ...app, defaults: { run: 'shared', stopTimeout: 9000 } },
     code: 'CONFIG_INVALID',
     says: ['defaults.stopTimeout'],
   },
   { what: 'no service', config: { services: {} }, code: 'CONFIG_INVALID', says: ['services is empty'] },
-  { what: 'no service to be found', config: {}, code: 'CONFIG_INVALID', says: ['<root>/services has no folder'] },
+  { what: 'no service found', config: {}, code: 'CONFIG_INVALID', says: ['<root>/services has no folder'] },
   {
     what: 'a file with an entry',
     config: { services: { web: { path: './web/index.js', entry: 'x.js' } } },
     code: 'CONFIG_INVALID',
-    says: ['services.web', 'is a file already'],
+    says: ['services.web', 'is a file'],
   },
 
   // Placeholders
@@ -168,20 +168,20 @@ refused('values', [
     says: ['services.web', 'DIR'],
   },
   {
-    what: 'a variable that is no number',
+    what: 'a variable that is not a number',
     config: gateway({ port: '${P}' }),
     env: { P: 'http' },
     code: 'CONFIG_INVALID',
     says: ['gateway.port is "http"'],
   },
   {
-    what: 'a placeholder that is none',
+    what: 'an invalid placeholder',
     config: web({ env: { A: '${a-b}' } }),
     code: 'CONFIG_INVALID',
     says: ['services.web.env.A', '${a-b}', '$${'],
   },
   {
-    what: 'a placeholder that does not end',
+    what: 'an unterminated placeholder',
     config: web({ env: { A: '${A' } }),
     code: 'CONFIG_INVALID',
     says: ['services.web.env.A'],

@@ -2,8 +2,9 @@ import type { Server } from 'node:http'
 import type { Recording } from './recording.ts'
 
 /**
- * A way for one program to call another. Every case of this suite runs over real TCP, which is the oracle, and over each
- * other backend; what both sides saw has to be equal. A new transport joins by implementing this.
+ * A way for one program to call another. Every case of this suite runs over real TCP, the oracle,
+ * and over each other backend. What both sides see must be equal. A new way to call implements this
+ * interface.
  */
 export interface Backend {
   readonly name: string
@@ -11,16 +12,16 @@ export interface Backend {
   serve(server: Server): Promise<Link>
 }
 
-/** One program that can be called. Disposing closes the server and everything that leads to it. */
+/** One program that can be called. Disposing closes the server and its connections. */
 export interface Link extends AsyncDisposable {
-  /** Undefined where this way hands such a request over to another. */
+  /** Undefined if this way leaves such a request to another. */
   open(request: CallerRequest, recording: Recording): CallerControl | undefined
 }
 
 export interface CallerRequest {
   readonly method: string
   readonly path: string
-  /** Name, value, name, value…; `Host` and `Connection` are among them. */
+  /** Name, value, name, value…, with `Host` and `Connection`. */
   readonly rawHeaders: string[]
   readonly body: string | Uint8Array | null
   readonly streamed: boolean
@@ -31,6 +32,6 @@ export interface CallerControl {
   write(chunk: Uint8Array | string): boolean
   end(rawTrailers?: string[]): void
   abort(): void
-  /** Reading begins paused for a {@link Recording} that is `slow`. */
+  /** For a `slow` {@link Recording} reading starts paused. */
   resume(): void
 }

@@ -5,26 +5,29 @@ import type { ProgramLog } from './program-log.ts'
 import { Recording } from './recording.ts'
 import type { Outcome } from './recording.ts'
 
-/** One thing that a way of calling must do as TCP does it. */
+/** One behaviour in which every way of calling must equal TCP. */
 export interface Case {
   readonly name: string
   program(log: ProgramLog): Server | Promise<Server>
   /** One GET of `/` by default. */
   readonly call?: (caller: Caller, log: ProgramLog) => Promise<void>
-  /** The fast path leaves such requests to a byte stream. */
+  /** The fast path leaves such requests to a connection. */
   readonly handedOver?: true
   /**
-   * Of both directions at once: how far behind the request its response ends is a matter of buffers, over TCP too. So only
-   * what each of them says has an order.
+   * Both directions are active at once. How far the response lags behind the request is a matter of
+   * buffers, over TCP too. So only the events of each direction are ordered.
    */
   readonly isDuplex?: true
-  /** Its calling side has the server in its hands, which only works in one thread. */
+  /** Its caller accesses the server directly, which only works in one thread. */
   readonly holdsServer?: true
 }
 
 export type Handler = (request: IncomingMessage, response: ServerResponse, log: ProgramLog) => unknown
 
-/** A case whose program is one request listener. What happens to its requests and responses is compared. */
+/**
+ * A case whose program is one request listener. The events of its requests and responses are
+ * compared.
+ */
 export function plain(name: string, handler: Handler, call?: Case['call'], more: Partial<Case> = {}): Case {
   return {
     name,
@@ -41,7 +44,7 @@ export function plain(name: string, handler: Handler, call?: Case['call'], more:
 export interface CallOptions {
   readonly method?: string
   readonly path?: string
-  /** Name, value, name, value…, behind `Host` and `Connection`. */
+  /** Name, value, name, value…, after `Host` and `Connection`. */
   readonly headers?: readonly string[]
   readonly body?: string | Uint8Array
   readonly streamed?: boolean
@@ -59,7 +62,7 @@ export class Caller {
     this.#link = link
   }
 
-  /** A call that the case leads step by step. */
+  /** A call that the case controls step by step. */
   open(options: CallOptions = {}): Call {
     const recording = new Recording(options.slow === true)
     const { method = 'GET', path = '/', body = null, streamed = false } = options
@@ -68,7 +71,7 @@ export class Caller {
     return this.#open({ method, path, body, streamed, rawHeaders }, recording)
   }
 
-  /** With these headers and no others. */
+  /** With exactly these headers. */
   openRaw(request: CallerRequest): Call {
     return this.#open(request, new Recording(false))
   }
@@ -83,7 +86,7 @@ export class Caller {
     return new Call(recording, control)
   }
 
-  /** A call from begin to end. */
+  /** A complete call. */
   async send(options: CallOptions = {}): Promise<Outcome> {
     const { body } = options
     const length = body === undefined ? [] : ['Content-Length', String(Buffer.byteLength(body))]
@@ -91,7 +94,7 @@ export class Caller {
     return call.recording.outcome()
   }
 
-  /** A call whose body comes in chunks. */
+  /** A call whose body is sent in chunks. */
   stream(options: CallOptions = {}): Call {
     const headers = [...(options.headers ?? []), 'Transfer-Encoding', 'chunked']
     return this.open({ method: 'POST', ...options, headers, streamed: true })

@@ -15,13 +15,13 @@ export class ProgramLog {
     this.#wake()
   }
 
-  /** What has no place in the order. */
+  /** Entries without an order. */
   addAside(event: string): void {
     this.#aside.push(event)
     this.#wake()
   }
 
-  /** Something of the program's that has to be over too. */
+  /** Something else of the program that must finish too. */
   async during(work: Promise<void>): Promise<void> {
     const name = `work ${this.#calls}`
     this.#open.add(name)
@@ -30,7 +30,10 @@ export class ProgramLog {
     this.#wake()
   }
 
-  /** Logs the life of a request and its response. The case is over when both have closed. Gives the call's mark. */
+  /**
+   * Logs the events of a request and its response. The case is over when both have closed. Returns
+   * the call's mark.
+   */
   watch(request: IncomingMessage, response: ServerResponse): string {
     const call = this.#calls++ === 0 ? '' : `${this.#calls}: `
     this.#follow(`${call}request`, request, ['aborted', 'error', 'end'])
@@ -38,7 +41,7 @@ export class ProgramLog {
     return call
   }
 
-  /** Calls in the order they began; how far each is at one time is not a matter of the way they came. */
+  /** Calls in the order they started. How they interleave does not depend on the way of calling. */
   byCall(): string[] {
     return [...this.events.toSorted((one, other) => callOf(one) - callOf(other)), ...this.#aside]
   }
@@ -49,7 +52,7 @@ export class ProgramLog {
       await new Promise<void>((resolve) => this.#waiting.push(resolve))
   }
 
-  /** All that is watched has closed, or stays open for good: the log says so then. */
+  /** Resolves when everything watched has closed. Logs what stays open for good. */
   async settled(): Promise<void> {
     let over = false
     const limit = setTimeout(() => {
@@ -58,7 +61,7 @@ export class ProgramLog {
     }, 500)
     while (this.#open.size > 0 && !over) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     clearTimeout(limit)
-    // What comes of closing, such as the callback of a pipeline.
+    // Effects of closing, such as the callback of a pipeline.
     for (let turn = 0; turn < 2; turn++) await nextTurn()
     for (const name of this.#open) this.events.push(`${name} left open`)
   }

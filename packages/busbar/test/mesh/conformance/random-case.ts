@@ -6,7 +6,7 @@ import type { ProgramLog } from './program-log.ts'
 import type { Head } from './recording.ts'
 import type { Result } from './run-case.ts'
 
-/** A program of random steps and a caller with habits of its own. The same seed gives the same case. */
+/** A program of random steps and a random caller. The same seed gives the same case. */
 export function randomCase(seed: number): Case {
   const random = new Random(seed)
   const steps = Array.from({ length: 1 + random.below(10) }, () => random.pick(kinds)(random))
@@ -46,12 +46,12 @@ async function take(
   }
 }
 
-/** All that is not over by now ends here, so that no case waits for a timeout. */
+/** Ends everything that is still open, so that no case waits for a timeout. */
 function finish(response: ServerResponse): void {
   if (!response.writableEnded && !response.destroyed) response.end()
 }
 
-/** What a program does next; `undefined` steps follow in the same tick. */
+/** A program's next step. `undefined` steps follow in the same tick. */
 const kinds: readonly ((random: Random) => Step)[] = [
   (random) => {
     const [name, value] = [random.pick(names), random.pick(values)]
@@ -86,7 +86,8 @@ const kinds: readonly ((random: Random) => Step)[] = [
   () => (response) => response.writeEarlyHints({ link: '</a.css>; rel=preload' }),
   () => (response) => response.addTrailers({ 'X-T': 'v' }),
   () => (response) => void (response.sendDate = false),
-  // Closing on an upload, a system resets the connection, and what was answered may get lost.
+  // If a program closes during an upload, the system resets the connection, and the response may be
+  // lost.
   () => (response, _, request) => void (response.shouldKeepAlive = isUpload(request)),
   () => async () => nextTurn(),
   () => async () => undefined,
@@ -138,15 +139,15 @@ async function call(caller: Caller, log: ProgramLog, options: CallOptions, uploa
   }
   const { head } = await one.outcome()
   await log.until('response close')
-  // A client that takes a kept connection which is about to close is cut off: that is no difference between the ways.
+  // A client that reuses a connection which is about to close is disconnected, in all ways.
   const isKept = log.events.includes('response finish') && head !== undefined && isKeepable(head)
   await caller.send({ path: '/second', connection: isKept ? 'keep-alive' : 'close' })
 }
 
 /**
- * Whether the client keeps the connection. Node's own closes it behind an answer to HEAD that states no length, as if that
- * ended with the connection; over a system's socket the program mostly ends its answer before it hears of that, and in memory
- * it hears at once (seed 7368).
+ * Whether the client keeps the connection. Node's client closes it after a response to HEAD without
+ * a length, as if that ended with the connection. Over a system socket the program usually ends its
+ * response before it sees that; in memory it sees it at once (seed 7368).
  */
 function isKeepable({ status, rawHeaders }: Pick<Head, 'status' | 'rawHeaders'>): boolean {
   const isFramed = rawHeaders.includes('Content-Length') || rawHeaders.includes('Transfer-Encoding')
@@ -178,9 +179,9 @@ class Random {
 }
 
 /**
- * What has to be equal of a random case. When two emitters speak in the same turn, which of them is first depends on how
- * old the connection is, over TCP too; and how much arrives, either way, before a cut is a matter
- * of buffers; so is an upload to a program that closes.
+ * The part of a random case that must be equal. When two emitters emit in the same turn, their
+ * order depends on how old the connection is, over TCP too. How much arrives before a cut, in
+ * either direction, is a matter of buffers, and so is an upload to a program that closes.
  */
 export function comparable({ caller, program }: Result): unknown {
   const isCut = caller.map(({ end }) => end !== 'complete')

@@ -6,7 +6,7 @@ export interface Head {
   readonly rawHeaders: readonly string[]
 }
 
-/** What a caller saw, in a form that two ways of calling can be compared by. */
+/** What a caller saw, in a form that allows to compare two ways of calling. */
 export interface Outcome {
   readonly information: readonly string[]
   readonly head: Head | undefined
@@ -15,9 +15,9 @@ export interface Outcome {
   readonly end: string
 }
 
-/** Listens to one call on the caller's side. */
+/** Records one call on the caller's side. */
 export class Recording {
-  /** Reads only when told to. */
+  /** Reads only on request. */
   readonly slow: boolean
   #head: Head | undefined
   readonly #information: string[] = []
@@ -58,7 +58,7 @@ export class Recording {
     this.#news.emit('news')
   }
 
-  /** Repeated ones joined, as Node's client gives them. */
+  /** Repeated headers are joined, as Node's client does. */
   onEnd(trailers: Readonly<Record<string, string | string[] | undefined>>): void {
     for (const [name, value] of Object.entries(trailers)) this.#trailers[name] = [value].flat().join(', ')
     this.#finish('complete')
@@ -96,13 +96,16 @@ export class Recording {
     }
   }
 
-  /** The first ending counts: a client tells of a cut connection twice, by its request and by its response. */
+  /**
+   * The first end counts: a client reports a broken connection twice, by its request and by its
+   * response.
+   */
   #finish(end: string): void {
     this.#end ??= end
     this.#news.emit('news')
   }
 
-  /** Whatever is awaited, it cannot come any more when the call has ended. */
+  /** Nothing that is awaited can happen once the call has ended. */
   async #until(met: () => boolean): Promise<void> {
     while (!met() && this.#end === undefined) await once(this.#news, 'news')
   }

@@ -13,7 +13,7 @@ export interface Result {
 
 const known = new Map<string, Promise<Result>>()
 
-/** What is right: as it is over TCP, tried once for all ways. */
+/** The expected result: that over TCP, run once for all ways. */
 export function oracle(one: Case): Promise<Result> {
   const result = known.get(one.name) ?? runCase(one, tcp)
   known.set(one.name, result)
@@ -29,11 +29,11 @@ export async function runCase(one: Case, backend: Backend): Promise<Result> {
   else await one.call(caller, log)
   const outcomes = await caller.outcomes()
   await log.settled()
-  // What comes of closing is not part of the case.
+  // Effects of closing are not part of the case.
   return { caller: outcomes, program: log.byCall(), handedOver: caller.handedOver }
 }
 
-/** What has to be equal of a result. */
+/** The part of a result that must be equal. */
 export function ordered({ isDuplex }: Case, result: Result): Result {
   if (isDuplex !== true) return result
   const speaker = (event: string): string => event.split(' ', 1)[0]!

@@ -11,26 +11,26 @@ import {
 import { text } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
 import { WebSocket, WebSocketServer } from 'ws'
-import type { RemoteEndpoint } from '../../../src/mesh/endpoint.ts'
+import type { RemoteEndpoint } from '../../../src/mesh/routing/endpoint.ts'
 import { captureConnections } from '../../../src/mesh/sockets/capture.ts'
-import { Router } from '../../../src/mesh/router.ts'
+import { Router } from '../../../src/mesh/routing/router.ts'
 import { servePrivateSockets } from '../../../src/mesh/sockets/served-instance.ts'
-import { BadWire, type Mood } from '../../support/bad-wire.ts'
-import { Chance } from '../../support/chance.ts'
-import { TestEndpoint } from '../../support/endpoint.ts'
-import { open, send } from '../../support/exchange.ts'
-import { answerer, nobody } from '../../support/linked.ts'
-import { exchanges, streams, unless } from '../../support/accelerated.ts'
+import { BadWire, type Delivery } from '../../support/mesh/bad-wire.ts'
+import { SeededRandom } from '../../support/seeded-random.ts'
+import { TestEndpoint } from '../../support/mesh/test-endpoint.ts'
+import { open, send } from '../../support/mesh/test-call.ts'
+import { answerer, nobody } from '../../support/mesh/linked-endpoint.ts'
+import { exchanges, streams, unless } from '../../support/mesh/accelerators.ts'
 
 interface Far extends AsyncDisposable {
   readonly endpoint: RemoteEndpoint
   readonly wire: BadWire
-  /** Requests that the program has got. */
+  /** Requests that the program has received. */
   readonly seen: IncomingMessage[]
 }
 
-/** A program behind a wire, which `node:http` reaches as `callee.internal`. */
-async function behind(mood: Mood, program: RequestListener | Server, chance?: Chance): Promise<Far> {
+/** A program behind an unreliable connection. `node:http` reaches it as `callee.internal`. */
+async function behind(delivery: Delivery, program: RequestListener | Server, chance?: SeededRandom): Promise<Far> {
   const stack = new AsyncDisposableStack()
   const seen: IncomingMessage[] = []
   const server = typeof program === 'function' ? createServer(program) : program
@@ -39,7 +39,7 @@ async function behind(mood: Mood, program: RequestListener | Server, chance?: Ch
   router.add(stack.use(new TestEndpoint('callee', server)))
   stack.use(servePrivateSockets({ router, maxHops: 8 }))
   const answer = answerer({ router, maxHops: 8, exchanges, streams })
-  const wire = stack.use(await BadWire.between({ answer: nobody }, { answer }, mood, chance))
+  const wire = stack.use(await BadWire.between({ answer: nobody }, { answer }, delivery, chance))
   const link = wire.near
   const endpoint: RemoteEndpoint = {
     at: 'link',
@@ -64,13 +64,15 @@ async function post(body: string): Promise<string> {
   return text(response)
 }
 
-describe('over a bad wire', { skip: unless('exchange', 'stream') }, () => {
-  for (const mood of ['sliced', 'late'] as const)
-    test(`requests and connections arrive whole when it is ${mood}`, async (t) => {
-      const chance = new Chance()
+describe('over an unreliable connection', { skip: unless('exchange', 'stream') }, () => {
+  for (const delivery of ['sliced', 'delayed'] as const)
+    test(`requests and connections arrive completely when it is ${delivery}`, async (t) => {
+      const chance = new SeededRandom()
       t.diagnostic(`seed ${chance.seed}`)
-      await using far = await behind(mood, echo, chance)
-      const bodies = Array.from({ length: 10 }, () => 'ä€x'.repeat(1 + chance.below(mood === 'sliced' ? 40 : 3_000)))
+      await using far = await behind(delivery, echo, chance)
+      const bodies = Array.from({ length: 10 }, () =>
+        'ä€x'.repeat(1 + chance.below(delivery === 'sliced' ? 40 : 3_000)),
+      )
       const answers = bodies.map(async (body) => {
         const call = open(far.endpoint, { method: 'POST', streamed: true })
         for (const part of [body.slice(0, 7), body.slice(7)]) call.exchange!.write(part)
@@ -81,8 +83,8 @@ describe('over a bad wire', { skip: unless('exchange', 'stream') }, () => {
       assert.deepEqual(await Promise.all(bodies.map(post)), bodies)
     })
 
-  test('a cut fails what is in flight at both ends, and does nothing twice', async () => {
-    await using far = await behind('well', (request) => void request.resume())
+  test('a cut fails the calls in flight at both ends, and does nothing twice', async () => {
+    await using far = await behind('normal', (request) => void request.resume())
     const calls = [
       open(far.endpoint, { method: 'POST', body: 'whole' }),
       open(far.endpoint, { method: 'POST', streamed: true }),
@@ -104,7 +106,7 @@ describe('over a bad wire', { skip: unless('exchange', 'stream') }, () => {
   test('a WebSocket ends at both ends', async () => {
     const server = createServer()
     const accepted = once(new WebSocketServer({ server }), 'connection') as Promise<[WebSocket]>
-    await using far = await behind('well', server)
+    await using far = await behind('normal', server)
     const client = new WebSocket('ws://callee.internal/')
     await once(client, 'open')
     const ends = [client, (await accepted)[0]].map((socket) => {
@@ -118,8 +120,8 @@ describe('over a bad wire', { skip: unless('exchange', 'stream') }, () => {
     )
   })
 
-  test('a reader that has stopped is sent a bounded amount, and gets all of it when it reads again', async () => {
-    await using far = await behind('well', (request, response) => {
+  test('a reader that has stopped gets a bounded amount, and everything once it reads again', async () => {
+    await using far = await behind('normal', (request, response) => {
       request.resume()
       request.on('end', () => response.end('done'))
     })
@@ -129,7 +131,7 @@ describe('over a bad wire', { skip: unless('exchange', 'stream') }, () => {
     const piece = Buffer.alloc(64 * 1024)
     let written = 1
     while (call.exchange!.write(piece)) written++
-    // A window, and what a socket's own buffers hold.
+    // A window, and the buffers of a socket.
     assert.ok(written < 64, `${written} pieces`)
     const drained = once(call, 'drain')
     far.wire.go()

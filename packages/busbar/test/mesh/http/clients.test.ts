@@ -5,13 +5,13 @@ import { once } from 'node:events'
 import type { RequestListener } from 'node:http'
 import { after, before, suite, test } from 'node:test'
 import { startMesh, type Mesh } from '../../../src/mesh/mesh.ts'
-import { Router } from '../../../src/mesh/router.ts'
+import { Router } from '../../../src/mesh/routing/router.ts'
 import { currentScope } from '../../../src/mesh/scope.ts'
-import { TestEndpoint } from '../../support/endpoint.ts'
+import { TestEndpoint } from '../../support/mesh/test-endpoint.ts'
 import { loadInstalled, ProgramFolder, versions, type Undici } from './support/copies.ts'
-import { exchanges, streams, unless } from '../../support/accelerated.ts'
+import { exchanges, streams, unless } from '../../support/mesh/accelerators.ts'
 
-/** Whatever a client is, it calls a service by one of these. */
+/** Every client calls a service by one of these. */
 type Call = (url: string) => Promise<{ status: number; text: string }>
 
 suite('clients of the mesh', () => {
@@ -46,7 +46,10 @@ suite('clients of the mesh', () => {
     deepStrictEqual(dispatchersBefore(), dispatchers)
   })
 
-  /** Answers what it sees of its caller's context; `/again` calls itself by what the query says, and passes the answer on. */
+  /**
+   * Answers with what it sees of its caller's context. `/again` calls itself by the query's client,
+   * and forwards the response.
+   */
   const program: RequestListener = (request, response) => {
     const { pathname, searchParams } = new URL(request.url!, 'http://self')
     if (pathname === '/again') {
@@ -90,7 +93,7 @@ suite('clients of the mesh', () => {
     })
   })
 
-  test('keep it in the listeners of a body too', async () => {
+  test('keep it in the listeners of a body', async () => {
     for (const folder of folders) {
       const { body } = await store.run("the caller's", () => folder.load().request('http://self.internal/chunks'))
       const seen = new Set<string | undefined>()
@@ -107,7 +110,7 @@ suite('clients of the mesh', () => {
     deepStrictEqual([problem.code, problem.status], ['HOP_LIMIT', 508])
   })
 
-  test('are seen by whoever traces undici, who may add a header', async () => {
+  test('are visible to tracing of undici, which may add a header', async () => {
     const published: string[] = []
     const add = (message: unknown) => {
       published.push('create')
@@ -130,7 +133,7 @@ suite('clients of the mesh', () => {
     equal((await calls['fetch']!('http://self.internal/traced')).text, 'untraced')
   })
 
-  test('hear of an answer that is cut off in the turn of its head', async () => {
+  test('report a response that breaks in the turn of its head', async () => {
     const copies = [
       { fetch },
       ...versions.map((version) => loadInstalled(version)),
@@ -142,7 +145,7 @@ suite('clients of the mesh', () => {
     }
   })
 
-  test('of undici 5 work, though nothing of it is replaced', async () => {
+  test('of undici 5 work, although the mesh replaces nothing of it', async () => {
     const { fetch: call, request } = loadInstalled('undici5')
     equal(await call('http://self.internal/chunks').then((answer) => answer.text()), 'onetwo')
     equal(await request('http://self.internal/chunks').then(({ body }) => body.text()), 'onetwo')

@@ -6,8 +6,8 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { compareFetch, seen } from './support/compare-fetch.ts'
 import { hash } from './support/program.ts'
-import { comparableHeaders, describe, failure, neutral } from './support/sides.ts'
-import { unless } from '../../support/accelerated.ts'
+import { comparableHeaders, describe, failure, neutral } from './support/mesh-and-tcp.ts'
+import { unless } from '../../support/mesh/accelerators.ts'
 
 suite('fetch of a service: what comes back', () => {
   const compared = compareFetch()
@@ -183,13 +183,13 @@ suite('fetch of a service: what comes back', () => {
   })
 
   suite('backpressure', () => {
-    test('a body that nobody reads stops the program, and a reader lets it go on', async () => {
+    test('a body without a reader pauses the program, and a reader resumes it', async () => {
       const response = await fetch(`${compared.sides.mesh.at}/large?size=5000000`)
       await new Promise((resolve) => setImmediate(resolve))
       const bytes = await response.bytes()
       equal(bytes.length, 5_000_000)
     })
-    test('a body that nobody can read any more is given up, which the program sees', async () => {
+    test('a body that has become unreachable is cancelled, which the program sees', async () => {
       setFlagsFromString('--expose-gc')
       const collect = runInNewContext('gc') as () => void
       const { seen, at } = compared.sides.mesh
@@ -203,7 +203,7 @@ suite('fetch of a service: what comes back', () => {
       }
       equal(fate, 'cut')
     })
-    test('an endless body is held up until it is read', async () => {
+    test('an endless body is paused until it is read', async () => {
       const before = compared.sides.mesh.seen.length
       const response = await fetch(`${compared.sides.mesh.at}/endless`)
       const reader = response.body!.getReader()

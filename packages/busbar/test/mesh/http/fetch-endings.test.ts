@@ -2,8 +2,8 @@ import { deepStrictEqual, equal, ok } from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { suite, test } from 'node:test'
 import { compareFetch } from './support/compare-fetch.ts'
-import { failure, type Side } from './support/sides.ts'
-import { unless } from '../../support/accelerated.ts'
+import { failure, type Side } from './support/mesh-and-tcp.ts'
+import { unless } from '../../support/mesh/accelerators.ts'
 
 suite('fetch of a service: how a call ends', () => {
   const compared = compareFetch()
@@ -84,7 +84,7 @@ suite('fetch of a service: how a call ends', () => {
     same('in the middle of an upload is seen by the program', async (side) => {
       const controller = new AbortController()
       const before = side.seen.length
-      // The built-in goes on reading a stream after an abort, so that it has to end.
+      // The built-in fetch keeps reading a stream after an abort, so the stream must end.
       const body = new ReadableStream({
         async pull(stream) {
           await new Promise((resolve) => setImmediate(resolve))
@@ -99,7 +99,7 @@ suite('fetch of a service: how a call ends', () => {
       return [await answer, await call.over]
     })
     test(
-      'many calls may share one signal, which keeps no listener afterwards',
+      'many calls may share one signal, which has no listener afterwards',
       { skip: unless('exchange') },
       async () => {
         const { signal } = new AbortController()
@@ -127,7 +127,7 @@ suite('fetch of a service: how a call ends', () => {
       const first = await reader.read()
       return [Buffer.from(first.value).toString(), await failure(() => reader.read())]
     })
-    test('a service of which no instance serves refuses, as a closed port does', async () => {
+    test('a service without a serving instance refuses, as a closed port does', async () => {
       const refused = (await fetch('http://absent.internal/').catch((error: unknown) => error)) as TypeError & {
         cause: NodeJS.ErrnoException
       }
@@ -136,7 +136,7 @@ suite('fetch of a service: how a call ends', () => {
       equal(refused.cause.code, 'ECONNREFUSED')
       ok(refused.cause.message.includes('absent'))
     })
-    test('https is refused with the way to write it', async () => {
+    test('https is refused with the correct URL', async () => {
       const refused = (await fetch('https://catalog.internal/').catch((error: unknown) => error)) as TypeError & {
         cause: Error
       }

@@ -1,7 +1,7 @@
 import { deepStrictEqual } from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { compareFetch, seen } from './support/compare-fetch.ts'
-import { describe, failure } from './support/sides.ts'
+import { describe, failure } from './support/mesh-and-tcp.ts'
 
 suite('fetch of a service: redirects', () => {
   const compared = compareFetch()

@@ -1,7 +1,7 @@
 import { equal, rejects } from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { compareFetch } from './support/compare-fetch.ts'
-import { failure, neutral, type Side } from './support/sides.ts'
+import { failure, neutral, type Side } from './support/mesh-and-tcp.ts'
 
 suite('fetch of a service: what is sent', () => {
   const compared = compareFetch()

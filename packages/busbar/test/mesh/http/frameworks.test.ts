@@ -6,9 +6,9 @@ import { after, before, suite, test } from 'node:test'
 import { getRequestListener } from '@hono/node-server'
 import Fastify from 'fastify'
 import { Hono } from 'hono'
-import { comparableHeaders, openSides, type Side, type Sides } from './support/sides.ts'
+import { comparableHeaders, openSides, type Side, type Sides } from './support/mesh-and-tcp.ts'
 
-/** Passing on what a service answered is what gateways and pages do: the response itself, its body, or a copy of it. */
+/** Gateways and pages forward a service's response: the response itself, its body, or a copy. */
 suite('a response of a service, passed on', () => {
   let sides: Sides
   before(async () => (sides = await openSides()))
@@ -22,7 +22,7 @@ suite('a response of a service, passed on', () => {
       return (request, response) => app.routing(request, response)
     }))
 
-  test('by Hono, which has a Response of its own', () =>
+  test('by Hono, which has its own Response', () =>
     same((side) => {
       const app = new Hono()
       app.get('/*', (context) => fetch(side.at + context.req.path))

@@ -4,9 +4,9 @@ import { after, before, suite, test } from 'node:test'
 import { loadInstalled, ProgramFolder, versions, type Undici, type UndiciDispatcher } from './support/copies.ts'
 import { Dice, drawScene, type Scene } from './support/fuzz.ts'
 import { hash, whole } from './support/program.ts'
-import { comparableHeaders, describe, openSides, type Side, type Sides } from './support/sides.ts'
+import { comparableHeaders, describe, openSides, type Side, type Sides } from './support/mesh-and-tcp.ts'
 
-/** Any seed must do; a failure names its own. */
+/** Any seed must pass. A failure reports its seed. */
 const seed = Number(process.env['BUSBAR_FUZZ_SEED'] ?? 20261120)
 const rounds = Number(process.env['BUSBAR_FUZZ_ROUNDS'] ?? 120)
 

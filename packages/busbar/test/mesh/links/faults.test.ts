@@ -1,52 +1,52 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { MessageChannel } from 'node:worker_threads'
-import { maxUnderWay, maxWaiting } from '../../../src/mesh/links/limits.ts'
-import type { Answerer } from '../../../src/mesh/links/link.ts'
+import { maxInTransit, maxQueued } from '../../../src/mesh/links/limits.ts'
+import type { CallHandler } from '../../../src/mesh/links/link.ts'
 import { createLink } from '../../../src/mesh/links/live-link.ts'
-import { threadPipe } from '../../../src/mesh/transports/thread.ts'
-import { ask, Callee, echo, head, Heard, refuse } from '../../support/links.ts'
-import { BadWire } from '../../support/bad-wire.ts'
-import { Chance } from '../../support/chance.ts'
+import { threadTransport } from '../../../src/mesh/transports/thread.ts'
+import { ask, Callee, echo, head, CallRecorder, refuse } from '../../support/mesh/links.ts'
+import { BadWire } from '../../support/mesh/bad-wire.ts'
+import { SeededRandom } from '../../support/seeded-random.ts'
 
 const megabyte = 1024 * 1024
 
-describe('a link over a bad wire', () => {
-  for (const mood of ['sliced', 'late'] as const)
-    it(`carries every call and stream whole when it is ${mood}`, async (t) => {
-      const chance = new Chance()
+describe('a link over an unreliable connection', () => {
+  for (const delivery of ['sliced', 'delayed'] as const)
+    it(`carries every call and stream completely when it is ${delivery}`, async (t) => {
+      const chance = new SeededRandom()
       t.diagnostic(`seed ${chance.seed}`)
-      await using wire = await BadWire.between({ answer: refuse }, { answer: doubling }, mood, chance)
-      const size = mood === 'sliced' ? 40 : 5_000
+      await using wire = await BadWire.between({ answer: refuse }, { answer: doubling }, delivery, chance)
+      const size = delivery === 'sliced' ? 40 : 5_000
       const sent = Array.from({ length: 20 }, (_, at) => ({
         at,
         text: 'ä€'.repeat(chance.below(size)),
         n: chance.next(),
       }))
       const answers = Promise.all(sent.map((value) => ask(wire.near, value)))
-      const heard = new Heard()
+      const recorder = new CallRecorder()
       const bytes = new Uint8Array(1 + chance.below(size)).fill(7)
-      const channel = wire.near.open({ ...head, kind: 'http' }, undefined, false, heard)
+      const channel = wire.near.open({ ...head, kind: 'http' }, undefined, false, recorder)
       channel.data(new Uint8Array(bytes))
       channel.end()
-      await heard.over
+      await recorder.over
       assert.deepEqual(await answers, sent)
-      assert.deepEqual(heard.values, [bytes])
+      assert.deepEqual(recorder.values, [bytes])
     })
 
-  it('fails what is in flight when it is cut, at both ends, and does nothing twice', async (t) => {
-    const chance = new Chance()
+  it('fails the calls in flight at both ends when it is cut, and does nothing twice', async (t) => {
+    const chance = new SeededRandom()
     t.diagnostic(`seed ${chance.seed}`)
     for (let round = 0; round < 10; round++) {
       const done = new Map<unknown, number>()
-      const counting: Answerer = (_head, payload, _ended, channel) => {
+      const counting: CallHandler = (_head, payload, _ended, channel) => {
         done.set(payload, (done.get(payload) ?? 0) + 1)
-        // Some answer at once, some later, some never.
+        // Some calls are answered at once, some later, some never.
         if (chance.below(3) > 0) setTimeout(() => channel.reply(payload, true), chance.below(4))
         return {}
       }
-      await using wire = await BadWire.between({ answer: refuse }, { answer: counting }, 'late', chance)
-      const calls = Array.from({ length: 50 }, () => new Heard())
+      await using wire = await BadWire.between({ answer: refuse }, { answer: counting }, 'delayed', chance)
+      const calls = Array.from({ length: 50 }, () => new CallRecorder())
       for (const [at, call] of calls.entries()) wire.near.open(head, at, true, call)
       setTimeout(() => wire.cut(), chance.below(20))
       const errors = await Promise.all(calls.map((call) => call.over))
@@ -62,45 +62,51 @@ describe('a link over a bad wire', () => {
     const callee = new Callee()
     await using wire = await BadWire.between({ answer: refuse }, { answer: callee.answer })
     wire.near.open(head, 1, true, {})
-    const { heard, channel } = await callee.call()
+    const { recorder, channel } = await callee.call()
     wire.cut()
-    assert.equal((await heard.over)?.code, 'LINK_LOST')
-    channel.reply('late', true)
+    assert.equal((await recorder.over)?.code, 'LINK_LOST')
+    channel.reply('delayed', true)
   })
 
-  it('is closed at both ends when it is open by half, and a link that is only idle is not', async () => {
+  it('is closed at both ends when it is half-open; an idle link stays open', async () => {
     const silence = 300
-    await using idle = await BadWire.between({ answer: refuse, silence }, { answer: echo, silence })
-    await using wire = await BadWire.between({ answer: refuse, silence }, { answer: () => ({}), silence })
-    const heard = new Heard()
-    wire.near.open(head, 1, true, heard)
+    await using idle = await BadWire.between(
+      { answer: refuse, keepAliveTimeout: silence },
+      { answer: echo, keepAliveTimeout: silence },
+    )
+    await using wire = await BadWire.between(
+      { answer: refuse, keepAliveTimeout: silence },
+      { answer: () => ({}), keepAliveTimeout: silence },
+    )
+    const recorder = new CallRecorder()
+    wire.near.open(head, 1, true, recorder)
     wire.stop()
-    const error = await heard.over
+    const error = await recorder.over
     assert.equal(error?.code, 'LINK_LOST')
-    assert.match(error.message, /worker 2 has not said a word for 0\.3 s/)
+    assert.match(error.message, /worker 2 has been silent for 0\.3 s/)
     assert.equal((await wire.far.closed).code, 'LINK_LOST')
     assert.equal(await ask(idle.near, 'still there'), 'still there')
   })
 })
 
 describe('a peer that stops reading', () => {
-  it('is sent a bounded amount, refuses what is more at once, and gets all of it when it reads again', async () => {
+  it('gets a bounded amount; further calls are refused at once; it gets everything once it reads again', async () => {
     await using wire = await BadWire.between({ answer: refuse }, { answer: lengthOf })
     wire.stop()
     const text = 'x'.repeat(megabyte)
-    const calls: Heard[] = []
-    let refused: Heard | undefined
+    const calls: CallRecorder[] = []
+    let refused: CallRecorder | undefined
     for (let at = 0; refused === undefined && at < 200; at++) {
-      const call = new Heard()
+      const call = new CallRecorder()
       wire.near.open(head, text, true, call)
       await new Promise((resolve) => setImmediate(resolve))
       if (call.events.length > 0) refused = call
       else calls.push(call)
     }
     assert.equal((await refused!.over)?.code, 'RESOURCE_EXHAUSTED')
-    assert.equal(refused!.untouched, true)
-    // What waits in the link, on the socket, and in the kernel.
-    assert.ok(calls.length < (maxWaiting + 16 * megabyte) / megabyte, `${calls.length} MiB were taken`)
+    assert.equal(refused!.notStarted, true)
+    // Buffered in the link, in the socket, and in the kernel.
+    assert.ok(calls.length < (maxQueued + 16 * megabyte) / megabyte, `${calls.length} MiB were taken`)
     wire.go()
     for (const call of calls) {
       assert.equal(await call.over, undefined)
@@ -108,9 +114,9 @@ describe('a peer that stops reading', () => {
     }
   })
 
-  it('is sent as little when it is a thread', async () => {
+  it('gets a bounded amount also as a thread', async () => {
     const { port1, port2 } = new MessageChannel()
-    const link = createLink(threadPipe(port1), { peer: 2, answer: refuse })
+    const link = createLink(threadTransport(port1), { peer: 2, answer: refuse })
     let taken = 0
     let refused = false
     while (!refused && taken < 100) {
@@ -118,17 +124,17 @@ describe('a peer that stops reading', () => {
       await new Promise((resolve) => setImmediate(resolve))
       if (!refused) taken++
     }
-    assert.ok(taken <= (maxWaiting + maxUnderWay) / megabyte + 2, `${taken} MiB were taken`)
+    assert.ok(taken <= (maxQueued + maxInTransit) / megabyte + 2, `${taken} MiB were taken`)
     link.close({ code: 'CALL_ABORTED', message: 'the test is over' })
     port2.close()
   })
 
-  it('stops the writer of a stream, who goes on when it reads again', async () => {
+  it('stops the writer of a stream until it reads again', async () => {
     const callee = new Callee()
     await using wire = await BadWire.between({ answer: refuse }, { answer: callee.answer })
-    const heard = new Heard()
-    const channel = wire.near.open({ ...head, kind: 'http' }, undefined, false, heard)
-    const { channel: reader, heard: there } = await callee.call()
+    const recorder = new CallRecorder()
+    const channel = wire.near.open({ ...head, kind: 'http' }, undefined, false, recorder)
+    const { channel: reader, recorder: there } = await callee.call()
     wire.stop()
     let sent = 1
     while (channel.data(new Uint8Array(64 * 1024))) sent++
@@ -136,18 +142,18 @@ describe('a peer that stops reading', () => {
     wire.go()
     await there.until(sent)
     reader.consumed(sent)
-    await heard.until(1)
-    assert.deepEqual(heard.events, [['drain']])
+    await recorder.until(1)
+    assert.deepEqual(recorder.events, [['drain']])
   })
 })
 
-const lengthOf: Answerer = (_head, payload, _ended, channel) => {
+const lengthOf: CallHandler = (_head, payload, _ended, channel) => {
   channel.reply((payload as string).length, true)
   return {}
 }
 
-/** Calls are answered with what they brought; of a stream every value comes back. */
-const doubling: Answerer = (of, payload, _ended, channel) => {
+/** Echoes a call's input, and every value of a stream. */
+const doubling: CallHandler = (of, payload, _ended, channel) => {
   channel.reply(payload, of.kind === 'call')
   return {
     onData(value) {

@@ -7,23 +7,23 @@ import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { protocolVersion } from '../../../src/mesh/links/frames.ts'
-import { helloPacket } from '../../../src/mesh/links/hello.ts'
+import { protocolVersion } from '../../../src/mesh/links/frame-encoder.ts'
+import { helloPacket } from '../../../src/mesh/transports/hello.ts'
 import { maxPacket } from '../../../src/mesh/links/limits.ts'
 import { createLink } from '../../../src/mesh/links/live-link.ts'
-import { memoryPipes } from '../../../src/mesh/links/memory.ts'
-import { encodePacket } from '../../../src/mesh/links/packets.ts'
-import type { Packet, Pipe } from '../../../src/mesh/links/pipe.ts'
+import { loopbackTransports } from '../../../src/mesh/transports/loopback.ts'
+import { encodePacket } from '../../../src/mesh/transports/packet-codec.ts'
+import type { Packet, PacketTransport } from '../../../src/mesh/links/packet-transport.ts'
 import { dialUnix, listenUnix } from '../../../src/mesh/transports/unix.ts'
-import { Callee, head, Heard } from '../../support/links.ts'
-import { Chance } from '../../support/chance.ts'
+import { Callee, head, CallRecorder } from '../../support/mesh/links.ts'
+import { SeededRandom } from '../../support/seeded-random.ts'
 
 const corpus = new URL('corpus/', import.meta.url)
 const secret = 's'
 
 interface Sample {
   readonly packets: readonly string[]
-  /** What the link says of the peer when it ends; undefined where it does not. */
+  /** The link's error about the peer. Undefined if the link stays open. */
   readonly ends?: string
 }
 
@@ -32,11 +32,11 @@ const samples = readdirSync(corpus).map((name): [string, Sample] => [
   JSON.parse(readFileSync(new URL(name, corpus), 'utf8')) as Sample,
 ])
 
-describe('a peer that does not keep to the protocol', () => {
+describe('a peer that violates the protocol', () => {
   for (const [name, { packets, ends }] of samples)
-    it(ends === undefined ? `may send: ${name}` : `is cut off: ${name}`, async () => {
+    it(ends === undefined ? `may send: ${name}` : `is disconnected: ${name}`, async () => {
       const { link, peer, callee } = talkedTo()
-      const pending = new Heard()
+      const pending = new CallRecorder()
       link.open(head, 1, true, pending)
       for (const text of packets) peer.send({ text, bytes: [] })
       if (ends !== undefined) {
@@ -47,18 +47,18 @@ describe('a peer that does not keep to the protocol', () => {
         assert.equal(await pending.over, undefined)
         link.close({ code: 'CALL_ABORTED', message: 'the test is over' })
       }
-      // Whatever was being answered has been told.
-      for (const call of callee.calls) assert.notEqual(call.heard.events.length, 0)
+      // Calls that were being answered have been cancelled.
+      for (const call of callee.calls) assert.notEqual(call.recorder.events.length, 0)
       assert.deepEqual([link.inFlight, link.answering], [0, 0])
     })
 
-  it('cannot do more than that by chance', async (t) => {
-    const chance = new Chance()
+  it('can do no other harm with random packets', async (t) => {
+    const chance = new SeededRandom()
     t.diagnostic(`seed ${chance.seed}`)
     const texts = samples.flatMap(([, { packets }]) => packets)
     for (let round = 0; round < 2000; round++) {
       const { link, peer, callee } = talkedTo()
-      const pending = new Heard()
+      const pending = new CallRecorder()
       link.open(head, 1, true, pending)
       const sent = Array.from({ length: 3 }, () => mutated(chance.of(texts), chance))
       for (const text of sent) peer.send({ text, bytes: [] })
@@ -67,27 +67,27 @@ describe('a peer that does not keep to the protocol', () => {
       if (link.state !== 'closed') link.close({ code: 'CALL_ABORTED', message: 'the test is over' })
       await Promise.all([pending.over, link.closed])
       assert.deepEqual([link.inFlight, link.answering], [0, 0], sent.join('\n'))
-      for (const call of callee.calls) assert.notEqual(call.heard.events.length, 0, sent.join('\n'))
+      for (const call of callee.calls) assert.notEqual(call.recorder.events.length, 0, sent.join('\n'))
     }
   })
 })
 
-describe('whoever connects to a worker’s socket', () => {
+describe('a client of a worker’s socket', () => {
   const strangers: Readonly<Record<string, readonly [Uint8Array, RegExp]>> = {
     'and speaks HTTP': [Buffer.from('GET / HTTP/1.1\r\nhost: a\r\n\r\n'), /packet of/],
     'and sends noise': [randomBytes(4096), /packet of|no worker of an app/],
     'and says too much': [bytesOf({ text: 'x'.repeat(2000), bytes: [] }), /a packet of 2008 bytes, more than 1024/],
-    'and says something else': [bytesOf({ text: '["hello"]', bytes: [] }), /is no worker of an app/],
+    'and says something else': [bytesOf({ text: '["hello"]', bytes: [] }), /is not a worker of an app/],
     'with a wrong secret': [bytesOf(helloPacket({ worker: 1, secret: 'guess' })), /belongs to another app/],
     'and speaks another version': [
       bytesOf({ text: JSON.stringify(['busbar', protocolVersion + 1, 1, secret]), bytes: [] }),
-      new RegExp(`speaks version ${protocolVersion + 1} of the protocol, and not ${protocolVersion}`),
+      new RegExp(`speaks version ${protocolVersion + 1} of the protocol instead of ${protocolVersion}`),
     ],
-    'and goes away': [new Uint8Array(), /is gone without a word/],
+    'and goes away': [new Uint8Array(), /has closed the connection unexpectedly/],
   }
 
   for (const [name, [bytes, why]] of Object.entries(strangers))
-    it(`${name} is turned away`, async () => {
+    it(`${name} is refused`, async () => {
       await using place = await listening()
       const socket = connect({ path: place.path })
       socket.on('error', () => {})
@@ -100,7 +100,7 @@ describe('whoever connects to a worker’s socket', () => {
       if (!socket.closed) await once(socket, 'close')
     })
 
-  it('as a worker of another version learns which one is spoken here', async () => {
+  it('that is a worker of another version learns this version', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'busbar-old-'))
     const sockets: Socket[] = []
     const server = createServer((socket) => {
@@ -117,7 +117,7 @@ describe('whoever connects to a worker’s socket', () => {
     await rm(folder, { recursive: true })
   })
 
-  it('and has said hello may still send no packet beyond the limit', async () => {
+  it('may send no packet above the limit after its hello either', async () => {
     await using place = await listening()
     const socket = connect({ path: place.path })
     socket.on('error', () => {}).resume()
@@ -135,17 +135,17 @@ describe('whoever connects to a worker’s socket', () => {
   })
 })
 
-/** A link, and the bare pipe of whoever is at the other end of it. */
-function talkedTo(): { link: ReturnType<typeof createLink>; peer: Pipe; callee: Callee } {
+/** A link, and the bare transport at its other end. */
+function talkedTo(): { link: ReturnType<typeof createLink>; peer: PacketTransport; callee: Callee } {
   const callee = new Callee()
-  const [near, far] = memoryPipes()
+  const [near, far] = loopbackTransports()
   const link = createLink(near, { peer: 1, answer: callee.answer })
   far.open({ onPacket() {}, onDrain() {}, onClose() {} })
   return { link, peer: far, callee }
 }
 
-/** Some characters are lost, doubled, exchanged, or others. */
-function mutated(text: string, chance: Chance): string {
+/** Drops, doubles, swaps or replaces some characters. */
+function mutated(text: string, chance: SeededRandom): string {
   let result = text
   for (let times = chance.below(4); times >= 0; times--) {
     const at = chance.below(result.length)
@@ -174,12 +174,12 @@ function bytesOf(packet: Packet): Uint8Array {
 async function listening() {
   const folder = await mkdtemp(join(tmpdir(), 'busbar-strangers-'))
   const path = join(folder, 'link')
-  const taken = Promise.withResolvers<Pipe>()
+  const taken = Promise.withResolvers<PacketTransport>()
   const refused = Promise.withResolvers<Error>()
   const listener = await listenUnix(
     path,
     { worker: 2, secret },
-    ({ pipe }) => taken.resolve(pipe),
+    ({ transport }) => taken.resolve(transport),
     (error) => refused.resolve(error),
   )
   return {

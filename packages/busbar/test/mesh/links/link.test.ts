@@ -3,14 +3,14 @@ import { describe, it } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { ErrorRecord } from '../../../src/contract/errors.ts'
 import { type CallHead, window } from '../../../src/mesh/links/link.ts'
-import { ask, Callee, echo, hang, head, Heard, linked } from '../../support/links.ts'
-import { ways } from '../../support/pipes.ts'
+import { ask, Callee, echo, hang, head, CallRecorder, linked } from '../../support/mesh/links.ts'
+import { ways } from '../../support/mesh/transports.ts'
 
 const died: ErrorRecord = { code: 'WORKER_DIED', message: 'worker 2 was killed' }
 
 for (const way of ways) {
   describe(`a call over a link, over ${way.name}`, () => {
-    it('is answered with what the callee replies', async () => {
+    it('gets the callee’s reply', async () => {
       using pair = await linked(echo, { way })
       assert.deepEqual(await ask(pair.one, { id: 7, when: new Date(5) }), { id: 7, when: new Date(5) })
       assert.equal(await ask(pair.one, undefined), undefined)
@@ -18,7 +18,7 @@ for (const way of ways) {
       assert.equal(pair.other.answering, 0)
     })
 
-    it('brings its head', async () => {
+    it('carries its head', async () => {
       const whole: CallHead = {
         service: 'shop',
         kind: 'http',
@@ -29,16 +29,25 @@ for (const way of ways) {
         timeLeft: 250,
         trace: { traceparent: '00-1', tracestate: 'a=b' },
         metadata: { 'x-word': 'hello "you"' },
+        isForeign: true,
+        contract: 'c0ffee',
+        key: 'customer 7',
       }
       const callee = new Callee()
       using pair = await linked(callee.answer, { way })
       pair.one.open(whole, undefined, true, {})
       pair.one.open(head, undefined, true, {})
       assert.deepEqual((await callee.call(0)).head, whole)
-      assert.deepEqual((await callee.call(1)).head, { ...head, mayCancel: true })
+      assert.deepEqual((await callee.call(1)).head, {
+        ...head,
+        mayCancel: true,
+        isForeign: false,
+        contract: undefined,
+        key: undefined,
+      })
     })
 
-    it('goes both ways over one link', async () => {
+    it('goes in both directions over one link', async () => {
       using pair = await linked(echo, { way, answer: echo })
       assert.deepEqual(await Promise.all([ask(pair.one, 1), ask(pair.other, 2), ask(pair.one, 3)]), [1, 2, 3])
     })
@@ -46,22 +55,22 @@ for (const way of ways) {
     it('carries a stream each way, in order, until both have ended', async () => {
       const callee = new Callee()
       using pair = await linked(callee.answer, { way })
-      const heard = new Heard()
-      const channel = pair.one.open({ ...head, kind: 'http' }, 'up', false, heard)
-      const { channel: answer, heard: up } = await callee.call()
+      const recorder = new CallRecorder()
+      const channel = pair.one.open({ ...head, kind: 'http' }, 'up', false, recorder)
+      const { channel: answer, recorder: up } = await callee.call()
       channel.data('a')
       channel.data(new Uint8Array([1, 2]))
       channel.end('trailers')
       answer.reply('head', false)
       answer.data('b')
       answer.end()
-      await Promise.all([heard.over, up.over])
+      await Promise.all([recorder.over, up.over])
       assert.deepEqual(up.events, [
         ['data', 'a'],
         ['data', new Uint8Array([1, 2])],
         ['end', 'trailers'],
       ])
-      assert.deepEqual(heard.events, [
+      assert.deepEqual(recorder.events, [
         ['reply', 'head'],
         ['data', 'b'],
         ['end', undefined],
@@ -70,7 +79,7 @@ for (const way of ways) {
       assert.deepEqual([pair.one.inFlight, pair.other.answering], [0, 0])
     })
 
-    it('snapshots what it is given', async () => {
+    it('copies its values', async () => {
       using pair = await linked(echo, { way })
       const payload = { list: [1], bytes: new Uint8Array([1]) }
       const answer = ask(pair.one, payload)
@@ -79,28 +88,28 @@ for (const way of ways) {
       assert.deepEqual(await answer, { list: [1], bytes: new Uint8Array([1]) })
     })
 
-    it('gives bytes buffers of their own, whatever they were a part of', async () => {
+    it('delivers bytes in buffers of their own, whatever they were a slice of', async () => {
       const callee = new Callee()
       using pair = await linked(callee.answer, { way })
       const channel = pair.one.open({ ...head, kind: 'http' }, { body: Buffer.from('in a pool') }, false, {})
-      const { payload, heard } = await callee.call()
+      const { payload, recorder } = await callee.call()
       const whole = new Uint8Array(5000).fill(1)
       for (const bytes of [Buffer.from('abc'), whole, whole, new Uint8Array(8000).subarray(10, 5000)])
         channel.data(bytes)
-      await heard.until(4)
+      await recorder.until(4)
       const { body } = payload as { body: Uint8Array }
       assert.deepEqual([body.byteLength, body.buffer.byteLength], [9, 9])
-      const sizes = heard.values.map((value) =>
+      const sizes = recorder.values.map((value) =>
         [value as Uint8Array].map((one) => [one.byteLength, one.buffer.byteLength]),
       )
       assert.deepEqual(
         sizes.flat(),
         [3, 5000, 5000, 4990].map((size) => [size, size]),
       )
-      assert.deepEqual(heard.values[0], new Uint8Array([97, 98, 99]))
+      assert.deepEqual(recorder.values[0], new Uint8Array([97, 98, 99]))
     })
 
-    it('fails alone when its value is nothing that a call carries', async () => {
+    it('fails alone when its value cannot be encoded', async () => {
       using pair = await linked(echo, { way })
       const good = ask(pair.one, 1)
       const bad = ask(pair.one, { f: () => 1 })
@@ -109,33 +118,33 @@ for (const way of ways) {
       assert.deepEqual(await Promise.all([good, after]), [1, 2])
     })
 
-    it('fails at both ends when the answer is nothing that a call carries', async () => {
+    it('fails at both ends when the answer cannot be encoded', async () => {
       const callee = new Callee()
       using pair = await linked(callee.answer, { way })
-      const heard = new Heard()
-      pair.one.open(head, 1, true, heard)
-      const { channel, heard: there } = await callee.call()
+      const recorder = new CallRecorder()
+      pair.one.open(head, 1, true, recorder)
+      const { channel, recorder: there } = await callee.call()
       channel.reply(Symbol('x'), true)
-      assert.equal((await heard.over)?.code, 'INTERNAL')
+      assert.equal((await recorder.over)?.code, 'INTERNAL')
       assert.equal((await there.over)?.code, 'INTERNAL')
     })
   })
 
   describe(`the end of a call, over ${way.name}`, () => {
-    it('is told to the callee when the caller gives up, and what comes after is nobody’s', async () => {
+    it('reaches the callee when the caller gives up; what follows is dropped', async () => {
       const callee = new Callee()
       using pair = await linked(callee.answer, { way })
-      const heard = new Heard()
-      const channel = pair.one.open(head, 1, true, heard)
-      const { channel: answer, heard: there } = await callee.call()
+      const recorder = new CallRecorder()
+      const channel = pair.one.open(head, 1, true, recorder)
+      const { channel: answer, recorder: there } = await callee.call()
       channel.cancel({ code: 'CALL_ABORTED', message: 'enough' })
       assert.equal((await there.over)?.code, 'CALL_ABORTED')
       answer.reply('late', true)
       await turn()
-      assert.deepEqual(heard.events, [])
+      assert.deepEqual(recorder.events, [])
     })
 
-    it('is told to the caller when the callee fails, with the data of its error', async () => {
+    it('reaches the caller when the callee fails, with the error’s data', async () => {
       const callee = new Callee()
       using pair = await linked(callee.answer, { way })
       const errors: ErrorRecord[] = []
@@ -149,26 +158,26 @@ for (const way of ways) {
       ])
     })
 
-    it('is the link’s, for all calls at both ends', async () => {
+    it('follows from the end of the link, for all calls at both ends', async () => {
       const callee = new Callee()
       using pair = await linked(callee.answer, { way })
-      const heard = new Heard()
-      pair.one.open(head, 1, true, heard)
-      const { heard: there } = await callee.call()
+      const recorder = new CallRecorder()
+      pair.one.open(head, 1, true, recorder)
+      const { recorder: there } = await callee.call()
       pair.other.close(died)
-      const error = await heard.over
+      const error = await recorder.over
       assert.equal(error?.code, 'WORKER_DIED')
       assert.equal(error.service, 'shop')
       assert.match(error.message, /^shop\.list, which worker 2 was answering: worker 2 was killed$/)
       assert.equal((await there.over)?.code, 'WORKER_DIED')
       assert.deepEqual(await pair.one.closed, died)
       assert.equal(pair.one.state, 'closed')
-      await assert.rejects(ask(pair.one, 1), { code: 'LINK_LOST', message: 'worker 2 is not linked any more' })
+      await assert.rejects(ask(pair.one, 1), { code: 'LINK_LOST', message: 'worker 2 is no longer linked' })
     })
   })
 
   describe(`the load of a service, over ${way.name}`, () => {
-    it('is reported beside what was answered, by a side that is asked to', async () => {
+    it('is reported with the answers, by a side that is configured to', async () => {
       let inFlight = 7
       using pair = await linked(echo, { way, loadOf: () => inFlight-- })
       assert.equal(pair.one.loadOf('shop'), 0)
@@ -181,28 +190,28 @@ for (const way of ways) {
   })
 
   describe(`backpressure, over ${way.name}`, () => {
-    it('stops the writer after a window, and lets it go on when the reader has read', async () => {
+    it('stops the writer after a window, and resumes it when the reader has read', async () => {
       const callee = new Callee()
       using pair = await linked(callee.answer, { way })
-      const heard = new Heard()
-      const channel = pair.one.open({ ...head, kind: 'http' }, 0, false, heard)
-      const { channel: reader, heard: there } = await callee.call()
+      const recorder = new CallRecorder()
+      const channel = pair.one.open({ ...head, kind: 'http' }, 0, false, recorder)
+      const { channel: reader, recorder: there } = await callee.call()
       for (let at = 1; at < window; at++) assert.equal(channel.data(at), true)
       assert.equal(channel.data(window), false)
       await there.until(window)
-      assert.deepEqual(heard.events, [])
+      assert.deepEqual(recorder.events, [])
       reader.consumed(window)
-      await heard.until(1)
-      assert.deepEqual(heard.events, [['drain']])
+      await recorder.until(1)
+      assert.deepEqual(recorder.events, [['drain']])
       assert.equal(channel.data('more'), true)
     })
 
-    it('keeps a little of what a writer sends who does not wait, in order, and then fails the call', async () => {
+    it('buffers a window for a writer that does not wait, in order, and then fails the call', async () => {
       const callee = new Callee()
       using pair = await linked(callee.answer, { way })
-      const heard = new Heard()
-      const channel = pair.one.open({ ...head, kind: 'http' }, 0, false, heard)
-      const { channel: reader, heard: there } = await callee.call()
+      const recorder = new CallRecorder()
+      const channel = pair.one.open({ ...head, kind: 'http' }, 0, false, recorder)
+      const { channel: reader, recorder: there } = await callee.call()
       for (let at = 0; at < 2 * window; at++) channel.data(at)
       channel.end('end')
       await there.until(window)
@@ -212,7 +221,7 @@ for (const way of ways) {
         there.values,
         Array.from({ length: 2 * window }, (_, at) => at),
       )
-      const second = new Heard()
+      const second = new CallRecorder()
       const rude = pair.one.open({ ...head, kind: 'http' }, 0, false, second)
       for (let at = 0; at < 3 * window; at++) rude.data(at)
       assert.equal((await second.over)?.code, 'INTERNAL')
@@ -220,36 +229,36 @@ for (const way of ways) {
   })
 
   describe(`a link that drains, over ${way.name}`, () => {
-    it('takes no new call, finishes those in flight, and may itself call', async () => {
+    it('accepts no new calls, finishes those in flight, and may make calls', async () => {
       const callee = new Callee()
       using pair = await linked(callee.answer, { way, answer: echo })
-      const heard = new Heard()
-      pair.one.open(head, 1, true, heard)
+      const recorder = new CallRecorder()
+      pair.one.open(head, 1, true, recorder)
       const { channel } = await callee.call()
       pair.other.drain()
-      const crossing = new Heard()
+      const crossing = new CallRecorder()
       pair.one.open(head, 2, true, crossing)
       assert.equal((await crossing.over)?.code, 'SERVICE_UNAVAILABLE')
-      assert.equal(crossing.untouched, true)
+      assert.equal(crossing.notStarted, true)
       assert.equal(pair.one.state, 'draining')
-      const refused = new Heard()
+      const refused = new CallRecorder()
       pair.one.open(head, 3, true, refused)
       assert.deepEqual(refused.events, [])
       assert.equal((await refused.over)?.code, 'SERVICE_UNAVAILABLE')
       assert.equal(await ask(pair.other, 4), 4)
       channel.reply('done', true)
-      assert.equal(await heard.over, undefined)
+      assert.equal(await recorder.over, undefined)
       assert.equal(callee.calls.length, 1)
     })
   })
 
-  describe(`the bounds of a link, over ${way.name}`, () => {
-    it('refuse at once what is too much, at the caller', async () => {
+  describe(`the limits of a link, over ${way.name}`, () => {
+    it('refuse a call at once, at the caller', async () => {
       using pair = await linked(hang, { way, maxCalls: 2 })
-      const calls = Array.from({ length: 3 }, () => new Heard())
+      const calls = Array.from({ length: 3 }, () => new CallRecorder())
       for (const call of calls) pair.one.open(head, 1, true, call)
       assert.equal((await calls[2]!.over)?.code, 'RESOURCE_EXHAUSTED')
-      assert.equal(calls[2]!.untouched, true)
+      assert.equal(calls[2]!.notStarted, true)
       assert.equal(pair.one.inFlight, 2)
     })
   })

@@ -1,24 +1,24 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
-import { flags, form, frameTypes, kinds, protocolVersion } from '../../../src/mesh/links/frames.ts'
+import { flags, form, frameTypes, kinds, protocolVersion } from '../../../src/mesh/links/frame-encoder.ts'
 import * as limits from '../../../src/mesh/links/limits.ts'
 import { window } from '../../../src/mesh/links/link.ts'
 
 const page = readFileSync(new URL('../../../../../docs/reference/protocol.md', import.meta.url), 'utf8')
 
-describe('the page about the protocol', () => {
-  it('has the frames that there are', () => {
+describe('the protocol page', () => {
+  it('lists the frames', () => {
     const rows = rowsOf('## Frames').map(([type, name]) => [name, Number(type)])
     assert.deepEqual(Object.fromEntries(rows), frameTypes)
   })
 
-  it('has the limits that there are', () => {
+  it('lists the limits', () => {
     const rows = rowsOf('## Limits').map(([name, value]) => [name, Number(value)])
     assert.deepEqual(Object.fromEntries(rows), { window, ...limits })
   })
 
-  it('has the version, the kinds of calls, their flags, and where bytes begin', () => {
+  it('states the version, the kinds of calls, their flags, and where bytes begin', () => {
     assert.match(page, new RegExp(`The version is \\*\\*${protocolVersion}\\*\\*`))
     assert.ok(page.includes(kinds.map((kind, at) => `${at} ${kind}`).join(', ')))
     assert.ok(page.includes(`\`flags\`: ${flags.ended} the caller sends no data, ${flags.stays} it will not give up`))

@@ -1,6 +1,6 @@
 import { threadId, workerData } from 'node:worker_threads'
 
-/** How often this thread has loaded it. */
+/** How often this thread has loaded the module. */
 globalThis.loaded = (globalThis.loaded ?? 0) + 1
 
 const tasks = {
@@ -26,13 +26,13 @@ const tasks = {
   },
   pooled: () => Buffer.from('eleven byte'),
   bytesBehind: ({ value }) => value.buffer.byteLength,
-  /** Comes back when it is told to stop, through the event loop. */
+  /** Returns when told to stop, through the event loop. */
   awaits: (_, { signal }) =>
     new Promise((resolve) => {
       if (signal.aborted) resolve('stopped')
       else signal.addEventListener('abort', () => resolve('stopped'))
     }),
-  /** The same without ever letting it turn. */
+  /** The same without ever yielding to the event loop. */
   computes: (_, { signal }) => {
     while (!signal.aborted);
     return `stopped: ${signal.reason.code}`
@@ -47,7 +47,7 @@ const tasks = {
   runaway: () => {
     for (;;);
   },
-  /** Until the cell says so; it is told that the task has begun by another. */
+  /** Runs until the first cell is set; another one shows that it has started. */
   holds: ({ cells }) => {
     Atomics.store(cells, 1, 1)
     Atomics.notify(cells, 1)

@@ -1,11 +1,11 @@
 import { framing } from './framing.ts'
-import { heads } from './heads.ts'
-import { lines } from './lines.ts'
+import { heads } from './header-fields.ts'
+import { lines } from './request-lines.ts'
 import type { Corpus } from './request.ts'
-import { turns } from './turns.ts'
+import { turns } from './sequences.ts'
 
 /**
- * Requests as no library would send them, by name. Each ends with the client's half of its
- * connection closed.
+ * Requests that no library would send, by name. After each, the client closes its half of the
+ * connection.
  */
 export const corpus: Corpus = { ...framing, ...heads, ...lines, ...turns }

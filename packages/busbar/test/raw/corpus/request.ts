@@ -7,7 +7,8 @@ export const chunked = 'Transfer-Encoding: chunked\r\n'
 export const helloInChunks = '5\r\nhello\r\n0\r\n\r\n'
 
 /**
- * What tells that a connection goes on behind a case, and what a smuggled request would ask for.
+ * The request after a case, which shows that the connection still works. Smuggled requests ask for
+ * it, too.
  */
 export const next = 'GET /admin/next HTTP/1.1\r\nHost: a\r\n\r\n'
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import type { RawCase } from '../corpus/request.ts'
 import { placements, serviceIn, typedPlacements, type Placement } from '../placements.ts'
-import { talk } from '../talk.ts'
-import { TestApp } from '../../support/app.ts'
-import { Chance } from '../../support/chance.ts'
-import { anyAnswer } from './answers.ts'
-import { anyRequest, anyTypedRequest } from './requests.ts'
+import { exchangeRaw } from '../raw-client.ts'
+import { TestApp } from '../../support/app/test-app.ts'
+import { SeededRandom } from '../../support/seeded-random.ts'
+import { anyAnswer } from './scripted-responses.ts'
+import { anyRequest, anyTypedRequest } from './mutated-requests.ts'
 
 export type FuzzKind = 'requests' | 'answers' | 'typed'
 
@@ -13,8 +13,7 @@ export interface FuzzOptions {
   readonly kind: FuzzKind
   readonly count: number
   /**
-   * Each case has a seed of its own: this one and its number, so that a part of a run can be
-   * repeated.
+   * Each case derives its own seed from this one and its number, so parts of a run can be repeated.
    */
   readonly seed: number
   readonly from?: number
@@ -29,17 +28,17 @@ const kinds = {
 
 interface Kind {
   readonly program: string
-  readonly make: (chance: Chance) => RawCase
+  readonly make: (chance: SeededRandom) => RawCase
   readonly at: readonly Placement[]
 }
 
-/** Cases between two looks at whether the app is well. */
+/** Cases between two health checks of the app. */
 const batch = 500
-const atOnce = 32
+const concurrency = 32
 
 /**
- * Sends cases to an app with a service in each placement. Whatever they are, every connection ends,
- * no worker dies, and the app still answers. Resolves with how the connections ended.
+ * Sends cases to an app with a service in each placement. Asserts that every connection ends, no
+ * worker dies, and the app still answers. Resolves to the number of responses by status.
  */
 export async function fuzz({
   kind,
@@ -57,14 +56,17 @@ export async function fuzz({
     const work = async (): Promise<void> => {
       while (next < end) {
         const number = next++
-        const { bytes, ended } = await talk(app.port, make(new Chance(Math.imul(seed, 0x9e3779b1) + number)))
+        const { bytes, ended } = await exchangeRaw(
+          app.port,
+          make(new SeededRandom(Math.imul(seed, 0x9e3779b1) + number)),
+        )
         assert.ok(ended, `case ${number} of ${kind}, seed ${seed}: the connection does not end`)
         const status = /^HTTP\/1\.[01] (\d{3})/.exec(bytes)?.[1] ?? (bytes === '' ? 'nothing' : 'no HTTP')
         statuses.set(status, (statuses.get(status) ?? 0) + 1)
       }
     }
-    await Promise.all(Array.from({ length: atOnce }, work))
-    await isWell(app, at, `cases ${begin} to ${end - 1} of ${kind}, seed ${seed}`)
+    await Promise.all(Array.from({ length: concurrency }, work))
+    await assertHealthy(app, at, `cases ${begin} to ${end - 1} of ${kind}, seed ${seed}`)
     onBatch?.(end - from, statuses)
   }
   return statuses
@@ -73,8 +75,8 @@ export async function fuzz({
 async function startAll(kind: FuzzKind): Promise<TestApp> {
   const { program, at } = kinds[kind]
   const file = `${import.meta.dirname}/../programs/${program}`
-  const said = kind === 'typed' ? ({ kind } as const) : {}
-  const services = Object.fromEntries(at.map((where) => [where, { ...serviceIn(where, where, file), ...said }]))
+  const options = kind === 'typed' ? ({ kind } as const) : {}
+  const services = Object.fromEntries(at.map((where) => [where, { ...serviceIn(where, where, file), ...options }]))
   const routes = at.map((placement) => ({ host: undefined, prefix: `/${placement}`, service: placement }))
   return await TestApp.start({
     services,
@@ -82,19 +84,20 @@ async function startAll(kind: FuzzKind): Promise<TestApp> {
     limits: {
       headerTimeout: 10_000,
       requestTimeout: 300_000,
-      // A service that does not answer is no connection that hangs.
+      // A service that does not answer must not look like a connection that hangs.
       responseTimeout: 2000,
       keepAliveTimeout: 60_000,
       maxHeaderSize: 65_536,
       maxBodySize: 1024 * 1024,
       maxInputSize: 1024 * 1024,
       maxInFlight: 10_000,
+      webSocketDrain: 3000,
       maxHops: 16,
     },
   })
 }
 
-async function isWell(app: TestApp, at: readonly Placement[], after: string): Promise<void> {
+async function assertHealthy(app: TestApp, at: readonly Placement[], after: string): Promise<void> {
   const died = app.running.workers.filter(({ deaths }) => deaths > 0)
   const lines = app.log.filter(({ level }) => level === 'error' || level === 'warn').map(({ line }) => line)
   assert.equal(died.length, 0, `a worker died in ${after}:\n${lines.slice(0, 20).join('\n')}`)
@@ -106,11 +109,11 @@ async function isWell(app: TestApp, at: readonly Placement[], after: string): Pr
 }
 
 /**
- * A command that wrote an answer past its own server has left that one open, and its connection
- * with it: the next request there is answered 504, and is the last one.
+ * A command that wrote a response past its own server leaves the real one, and its connection,
+ * open. The next request on that connection is answered 504 and closes it.
  */
 async function answers(url: string): Promise<boolean> {
-  for (let attempt = 0; attempt < atOnce; attempt++) {
+  for (let attempt = 0; attempt < concurrency; attempt++) {
     const response = await fetch(url)
     await response.text()
     if (response.status === 200) return true

@@ -1,6 +1,6 @@
 /**
- * `npm run fuzz -- --count 100000 --seed 1`: requests, answers of services, and requests to
- * typed services. `--kind` and `--from` repeat a part.
+ * `npm run fuzz -- --count 100000 --seed 1`: fuzzes requests, responses of services, and requests
+ * to typed services. `--kind` and `--from` repeat a part of a run.
  */
 import { parseArgs } from 'node:util'
 import { fuzz, type FuzzKind } from './fuzz.ts'

@@ -1,5 +1,5 @@
-// Tells what it saw of a request, in the form of answer that its query asks for. SERVICE says who it is. Under plain Node,
-// where nobody cuts prefixes off, it is all services at once.
+// Answers with what it saw of a request, in the form that the query names. SERVICE is its name. Under
+// plain Node, without a gateway that strips prefixes, it serves as all services.
 import { createServer } from 'node:http'
 
 const { SERVICE: named, PORT: port } = process.env
@@ -28,7 +28,7 @@ if (takesUpgrades)
     socket.write(
       `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${request.headers.upgrade}\r\n\r\n`,
     )
-    // What comes behind is the new protocol's: it goes back as it is.
+    // Bytes after the head belong to the new protocol and are echoed.
     socket.write(`${text}\n`)
     socket.write(head)
     socket.on('data', (chunk) => socket.write(chunk))

@@ -1,4 +1,4 @@
-// Does with a request what the script in its path says; a script that cannot be read, and none, is answered with 200.
+// Runs the script in the path of a request. Without a valid script the response is 200.
 import { createServer } from 'node:http'
 
 const server = createServer((request, response) => run(request, request.socket, response))
@@ -6,7 +6,7 @@ server.on('upgrade', (request, socket) => {
   socket.on('end', () => socket.end()).resume()
   void run(request, socket, undefined)
 })
-// What Node says by itself to what it cannot read ends the connection.
+// Closes the connection in place of Node's own response to a malformed request.
 server.on('clientError', (_error, socket) => socket.destroy())
 server.listen(process.env.PORT ?? 3000)
 
@@ -23,7 +23,7 @@ async function run(request, socket, response) {
     try {
       await acts[act]({ socket, response }, ...values)
     } catch {
-      // An answer that Node refuses is the service's own fault, and here its purpose.
+      // Node refuses some responses. That is intended here.
     }
   }
 }

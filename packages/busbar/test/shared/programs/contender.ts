@@ -1,6 +1,7 @@
 /**
- * Takes locks, counts and asks for values in ways and at times that its seed says, until it is told to stop or is killed.
- * Whoever is inside of a lock says so in a cell; who finds somebody there must have been told that the lock was abandoned.
+ * Takes locks, counts, and requests values in a random order given by its seed, until it is told to
+ * stop or is killed. The holder of a lock writes that to a cell; a thread that finds the cell
+ * occupied must have got the lock as abandoned.
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { shared } from '../../../src/state/shared.ts'
@@ -15,12 +16,13 @@ const ways = {
   lock: (mutex) => mutex.lock(),
   sync: (mutex) => mutex.lockSync(),
   try: (mutex) => mutex.tryLock(),
-  timeout: (mutex) => mutex.lock({ timeout: next(3) }).catch(late),
-  syncTimeout: (mutex) => unlessHere(() => mutex.lockSync({ timeout: next(3) })),
-  signal: (mutex) => mutex.lock({ signal: AbortSignal.timeout(next(3)) }).catch(late),
+  timeout: (mutex) => mutex.lock({ timeout: next(3) }).catch(ignoreTimeout),
+  syncTimeout: (mutex) => ifInTime(() => mutex.lockSync({ timeout: next(3) })),
+  signal: (mutex) => mutex.lock({ signal: AbortSignal.timeout(next(3)) }).catch(ignoreTimeout),
 }
 
-// Several flows in one thread, so that its own line is used too; blocking ways in one only, which holds nothing meanwhile.
+// Several flows per thread, so that its own queue is used too. Only one uses blocking calls, and
+// holds nothing meanwhile.
 const flows = [Object.keys(ways), ['lock', 'timeout', 'signal', 'try'], ['lock', 'try']]
 parentPort.postMessage('begun')
 const isAlone = next(2) === 0
@@ -31,14 +33,14 @@ async function flow(names) {
   while (stop.load() === 0) {
     const name = `lock ${next(locks)}`
     const held = await ways[names[next(names.length)]](shared.mutex(name))
-    if (held !== undefined) await visit(name, held)
+    if (held !== undefined) await holdLock(name, held)
     if (next(4) === 0) await new Promise(setImmediate)
     count()
-    if (next(20) === 0) await ask(values + next(3))
+    if (next(20) === 0) await checkOnce(values + next(3))
   }
 }
 
-/** A kill may come between the two, but not between a total and itself. */
+/** A kill may come between the two counts, but not between a total and itself. */
 function count() {
   for (let at = next(200); at > 0; at--) {
     shared.counter('steps').add(step)
@@ -46,20 +48,20 @@ function count() {
   }
 }
 
-/** All must get what the first one got. */
-async function ask(number) {
+/** All must get the first one's value. */
+async function checkOnce(number) {
   const value = await shared.once(`value ${number}`, () => new Promise((resolve) => setImmediate(resolve, me)))
   const first = shared.atomic(`value ${number}`).compareExchange(0, value)
   if (first !== 0 && first !== value) shared.counter('violations').add()
 }
 
-async function visit(name, held) {
+async function holdLock(name, held) {
   const inside = shared.atomic(name)
   const found = inside.compareExchange(0, me)
   if (found !== 0) {
     if (!held.abandoned) shared.counter('violations').add()
     inside.store(me)
-    shared.counter('told').add()
+    shared.counter('abandoned').add()
   }
   const total = shared.atomic(`total of ${name}`)
   const before = total.load()
@@ -71,14 +73,14 @@ async function visit(name, held) {
   held.release()
 }
 
-function late(error) {
+function ignoreTimeout(error) {
   if (error.code !== 'DEADLINE_EXCEEDED' && error.code !== 'CALL_ABORTED') throw error
 }
 
-function unlessHere(take) {
+function ifInTime(take) {
   try {
     return take()
   } catch (error) {
-    late(error)
+    ignoreTimeout(error)
   }
 }

@@ -1,4 +1,4 @@
-/** A thread that does what it is told: code in which `shared` is what users import, and `kept` lasts from one to the next. */
+/** Runs code that it receives; `shared` is what users import, and `kept` lasts between messages. */
 import { parentPort } from 'node:worker_threads'
 import { shared } from '../../../src/state/shared.ts'
 

@@ -2,10 +2,10 @@ import http from 'node:http'
 import { randomInt } from 'node:crypto'
 import { offload, shared } from 'busbar'
 
-/** Of this thread alone: to what it hosts, every thread of Busbar's is a main thread with the number 0. */
+/** Identifies this thread: programs see every thread of Busbar as a main thread with the id 0. */
 const threadKey = (globalThis.threadKey ??= randomInt(2 ** 32))
 
-/** Counts its requests together with all others of its name, and has some of it done elsewhere. */
+/** Counts requests together with all instances, and runs part of the work by `offload`. */
 http
   .createServer(async (request, response) => {
     try {

@@ -1,9 +1,9 @@
-// A plain server that does to its thread what the path says.
+// A plain server. The path of a request says what to do to its thread.
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { randomInt } from 'node:crypto'
 
-/** Of this thread alone: to what it hosts, every thread of Busbar's is a main thread with the number 0. */
+/** Unique to this thread: for programs, every thread of Busbar is the main thread with ID 0. */
 const threadKey = (globalThis.threadKey ??= randomInt(2 ** 32))
 
 const actions = {
@@ -47,15 +47,18 @@ const actions = {
   },
   '/read': (query) => void readFileSync(query.get('file')),
   '/wait': () => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0),
-  '/memory': () =>
-    new Promise(() => {
-      const kept = []
-      const grow = () => {
-        for (let i = 0; i < 1000; i++) kept.push({ [`key${kept.length}`]: Array.from({ length: 100 }, () => ({})) })
-        setImmediate(grow)
-      }
-      grow()
-    }),
+  '/memory': () => new Promise(() => growMemory(setImmediate)),
+  '/memory-in-steps': () => new Promise(() => growMemory((grow) => setTimeout(grow, 1))),
+}
+
+/** Keeps ever more objects. `pause` calls its argument later. */
+function growMemory(pause) {
+  const kept = []
+  const grow = () => {
+    for (let i = 0; i < 1000; i++) kept.push({ [`key${kept.length}`]: Array.from({ length: 100 }, () => ({})) })
+    pause(grow)
+  }
+  grow()
 }
 
 const server = createServer(async (request, response) => {

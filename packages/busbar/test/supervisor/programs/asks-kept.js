@@ -1,4 +1,4 @@
-// Asks the service beside it over connections that it keeps, and tells when one failed.
+// Calls another service over keep-alive connections, and reports failures.
 import http from 'node:http'
 
 const agent = new http.Agent({ keepAlive: true })

@@ -1,4 +1,4 @@
-// Ends as most programs do: by closing the server, which closes all connections that are idle then.
+// Stops like most programs: it closes its server, which closes idle connections.
 import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import https from 'node:https'

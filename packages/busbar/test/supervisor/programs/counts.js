@@ -1,4 +1,4 @@
-// Counts what it is asked for; what it is told to hold it never answers. All its answers are counted in one process.
+// Counts its requests, and never answers those that it should hold. It runs in one process.
 import { createServer } from 'node:http'
 
 let count = 0

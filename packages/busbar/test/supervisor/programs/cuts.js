@@ -1,4 +1,5 @@
-// Calls another service, and cuts the sockets under this worker's links when it is told to, which no program should.
+// Calls another service. On request it cuts the sockets of its worker's links, which no program
+// should do.
 import { createServer } from 'node:http'
 import { Socket } from 'node:net'
 

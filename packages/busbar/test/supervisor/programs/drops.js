@@ -1,4 +1,5 @@
-// Starts a child that outlives the request, says which descriptors a child sees, and drops connections without a word.
+// Starts a child that outlives the request, lists the descriptors of a child, and drops
+// connections.
 import { execFile, fork, spawn } from 'node:child_process'
 import { createServer } from 'node:http'
 

@@ -1,4 +1,4 @@
-// Answers with what it was sent, when it has all of it.
+// Echoes the body when it has arrived completely.
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 

@@ -1,5 +1,6 @@
-// Executes each POST by adding the id in its query to a file, and acknowledges it with the id. One whose id begins with
-// `last` is never acknowledged: a thread ends by it, and a process waits until it is killed.
+// Executes each POST by adding the id in its query to a file, and acknowledges it with the id. One
+// whose id begins with `last` is never acknowledged: a thread ends by it, and a process waits until
+// it is killed.
 import { appendFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'

@@ -1,4 +1,5 @@
-// Makes as many calls of another service at once as it is asked for, by this client or that, and says what came of them.
+// Makes a number of simultaneous calls to another service by a given client, and returns the
+// results.
 import { createServer, get } from 'node:http'
 
 const clients = {

@@ -1,4 +1,4 @@
-// Prints numbered lines in one loop, and says what that cost in memory.
+// Prints numbered lines in one loop, and reports the memory that it cost.
 import { createServer } from 'node:http'
 
 createServer((request, response) => {

@@ -1,4 +1,4 @@
-// Does not start while there is the file that its environment names; ends when it is told to.
+// Fails to start while the file named in its environment exists; exits on request.
 import { existsSync } from 'node:fs'
 import { createServer } from 'node:http'
 

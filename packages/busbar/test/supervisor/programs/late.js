@@ -1,4 +1,4 @@
-// Listens as soon as a file is not there.
+// Listens as soon as a file does not exist.
 import { existsSync } from 'node:fs'
 import { createServer } from 'node:http'
 

@@ -1,8 +1,8 @@
-// Answers when it is told to, and says how many requests it has at a time.
+// Answers on request, and reports the number of concurrent requests.
 import { createServer } from 'node:http'
 import { randomInt } from 'node:crypto'
 
-/** Of this thread alone: to what it hosts, every thread of Busbar's is a main thread with the number 0. */
+/** Unique to this thread: for programs, every thread of Busbar is the main thread with ID 0. */
 const threadKey = (globalThis.threadKey ??= randomInt(2 ** 32))
 
 let inside = 0

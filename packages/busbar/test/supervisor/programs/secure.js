@@ -1,4 +1,4 @@
-// A server that takes TLS connections itself.
+// A server that terminates TLS itself.
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:https'
 

@@ -1,9 +1,9 @@
-// An app in a process of its own, which tells of its workers when it starts and when it is asked.
+// An app in its own process, which reports its workers at the start and on request.
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { TestApp } from '../../support/app.ts'
-import { Connection } from '../../support/connection.ts'
+import { TestApp } from '../../support/app/test-app.ts'
+import { Connection } from '../../support/http/raw-connection.ts'
 
 const timing = { stuck: 2500, watch: 50 }
 const app = await TestApp.start({ services: { any: `${import.meta.dirname}/any.js` } }, { timing })

@@ -1,4 +1,4 @@
-// Node warns for it, first with a detail and the hint at the end; then it fails.
+// Makes Node print warnings, the first with a detail and the hint at the end; then throws.
 import { createServer } from 'node:http'
 
 process.emitWarning('a warning\nof two lines', { code: 'TWO', detail: 'with a detail\nof two lines' })

@@ -1,4 +1,5 @@
-// Makes WebAssembly that V8 would collect, and has V8 tell when it does. Run by itself, or as a service in a thread.
+// Creates WebAssembly code that V8 would collect, and makes V8 report that. Runs by itself or as a
+// service.
 import { createServer } from 'node:http'
 import { setFlagsFromString } from 'node:v8'
 

@@ -9,21 +9,23 @@ export interface Setup {
   readonly log: Log
 }
 
-/** A way for calls to get to the service. */
+/** One of the ways by which calls reach the service. */
 export interface Backend {
   readonly name: string
-  /** Whether arguments and results pass by reference: only within a thread, and not in development. */
+  /**
+   * Whether arguments and results pass by reference: only within a thread, and not in development.
+   */
   readonly aliases: boolean
   start(setup: Setup): Promise<Connected>
 }
 
 export interface Connected {
   readonly probe: Probe
-  /** Ends the service, at once, whatever is in flight. */
+  /** Stops the service at once, without waiting for calls in flight. */
   stop(): Promise<void>
 }
 
-/** Keeps what the service logs, which no caller may see. */
+/** Collects the log of the service, whose details no caller may see. */
 export class TestLog implements Log {
   readonly lines: string[] = []
 

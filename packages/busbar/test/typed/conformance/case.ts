@@ -1,13 +1,13 @@
 import type { Backend, Connected, Probe, TestLog } from './backend.ts'
-import type { Diary } from './contract.ts'
+import type { CallRecord } from './contract.ts'
 
-export interface Ground {
+export interface CaseContext {
   readonly backend: Backend
   readonly probe: Probe
-  readonly diary: Diary
+  readonly record: CallRecord
   readonly log: TestLog
   readonly connected: Connected
 }
 
-/** What holds over every transport, by what it says. */
-export type Cases = Readonly<Record<string, (ground: Ground) => Promise<void>>>
+/** Test cases for every backend, by title. */
+export type Cases = Readonly<Record<string, (context: CaseContext) => Promise<void>>>

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { BusbarError } from '../../../src/contract/errors.ts'
 import { error, fn, service, stream, type, type Implementation } from '../../../src/contract/index.ts'
 
-/** What every backend is asked: each method does one thing that callers rely on. */
+/** The service that tests call over every backend. Each method shows one behaviour. */
 export const probe = service('probe', {
   echo: fn({ input: type<unknown>(), output: type<unknown>() }),
   add: fn({ input: z.object({ a: z.number(), b: z.number().default(1) }), output: z.number() }),
@@ -26,7 +26,7 @@ export const probe = service('probe', {
   strip: fn({ output: z.object({ open: z.string() }) }),
   throws: fn({ input: type<'error' | 'text' | 'undefined' | 'sync' | 'null-prototype'>(), output: type<unknown>() }),
   refuses: fn({ input: type<'UNAUTHENTICATED' | 'FORBIDDEN' | 'RESOURCE_EXHAUSTED'>(), output: type<unknown>() }),
-  uncarriable: fn({ output: type<unknown>() }),
+  unsupported: fn({ output: type<unknown>() }),
   hang: fn({ input: type<string>(), output: type<unknown>() }),
   ended: fn({ input: type<string>(), output: type<string>() }),
   limited: fn({ output: type<unknown>(), timeout: 20 }),
@@ -44,8 +44,8 @@ export const probe = service('probe', {
   values: stream({ input: type<unknown[]>(), output: type<unknown>() }),
 })
 
-/** What the service did, as a test sees it: it runs in this very process, whatever the calls go through. */
-export class Diary {
+/** Records what the service did. The service runs in the process of the test on every backend. */
+export class CallRecord {
   readonly #notes = new Set<string>()
   readonly #waiting = new Map<string, () => void>()
   made = 0
@@ -59,7 +59,7 @@ export class Diary {
     return this.#notes.has(what)
   }
 
-  /** Resolves when it has been noted. */
+  /** Resolves when `what` has been recorded. */
   async until(what: string): Promise<void> {
     if (this.#notes.has(what)) return
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -72,7 +72,7 @@ class Product {
   name = 'lamp'
 }
 
-export function implementProbe(diary: Diary): Implementation<(typeof probe)['methods']> {
+export function implementProbe(record: CallRecord): Implementation<(typeof probe)['methods']> {
   const cache = { hits: [1] }
   return probe.implement({
     echo: (input) => input,
@@ -84,7 +84,7 @@ export function implementProbe(diary: Diary): Implementation<(typeof probe)['met
     mapped: (input) => input,
     put: (input) => input,
     silent: (input) => {
-      diary.note('silent')
+      record.note('silent')
       return input as undefined
     },
     wrong: () => ({ n: 'secret' }) as never,
@@ -93,14 +93,16 @@ export function implementProbe(diary: Diary): Implementation<(typeof probe)['met
     refuses: (code) => {
       throw new BusbarError(code, { message: 'no' })
     },
-    uncarriable: () => new Product(),
+    unsupported: () => new Product(),
     hang: (name, { signal }) => {
-      diary.note(`${name} began`)
-      signal.addEventListener('abort', () => diary.note(`${name} aborted: ${(signal.reason as { code: string }).code}`))
+      record.note(`${name} began`)
+      signal.addEventListener('abort', () =>
+        record.note(`${name} aborted: ${(signal.reason as { code: string }).code}`),
+      )
       return new Promise(() => {})
     },
     ended: async (name, { signal }) => {
-      diary.note(`${name} began`)
+      record.note(`${name} began`)
       return await new Promise((resolve) => signal.addEventListener('abort', () => resolve('late')))
     },
     limited: () => new Promise(() => {}),
@@ -120,11 +122,11 @@ export function implementProbe(diary: Diary): Implementation<(typeof probe)['met
     async *count({ to }) {
       try {
         for (let at = 1; at <= to; at++) {
-          diary.made = at
+          record.made = at
           yield at
         }
       } finally {
-        diary.note('count left')
+        record.note('count left')
       }
     },
     async *failing(kind, { fail }) {
@@ -137,17 +139,17 @@ export function implementProbe(diary: Diary): Implementation<(typeof probe)['met
     async *endless(name) {
       try {
         for (let at = 0; ; at++) {
-          diary.made = at
+          record.made = at
           yield { at, pad: 'x'.repeat(10_000) }
         }
       } finally {
-        diary.note(`${name} left`)
+        record.note(`${name} left`)
       }
     },
     async *hanging(name, { signal }) {
       signal.addEventListener('abort', () => {
-        diary.note(`${name} aborted`)
-        diary.note(`${name} aborted: ${(signal.reason as { code: string }).code}`)
+        record.note(`${name} aborted`)
+        record.note(`${name} aborted: ${(signal.reason as { code: string }).code}`)
       })
       yield 1
       await new Promise(() => {})
@@ -155,7 +157,7 @@ export function implementProbe(diary: Diary): Implementation<(typeof probe)['met
     async *values(values) {
       yield* values
     },
-    [Symbol.asyncDispose]: async () => diary.note('disposed'),
+    [Symbol.asyncDispose]: async () => record.note('disposed'),
   })
 }
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { toText } from '../../../src/contract/http/text-fields.ts'
+import { toText } from '../../../src/contract/http/mapping/text-fields.ts'
 import { cloneValue } from '../../../src/contract/value/clone.ts'
 
 class Product {
@@ -20,7 +20,7 @@ const scalar: fc.Arbitrary<unknown> = fc.oneof(
   fc.bigInt(),
 )
 
-/** With those that tags have, and those that schemas of the tests know. */
+/** Names in the schemas of the tests, and others with a meaning. */
 const fields = ['a', 'b', 'kind', 'id', 'name', 'items', 'at', 'value', 'secret', '', 'toJSON']
 const tagLike = ['$bigint', '$date', '$plain', '$undefined', '$end', '$error', '$other', '$input']
 const key = fc.oneof(
@@ -29,8 +29,8 @@ const key = fc.oneof(
   fc.string({ unit: 'binary' }).filter((name) => name !== '__proto__'),
 )
 
-/** Of every kind that a call carries, nested. */
-export const carried: fc.Arbitrary<unknown> = fc.letrec<{ value: unknown }>((tie) => ({
+/** Supported values of every kind, nested. */
+export const supported: fc.Arbitrary<unknown> = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 3, depthSize: 'small' },
     { weight: 3, arbitrary: scalar },
@@ -41,8 +41,8 @@ export const carried: fc.Arbitrary<unknown> = fc.letrec<{ value: unknown }>((tie
   ),
 })).value
 
-/** Somewhere in them is what no call carries. */
-export const uncarried: fc.Arbitrary<unknown> = fc
+/** Values that contain an unsupported one. */
+export const unsupported: fc.Arbitrary<unknown> = fc
   .constantFrom<() => unknown>(
     () => () => 1,
     () => Symbol('x'),
@@ -64,9 +64,9 @@ function record(
 }
 const secret = { secret: 'hash' }
 
-/** What the schema of a name likes, and what comes near to it. */
-const liked: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
-  any: carried,
+/** By name of a schema: values that it accepts, and near misses. */
+const candidates: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
+  any: supported,
   text,
   number: fc.oneof(fc.double(), fc.constantFrom(-0, Infinity, NaN, '7')),
   truth: fc.constantFrom(true, false, 'true', 'false', 1),
@@ -76,20 +76,20 @@ const liked: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   optional: fc.constantFrom({}, { a: undefined }, { a: 'x' }, { a: 'x', ...secret }, { a: null }),
   exactOptional: fc.constantFrom({}, { a: undefined }, { a: 'x' }, { a: 'x', ...secret }),
   undefinedField: fc.constantFrom({}, { a: undefined }, { a: 'x' }, { a: undefined, ...secret }),
-  anyField: record({ a: carried }),
+  anyField: record({ a: supported }),
   nullable: fc.constantFrom(null, 'null', '', 'a', undefined),
   union: fc.oneof(text, fc.double(), fc.integer()),
   record: fc.dictionary(key, fc.oneof(fc.double(), fc.constantFrom('7')), { maxKeys: 3, noNullPrototype: true }),
-  open: record({ a: text, b: carried }),
+  open: record({ a: text, b: supported }),
   nested: record({
     id: fc.constantFrom(1, -0, 1.5),
-    items: fc.array(record({ name: text, secret: carried }, ['name']), { maxLength: 3 }),
-    secret: carried,
+    items: fc.array(record({ name: text, secret: supported }, ['name']), { maxLength: 3 }),
+    secret: supported,
   }),
   date: record({ at: fc.oneof(fc.date({ noInvalidDate: false }), fc.constant('2026-01-01')) }),
   bigint: fc.oneof(fc.bigInt(), fc.constant('12')),
-  map: fc.array(fc.tuple(text, carried), { maxLength: 3 }).map((pairs) => new Map(pairs)),
-  set: fc.array(carried, { maxLength: 3 }).map((values) => new Set(values)),
+  map: fc.array(fc.tuple(text, supported), { maxLength: 3 }).map((pairs) => new Map(pairs)),
+  set: fc.array(supported, { maxLength: 3 }).map((values) => new Set(values)),
   tuple: fc.tuple(text, fc.oneof(fc.double(), fc.constant(undefined))),
   choice: record({ kind: fc.constantFrom('a', 'b', 'c'), a: text, b: text }),
   maybe: fc.constantFrom(undefined, {}, { a: 'x' }, { a: 'x', ...secret }, null),
@@ -99,11 +99,11 @@ const liked: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   later: text,
 }
 
-export function carriedFor(schema: string): fc.Arbitrary<unknown> {
-  return fc.oneof({ weight: 3, arbitrary: liked[schema]! }, { weight: 1, arbitrary: carried })
+export function supportedFor(schema: string): fc.Arbitrary<unknown> {
+  return fc.oneof({ weight: 3, arbitrary: candidates[schema]! }, { weight: 1, arbitrary: supported })
 }
 
-export function isCarried(value: unknown): boolean {
+export function isSupported(value: unknown): boolean {
   try {
     cloneValue(value)
     return true
@@ -113,19 +113,19 @@ export function isCarried(value: unknown): boolean {
 }
 
 /**
- * What no path can carry is refused by clients over HTTP: see `path-fields.test.ts`. Fastify answers 404 where a field of a
- * path is longer than its `maxParamLength`, 100.
+ * Clients over HTTP refuse fields that a path cannot carry: see `path-fields.test.ts`. Fastify
+ * answers 404 if a field of a path is longer than its `maxParamLength`, 100.
  */
 export function fitsPath(input: unknown): boolean {
   const { value } = input as { value: unknown }
-  if (typeof value !== 'string') return value !== undefined && (!isCarried(value) || toText(value).length <= 100)
+  if (typeof value !== 'string') return value !== undefined && (!isSupported(value) || toText(value).length <= 100)
   return value.isWellFormed() && value.length <= 100 && !/^(?:$|\.{1,2}(?:\/|$))/.test(value)
 }
 
 export function valuesFor(schema: string): fc.Arbitrary<unknown> {
   return fc.oneof(
-    { weight: 6, arbitrary: liked[schema]! },
-    { weight: 2, arbitrary: carried },
-    { weight: 1, arbitrary: uncarried },
+    { weight: 6, arbitrary: candidates[schema]! },
+    { weight: 2, arbitrary: supported },
+    { weight: 1, arbitrary: unsupported },
   )
 }

@@ -6,9 +6,9 @@ import * as z from 'zod'
 import { client, safe } from '../../../src/contract/client-entry.ts'
 import { error, fn, service, stream, type } from '../../../src/contract/index.ts'
 import { nodeListener, type NodeListener } from '../../../src/gateway/typed/adapters/index.ts'
-import { ListeningServer } from '../../support/listening.ts'
+import { ListeningServer } from '../../support/http/listening-server.ts'
 
-/** As TypeScript compiles an `enum` of numbers. */
+/** The object that TypeScript emits for an `enum` of numbers. */
 const Level = { Low: 0, High: 1, 0: 'Low', 1: 'High' } as const
 const User = z.object({ name: z.string() })
 const given = type<unknown>()
@@ -90,7 +90,7 @@ describe('a value over HTTP', () => {
     assert.deepStrictEqual(await client(things, url).tagLike({ $bigint: '12' }), { $bigint: '12' })
   })
 
-  it('is not changed by JSON: undefined in a list, Infinity, -0, a date where anything may stand', async () => {
+  it('is not changed by JSON: undefined in a list, Infinity, -0, a date in an untyped field', async () => {
     const calls = client(things, url)
     assert.deepStrictEqual(await calls.list(['a', undefined]), ['a', undefined])
     for (const number of [Infinity, -Infinity, -0]) assert.deepStrictEqual(await calls.number(number), number)
@@ -98,21 +98,21 @@ describe('a value over HTTP', () => {
     assert.deepStrictEqual(await calls.anything({ when }), { when })
   })
 
-  it('passes the schema of its result, whatever library that is of', async () => {
+  it('passes the output schema of every library', async () => {
     const calls = client(things, url)
     assert.equal((await safe(calls.level('Low')))[0]?.code, 'INTERNAL')
     assert.equal(await calls.level(1), 1)
     assert.equal((await safe(calls.exact({ a: undefined })))[0]?.code, 'INTERNAL')
   })
 
-  it('is plain JSON for who does not say that it reads tags', async () => {
+  it('is plain JSON unless the client accepts tags', async () => {
     assert.equal(await raw('other', { $ref: '#/a' }), '{"$ref":"#/a"}')
     assert.equal(await raw('anything', { when: { $number: '-0' } }), '{"when":0}')
     assert.equal(await raw('anything', { when: { a: { $undefined: true }, b: 1 } }), '{"when":{"b":1}}')
     assert.equal(await raw('tagLike', { $plain: { $bigint: '12' } }), '{"$plain":{"$bigint":"12"}}')
   })
 
-  it('may be a value of a stream that begins like its end', async () => {
+  it('may look like the end of a stream', async () => {
     const values = [{ $end: true, a: 1 }, { $end: true }, { $error: { code: 'X' }, a: 1 }, { $error: 1 }, undefined]
     const seen: unknown[] = []
     for await (const value of client(things, url).values(values)) seen.push(value)
@@ -132,12 +132,12 @@ describe('a value over HTTP', () => {
     { id: 'a', $input: 1 },
   ]
   for (const input of fields)
-    it(`arrives by path and query as it was given: ${inspect(input)}`, async () => {
+    it(`arrives unchanged by path and query: ${inspect(input)}`, async () => {
       const { $input: _, ...rest } = input as Record<string, unknown>
       assert.deepStrictEqual(await client(things, url).found(input as never), rest)
     })
 
-  it('is text in a query wherever text says the same', async () => {
+  it('is plain text in a query if that is unambiguous', async () => {
     urls = []
     const calls = client(things, url, { fetch: sent })
     await calls.found({ id: 'a', q: 'lamp', n: 'x' })
@@ -151,7 +151,7 @@ describe('a value over HTTP', () => {
     assert.equal(failure?.code, 'INPUT_INVALID')
   })
 
-  it('cannot say something else in the query than in the path', async () => {
+  it('must be the same in query and path', async () => {
     for (const exact of ['{"id":"b"}', '{}', '[]', '1', '{', '{"id":{"$date":1}}']) {
       const response = await fetch(`${url}/things/a?$input=${encodeURIComponent(exact)}`)
       assert.ok([400, 422].includes(response.status), `${exact} ${response.status}`)
@@ -160,7 +160,7 @@ describe('a value over HTTP', () => {
     assert.deepEqual(await same.json(), { id: 7 })
   })
 
-  it('as the data of an error has only what its schema declares', async () => {
+  it('as error data is stripped to its schema', async () => {
     const calls = client(things, url)
     const row = { name: 'Ada', passwordHash: 'secret' }
     for (const code of ['NOT_FOUND', 'LATER'])
@@ -175,7 +175,7 @@ describe('a value over HTTP', () => {
     })
   })
 
-  it('as the data of an error is a fault of the service where its schema refuses it, or no call carries it', async () => {
+  it('as error data is an INTERNAL error if it is invalid or unsupported', async () => {
     for (const code of ['NOT_FOUND', 'LATER']) {
       logged.length = 0
       assert.equal((await safe(client(things, url).gone({ code, data: { name: 7 } })))[0]?.code, 'INTERNAL')

@@ -4,14 +4,14 @@ import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
 import { loadApp } from '../../../src/config/load.ts'
 import { client } from '../../../src/contract/client-entry.ts'
-import type { RunningApp } from '../../../src/supervisor/running.ts'
+import type { RunningApp } from '../../../src/supervisor/running-app.ts'
 import { startApp } from '../../../src/supervisor/supervisor.ts'
 import { echo, ways } from '../programs/values/echo/contract.ts'
 import implementation from '../programs/values/echo/index.ts'
 import { libraries } from '../programs/values/echo/schemas.ts'
 import { outcomeOf } from '../programs/values/outcome.ts'
 import { relay } from '../programs/values/relay/contract.ts'
-import { carriedFor, fitsPath } from './arbitrary.ts'
+import { supportedFor, fitsPath } from './arbitrary.ts'
 
 const log = { debug() {}, info() {}, warn() {}, error() {} }
 const programs = new URL('../programs', import.meta.url).pathname
@@ -32,7 +32,7 @@ describe('a value in an app', () => {
   after(async () => await app.stop())
 
   for (const service of ['shared', 'thread', 'process'])
-    it(`is the same by the gateway and by another service, where its own is ${service}`, async () => {
+    it(`is the same through the gateway and from another service, with the service in: ${service}`, async () => {
       const direct = client(echo, `${url}/${service}`, { service })
       const relayed = client(relay, `${url}/relay`)
       await fc.assert(
@@ -41,7 +41,7 @@ describe('a value in an app', () => {
           fc.constantFrom(...ways),
           fc.gen(),
           async ([library, name], way, gen) => {
-            const value = gen(() => carriedFor(name))
+            const value = gen(() => supportedFor(name))
             const method = `${library}_${name}_${way}`
             const input = ['query', 'removal', 'path'].includes(way) ? { value } : value
             if (way === 'path' && !fitsPath(input)) return

@@ -4,17 +4,17 @@ import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import Fastify from 'fastify'
 import { client } from '../../../src/contract/client-entry.ts'
-import { startHost, type TypedHost } from '../../../src/contract/host/host.ts'
+import { startHost, type TypedHost } from '../../../src/contract/host/typed-host.ts'
 import { fetchHandler, fastifyPlugin, nodeListener } from '../../../src/gateway/typed/adapters/index.ts'
-import { typedListener } from '../../../src/gateway/typed/listener.ts'
+import { typedListener } from '../../../src/gateway/typed/request-listener.ts'
 import { createLink } from '../../../src/mesh/links/live-link.ts'
-import { Router } from '../../../src/mesh/router.ts'
-import { answerCalls } from '../../../src/mesh/typed/answer.ts'
-import { offerTypedCalls } from '../../../src/mesh/typed/transport.ts'
-import { TestEndpoint } from '../../support/endpoint.ts'
-import { TestGateway } from '../../support/gateway.ts'
-import { refuse } from '../../support/links.ts'
-import { thread, unix, type Way } from '../../support/pipes.ts'
+import { Router } from '../../../src/mesh/routing/router.ts'
+import { answerTypedCalls } from '../../../src/mesh/typed/answer-calls.ts'
+import { offerTypedCalls } from '../../../src/mesh/typed/mesh-transport.ts'
+import { TestEndpoint } from '../../support/mesh/test-endpoint.ts'
+import { TestGateway } from '../../support/http/test-gateway.ts'
+import { refuse } from '../../support/mesh/links.ts'
+import { thread, tls, unix, type Way } from '../../support/mesh/transports.ts'
 import { echo } from '../programs/values/echo/contract.ts'
 import implementation from '../programs/values/echo/index.ts'
 
@@ -23,12 +23,13 @@ const express = createRequire(import.meta.url)('express') as () => {
 }
 const log = { debug() {}, info() {}, warn() {}, error() {} }
 
-/** Clients of the service by each way to it. What a way needs is put on `stack`. */
+/** A client for each transport. `stack` owns its resources. */
 export async function startTransports(stack: AsyncDisposableStack): Promise<Readonly<Record<string, object>>> {
   return {
     'one thread': client(echo, implementation, { clone: false, log }),
     'a link over a message port': await overLink(thread, stack),
     'a link over a Unix socket': await overLink(unix, stack),
+    'a link over TLS': await overLink(tls, stack),
     'the gateway': await overGateway(stack),
     'a node listener': await serve(nodeListener(implementation, { log }), stack),
     'a fetch handler': overFetch(),
@@ -41,13 +42,13 @@ function hosted(): Promise<TypedHost> {
   return startHost(implementation, { name: 'echo', log, clone: false, maxInFlight: 1000, client })
 }
 
-/** The mesh is asked for its transport when a method is called first. */
+/** Gets the transport from the mesh directly: a client would look it up at its first call. */
 async function overLink(way: Way, stack: AsyncDisposableStack): Promise<object> {
   const there = new Router(['echo'])
   const typed = await hosted()
   there.add(stack.use(new TestEndpoint('echo', { typed, listener: () => {} })))
-  const [near, far] = await way.pipes()
-  const callee = createLink(far, { peer: 1, answer: answerCalls({ router: there, validate: 'always' }) })
+  const [near, far] = await way.connect()
+  const callee = createLink(far, { peer: 1, answer: answerTypedCalls({ router: there, validate: 'always' }) })
   const caller = createLink(near, { peer: 2, answer: refuse })
   const here = new Router(['echo'])
   here.addRemote({ at: 'link', service: 'echo', worker: 2, index: 0, state: 'serving', typed: true, link: caller })

@@ -7,11 +7,11 @@ import { echo, ways } from '../programs/values/echo/contract.ts'
 import implementation from '../programs/values/echo/index.ts'
 import { libraries } from '../programs/values/echo/schemas.ts'
 import { outcomeOf } from '../programs/values/outcome.ts'
-import { fitsPath, isCarried, valuesFor } from './arbitrary.ts'
+import { fitsPath, isSupported, valuesFor } from './arbitrary.ts'
 import { startTransports } from './transports.ts'
 
 const log = { debug() {}, info() {}, warn() {}, error() {} }
-/** The same values each time; `VALUES_SEED` tries others, and `VALUES_RUNS` more of them. */
+/** The same values in each run. `VALUES_SEED` selects others, `VALUES_RUNS` sets their number. */
 const seed = Number(process.env['VALUES_SEED'] ?? 16)
 const numRuns = Number(process.env['VALUES_RUNS'] ?? 3)
 
@@ -34,7 +34,7 @@ describe('a value', () => {
             const expected = await outcomeOf(reference, method, input)
             for (const [transport, calls] of Object.entries(transports)) {
               const isByReference = transport === 'one thread'
-              if (isByReference && !isCarried(value)) continue
+              if (isByReference && !isSupported(value)) continue
               const outcome = await outcomeOf(calls, method, input)
               // What passes by reference is still a Buffer, and still has no prototype.
               const actual = isByReference ? cloneValue(outcome) : outcome

@@ -1,4 +1,7 @@
-/** The service that fans out to typed ones, whose names are in `SERVICES` (a JSON list); else the same as `../entry.ts`. */
+/**
+ * The caller of typed services, whose names are in `SERVICES` (a JSON list). Otherwise like
+ * `../entry.ts`.
+ */
 import { client } from 'busbar/client'
 import Fastify from 'fastify'
 import { leaf } from './leaf/contract.ts'

@@ -1,4 +1,4 @@
-/** The same computing as a typed service, whose config gives it threads of its own. */
+/** The computation as a typed service, whose config gives it threads of its own. */
 import { fn, service, type } from 'busbar/contract'
 
 export const computing = service('computing', {

@@ -1,15 +1,25 @@
 import type { ArmResult, ComparisonResult, Result } from '../../result.ts'
-import { publishedTable } from '../published.ts'
-import { reasonText } from '../reason.ts'
-import { tablesOf, type Table } from '../rows.ts'
-import { claim, deciding, inWords, lengthText, metricText, percent, ratioText, sentenceOn, titleOf } from '../words.ts'
-import { forest } from './forest.ts'
-import { percentilePlot, type Curve } from './percentiles.ts'
-import { sharedScales, timeSeries } from './series.ts'
+import { summaryTable } from '../summary-table.ts'
+import { tablesOf, type Table } from '../tables.ts'
+import {
+  claim,
+  deciding,
+  lengthText,
+  metricText,
+  percent,
+  ratioText,
+  reasonText,
+  sentenceOn,
+  sentencesFor,
+  titleOf,
+} from '../sentences.ts'
+import { forest } from './forest-plot.ts'
+import { percentilePlot, type Curve } from './percentile-plot.ts'
+import { sharedScales, timeSeries } from './time-series.ts'
 import { style } from './style.ts'
 import { el, escape } from './svg.ts'
 
-/** One page that needs nothing else: no script, no network, no file beside it. */
+/** A self-contained page without scripts. */
 export function htmlReport(result: Result): string {
   return [
     '<!doctype html>',
@@ -18,7 +28,7 @@ export function htmlReport(result: Result): string {
       'head',
       {},
       '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">',
-      // Whatever a name or an answer may hold, nothing is loaded and nothing runs.
+      // Names and answers are untrusted: nothing may be loaded or executed.
       `<meta http-equiv="content-security-policy" content="default-src 'none'; style-src 'unsafe-inline'">`,
       el('title', {}, escape(`${result.scenario}: ${result.question}`)),
       el('style', {}, style),
@@ -36,7 +46,7 @@ export function htmlReport(result: Result): string {
         ...series(result),
         server(result),
         notes(result),
-        surroundings(result),
+        environment(result),
       ),
     ),
     '</html>\n',
@@ -57,7 +67,7 @@ function header(result: Result): string {
   )
 }
 
-/** The ratio large where it is sure, and the sentence with the interval beside it. */
+/** The ratio in large type if it is certain, then the sentence with the interval. */
 function answer(result: Result, found: ComparisonResult): string {
   const ratio = `${ratioText(found.ratio)} ×`
   const big = { faster: ratio, slower: ratio, 'no difference': '=', unclear: '?', invalid: '–' }[found.verdict]
@@ -77,7 +87,7 @@ function invalidArms(arms: readonly ArmResult[]): string[] {
   ])
 }
 
-/** A plot for each thing that decides: throughput, and the latency at each rate. */
+/** One plot for the throughput that decides, and one per rate for latency. */
 function ratios(result: Result): string[] {
   const groups = Map.groupBy(deciding(result), ({ metric, share }) => `${metric} ${share}`)
   if (groups.size === 0) return []
@@ -87,11 +97,11 @@ function ratios(result: Result): string[] {
   })
   const baselines = [...new Set(deciding(result).map(({ baseline }) => titleOf(result, baseline)))].join('; ')
   return [
-    el('h2', {}, 'By how much'),
+    el('h2', {}, 'Ratios'),
     el(
       'p',
       {},
-      escape(`Each arm against ${baselines}. The bar holds the true ratio with at least 99\u{a0}% certainty.`),
+      escape(`Each arm against ${baselines}. The bar covers the true ratio with at least 99\u{a0}% confidence.`),
     ),
     ...plots,
   ]
@@ -127,15 +137,15 @@ function latencies(result: Result): string[] {
       curves: curvesOf(result, (arm) => arm.open.find((open) => open.share === share)?.latency ?? null),
     })),
     {
-      title: 'In a closed loop, where a slow answer delays the next question: to compare runs, not to judge arms',
+      title: 'In a closed loop, where a slow answer delays the next request: to compare runs, not arms',
       curves: curvesOf(result, ({ latency }) => latency),
     },
-    { title: 'What was asked beside the load, at a fixed rate', curves: curvesOf(result, ({ probe }) => probe) },
+    { title: 'Probe requests during the load, at a fixed rate', curves: curvesOf(result, ({ probe }) => probe) },
   ].filter(({ curves }) => curves.length > 0)
   if (plots.length === 0) return []
   return [
     el('h2', {}, 'Latency'),
-    el('p', {}, 'Milliseconds by percentile. Each further nine takes the same room.'),
+    el('p', {}, 'Milliseconds by percentile. Each additional nine has the same width.'),
     ...plots.map(({ title, curves }) =>
       el(
         'figure',
@@ -173,7 +183,7 @@ function series(result: Result): string[] {
     el(
       'p',
       {},
-      `All slices of each arm in the order they were run, every tenth of a second, on the same scales for all arms. ${open}What the programs tell of themselves comes four times a second.`,
+      `All slices of each arm in sequence, every tenth of a second, on the same scales for all arms. ${open}Values from inside the programs come four times a second.`,
     ),
     ...arms.map((arm, at) =>
       el(
@@ -187,29 +197,29 @@ function series(result: Result): string[] {
 }
 
 function server(result: Result): string {
-  return el('h2', {}, 'Summary as people publish it') + table({ ...publishedTable(result), title: '' })
+  return el('h2', {}, 'Summary') + table({ ...summaryTable(result), title: '' })
 }
 
 function notes(result: Result): string {
-  const said = inWords(result).filter(
+  const sentences = sentencesFor(result).filter(
     (sentence) => !deciding(result).some((each) => sentenceOn(result, each) === sentence),
   )
   return (
-    el('h2', {}, 'To know') + el('ul', { class: 'notes' }, ...said.map((sentence) => el('li', {}, escape(sentence))))
+    el('h2', {}, 'Notes') + el('ul', { class: 'notes' }, ...sentences.map((sentence) => el('li', {}, escape(sentence))))
   )
 }
 
-function surroundings({ machine, versions, seed, command, generator, startedAt }: Result): string {
+function environment({ machine, versions, seed, command, generator, startedAt }: Result): string {
   const facts: [string, string][] = [
     ['processor', `${machine.cores} × ${machine.cpu}${machine.virtualised ? ', virtual' : ''}`],
     ['memory', `${(machine.memory / 2 ** 30).toFixed(0)} GiB`],
     ['system', `${machine.platform}, kernel ${machine.kernel}`],
-    ['governor', machine.governor ?? 'not told'],
+    ['governor', machine.governor ?? 'unknown'],
     ['Node', machine.node],
     ...Object.entries(versions),
-    ['load by', generator === 'busbar-load' ? 'the lab’s own engine' : 'autocannon'],
+    ['load generator', generator === 'busbar-load' ? 'the lab’s own engine' : 'autocannon'],
     ['seed', String(seed)],
-    ['began', startedAt],
+    ['started', startedAt],
   ]
   return [
     el('h2', {}, 'Where this was measured'),

@@ -1,4 +1,4 @@
-/** The page's looks: no font or image from elsewhere, light and dark by the reader's own setting, fit to print. */
+/** No external fonts or images. Light and dark by the reader's setting. Printable. */
 export const style = `
 :root {
   color-scheme: light dark;

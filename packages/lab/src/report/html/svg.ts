@@ -1,4 +1,4 @@
-/** SVG as text: elements, and the scales that put values into them. */
+/** SVG as text: elements, and scales for values. */
 
 type Attributes = Readonly<Record<string, string | number | undefined>>
 
@@ -10,7 +10,7 @@ export function el(name: string, attributes: Attributes = {}, ...children: reado
   return `<${name}${written}>${children.join('')}</${name}>`
 }
 
-/** Scales with the page; `label` is what a screen reader says of it. */
+/** Scales with the page. `label` is for screen readers. */
 export function drawing(width: number, height: number, label: string, ...children: readonly string[]): string {
   return el('svg', { viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': label }, ...children)
 }
@@ -19,8 +19,8 @@ export function text(x: number, y: number, content: string, attributes: Attribut
   return el('text', { x, y, ...attributes }, escape(content))
 }
 
-/** What a pointer that rests on an element is told. */
-export function hint(content: string): string {
+/** The tooltip of an element. */
+export function tooltip(content: string): string {
   return el('title', {}, escape(content))
 }
 
@@ -28,7 +28,7 @@ export function line(x1: number, y1: number, x2: number, y2: number, attributes:
   return el('line', { x1, y1, x2, y2, ...attributes })
 }
 
-/** A line through points; a gap where one is undefined, and a dot where one stands alone. */
+/** A line through points. Undefined makes a gap, and a single point a dot. */
 export function path(points: readonly (readonly [number, number] | undefined)[], attributes: Attributes): string {
   let pen = 'M'
   const steps = points.map((point) => {
@@ -58,21 +58,21 @@ export function logarithmic(domain: readonly [number, number], range: readonly [
   return (value) => scale(Math.log(value))
 }
 
-/** Of these values as many as stand at least `apart` from each other, the ones listed first before others. */
-export function spaced(values: readonly number[], scale: Scale, apart: number): number[] {
+/** Keeps values at least `distance` apart. Earlier values have priority. */
+export function spaced(values: readonly number[], scale: Scale, distance: number): number[] {
   const kept: number[] = []
   for (const value of values)
-    if (kept.every((other) => Math.abs(scale(other) - scale(value)) >= apart)) kept.push(value)
+    if (kept.every((other) => Math.abs(scale(other) - scale(value)) >= distance)) kept.push(value)
   return kept.toSorted((one, other) => one - other)
 }
 
-/** 1, 2 and 5 of each power of ten within a range; the powers first, then fives, then twos. */
+/** 1, 2 and 5 times each power of ten within a range. Powers first, then fives, then twos. */
 export function decades([from, to]: readonly [number, number]): number[] {
   const powers = Array.from(
     { length: Math.ceil(Math.log10(to)) - Math.floor(Math.log10(from)) + 1 },
     (_, at) => Math.floor(Math.log10(from)) + at,
   )
-  // Written as decimal text, since a power below 1 is else not what it looks like.
+  // Parsed from text, since 10 ** -n is not exact.
   return [1, 5, 2]
     .flatMap((digit) => powers.map((power) => Number(`${digit}e${power}`)))
     .filter((each) => each >= from && each <= to)

@@ -1,7 +1,8 @@
 /**
- * Time limits of calls in flight. They are refreshed with every chunk and almost never run out, so a `setTimeout` each
- * (0.4 µs) would cost more than what it guards: calls of equal limits stand in one queue, oldest first, and one timer
- * looks at the head of each. Limits are kept to within a second, as undici keeps its own.
+ * Timeouts of calls in flight. They are refreshed with every chunk and almost never expire, so a
+ * `setTimeout` each (0.4 µs) would be too expensive. Calls with equal limits share a queue, oldest
+ * first, and one timer checks the head of each queue. Limits have a precision of one second, like
+ * undici's.
  */
 export interface Deadline {
   expire(): void
@@ -15,15 +16,15 @@ interface Entry {
   next: Entry
 }
 
-/** A ring with a head that holds nothing. */
+/** A ring. Its head is no entry. */
 interface Queue {
   readonly limit: number
   readonly head: Entry
 }
 
-export type Running = Entry
+export type RunningDeadline = Entry
 
-/** The clock of long limits, read once a second: asking for the time costs as much as all the rest here. */
+/** Clock of long limits, updated once a second: reading the time costs as much as all the rest. */
 let now = 0
 const precision = 1000
 
@@ -31,7 +32,7 @@ const queues = new Map<number, Queue>()
 let timer: NodeJS.Timeout | undefined
 
 /** `limit` in milliseconds; 0 is no limit. */
-export function startDeadline(limit: number, owner: Deadline): Running | undefined {
+export function startDeadline(limit: number, owner: Deadline): RunningDeadline | undefined {
   if (limit === 0) return undefined
   let queue = queues.get(limit)
   if (timer === undefined) now = performance.now()
@@ -42,13 +43,13 @@ export function startDeadline(limit: number, owner: Deadline): Running | undefin
   return entry
 }
 
-export function refreshDeadline(entry: Running): void {
+export function refreshDeadline(entry: RunningDeadline): void {
   if (entry.owner === undefined) return
   unlink(entry)
   append(entry)
 }
 
-export function clearDeadline(entry: Running | undefined): void {
+export function clearDeadline(entry: RunningDeadline | undefined): void {
   if (entry?.owner === undefined) return
   entry.owner = undefined
   unlink(entry)
@@ -75,7 +76,7 @@ function createQueue(limit: number): Queue {
   return { limit, head }
 }
 
-/** The timer runs while there are limits, and sleeps no longer than the clock is precise. */
+/** The timer runs while there are limits, at least once per `precision`. */
 function watch(limit: number): void {
   if (timer !== undefined && limit >= precision) return
   clearTimeout(timer)

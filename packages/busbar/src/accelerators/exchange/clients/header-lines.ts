@@ -1,16 +1,16 @@
 /** RFC 9110, 5.6.2. */
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
-/** RFC 9110, 5.5, and no whitespace at the ends, which clients and parsers trim. */
+/** RFC 9110, 5.5, without whitespace at the ends, which clients and parsers trim. */
 const value = /^(?:[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?)?$/
 
-/** What speaks of the connection or the framing. Of these only `host` and `content-length` are known here. */
+/** Headers of the connection or the framing that are not supported here. */
 const connectionHeaders = new Set(['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'expect'])
 
-/** Checked names and their lower case. A bounded memory of what programs really send. */
+/** Valid names, with their lower case. A bounded cache. */
 const known = new Map<string, string>()
 const maxKnown = 500
 
-/** A request's header lines as a client like undici writes them: `host` and `connection` first. */
+/** The header lines of a request as undici writes them: `host` and `connection` first. */
 export class HeaderLines {
   readonly raw: string[]
   contentLength: number | undefined
@@ -20,12 +20,12 @@ export class HeaderLines {
     this.raw = ['host', host, 'connection', 'keep-alive']
   }
 
-  /** Checked by the caller. */
+  /** Adds a line that the caller has checked. */
   push(name: string, text: string): void {
     this.raw.push(name, text)
   }
 
-  /** Answers false for what it does not take: something invalid, or a header that means more than its text. */
+  /** Returns false for an invalid header, and for one with a special meaning. */
   add(name: unknown, given: unknown): boolean {
     if (given === undefined) return true
     const lower = typeof name === 'string' ? headerName(name) : undefined
@@ -63,7 +63,7 @@ export class HeaderLines {
   }
 }
 
-/** In lower case; undefined where it is no header's name. */
+/** The name in lower case. Undefined if it is invalid. */
 export function headerName(name: string): string | undefined {
   const found = known.get(name)
   if (found !== undefined) return found
@@ -74,7 +74,7 @@ export function headerName(name: string): string | undefined {
   return lower
 }
 
-/** Undefined where it cannot be sent as it is. */
+/** Undefined if the value cannot be sent unchanged. */
 export function headerText(given: unknown): string | undefined {
   if (given === null) return ''
   const text = typeof given === 'string' ? given : typeof given === 'number' ? String(given) : undefined

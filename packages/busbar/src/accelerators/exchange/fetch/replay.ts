@@ -1,15 +1,15 @@
 import { DispatchedCall } from '../undici/dispatched-call.ts'
 import type { Exchange, ExchangeHandler, ResponseHead } from '../../../mesh/http/exchange.ts'
-import { builtinMajor, globalDispatchers, type Dispatcher } from '../undici/global-dispatchers.ts'
-import { contextOf } from '../undici/handler.ts'
+import { builtinMajor, globalDispatchers, type Dispatcher } from '../undici/globals.ts'
+import { contextOf } from '../undici/handler-dialects.ts'
 
 type Fetch = typeof globalThis.fetch
 
 /**
- * Lets the built-in's `fetch` go on from an answer that is already there: redirects, content codings, and statuses it
- * treats in ways of its own. It is asked for the same once more, with a dispatcher that answers its first request from
- * the exchange under way; what it asks next (where a redirect leads) goes by the global dispatcher, so each of its
- * rules holds here without a second implementation.
+ * Lets the built-in `fetch` continue with a response that has arrived: for redirects, content
+ * codings, and statuses with special rules. The built-in gets the same call, with a dispatcher that
+ * answers the first request from the exchange in progress. Its next requests, such as the target of
+ * a redirect, use the global dispatcher. So its rules need no second implementation.
  */
 export function replay(
   builtin: Fetch,
@@ -17,13 +17,13 @@ export function replay(
   head: ResponseHead,
   exchange: Exchange,
 ): { handler: ExchangeHandler; response: Promise<Response> } {
-  const held = new HeldAnswer(head, exchange)
+  const held = new HeldResponse(head, exchange)
   const init = Object.create(args[1] ?? null, { dispatcher: { value: dispatcherOf(held) } }) as RequestInit
   const response = builtin(args[0], init).finally(() => held.drop())
   return { handler: held, response }
 }
 
-function dispatcherOf(held: HeldAnswer): Dispatcher {
+function dispatcherOf(held: HeldResponse): Dispatcher {
   return {
     dispatch(options, handler) {
       if (held.released) return globalDispatchers.ofBuiltin().dispatch(options, handler)
@@ -33,8 +33,8 @@ function dispatcherOf(held: HeldAnswer): Dispatcher {
   }
 }
 
-/** An answer that waits for its handler. */
-class HeldAnswer implements ExchangeHandler {
+/** A response that waits for its handler. */
+class HeldResponse implements ExchangeHandler {
   readonly #head: ResponseHead
   readonly #exchange: Exchange
   readonly #chunks: (Uint8Array | string)[] = []
@@ -53,7 +53,7 @@ class HeldAnswer implements ExchangeHandler {
 
   release(handler: DispatchedCall): void {
     this.#handler = handler
-    handler.adopt(this.#exchange)
+    handler.takeOver(this.#exchange)
     handler.onHead(this.#head)
     let more = true
     for (const chunk of this.#chunks.splice(0)) more = handler.onData(chunk)
@@ -61,7 +61,7 @@ class HeldAnswer implements ExchangeHandler {
     else if (more) this.#exchange.resume()
   }
 
-  /** Nobody will ask any more: the built-in has found a reason not to send the request at all. */
+  /** Aborts if the built-in has decided not to send the request. */
   drop(): void {
     if (this.released || this.#dropped) return
     this.#dropped = true

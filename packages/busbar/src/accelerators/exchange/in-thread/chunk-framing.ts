@@ -1,23 +1,27 @@
 import type { ServerResponse } from 'node:http'
 import { type SendCallback, writeRaw } from '../../../node/response.ts'
-import type { VirtualSocket } from './virtual-socket.ts'
+
+/** Receives the trailers of a chunked response, as lines of text. */
+export interface TrailerReceiver {
+  receiveTrailers(lines: string): void
+}
 
 /**
- * Takes the framing off a response in chunks, where Node's code puts it on: one send with a chunk's length, one with a
- * line break, one for each piece of data, one with a line break and the callback; at the end one with a zero and the
- * trailers (`write_`, `uncork` and `end` in lib/_http_outgoing.js).
+ * Removes the framing of a chunked response just after Node's code has added it. Node sends the
+ * chunk's length, a line break, each piece of data, and a line break with the callback; at the end
+ * a zero with the trailers (`write_`, `uncork` and `end` in lib/_http_outgoing.js).
  */
 export class ChunkFraming {
-  readonly #socket: VirtualSocket
+  readonly #receiver: TrailerReceiver
   #next: 'length' | 'break' | 'data' = 'length'
-  /** Of the chunk that is being sent: bytes to come. */
+  /** Bytes to come of the current chunk. */
   #left = 0
-  /** A piece waits for the break behind it, which has the callback. */
+  /** A piece is held until the line break after it, which has the callback. */
   #piece: string | Uint8Array = ''
   #encoding: BufferEncoding | null | undefined
 
-  constructor(socket: VirtualSocket) {
-    this.#socket = socket
+  constructor(receiver: TrailerReceiver) {
+    this.#receiver = receiver
   }
 
   send(
@@ -29,16 +33,17 @@ export class ChunkFraming {
     if (this.#next === 'length') return this.#begin(response, data as string, callback)
     if (this.#next === 'break') this.#next = 'data'
     else if (this.#left > 0) this.#hold(response, data, encoding)
-    // Node 26 keeps writes of nothing among the pieces of a chunk, behind the last one too: they are not its break.
+    // Node 26 keeps empty writes among the pieces of a chunk, also after the last one. They are not
+    // the line break.
     else if (data.length > 0) return this.#finish(response, callback)
     return true
   }
 
   #begin(response: ServerResponse, data: string, callback: SendCallback): boolean {
-    // Nothing but the head, or a write of nothing, which may be bytes.
+    // Only the head, or an empty write, which may be bytes.
     if (data.length === 0) return writeRaw(response, '', null, callback)
     if (data.startsWith('0\r\n')) {
-      this.#socket.exchange?.takeTrailers(data.slice(3, -2))
+      this.#receiver.receiveTrailers(data.slice(3, -2))
       return writeRaw(response, '', null, callback)
     }
     this.#left = Number.parseInt(data, 16)
@@ -47,7 +52,7 @@ export class ChunkFraming {
   }
 
   #hold(response: ServerResponse, data: string | Uint8Array, encoding: BufferEncoding | null | undefined): void {
-    // Several pieces make one chunk when they were corked together.
+    // Corked writes make one chunk of several pieces.
     if (this.#piece !== '') writeRaw(response, this.#piece, this.#encoding)
     this.#left -= typeof data === 'string' ? Buffer.byteLength(data, encoding ?? 'utf8') : data.byteLength
     this.#piece = data

@@ -1,37 +1,41 @@
 import { Server as TlsServer } from 'node:tls'
 import type { AddressInfo } from 'node:net'
-import type { LocalEndpoint } from '../../../mesh/endpoint.ts'
+import type { LocalEndpoint } from '../../../mesh/routing/endpoint.ts'
 import type { Scope } from '../../../mesh/scope.ts'
-import { Entrance } from './entrance.ts'
+import { ContextCache } from './context-cache.ts'
 import { countConnection, hasRoom } from '../../../node/connections.ts'
 import { callbacksOf, parserOf, parseSilently, type RequestCallbacks } from '../../../node/parser.ts'
 import { VirtualHandle } from './virtual-handle.ts'
-import { VirtualSocket } from './virtual-socket.ts'
+import { type SocketPool, VirtualSocket } from './virtual-socket.ts'
 
-/** Idle ones that are kept: as many calls may be underway at once without making connections. They time out by themselves. */
+/** Idle connections that are kept. They time out by themselves. */
 const maxIdle = 2048
 
-/** How late an idle connection may be closed, at most. */
+/** Milliseconds by which the close of an idle connection may be late. */
 const sweepInterval = 1_000
 
-/** Lets a parser that never sees text count as idle, not as a connection that is slow to send its first request. */
+/**
+ * Makes a parser that gets no text count as idle. Otherwise the connection would seem slow to send
+ * its first request.
+ */
 const finishedRequest = Buffer.from('GET / HTTP/1.1\r\n\r\n')
 
 const pools = new WeakMap<LocalEndpoint, ConnectionPool>()
 
 /**
- * The virtual keep-alive connections of one endpoint: one per call in flight, the last one used first. They are the
- * server's own to count, to time out after its `keepAliveTimeout` and to close.
+ * The virtual keep-alive connections of one endpoint: one per call in flight; the last one used is
+ * reused first. The server counts them, times them out after its `keepAliveTimeout`, and closes
+ * them.
  */
-export class ConnectionPool {
-  /** Of the server's parsers; there once a connection was made. */
+export class ConnectionPool implements SocketPool {
+  /** The callbacks of the server's parsers. Set with the first connection. */
   callbacks!: RequestCallbacks
-  readonly entrance: Entrance
+  readonly contexts: ContextCache
   readonly #server: LocalEndpoint['server']
   readonly #idle: VirtualSocket[] = []
   readonly #scope: Scope
-  #made = 0
-  /** Milliseconds, as the sweeper counts them. */
+  #opened = 0
+  /** Time in milliseconds, as the sweeper counts it. */
   #clock = 0
   #sweeper: NodeJS.Timeout | undefined
 
@@ -44,31 +48,34 @@ export class ConnectionPool {
   }
 
   constructor(endpoint: LocalEndpoint) {
-    this.entrance = new Entrance(endpoint)
+    this.contexts = new ContextCache(endpoint)
     this.#scope = { service: endpoint.service, hops: 0 }
     this.#server = endpoint.server
   }
 
-  /** Undefined where the server takes no more connections. Runs the program's `'connection'` listeners. */
-  take(): VirtualSocket | undefined {
+  /**
+   * Undefined if the server accepts no more connections. A new connection runs the program's
+   * `'connection'` listeners.
+   */
+  acquire(): VirtualSocket | undefined {
     for (let socket = this.#idle.pop(); socket !== undefined; socket = this.#idle.pop())
-      // One that the program ended while it was idle has not gone yet.
+      // A connection that the program has ended while idle may still be in the list.
       if (socket.writable) return socket
     return this.#connect()
   }
 
-  give(socket: VirtualSocket): void {
+  release(socket: VirtualSocket): void {
     if (this.#idle.length >= maxIdle || !this.#server.listening) {
       process.nextTick(() => socket.destroy())
       return
     }
     socket.idleSince = this.#clock
     this.#idle.push(socket)
-    // Not in the context of the call that happens to be the first.
-    if (this.#sweeper === undefined) this.entrance.enter(this.#scope, startSweeper, this, undefined)
+    // Not in the async context of the first call.
+    if (this.#sweeper === undefined) this.contexts.enter(this.#scope, startSweeper, this, undefined)
   }
 
-  /** The socket was closed, by its timeout or by the server. */
+  /** Removes a socket that was closed, by its timeout or by the server. */
   remove(socket: VirtualSocket): void {
     const index = this.#idle.indexOf(socket)
     if (index !== -1) this.#idle.splice(index, 1)
@@ -78,12 +85,12 @@ export class ConnectionPool {
     this.#sweeper = setInterval(() => this.#sweep(), sweepInterval).unref()
   }
 
-  /** The last one used is taken first, so those at the bottom have waited longest. */
+  /** The last one used is reused first, so the first ones of the list have been idle longest. */
   #sweep(): void {
     this.#clock += sweepInterval
     const limit = this.#idle.findIndex((socket) => !socket.isExpired(this.#clock))
     for (const socket of limit === -1 ? this.#idle.splice(0) : this.#idle.splice(0, limit))
-      this.entrance.enter(this.#scope, expire, socket, undefined)
+      this.contexts.enter(this.#scope, expire, socket, undefined)
     if (this.#idle.length > 0) return
     clearInterval(this.#sweeper)
     this.#sweeper = undefined
@@ -98,7 +105,8 @@ export class ConnectionPool {
     }
     const socket = new VirtualSocket(this, server, handle)
     countConnection(server, socket)
-    // An https server speaks HTTP on what its TLS layer hands it: here nothing is encrypted, and says so.
+    // An https server gets HTTP connections from its TLS layer. Here nothing is encrypted, and the
+    // socket's properties show that.
     server.emit(server instanceof TlsServer ? 'secureConnection' : 'connection', socket)
     return this.#prepare(socket)
   }
@@ -120,9 +128,9 @@ export class ConnectionPool {
     return { address: '127.0.0.1', family: 'IPv4', port }
   }
 
-  /** No port that a system hands out to clients by default, and another for each connection. */
+  /** A port outside of the default range for clients, different for each connection. */
   #remoteAddress(): AddressInfo {
-    return { address: '127.0.0.1', family: 'IPv4', port: 1024 + (this.#made++ % 31_744) }
+    return { address: '127.0.0.1', family: 'IPv4', port: 1024 + (this.#opened++ % 31_744) }
   }
 }
 
@@ -130,7 +138,9 @@ function startSweeper(pool: ConnectionPool): void {
   pool.startSweeper()
 }
 
-/** As its own timer would; and where the program listens to that and leaves it open, a client would close it. */
+/**
+ * Does what the socket's own timer would. If the program then keeps it open, the client closes it.
+ */
 function expire(socket: VirtualSocket): void {
   socket.emit('timeout')
   socket.hangUp(false)

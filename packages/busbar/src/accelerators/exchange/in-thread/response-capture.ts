@@ -4,30 +4,40 @@ import {
   isHeadOut,
   putHeadOut,
   replaceSend,
-  replaceSteps,
-  restoreSteps,
+  replaceLowLevelMethods,
+  restoreLowLevelMethods,
   type Send,
   storeHeader,
   type StoreHeader,
   writeRaw,
 } from '../../../node/response.ts'
-import { ChunkFraming } from './chunk-framing.ts'
-import { catchHead } from './response-head.ts'
-import type { VirtualSocket } from './virtual-socket.ts'
+import { ChunkFraming, type TrailerReceiver } from './chunk-framing.ts'
+import { type CapturedHead, captureHead } from './response-head.ts'
 
-/** Takes the response's head as fields, and what is sent as its body. */
-export function captureResponse(response: ServerResponse): void {
-  replaceSteps(response, layOutHead, send)
+/** The socket of a captured response. */
+export interface CapturingSocket extends TrailerReceiver {
+  /** The call that the socket carries; null between two calls. */
+  readonly exchange: object | null
+  readonly response: ServerResponse | null
+  headCaptured(head: CapturedHead): void
+  /** Returns false if the data is not the complete response, or cannot be sent at once. */
+  sendWhole(data: string | Uint8Array, encoding: unknown): boolean
+  responseEnded(): void
 }
 
-const layOutHead: StoreHeader = function (firstLine, headers) {
-  const socket = this.socket as VirtualSocket | null
-  const head = socket?.exchange ? catchHead(this, headers) : undefined
+/** Captures the head of a response as fields, and what is sent after it as the body. */
+export function captureResponse(response: ServerResponse): void {
+  replaceLowLevelMethods(response, buildHead, send)
+}
+
+const buildHead: StoreHeader = function (firstLine, headers) {
+  const socket = socketOf(this)
+  const head = socket?.exchange ? captureHead(this, headers) : undefined
   if (head === undefined) {
-    restoreSteps(this)
+    restoreLowLevelMethods(this)
     return storeHeader(this, firstLine, headers)
   }
-  socket!.headCaught(head)
+  socket!.headCaptured(head)
   if (head.framing === 'chunked') {
     this.chunkedEncoding = true
     const framing = new ChunkFraming(socket!)
@@ -49,13 +59,13 @@ const send: Send = function (data, encoding, callback, byteLength) {
   return writeRaw(this, data, encoding, callback, byteLength)
 }
 
-/** A whole response in one piece, with nothing before it: no need to pass it through the socket's write queue. */
+/** Sends a complete response in one piece, past the socket's write queue, if nothing is queued. */
 function sendWhole(response: ServerResponse, data: string | Uint8Array, encoding: unknown): boolean {
-  const socket = response.socket as VirtualSocket | null
-  return socket !== null && socket.response === response && socket.takeWhole(data, encoding)
+  const socket = socketOf(response)
+  return socket !== null && socket.response === response && socket.sendWhole(data, encoding)
 }
 
-/** `end` emits it once all was written. */
+/** `end` emits `prefinish` once everything was written. */
 function announceEnd(response: ServerResponse): void {
   if (isHeadOut(response)) return
   putHeadOut(response)
@@ -63,5 +73,9 @@ function announceEnd(response: ServerResponse): void {
 }
 
 function ended(this: ServerResponse): void {
-  ;(this.socket as VirtualSocket | null)?.responseEnded?.()
+  socketOf(this)?.responseEnded?.()
+}
+
+function socketOf({ socket }: ServerResponse): CapturingSocket | null {
+  return socket as unknown as CapturingSocket | null
 }

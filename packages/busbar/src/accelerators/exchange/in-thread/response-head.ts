@@ -1,66 +1,65 @@
 import { maxHeaderSize, type ServerResponse, validateHeaderName, validateHeaderValue } from 'node:http'
 import type { ResponseHead } from '../../../mesh/http/exchange.ts'
-import { utcDate } from '../../../mesh/http/utc-date.ts'
-import { isPlain } from '../header-values.ts'
+import { isWireSafe } from '../header-values.ts'
 import {
   hasBody,
-  type HeadNotes,
+  type HeadState,
   headersSetOn,
   isMaxOfRequests,
   keepAliveTimeoutOf,
   maxRequestsOf,
-  readNotes,
+  readHeadState,
   type SetHeaders,
   uniqueHeadersOf,
-  writeNotes,
+  writeHeadState,
 } from '../../../node/response.ts'
 
-/** How the caller knows where the body ends. */
+/** How the caller finds the end of the body. */
 export type Framing =
   /** HEAD, 204, 304. */
   | 'none'
-  /** `Content-Length` by Node itself, from the one chunk that `end` was given. */
+  /** `Content-Length` set by Node, from the one chunk that was given to `end`. */
   | 'whole'
-  /** `Content-Length` by the program, which may be wrong. */
+  /** `Content-Length` set by the program. It may be wrong. */
   | 'stated'
   | 'chunked'
-  /** By the end of the connection. */
+  /** The body ends with the connection. */
   | 'close'
 
 const closing = /(?:^|\W)close(?:$|\W)/i
 const digits = /^\d{1,15}$/
 
 /**
- * Lays out a response's head as Node does (lib/_http_outgoing.js), as fields instead of text: the same
- * headers in the same order, the same notes left on the response, the same errors thrown.
+ * Builds a response's head as Node does (lib/_http_outgoing.js), as fields instead of text: the
+ * same headers in the same order, the same state on the response, the same errors.
  *
- * Undefined for a head that is not plain: what a client makes of it depends on how Node writes it as bytes (characters
- * beyond ASCII, contradictory lengths, an `Upgrade`), so it has to become text. What was noted so far Node's own
- * code will note again.
+ * Undefined for a head whose meaning depends on its bytes (characters beyond ASCII, contradictory
+ * lengths, an `Upgrade`): it must become text. Node's own code then sets the same state again.
  */
-export function catchHead(response: ServerResponse, headers: unknown): CaughtHead | undefined {
-  if (response.statusCode < 200 || response.chunkedEncoding || !isPlain(response.statusMessage)) return undefined
-  const head = new CaughtHead(response)
+export function captureHead(response: ServerResponse, headers: unknown): CapturedHead | undefined {
+  if (response.statusCode < 200 || response.chunkedEncoding || !isWireSafe(response.statusMessage)) return undefined
+  const head = new CapturedHead(response)
   try {
     if (headers) head.addAll(response, headers)
-    return head.plain && head.complete(response) ? head : undefined
+    return head.isWireSafe && head.complete(response) ? head : undefined
   } finally {
-    writeNotes(response, head)
+    writeHeadState(response, head)
   }
 }
 
-export class CaughtHead implements ResponseHead, HeadNotes {
+export class CapturedHead implements ResponseHead, HeadState {
   readonly status: number
   readonly statusText: string
-  /** Where Node itself adds a header, the program has not: its name can be set without a look. */
+  /** A header that Node adds was not set by the program, so it is set without a check. */
   readonly headers: Record<string, string | string[]> = {}
   readonly rawHeaders: string[] = []
   framing: Framing = 'close'
-  /** With framing `stated` and `whole`. */
+  /** Length of the body, with framing `stated` and `whole`; else -1. */
   length = -1
-  /** False: the response says `connection: close`. */
+  /** False if the response says `connection: close`. */
   keepAlive = true
-  plain = true
+  /** The head means the same as fields and as bytes. */
+  isWireSafe = true
   last = false
   bodyLength: number | null = null
   statesKeepAlive = false
@@ -77,12 +76,12 @@ export class CaughtHead implements ResponseHead, HeadNotes {
     this.status = response.statusCode
     this.statusText = response.statusMessage
     this.#size = response.statusMessage.length
-    readNotes(response, this)
+    readHeadState(response, this)
   }
 
   addAll(response: ServerResponse, headers: unknown): void {
     if (headers === headersSetOn(response)) {
-      // A sixth faster than `for in`, which such an object without a prototype is slow at.
+      // A sixth faster than `for in`, which is slow on an object without a prototype.
       for (const key of Object.keys(headers as SetHeaders)) {
         const entry = (headers as SetHeaders)[key]!
         this.#add(response, entry[0], key, entry[1], false)
@@ -94,20 +93,23 @@ export class CaughtHead implements ResponseHead, HeadNotes {
     }
   }
 
-  /** What stands behind the program's own headers. False for a head that Node's code treats in a way of its own. */
+  /**
+   * Adds what follows the program's own headers. Returns false if Node's code must build the head.
+   */
   complete(response: ServerResponse): boolean {
     if (response.sendDate && !this.#date) {
       const date = utcDate()
       this.headers.date = date
       this.#putLine('Date', date)
     }
-    // Not before: Node's own code, where it has to do this again, encodes a Content-Disposition differently behind it.
+    // Not earlier: if Node's code has to build the head, it would encode a Content-Disposition
+    // differently after this.
     if (this.length >= 0) this.bodyLength = this.length
-    // Such a response has no chunks, and says so by closing (RFC 9112 section 6.1).
+    // These statuses have no chunks: the connection must close (RFC 9112, 6.1).
     if (this.#coding && (this.status === 204 || this.status === 304)) response.shouldKeepAlive = false
     this.#stateConnection(response)
     this.framing = this.#stateLength(response)
-    // Without chunks there is no place for trailers: Node throws.
+    // Without chunks there are no trailers: Node throws.
     if (this.#trailer && this.framing !== 'chunked') return false
     return this.#size < maxHeaderSize
   }
@@ -166,8 +168,8 @@ export class CaughtHead implements ResponseHead, HeadNotes {
   #addList(response: ServerResponse, headers: readonly unknown[]): void {
     if (Array.isArray(headers[0]))
       for (const [name, value] of headers as [string, unknown][]) this.#check(response, name, value)
-    // Node's code throws for it.
-    else if (headers.length % 2 !== 0) this.plain = false
+    // Node's code throws for this.
+    else if (headers.length % 2 !== 0) this.isWireSafe = false
     else for (let n = 0; n < headers.length; n += 2) this.#check(response, headers[n] as string, headers[n + 1])
   }
 
@@ -185,7 +187,7 @@ export class CaughtHead implements ResponseHead, HeadNotes {
   #store(response: ServerResponse, name: string, key: string, value: unknown, check: boolean): void {
     if (check) validateHeaderValue(name, value as string)
     const text = typeof value === 'string' ? value : `${value as number}`
-    if (!isPlain(text)) this.plain = false
+    if (!isWireSafe(text)) this.isWireSafe = false
     this.#put(name, key, text)
     if (key.length >= 4 && key.length <= 17) this.#match(response, key, text)
   }
@@ -201,13 +203,13 @@ export class CaughtHead implements ResponseHead, HeadNotes {
         } else response.shouldKeepAlive = true
         break
       case 'transfer-encoding':
-        // Any other coding, or a length beside it, is for the parser to judge.
-        if (this.#coding || this.length >= 0 || value !== 'chunked') this.plain = false
+        // The parser must check any other coding, and a length beside it.
+        if (this.#coding || this.length >= 0 || value !== 'chunked') this.isWireSafe = false
         this.#coding = true
         this.removedCoding = false
         break
       case 'content-length':
-        if (this.#coding || this.length >= 0 || !digits.test(value)) this.plain = false
+        if (this.#coding || this.length >= 0 || !digits.test(value)) this.isWireSafe = false
         this.length = +value
         this.removedLength = false
         break
@@ -223,7 +225,7 @@ export class CaughtHead implements ResponseHead, HeadNotes {
       case 'expect':
       case 'upgrade':
       case '__proto__':
-        this.plain = false
+        this.isWireSafe = false
     }
   }
 
@@ -238,7 +240,7 @@ export class CaughtHead implements ResponseHead, HeadNotes {
     if (known === undefined) this.headers[key] = value
     else if (typeof known === 'string') this.headers[key] = [known, value]
     else if (Array.isArray(known)) known.push(value)
-    // A property that all objects have.
+    // The name of a property that all objects have.
     else this.headers[key] = value
   }
 }
@@ -250,11 +252,27 @@ function isJoined(response: ServerResponse, key: string, values: readonly unknow
 
 let keepAlive = { timeout: NaN, max: null as number | null, value: '' }
 
-/** The same for all responses of a server. */
+/** Cached: it is the same for all responses of a server. */
 function keepAliveValue(timeout: number, max: number | null): string {
   if (timeout !== keepAlive.timeout || max !== keepAlive.max) {
     const limit = ~~max! > 0 ? `, max=${max}` : ''
     keepAlive = { timeout, max, value: `timeout=${Math.floor(timeout / 1000)}${limit}` }
   }
   return keepAlive.value
+}
+
+let date: string | undefined
+
+/** The value of a `Date` header. Like Node, makes it once a second. */
+function utcDate(): string {
+  if (date === undefined) {
+    const now = new Date()
+    date = now.toUTCString()
+    setTimeout(forgetDate, 1000 - now.getMilliseconds()).unref()
+  }
+  return date
+}
+
+function forgetDate(): void {
+  date = undefined
 }

@@ -1,32 +1,47 @@
 import { lengthMismatch } from '../errors.ts'
-import type { InThreadExchange } from './in-thread-exchange.ts'
-import type { VirtualSocket } from './virtual-socket.ts'
 
-/** As much as a socket's own buffer holds before `write` says to wait. */
+/** Bytes that wait before `write` returns false, as in a socket's own buffer. */
 const window = 64 * 1024
 
+/** The call that an upload belongs to. */
+export interface UploadOwner {
+  abort(error: Error): void
+  /** Calls {@link Upload.pass} in a later turn of the event loop. */
+  passUploadSoon(): void
+  uploadDrained(): void
+}
+
+/** The program's end of the connection. */
+export interface UploadTarget {
+  /** The program reads now. */
+  readonly reading: boolean
+  receive(chunk: Uint8Array): void
+  receiveEnd(rawTrailers: string[] | null): void
+}
+
 /**
- * A request's body on its way to the program, as fast as that reads it. Whole bodies beyond the window go this way too,
- * so that they can be aborted midway and never lie in the program's stream buffer at once.
+ * A request's body on its way to the program, as fast as the program reads. Large bodies that are
+ * complete go this way too: they can be aborted midway, and do not fill the program's stream buffer
+ * at once.
  */
 export class Upload {
-  readonly #exchange: InThreadExchange
-  /** The length that the request's head promised; -1 for chunks. */
-  #promised: number
+  readonly #owner: UploadOwner
+  /** Bytes to come of the stated length; -1 for chunks. */
+  #left: number
   #chunks: Uint8Array[] = []
   #size = 0
   #state: 'open' | 'ended' | 'complete' = 'open'
   #trailers: string[] | null = null
-  #writerWaits = false
-  #socket: VirtualSocket | undefined
+  #isWriterWaiting = false
+  #target: UploadTarget | undefined
 
-  constructor(exchange: InThreadExchange, contentLength: number) {
-    this.#exchange = exchange
-    this.#promised = contentLength
+  constructor(owner: UploadOwner, contentLength: number) {
+    this.#owner = owner
+    this.#left = contentLength
   }
 
-  static whole(exchange: InThreadExchange, bytes: Uint8Array): Upload {
-    const upload = new Upload(exchange, bytes.length)
+  static whole(owner: UploadOwner, bytes: Uint8Array): Upload {
+    const upload = new Upload(owner, bytes.length)
     for (let from = 0; from < bytes.length; from += window) upload.#add(bytes.subarray(from, from + window))
     upload.#state = 'ended'
     return upload
@@ -36,54 +51,59 @@ export class Upload {
     return this.#state === 'complete'
   }
 
-  /** `chunk` must be ours. False: wait for the exchange's `onDrain`. */
+  /** `chunk` must not be changed later. Returns false if the caller must wait for `onDrain`. */
   write(chunk: Uint8Array): boolean {
     if (this.#state !== 'open' || chunk.length === 0) return true
-    if (this.#promised >= 0 && (this.#promised -= chunk.length) < 0) {
-      this.#exchange.abort(lengthMismatch())
+    if (this.#left >= 0 && (this.#left -= chunk.length) < 0) {
+      this.#owner.abort(lengthMismatch())
       return true
     }
     this.#add(chunk)
-    this.wanted()
-    this.#writerWaits = this.#size >= window
-    return !this.#writerWaits
+    this.schedule()
+    this.#isWriterWaiting = this.#size >= window
+    return !this.#isWriterWaiting
   }
 
   end(rawTrailers: string[] | null): void {
     if (this.#state !== 'open') return
-    if (this.#promised > 0) return this.#exchange.abort(lengthMismatch())
-    // Only a body in chunks has a place for trailers.
-    if (this.#promised === -1) this.#trailers = rawTrailers
+    if (this.#left > 0) return this.#owner.abort(lengthMismatch())
+    // Only a chunked body can have trailers.
+    if (this.#left === -1) this.#trailers = rawTrailers
     this.#state = 'ended'
-    this.wanted()
+    this.schedule()
   }
 
-  /** The connection is there. A new one begins to read in the next tick: no data before, or it would forget a pause. */
-  start(socket: VirtualSocket): void {
-    this.#socket = socket
-    this.wanted()
+  /**
+   * The connection exists. A new one begins to read in the next tick. It must get no data before,
+   * or it would ignore a pause.
+   */
+  start(target: UploadTarget): void {
+    this.#target = target
+    this.schedule()
   }
 
-  /** There may be something to pass on, in a turn of its own: a fast writer must not starve everybody else. */
-  wanted(): void {
-    if (this.#socket !== undefined && this.#state !== 'complete') this.#exchange.passUploadSoon()
+  /** Passes data in a later turn of the event loop: a fast writer must not starve other calls. */
+  schedule(): void {
+    if (this.#target !== undefined && this.#state !== 'complete') this.#owner.passUploadSoon()
   }
 
-  /** Inside `endpoint.enter`: the program's `'data'` listeners run here. */
+  /**
+   * Passes data while the program reads. Runs its `'data'` listeners, so inside `endpoint.enter`.
+   */
   pass(): void {
-    const socket = this.#socket
-    if (socket === undefined || this.#state === 'complete') return
-    while (this.#chunks.length > 0 && socket.reading) {
+    const target = this.#target
+    if (target === undefined || this.#state === 'complete') return
+    while (this.#chunks.length > 0 && target.reading) {
       const chunk = this.#chunks.shift()!
       this.#size -= chunk.length
-      socket.receive(chunk)
+      target.receive(chunk)
     }
-    if (this.#state === 'ended' && this.#chunks.length === 0 && socket.reading) {
+    if (this.#state === 'ended' && this.#chunks.length === 0 && target.reading) {
       this.#state = 'complete'
-      socket.receiveEnd(this.#trailers)
-    } else if (this.#writerWaits && this.#size < window) {
-      this.#writerWaits = false
-      this.#exchange.uploadDrained()
+      target.receiveEnd(this.#trailers)
+    } else if (this.#isWriterWaiting && this.#size < window) {
+      this.#isWriterWaiting = false
+      this.#owner.uploadDrained()
     }
   }
 

@@ -4,16 +4,16 @@ import type { SocketHandle } from '../../../node/handle-socket.ts'
 export interface HandleOwner {
   /** The socket reads again. */
   reading(): void
-  /** The program ended its side (`socket.end()`), the other stays open. */
+  /** The program has half-closed the connection (`socket.end()`). */
   ended(): void
   /** The socket was destroyed. */
   closed(): void
 }
 
-/** Stands where libuv's TCP handle stands. */
+/** Replaces libuv's TCP handle. */
 export class VirtualHandle implements SocketHandle {
   reading = false
-  /** Of bodies: there is no text whose bytes could be counted. */
+  /** Counts bodies only: there is no text. */
   bytesRead = 0
   bytesWritten = 0
   readonly fd = -1
@@ -39,13 +39,13 @@ export class VirtualHandle implements SocketHandle {
     return 0
   }
 
-  /** 1 says that it was done at once. */
+  /** Returns 1: done synchronously. */
   shutdown(): number {
     this.#owner?.ended()
     return 1
   }
 
-  /** libuv closes after the current turn. */
+  /** Calls `done` after the current turn, as libuv does. */
   close(done: () => void): void {
     this.#owner?.closed()
     setImmediate(done)

@@ -1,51 +1,61 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { ServerResponse } from 'node:http'
 import type { Server } from 'node:net'
-import { ownConnection } from '../../../mesh/http/exchange.ts'
+import { dedicatedConnection } from '../../../mesh/http/exchange.ts'
 import { type Done, HandleSocket } from '../../../node/handle-socket.ts'
-import { parseSilently, parserOf } from '../../../node/parser.ts'
+import { parseSilently, parserOf, type RequestCallbacks } from '../../../node/parser.ts'
 import { isLast } from '../../../node/response.ts'
-import type { ConnectionPool } from './connection-pool.ts'
-import type { InThreadExchange } from './in-thread-exchange.ts'
-import { captureResponse } from './response-capture.ts'
-import type { CaughtHead } from './response-head.ts'
+import { captureResponse, type CapturingSocket } from './response-capture.ts'
+import type { CapturedHead } from './response-head.ts'
+import type { ResponseReceiver } from './response-receiver.ts'
+import type { UploadTarget } from './upload.ts'
 import type { VirtualHandle } from './virtual-handle.ts'
 
-/** Shorter ones, which tests have, get a timer of their own. */
+/** In milliseconds. Shorter timeouts, as in tests, get a timer of their own. */
 const longTimeout = 2_000
 
-/** What the server's parser is shown of a request whose body is still coming, and of that body's end. */
+/** Text that the server's parser gets for a request with an upload, and for its end. */
 const unfinishedRequest = Buffer.from('POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n')
 const endOfRequest = Buffer.from('0\r\n\r\n')
 
+/** The pool to which a connection returns after a call. */
+export interface SocketPool {
+  /** The callbacks of the server's parsers. */
+  readonly callbacks: RequestCallbacks
+  release(socket: VirtualSocket): void
+  remove(socket: VirtualSocket): void
+}
+
 /**
- * The program's end of a connection that has no wire. To Node's HTTP server it is an accepted `net.Socket`: timeouts,
- * counting, `destroy`, corking and backpressure are Node's own code; only the handle underneath is ours.
+ * The program's end of a connection without a wire. To Node's HTTP server it is an accepted
+ * `net.Socket`: timeouts, counting, `destroy`, corking and backpressure are Node's own code; only
+ * the handle below is custom.
  *
- * Requests enter by the callbacks of the server's own parser, behind the text. Responses leave in one of two ways:
- * - as *payload*: the response's head was caught as fields (`response-capture.ts`), what is written is its body;
- * - as *text*: whatever else is written to the socket (1xx, Node's own 408, a program that writes by itself, a head that
- *   is not plain) goes through a real response parser, so that the caller sees what a client would have seen.
+ * Requests enter by the callbacks of the server's own parser. Responses leave in one of two forms:
+ * - as *body*: the head was captured as fields (`response-capture.ts`), and what is written is the
+ *   body;
+ * - as *text*: anything else that is written to the socket (1xx, Node's own 408, direct writes of a
+ *   program, a head that is not wire-safe) is parsed as a client would parse it.
  */
-export class VirtualSocket extends HandleSocket {
-  readonly [ownConnection] = true
-  /** The call this connection carries; null between two calls. */
-  exchange: InThreadExchange | null = null
-  /** On the pool's clock; Infinity while a call is underway. */
+export class VirtualSocket extends HandleSocket implements CapturingSocket, UploadTarget {
+  readonly [dedicatedConnection] = true
+  /** The call that this connection carries; null between two calls. */
+  exchange: ResponseReceiver | null = null
+  /** Time on the pool's clock; Infinity during a call. */
   idleSince = Infinity
   #idleLimit = 0
-  readonly #pool: ConnectionPool
+  readonly #pool: SocketPool
   readonly #handle: VirtualHandle
-  /** Written before the head was caught and not yet through: it is text. In the units of `writableLength`. */
+  /** Text that was written before the head was captured, in the units of `writableLength`. */
   #textPending = 0
   #held: HeldWrite | undefined
   /** The caller has room for more. */
-  #taken = true
-  #requestOpen = false
-  /** The caller has gone. A connection that is not being read does not notice, as with a real one. */
-  #peerGone: 'no' | 'unseen' | 'seen' = 'no'
+  #hasRoom = true
+  #isRequestOpen = false
+  /** Whether the caller has closed. As with a real connection, only reading notices it. */
+  #callerClosed: 'no' | 'unseen' | 'seen' = 'no'
 
-  constructor(pool: ConnectionPool, server: Server, handle: VirtualHandle) {
+  constructor(pool: SocketPool, server: Server, handle: VirtualHandle) {
     super(server, handle)
     this.#pool = pool
     this.#handle = handle
@@ -59,19 +69,21 @@ export class VirtualSocket extends HandleSocket {
   protected override responseChanged(next: ServerResponse | null, previous: ServerResponse | null): void {
     const { exchange } = this
     if (exchange === null) return
-    // Node has made the objects for the program, which gets them next.
+    // Node has created the objects, and passes them to the program next.
     if (next !== null) captureResponse(next)
     else if (previous !== null) this.#responseDetached(previous, exchange)
   }
 
-  /** Runs the program's request listener. Inside `endpoint.enter`; what the program throws comes out. */
-  begin(exchange: InThreadExchange): void {
+  /**
+   * Runs the program's request listener, inside `endpoint.enter`. Throws what the program throws.
+   */
+  begin(exchange: ResponseReceiver): void {
     const parser = parserOf(this)
-    if (parser === undefined) return exchange.hungUp()
+    if (parser === undefined) return exchange.connectionClosed()
     const { request, plan, upload } = exchange
     this.exchange = exchange
     this.idleSince = Infinity
-    this.#requestOpen = true
+    this.#isRequestOpen = true
     if (upload !== undefined) parseSilently(parser, unfinishedRequest)
     this.#pool.callbacks.headersComplete.call(
       parser,
@@ -90,9 +102,9 @@ export class VirtualSocket extends HandleSocket {
     this.receiveEnd(null)
   }
 
-  /** Whether the program takes more of the request's body now. */
+  /** True if the program reads the request's body now. */
   get reading(): boolean {
-    return this.#handle.reading && this.#peerGone === 'no' && !this.destroyed
+    return this.#handle.reading && this.#callerClosed === 'no' && !this.destroyed
   }
 
   receive(chunk: Uint8Array): void {
@@ -106,7 +118,7 @@ export class VirtualSocket extends HandleSocket {
     const { exchange } = this
     const parser = parserOf(this)
     if (parser === undefined) return
-    this.#requestOpen = false
+    this.#isRequestOpen = false
     if (rawTrailers !== null) this.#pool.callbacks.headers.call(parser, rawTrailers, '')
     this.#pool.callbacks.messageComplete.call(parser)
     if (exchange === null) return
@@ -114,32 +126,35 @@ export class VirtualSocket extends HandleSocket {
     if (this.response === null) this.#recycle(exchange)
   }
 
-  /** What is written from now on is the response's body. */
-  headCaught(head: CaughtHead): void {
+  /** What is written from now on is the body. */
+  headCaptured(head: CapturedHead): void {
     this.#textPending = this.writableLength
-    this.exchange!.catchHead(head)
+    this.exchange!.headCaptured(head)
   }
 
-  /** False where something is on its way already, or this is not all of the response. */
-  takeWhole(data: string | Uint8Array, encoding: unknown): boolean {
+  receiveTrailers(lines: string): void {
+    this.exchange?.receiveTrailers(lines)
+  }
+
+  sendWhole(data: string | Uint8Array, encoding: unknown): boolean {
     if (this.exchange === null || this.writableLength !== 0 || this.destroyed || !this.writable) return false
-    const bytes = this.exchange.takeWhole(data, encoding)
+    const bytes = this.exchange.receiveWhole(data, encoding)
     if (bytes === -1) return false
     this.#handle.bytesWritten += bytes
     return true
   }
 
-  /** The program has called `end`. What is written is out, unless the caller has no room for it. */
+  /** The program has called `end`. All was sent, unless the caller has no room. */
   responseEnded(): void {
     if (this.writableLength === 0) this.exchange?.finished()
   }
 
-  /** A write waits for the caller to read on. */
+  /** True if a write waits for the caller to read on. */
   get isHolding(): boolean {
     return this.#held !== undefined
   }
 
-  /** The caller has read on: a write that waited is done. Inside `endpoint.enter`. */
+  /** The caller has read on: completes the write that waited. Inside `endpoint.enter`. */
   release(): void {
     const held = this.#held
     if (held === undefined) return
@@ -148,38 +163,39 @@ export class VirtualSocket extends HandleSocket {
   }
 
   /**
-   * The caller closed its end. With response data underway that nobody will read, a kernel answers with a reset;
-   * otherwise the program sees the end of the stream, when it reads. Inside `endpoint.enter`.
+   * The caller closes its end. Like a kernel, resets the connection if response data is unread;
+   * otherwise the program gets the end of the stream when it reads. Inside `endpoint.enter`.
    */
-  hangUp(unread: boolean): void {
-    if (this.destroyed || this.#peerGone !== 'no') return
+  hangUp(isUnread: boolean): void {
+    if (this.destroyed || this.#callerClosed !== 'no') return
     const held = this.#held
     this.#held = undefined
-    if (held !== undefined || unread) {
-      this.#peerGone = 'seen'
+    if (held !== undefined || isUnread) {
+      this.#callerClosed = 'seen'
       this.destroy(connectionReset())
     } else if (this.#handle.reading) this.#endOfStream()
-    else this.#peerGone = 'unseen'
+    else this.#callerClosed = 'unseen'
   }
 
   protected override send(chunk: string | Uint8Array, encoding: BufferEncoding): void {
-    if (this.exchange !== null) this.#taken = this.#pass(this.exchange, chunk, encoding)
+    if (this.exchange !== null) this.#hasRoom = this.#pass(this.exchange, chunk, encoding)
   }
 
   protected override sent(done: Done): void {
-    if (this.#taken) done()
+    if (this.#hasRoom) done()
     else this.#held = new HeldWrite(done)
-    this.#taken = true
+    this.#hasRoom = true
   }
 
   /**
-   * Node's server sets the keep-alive timeout after each answer and clears it at the next request. A timer each time
-   * would be 4 % of a call: the pool looks at all of its connections once a second instead.
+   * Node's server sets the keep-alive timeout after each response and clears it at the next
+   * request. A timer each time would be 4 % of the cost of a call. Instead, the pool checks all of
+   * its connections once a second.
    */
   override setTimeout(milliseconds: number, callback?: () => void): this {
     if (this.idleSince === Infinity || milliseconds < longTimeout || callback !== undefined)
       return super.setTimeout(milliseconds, callback)
-    // One that the program set for its call.
+    // A timeout that the program has set during the call.
     if (this.timeout) super.setTimeout(0)
     this.#idleLimit = milliseconds
     return this
@@ -193,38 +209,41 @@ export class VirtualSocket extends HandleSocket {
     return this.destroy()
   }
 
-  #pass(exchange: InThreadExchange, chunk: string | Uint8Array, encoding: BufferEncoding): boolean {
-    if (this.#textPending === 0 && exchange.isHeadCaught) return exchange.takePayload(chunk, encoding)
+  #pass(exchange: ResponseReceiver, chunk: string | Uint8Array, encoding: BufferEncoding): boolean {
+    if (this.#textPending === 0 && exchange.isHeadCaptured) return exchange.receiveBody(chunk, encoding)
     this.#textPending = Math.max(0, this.#textPending - chunk.length)
-    return exchange.takeText(typeof chunk === 'string' ? Buffer.from(chunk, encoding) : Buffer.from(chunk))
+    return exchange.receiveText(typeof chunk === 'string' ? Buffer.from(chunk, encoding) : Buffer.from(chunk))
   }
 
-  #responseDetached(response: ServerResponse, exchange: InThreadExchange): void {
-    // A program that takes the response off by itself means to write by itself; nothing is finished.
-    if (!response.writableFinished) return exchange.spoil()
+  #responseDetached(response: ServerResponse, exchange: ResponseReceiver): void {
+    // A program that detaches the response itself is going to write itself.
+    if (!response.writableFinished) return exchange.markUnusable()
     exchange.finished()
-    if (isLast(response)) exchange.spoil()
-    else if (!this.#requestOpen) this.#recycle(exchange)
+    if (isLast(response)) exchange.markUnusable()
+    else if (!this.#isRequestOpen) this.#recycle(exchange)
   }
 
-  /** Both sides are done. A connection that cannot carry another call is closed by the caller's end, as a client does. */
-  #recycle(exchange: InThreadExchange): void {
+  /**
+   * Request and response are complete. If the connection cannot be reused, closes it as a client
+   * does.
+   */
+  #recycle(exchange: ResponseReceiver): void {
     exchange.free()
-    if (exchange.isReusable && this.#peerGone === 'no') {
+    if (exchange.isReusable && this.#callerClosed === 'no') {
       this.exchange = null
       this.#textPending = 0
       this.#idleLimit = 0
-      this.#pool.give(this)
+      this.#pool.release(this)
     } else process.nextTick(() => this.hangUp(false))
   }
 
   #readingAgain(): void {
-    if (this.#peerGone === 'unseen') process.nextTick(() => this.#endOfStream())
-    else this.exchange?.upload?.wanted()
+    if (this.#callerClosed === 'unseen') process.nextTick(() => this.#endOfStream())
+    else this.exchange?.upload?.schedule()
   }
 
   #endOfStream(): void {
-    this.#peerGone = 'seen'
+    this.#callerClosed = 'seen'
     if (this.destroyed) return
     // As `onStreamRead` does (lib/internal/stream_base_commons.js).
     this.push(null)
@@ -232,20 +251,20 @@ export class VirtualSocket extends HandleSocket {
   }
 
   #programEnded(): void {
-    this.exchange?.hungUp()
+    this.exchange?.connectionClosed()
     setImmediate(() => this.hangUp(false))
   }
 
   #closed(): void {
     this.#pool.remove(this)
-    this.exchange?.hungUp()
+    this.exchange?.connectionClosed()
     this.exchange?.free()
     this.exchange = null
     this.#held = undefined
   }
 }
 
-/** A write the caller has no room for. Its completion runs where the write was made. */
+/** A write that the caller has no room for. It completes in the async context of the write. */
 class HeldWrite extends AsyncResource {
   readonly done: Done
   constructor(done: Done) {

@@ -1,13 +1,13 @@
 import type { ErrorRecord } from '../../../contract/errors.ts'
-import type { RemoteEndpoint } from '../../../mesh/endpoint.ts'
+import type { RemoteEndpoint } from '../../../mesh/routing/endpoint.ts'
 import type { CallHead, Channel, ChannelHandler } from '../../../mesh/links/link.ts'
 import { currentScope, type Scope } from '../../../mesh/scope.ts'
 import type { Exchange, ExchangeHandler, ExchangeRequest } from '../../../mesh/http/exchange.ts'
-import { Answer } from '../answer.ts'
+import { QueuedResponse } from '../queued-response.ts'
 import { callAborted, lengthMismatch } from '../errors.ts'
 import { foldHeaders } from '../../../mesh/http/header-fields.ts'
-import { refusedSince } from '../../../mesh/refusals.ts'
-import { Outflow, pieceSize } from '../../../mesh/links/outflow.ts'
+import { connectionRefusedError } from '../../../mesh/routing/unreachable.ts'
+import { ChannelWriter, pieceSize } from '../../../mesh/links/channel-writer.ts'
 import {
   fromLines,
   fromRecord,
@@ -22,20 +22,20 @@ import {
   type Trailers,
 } from '../../../mesh/http/wire.ts'
 
-/** A request to an instance in another worker: what `InThreadExchange` is to one in this thread. */
-export class LinkExchange extends Answer implements Exchange, ChannelHandler {
+/** One call to an instance in another worker. */
+export class LinkExchange extends QueuedResponse implements Exchange, ChannelHandler {
   readonly #service: string
   readonly #channel: Channel
-  /** Undefined where the body went with the head, or there is none. */
-  readonly #upload: Outflow | undefined
-  /** Of a streamed body whose length was stated: what is to come. */
+  /** Undefined if the body was sent with the head, or there is none. */
+  readonly #upload: ChannelWriter | undefined
+  /** Bytes to come of a streamed body with a stated length; else Infinity. */
   #left: number
   #hasHead = false
-  #isUntouched = false
-  /** Values of the answer that the caller has not taken yet. */
+  #notStarted = false
+  /** Number of values that the caller has not taken yet. */
   #untaken = 0
 
-  /** `contentLength`: what the request's head says of a streamed body, or -1. */
+  /** `contentLength`: the stated length of a streamed body, or -1. */
   constructor(
     endpoint: RemoteEndpoint,
     request: ExchangeRequest,
@@ -52,70 +52,70 @@ export class LinkExchange extends Answer implements Exchange, ChannelHandler {
     this.#left = streamed && contentLength >= 0 ? contentLength : Infinity
     this.#channel = endpoint.link.open(headOf(request, scope), payload, !apart, this)
     if (!apart) return
-    this.#upload = new Outflow(this.#channel, () => this.putDrain())
+    this.#upload = new ChannelWriter(this.#channel, () => this.queueDrain())
     if (streamed) return
     this.#upload.write(Buffer.from(body as string))
     this.#upload.end()
   }
 
-  /** It has failed before anybody began to answer it. */
-  get isUntouched(): boolean {
-    return this.#isUntouched
+  /** True if the call failed before the service began to process it. */
+  get notStarted(): boolean {
+    return this.#notStarted
   }
 
-  // The caller's side
+  // Called by the caller
 
   write(chunk: Chunk): boolean {
     if (this.#upload === undefined || this.#upload.ended || chunk.length === 0) return true
-    const ours = typeof chunk === 'string' ? chunk.toWellFormed() : new Uint8Array(chunk)
-    if (this.#left !== Infinity && (this.#left -= Buffer.byteLength(ours)) < 0) {
+    const copy = typeof chunk === 'string' ? chunk.toWellFormed() : new Uint8Array(chunk)
+    if (this.#left !== Infinity && (this.#left -= Buffer.byteLength(copy)) < 0) {
       this.abort(lengthMismatch())
       return true
     }
-    return this.#upload.write(ours)
+    return this.#upload.write(copy)
   }
 
   end(rawTrailers?: string[]): void {
     if (this.#upload === undefined || this.#upload.ended) return
     if (this.#left !== Infinity && this.#left > 0) return this.abort(lengthMismatch())
-    // Only a body in chunks has a place for trailers.
+    // Only a chunked body can have trailers.
     this.#upload.end(this.#left === Infinity ? rawTrailers : undefined)
   }
 
   override abort(error: Error = callAborted(this.#service)): void {
-    // After the answer, only what is left of the request can be given up.
-    if (this.isTold && !this.#isUploading) return
+    // After the response, only an unfinished upload can be aborted.
+    if (this.isDelivered && !this.#isUploading) return
     this.cancel(error)
     this.#channel.cancel(callAborted(this.#service).toRecord())
   }
 
-  // What comes over the link
+  // Called by the channel
 
   onReply(value: unknown, last: boolean): void {
-    const head = this.#hear(value)
+    const head = this.#receiveHead(value)
     if (!last || head === undefined) return
-    if (head[3] !== undefined && head[3] !== null) this.putChunk(asChunk(head[3]))
-    this.putEnd(head[4])
+    if (head[3] !== undefined && head[3] !== null) this.queueChunk(asChunk(head[3]))
+    this.queueEnd(head[4])
   }
 
   onData(value: unknown): void {
     this.#untaken++
-    if (!this.#hasHead) this.#hear(value)
-    else if (isChunk(value)) this.putChunk(asChunk(value))
-    else this.#fault()
+    if (!this.#hasHead) this.#receiveHead(value)
+    else if (isChunk(value)) this.queueChunk(asChunk(value))
+    else this.#failMalformed()
   }
 
   onEnd(value: unknown): void {
-    if (this.#hasHead) this.putEnd((value ?? undefined) as Trailers | undefined)
-    else this.#fault()
+    if (this.#hasHead) this.queueEnd((value ?? undefined) as Trailers | undefined)
+    else this.#failMalformed()
   }
 
-  onError(record: ErrorRecord, untouched: boolean): void {
-    this.#isUntouched = untouched
+  onError(record: ErrorRecord, notStarted: boolean): void {
+    this.#notStarted = notStarted
     const { code, message } = record
-    const isRefused = untouched && code === 'SERVICE_UNAVAILABLE'
-    const error = isRefused ? refusedSince(message, this.#service) : fromRecord(record)
-    this.putFailure(error, this.#isUploading)
+    const isRefused = notStarted && code === 'SERVICE_UNAVAILABLE'
+    const error = isRefused ? connectionRefusedError(message, this.#service) : fromRecord(record)
+    this.queueFailure(error, this.#isUploading)
   }
 
   onDrain(): void {
@@ -132,22 +132,22 @@ export class LinkExchange extends Answer implements Exchange, ChannelHandler {
     return this.#upload?.ended === false
   }
 
-  #hear(value: unknown): HeadValue | undefined {
+  #receiveHead(value: unknown): HeadValue | undefined {
     if (!isHeadValue(value)) {
-      this.#fault()
+      this.#failMalformed()
       return undefined
     }
-    if (value[0] < 200) this.putInformation(value[0], foldHeaders(fromLines(value[2])))
+    if (value[0] < 200) this.queueInformation(value[0], foldHeaders(fromLines(value[2])))
     else {
       this.#hasHead = true
-      this.putHead(toHead(value))
+      this.queueHead(toHead(value))
     }
     return value
   }
 
-  #fault(): void {
+  #failMalformed(): void {
     const error = malformed('the answer', this.#service)
-    this.putFailure(error)
+    this.queueFailure(error)
     this.#channel.cancel(error.toRecord())
   }
 }
@@ -165,7 +165,7 @@ function wellFormed(body: Chunk | null): Chunk | null {
   return typeof body === 'string' ? body.toWellFormed() : body
 }
 
-/** Clients expect what Node's own would give them. */
+/** Clients expect a Buffer, as Node's own client delivers. */
 function asChunk(chunk: Chunk): Chunk {
   return typeof chunk === 'string' ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
 }

@@ -1,58 +1,60 @@
 import { STATUS_CODES } from 'node:http'
-import { startCall, type StartableRoute } from '../clients/call.ts'
-import { clearDeadline, refreshDeadline, startDeadline, type Deadline, type Running } from '../clients/deadlines.ts'
+import { startCall, type StartableCallRoute } from '../clients/client-call.ts'
+import { ResponseTimeout, type ResponseLimits, type TimedCall } from '../clients/response-timeout.ts'
 import type { Exchange, ExchangeHandler, ExchangeRequest, ResponseHead } from '../../../mesh/http/exchange.ts'
-import { sendStream, type StreamSource } from './stream-sender.ts'
-import { abortedError, bodyTimeoutError, toClientError, headersTimeoutError } from './errors.ts'
-import { tell, type Context, type Steering, type Telling, type UndiciHandler } from './handler.ts'
-import type { StatedRequest } from './request-parts.ts'
-
-/** undici's own defaults. */
-export const defaultTimeout = 300_000
+import { sendStream, type StreamOwner, type StreamSource } from './stream-sender.ts'
+import { abortedError, toClientError } from '../clients/undici-errors.ts'
+import {
+  adaptHandler,
+  type Context,
+  type CallControl,
+  type HandlerAdapter,
+  type UndiciHandler,
+} from './handler-dialects.ts'
+import type { DispatchRequest } from './dispatch-request.ts'
 
 type State = 'head' | 'body' | 'done'
 
-/** One call by undici's `dispatch`: what the exchange tells, said in the words its handler expects. */
-export class DispatchedCall implements ExchangeHandler, Steering, Deadline {
-  readonly #telling: Telling
+/** One call by undici's `dispatch`. Translates the exchange's events for undici's handler. */
+export class DispatchedCall implements ExchangeHandler, CallControl, TimedCall, StreamOwner {
+  readonly #adapter: HandlerAdapter
   readonly #handler: UndiciHandler
   #state: State = 'head'
   #exchange: Exchange | undefined
   #source: StreamSource | undefined
-  #deadline: Running | undefined
-  #bodyTimeout = defaultTimeout
+  readonly #timeout: ResponseTimeout
   #paused = false
   #delivering = false
-  /** What arrived while the handler had paused. */
+  /** Chunks that arrived while the handler had paused. */
   #held: (Uint8Array | string)[] = []
   #end: Readonly<Record<string, string | string[]>> | undefined
 
-  constructor(handler: UndiciHandler, context: Context) {
+  constructor(handler: UndiciHandler, context: Context, limits?: ResponseLimits) {
     this.#handler = handler
-    this.#telling = tell(handler, this, context)
+    this.#timeout = new ResponseTimeout(this, limits)
+    this.#adapter = adaptHandler(handler, this, context)
   }
 
   get done(): boolean {
     return this.#state === 'done'
   }
 
-  start(route: StartableRoute, stated: StatedRequest): void {
+  start(route: StartableCallRoute, stated: DispatchRequest): void {
     this.#connected()
     if (this.done) return
-    this.#bodyTimeout = stated.bodyTimeout ?? defaultTimeout
-    this.#deadline = startDeadline(stated.headersTimeout ?? defaultTimeout, this)
+    this.#timeout.awaitHead()
     if (stated.stream === undefined) this.#sendWhole(route, stated.request)
     else this.#source = sendStream(this, stated, stated.stream, (request) => this.open(route, request))
   }
 
-  /** Takes over an exchange that is under way. */
-  adopt(exchange: Exchange): void {
+  /** Takes over an exchange in progress. */
+  takeOver(exchange: Exchange): void {
     this.#exchange = exchange
     this.#connected()
   }
 
-  /** Undefined where that could not be: the handler has been told why. */
-  open(route: StartableRoute, request: ExchangeRequest): Exchange | undefined {
+  /** Undefined on failure: then the handler has got the error. */
+  open(route: StartableCallRoute, request: ExchangeRequest): Exchange | undefined {
     try {
       this.#exchange = startCall(route, request, this)
     } catch (error) {
@@ -71,17 +73,17 @@ export class DispatchedCall implements ExchangeHandler, Steering, Deadline {
 
   onInformation(status: number, headers: ResponseHead['headers']): void {
     if (this.done) return
-    if (this.#deadline !== undefined) refreshDeadline(this.#deadline)
-    this.#guard(() => this.#telling.head({ status, statusText: STATUS_CODES[status] ?? '', headers }))
+    this.#timeout.refresh()
+    this.#guard(() => this.#adapter.head({ status, statusText: STATUS_CODES[status] ?? '', headers }))
   }
 
   onHead(head: ResponseHead): void {
     if (this.done) return
     this.#state = 'body'
-    this.#limitBody()
+    this.#timeout.awaitBody()
     this.#guard(() => {
       this.#handler.onResponseStarted?.()
-      this.#paused = !this.#telling.head(head)
+      this.#paused = !this.#adapter.head(head)
     })
   }
 
@@ -98,10 +100,10 @@ export class DispatchedCall implements ExchangeHandler, Steering, Deadline {
   }
 
   onError(error: Error): void {
-    // undici's `fetch` takes up an answer some microtasks after its head. A failure before that it never hears of: over a
-    // connection none comes in the same turn.
-    if (this.#state === 'body') setImmediate(() => this.#cutOff(error))
-    else this.#cutOff(error)
+    // undici's `fetch` handles a response some microtasks after its head, and would miss an error
+    // before that. Over a connection, none comes in the same turn.
+    if (this.#state === 'body') setImmediate(() => this.#failOnce(error))
+    else this.#failOnce(error)
   }
 
   onDrain(): void {
@@ -121,80 +123,68 @@ export class DispatchedCall implements ExchangeHandler, Steering, Deadline {
     exchange?.abort()
   }
 
-  expire(): void {
-    this.abort(this.#state === 'head' ? headersTimeoutError() : bodyTimeoutError())
+  onTimeout(error: Error): void {
+    this.abort(error)
   }
 
   #connected(): void {
-    // What a handler throws here is its request's error, as it is in undici.
-    this.#guard(() => this.#telling.connected())
+    // As in undici, an exception of the handler is the error of its request.
+    this.#guard(() => this.#adapter.connected())
   }
 
-  #sendWhole(route: StartableRoute, request: ExchangeRequest): void {
+  #sendWhole(route: StartableCallRoute, request: ExchangeRequest): void {
     if (this.open(route, request) === undefined) return
     if (request.body !== null) this.bodySent(request.body)
     this.requestSent()
   }
 
-  /** Hands on what is held, unless the handler has paused. False: it has. */
+  /** Delivers held chunks unless the handler has paused. Returns false if it has. */
   #deliver(): boolean {
     if (this.#delivering) return !this.#paused
     this.#delivering = true
     while (!this.#paused && !this.done && this.#held.length > 0) this.#deliverOne(this.#held.shift()!)
     this.#delivering = false
     if (this.done) return false
-    if (this.#paused) this.#unlimit()
+    if (this.#paused) this.#timeout.stop()
     else if (this.#end !== undefined) this.#complete(this.#end)
-    else this.#limitBody()
+    else this.#timeout.awaitBody()
     return !this.#paused
   }
 
   #deliverOne(chunk: Uint8Array | string): void {
     this.#guard(() => {
-      if (!this.#telling.data(asBuffer(chunk))) this.#paused = true
+      if (!this.#adapter.data(asBuffer(chunk))) this.#paused = true
     })
-  }
-
-  #limitBody(): void {
-    if (this.#deadline !== undefined && this.#state === 'body' && this.#deadline.queue.limit === this.#bodyTimeout)
-      return refreshDeadline(this.#deadline)
-    this.#unlimit()
-    this.#deadline = startDeadline(this.#bodyTimeout, this)
-  }
-
-  #unlimit(): void {
-    clearDeadline(this.#deadline)
-    this.#deadline = undefined
   }
 
   #complete(trailers: Readonly<Record<string, string | string[]>>): void {
     this.#settle()
     try {
-      this.#telling.end(trailers)
+      this.#adapter.end(trailers)
     } catch (error) {
-      this.#telling.error(error as Error)
+      this.#adapter.error(error as Error)
     }
-    // The callee has answered without waiting for the rest of the request.
+    // The callee has responded before the end of the request.
     if (this.#source?.stop() === true) this.#exchange?.abort()
   }
 
-  #cutOff(error: Error): void {
+  #failOnce(error: Error): void {
     if (!this.done) this.#fail(toClientError(error))
   }
 
   #fail(error: Error): void {
     this.#settle()
     this.#source?.stop(error)
-    this.#telling.error(error)
+    this.#adapter.error(error)
   }
 
   #settle(): void {
     this.#state = 'done'
     this.#held = []
-    this.#unlimit()
+    this.#timeout.stop()
   }
 
-  /** What a handler throws ends its own call and nobody else's. */
+  /** An exception of the handler ends its own call only. */
   #guard(callback: () => void): void {
     try {
       callback()

@@ -1,9 +1,17 @@
 import type { Readable } from 'node:stream'
 import { isUntouched, markRead } from '../../../node/streams.ts'
 import { symbolNamed } from '../../../node/symbols.ts'
-import { toArrayBuffer, toBytes, toJson, toText, type BodySupply, type Chunk, type Conversion } from '../fetch/body.ts'
+import {
+  toArrayBuffer,
+  toBytes,
+  toJson,
+  toText,
+  type BodySupply,
+  type Chunk,
+  type Conversion,
+} from '../clients/body-values.ts'
 
-/** What all versions of undici construct the body of an answer with. */
+/** The constructor's argument of a response body, in all versions of undici. */
 export interface BodyParts {
   resume(): void
   abort(reason?: Error): void
@@ -24,20 +32,21 @@ export interface Body extends Readable {
 export type BodyClass = new (parts: BodyParts) => Body
 
 export interface LazyBody extends Body {
-  arrive(chunk: Chunk): boolean
+  /** Returns false if the exchange must wait. */
+  addChunk(chunk: Chunk): boolean
   finish(): void
 }
 
 export type LazyBodyClass = new (supply: BodySupply, contentType: string, contentLength: number | null) => LazyBody
 
 const highWaterMark = 65_536
-/** What `dump` reads at most, unless told otherwise. */
+/** Default limit of `dump`, in bytes. */
 const dumpLimit = 131_072
 
 /**
- * A copy's own body class, so that whatever a program does with the stream is that copy's doing. What arrives is kept
- * aside until the stream is first read from; when somebody asks for the whole and it is here, it never is: running a
- * stream costs several times what all the rest of a call does.
+ * Extends a copy's own body class, so that the stream behaves as in that copy. Arriving data is
+ * kept until the stream is first read. If the whole body is requested and has arrived, the stream
+ * is never run: that costs several times as much as the rest of a call.
  */
 export function createLazyBodyClass(Base: BodyClass, major: number): LazyBodyClass {
   let consumption: symbol | undefined
@@ -51,12 +60,12 @@ export function createLazyBodyClass(Base: BodyClass, major: number): LazyBodyCla
     #taken = false
 
     constructor(supply: BodySupply, contentType: string, contentLength: number | null) {
-      super({ resume: flow, abort: giveUp, contentType, contentLength })
+      super({ resume: flow, abort: abortCall, contentType, contentLength })
       this.#supply = supply
       this.#length = contentLength
     }
 
-    arrive(chunk: Chunk): boolean {
+    addChunk(chunk: Chunk): boolean {
       if (this.#kept === undefined) return this.destroyed || this.push(asBuffer(chunk))
       this.#kept.push(chunk)
       this.#size += chunk.length
@@ -79,30 +88,30 @@ export function createLazyBodyClass(Base: BodyClass, major: number): LazyBodyCla
       else if (more) this.#supply.resume()
     }
 
-    giveUp(): void {
+    abortCall(): void {
       this.#supply.abort()
     }
 
     override text(): Promise<string> {
-      if (this.#whole()) return this.#take(toText)
+      if (this.#isWhole()) return this.#readWhole(toText)
       this.#startFlowing()
       return super.text()
     }
 
     override json(): Promise<unknown> {
-      if (this.#whole()) return this.#take(toJson)
+      if (this.#isWhole()) return this.#readWhole(toJson)
       this.#startFlowing()
       return super.json()
     }
 
     override arrayBuffer(): Promise<ArrayBuffer> {
-      if (this.#whole()) return this.#take(toArrayBuffer)
+      if (this.#isWhole()) return this.#readWhole(toArrayBuffer)
       this.#startFlowing()
       return super.arrayBuffer()
     }
 
     override bytes(): Promise<Uint8Array> {
-      if (this.#whole()) return this.#take(toBytes)
+      if (this.#isWhole()) return this.#readWhole(toBytes)
       this.#startFlowing()
       return super.bytes()
     }
@@ -115,12 +124,12 @@ export function createLazyBodyClass(Base: BodyClass, major: number): LazyBodyCla
     override dump(options?: { limit?: number; signal?: AbortSignal }): Promise<null | undefined> {
       if (this.#taken) return Promise.resolve(null)
       const small = this.#size <= dumpLimit && (this.#length ?? 0) <= dumpLimit
-      if (options !== undefined || !small || !this.#whole()) return super.dump(options)
-      return this.#take(() => (major < 7 ? null : undefined))
+      if (options !== undefined || !small || !this.#isWhole()) return super.dump(options)
+      return this.#readWhole(() => (major < 7 ? null : undefined))
     }
 
     override get body(): ReadableStream {
-      // From here on a web stream reads, which holds the lock.
+      // From now on a web stream reads, and holds the lock.
       this.#startFlowing()
       return super.body
     }
@@ -130,18 +139,18 @@ export function createLazyBodyClass(Base: BodyClass, major: number): LazyBodyCla
       return super.setEncoding(encoding)
     }
 
-    /** All has arrived and nobody has looked at the stream yet. */
-    #whole(): boolean {
+    /** True if all has arrived and the stream is unused. */
+    #isWhole(): boolean {
       return this.#ended && this.#kept !== undefined && !this.destroyed && isUntouched(this)
     }
 
-    /** Leaves the stream as one that was read to its end; nobody listens, so nobody has to be told. */
-    #take<T>(convert: Conversion<T>): Promise<T> {
+    /** Converts the data, and marks the stream as read to its end. It has no listeners. */
+    #readWhole<T>(convert: Conversion<T>): Promise<T> {
       const kept = this.#kept!
       this.#kept = undefined
       this.#taken = true
       markRead(this)
-      // Where a copy notes on a body that it was consumed: it refuses a second time in a way that differs by version.
+      // Marks the body as consumed: the copy then rejects a second use in its own way.
       consumption ??= symbolNamed(this, 'kConsume')
       if (consumption !== undefined) Reflect.set(this, consumption, consumed)
       try {
@@ -155,7 +164,7 @@ export function createLazyBodyClass(Base: BodyClass, major: number): LazyBodyCla
       if (this.#kept !== undefined && !this.destroyed) this.flow()
     }
   }
-  // To whoever asks it is the copy's own.
+  // Looks like the copy's own class.
   Object.defineProperty(Lazy.prototype, 'constructor', { value: Base })
   return Lazy
 }
@@ -164,8 +173,8 @@ function flow(this: unknown): void {
   ;(this as { flow(): void }).flow()
 }
 
-function giveUp(this: unknown): void {
-  ;(this as { giveUp(): void }).giveUp()
+function abortCall(this: unknown): void {
+  ;(this as { abortCall(): void }).abortCall()
 }
 
 const consumed = { type: null, stream: null, resolve: null, reject: null, length: 0, body: null }

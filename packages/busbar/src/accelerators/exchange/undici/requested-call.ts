@@ -1,44 +1,55 @@
-import { startCall } from '../clients/call.ts'
-import { clearDeadline, refreshDeadline, startDeadline, type Deadline, type Running } from '../clients/deadlines.ts'
-import { defaultTimeout } from './dispatched-call.ts'
+import { startCall, type StartableCallRoute } from '../clients/client-call.ts'
+import { ResponseTimeout, type TimedCall } from '../clients/response-timeout.ts'
 import type { Exchange, ExchangeHandler, ResponseHead } from '../../../mesh/http/exchange.ts'
-import type { BodySupply } from '../fetch/body.ts'
-import type { PlannedCall } from './copy.ts'
-import { abortedError, bodyTimeoutError, headersTimeoutError, toClientError } from './errors.ts'
-import { isAscii, rawHeaders, statusTextOf, type HeaderRecord, type RawHeader } from './handler.ts'
+import type { BodySupply } from '../clients/body-values.ts'
+import type { DispatchRequest } from './dispatch-request.ts'
+import { isAscii } from '../header-values.ts'
+import { abortedError, toClientError } from '../clients/undici-errors.ts'
+import { rawHeaders, statusTextOf, type HeaderRecord, type RawHeader } from './handler-dialects.ts'
 import type { LazyBody, LazyBodyClass } from './lazy-body.ts'
 
-/** In what the versions of undici differ. */
-export interface CopyTraits {
+/** The differences between the versions of undici. */
+export interface UndiciTraits {
   readonly Body: LazyBodyClass
-  readonly tellsStatusText: boolean
+  /** The result has a `statusText`. */
+  readonly hasStatusText: boolean
   readonly context: null | undefined
-  readonly forgivesFailure: boolean
-  /** The version's own reading of what is not ASCII. */
+  /** A body without an error listener may fail without ending the process. */
+  readonly ignoresUnhandledFailure: boolean
+  /** Decodes header values that are not ASCII, in the version's own way. */
   readonly decodeHeaders: (raw: RawHeader[]) => HeaderRecord
 }
 
+/** A call by `request` that an exchange can make. */
+export interface PlannedCall {
+  readonly route: StartableCallRoute
+  readonly stated: DispatchRequest
+  readonly signal: AbortSignal | undefined
+  readonly opaque: unknown
+}
+
 /** One call by a copy's `request`. */
-export class RequestedCall implements ExchangeHandler, BodySupply, Deadline {
-  readonly #traits: CopyTraits
+export class RequestedCall implements ExchangeHandler, BodySupply, TimedCall {
+  readonly #traits: UndiciTraits
   readonly #call: PlannedCall
   readonly #resolve: (result: unknown) => void
   readonly #reject: (error: unknown) => void
   readonly #trailers: HeaderRecord = {}
   #exchange: Exchange | undefined
-  #deadline: Running | undefined
+  readonly #timeout: ResponseTimeout
   #body: LazyBody | undefined
   #over = false
   #unlisten: (() => void) | undefined
 
   constructor(
-    traits: CopyTraits,
+    traits: UndiciTraits,
     call: PlannedCall,
     resolve: (result: unknown) => void,
     reject: (error: unknown) => void,
   ) {
     this.#traits = traits
     this.#call = call
+    this.#timeout = new ResponseTimeout(this, call.stated)
     this.#resolve = resolve
     this.#reject = reject
   }
@@ -48,7 +59,7 @@ export class RequestedCall implements ExchangeHandler, BodySupply, Deadline {
     if (signal !== undefined) this.#listen(signal)
     try {
       this.#exchange = startCall(route, stated.request, this)
-      this.#deadline = startDeadline(stated.headersTimeout ?? defaultTimeout, this)
+      this.#timeout.awaitHead()
     } catch (error) {
       this.#fail(error as Error)
     }
@@ -58,15 +69,15 @@ export class RequestedCall implements ExchangeHandler, BodySupply, Deadline {
     if (this.#over) return
     const headers = this.#decode(head.headers)
     const body = (this.#body = this.#createBody(headers))
-    this.#limitBody()
-    // While somebody may abort, the body has a listener, as it has in undici.
+    this.#timeout.awaitBody()
+    // While a signal may abort, the body has a listener, as in undici.
     if (this.#unlisten !== undefined) body.on('close', this.#unlisten)
     const { opaque } = this.#call
-    const { context, tellsStatusText } = this.#traits
+    const { context, hasStatusText } = this.#traits
     const trailers = this.#trailers
     const { status: statusCode } = head
     this.#resolve(
-      tellsStatusText
+      hasStatusText
         ? { statusCode, statusText: statusTextOf(head), headers, trailers, opaque, body, context }
         : { statusCode, headers, trailers, opaque, body, context },
     )
@@ -74,18 +85,15 @@ export class RequestedCall implements ExchangeHandler, BodySupply, Deadline {
 
   onData(chunk: Uint8Array | string): boolean {
     if (this.#over || this.#body === undefined) return true
-    if (this.#body.arrive(chunk)) {
-      if (this.#deadline !== undefined) refreshDeadline(this.#deadline)
-      return true
-    }
-    this.#unlimit()
-    return false
+    const more = this.#body.addChunk(chunk)
+    this.#timeout.onData(more)
+    return more
   }
 
   onEnd(trailers: Readonly<Record<string, string | string[]>>): void {
     if (this.#over) return
     this.#over = true
-    this.#unlimit()
+    this.#timeout.stop()
     Object.assign(this.#trailers, this.#decode(trailers))
     this.#body?.finish()
   }
@@ -96,7 +104,7 @@ export class RequestedCall implements ExchangeHandler, BodySupply, Deadline {
 
   resume(): void {
     if (this.#over) return
-    this.#deadline ??= startDeadline(this.#call.stated.bodyTimeout ?? defaultTimeout, this)
+    this.#timeout.resume()
     this.#exchange?.resume()
   }
 
@@ -104,12 +112,12 @@ export class RequestedCall implements ExchangeHandler, BodySupply, Deadline {
   abort(): void {
     if (this.#over) return
     this.#over = true
-    this.#unlimit()
+    this.#timeout.stop()
     this.#exchange?.abort(abortedError())
   }
 
-  expire(): void {
-    this.#fail(this.#body === undefined ? headersTimeoutError() : bodyTimeoutError())
+  onTimeout(error: Error): void {
+    this.#fail(error)
     this.#exchange?.abort()
   }
 
@@ -117,7 +125,7 @@ export class RequestedCall implements ExchangeHandler, BodySupply, Deadline {
     const record: HeaderRecord = {}
     for (const name in headers) {
       const value = headers[name]!
-      // What is repeated, or not ASCII, the versions read each in its own way.
+      // The versions differ in reading repeated headers and values that are not ASCII.
       if (typeof value !== 'string' || !isAscii(value)) return this.#traits.decodeHeaders(rawHeaders(headers))
       record[name] = value
     }
@@ -143,28 +151,16 @@ export class RequestedCall implements ExchangeHandler, BodySupply, Deadline {
 
   #fail(error: Error): void {
     this.#over = true
-    this.#unlimit()
+    this.#timeout.stop()
     const body = this.#body
     if (body === undefined) {
       this.#unlisten?.()
       return this.#reject(error)
     }
-    // What has arrived is told first.
+    // Data that has arrived is delivered first.
     queueMicrotask(() => {
-      if (this.#traits.forgivesFailure) body.on('error', () => {})
+      if (this.#traits.ignoresUnhandledFailure) body.on('error', () => {})
       if (!body.destroyed) body.destroy(error)
     })
-  }
-
-  #limitBody(): void {
-    const limit = this.#call.stated.bodyTimeout ?? defaultTimeout
-    if (this.#deadline?.queue.limit === limit) return refreshDeadline(this.#deadline)
-    this.#unlimit()
-    this.#deadline = startDeadline(limit, this)
-  }
-
-  #unlimit(): void {
-    clearDeadline(this.#deadline)
-    this.#deadline = undefined
   }
 }

@@ -1,28 +1,38 @@
-import type { DispatchedCall } from './dispatched-call.ts'
 import type { Exchange, ExchangeRequest } from '../../../mesh/http/exchange.ts'
-import { abortedError, requestLengthError } from './errors.ts'
-import { frameStream, type BodyStream, type StatedRequest } from './request-parts.ts'
+import { abortedError, requestLengthError } from '../clients/undici-errors.ts'
+import { withFraming, type BodyStream, type DispatchRequest } from './dispatch-request.ts'
+
+/** The call that a streamed body belongs to. */
+export interface StreamOwner {
+  /** The call is over. */
+  readonly done: boolean
+  abort(reason?: Error): void
+  bodySent(chunk: Uint8Array | string): void
+  requestSent(): void
+}
 
 /** A request's body on its way. */
 export interface StreamSource {
-  /** The exchange takes more. */
+  /** The exchange accepts more. */
   drained(): void
-  /** The call is over. True: there would have been more to send. */
+  /** The call is over. Returns true if the body was not sent completely. */
   stop(error?: Error): boolean
 }
 
 type Open = (request: ExchangeRequest) => Exchange | undefined
 
-/** Sends the head with the first chunk, as undici does, then chunk by chunk at the callee's pace. */
-export function sendStream(call: DispatchedCall, stated: StatedRequest, body: BodyStream, open: Open): StreamSource {
+/**
+ * Sends the head with the first chunk, as undici does, then the others as fast as the callee reads.
+ */
+export function sendStream(call: StreamOwner, stated: DispatchRequest, body: BodyStream, open: Open): StreamSource {
   const sender = new StreamSender(call, stated, body, open)
   void sender.run()
   return sender
 }
 
 class StreamSender implements StreamSource {
-  readonly #call: DispatchedCall
-  readonly #stated: StatedRequest
+  readonly #call: StreamOwner
+  readonly #stated: DispatchRequest
   readonly #body: BodyStream
   readonly #open: Open
   #exchange: Exchange | undefined
@@ -30,7 +40,7 @@ class StreamSender implements StreamSource {
   #finished = false
   #wake: (() => void) | undefined
 
-  constructor(call: DispatchedCall, stated: StatedRequest, body: BodyStream, open: Open) {
+  constructor(call: StreamOwner, stated: DispatchRequest, body: BodyStream, open: Open) {
     this.#call = call
     this.#stated = stated
     this.#body = body
@@ -72,7 +82,7 @@ class StreamSender implements StreamSource {
     const { promised } = this.#stated
     if (promised !== undefined && this.#sent + length > promised) throw requestLengthError()
     this.#sent += length
-    this.#exchange ??= this.#open(frameStream(this.#stated, false))
+    this.#exchange ??= this.#open(withFraming(this.#stated, false))
     if (this.#exchange === undefined) return
     const more = this.#exchange.write(chunk)
     this.#call.bodySent(chunk)
@@ -92,7 +102,7 @@ class StreamSender implements StreamSource {
     this.#finished = true
     const { promised } = this.#stated
     if (promised !== undefined && this.#sent !== promised) throw requestLengthError()
-    if (this.#exchange === undefined) this.#open(frameStream(this.#stated, true))
+    if (this.#exchange === undefined) this.#open(withFraming(this.#stated, true))
     else this.#exchange.end()
     this.#call.requestSent()
   }
@@ -100,7 +110,7 @@ class StreamSender implements StreamSource {
 
 function lengthOf(chunk: unknown): number {
   if (chunk instanceof Uint8Array) return chunk.byteLength
-  // Throws what undici throws for a chunk that is neither text nor bytes.
+  // For a chunk that is neither text nor bytes, throws the same error as undici.
   return Buffer.byteLength(chunk as string)
 }
 

@@ -1,31 +1,31 @@
 import type { Contract } from '../../../contract/contract.ts'
-import { isPlain } from '../../../contract/plain.ts'
-import type { HttpMapping } from '../../../contract/http/mapping.ts'
+import { isPlainContract } from '../../../contract/plain-contract.ts'
+import type { HttpMapping } from '../../../contract/http/mapping/http-mapping.ts'
 
 export interface ServiceRoute {
   readonly verb: HttpMapping['verb']
-  /** As Fastify writes it, `/products/:id`. */
+  /** In Fastify's syntax: `/products/:id`. */
   readonly url: string
-  /** Undefined of a class without a contract: it stands in the path. */
+  /** Undefined for a class without a contract: then the path contains the name. */
   readonly name: string | undefined
   readonly kind: 'fn' | 'stream'
   readonly mapping: HttpMapping | undefined
-  /** Whether it is a second path of its method, without the service's name. */
+  /** True for the second path of a method, without the service's name. */
   readonly isShort: boolean
 }
 
-/** The parameter in whose place the method of a class stands. */
+/** The path parameter with the method's name, for a class. */
 export const methodParameter = 'method'
 
 export function routesOf(contract: Contract): readonly ServiceRoute[] {
-  const routes = isPlain(contract)
+  const routes = isPlainContract(contract)
     ? namedRoutes(contract, `:${methodParameter}`, { name: undefined, kind: 'fn' })
     : Object.entries(contract.methods).flatMap(([name, { kind, http }]) =>
         http === undefined
           ? namedRoutes(contract, name, { name, kind })
           : [{ verb: http.verb, url: urlOf(http), name, kind, mapping: http, isShort: false }],
       )
-  // A mapping may be the short path of another method: the method's own path comes first.
+  // A mapping may equal the short path of another method. The mapping has priority.
   const own = new Set(routes.filter(({ isShort }) => !isShort).map(keyOf))
   return routes.filter((route) => !route.isShort || !own.has(keyOf(route)))
 }

@@ -1,12 +1,15 @@
 import { Readable } from 'node:stream'
-import type { EdgeStream } from '../../../contract/http/answering.ts'
-import { aliveInterval } from '../../../contract/http/events.ts'
-import { settled, textOf, type First } from '../../../contract/http/stream-body.ts'
+import type { StreamResponse } from '../../../contract/http/responder.ts'
+import { keepAliveInterval } from '../../../contract/http/stream-format.ts'
+import { settled, textOf, type FirstStep } from '../../../contract/http/stream-body.ts'
 
-/** A stream as the payload of a reply: the next value is asked for when there is room for it. `first` has been asked for already. */
-export function readableOf(answer: EdgeStream, first: Promise<First>): Readable {
+/**
+ * A stream as the payload of a reply, with backpressure: the next value is requested when there is
+ * room. `first` has been requested already.
+ */
+export function readableOf(answer: StreamResponse, first: Promise<FirstStep>): Readable {
   const { stream, format } = answer
-  let asked: Promise<First> | undefined = first
+  let asked: Promise<FirstStep> | undefined = first
   let isPumping = false
   const pump = async (): Promise<void> => {
     isPumping = true
@@ -21,7 +24,7 @@ export function readableOf(answer: EdgeStream, first: Promise<First>): Readable 
   }
   const body = new Readable({
     highWaterMark: 1,
-    // Values that are at hand go out in one turn: one for each turn would be one system call each.
+    // Sends all available values in one turn. One per turn would cost a system call each.
     read: () => void (isPumping || pump()),
     destroy(error, done) {
       clearInterval(alive)
@@ -29,6 +32,6 @@ export function readableOf(answer: EdgeStream, first: Promise<First>): Readable 
       done(error)
     },
   })
-  const alive = setInterval(() => body.push(format.alive), aliveInterval).unref()
+  const alive = setInterval(() => body.push(format.keepAlive), keepAliveInterval).unref()
   return body
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-/** As much of Fastify 4 and 5 as is used: all of it is in the documentation of both. */
+/** The part of Fastify's documented API that the plug-in uses, the same in versions 4 and 5. */
 export interface FastifyLike {
   readonly prefix: string
   route(options: RouteLike): unknown

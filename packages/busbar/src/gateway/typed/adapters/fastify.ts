@@ -1,9 +1,9 @@
 import { LazyHost } from '../../../contract/host/lazy-host.ts'
 import { corsHeaders, preflightHeaders } from '../../../contract/http/cors.ts'
-import { encodingFault, readContent } from '../../../contract/http/content.ts'
-import { defaultMaxInputSize, HttpEdge } from '../../../contract/http/edge.ts'
+import { encodingFault, readContent } from '../../../contract/http/request-content.ts'
+import { defaultMaxInputSize, HttpHandler } from '../../../contract/http/http-handler.ts'
 import type { Implementation } from '../../../contract/implementation.ts'
-import { documentPath, selfDescriber } from '../describe.ts'
+import { documentPath, selfDescriber } from '../self-description.ts'
 import { textOf } from '../parsed-body.ts'
 import { answerCall } from './fastify-answer.ts'
 import { FailedCalls } from './fastify-failures.ts'
@@ -12,9 +12,12 @@ import type { FastifyLike, FastifyReply, FastifyRequest } from './fastify-types.
 import type { AdapterOptions } from './node.ts'
 
 /**
- * `app.register(fastifyPlugin(catalog), { prefix: '/api' })`: a route for each method, in a context of its own, so that
- * every hook of the app runs around a call as around any other route. Only JSON is read, as typed services read it, and
- * failures of calls are answered as problems; what hooks throw is for the app's error handler.
+ * Serves a typed service in a Fastify app: `app.register(fastifyPlugin(catalog), { prefix: '/api'
+ * })`.
+ *
+ * Each method gets a route, in a context of its own, so that the app's hooks run as for any other
+ * route. Only JSON is parsed, as typed services parse it. Failures of calls are sent as problem
+ * details; what hooks throw goes to the app's error handler.
  */
 export function fastifyPlugin(
   implementation: Implementation,
@@ -29,7 +32,7 @@ class Mount {
   readonly #options: AdapterOptions & { readonly maxInputSize: number }
   readonly #service: LazyHost
   readonly #failed = new FailedCalls()
-  #edge: HttpEdge | undefined
+  #handler: HttpHandler | undefined
   #describe: (() => Promise<string>) | undefined
 
   constructor(app: FastifyLike, implementation: Implementation, options: AdapterOptions) {
@@ -59,7 +62,7 @@ class Mount {
     app.addHook('onClose', async () => await this.#service.stop())
   }
 
-  /** A short path may be one of the app's own already. */
+  /** The app may have a route of its own at a short path. */
   #isFree({ verb, url, isShort }: ServiceRoute): boolean {
     return !isShort || !this.#app.hasRoute({ method: verb, url: this.#app.prefix + url })
   }
@@ -69,7 +72,7 @@ class Mount {
       method: route.verb,
       url: route.url,
       bodyLimit: this.#options.maxInputSize,
-      // HEAD asks what GET would answer, and a stream has no such answer.
+      // A stream has no response without its body, so it has no HEAD.
       exposeHeadRoute: route.kind === 'fn',
       config: { busbar: route.name },
       handler: async (request, reply) => {
@@ -93,7 +96,10 @@ class Mount {
     this.#app.route({ method: 'GET', url, handler })
   }
 
-  /** A page's question is answered before hooks of later steps ask who it is: browsers send nothing of that with it. */
+  /**
+   * Preflights are answered before later hooks, which may check credentials: browsers send none
+   * with a preflight.
+   */
   #addCors(cors: readonly string[], urls: ReadonlySet<string>): void {
     this.#app.addHook('onRequest', async ({ method, headers }, reply) => {
       if (headers.origin === undefined) return undefined
@@ -108,7 +114,7 @@ class Mount {
     for (const url of urls) this.#app.route({ method: 'OPTIONS', url, handler })
   }
 
-  /** What hooks see as the body, and may change: the input, as the service will get it. */
+  /** Parses the input as the service will get it. Hooks see it as the body, and may change it. */
   #parse(request: FastifyRequest, bytes: Buffer): unknown {
     const { name: service } = this.#implementation.contract
     const { busbar: method = '' } = (request.routeOptions.config ?? {}) as { busbar?: string }
@@ -116,16 +122,16 @@ class Mount {
     try {
       return readContent(textOf(bytes), { service, method })
     } catch (thrown) {
-      // A hook may have decoded it, and left the header.
+      // A hook may have decoded the body and kept the header.
       throw encodingFault(request.headers, service) ?? thrown
     }
   }
 
-  async #started(): Promise<HttpEdge> {
-    if (this.#edge !== undefined) return this.#edge
+  async #started(): Promise<HttpHandler> {
+    if (this.#handler !== undefined) return this.#handler
     const host = await this.#service.get()
     this.#describe ??= selfDescriber(host, { path: documentPath, folder: process.cwd() })
-    return (this.#edge ??= new HttpEdge(host, { maxInputSize: this.#options.maxInputSize }))
+    return (this.#handler ??= new HttpHandler(host, { maxInputSize: this.#options.maxInputSize }))
   }
 }
 

@@ -1,6 +1,7 @@
 /**
- * `busbar/adapters`: typed services inside a program that is there already. A `node:http` listener is a handler of Express and
- * Connect, too: `app.use('/api', nodeListener(catalog))`, which cuts the prefix off.
+ * `busbar/adapters`: typed services inside an existing program. A `node:http` listener is also a
+ * handler of Express and Connect: `app.use('/api', nodeListener(catalog))`, which strips the
+ * prefix.
  */
 export { nodeListener, type AdapterOptions, type NodeListener } from './node.ts'
 export { fetchHandler, type FetchHandler, type FetchHandlerOptions } from '../../../contract/http/fetch-handler.ts'

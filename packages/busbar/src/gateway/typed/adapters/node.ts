@@ -2,30 +2,30 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Log } from '../../../contract/context.ts'
 import { BusbarError } from '../../../contract/errors.ts'
 import { LazyHost } from '../../../contract/host/lazy-host.ts'
-import { defaultMaxInputSize } from '../../../contract/http/edge.ts'
+import { defaultMaxInputSize } from '../../../contract/http/http-handler.ts'
 import type { Implementation } from '../../../contract/implementation.ts'
-import { documentPath } from '../describe.ts'
-import { answerFailure, typedListener } from '../listener.ts'
+import { documentPath } from '../self-description.ts'
+import { answerFailure, typedListener } from '../request-listener.ts'
 
 export interface AdapterOptions {
-  /** Bytes of an input. Default: 4 MB. */
+  /** Maximum size of an input, in bytes. Default: 4 MB. */
   readonly maxInputSize?: number
   /** Origins of other sites whose pages may call. Default: none. */
   readonly cors?: readonly string[]
-  /** Whether `GET /openapi.json` answers what the contract says, in OpenAPI 3.1. Default: true. */
+  /** Whether `GET /openapi.json` serves the contract as an OpenAPI 3.1 document. Default: true. */
   readonly openapi?: boolean
-  /** Implementations of services that it calls, in this very process. Default: none. */
+  /** Implementations of the services that it calls, which run in this process. Default: none. */
   readonly calls?: readonly Implementation[]
-  /** Default: the console. */
+  /** Receives log lines. Default: the console. */
   readonly log?: Log
 }
 
-/** Serves a typed service in a server that is there already: `http.createServer(nodeListener(catalog))`. */
+/** Serves a typed service in an existing server: `http.createServer(nodeListener(catalog))`. */
 export interface NodeListener extends AsyncDisposable {
   (req: IncomingMessage, res: ServerResponse): void
 }
 
-/** The implementation is started by the first request; disposing stops it. */
+/** The first request starts the implementation. Disposing the listener stops it. */
 export function nodeListener(implementation: Implementation, options: AdapterOptions = {}): NodeListener {
   const { maxInputSize = defaultMaxInputSize, cors = [], openapi = true, calls = [], log = console } = options
   const service = new LazyHost(implementation, { log, calls })

@@ -1,7 +1,9 @@
 import { fn, service, stream, type } from 'busbar/contract'
 import * as z from 'zod'
 
-/** What a page asks of a service: each method does one thing that a browser could do differently. */
+/**
+ * What a page asks of a service: each method does one thing that a browser could do differently.
+ */
 export const probe = service('probe', {
   add: fn({ input: z.object({ a: z.int(), b: z.int() }), output: z.int() }),
   echo: fn({ input: type<unknown>(), output: type<unknown>() }),

@@ -1,4 +1,4 @@
-import { ByteMesh } from '../../../support/byte-mesh.ts'
+import { ByteMesh } from '../../../support/mesh/byte-mesh.ts'
 import type { Backend } from '../backend.ts'
 import { HttpCaller } from './http-client.ts'
 

@@ -1,17 +1,17 @@
 import { deepEqual } from 'node:assert/strict'
-import { TestEndpoint } from '../../../support/endpoint.ts'
-import type { Endpoint } from '../../../../src/mesh/endpoint.ts'
+import { TestEndpoint } from '../../../support/mesh/test-endpoint.ts'
+import type { Endpoint } from '../../../../src/mesh/routing/endpoint.ts'
 import type { Exchange, ExchangeHandler, ResponseHead } from '../../../../src/mesh/http/exchange.ts'
 import { foldHeaders } from '../../../../src/mesh/http/header-fields.ts'
-import { exchanges } from '../../../support/accelerated.ts'
+import { exchanges } from '../../../support/mesh/accelerators.ts'
 import { runInScope } from '../../../../src/mesh/scope.ts'
 import type { Backend, Link } from '../backend.ts'
 import type { Recording } from '../recording.ts'
 
-/** No socket, no text, no parser. */
+/** Without socket, text and parser. */
 export const exchange = byExchange('exchange', (instance) => instance)
 
-/** An exchange with an instance that is reached as `reach` says. */
+/** An exchange with an instance that `reach` makes callable. */
 export function byExchange(
   name: string,
   reach: (instance: TestEndpoint) => Endpoint | Promise<Endpoint & Disposable>,
@@ -34,7 +34,10 @@ export function byExchange(
   }
 }
 
-/** A service that calls `endpoint`; there is nothing to dispose of. Who is no service is the gateway, with other limits. */
+/**
+ * A service that calls `endpoint`. There is nothing to dispose of. A caller without a service name
+ * is the gateway, which has other limits.
+ */
 export function callByExchange(endpoint: Endpoint): Link {
   const scope = { service: 'callee', hops: 1 }
   return {
@@ -58,7 +61,7 @@ export function callByExchange(endpoint: Endpoint): Link {
   }
 }
 
-/** Holds the promises of {@link ExchangeHandler}: order, nothing after the end. */
+/** Asserts the contract of {@link ExchangeHandler}: the order of calls, and none after the end. */
 class RecordingHandler implements ExchangeHandler {
   reading: boolean
   readonly #recording: Recording

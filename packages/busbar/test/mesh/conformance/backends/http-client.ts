@@ -3,7 +3,7 @@ import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import type { CallerControl, CallerRequest } from '../backend.ts'
 import type { Recording } from '../recording.ts'
 
-/** Node's own client: what is on the other side is a matter of `target`. */
+/** Node's own client. `target` selects the other side. */
 export class HttpCaller implements Disposable {
   readonly #agent = new Agent({ keepAlive: true })
   readonly #target: RequestOptions
@@ -33,11 +33,12 @@ export class HttpCaller implements Disposable {
     this.#agent.destroy()
   }
 
-  /** An invalid request is refused by throwing. */
+  /** Throws for an invalid request. */
   #request(options: RequestOptions, recording: Recording): ClientRequest | undefined {
     const isLast = (options.headers as readonly string[]).includes('close')
     try {
-      // One that says it is the last has a connection of its own: the kept one may be about to close.
+      // A request with `Connection: close` gets its own connection: the kept one may be about to
+      // close.
       const agent = isLast ? false : this.#agent
       return request({ ...this.#target, agent, ...options })
     } catch (error) {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { Backend } from '../backend.ts'
 import { HttpCaller } from './http-client.ts'
 
-/** The oracle: a socket of the system's. */
+/** The oracle: a system socket. */
 export const tcp: Backend = {
   name: 'tcp',
   async serve(server) {

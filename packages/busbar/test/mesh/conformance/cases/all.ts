@@ -4,6 +4,7 @@ import { callerGivesUp } from './caller-gives-up.ts'
 import { frameworkCases } from './frameworks.ts'
 import { headCases } from './head.ts'
 import { informationCases } from './information.ts'
+import { leftToStreams } from './left-to-streams.ts'
 import { programGivesUp } from './program-gives-up.ts'
 import { programThrows } from './program-throws.ts'
 import { serverCases } from './server.ts'
@@ -14,6 +15,7 @@ export const cases: readonly Case[] = [
   ...headCases,
   ...bodyCases,
   ...uploadCases,
+  ...leftToStreams(),
   ...callerGivesUp,
   ...programGivesUp,
   ...programThrows,
@@ -23,6 +25,6 @@ export const cases: readonly Case[] = [
   ...frameworkCases,
 ]
 
-// A case is known by its name: to what is right for it, and to the worker that runs its program.
+// The name identifies a case: for its expected result, and for the worker that runs its program.
 const names = new Set(cases.map(({ name }) => name))
 if (names.size !== cases.length) throw new Error('two cases have the same name')

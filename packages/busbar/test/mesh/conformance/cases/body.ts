@@ -13,7 +13,7 @@ export const bodyCases: readonly Case[] = [
   plain('an empty body', (_, response) => response.end()),
   plain('end with an empty string', (_, response) => response.end('')),
   plain('a text beyond ASCII', (_, response) => response.end('äöü 😀 中')),
-  plain('a text with half a surrogate', (_, response) => response.end('a\ud83d!')),
+  plain('a text with a lone surrogate', (_, response) => response.end('a\ud83d!')),
   plain('a surrogate pair in two writes', (_, response) => {
     response.write('\ud83d')
     response.end('\ude00')
@@ -37,7 +37,7 @@ export const bodyCases: readonly Case[] = [
     }
     response.destroy()
   }),
-  plain('chunks over several turns', async (_, response) => {
+  plain('chunks over several turns of the event loop', async (_, response) => {
     response.write('a')
     await sleep(5)
     response.write('b')
@@ -49,7 +49,7 @@ export const bodyCases: readonly Case[] = [
     response.write('b', 'latin1', () => log.add('b written'))
     response.end('c', () => log.add('ended'))
   }),
-  plain('a write of nothing', (_, response, log) => {
+  plain('an empty write', (_, response, log) => {
     response.write('', () => log.add('nothing written'))
     response.end('x')
   }),
@@ -96,7 +96,7 @@ export const bodyCases: readonly Case[] = [
   }),
   plain('four megabytes by write and drain', (_, response) => writeByDrain(response, 4 * 1024)),
   plain('four megabytes to a slow reader', (_, response) => writeByDrain(response, 4 * 1024), slowly),
-  plain('write says to wait', (_, response, log) => {
+  plain('write returns false', (_, response, log) => {
     log.add(`${response.write(kilobyte)}`)
     log.add(`${response.write(megabyte)}, needs drain: ${response.writableNeedDrain}`)
     response.once('drain', () => {
@@ -104,7 +104,7 @@ export const bodyCases: readonly Case[] = [
       response.end()
     })
   }),
-  plain('how much fits before write says to wait', (_, response, log) => {
+  plain('how much fits before write returns false', (_, response, log) => {
     let count = 1
     while (response.write(kilobyte)) count++
     log.add(`${count} kB, high water mark ${response.writableHighWaterMark}`)
@@ -124,12 +124,12 @@ export const bodyCases: readonly Case[] = [
     ])
     response.end()
   }),
-  plain('trailers behind an empty body', (_, response) => {
+  plain('trailers after an empty body', (_, response) => {
     response.writeHead(200, { Trailer: 'X-T' })
     response.addTrailers({ 'X-T': 'v' })
     response.end()
   }),
-  plain('trailers without a place for them', (_, response) => {
+  plain('trailers without a chunked body', (_, response) => {
     response.setHeader('Content-Length', 1)
     response.addTrailers({ 'X-T': 'v' })
     response.end('a')
@@ -151,7 +151,7 @@ export const bodyCases: readonly Case[] = [
     response.end('x')
     response.end(() => log.add('second'))
   }),
-  plain('a write of what cannot be written', (_, response, log) => {
+  plain('a write of an invalid type', (_, response, log) => {
     for (const chunk of [null, 1, {}])
       try {
         response.write(chunk)
@@ -160,14 +160,14 @@ export const bodyCases: readonly Case[] = [
       }
     response.end('x')
   }),
-  plain('a stated length that is kept by several writes', (_, response) => {
+  plain('a content-length met by several writes', (_, response) => {
     response.writeHead(200, { 'Content-Length': 6 })
     response.write('ab')
     response.write('cd')
     response.end('ef')
   }),
   plain(
-    'a stated length that is kept without an end',
+    'a content-length met without an end',
     (_, response, log) => {
       response.writeHead(200, { 'Content-Length': 2 })
       response.write('ab')
@@ -199,20 +199,20 @@ export const bodyCases: readonly Case[] = [
       response.destroy()
     }
   }),
-  plain('strictContentLength: kept', (_, response) => {
+  plain('strictContentLength: exact', (_, response) => {
     response.strictContentLength = true
     response.setHeader('Content-Length', 4)
     response.write('ab')
     response.end('cd')
   }),
-  plain('bytes that the program uses again', (_, response) => {
+  plain('bytes that the program reuses', (_, response) => {
     const bytes = Buffer.from('first')
     response.write(bytes, () => {
       bytes.write('later')
       response.end()
     })
   }),
-  plain('bytes that the program uses again after the end', (_, response) => {
+  plain('bytes that the program reuses after the end', (_, response) => {
     const bytes = Buffer.from('first')
     response.end(bytes, () => bytes.fill('x'))
   }),
@@ -244,7 +244,7 @@ export const bodyCases: readonly Case[] = [
   ),
 ]
 
-/** The program writes as fast as it may, until `kilobytes` are out. */
+/** Writes as fast as backpressure allows, until `kilobytes` are written. */
 function writeByDrain(
   response: { write(chunk: string): boolean; end(): unknown; once(event: 'drain', listener: () => void): unknown },
   kilobytes: number,

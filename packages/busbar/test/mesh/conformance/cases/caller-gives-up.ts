@@ -3,11 +3,11 @@ import { finished, pipeline, Readable } from 'node:stream'
 import { plain } from '../case.ts'
 import type { Call, Case } from '../case.ts'
 
-/** What the program sees of it, and in which order. */
+/** What the program sees when the caller gives up, and in which order. */
 export const callerGivesUp: readonly Case[] = [
-  plain('the caller gives up before the answer', (_, __, log) => log.add('called'), openUntil('called')),
+  plain('the caller gives up before the response', (_, __, log) => log.add('called'), openUntil('called')),
   plain(
-    'the caller gives up before the answer to a body',
+    'the caller gives up before the response to a body',
     (request, _, log) => {
       request.resume()
       request.on('end', () => log.add('called'))
@@ -19,7 +19,7 @@ export const callerGivesUp: readonly Case[] = [
     },
   ),
   plain(
-    'the caller gives up behind the head',
+    'the caller gives up after the head',
     (_, response) => response.flushHeaders(),
     afterwards((call) => call.recording.head()),
   ),
@@ -31,7 +31,7 @@ export const callerGivesUp: readonly Case[] = [
     afterwards((call) => call.recording.received(4)),
   ),
   plain(
-    'the caller gives up, the program answers all the same',
+    'the caller gives up, and the program still answers',
     (_, response, log) => {
       log.add('called')
       response.on('close', () => log.add(`written ${response.write('x')}, destroyed ${response.destroyed}`))
@@ -39,7 +39,7 @@ export const callerGivesUp: readonly Case[] = [
     openUntil('called'),
   ),
   plain(
-    'the caller gives up, the program ends all the same',
+    'the caller gives up, and the program still ends its response',
     (_, response, log) => {
       log.add('called')
       response.on('close', () =>
@@ -49,7 +49,7 @@ export const callerGivesUp: readonly Case[] = [
     openUntil('called'),
   ),
   plain(
-    'the caller gives up, both sides are asked for their state',
+    'the caller gives up: the state of both sides',
     (request, response, log) => {
       log.add('called')
       response.on('close', () => {
@@ -64,7 +64,7 @@ export const callerGivesUp: readonly Case[] = [
     openUntil('called'),
   ),
   plain(
-    'the caller gives up, the program waits by finished',
+    'the caller gives up, and the program waits with finished',
     (request, response, log) => {
       log.add('called')
       finished(request, (error) => log.add(`request ${error?.code}`))
@@ -145,13 +145,13 @@ export const callerGivesUp: readonly Case[] = [
     },
     openUntil('called false'),
   ),
-  plain('request.signal is not aborted by an answer', (request, response, log) => {
+  plain('request.signal is not aborted by a response', (request, response, log) => {
     const { signal } = request as unknown as { signal: AbortSignal }
     signal.addEventListener('abort', () => log.add('signal aborted'))
     response.end('x')
   }),
   plain(
-    'listeners on the socket hear of the end',
+    'listeners on the socket see the end',
     (request, _, log) => {
       request.socket.on('end', () => log.add('socket end'))
       request.socket.on('close', (hadError) => log.add(`socket close ${hadError}`))
@@ -192,7 +192,7 @@ export const callerGivesUp: readonly Case[] = [
 
 type Calling = NonNullable<Case['call']>
 
-/** Gives up on a request without a body, when the program's log says so. */
+/** Gives up a request without a body at an event in the program's log. */
 export function openUntil(event: string): Calling {
   return async (caller, log) => {
     const call = caller.open()
@@ -201,7 +201,7 @@ export function openUntil(event: string): Calling {
   }
 }
 
-/** The same on an upload whose first part has gone out. */
+/** The same for an upload whose first chunk has been sent. */
 export function uploadingUntil(event: string): Calling {
   return async (caller, log) => {
     const call = caller.stream()
@@ -211,7 +211,7 @@ export function uploadingUntil(event: string): Calling {
   }
 }
 
-/** Gives up once it has got so much of the answer. */
+/** Gives up after so much of the response. */
 function afterwards(got: (call: Call) => Promise<void>): Calling {
   return async (caller) => {
     const call = caller.open()

@@ -7,7 +7,7 @@ type Program = () => Server | Promise<Server>
 const source = '../programs/index.js'
 const { programs } = (await import(source)) as { programs: Record<string, Program> }
 
-/** Programs as people write them, unmodified. */
+/** Unmodified programs, as people write them. */
 export const frameworkCases: readonly Case[] = [
   ...over('Express 5', expressCalls()),
   ...over('Express 4', expressCalls()),
@@ -74,7 +74,7 @@ function fastifyCalls(): Calls {
   return {
     'a serialized answer': { path: '/live' },
     HEAD: { method: 'HEAD', path: '/live' },
-    'what a request says of itself': { path: '/who' },
+    'the properties of a request': { path: '/who' },
     'a stream': { path: '/stream' },
     'a stream that fails': { path: '/failing-stream' },
     bytes: { path: '/buffer' },

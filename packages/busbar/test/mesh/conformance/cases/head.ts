@@ -10,7 +10,7 @@ export const headCases: readonly Case[] = [
     response.setHeader('Set-Cookie', ['a=1', 'b=2'])
     response.end('{"a":1}')
   }),
-  plain('writeHead with a reason and a record', (_, response) =>
+  plain('writeHead with a reason phrase and a record', (_, response) =>
     response.writeHead(201, 'Made', { 'X-A': '1', 'content-length': 2 }).end('ok'),
   ),
   plain('writeHead with a flat list', (_, response) =>
@@ -56,15 +56,15 @@ export const headCases: readonly Case[] = [
     response.setHeader('X-None', [])
     response.end()
   }),
-  plain('values with spaces at their ends', (_, response) => {
+  plain('values with leading and trailing spaces', (_, response) => {
     response.setHeader('X-Spaces', '  a b\t')
     response.end('x')
   }),
-  plain('latin1 values beside a text body', (_, response) => {
+  plain('latin1 values with a text body', (_, response) => {
     response.setHeader('X-Name', 'café')
     response.end('Käse')
   }),
-  plain('latin1 values beside a body of bytes', (_, response) => {
+  plain('latin1 values with a body of bytes', (_, response) => {
     response.setHeader('X-Name', 'café')
     response.end(Buffer.from('Käse'))
   }),
@@ -87,16 +87,16 @@ export const headCases: readonly Case[] = [
     for (let n = 0; n < 200; n++) response.setHeader(`X-${n}`, `value ${n}`)
     response.end('x')
   }),
-  plain('more headers than a client takes', (_, response) => {
+  plain('more headers than a client accepts', (_, response) => {
     response.setHeader('X-Long', 'x'.repeat(20_000))
     response.end('x')
   }),
-  plain('a reason of its own', (_, response) => {
+  plain('its own reason phrase', (_, response) => {
     response.statusMessage = 'Fine by me'
     response.end()
   }),
-  plain('an empty reason', (_, response) => response.writeHead(200, '').end()),
-  plain('a reason in latin1', (_, response) => response.writeHead(200, 'Schön').end()),
+  plain('an empty reason phrase', (_, response) => response.writeHead(200, '').end()),
+  plain('a reason phrase in latin1', (_, response) => response.writeHead(200, 'Schön').end()),
   ...[200, 201, 206, 299, 301, 400, 404, 418, 500, 599, 600, 999].map((status) =>
     plain(`status ${status}`, (_, response) => response.writeHead(status).end('body')),
   ),
@@ -116,7 +116,7 @@ export const headCases: readonly Case[] = [
     response.sendDate = false
     response.end('x')
   }),
-  plain('a date of its own', (_, response) => response.setHeader('Date', 'yesterday').end('x')),
+  plain('its own date', (_, response) => response.setHeader('Date', 'yesterday').end('x')),
   plain('date removed', (_, response) => {
     response.removeHeader('Date')
     response.end('x')
@@ -126,7 +126,7 @@ export const headCases: readonly Case[] = [
     response.removeHeader('Connection')
     response.end('x')
   }),
-  plain('a keep-alive header of its own', (_, response) => response.setHeader('Keep-Alive', 'timeout=99').end('x')),
+  plain('its own keep-alive header', (_, response) => response.setHeader('Keep-Alive', 'timeout=99').end('x')),
   plain('shouldKeepAlive turned off', (_, response) => {
     response.shouldKeepAlive = false
     response.end('x')
@@ -158,21 +158,23 @@ export const headCases: readonly Case[] = [
   plain('another transfer coding before the chunks', (_, response) =>
     response.writeHead(200, { 'Transfer-Encoding': 'gzip, chunked' }).end('ok'),
   ),
-  plain('a length that is no number', (_, response) => response.writeHead(200, { 'Content-Length': 'two' }).end('ok')),
+  plain('a length that is not a number', (_, response) =>
+    response.writeHead(200, { 'Content-Length': 'two' }).end('ok'),
+  ),
   plain('two lengths', (_, response) =>
     response.writeHead(200, ['Content-Length', '2', 'Content-Length', '2']).end('ok'),
   ),
   plain('an upgrade header without an upgrade', (_, response) =>
     response.writeHead(200, { Upgrade: 'h2c', Connection: 'upgrade' }).end('ok'),
   ),
-  plain('the program asks whether headers were sent', (_, response, log) => {
+  plain('headersSent', (_, response, log) => {
     log.add(`before ${response.headersSent}`)
     response.writeHead(200)
     log.add(`after ${response.headersSent}`)
     response.end('x', () => log.add(`finished ${response.writableFinished}, socket ${response.socket === null}`))
     log.add(`ended ${response.writableEnded}`)
   }),
-  plain('what the program may not set', (_, response, log) => {
+  plain('invalid values', (_, response, log) => {
     attempt(log, () => response.setHeader('bad name', 'x'))
     attempt(log, () => response.setHeader('x', 'a\nb'))
     attempt(log, () => response.setHeader('x', undefined as unknown as string))
@@ -185,7 +187,7 @@ export const headCases: readonly Case[] = [
     attempt(log, () => response.writeHead(200, { Trailer: 'X', 'Content-Length': 1 }))
     response.end('x')
   }),
-  plain('headers after the head was sent', (_, response, log) => {
+  plain('headers after the head is sent', (_, response, log) => {
     response.write('x')
     attempt(log, () => response.setHeader('x', '1'))
     attempt(log, () => response.removeHeader('x'))

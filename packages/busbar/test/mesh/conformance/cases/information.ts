@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { plain } from '../case.ts'
 import type { Case } from '../case.ts'
 
-/** What comes before an answer, and what a request expects. */
+/** Informational responses, and expectations of requests. */
 export const informationCases: readonly Case[] = [
   plain('early hints', (_, response) => {
     response.writeEarlyHints({ link: ['</a.css>; rel=preload', '</b.js>; rel=preload'], 'x-more': '1' })
@@ -22,7 +22,7 @@ export const informationCases: readonly Case[] = [
     response.setHeader('X-A', '1')
     response.end('x')
   }),
-  plain('information before a large answer', (_, response) => {
+  plain('information before a large response', (_, response) => {
     response.writeEarlyHints({ link: '</a.css>; rel=preload' })
     response.end('x'.repeat(200_000))
   }),
@@ -34,7 +34,7 @@ export const informationCases: readonly Case[] = [
     response.end()
   }),
   plain(
-    'information is there before the answer',
+    'information arrives before the response',
     (_, response, log) => {
       response.writeEarlyHints({ link: '</a.css>; rel=preload' })
       void log.until('hint seen').then(() => response.end('x'))

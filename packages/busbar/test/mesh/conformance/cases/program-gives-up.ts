@@ -4,12 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { plain } from '../case.ts'
 import type { Caller, Case, Handler } from '../case.ts'
 
-/** What the caller gets of an answer that ends too early. */
+/** What the caller gets of a response that ends early. */
 export const programGivesUp: readonly Case[] = [
   plain('response.destroy before the head', (_, response) => response.destroy()),
   plain('response.destroy with an error before the head', (_, response) => response.destroy(new Error('why'))),
   plain(
-    'response.destroy behind the head',
+    'response.destroy after the head',
     async (_, response) => {
       response.flushHeaders()
       await sleep(5)
@@ -48,7 +48,7 @@ export const programGivesUp: readonly Case[] = [
     response.end('it')
     response.destroy()
   }),
-  plain('trailers that come after the end', (_, response) => {
+  plain('trailers after the end', (_, response) => {
     response.write('x')
     response.end()
     response.addTrailers({ 'X-T': 'late' })
@@ -73,7 +73,7 @@ export const programGivesUp: readonly Case[] = [
     'socket.destroySoon in the body',
     behindPart((request) => request.socket.destroySoon()),
   ),
-  plain('socket.end before the answer', (request) => request.socket.end()),
+  plain('socket.end before the response', (request) => request.socket.end()),
   plain('socket.resetAndDestroy', (request) => request.socket.resetAndDestroy()),
   plain('a source that fails in a pipeline', (_, response, log) => {
     async function* source(): AsyncGenerator<string> {
@@ -84,7 +84,7 @@ export const programGivesUp: readonly Case[] = [
     pipeline(source, response, (error) => log.add(`pipeline ${error?.message}`))
   }),
   plain(
-    'an answer that stays behind its length',
+    'a response shorter than its content-length',
     (_, response) => {
       response.writeHead(200, { 'Content-Length': 10 }).end('short')
     },
@@ -94,7 +94,7 @@ export const programGivesUp: readonly Case[] = [
     },
   ),
   plain(
-    'after a destroyed answer the next call is answered',
+    'after a destroyed response the next call is answered',
     (request, response) => {
       if (request.url === '/dies') response.destroy()
       else response.end('x')
@@ -106,7 +106,7 @@ export const programGivesUp: readonly Case[] = [
   ),
 ]
 
-/** Acts when the first part of the answer has gone out. */
+/** Acts when the first part of the response has been sent. */
 function behindPart(act: (...values: Parameters<Handler>) => unknown): Handler {
   return async (request, response, log) => {
     response.write('part')

@@ -6,7 +6,7 @@ import { plain } from '../case.ts'
 import type { Case } from '../case.ts'
 import { openUntil, uploadingUntil } from './caller-gives-up.ts'
 
-/** An exception in the program is the program's own. */
+/** Exceptions in the program. */
 export const programThrows: readonly Case[] = [
   throwing(
     'a listener that throws',
@@ -63,7 +63,7 @@ export const programThrows: readonly Case[] = [
   {
     name: 'a rejection that the server captures',
     program: (log) => {
-      // The server's own options do not reach its emitter.
+      // The server's options do not reach its emitter.
       EventEmitter.captureRejections = true
       const server = createServer()
       EventEmitter.captureRejections = false
@@ -77,7 +77,7 @@ export const programThrows: readonly Case[] = [
   },
 ]
 
-/** An uncaught exception is the program's own, and the caller never sees it. */
+/** An uncaught exception stays in the program. The caller never sees it. */
 function throwing(name: string, handler: Parameters<typeof plain>[1], call?: Case['call']): Case {
   return plain(name, handler, async (caller, log) => {
     process.setUncaughtExceptionCaptureCallback((error) => log.addAside(`uncaught ${error.message}`))

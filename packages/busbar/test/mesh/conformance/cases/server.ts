@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Caller, Case } from '../case.ts'
 import type { ProgramLog } from '../program-log.ts'
 
-/** The server behind a request: its timeouts, its count of connections, how it closes. */
+/** The server behind a request: its timeouts, its connection count, how it closes. */
 export const serverCases: readonly Case[] = [
   {
     name: 'server.timeout',
@@ -27,7 +27,7 @@ export const serverCases: readonly Case[] = [
     },
   },
   {
-    name: 'the timeout of a whole request',
+    name: 'requestTimeout',
     program: (log) => {
       const options = { requestTimeout: 50, headersTimeout: 50, connectionsCheckingInterval: 10 }
       return createServer(options, (request, response) => {
@@ -130,7 +130,7 @@ export const serverCases: readonly Case[] = [
     },
   },
   {
-    name: 'events in the order that a listener for everything sees',
+    name: 'the order of all events',
     program: (log) => {
       const server = createServer((request, response) => {
         traceEvents(log, 'response', response)
@@ -144,7 +144,7 @@ export const serverCases: readonly Case[] = [
   },
 ]
 
-/** A case that has the server itself at hand. */
+/** A case that has access to the server itself. */
 function serverCase(
   name: string,
   call: (server: ReturnType<typeof createServer>, caller: Caller, log: ProgramLog) => Promise<void>,

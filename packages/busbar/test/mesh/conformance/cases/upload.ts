@@ -10,7 +10,7 @@ const kilobyte = Buffer.alloc(1024, 'abcdefgh')
 /** Requests: what the program sees of them, and their bodies. */
 export const uploadCases: readonly Case[] = [
   plain(
-    'what a request says of itself',
+    'the properties of a request',
     (request, response) => {
       const { method, url, httpVersion, headers, rawHeaders, headersDistinct, complete, aborted } = request
       response.end(
@@ -25,13 +25,13 @@ export const uploadCases: readonly Case[] = [
   ...['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'M-SEARCH', 'QUERY', 'REPORT'].map(
     (method) => plain(`method ${method}`, echoMethod, async (caller) => void (await caller.send({ method }))),
   ),
-  plain('a method with a body that has none usually', readAll, async (caller) => {
+  plain('a body with a method that usually has none', readAll, async (caller) => {
     await caller.send({ method: 'GET', body: 'body of a GET' })
     await caller.send({ method: 'DELETE', body: 'body of a DELETE' })
   }),
   plain('a text body', readAll, async (caller) => void (await caller.send({ method: 'POST', body: 'äöü 😀' }))),
   plain('a body of bytes', readAll, async (caller) => void (await caller.send({ method: 'POST', body: kilobyte }))),
-  plain('an upload that is empty', readAll, async (caller) => void (await caller.send({ method: 'POST', body: '' }))),
+  plain('an empty upload', readAll, async (caller) => void (await caller.send({ method: 'POST', body: '' }))),
   plain('no body and no length', readAll, async (caller) => void (await caller.open({ method: 'POST' }).outcome())),
   plain('an upload of a megabyte at once', countBytes, async (caller) => {
     await caller.send({ method: 'POST', body: Buffer.alloc(1024 * 1024, 'x') })
@@ -45,7 +45,7 @@ export const uploadCases: readonly Case[] = [
     await call.write('ü')
     call.end()
   }),
-  plain('chunks that never come', readAll, async (caller) => caller.stream().end()),
+  plain('a chunked body without chunks', readAll, async (caller) => caller.stream().end()),
   plain(
     'an upload with trailers',
     (request, response) => {
@@ -70,7 +70,7 @@ export const uploadCases: readonly Case[] = [
     },
     async (caller) => caller.stream().end(['X-T', '1']),
   ),
-  plain('chunks with a stated length', readAll, async (caller) => {
+  plain('chunks with a content-length', readAll, async (caller) => {
     const call = caller.open({ method: 'POST', headers: ['Content-Length', '4'], streamed: true })
     await call.write('ab')
     await call.write('cd')
@@ -153,7 +153,7 @@ export const uploadCases: readonly Case[] = [
     },
   ),
   plain(
-    'an answer before the body has come',
+    'a response before the body has arrived',
     (request, response, log) => {
       response.end('early')
       request.on('data', (chunk: Buffer) => log.add(`data ${chunk.toString()}`))
@@ -166,7 +166,7 @@ export const uploadCases: readonly Case[] = [
     },
   ),
   plain(
-    'an answer before the body has come, which nobody reads',
+    'a response before the body has arrived, which nothing reads',
     (_, response) => response.end('early'),
     async (caller) => {
       const call = caller.stream()
@@ -176,11 +176,11 @@ export const uploadCases: readonly Case[] = [
       await caller.send()
     },
   ),
-  plain('calls one after the other on a kept connection', readAll, async (caller) => {
+  plain('consecutive calls on a keep-alive connection', readAll, async (caller) => {
     for (const body of ['a', 'b', 'c']) await caller.send({ method: 'POST', body })
   }),
   plain(
-    'an answer on the first chunk',
+    'a response on the first chunk',
     (request, response) => {
       request.once('data', (chunk: Buffer) => response.write(`first ${chunk.toString()};`))
       request.on('end', () => response.end('end'))
@@ -194,7 +194,7 @@ export const uploadCases: readonly Case[] = [
     },
   ),
   plain(
-    'both directions in turn',
+    'both directions alternately',
     (request, response) => {
       request.on('data', (chunk: Buffer) => response.write(chunk.toString().toUpperCase()))
       request.on('end', () => response.end())
@@ -209,7 +209,7 @@ export const uploadCases: readonly Case[] = [
     },
   ),
   {
-    name: 'classes of its own',
+    name: 'its own request and response classes',
     program: (log) => customClasses(log),
     call: async (caller) => void (await caller.send({ method: 'POST', body: 'x' })),
   },
@@ -222,7 +222,7 @@ export const uploadCases: readonly Case[] = [
     },
   },
   {
-    name: 'no host header, which the server does not ask for',
+    name: 'no host header, to a server that does not require it',
     program: () => createServer({ requireHostHeader: false }, (_, response) => void response.end('x')),
     call: async (caller) => {
       const rawHeaders = ['Connection', 'keep-alive']
@@ -247,40 +247,7 @@ export const uploadCases: readonly Case[] = [
       ),
     call: async (caller) => void (await caller.send({ headers: ['X-A', '1', 'X-B', '2', 'X-C', '3'] })),
   },
-  ...handedOver(),
 ]
-
-/** What the fast path leaves to a byte stream. */
-function handedOver(): Case[] {
-  const refused: [string, Parameters<Caller['send']>[0]][] = [
-    ['a method that HTTP does not know', { method: 'BREW' }],
-    ['a method that is no token', { method: 'GET /' }],
-    ['CONNECT', { method: 'CONNECT', path: 'a.b:80' }],
-    ['a path with a space', { path: '/a b' }],
-    ['a path beyond ASCII', { path: '/ä' }],
-    ['a path without a slash', { path: '*', method: 'OPTIONS' }],
-    ['a header name with a space', { headers: ['bad name', 'x'] }],
-    ['a header value with a line break', { headers: ['X-A', 'a\nb: c'] }],
-    ['a header value in latin1', { headers: ['X-A', 'café'] }],
-    ['a header value with spaces at its ends', { headers: ['X-A', ' a '] }],
-    ['headers beyond the limit', { headers: ['X-A', 'x'.repeat(20_000)] }],
-    ['an upgrade', { headers: ['Upgrade', 'h2c'], connection: 'upgrade' }],
-    ['a length and chunks', { headers: ['Content-Length', '1', 'Transfer-Encoding', 'chunked'] }],
-    ['a length that is no number', { headers: ['Content-Length', 'x'] }],
-    ['a length that the body does not have', { method: 'POST', body: 'ab', headers: ['Content-Length', '5'] }],
-    ['another transfer coding', { headers: ['Transfer-Encoding', 'gzip'] }],
-  ]
-  return refused.map(([name, options]) =>
-    plain(
-      `left to a byte stream: ${name}`,
-      (_, response) => response.end('x'),
-      async (caller) => {
-        await caller.open(options).outcome()
-      },
-      { handedOver: true },
-    ),
-  )
-}
 
 function echoMethod(...[request, response]: Parameters<Handler>): void {
   response.end(`${request.method} ${request.url}`)

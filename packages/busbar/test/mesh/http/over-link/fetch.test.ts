@@ -1,6 +1,6 @@
-import { way } from '../../../support/byte-mesh.ts'
+import { way } from '../../../support/mesh/byte-mesh.ts'
 
-// What `fetch` makes of a service in its own worker it makes of one in another: the same tests, and random calls.
+// Runs the same tests, and random calls, with the service in another worker.
 way.overLink = true
 for (const file of ['fetch-requests', 'fetch-answers', 'fetch-redirects', 'fetch-endings', 'fuzz'])
   await import(`../${file}.test.ts`)

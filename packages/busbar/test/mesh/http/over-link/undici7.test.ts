@@ -1,4 +1,4 @@
-import { way } from '../../../support/byte-mesh.ts'
+import { way } from '../../../support/mesh/byte-mesh.ts'
 
 way.overLink = true
 await import('../undici7.test.ts')

@@ -1,14 +1,16 @@
 import { deepStrictEqual, ok } from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { comparableHeaders, neutral, openSides, type Side, type Sides } from './sides.ts'
+import { comparableHeaders, neutral, openSides, type Side, type Sides } from './mesh-and-tcp.ts'
 
 export interface Compared {
   readonly sides: Sides
-  /** Runs `observe` by the mesh and by a real connection: what the caller can see must be equal. */
+  /**
+   * Runs `observe` over the mesh and over a real connection. What the caller sees must be equal.
+   */
   readonly same: (name: string, observe: (side: Side) => unknown) => void
 }
 
-/** For the suite that calls it. */
+/** Registers hooks in the suite that calls it. */
 export function compareFetch(): Compared {
   let sides: Sides
   before(async () => (sides = await openSides()))
@@ -28,7 +30,7 @@ export function compareFetch(): Compared {
   }
 }
 
-/** All that a caller can tell of a response. */
+/** Everything that a caller can see of a response. */
 export async function seen(side: Side, response: Response): Promise<unknown> {
   const { status, statusText, ok, redirected, type } = response
   const before = response.bodyUsed

@@ -7,7 +7,10 @@ import { pathToFileURL } from 'node:url'
 
 const require = createRequire(import.meta.url)
 
-/** What tests use of a program's own undici: the same in 6, 7 and 8, though their types differ. */
+/**
+ * The parts of a program's undici that tests use. They are the same in 6, 7 and 8, though their
+ * types differ.
+ */
 export interface Undici {
   request: (url: unknown, options?: unknown, callback?: unknown) => Promise<Answer>
   stream(url: unknown, options: unknown, factory: (head: Answer) => NodeJS.WritableStream): Promise<unknown>
@@ -62,12 +65,12 @@ export const versions = ['undici6', 'undici7', 'undici8'] as const
 
 export type Version = (typeof versions)[number]
 
-/** The copy in this repository's own `node_modules`. */
+/** The copy in this repository's `node_modules`. */
 export function loadInstalled(version: Version | 'undici5'): Undici {
   return require(version) as Undici
 }
 
-/** A program's folder with a copy of its own, under the plain name; gone when it is disposed of. */
+/** A program's folder with its own copy of undici. Disposing removes it. */
 export class ProgramFolder implements Disposable {
   readonly #folder: string
 
@@ -85,7 +88,7 @@ export class ProgramFolder implements Disposable {
     return createRequire(join(this.#folder, 'program.js'))('undici') as Undici
   }
 
-  /** As an ES module sees it: by name, and whole. */
+  /** As an ES module sees it: named exports and namespace. */
   async import(): Promise<{ all: Undici; request: Undici['request'] }> {
     return (await import(pathToFileURL(join(this.#folder, 'esm.mjs')).href)) as {
       all: Undici

@@ -1,6 +1,6 @@
 import type { Told } from './program.ts'
 
-/** Numbers that a seed decides (mulberry32), so that a failure can be had again. */
+/** Seeded random numbers (mulberry32), so that a failure can be reproduced. */
 export class Dice {
   #state: number
 
@@ -8,7 +8,7 @@ export class Dice {
     this.#state = seed
   }
 
-  /** An integer from 0 up to, and without, `below`. */
+  /** An integer from 0 to `below`, exclusive. */
   roll(below: number): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state)
@@ -25,7 +25,7 @@ export class Dice {
   }
 }
 
-/** A call, and what the program shall do with it. Plain data, for whichever client makes it. */
+/** A call, and what the program is to do with it. Plain data, for every client. */
 export interface Scene {
   readonly method: string
   readonly path: string

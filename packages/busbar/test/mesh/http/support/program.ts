@@ -3,16 +3,16 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { setTimeout as sleep } from 'node:timers/promises'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 
-/** What the callee saw of a call, for tests that ask whether it noticed something. */
+/** What the callee saw of a call. */
 export interface Seen {
   readonly url: string
-  /** Settled when the request's connection has closed or its answer has ended. */
+  /** Settles when the request's connection has closed or its response has ended. */
   readonly over: Promise<'answered' | 'cut'>
 }
 
 /**
- * A program that answers in every way an HTTP server can. The same one stands behind the mesh and behind a real
- * port, and `seen` gets each call's fate.
+ * A program that answers in every way an HTTP server can. The same one runs behind the mesh and
+ * behind a real port. `seen` is called with each call.
  */
 export function createProgram(seen: (call: Seen) => void = () => {}): RequestListener {
   return (request, response) => {
@@ -40,7 +40,7 @@ export interface Told {
 
 type Route = (request: IncomingMessage, response: ServerResponse, query: URLSearchParams) => unknown
 
-/** Headers of the connection, which differ by nature. */
+/** Connection headers, which necessarily differ. */
 const ofConnection = new Set(['host', 'date'])
 
 const routes: Readonly<Record<string, Route>> = {
@@ -64,7 +64,7 @@ const routes: Readonly<Record<string, Route>> = {
   '/form': async (request, response) => {
     const body = await whole(request)
     const boundary = /boundary=(.+)$/.exec(request.headers['content-type'] ?? '')?.[1]
-    // The boundary is random, so it is taken out.
+    // Removes the random boundary.
     json(response, {
       body: boundary === undefined ? body.toString() : body.toString().replaceAll(boundary, 'BOUNDARY'),
     })
@@ -78,7 +78,7 @@ const routes: Readonly<Record<string, Route>> = {
   '/bad-json': (_request, response) => response.end('{"a":'),
   '/bom': (_request, response) => response.end(Buffer.from([0xef, 0xbb, 0xbf, 0x7b, 0x7d])),
   '/bytes': (_request, response) => response.end(Buffer.from([0, 1, 255, 254, 195, 40])),
-  // Does what it is told: see `fuzz.ts`.
+  // Follows instructions: see `fuzz.ts`.
   '/as-told': async (request, response, query) => {
     const { status, headers, chunks, early } = JSON.parse(query.get('how')!) as Told
     const body = early ? Buffer.alloc(0) : await whole(request)
@@ -105,7 +105,7 @@ const routes: Readonly<Record<string, Route>> = {
     response.end()
   },
   '/split': async (_request, response) => {
-    // One character in two chunks.
+    // One character, split into two chunks.
     const bytes = Buffer.from('\u20ac')
     response.write(bytes.subarray(0, 1))
     await sleep(2)

@@ -1,6 +1,6 @@
 import { things } from './contract.ts'
 
-/** Gives back what it is given. */
+/** Returns its input. */
 export default things.implement({
   echo: (input) => input,
   none: () => 'none',

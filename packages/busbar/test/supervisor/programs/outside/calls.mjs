@@ -1,4 +1,4 @@
-// One call by each client. Resolves to what each was answered, or why it was not.
+// Makes one call by each client. Resolves to the response or the error of each.
 import { createRequire } from 'node:module'
 import http from 'node:http'
 import net from 'node:net'
@@ -29,7 +29,7 @@ const clients = {
   },
 }
 
-/** `only`: not by all of them. */
+/** `only`: the names of the clients; all by default. */
 export async function callAll(url, only = Object.keys(clients)) {
   const answers = {}
   for (const name of only) {

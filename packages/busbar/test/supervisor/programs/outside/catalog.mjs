@@ -1,4 +1,4 @@
-// Says what it was asked; echoes on a WebSocket.
+// Returns its request; echoes on a WebSocket.
 import { createRequire } from 'node:module'
 import { existsSync } from 'node:fs'
 import http from 'node:http'

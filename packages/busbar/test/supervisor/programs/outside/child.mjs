@@ -1,4 +1,4 @@
-// Calls by name from a process or a thread of its own, and says what it was answered.
+// Calls by name from its own process or thread, and reports the responses.
 import { isMainThread, parentPort } from 'node:worker_threads'
 import { callAll } from './calls.mjs'
 

@@ -1,4 +1,4 @@
-// Starts threads and processes that call by name, in every way there is.
+// Starts threads and processes that call by name, in every possible way.
 import { exec, execFile, execFileSync, execSync, fork, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import http from 'node:http'

@@ -1,4 +1,4 @@
-// Calls itself, or the other of a pair, for as long as it is answered, and passes on how that ended.
+// Calls itself, or the other of a pair, until a call fails, and returns the failure.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import http from 'node:http'
@@ -15,7 +15,7 @@ const ways = {
     return { status: response.status, body: await response.text() }
   },
   http: (url) => get(url, {}),
-  // Node has sent these before anybody could add one.
+  // Node sends these before a header can be added.
   list: (url) => get(url, { agent: false, headers: ['Host', new URL(url).host] }),
   thread: async () => (await once(new Worker(caller, { argv: ['thread'] }), 'message'))[0],
   process: async () => (await once(fork(caller, ['process']), 'message'))[0],

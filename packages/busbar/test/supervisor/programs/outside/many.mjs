@@ -1,4 +1,4 @@
-// Calls by name in a row, on connections that it keeps, and says which of the calls failed.
+// Makes successive calls by name over keep-alive connections, and reports the failures.
 const failed = []
 for (let call = 0; call < 600; call++) {
   try {

@@ -1,4 +1,4 @@
-// A command of Node that calls by name when it is asked to, or goes on calling.
+// A command of Node that calls by name, on request or continuously.
 import http from 'node:http'
 import { callAll } from './calls.mjs'
 

@@ -3,7 +3,7 @@ import { fetchHandler } from '../../../../src/contract/fetch-entry.ts'
 import type { Backend } from '../backend.ts'
 import { probe } from '../contract.ts'
 
-/** Without a server in between: requests are objects all the way. */
+/** Passes request and response objects, without a server. */
 export const fetched: Backend = {
   name: 'a fetch handler',
   aliases: false,

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
 import { client } from '../../../../src/contract/client-entry.ts'
-import { defaultMaxInFlight, startHost } from '../../../../src/contract/host/host.ts'
-import type { LocalEndpoint } from '../../../../src/mesh/endpoint.ts'
-import { CallContexts } from '../../../../src/mesh/typed/contexts.ts'
+import { defaultMaxInFlight, startHost } from '../../../../src/contract/host/typed-host.ts'
+import type { LocalEndpoint } from '../../../../src/mesh/routing/endpoint.ts'
+import { CallContexts } from '../../../../src/mesh/typed/call-contexts.ts'
 import type { Setup } from '../backend.ts'
 
 /** The service as a worker hosts it. `clone`: as in development. */

@@ -1,6 +1,6 @@
 import { client } from '../../../../src/contract/client-entry.ts'
-import { Router } from '../../../../src/mesh/router.ts'
-import { offerTypedCalls } from '../../../../src/mesh/typed/transport.ts'
+import { Router } from '../../../../src/mesh/routing/router.ts'
+import { offerTypedCalls } from '../../../../src/mesh/typed/mesh-transport.ts'
 import type { Backend } from '../backend.ts'
 import { probe } from '../contract.ts'
 import { hostProbe } from './hosted-probe.ts'
@@ -16,7 +16,7 @@ function mesh(name: string, clone: boolean): Backend {
       const router = new Router(['probe', 'other'])
       const { endpoint, stop } = await hostProbe(setup, clone)
       router.add(endpoint)
-      // The next backend offers its own.
+      // The next backend replaces this mesh by its own.
       offerTypedCalls({ router, maxHops: 16, validate: 'always' })
       return {
         probe: client(probe),

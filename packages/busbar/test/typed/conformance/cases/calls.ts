@@ -3,13 +3,13 @@ import { safe } from '../../../../src/contract/client-entry.ts'
 import type { Cases } from '../case.ts'
 
 export const calls: Cases = {
-  'a call answers with what the method returns': async ({ probe }) => {
+  'a call resolves to the method’s result': async ({ probe }) => {
     assert.equal(await probe.add({ a: 1, b: 2 }), 3)
   },
-  'a default of the schema is filled in for the method': async ({ probe }) => {
+  'the method gets the defaults of the schema': async ({ probe }) => {
     assert.equal(await probe.add({ a: 1 }), 2)
   },
-  'an input that the schema refuses is answered with the path of every fault': async ({ probe }) => {
+  'an invalid input is refused with the path of every issue': async ({ probe }) => {
     const [error] = await safe(probe.add({ a: 'x', b: {} } as never))
     assert.equal(error?.code, 'INPUT_INVALID')
     assert.equal(error?.status, 422)
@@ -19,7 +19,7 @@ export const calls: Cases = {
         [['a'], ['b']],
       )
   },
-  'a missing input is refused like a wrong one': async ({ probe }) => {
+  'a missing input is refused like an invalid one': async ({ probe }) => {
     const [error] = await safe(probe.add(undefined as never))
     assert.equal(error?.code, 'INPUT_INVALID')
   },
@@ -37,30 +37,30 @@ export const calls: Cases = {
     assert.equal(error?.status, 409)
     assert.equal(error?.data, undefined)
   },
-  'fields in path and query are what the schema says they are': async ({ probe }) => {
+  'fields in path and query have the types of the schema': async ({ probe }) => {
     const input = { id: 7, q: '12', tags: ['a', '1'] }
     assert.deepEqual(await probe.mapped(input), input)
     assert.deepEqual(await probe.mapped({ id: 7, tags: ['a'] }), { id: 7, tags: ['a'] })
     assert.deepEqual(await probe.mapped({ id: 7, q: 'ä/?&=%' }), { id: 7, q: 'ä/?&=%' })
   },
-  'a field in the path and others in the body are one input': async ({ probe }) => {
+  'a field of the path and those of the body form one input': async ({ probe }) => {
     const input = { id: 'a b', when: new Date(0) }
     assert.deepEqual(await probe.put(input), input)
   },
-  'a method without a result answers undefined, whatever it returns': async ({ probe, diary }) => {
+  'a method without an output resolves to undefined, whatever it returns': async ({ probe, record }) => {
     assert.equal(await probe.silent({ secret: 1 }), undefined)
-    assert.ok(diary.has('silent'))
+    assert.ok(record.has('silent'))
   },
-  'what the output schema does not name stays inside': async ({ probe }) => {
+  'undeclared fields of a result are removed': async ({ probe }) => {
     assert.deepEqual(await probe.strip(), { open: 'yes' })
   },
-  'a result that the output schema refuses is a fault of the service, and stays inside': async ({ probe, log }) => {
+  'an invalid result is an INTERNAL error, and only the log has the details': async ({ probe, log }) => {
     const [error] = await safe(probe.wrong())
     assert.equal(error?.code, 'INTERNAL')
     assert.doesNotMatch(error.message, /secret|expected/)
     assert.match(log.lines.join(), /n: /)
   },
-  'whatever a method throws is a fault with an id, and stays inside': async ({ probe, log }) => {
+  'an exception is an INTERNAL error with an id, and only the log has the details': async ({ probe, log }) => {
     for (const kind of ['error', 'text', 'undefined', 'sync', 'null-prototype'] as const) {
       const [error] = await safe(probe.throws(kind))
       assert.equal(error?.code, 'INTERNAL', kind)
@@ -69,7 +69,7 @@ export const calls: Cases = {
       if (error.code === 'INTERNAL') assert.ok(log.lines.some((line) => line.includes(error.data.id)))
     }
   },
-  'a method may say who is not let in, and that there is no room': async ({ probe }) => {
+  'a method may throw UNAUTHENTICATED, FORBIDDEN and RESOURCE_EXHAUSTED': async ({ probe }) => {
     for (const [code, status] of [
       ['UNAUTHENTICATED', 401],
       ['FORBIDDEN', 403],
@@ -80,26 +80,26 @@ export const calls: Cases = {
       assert.equal(error.status, status)
     }
   },
-  'the method knows what it is called as, and what the caller said beside its input': async ({ probe }) => {
+  'the context has the names of service and method, and the metadata': async ({ probe }) => {
     const context = await probe.context(undefined, { metadata: { 'X-Word': 'hello' }, timeout: 10_000 })
     assert.deepEqual(
       { ...context, caller: undefined },
       { service: 'probe', method: 'context', word: 'hello', limited: true, caller: undefined, aborted: false },
     )
   },
-  'many calls at once each get their own answer': async ({ probe }) => {
+  'each of many concurrent calls gets its own result': async ({ probe }) => {
     const sums = await Promise.all(Array.from({ length: 200 }, (_, a) => probe.add({ a, b: 1 })))
     assert.deepEqual(
       sums,
       Array.from({ length: 200 }, (_, a) => a + 1),
     )
   },
-  'a client is no promise': async ({ probe }) => {
+  'a client is not thenable': async ({ probe }) => {
     assert.equal(await (probe as unknown), probe)
     assert.equal((probe as unknown as { then?: unknown }).then, undefined)
     assert.equal(JSON.stringify(probe), '{}')
   },
-  'metadata that no header can hold is refused by its name': async ({ probe }) => {
+  'invalid metadata is refused, and the error names it': async ({ probe }) => {
     const cases: [name: string, value: unknown][] = [
       ['x word', 'a'],
       ['', 'a'],
@@ -120,7 +120,7 @@ export const calls: Cases = {
       await assert.rejects(probe.count({ to: 1 }, { metadata }).next(), { code: 'INPUT_INVALID' })
     }
   },
-  'metadata arrives as it was given, by names in lower case, the last of equal names': async ({ probe }) => {
+  'metadata arrives unchanged by lower-case names; the last of equal names wins': async ({ probe }) => {
     for (const value of ['', 'a b', 'é', '"q"', 'a,b', '%41'])
       assert.equal((await probe.context(undefined, { metadata: { 'x-word': value } }))['word'], value)
     const twice = { 'X-Word': 'first', 'x-word': 'second' }

@@ -12,10 +12,10 @@ const throwing = {
   },
 }
 
-const carried: Readonly<Record<string, unknown>> = {
+const supported: Readonly<Record<string, unknown>> = {
   text: 'ä€😀\u0000"\\\u2028',
   numbers: [0, 1.5, -1, 1e300, Number.MAX_SAFE_INTEGER],
-  'odd numbers': [NaN, Infinity, -Infinity, -0],
+  'special numbers': [NaN, Infinity, -Infinity, -0],
   booleans: [true, false, null],
   undefined: [undefined, 1, undefined],
   bigint: { big: 2n ** 80n, negative: -1n },
@@ -29,31 +29,31 @@ const carried: Readonly<Record<string, unknown>> = {
   set: new Set([1, 'a', new Date(5)]),
   'objects that look like tags': [{ $date: 'x' }, { $plain: { $map: 1 } }, { $: 1 }, { $error: 1 }, { $date: 1, b: 2 }],
   nested: { a: [{ b: { c: [new Set([new Map()])] } }] },
-  'keys of every kind': { '': 1, 'a.b': 2, constructor: 3, toString: 4, ä: 5, '0': 6 },
-  'empty ones': [[], {}, new Map(), new Set(), ''],
+  'unusual keys': { '': 1, 'a.b': 2, constructor: 3, toString: 4, ä: 5, '0': 6 },
+  'empty values': [[], {}, new Map(), new Set(), ''],
 }
 
 export const values: Cases = {
   ...Object.fromEntries(
-    Object.entries(carried).map(([name, value]) => [
+    Object.entries(supported).map(([name, value]) => [
       `carries ${name} both ways`,
       async ({ probe }) => assert.deepStrictEqual(await probe.echo(value), value),
     ]),
   ),
-  'carries undefined as a whole': async ({ probe }) => {
+  'carries undefined both ways': async ({ probe }) => {
     assert.equal(await probe.echo(undefined), undefined)
   },
-  'a field that is undefined reads as undefined': async ({ probe }) => {
+  'an undefined field arrives as undefined': async ({ probe }) => {
     const back = (await probe.echo({ a: undefined, b: 1 })) as { a?: unknown; b: number }
     assert.equal(back.a, undefined)
     assert.equal(back.b, 1)
   },
-  'a Buffer arrives as bytes of its own': async ({ probe, backend }) => {
+  'a Buffer arrives as a copy': async ({ probe, backend }) => {
     const back = (await probe.echo(Buffer.from('abc'))) as Uint8Array
     assert.equal(Buffer.from(back).toString(), 'abc')
     if (!backend.aliases) assert.equal(back.buffer.byteLength, 3)
   },
-  'an object without a prototype arrives as a plain one': async ({ probe }) => {
+  'an object without a prototype keeps its fields': async ({ probe }) => {
     const back = (await probe.echo(Object.assign(Object.create(null) as object, { a: 1 }))) as { a: number }
     assert.equal(back.a, 1)
   },
@@ -63,7 +63,7 @@ export const values: Cases = {
     assert.equal(back.text.length, 5_000_000)
     assert.equal(Buffer.compare(back.bytes, bytes), 0)
   },
-  'refuses what no call carries, and says where it is': async ({ probe, backend }) => {
+  'refuses unsupported values, and the error has their path': async ({ probe, backend }) => {
     if (backend.aliases) return
     const circular: Record<string, unknown> = {}
     circular['self'] = circular
@@ -85,16 +85,16 @@ export const values: Cases = {
     assert.equal((await safe(probe.echo(circular)))[0]?.code, 'INPUT_INVALID')
     assert.equal((await safe(probe.echo(throwing)))[0]?.code, 'INPUT_INVALID')
   },
-  'a result that no call carries is a fault of the service': async ({ probe, backend }) => {
+  'an unsupported result is an INTERNAL error': async ({ probe, backend }) => {
     if (backend.aliases) return
-    assert.equal((await safe(probe.uncarriable()))[0]?.code, 'INTERNAL')
+    assert.equal((await safe(probe.unsupported()))[0]?.code, 'INTERNAL')
   },
-  'a method that changes its argument changes its own copy': async ({ probe, backend }) => {
+  'a method gets its own copy of the input': async ({ probe, backend }) => {
     const input = { list: [1, 2, 3] }
     assert.deepEqual(await probe.mutate(input), [1, 2, 3, 4])
     assert.deepEqual(input.list, backend.aliases ? [1, 2, 3, 4] : [1, 2, 3])
   },
-  'a caller that changes a result changes its own copy': async ({ probe, backend }) => {
+  'a caller gets its own copy of the result': async ({ probe, backend }) => {
     const first = await probe.shared()
     first.hits.push(2)
     assert.deepEqual((await probe.shared()).hits, backend.aliases ? [1, 2] : [1])

@@ -2,7 +2,7 @@ import { BusbarError, type InContext, type Interceptor } from 'busbar/contract'
 
 const users = new Map([['Bearer ada', { name: 'ada' }]])
 
-/** Calls from outside say who they are; services are trusted. */
+/** Callers from outside must sign in; calls between services are trusted. */
 const signedIn: Interceptor<{ user: { name: string } | undefined }> = async ({ context }, next) => {
   const user = users.get(context.metadata['authorization'] ?? '')
   if (user === undefined && context.caller === undefined)
@@ -19,10 +19,10 @@ export class Transaction {
   }
 }
 
-/** What was committed, by everybody. */
+/** The committed lines of all calls. */
 export const committed: string[] = []
 
-/** All that a call writes, or nothing of it. */
+/** Commits all lines of a call, or none if it fails. */
 const inTransaction: Interceptor<{ transaction: Transaction }> = async (_call, next) => {
   const transaction = new Transaction()
   const result = await next({ transaction })

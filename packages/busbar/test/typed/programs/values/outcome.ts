@@ -5,7 +5,10 @@ interface Failure {
   readonly data: { readonly issues?: unknown }
 }
 
-/** What became of a call, as plain values: what it answered, or how it failed. An id under which a log has more is left out. */
+/**
+ * The outcome of a call as plain values: its result or its error. The data of INTERNAL is left out:
+ * it is a random id.
+ */
 export async function outcomeOf(client: object, method: string, input: unknown): Promise<object> {
   try {
     const answer = (client as Record<string, (input: unknown) => unknown>)[method]!(input)

@@ -1,4 +1,4 @@
-/** Tries what a program could do to the channel between its worker and the supervisor; `/<deed>` says what came of it. */
+/** Misuses the channel between its worker and the supervisor. `/<deed>` answers with the outcome. */
 import { writeSync, readdirSync, readlinkSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
@@ -26,9 +26,9 @@ const messages = [
   { type: 'failed', error: { code: 'X' } },
   { type: 'started', service: 'nobody' },
   { type: 'taken' },
-  { type: 'beat' },
-  { type: 'beat', cells: new Uint32Array(1000), instances: new Uint32Array(5000) },
-  { type: 'gaveUp' },
+  { type: 'heartbeat' },
+  { type: 'heartbeat', cells: new Uint32Array(1000), instances: new Uint32Array(5000) },
+  { type: 'callAbandoned' },
   { type: 'unlinked' },
   { type: 'stopped' },
   { type: 'closed', service: {} },
@@ -65,14 +65,14 @@ const deeds = {
   'post to the main thread from an own thread': async () => {
     const code = `
       const { parentPort, postMessageToThread } = require('node:worker_threads')
-      // Nothing else keeps the thread while it waits.
+      // Keeps the thread alive while it waits.
       setInterval(() => {}, 1000)
       postMessageToThread(0, { type: 'log' }).catch(() => {}).then(() => parentPort.postMessage('done'))`
     const worker = new threads.Worker(code, { eval: true })
     await once(worker, 'message')
     await worker.terminate()
   },
-  // The links to other workers are among them.
+  // These include the links to other workers.
   'post to all ports that Node lists': () => {
     const ports = process._getActiveHandles().filter((handle) => handle instanceof threads.MessagePort)
     const others = [NaN, -1, 1e9, 1n, [1], ['x', 1], new Map(), new Uint8Array(8)]
@@ -109,7 +109,7 @@ const deeds = {
     process.channel = null
     return [process.connected, process.channel]
   },
-  // Only where the channel is a descriptor of its own: those of threads belong to all.
+  // Only in a process: threads share the descriptors of their process.
   'write what is no message': () => write(Buffer.from('0000000czzzzzzzzzzzz'.slice(0, 8), 'hex'), Buffer.alloc(12)),
   'write what is no message of Busbar': () => {
     const bytes = messages.slice(1).map((message) => serialize(message))

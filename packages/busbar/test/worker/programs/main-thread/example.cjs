@@ -1,4 +1,4 @@
-// The example of Node's documentation of `worker_threads`, with a server around it.
+// The example in Node's documentation of `worker_threads`, in a server.
 const { createServer } = require('node:http')
 const { Worker, isMainThread, parentPort, workerData } = require('node:worker_threads')
 

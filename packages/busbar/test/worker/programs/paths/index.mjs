@@ -1,6 +1,6 @@
 /**
- * Asks everything of Node that takes a path with a relative one, in a folder of its own that its environment names, and says what
- * came of it: the same wherever it runs.
+ * Calls every Node function that takes a path with a relative one, and answers with the results, which
+ * must be the same at every placement.
  */
 import { createServer } from 'node:http'
 import { cases } from './cases.mjs'

@@ -1,4 +1,4 @@
-/** The same by every way of getting at a function. */
+/** Every way to import a function must give the same one. */
 import fs, { existsSync, readFileSync } from 'node:fs'
 import { readFile } from 'fs/promises'
 import * as child from 'child_process'

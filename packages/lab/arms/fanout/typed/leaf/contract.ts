@@ -1,4 +1,7 @@
-/** What each of the four typed services offers: the plain functions of `one-thread.ts`, called by contract. */
+/**
+ * The contract of the four typed services, which do the same as the plain functions of
+ * `one-thread.ts`.
+ */
 import { fn, service, type } from 'busbar/contract'
 
 export const leaf = service('leaf', {

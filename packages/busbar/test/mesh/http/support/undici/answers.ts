@@ -1,7 +1,7 @@
 import { suite } from 'node:test'
 import type { Answer } from '../copies.ts'
 import { hash, whole } from '../program.ts'
-import { failure } from '../sides.ts'
+import { failure } from '../mesh-and-tcp.ts'
 import { headOf, ownDispatcher, request, type Bench } from './bench.ts'
 
 /** What `request` resolves to. */

@@ -9,35 +9,40 @@ import {
   type UndiciDispatcher,
   type Version,
 } from '../copies.ts'
-import { comparableHeaders, openSides, type Side, type Sides } from '../sides.ts'
-import { isOn } from '../../../../support/accelerated.ts'
+import { comparableHeaders, openSides, type Side, type Sides } from '../mesh-and-tcp.ts'
+import { isOn } from '../../../../support/mesh/accelerators.ts'
 
-/** A copy of undici, and where it calls the program. */
+/** A copy of undici, and the program's address for it. */
 export interface Caller {
   readonly undici: Undici
   readonly side: Side
-  /** Joined to the options of every call. */
+  /** Added to the options of every call. */
   readonly extra: object
 }
 
 export type Way = 'wrapped' | 'by dispatcher' | 'wrapped, to the network'
 
-/** Where it matters whose dispatcher is the global one: a copy that knows nothing of the mesh then has the built-in's. */
+/**
+ * For tests in which the owner of the global dispatcher matters: a copy outside the mesh then uses
+ * the built-in one.
+ */
 export const ownDispatcher: readonly Way[] = ['wrapped', 'wrapped, to the network']
 export const allWays: readonly Way[] = ['wrapped', 'by dispatcher', 'wrapped, to the network']
 
-/** One version, reached in all ways: each has to look like that version over a connection of its own. */
+/**
+ * One version, reached in all ways. Each must look like that version over a connection of its own.
+ */
 export interface Bench {
   readonly sides: Sides
-  /** Loaded before the mesh, so that its dispatchers alone know of this copy. */
+  /** Loaded before the mesh, which captures only its dispatchers. */
   readonly early: Undici
-  /** Loaded after it, so that its hooks have seen this copy. */
+  /** Loaded after the mesh, whose hooks have seen it. */
   readonly late: Undici
   readonly folder: ProgramFolder
   readonly same: (name: string, observe: (caller: Caller) => unknown, ways?: readonly Way[]) => void
 }
 
-/** For the suite that calls it. */
+/** Registers hooks in the suite that calls it. */
 export function openBench(version: Version): Bench {
   const early = loadInstalled(version)
   const folder = new ProgramFolder(version)
@@ -50,7 +55,7 @@ export function openBench(version: Version): Bench {
     agent = new early.Agent()
   })
   after(async () => {
-    // Without the exchange all copies have the same.
+    // Without `exchange` all copies behave the same.
     const dispatchers = new Set([agent, late.getGlobalDispatcher(), early.getGlobalDispatcher()])
     for (const dispatcher of dispatchers) await dispatcher.close()
     await sides[Symbol.asyncDispose]()
@@ -58,7 +63,7 @@ export function openBench(version: Version): Bench {
   })
   const callerOf = (way: Way | 'reference'): Caller => {
     const side = way === 'wrapped' || way === 'by dispatcher' ? sides.mesh : sides.tcp
-    // Nothing stands between copies and the dispatcher that they share with Node's own then.
+    // Then nothing is between the copies and the dispatcher that they share with Node.
     const isPlain = way === 'reference' || !isOn('exchange')
     if (isPlain) return { undici: early, side, extra: { dispatcher: agent } }
     return { undici: way === 'by dispatcher' ? early : late, side, extra: {} }
@@ -95,7 +100,7 @@ export function headOf(answer: Answer): unknown {
 
 const slots = [Symbol.for('undici.globalDispatcher.1'), Symbol.for('undici.globalDispatcher.2')]
 
-/** Puts the global dispatchers back where they were. */
+/** Restores the global dispatchers. */
 export function keepGlobalDispatchers(): Disposable {
   const kept = slots.map((slot) => [slot, Reflect.get(globalThis, slot) as unknown] as const)
   return {
@@ -105,7 +110,7 @@ export function keepGlobalDispatchers(): Disposable {
   }
 }
 
-/** Keeps what is written to it, as slowly as it is told to. */
+/** Collects what is written to it, with a configurable delay. */
 export class Collector extends Writable {
   readonly #chunks: Buffer[] = []
   readonly #delay: number | undefined

@@ -3,10 +3,10 @@ import { Readable, finished } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { suite } from 'node:test'
 import { hash, whole } from '../program.ts'
-import { describe, failure } from '../sides.ts'
+import { describe, failure } from '../mesh-and-tcp.ts'
 import { Collector, request, type Bench } from './bench.ts'
 
-/** What can be done with the body of an answer. */
+/** The ways to read the body of a response. */
 export function testBodies(bench: Bench): void {
   const { same } = bench
   suite('request: the body', () => {

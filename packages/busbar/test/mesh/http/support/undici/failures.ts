@@ -2,10 +2,10 @@ import { equal } from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
 import { Readable } from 'node:stream'
 import { suite, test } from 'node:test'
-import { describe, failure } from '../sides.ts'
+import { describe, failure } from '../mesh-and-tcp.ts'
 import { allWays, ownDispatcher, request, type Bench } from './bench.ts'
 
-/** How a call fails, and how it is given up. */
+/** How calls fail, and how callers give them up. */
 export function testFailures(bench: Bench): void {
   const { same } = bench
   suite('request: what fails', () => {
@@ -116,7 +116,7 @@ export function testFailures(bench: Bench): void {
         await caller.side.seen[before]!.over,
       ]
     })
-    test('a service of which no instance serves refuses, as a closed port does', async () => {
+    test('a service without a serving instance refuses, as a closed port does', async () => {
       for (const copy of [bench.early, bench.late]) {
         const refused = (await copy
           .request('http://absent.internal/')

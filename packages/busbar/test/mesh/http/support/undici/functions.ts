@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import { suite, test } from 'node:test'
 import type { UndiciDispatcher } from '../copies.ts'
 import { hash, whole } from '../program.ts'
-import { comparableHeaders, failure, neutral } from '../sides.ts'
+import { comparableHeaders, failure, neutral } from '../mesh-and-tcp.ts'
 import { Collector, headOf, keepGlobalDispatchers, ownDispatcher, type Bench } from './bench.ts'
 
 /** `stream`, `pipeline`, `fetch` and dispatchers. */

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { suite } from 'node:test'
 import { ownDispatcher, request, type Bench } from './bench.ts'
 
-/** What the program gets. */
+/** What the program receives. */
 export function testRequests(bench: Bench): void {
   const { same } = bench
   suite('request: what is sent', () => {

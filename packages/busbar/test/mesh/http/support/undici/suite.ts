@@ -7,7 +7,9 @@ import { testFailures } from './failures.ts'
 import { testFunctions } from './functions.ts'
 import { testRequests } from './requests.ts'
 
-/** Each version in a process of its own: whose dispatcher is the global one depends on what was loaded first. */
+/**
+ * Each version runs in its own process: the copy that loads first provides the global dispatcher.
+ */
 export function testUndici(version: Version): void {
   suite(`a program's own ${version}`, () => {
     const bench = openBench(version)

@@ -1,4 +1,5 @@
-// `/compute/5?100` computes for 5 ms, by a typed call, a request or a connection of its own, and gives up after 100.
+// `/compute/5?100` computes for 5 ms, by a typed call, a request or a connection of its own, and
+// gives up after 100.
 import { once } from 'node:events'
 import { createServer, get } from 'node:http'
 import { text } from 'node:stream/consumers'

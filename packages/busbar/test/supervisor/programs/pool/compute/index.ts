@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { compute } from './contract.ts'
 
-/** Of this thread alone: to what it hosts, every thread of Busbar's is a main thread with the number 0. */
+/** Unique to this thread: for programs, every thread of Busbar is the main thread with ID 0. */
 const threadKey = ((globalThis as { threadKey?: number }).threadKey ??= randomInt(2 ** 32))
 
 console.log(`loads in ${threadKey}`)

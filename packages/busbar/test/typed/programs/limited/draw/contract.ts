@@ -1,8 +1,8 @@
 import { fn, service, type } from 'busbar/contract'
 
 export const draw = service('draw', {
-  /** Takes so many milliseconds; answers how many were drawn at once, and where. */
+  /** Takes `ms` milliseconds. Returns how many calls its worker ran at once, and the worker. */
   slowly: fn({ input: type<{ ms: number }>(), output: type<{ atOnce: number; worker: string }>() }),
-  /** How many were drawn, of a name that only this call knows. */
+  /** Returns the worker that has this key. */
   count: fn({ input: type<{ user: string }>(), output: type<{ worker: string }>(), key: ({ user }) => user }),
 })

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { draw } from './contract.ts'
 
-/** Of this thread alone: to what it hosts, every thread of Busbar's is a main thread with the number 0. */
+/** Identifies this thread. To hosted code, every thread of Busbar is a main thread with id 0. */
 const threadKey = ((globalThis as { threadKey?: number }).threadKey ??= randomInt(2 ** 32))
 
 const worker = `${process.pid} ${threadKey}`

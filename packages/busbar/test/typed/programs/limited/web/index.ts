@@ -4,7 +4,7 @@ import { draw } from '../draw/contract.ts'
 
 const drawing = client(draw)
 
-/** By path: what is to be done, so many times at once. */
+/** By path: the action, which runs `times` times in parallel. */
 const actions: Record<string, (query: URLSearchParams, index: number) => PromiseLike<unknown>> = {
   '/slowly': (query) =>
     drawing.slowly({ ms: Number(query.get('ms')) }, { timeout: Number(query.get('timeout') ?? 10_000) }),

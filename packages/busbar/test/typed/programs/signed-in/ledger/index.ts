@@ -2,7 +2,7 @@ import type { Interceptor } from 'busbar/contract'
 import type { InApp } from '../interceptors.ts'
 import { ledger } from './contract.ts'
 
-/** Its own stand inside of the app's: they see what those put there. */
+/** A service's own interceptors run inside those of the app, and see their context. */
 const counted: Interceptor<{ lines: number }> = async ({ context }, next) =>
   await next({ lines: (context as unknown as InApp).transaction.written.length })
 

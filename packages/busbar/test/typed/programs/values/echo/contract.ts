@@ -1,7 +1,7 @@
 import { fn, service, stream, type, type Method } from 'busbar/contract'
 import { libraries } from './schemas.ts'
 
-/** What a value goes through: each is a method for each schema of each library. */
+/** Where a value is sent. There is a method for each of them and each schema of each library. */
 export const ways = ['echo', 'result', 'item', 'failure', 'query', 'removal', 'path'] as const
 export type Way = (typeof ways)[number]
 

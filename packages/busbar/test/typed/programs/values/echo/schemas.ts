@@ -5,16 +5,16 @@ import { Compile } from 'typebox/compile'
 import * as v from 'valibot'
 import * as z from 'zod'
 
-/** As TypeScript compiles `enum Level { Low, High }`: with the names as values, too. */
+/** The object that TypeScript emits for `enum Level { Low, High }`. */
 const Level = { Low: 0, High: 1, 0: 'Low', 1: 'High' } as const
 
-/** Schemas of one library, by what they say; and as the field `value` of an object. */
+/** Schemas of one library by name, alone and as the field `value` of an object. */
 export interface Library {
   readonly schemas: Readonly<Record<string, Schema>>
   readonly fields: Readonly<Record<string, Schema>>
 }
 
-/** `wrap`: makes a Standard Schema of what the library has; `object`: an object with one field. */
+/** `wrap`: makes a Standard Schema. `object`: makes the schema of an object with this field. */
 function library<T>(parts: Record<string, T>, wrap: (part: T) => unknown, object: (part: T) => unknown): Library {
   const map = (make: (part: T) => unknown): Record<string, Schema> =>
     Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, make(part) as Schema]))
@@ -135,7 +135,7 @@ const arktype = library(
   (value) => ark({ value } as never),
 )
 
-/** As in docs/reference/contract.md. */
+/** The adapter of docs/reference/contract.md. */
 function typebox(schema: Type.TSchema): unknown {
   const compiled = Compile(schema)
   const issuesOf = (value: unknown): unknown =>

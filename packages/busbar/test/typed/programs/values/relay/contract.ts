@@ -6,5 +6,5 @@ export interface Question {
   readonly input: unknown
 }
 
-/** Calls another service from its own worker, and answers what became of that. */
+/** Calls another service from its own worker, and returns the outcome. */
 export const relay = service('relay', { ask: fn({ input: type<Question>(), output: type<unknown>() }) })

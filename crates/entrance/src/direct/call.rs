@@ -1,0 +1,282 @@
+//! One request to an instance, and its response.
+
+use std::cell::Cell;
+use std::pin::Pin;
+use std::rc::Rc;
+
+use tokio::sync::mpsc::UnboundedReceiver;
+
+use super::forwarding::{Forwarding, Progress};
+use super::head::{self, Asked, Forwarded};
+use super::serve::{Served, Window};
+use super::upstream::Upstream;
+use super::{Address, Settings};
+use crate::entrance::Command;
+use crate::http1::framing::Framing;
+use crate::http1::method::is_idempotent;
+use crate::http1::parser::{self, Fields, Head, parse};
+use crate::http1::refusal::{escaped, problem, without_query};
+use crate::limits::{CREDIT_STEP, PIECE_COST};
+use crate::worker::record::{ExchangeId, Header, REQUEST_WORDS, WORDS, address_at, flag, reply, reply_record, word};
+
+/// Bytes of a response that the client has not read.
+const WINDOW: usize = 256 * 1024;
+const MAX_PIECE: usize = 64 * 1024;
+/// Bytes of one read.
+const READ: usize = 16 * 1024;
+
+pub struct Call {
+    pub served: Rc<Served>,
+    pub id: ExchangeId,
+    /// The request's record.
+    pub record: Vec<u8>,
+    pub window: Rc<Window>,
+}
+
+/// How an attempt ended.
+enum Outcome {
+    Complete,
+    /// The instance closed the connection before any of its response.
+    Lost,
+    /// The response had begun, or the client has got an answer of the entrance.
+    Over,
+}
+
+struct Request {
+    text: Vec<u8>,
+    head: Head,
+    fields: Fields,
+    /// What there is of the body.
+    body: Vec<u8>,
+    /// How much of it is to come.
+    left: usize,
+}
+
+pub async fn run(call: Call, mut pieces: UnboundedReceiver<Vec<u8>>) {
+    let Some(request) = call.request() else { return call.give_back() };
+    let direct = {
+        let directory = &call.served.io.entrance.direct;
+        (directory.find(&request.head, &request.fields, &request.text), directory.settings())
+    };
+    // The routes may have changed meanwhile.
+    let (Some(found), settings) = direct else { return call.refuse_unserved(&request) };
+    let Some((address, _load)) = call.served.target.instance() else { return call.refuse_unserved(&request) };
+    let forwarded = Forwarded {
+        client: call.remote().0,
+        is_secure: call.header().flags & flag::SECURE != 0,
+        stripped: &found.stripped,
+        is_shared: matches!(address, Address::Port(..)),
+    };
+    let text = head::request(&request.head, &request.fields, &request.text, &forwarded);
+    let attempt = Attempt { call: &call, request: &request, settings: &settings, address: &address, text };
+    let method = request.head.method.of(&request.text);
+    let is_repeatable = request.head.framing == Framing::None && is_idempotent(method);
+    if is_repeatable && let Some(kept) = call.served.pool.take(&address) {
+        match attempt.run(kept, &mut pieces).await {
+            // The instance may close a kept connection at any moment (RFC 9112, 9.3.1).
+            Outcome::Lost => {}
+            Outcome::Complete | Outcome::Over => return,
+        }
+    }
+    let Ok(upstream) = Upstream::open(&address, call.remote().1).await else { return call.refuse_unserved(&request) };
+    match attempt.run(upstream, &mut pieces).await {
+        Outcome::Lost if is_repeatable => call.give_back(),
+        Outcome::Lost => call.refuse(&request, 502, "Bad Gateway", "SERVICE_HANGUP", "ended before it had answered"),
+        Outcome::Complete | Outcome::Over => {}
+    }
+}
+
+impl Request {
+    fn is_head(&self) -> bool {
+        self.head.method.of(&self.text) == b"HEAD"
+    }
+
+    fn path(&self) -> String {
+        escaped(without_query(self.head.target.of(&self.text)))
+    }
+}
+
+impl Call {
+    fn header(&self) -> Header {
+        Header::of(&self.record)
+    }
+
+    fn remote(&self) -> (std::net::IpAddr, u16) {
+        address_at(&self.record, WORDS)
+    }
+
+    fn request(&self) -> Option<Request> {
+        let fields = word(&self.record, REQUEST_WORDS - 1) as usize;
+        let start = (REQUEST_WORDS + fields * 4) * 4;
+        let [head_length, body_length] = self.header().lengths.map(|length| length as usize);
+        let text = self.record.get(start..start + head_length)?.to_vec();
+        let body = self.record.get(start + head_length..start + head_length + body_length)?.to_vec();
+        let mut fields = Fields::new();
+        let head = parse(&text, &mut parser::Progress::default(), &mut fields, usize::MAX, usize::MAX).ok()??;
+        let left = match head.framing {
+            Framing::Length(length) => usize::try_from(length).ok()?.saturating_sub(body.len()),
+            _ => 0,
+        };
+        Some(Request { text, head, fields, body, left })
+    }
+
+    /// A worker gets the request, which must be whole, and decides what comes of it.
+    fn give_back(&self) {
+        let thread = &self.served.io.entrance.threads[self.id.thread as usize];
+        thread.command(Command::Return(self.id, self.record.clone()));
+    }
+
+    fn refuse_unserved(&self, request: &Request) {
+        if request.left == 0 {
+            return self.give_back();
+        }
+        self.refuse(request, 503, "Service Unavailable", "SERVICE_UNAVAILABLE", "is not serving");
+    }
+
+    fn refuse(&self, request: &Request, status: u16, title: &str, code: &str, what: &str) {
+        let service = &self.served.target.service;
+        let more = format!(r#""instance":"{}","code":"{code}","service":"{service}""#, request.path());
+        self.send(&problem(status, title, &format!("Service '{service}' {what}"), &more, request.is_head()));
+    }
+
+    /// As Node's parser says it.
+    fn refuse_cut(&self, request: &Request) {
+        let detail = "The request cannot be served: Invalid EOF state";
+        let more = format!(r#""instance":"{}","code":"REQUEST_MALFORMED""#, request.path());
+        self.send(&problem(400, "Bad Request", detail, &more, request.is_head()));
+    }
+
+    pub fn send(&self, bytes: &[u8]) {
+        self.window.ahead.set(self.window.ahead.get() + bytes.len());
+        for piece in bytes.chunks(MAX_PIECE) {
+            self.reply(reply::DATA, piece, piece.len());
+        }
+    }
+
+    fn reply(&self, kind: u8, bytes: &[u8], value: usize) {
+        let thread = &self.served.io.entrance.threads[self.id.thread as usize];
+        thread.outbox.push(&reply_record(kind, flag::TEXT, self.id, value as u32, bytes));
+    }
+}
+
+struct Attempt<'a> {
+    call: &'a Call,
+    request: &'a Request,
+    settings: &'a Settings,
+    address: &'a Address,
+    /// The head that the instance gets.
+    text: Vec<u8>,
+}
+
+impl Attempt<'_> {
+    async fn run(&self, upstream: Upstream, pieces: &mut UnboundedReceiver<Vec<u8>>) -> Outcome {
+        let header = self.call.header();
+        let mut forwarding = Forwarding::new(Asked {
+            is_head: self.request.is_head(),
+            keep_alive: header.flags & flag::KEEP_ALIVE != 0,
+            may_close: matches!(self.address, Address::Private(_)),
+            timeout: self.settings.keep_alive,
+        });
+        let has_begun = Cell::new(false);
+        let outcome = {
+            let receiving = std::pin::pin!(self.receive(&upstream, &mut forwarding, &has_begun));
+            self.exchange(&upstream, pieces, receiving, &has_begun).await
+        };
+        if matches!(outcome, Outcome::Complete) && forwarding.keeps && self.request.left == 0 {
+            self.call.served.pool.keep(self.address, upstream);
+        }
+        outcome
+    }
+
+    /// The response may come before the request is sent, and without all of it.
+    async fn exchange(
+        &self,
+        upstream: &Upstream,
+        pieces: &mut UnboundedReceiver<Vec<u8>>,
+        mut receiving: Pin<&mut impl Future<Output = Outcome>>,
+        has_begun: &Cell<bool>,
+    ) -> Outcome {
+        let is_whole = tokio::select! {
+            biased;
+            is_whole = self.send(upstream, pieces) => is_whole,
+            outcome = &mut receiving => return outcome,
+        };
+        if !is_whole && !has_begun.get() {
+            self.call.refuse_cut(self.request);
+            return Outcome::Over;
+        }
+        let limit = self.settings.response_timeout;
+        if limit.is_zero() {
+            return receiving.await;
+        }
+        match tokio::time::timeout(limit, &mut receiving).await {
+            Ok(outcome) => outcome,
+            Err(_) if has_begun.get() => receiving.await,
+            Err(_) => {
+                let what = format!("did not begin its response within {} ms", limit.as_millis());
+                self.call.refuse(self.request, 504, "Gateway Timeout", "RESPONSE_TIMEOUT", &what);
+                Outcome::Over
+            }
+        }
+    }
+
+    /// Returns false if the client ends before its request does.
+    async fn send(&self, upstream: &Upstream, pieces: &mut UnboundedReceiver<Vec<u8>>) -> bool {
+        let whole = [self.text.as_slice(), &self.request.body].concat();
+        let mut is_open = upstream.write(&whole).await.is_ok();
+        let mut left = self.request.left;
+        let mut consumed = self.request.body.len();
+        while left > 0 {
+            let Some(piece) = pieces.recv().await else { return false };
+            // An instance that has closed its connection may have answered before.
+            is_open = is_open && upstream.write(&piece).await.is_ok();
+            left = left.saturating_sub(piece.len());
+            consumed += piece.len() + PIECE_COST;
+            if consumed >= CREDIT_STEP {
+                self.call.reply(reply::CREDIT, &[], std::mem::take(&mut consumed));
+            }
+        }
+        true
+    }
+
+    async fn receive(&self, upstream: &Upstream, forwarding: &mut Forwarding, has_begun: &Cell<bool>) -> Outcome {
+        let mut buffer = vec![0; READ];
+        loop {
+            while self.call.window.ahead.get() >= WINDOW {
+                self.call.window.opened.notified().await;
+            }
+            let length = upstream.read(&mut buffer).await.unwrap_or(0);
+            if length == 0 {
+                return self.end(forwarding);
+            }
+            let progress = forwarding.take(&buffer[..length], self.call);
+            has_begun.set(forwarding.has_begun());
+            match progress {
+                Progress::More => {}
+                Progress::Complete => return Outcome::Complete,
+                Progress::Malformed if forwarding.has_begun() => return self.cut(),
+                Progress::Malformed => {
+                    let what = "answered with something that is not HTTP";
+                    self.call.refuse(self.request, 502, "Bad Gateway", "ANSWER_MALFORMED", what);
+                    return Outcome::Over;
+                }
+            }
+        }
+    }
+
+    fn end(&self, forwarding: &mut Forwarding) -> Outcome {
+        if forwarding.ends(self.call) {
+            Outcome::Complete
+        } else if forwarding.has_begun() {
+            self.cut()
+        } else {
+            Outcome::Lost
+        }
+    }
+
+    /// The client must see that the response is incomplete.
+    fn cut(&self) -> Outcome {
+        self.call.reply(reply::END, &[], 0);
+        Outcome::Over
+    }
+}

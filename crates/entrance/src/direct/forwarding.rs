@@ -1,0 +1,103 @@
+//! The response of an instance on its way to the client's connection.
+
+use super::call::Call;
+use super::head::{self, Asked};
+use crate::http1::response::{ResponseParts, ResponseScan};
+
+pub struct Forwarding {
+    scan: ResponseScan,
+    parts: Parts,
+    /// The instance's connection can have another request.
+    pub keeps: bool,
+}
+
+pub enum Progress {
+    More,
+    Complete,
+    /// It is not a response.
+    Malformed,
+}
+
+struct Parts {
+    asked: Asked,
+    /// What the client has not got.
+    out: Vec<u8>,
+    has_begun: bool,
+    is_chunked: bool,
+    is_malformed: bool,
+}
+
+impl Forwarding {
+    pub fn new(asked: Asked) -> Self {
+        let parts = Parts { asked, out: Vec::new(), has_begun: false, is_chunked: false, is_malformed: false };
+        Self { scan: ResponseScan::new(asked.is_head), parts, keeps: false }
+    }
+
+    pub fn has_begun(&self) -> bool {
+        self.parts.has_begun
+    }
+
+    pub fn take(&mut self, bytes: &[u8], call: &Call) -> Progress {
+        let taken = self.scan.feed_to(bytes, &mut self.parts);
+        if self.parts.is_malformed || self.scan.is_switched() {
+            return Progress::Malformed;
+        }
+        call.send(&std::mem::take(&mut self.parts.out));
+        if !self.scan.is_done() {
+            return Progress::More;
+        }
+        self.keeps = taken == bytes.len() && !self.scan.close;
+        Progress::Complete
+    }
+
+    /// The instance has closed its connection. Returns whether the response is complete by that.
+    pub fn ends(&mut self, call: &Call) -> bool {
+        if !self.scan.ends_with_connection() || !self.parts.has_begun {
+            return false;
+        }
+        if self.parts.is_chunked {
+            call.send(b"0\r\n\r\n");
+        }
+        true
+    }
+}
+
+impl ResponseParts for Parts {
+    fn head(&mut self, status: u16, text: &[u8]) {
+        if status < 200 {
+            // Of those without a meaning here, the gateway forwards none.
+            if matches!(status, 100 | 102 | 103) {
+                self.out.extend_from_slice(text);
+            }
+            return;
+        }
+        match head::response(status, text, self.asked) {
+            Some(head) => {
+                self.has_begun = true;
+                self.is_chunked = head.is_chunked;
+                self.out.extend_from_slice(&head.text);
+            }
+            None => self.is_malformed = true,
+        }
+    }
+
+    fn data(&mut self, bytes: &[u8]) {
+        if !self.has_begun {
+            self.is_malformed = true;
+        } else if !self.is_chunked {
+            self.out.extend_from_slice(bytes);
+        } else if !bytes.is_empty() {
+            self.out.extend_from_slice(format!("{:x}\r\n", bytes.len()).as_bytes());
+            self.out.extend_from_slice(bytes);
+            self.out.extend_from_slice(b"\r\n");
+        }
+    }
+
+    fn trailers(&mut self, lines: &[u8]) {
+        if self.is_chunked {
+            for part in [b"0\r\n", lines, b"\r\n"] {
+                self.out.extend_from_slice(part);
+            }
+        }
+    }
+}

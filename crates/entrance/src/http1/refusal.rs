@@ -1,0 +1,147 @@
+//! The reasons for refusing a request, and the response to each.
+
+use std::borrow::Cow;
+
+use super::date;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    Malformed,
+    HeadTooLarge,
+    ExtensionTooLarge,
+    BodyTooLarge,
+    /// The head did not arrive in time.
+    HeadTimeout,
+    /// The body did not arrive in time.
+    BodyTimeout,
+    /// CONNECT: the entrance is not a proxy.
+    NotImplemented,
+    WorkerDied,
+    /// The program closed the connection before it responded.
+    HungUp,
+    /// No worker serves.
+    NoWorker,
+    /// All workers have as many requests as they may have.
+    Overloaded,
+    /// As many connections as there may be are open.
+    ConnectionLimit,
+}
+
+/// Each refusal with its status, and its name in metrics.
+pub const REFUSALS: [(Refusal, u16, &str); 12] = [
+    (Refusal::Malformed, 400, "malformed"),
+    (Refusal::HeadTooLarge, 431, "head_too_large"),
+    (Refusal::ExtensionTooLarge, 413, "extension_too_large"),
+    (Refusal::BodyTooLarge, 413, "body_too_large"),
+    (Refusal::HeadTimeout, 408, "head_timeout"),
+    (Refusal::BodyTimeout, 408, "body_timeout"),
+    (Refusal::NotImplemented, 501, "not_implemented"),
+    (Refusal::WorkerDied, 502, "worker_died"),
+    (Refusal::HungUp, 502, "hung_up"),
+    (Refusal::NoWorker, 503, "no_worker"),
+    (Refusal::Overloaded, 503, "overloaded"),
+    (Refusal::ConnectionLimit, 503, "connection_limit"),
+];
+
+impl Refusal {
+    /// The whole response. `problems`: as problem details (RFC 9457), like those of the gateway.
+    /// `target`: of a request that was read.
+    pub fn answer(self, problems: bool, is_head: bool, target: &[u8]) -> Cow<'static, [u8]> {
+        if problems { Cow::Owned(self.problem(is_head, target)) } else { Cow::Borrowed(self.plain()) }
+    }
+
+    fn problem(self, is_head: bool, target: &[u8]) -> Vec<u8> {
+        let (status, title, code, detail) = self.details();
+        let mut more = format!(r#""code":"{code}""#);
+        if status >= 500 && target.first() == Some(&b'/') {
+            more.push_str(&format!(r#","instance":"{}""#, escaped(without_query(target))));
+        }
+        problem(status, title, detail, &more, is_head)
+    }
+
+    /// The codes are those of `packages/busbar/src/contract/errors.ts`.
+    fn details(self) -> (u16, &'static str, &'static str, &'static str) {
+        match self {
+            Self::Malformed => (
+                400,
+                "Bad Request",
+                "REQUEST_MALFORMED",
+                "The request cannot be served: it is not HTTP, or it is ambiguous",
+            ),
+            Self::NotImplemented => {
+                (400, "Bad Request", "REQUEST_MALFORMED", "The request cannot be served: CONNECT is not supported")
+            }
+            Self::HeadTooLarge => {
+                (431, "Request Header Fields Too Large", "HEADERS_TOO_LARGE", "The headers are larger than the limit")
+            }
+            Self::ExtensionTooLarge | Self::BodyTooLarge => {
+                (413, "Payload Too Large", "BODY_TOO_LARGE", "The body is larger than the limit")
+            }
+            Self::HeadTimeout | Self::BodyTimeout => {
+                (408, "Request Timeout", "REQUEST_TIMEOUT", "The request did not arrive in time")
+            }
+            Self::WorkerDied => (502, "Bad Gateway", "WORKER_DIED", "The worker ended before it had answered"),
+            Self::HungUp => (502, "Bad Gateway", "SERVICE_HANGUP", "The program hung up before it had answered"),
+            Self::NoWorker | Self::Overloaded | Self::ConnectionLimit => {
+                (503, "Service Unavailable", "SERVICE_UNAVAILABLE", "No worker can serve the request at the moment")
+            }
+        }
+    }
+
+    /// Same text as Node's own (`badRequestResponse` and others in lib/_http_server.js).
+    fn plain(self) -> &'static [u8] {
+        match self {
+            Self::Malformed => b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n",
+            Self::HeadTooLarge => b"HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\n\r\n",
+            Self::ExtensionTooLarge | Self::BodyTooLarge => {
+                b"HTTP/1.1 413 Payload Too Large\r\nConnection: close\r\n\r\n"
+            }
+            Self::HeadTimeout | Self::BodyTimeout => b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n",
+            Self::NotImplemented => b"HTTP/1.1 501 Not Implemented\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
+            Self::WorkerDied | Self::HungUp => {
+                b"HTTP/1.1 502 Bad Gateway\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+            }
+            Self::NoWorker | Self::Overloaded | Self::ConnectionLimit => {
+                b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+            }
+        }
+    }
+}
+
+/// A response with problem details. `more`: further members, as JSON.
+pub fn problem(status: u16, title: &str, detail: &str, more: &str, is_head: bool) -> Vec<u8> {
+    let body = format!(r#"{{"type":"about:blank","title":"{title}","status":{status},"detail":"{detail}",{more}}}"#);
+    let retry = if status == 503 { "retry-after: 1\r\n" } else { "" };
+    let length = body.len();
+    format!(
+        "HTTP/1.1 {status} {title}\r\ncontent-type: application/problem+json\r\ncontent-length: {length}\r\n\
+         cache-control: no-store\r\n{retry}date: {}\r\nconnection: close\r\n\r\n{}",
+        date::now(),
+        if is_head { "" } else { &body }
+    )
+    .into_bytes()
+}
+
+/// A query may have secrets.
+pub fn without_query(target: &[u8]) -> &[u8] {
+    target.split(|&byte| byte == b'?').next().unwrap_or_default()
+}
+
+/// Visible ASCII within a text of JSON.
+pub fn escaped(text: &[u8]) -> String {
+    String::from_utf8_lossy(text).replace('\\', "\\\\").replace('"', "\\\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_has_its_place_and_the_status_of_its_response() {
+        for (place, (refusal, status, _)) in REFUSALS.into_iter().enumerate() {
+            assert_eq!(refusal as usize, place);
+            let text = String::from_utf8(refusal.plain().to_vec()).unwrap();
+            assert!(text.starts_with(&format!("HTTP/1.1 {status} ")), "{text}");
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! Gives a request to a worker. `failover` gives it to another one if that worker dies.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::connection::{Connection, Phase};
+use super::exchange::{Body, Exchange};
+use super::stream::Ends;
+use super::thread::Io;
+use crate::entrance::Entrance;
+use crate::http1::chunks::Chunks;
+use crate::http1::fields::elements;
+use crate::http1::framing::Framing;
+use crate::http1::method;
+use crate::http1::parser::{Fields, Head, Progress, parse};
+use crate::http1::refusal::Refusal;
+use crate::http1::response::ResponseScan;
+use crate::http1::span::Span;
+use crate::limits::{BODY_PIECE, REQUEST_WINDOW};
+use crate::stats::add;
+use crate::worker::in_flight::InFlight;
+use crate::worker::inbox::PushError;
+use crate::worker::record::{ExchangeId, Header, RequestParts, flag, kind};
+use crate::worker::{Form, Worker};
+
+/// Workers that are tried before a request is refused.
+const MAX_CHOICES: usize = 4;
+
+impl Connection {
+    /// The spans of `head` and `fields` refer to the unread input.
+    pub(super) fn begin(&mut self, head: &Head, fields: &Fields, io: &Io) {
+        let input = std::mem::take(&mut self.input);
+        let text = input.unread();
+        let upgrade = head.upgrade && is_tunnel(head, fields, text);
+        let taken = if head.upgrade && !upgrade {
+            self.begin_without_upgrade(head, text, io)
+        } else {
+            self.begin_with(head, fields, text, upgrade, io)
+        };
+        self.input = input;
+        self.input.consume(taken);
+    }
+
+    fn begin_with(&mut self, head: &Head, fields: &Fields, text: &[u8], upgrade: bool, io: &Io) -> usize {
+        let bytes = &text[head.start..head.end];
+        let at_hand = match head.framing {
+            Framing::Length(length) => {
+                if length > io.entrance.limits.max_body {
+                    self.refuse(Refusal::BodyTooLarge, io);
+                    return text.len();
+                }
+                let length = usize::try_from(length).unwrap_or(usize::MAX);
+                &text[head.end..text.len().min(head.end.saturating_add(length.min(BODY_PIECE)))]
+            }
+            _ => &[],
+        };
+        self.keep_for_retry(head, bytes, text, upgrade);
+        let request = Offer { head, fields, text, bytes, body: at_hand, upgrade, method: head.method.of(text) };
+        let origin = Origin {
+            slot: self.slot,
+            number: self.number,
+            ends: self.ends,
+            flags: if self.stream.is_secure() { flag::SECURE } else { 0 },
+            certificate: self.stream.client_certificate(),
+            // The last one that it came to and that has not died.
+            pinned: self.met.last().filter(|_| io.entrance.limits.pin_connections),
+            retriable: !self.retry.is_empty() && !self.is_repeated,
+            is_repeated: self.is_repeated,
+        };
+        match offer(&origin, &request, io) {
+            Ok(exchange) => {
+                add(&io.entrance.stats.requests, u64::from(!self.is_repeated));
+                self.is_repeated = false;
+                self.waiting_since = None;
+                self.met(&exchange.worker);
+                self.output.credit_to(exchange.credit());
+                self.epoch = exchange.id.epoch;
+                self.phase = Phase::Exchange(exchange);
+                head.end + at_hand.len()
+            }
+            // Nothing is consumed: it is read again when there is a worker.
+            Err(Refusal::NoWorker) if io.entrance.expects_worker() && !io.entrance.has_worker() => {
+                self.waiting_since.get_or_insert(io.entrance.now());
+                0
+            }
+            Err(refusal) => {
+                self.refuse(refusal, io);
+                text.len()
+            }
+        }
+    }
+
+    /// An upgrade to h2c, with a body or in HTTP/1.0 is handled as a plain request. Its `Upgrade`
+    /// field is removed, so that Node's parser sees a plain request too.
+    fn begin_without_upgrade(&mut self, head: &Head, text: &[u8], io: &Io) -> usize {
+        let mut plain = Vec::with_capacity(text.len());
+        for line in text[head.start..head.end].split_inclusive(|&byte| byte == b'\n') {
+            if !line.get(..8).is_some_and(|name| name.eq_ignore_ascii_case(b"upgrade:")) {
+                plain.extend_from_slice(line);
+            }
+        }
+        let removed = head.end - plain.len();
+        plain.extend_from_slice(&text[head.end..]);
+        let limits = &io.entrance.limits;
+        let mut fields = Fields::new();
+        match parse(&plain, &mut Progress::default(), &mut fields, limits.max_head, limits.max_fields) {
+            Ok(Some(head)) => match self.begin_with(&head, &fields, &plain, false, io) {
+                0 => 0,
+                taken => taken.saturating_add(removed).min(text.len()),
+            },
+            _ => {
+                self.refuse(Refusal::Malformed, io);
+                text.len()
+            }
+        }
+    }
+
+    fn keep_for_retry(&mut self, head: &Head, bytes: &[u8], text: &[u8], upgrade: bool) {
+        self.retry.clear();
+        self.target.clear();
+        self.target.extend_from_slice(head.target.of(text));
+        if head.framing == Framing::None && !upgrade && method::is_idempotent(head.method.of(text)) {
+            self.retry.extend_from_slice(bytes);
+        }
+    }
+
+    pub(super) fn met(&mut self, worker: &Arc<Worker>) {
+        if !self.met.iter().any(|other| Arc::ptr_eq(other, worker)) {
+            self.met.push(worker.clone());
+        }
+    }
+}
+
+/// Gives the request to the worker with the fewest.
+pub(super) fn offer(origin: &Origin<'_>, offer: &Offer<'_>, io: &Io) -> Result<Exchange, Refusal> {
+    let Offer { head, fields, bytes, body, upgrade, method, .. } = *offer;
+    let Origin { slot, number, ends: Ends { remote, local }, flags, certificate, pinned, retriable, .. } = *origin;
+    let id = ExchangeId { thread: io.number, slot, epoch: io.next_epoch() };
+    let left = match head.framing {
+        Framing::Length(length) if length > body.len() as u64 => Body::Length(length - body.len() as u64),
+        Framing::Chunked => Body::Chunked(Box::new(Chunks::new(io.entrance.limits.max_head))),
+        _ => Body::Done,
+    };
+    let lengths = [bytes.len() as u32, body.len() as u32];
+    let length_of_certificate = certificate.map_or([0; 4], |der| (der.len() as u32).to_le_bytes());
+    let behind: [&[u8]; 2] = certificate.map_or([&[], &[]], |der| [&length_of_certificate[..], der]);
+    let flags = flags | flags_of(head, upgrade, &left) | certificate.map_or(0, |_| flag::CERTIFICATE);
+    let header = Header { kind: kind::REQUEST, flags, id, connection: number, lengths };
+    let mut words = io.words.borrow_mut();
+    let max_in_flight = io.entrance.limits.max_in_flight;
+    let mut pinned = pinned.filter(|worker| worker.takes_requests() && worker.load() < max_in_flight);
+    let mut direct = find_direct(origin, offer, io);
+    for _ in 0..MAX_CHOICES {
+        let now = io.entrance.now();
+        let first = direct.take().or_else(|| pinned.take().cloned());
+        let Some(worker) = first.or_else(|| io.entrance.registry.choose(now, max_in_flight)) else {
+            return Err(if io.entrance.has_worker() { Refusal::Overloaded } else { Refusal::NoWorker });
+        };
+        let fields: &[_] = if worker.form == Form::Values { fields } else { &[] };
+        let Head { method: name, target, start, .. } = *head;
+        let arrived = io.entrance.microseconds();
+        RequestParts { remote, local, method: name, target, arrived, fields, start: start as u32 }.write(&mut words);
+        match worker.inbox.push(&header, &[&words, bytes, body, behind[0], behind[1]]) {
+            Ok(sequence) => {
+                io.wake_soon(&worker);
+                return Ok(Exchange {
+                    id,
+                    in_flight: InFlight::at(&worker),
+                    worker,
+                    sequence,
+                    body: left,
+                    request_since: now,
+                    window: REQUEST_WINDOW - body.len(),
+                    response: ResponseScan::new(method == b"HEAD"),
+                    sent_any: false,
+                    response_done: false,
+                    // A client of HTTP/1.0 may not have meant the coding (RFC 9112, 6.1).
+                    close: !head.keep_alive || (head.is_1_0 && head.framing == Framing::Chunked),
+                    upgrade,
+                    retriable,
+                    told_client_ended: false,
+                    unsent: Vec::new(),
+                    waiting_since: None,
+                    program_ended: false,
+                });
+            }
+            Err(PushError::Closed) => {}
+            Err(PushError::Full) => return Err(Refusal::Overloaded),
+        }
+    }
+    Err(Refusal::NoWorker)
+}
+
+/// A service that is reached without a worker.
+fn find_direct(origin: &Origin<'_>, offer: &Offer<'_>, io: &Io) -> Option<Arc<Worker>> {
+    let Entrance { direct, limits, stats, .. } = &*io.entrance;
+    if !direct.is_used() || offer.upgrade || origin.is_repeated || origin.certificate.is_some() {
+        return None;
+    }
+    let found = direct.find(offer.head, offer.fields, offer.text)?.target.worker.clone();
+    if found.in_flight.load(Relaxed) >= limits.max_in_flight {
+        return None;
+    }
+    add(&stats.direct, 1);
+    Some(found)
+}
+
+/// A request that is offered to workers.
+#[derive(Clone, Copy)]
+pub(super) struct Offer<'a> {
+    pub head: &'a Head,
+    pub fields: &'a [(Span, Span)],
+    /// What the spans refer to.
+    pub text: &'a [u8],
+    /// The head's text.
+    pub bytes: &'a [u8],
+    /// What there is of the body.
+    pub body: &'a [u8],
+    pub upgrade: bool,
+    pub method: &'a [u8],
+}
+
+/// The connection, or the stream, that a request comes from.
+pub(super) struct Origin<'a> {
+    pub slot: u32,
+    pub number: u32,
+    pub ends: Ends,
+    /// What a request's record says about it.
+    pub flags: u16,
+    /// In DER.
+    pub certificate: Option<&'a [u8]>,
+    /// The worker that gets all requests of the connection, while it takes any.
+    pub pinned: Option<&'a Arc<Worker>>,
+    /// Another worker may get the request if the first one dies.
+    pub retriable: bool,
+    /// An earlier one has died.
+    pub is_repeated: bool,
+}
+
+fn flags_of(head: &Head, upgrade: bool, left: &Body) -> u16 {
+    let mut flags = 0;
+    for (is_set, bit) in [
+        (!matches!(left, Body::Done), flag::MORE),
+        (head.keep_alive, flag::KEEP_ALIVE),
+        (head.is_1_0, flag::IS_1_0),
+        (upgrade, flag::UPGRADE),
+        (head.framing == Framing::Chunked, flag::CHUNKED),
+    ] {
+        flags |= if is_set { bit } else { 0 };
+    }
+    flags
+}
+
+fn is_tunnel(head: &Head, fields: &Fields, text: &[u8]) -> bool {
+    let is_h2c = |&(name, value): &(Span, Span)| {
+        name.of(text).eq_ignore_ascii_case(b"upgrade")
+            && elements(value.of(text)).any(|protocol| protocol.eq_ignore_ascii_case(b"h2c"))
+    };
+    !head.is_1_0 && head.framing == Framing::None && !fields.iter().any(is_h2c)
+}

@@ -1,0 +1,86 @@
+//! How an exchange ends, and a connection.
+
+use std::pin::Pin;
+use std::task::Context;
+
+use tokio::io::AsyncWrite;
+
+use super::buffer::{Buffer, KEPT};
+use super::connection::{Connection, Next, Phase};
+use super::thread::Io;
+use crate::http1::refusal::Refusal;
+use crate::limits::LINGER_BYTES;
+use crate::worker::record::{ExchangeId, Header, kind};
+
+impl Connection {
+    /// Closes the connection at once.
+    pub fn cut(&mut self) {
+        self.phase = Phase::Closed;
+        self.wake();
+    }
+
+    /// Called when the connection's task has ended. The workers that know the connection learn
+    /// about it.
+    pub fn closed(&mut self, io: &Io) {
+        self.cut();
+        let id = ExchangeId { thread: io.number, slot: self.slot, epoch: 0 };
+        for worker in std::mem::take(&mut self.met) {
+            let header = Header { kind: kind::CLOSED, flags: 0, id, connection: self.number, lengths: [0, 0] };
+            if worker.inbox.push(&header, &[]).is_ok() {
+                io.wake_soon(&worker);
+            }
+        }
+    }
+
+    /// Ends an exchange whose request and response are complete.
+    pub(super) fn finish(&mut self, io: &Io) -> Next {
+        let Phase::Exchange(exchange) = std::mem::replace(&mut self.phase, Phase::Head) else { return Next::Again };
+        self.since = io.entrance.now();
+        self.is_behind = !self.input.is_empty();
+        // An idle connection keeps little, also after a long head.
+        for kept in [&mut self.retry, &mut self.target] {
+            kept.clear();
+            kept.shrink_to(KEPT);
+        }
+        if exchange.close { self.end() } else { Next::Again }
+    }
+
+    /// Abandons the exchange, and closes the connection when all output is sent.
+    pub(super) fn end_exchange(&mut self) -> Next {
+        self.end()
+    }
+
+    /// Sends the entrance's own response and closes the connection. If a response has begun, it is
+    /// cut.
+    pub(super) fn refuse(&mut self, refusal: Refusal, io: &Io) -> Next {
+        let (begun, is_head) = match std::mem::replace(&mut self.phase, Phase::Head) {
+            // The fault is in the rest of a body whose request has its response.
+            Phase::Exchange(exchange) if exchange.response_done => return self.end(),
+            Phase::Exchange(exchange) => (exchange.sent_any, exchange.response.is_head_request()),
+            _ => (false, false),
+        };
+        io.entrance.stats.refused(refusal);
+        if begun {
+            self.cut();
+            return Next::Closed;
+        }
+        self.send(&refusal.answer(io.entrance.limits.problems, is_head, &self.target), io);
+        self.end()
+    }
+
+    pub(super) fn end(&mut self) -> Next {
+        self.phase = Phase::Ending;
+        self.wake();
+        Next::Again
+    }
+
+    pub(super) fn close_half(&mut self, context: &mut Context<'_>, io: &Io) -> Next {
+        if Pin::new(&mut self.stream).poll_shutdown(context).is_pending() {
+            return Next::Wait;
+        }
+        self.since = io.entrance.now();
+        self.input = Buffer::default();
+        self.phase = if self.client_ended { Phase::Closed } else { Phase::Lingering(LINGER_BYTES) };
+        Next::Again
+    }
+}

@@ -1,0 +1,295 @@
+//! One connection. It reads requests one after the other and gives them to workers. `begin` starts
+//! an exchange, `exchange` passes its body on, `reply` handles what a worker sends, `output`
+//! writes, `closing` ends the connection.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use bytes::Bytes;
+use tokio::io::{AsyncRead, ReadBuf};
+
+use super::buffer::Buffer;
+use super::exchange::{Body, Exchange};
+use super::output::Output;
+use super::stream::{Ends, Stream};
+use super::thread::Io;
+use crate::http1::parser::{Progress, parse};
+use crate::http1::refusal::Refusal;
+use crate::limits::READ_AHEAD;
+use crate::stats::add;
+use crate::worker::record::kind;
+use crate::worker::{Form, Worker};
+
+pub struct Connection {
+    pub(super) stream: Stream,
+    pub(super) slot: u32,
+    pub(super) number: u32,
+    pub(super) ends: Ends,
+    /// Bytes that were read and not consumed.
+    pub(super) input: Buffer,
+    /// Some of them came before the last response was complete.
+    pub(super) is_behind: bool,
+    /// The scan of an incomplete head in `input`.
+    progress: Progress,
+    pub(super) output: Output,
+    pub(super) phase: Phase,
+    /// The client has closed its half.
+    pub(super) client_ended: bool,
+    /// Workers that have seen this connection and must learn that it has closed.
+    pub(super) met: Vec<Arc<Worker>>,
+    /// When the phase began or last made progress.
+    pub(super) since: u64,
+    pub(super) retry: Vec<u8>,
+    /// Of the request in flight, or of the one that waits for a worker.
+    pub(super) target: Vec<u8>,
+    /// The epoch of the current or the last exchange.
+    pub(super) epoch: u32,
+    /// The request that is read next was begun by a worker that died. It is repeated only once.
+    pub(super) is_repeated: bool,
+    /// A request was read that no worker could take, and waits for one.
+    pub(super) waiting_since: Option<u64>,
+    waker: Option<Waker>,
+}
+
+pub(super) enum Phase {
+    /// Waiting for a request, or reading its head.
+    Head,
+    Exchange(Exchange),
+    /// Sends the rest, closes its half, then waits until the client has read it.
+    Ending,
+    Lingering(usize),
+    Closed,
+}
+
+pub(super) enum Next {
+    Again,
+    Read,
+    Wait,
+    Closed,
+}
+
+/// The begin of what a client of HTTP/2 sends first (RFC 9113, 3.4). It looks like a request's head.
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\n";
+
+/// A connection yields to others after this many steps.
+const MAX_STEPS: usize = 32;
+
+impl Connection {
+    pub fn new(stream: Stream, slot: u32, number: u32, ends: Ends, now: u64) -> Self {
+        Self {
+            stream,
+            slot,
+            number,
+            ends,
+            input: Buffer::default(),
+            is_behind: false,
+            progress: Progress::default(),
+            output: Output::default(),
+            phase: Phase::Head,
+            client_ended: false,
+            met: Vec::new(),
+            since: now,
+            retry: Vec::new(),
+            target: Vec::new(),
+            epoch: 0,
+            is_repeated: false,
+            waiting_since: None,
+            waker: None,
+        }
+    }
+
+    pub fn poll(&mut self, context: &mut Context<'_>, io: &Io) -> Poll<()> {
+        if !self.waker.as_ref().is_some_and(|waker| waker.will_wake(context.waker())) {
+            self.waker = Some(context.waker().clone());
+        }
+        for _ in 0..MAX_STEPS {
+            self.flush(context, io);
+            match self.advance(context, io) {
+                Next::Again => {}
+                Next::Wait => return Poll::Pending,
+                Next::Closed => return Poll::Ready(()),
+                Next::Read => match self.read(context, io) {
+                    Poll::Ready(()) => {}
+                    Poll::Pending => return Poll::Pending,
+                },
+            }
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    /// Whether it ever had a request.
+    pub(super) fn has_begun(&self) -> bool {
+        self.epoch != 0
+    }
+
+    pub fn wake(&mut self) {
+        if let Some(waker) = &self.waker {
+            waker.wake_by_ref();
+        }
+    }
+
+    fn advance(&mut self, context: &mut Context<'_>, io: &Io) -> Next {
+        match &self.phase {
+            Phase::Head => self.read_head(io),
+            Phase::Exchange(_) => self.exchange(context, io),
+            Phase::Ending if !self.output.is_empty() || self.stream.has_unsent() => Next::Wait,
+            Phase::Ending => self.close_half(context, io),
+            Phase::Lingering(left) => {
+                if self.client_ended || *left == 0 {
+                    Next::Closed
+                } else {
+                    Next::Read
+                }
+            }
+            Phase::Closed => Next::Closed,
+        }
+    }
+
+    fn read(&mut self, context: &mut Context<'_>, io: &Io) -> Poll<()> {
+        let mut scratch = io.scratch.borrow_mut();
+        let mut buffer = ReadBuf::new(&mut scratch);
+        match Pin::new(&mut self.stream).poll_read(context, &mut buffer) {
+            Poll::Pending => return Poll::Pending,
+            Poll::Ready(Err(_)) => self.cut(),
+            Poll::Ready(Ok(())) if buffer.filled().is_empty() => {
+                self.client_ended = true;
+                self.since = io.entrance.now();
+            }
+            Poll::Ready(Ok(())) => self.take_in(buffer.filled(), io),
+        }
+        Poll::Ready(())
+    }
+
+    fn take_in(&mut self, bytes: &[u8], io: &Io) {
+        add(&io.entrance.stats.bytes_in, bytes.len() as u64);
+        match &mut self.phase {
+            Phase::Lingering(left) => return *left = left.saturating_sub(bytes.len()),
+            Phase::Head if self.input.is_empty() => (self.since, self.is_behind) = (io.entrance.now(), false),
+            _ => {}
+        }
+        // A body is forwarded without a copy in the buffer, if the buffer is empty.
+        let taken = if self.input.is_empty() { self.body(bytes, io) } else { 0 };
+        self.input.append(&bytes[taken..]);
+    }
+
+    fn read_head(&mut self, io: &Io) -> Next {
+        if self.input.is_empty() && self.client_ended {
+            return self.end();
+        }
+        // A client that does not read its responses gets no further requests read.
+        if self.output.len() > READ_AHEAD {
+            return Next::Wait;
+        }
+        if self.waiting_since.is_some() && !io.entrance.has_worker() && io.entrance.expects_worker() {
+            return Next::Wait;
+        }
+        if self.input.unread().starts_with(PREFACE) && self.met.is_empty() && !self.stream.is_secure() {
+            return self.continue_as_http2(io);
+        }
+        let limits = &io.entrance.limits;
+        let mut fields = io.fields.borrow_mut();
+        match parse(self.input.unread(), &mut self.progress, &mut fields, limits.max_head, limits.max_fields) {
+            Ok(Some(head)) => {
+                self.progress = Progress::default();
+                self.begin(&head, &fields, io);
+                if self.waiting_since.is_some() { Next::Wait } else { Next::Again }
+            }
+            Ok(None) if self.client_ended => self.refuse_cut_head(io),
+            Ok(None) => Next::Read,
+            Err(refusal) => self.refuse(refusal, io),
+        }
+    }
+
+    fn continue_as_http2(&mut self, io: &Io) -> Next {
+        if let Stream::Plain(tcp) = std::mem::replace(&mut self.stream, Stream::Gone) {
+            let begin = Bytes::copy_from_slice(self.input.unread());
+            io.serve_http2(Stream::Http2(begin, tcp), self.ends);
+        }
+        self.phase = Phase::Closed;
+        Next::Closed
+    }
+
+    /// Line ends after a request are not a request.
+    fn refuse_cut_head(&mut self, io: &Io) -> Next {
+        if self.input.unread().iter().all(|byte| matches!(byte, b'\r' | b'\n')) {
+            return self.end();
+        }
+        self.refuse(Refusal::Malformed, io)
+    }
+
+    fn exchange(&mut self, context: &mut Context<'_>, io: &Io) -> Next {
+        if !self.input.is_empty() {
+            let input = std::mem::take(&mut self.input);
+            let taken = self.body(input.unread(), io);
+            self.input = input;
+            self.input.consume(taken);
+        }
+        let Phase::Exchange(exchange) = &mut self.phase else { return Next::Again };
+        match exchange.body {
+            Body::Done if exchange.response_done => self.finish(io),
+            Body::Done if self.client_ended || self.input.len() >= READ_AHEAD => Next::Wait,
+            Body::Done => Next::Read,
+            Body::Raw => self.tunnel(context, io),
+            _ if exchange.window == 0 => Next::Wait,
+            _ if self.client_ended => self.end_of_client(io),
+            // Reads on while the worker can take more of the body.
+            _ => Next::Read,
+        }
+    }
+
+    /// The client has closed its half before the end of the body. The worker's server knows whether
+    /// the request was answered by then, and what to say otherwise.
+    fn end_of_client(&mut self, io: &Io) -> Next {
+        let Phase::Exchange(exchange) = &mut self.phase else { return Next::Again };
+        if exchange.response_done {
+            return self.end_exchange();
+        }
+        if exchange.worker.form == Form::Values {
+            return self.refuse(Refusal::Malformed, io);
+        }
+        if !std::mem::replace(&mut exchange.told_client_ended, true) {
+            let _ = exchange.push(kind::CLIENT_ENDED, 0, [0, 0], &[], self.number, io);
+        }
+        Next::Wait
+    }
+
+    /// Forwards bytes of the current request's body. Returns how many were taken.
+    pub(super) fn body(&mut self, bytes: &[u8], io: &Io) -> usize {
+        let mut at = 0;
+        while let Phase::Exchange(exchange) = &mut self.phase {
+            match exchange.pass_body(&bytes[at..], self.number, io) {
+                Ok(0) => break,
+                Ok(taken) => {
+                    at += taken;
+                    self.since = io.entrance.now();
+                }
+                Err(refusal) => {
+                    self.refuse(refusal, io);
+                    return bytes.len();
+                }
+            }
+        }
+        at
+    }
+
+    /// Each half of an upgraded connection ends separately. The connection ends with both.
+    fn tunnel(&mut self, context: &mut Context<'_>, io: &Io) -> Next {
+        use tokio::io::AsyncWrite;
+        let Phase::Exchange(exchange) = &mut self.phase else { return Next::Again };
+        if exchange.program_ended && self.output.is_empty() && !self.stream.has_unsent() {
+            if self.client_ended {
+                return self.end_exchange();
+            }
+            let _ = Pin::new(&mut self.stream).poll_shutdown(context);
+        }
+        if !self.client_ended {
+            return if exchange.window == 0 || !self.input.is_empty() { Next::Wait } else { Next::Read };
+        }
+        if self.input.is_empty() && !std::mem::replace(&mut exchange.told_client_ended, true) {
+            let _ = exchange.push(kind::CLIENT_ENDED, 0, [0, 0], &[], self.number, io);
+        }
+        Next::Wait
+    }
+}

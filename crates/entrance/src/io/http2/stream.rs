@@ -1,0 +1,277 @@
+//! One stream: its request in a worker, and the transfer of its body. `response` is the other side.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use bytes::{Bytes, BytesMut};
+use h2::RecvStream;
+use h2::ext::Protocol;
+use http::header::CONTENT_LENGTH;
+use http::{Method, Request};
+
+use super::connection::Shared;
+use super::head;
+use super::response::{Responder, Response};
+use crate::http1::method::is_idempotent;
+use crate::http1::parser::{Fields, Progress, parse};
+use crate::http1::refusal::Refusal;
+use crate::http1::response::ResponseScan;
+use crate::io::begin::{Offer, Origin, offer};
+use crate::io::exchange::{Body, Exchange};
+use crate::io::stream::Ends;
+use crate::io::thread::Io;
+use crate::limits::{CREDIT_STEP, REQUEST_WINDOW};
+use crate::worker::Worker;
+use crate::worker::record::{Header, REPLY_WORDS, flag, kind, reply, word};
+
+pub struct Http2Stream {
+    pub(super) slot: u32,
+    pub(super) number: u32,
+    ends: Ends,
+    pub(super) shared: Rc<Shared>,
+    pub(super) response: Response,
+    pub(super) state: State,
+    /// Undefined once the request has arrived.
+    pub(super) body: Option<RecvStream>,
+    /// Bytes of the body that the worker has no room for.
+    pub(super) rest: Bytes,
+    /// What came behind `rest`.
+    pub(super) gathered: BytesMut,
+    /// Bytes of the body that the worker has not consumed.
+    pub(super) unconsumed: usize,
+    /// The request's head as text, which a worker gets, or another one after it.
+    head: Vec<u8>,
+    pub(super) is_repeated: bool,
+    /// Workers that have seen this stream and must learn that it has closed.
+    pub(super) met: Vec<Arc<Worker>>,
+    pub(super) since: u64,
+    epoch: u32,
+    waker: Option<Waker>,
+}
+
+pub(super) enum State {
+    /// No worker could take the request; since when.
+    Waiting(u64),
+    Exchange(Box<Exchange>),
+    /// The response is complete, or sent by the entrance itself.
+    Over,
+    Closed,
+}
+
+impl Http2Stream {
+    pub fn new(responder: Responder, slot: u32, number: u32, ends: Ends, shared: Rc<Shared>, now: u64) -> Self {
+        Self {
+            slot,
+            number,
+            ends,
+            shared,
+            response: Response::new(responder, now),
+            state: State::Waiting(now),
+            body: None,
+            rest: Bytes::new(),
+            gathered: BytesMut::new(),
+            unconsumed: 0,
+            head: Vec::new(),
+            is_repeated: false,
+            met: Vec::new(),
+            since: now,
+            epoch: 0,
+            waker: None,
+        }
+    }
+
+    pub fn begin(&mut self, request: Request<RecvStream>, io: &Io) {
+        let (mut parts, body) = request.into_parts();
+        let has_body = !body.is_end_stream();
+        if parts.extensions.get::<Protocol>().is_some_and(|protocol| protocol.as_str() == "websocket") {
+            // Framing of its own would hide the upgrade from the worker.
+            if parts.headers.contains_key(CONTENT_LENGTH) {
+                return self.refuse(Refusal::Malformed, io);
+            }
+            parts.headers.remove("sec-websocket-key");
+            self.response.is_tunnel = true;
+            self.head = head::websocket_text(&parts);
+            self.body = Some(body);
+            return self.offer(io);
+        }
+        if parts.method == Method::CONNECT {
+            return self.refuse(Refusal::NotImplemented, io);
+        }
+        let length = parts.headers.get(CONTENT_LENGTH);
+        // Its worker would wait for the body.
+        if !has_body && length.is_some_and(|length| length != "0") {
+            return self.refuse(Refusal::Malformed, io);
+        }
+        self.head = head::request_text(&parts, has_body);
+        self.body = has_body.then_some(body);
+        self.offer(io);
+    }
+
+    /// Gives the request to a worker, again too.
+    pub(super) fn offer(&mut self, io: &Io) {
+        let text = std::mem::take(&mut self.head);
+        if let Err(refusal) = self.try_offer(&text, io) {
+            if refusal == Refusal::NoWorker && io.entrance.expects_worker() && !io.entrance.has_worker() {
+                let since = if let State::Waiting(since) = self.state { since } else { io.entrance.now() };
+                self.state = State::Waiting(since);
+            } else {
+                self.refuse(refusal, io);
+            }
+        }
+        self.head = text;
+    }
+
+    fn try_offer(&mut self, text: &[u8], io: &Io) -> Result<(), Refusal> {
+        let limits = &io.entrance.limits;
+        let mut fields = Fields::new();
+        // Names and framing make it longer than h2 has counted it.
+        let max_head = limits.max_head.saturating_mul(2);
+        let head = parse(text, &mut Progress::default(), &mut fields, max_head, limits.max_fields)?;
+        let head = head.ok_or(Refusal::Malformed)?;
+        let method = head.method.of(text);
+        let retriable = self.body.is_none() && self.rest.is_empty() && is_idempotent(method);
+        let pinned = self.shared.worker.borrow().clone().filter(|_| limits.pin_connections);
+        let origin = Origin {
+            slot: self.slot,
+            number: self.number,
+            ends: self.ends,
+            flags: if self.shared.is_secure { flag::SECURE | flag::HTTP2 } else { flag::HTTP2 },
+            certificate: self.shared.certificate.as_deref(),
+            pinned: pinned.as_ref(),
+            retriable: retriable && !self.is_repeated,
+            is_repeated: self.is_repeated,
+        };
+        let bytes = &text[head.start..head.end];
+        let upgrade = self.response.is_tunnel;
+        let request = Offer { head: &head, fields: &fields, text, bytes, body: &[], upgrade, method };
+        let exchange = offer(&origin, &request, io)?;
+        self.meet(&exchange.worker.clone());
+        self.epoch = exchange.id.epoch;
+        self.state = State::Exchange(Box::new(exchange));
+        self.wake();
+        Ok(())
+    }
+
+    pub(super) fn meet(&mut self, worker: &Arc<Worker>) {
+        self.shared.worker.replace(Some(worker.clone()));
+        if !self.met.iter().any(|other| Arc::ptr_eq(other, worker)) {
+            self.met.push(worker.clone());
+        }
+    }
+
+    pub(super) fn wake(&self) {
+        if let Some(waker) = &self.waker {
+            waker.wake_by_ref();
+        }
+    }
+
+    /// Sends the entrance's own response. If a response has begun, the stream is reset.
+    pub(super) fn refuse(&mut self, refusal: Refusal, io: &Io) {
+        io.entrance.stats.refused(refusal);
+        let target = self.head.split(|&byte| byte == b' ').nth(1).unwrap_or_default();
+        let answer = refusal.answer(io.entrance.limits.problems, false, target);
+        if self.response.has_begun() {
+            self.response.reset();
+        } else {
+            ResponseScan::new(false).feed_to(&answer, &mut self.response);
+            self.response.completes();
+        }
+        self.state = State::Over;
+        self.wake();
+    }
+
+    pub(super) fn on_reply(&mut self, record: &[u8], io: &Io) {
+        let (second, epoch, length) = (word(record, 1), word(record, 3), word(record, 4) as usize);
+        let State::Exchange(exchange) = &mut self.state else { return };
+        if epoch != self.epoch {
+            return;
+        }
+        match second as u8 {
+            reply::DATA => {
+                let start = REPLY_WORDS * 4;
+                let Some(bytes) = record.get(start..start + length) else { return };
+                self.response.continues(io.entrance.now());
+                let queued = self.response.queued;
+                exchange.response.feed_to(bytes, &mut self.response);
+                // The worker counts its text. Head and framing are not ahead of the client.
+                self.response.sent += bytes.len().saturating_sub(self.response.queued - queued);
+                exchange.sent_any = true;
+                self.since = io.entrance.now();
+                if exchange.response.is_switched() {
+                    if !self.response.is_tunnel {
+                        return self.refuse(Refusal::HungUp, io);
+                    }
+                    exchange.body = Body::Raw;
+                    exchange.in_flight.becomes_tunnel();
+                }
+                if exchange.response.is_done() {
+                    self.ends();
+                }
+            }
+            reply::CREDIT => {
+                exchange.window = (exchange.window + length).min(REQUEST_WINDOW);
+                // Pieces have cost more than their bytes.
+                let released = length.min(self.unconsumed);
+                self.unconsumed -= released;
+                if let Some(body) = &mut self.body {
+                    let _ = body.flow_control().release_capacity(released);
+                }
+            }
+            reply::END if exchange.response.is_switched() => self.ends(),
+            reply::END | reply::RESET if exchange.response.ends_with_connection() => self.ends(),
+            reply::END | reply::RESET => return self.refuse(Refusal::HungUp, io),
+            _ => {}
+        }
+        self.wake();
+    }
+
+    fn ends(&mut self) {
+        self.response.completes();
+        self.state = State::Over;
+    }
+
+    pub(super) fn progress(&mut self, context: &mut Context<'_>, io: &Io) -> Poll<()> {
+        if !self.waker.as_ref().is_some_and(|waker| waker.will_wake(context.waker())) {
+            self.waker = Some(context.waker().clone());
+        }
+        if let Err(Some(refusal)) = self.pass_body(context, io) {
+            self.refuse(refusal, io);
+        }
+        self.response.send(context, io.entrance.now());
+        self.credit(io);
+        if self.response.was_reset() {
+            // A WebSocket may end in this way.
+            if !(self.response.is_tunnel && self.response.has_begun()) {
+                self.shared.was_reset();
+            }
+            return Poll::Ready(());
+        }
+        match self.state {
+            State::Closed => Poll::Ready(()),
+            State::Over if self.response.is_sent() => {
+                self.shared.has_ended();
+                Poll::Ready(())
+            }
+            _ => Poll::Pending,
+        }
+    }
+
+    /// Tells the worker what was sent of its response.
+    fn credit(&mut self, io: &Io) {
+        let State::Exchange(exchange) = &mut self.state else { return };
+        if self.response.sent < CREDIT_STEP {
+            return;
+        }
+        let lengths = [std::mem::take(&mut self.response.sent) as u32, 0];
+        let header = Header { kind: kind::CREDIT, flags: 0, id: exchange.id, connection: self.number, lengths };
+        if exchange.worker.inbox.push(&header, &[]).is_ok() {
+            io.wake_soon(&exchange.worker);
+        }
+    }
+
+    /// A WebSocket has no body that must arrive in time.
+    pub(super) fn has_body(&self) -> bool {
+        self.body.is_some() && !self.response.is_tunnel
+    }
+}

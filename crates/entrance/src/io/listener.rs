@@ -1,0 +1,46 @@
+//! Accepts connections. Every I/O thread accepts from the same socket.
+
+use std::net::TcpListener as StdListener;
+use std::rc::Rc;
+use std::time::Duration;
+
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::{JoinHandle, spawn_local};
+
+use super::thread::Io;
+use crate::http1::refusal::Refusal;
+
+pub fn start(io: Rc<Io>, listener: StdListener, secure: bool) -> Option<JoinHandle<()>> {
+    let listener = TcpListener::from_std(listener).ok()?;
+    Some(spawn_local(async move {
+        loop {
+            match listener.accept().await {
+                Ok((stream, _)) if io.is_full() => refuse(&io, &stream, secure),
+                Ok((stream, _)) => {
+                    io.guard(|| io.accept(stream, secure));
+                }
+                Err(error) if is_of_one_connection(&error) => {}
+                // Out of descriptors or memory: wait until other connections close.
+                Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
+            }
+        }
+    }))
+}
+
+/// Refuses at once. Waiting for the client's request would use more of what is short.
+fn refuse(io: &Io, stream: &TcpStream, secure: bool) {
+    io.entrance.stats.refused(Refusal::ConnectionLimit);
+    if secure {
+        let _ = stream.try_write(INTERNAL_ERROR);
+    } else {
+        let _ = stream.try_write(&Refusal::ConnectionLimit.answer(io.entrance.limits.problems, false, b""));
+    }
+}
+
+/// A fatal alert of TLS (RFC 8446, 6.2): nothing else is possible before a handshake.
+const INTERNAL_ERROR: &[u8] = &[21, 3, 3, 0, 2, 2, 80];
+
+fn is_of_one_connection(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted};
+    matches!(error.kind(), ConnectionAborted | ConnectionReset | Interrupted)
+}

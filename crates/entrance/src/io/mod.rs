@@ -1,0 +1,19 @@
+//! The threads that own listeners and connections.
+
+mod begin;
+mod buffer;
+mod closing;
+mod connection;
+mod exchange;
+mod failover;
+mod handshake;
+mod http2;
+mod listener;
+mod member;
+mod output;
+#[cfg(test)]
+mod panics;
+mod reply;
+mod stream;
+pub mod thread;
+mod timer;

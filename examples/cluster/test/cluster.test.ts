@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+
+const example = join(import.meta.dirname, '..')
+
+describe('cluster', { skip: process.env['CI'] === undefined && !hasServer() && 'there is no nats-server' }, () => {
+  it('answers every request while one of two hosts is killed and comes back', () => {
+    const { stdout, stderr, status } = spawnSync(process.execPath, [join(example, 'run.ts'), '1'], { encoding: 'utf8' })
+    assert.equal(status, 0, stderr)
+    const phases = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { phase: string; hosts: Record<string, number>; failed: object })
+    assert.deepEqual(
+      phases.map(({ failed }) => failed),
+      phases.map(() => ({})),
+    )
+    assert.deepEqual(Object.keys(phases.at(-1)!.hosts).toSorted(), ['first', 'second'])
+  })
+
+  it('has the config that its README shows', async () => {
+    const [config, readme] = await Promise.all(
+      ['shop/busbar.config.ts', 'README.md'].map((file) => readFile(join(example, file), 'utf8')),
+    )
+    const shown = /```ts\n\/\/ .*\n([^]*?)```/.exec(readme!)![1]!
+    for (const line of shown.trim().split('\n')) assert.ok(config!.includes(line), line)
+  })
+})
+
+function hasServer(): boolean {
+  const env = { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin:/usr/local/sbin` }
+  return spawnSync('nats-server', ['--version'], { env }).status === 0
+}

@@ -1,0 +1,30 @@
+import type { CountedEdge } from '../../mesh/meter.ts'
+import { noStatus } from '../../shared/metrics/edge-table.ts'
+
+/** Counts a call from now on. Who makes the call may abort it. */
+export class CallOutcome {
+  readonly #edge: CountedEdge
+  readonly #began: number | undefined
+
+  constructor(edge: CountedEdge) {
+    this.#edge = edge
+    this.#began = edge.begin()
+  }
+
+  /** The call has left its queue. */
+  started(): void {
+    this.#edge.started?.()
+  }
+
+  /** `status`: of the response, once it has begun. `failure`: why it is not complete. */
+  end(status: number, failure: NodeJS.ErrnoException | undefined, isAborted: boolean): void {
+    // On a connection of its own, nobody would have seen the call.
+    if (status === noStatus && notTaken.has(failure?.code ?? '')) return this.#edge.withdraw()
+    // A response that the caller did not want to the end counts as it began.
+    const counts = failure === undefined || isAborted || status >= 500
+    this.#edge.end(counts ? status : noStatus, this.#began)
+  }
+}
+
+/** No instance has taken the call. */
+const notTaken: ReadonlySet<string> = new Set(['ECONNREFUSED', 'SERVICE_UNAVAILABLE'])

@@ -1,0 +1,120 @@
+import { BusbarError } from '../../../contract/errors.ts'
+import { type Endpoint, transportTo } from '../../../mesh/routing/endpoint.ts'
+import { hopLimitProblem } from '../../../mesh/http/problem-response.ts'
+import type { MeshContext } from '../../../mesh/mesh-context.ts'
+import { connectionRefused } from '../../../mesh/routing/unreachable.ts'
+import type { CountedEdge } from '../../../mesh/meter.ts'
+import { currentScope, type Scope } from '../../../mesh/scope.ts'
+import { MeasuredExchange } from '../../../mesh/tracing/measured-exchange.ts'
+import { readTrace, writeTrace } from '../../../mesh/tracing/trace-headers.ts'
+import type { TracedCall } from '../../../mesh/tracing/tracer.ts'
+import type { Address } from './addresses.ts'
+import { CountedCall } from './counted-call.ts'
+import { respondWithProblem } from '../errors.ts'
+import type { Exchange, ExchangeHandler, ExchangeRequest } from '../../../mesh/http/exchange.ts'
+import { openPlanned, planExchange, type PlannedExchange, reframe } from '../open-exchange.ts'
+
+/**
+ * How a call will be made. Decided before anything is sent, so that another way is still possible.
+ */
+export type CallRoute =
+  | {
+      readonly kind: 'exchange'
+      readonly planned: PlannedExchange
+      readonly scope: Scope
+      readonly elsewhere: ((not: Endpoint) => Endpoint | undefined) | undefined
+      /** Counts the call. */
+      readonly edge: CountedEdge | undefined
+      /** The same, if the app has traces. */
+      readonly traced: TracedCall | undefined
+    }
+  /** The outcome is known: no instance serves, or the chain of calls is too long. */
+  | { readonly kind: 'settled'; readonly deliver: (handler: ExchangeHandler) => void }
+  /** Only a byte stream carries the call exactly. */
+  | { readonly kind: 'stream' }
+
+export type StartableCallRoute = Exclude<CallRoute, { kind: 'stream' }>
+
+export function routeCall(mesh: MeshContext, address: Address, request: ExchangeRequest): CallRoute {
+  const { service, port } = address
+  const caller = currentScope()
+  const hops = (caller?.hops ?? 0) + 1
+  if (hops > mesh.maxHops) {
+    const problem = hopLimitProblem(service, mesh.maxHops)
+    const edge = mesh.meter?.http(caller?.service, service, request.method, 'local')
+    edge?.end(problem.status, edge.begin())
+    return { kind: 'settled', deliver: (handler) => respondWithProblem(problem, handler) }
+  }
+  const endpoint = mesh.router.find(service)
+  if (endpoint === undefined)
+    return { kind: 'settled', deliver: (handler) => handler.onError(connectionRefused(mesh.router, service, port)) }
+  const planned = planExchange(endpoint, request)
+  if (planned === undefined) return { kind: 'stream' }
+  const elsewhere = endpoint.at === 'here' ? undefined : (not: Endpoint) => mesh.router.find(service, { not })
+  const edge = mesh.meter?.http(caller?.service, service, request.method, transportTo(endpoint))
+  if (mesh.tracer === undefined)
+    return { kind: 'exchange', planned, scope: { service, hops }, elsewhere, edge, traced: undefined }
+  const { method, path, rawHeaders } = request
+  const traced = mesh.tracer.call(
+    {
+      part: 'call',
+      caller: caller?.service,
+      service,
+      protocol: 'http',
+      method,
+      path,
+      transport: transportTo(endpoint),
+    },
+    readTrace(rawHeaders) ?? caller?.trace,
+    edge,
+  )
+  writeTrace(rawHeaders, traced.trace)
+  return { kind: 'exchange', planned, scope: { service, hops, trace: traced.trace }, elsewhere, edge: traced, traced }
+}
+
+/**
+ * Does not call the handler before it has returned. `request`: the request that was routed, or the
+ * same with another framing, which is known only when a streamed body begins.
+ */
+export function startCall(route: StartableCallRoute, request: ExchangeRequest, handler: ExchangeHandler): Exchange {
+  if (route.kind !== 'exchange') return settle(handler, route.deliver)
+  const { traced } = route
+  // Of calls that are recorded only if they fail, nobody needs the bytes.
+  if (traced?.isSampled !== true) return startPlanned(route, request, handler)
+  const measured = new MeasuredExchange(handler, traced, false)
+  return measured.over(startPlanned(route, request, measured), request.body)
+}
+
+function startPlanned(
+  { planned, scope, edge, elsewhere }: Extract<CallRoute, { kind: 'exchange' }>,
+  request: ExchangeRequest,
+  handler: ExchangeHandler,
+): Exchange {
+  const framed = request === planned.request ? planned : reframe(planned, request)
+  if (edge === undefined) return openPlanned(framed, scope, handler, elsewhere)
+  // In this thread the exchange itself knows when the call is over.
+  if (framed.endpoint.at === 'here') return openPlanned(framed, scope, handler, elsewhere, edge)
+  const counted = new CountedCall(handler, edge)
+  return counted.over(openPlanned(framed, scope, counted, elsewhere))
+}
+
+/** An exchange whose outcome is known from the start. */
+function settle(handler: ExchangeHandler, deliver: (handler: ExchangeHandler) => void): Exchange {
+  let open = true
+  const close = (outcome: (handler: ExchangeHandler) => void): void => {
+    if (!open) return
+    open = false
+    outcome(handler)
+  }
+  queueMicrotask(() => close(deliver))
+  return {
+    write: () => true,
+    end: () => {},
+    resume: () => {},
+    abort: (error) => close(() => handler.onError(error ?? aborted())),
+  }
+}
+
+function aborted(): BusbarError {
+  return new BusbarError('CALL_ABORTED', { message: 'the caller cancelled the call' })
+}

@@ -1,0 +1,53 @@
+import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks'
+import type { LocalEndpoint } from '../../../mesh/routing/endpoint.ts'
+import { runInScope, type Scope } from '../../../mesh/scope.ts'
+
+/** All fields of a scope: with another one, the cache below would be wrong. */
+const fields: Record<keyof Scope, true> = { service: true, hops: true, trace: true }
+void fields
+
+/** Chains of calls are short. Longer ones are not cached. */
+const maxRemembered = 64
+
+/**
+ * Enters a program's async context. `endpoint.enter` creates two contexts each time (0.33 µs). A
+ * resource that was created inside them can enter them again (0.015 µs), and all calls with the
+ * same service and hops share one, without the trace.
+ */
+export class ContextCache {
+  readonly #endpoint: LocalEndpoint
+  readonly #remembered: (AsyncResource | undefined)[] = []
+
+  constructor(endpoint: LocalEndpoint) {
+    this.#endpoint = endpoint
+  }
+
+  enter<One, Two>(scope: Scope, run: (one: One, two: Two) => void, one: One, two: Two): void {
+    const { hops } = scope
+    if (!resourcesAreConstant || hops >= maxRemembered || scope.service !== this.#endpoint.service)
+      return this.#endpoint.enter(scope, () => run(one, two))
+    const resource = (this.#remembered[hops] ??= this.#endpoint.enter({ service: scope.service, hops }, makeResource))
+    if (scope.trace === undefined) resource.runInAsyncScope(run, undefined, one, two)
+    else resource.runInAsyncScope(enterTraced<One, Two>, undefined, scope, run, one, two)
+  }
+}
+
+/** Each call has its own context of a trace. */
+function enterTraced<One, Two>(scope: Scope, run: (one: One, two: Two) => void, one: One, two: Two): void {
+  runInScope(scope, () => run(one, two))
+}
+
+function makeResource(): AsyncResource {
+  return new AsyncResource('BusbarCall', { requireManualDestroy: true })
+}
+
+/**
+ * True if a store that one call enters is not visible to the next. False with
+ * `--no-async-context-frame`, which keeps stores on the resource itself.
+ */
+const resourcesAreConstant = ((): boolean => {
+  const storage = new AsyncLocalStorage<boolean>()
+  const resource = makeResource()
+  resource.runInAsyncScope(() => storage.enterWith(true))
+  return resource.runInAsyncScope(() => storage.getStore()) === undefined
+})()

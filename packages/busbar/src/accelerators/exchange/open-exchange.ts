@@ -1,0 +1,83 @@
+import type { Endpoint, LocalEndpoint, RemoteEndpoint } from '../../mesh/routing/endpoint.ts'
+import type { Exchange, ExchangeHandler, ExchangeRequest } from '../../mesh/http/exchange.ts'
+import type { CountedEdge } from '../../mesh/meter.ts'
+import type { Scope } from '../../mesh/scope.ts'
+import { methodNumbers } from '../../node/parser.ts'
+import { InThreadExchange } from './in-thread/in-thread-exchange.ts'
+import { RetryingExchange } from './link/retrying-exchange.ts'
+import { LinkExchange } from './link/link-exchange.ts'
+import { addFraming, limitsOf, noLimits, planRequest, type RequestPlan } from './request-plan.ts'
+
+/** A request that an exchange can carry exactly. */
+export interface PlannedExchange {
+  readonly endpoint: LocalEndpoint | RemoteEndpoint
+  readonly request: ExchangeRequest
+  readonly plan: RequestPlan
+}
+
+type Elsewhere = (not: Endpoint) => Endpoint | undefined
+
+/** Undefined if only a connection carries the request exactly. */
+export function planExchange(endpoint: Endpoint, request: ExchangeRequest): PlannedExchange | undefined {
+  if (endpoint.at === 'tcp') return undefined
+  // The limits of a server in another worker are checked there.
+  const limits = endpoint.at === 'here' ? limitsOf(endpoint.server) : noLimits
+  const plan = limits && planRequest(methodNumbers(), limits, request)
+  return plan && { endpoint, request, plan }
+}
+
+/** The same request with another framing, for which the first plan has left room. */
+export function reframe({ endpoint }: PlannedExchange, request: ExchangeRequest): PlannedExchange {
+  return { endpoint, request, plan: planRequest(methodNumbers(), noLimits, request)! }
+}
+
+/** Undefined if only a connection carries the request exactly. Then nothing was sent. */
+export function tryOpenExchange(
+  endpoint: Endpoint,
+  request: ExchangeRequest,
+  scope: Scope,
+  handler: ExchangeHandler,
+  elsewhere?: Elsewhere,
+): Exchange | undefined {
+  const planned = planExchange(endpoint, request)
+  return planned && openPlanned(planned, scope, handler, elsewhere)
+}
+
+/** Does not call the handler before it has returned. `edge`: counts a call in this thread. */
+export function openPlanned(
+  planned: PlannedExchange,
+  scope: Scope,
+  handler: ExchangeHandler,
+  elsewhere?: Elsewhere,
+  edge?: CountedEdge,
+): Exchange {
+  const { endpoint, request, plan } = planned
+  addFraming(plan, request)
+  if (endpoint.at === 'here') return new InThreadExchange(endpoint, request, plan, scope, handler, edge)
+  if (endpoint.admission === undefined && (elsewhere === undefined || request.streamed))
+    return new LinkExchange(endpoint, request, plan.contentLength, scope, handler)
+  return attempt(endpoint, request, plan, scope, handler, elsewhere)
+}
+
+function attempt(
+  endpoint: RemoteEndpoint,
+  stated: ExchangeRequest,
+  { contentLength }: RequestPlan,
+  scope: Scope,
+  handler: ExchangeHandler,
+  elsewhere: Elsewhere = () => undefined,
+): Exchange {
+  // The caller may reuse its memory before the request is sent, or sent again.
+  const body = typeof stated.body === 'string' || stated.body === null ? stated.body : new Uint8Array(stated.body)
+  const request = { ...stated, body }
+  return new RetryingExchange({
+    endpoint,
+    request,
+    handler,
+    open: (own) => new LinkExchange(endpoint, request, contentLength, scope, own),
+    openElsewhere(own) {
+      const next = elsewhere(endpoint)
+      return next && tryOpenExchange(next, request, scope, own)
+    },
+  })
+}

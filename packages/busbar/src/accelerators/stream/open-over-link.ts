@@ -1,0 +1,58 @@
+import type { ErrorRecord } from '../../contract/errors.ts'
+import { type RemoteEndpoint, transportTo } from '../../mesh/routing/endpoint.ts'
+import type { CallHead, ChannelHandler } from '../../mesh/links/link.ts'
+import type { Transport } from '../../shared/metrics/edge-table.ts'
+import type { ConnectionEnd } from './connection-end.ts'
+import { LinkEnd, closedBy } from './link-end.ts'
+
+/**
+ * The first value of a connection's call: the caller's port, for logs, the requested port, and the
+ * transport, for metrics.
+ */
+export type ConnectionValue = readonly [callerPort: number, port: number, transport?: Transport]
+
+export interface LinkEndOptions {
+  readonly hops: number
+  readonly caller: string | undefined
+  readonly onConnected: () => void
+  /** Called instead of `onConnected` if the other worker refuses the connection. */
+  readonly onRefused: () => void
+}
+
+/**
+ * Connects a client's end to an instance in another worker. Data written before the connection is
+ * established is sent at once.
+ */
+export function openOverLink(endpoint: RemoteEndpoint, end: ConnectionEnd, options: LinkEndOptions): void {
+  const { service, link } = endpoint
+  const { hops, caller } = options
+  const head: CallHead = {
+    service,
+    kind: 'bytes',
+    method: '',
+    hops,
+    caller,
+    timeLeft: undefined,
+    trace: undefined,
+    metadata: undefined,
+  }
+  const value: ConnectionValue = [end.local.port, end.remote.port, transportTo(endpoint)]
+  let linkEnd: LinkEnd | undefined
+  let isConnected = false
+  const handler: ChannelHandler = {
+    onReply() {
+      isConnected = true
+      options.onConnected()
+    },
+    onData: (piece) => linkEnd!.onData(piece),
+    onEnd: (how) => linkEnd!.onEnd(how),
+    onDrain: () => linkEnd!.onDrain(),
+    onError(error: ErrorRecord) {
+      if (isConnected) linkEnd!.onError(error)
+      else options.onRefused()
+    },
+  }
+  const channel = link.open(head, value, false, handler)
+  linkEnd = new LinkEnd(end, channel, () => channel.cancel(closedBy.caller))
+  end.joinTo(linkEnd)
+}

@@ -1,0 +1,112 @@
+/** How a command line of another tool starts a service. */
+import { relative, resolve } from 'node:path'
+import { firstExistingFile, pathKind } from '../../config/file/file-lookup.ts'
+import { readPackageJson } from '../../config/file/package-json.ts'
+import { splitCommand } from '../../config/services/command.ts'
+import { parseStartScript, splitWords, type StartScript } from '../../config/services/start-script.ts'
+
+export type Launch = ProgramLaunch | CommandLaunch
+
+export interface ProgramLaunch {
+  readonly kind: 'program'
+  /** Absolute. Undefined if it does not exist. */
+  readonly file: string | undefined
+  /** Relative to its folder, as a config has it. */
+  readonly entry: string
+  readonly args: readonly string[]
+  /** Flags of Node, those of variables' files included. */
+  readonly nodeOptions: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+}
+
+export interface CommandLaunch {
+  readonly kind: 'command'
+  readonly command: string
+  /** The script that it runs, if that is known. Absolute. */
+  readonly file?: string
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** Scripts that start scripts: enough for any real package. */
+const maxDepth = 4
+
+const extensions = ['', '.js', '.mjs', '.cjs', '.ts', '.mts', '/index.js', '/index.mjs', '/index.cjs', '/index.ts']
+
+/**
+ * `node server.js` is a program, and so is `npm start` if its script is `node server.js`. Anything
+ * else is a command. `line`: as a shell reads it.
+ */
+export async function parseLaunch(line: string, folder: string, depth = 0): Promise<Launch> {
+  // Busbar replaces only `$PORT`, and every other variable needs a shell.
+  const text = line.trim().replaceAll(/\$\{PORT(?::?-[^}]*)?\}/g, '$PORT')
+  const script = parseStartScript(text)
+  if (script !== undefined) return await programLaunch(script, folder)
+  const { env, rest } = withoutVariables(text)
+  const name = scriptName(rest)
+  const named = name === undefined ? undefined : (await readPackageJson(folder))?.scripts[name]
+  if (named !== undefined && depth < maxDepth) {
+    const inner = await parseLaunch(named, folder, depth + 1)
+    return { ...inner, env: { ...env, ...inner.env } }
+  }
+  return { kind: 'command', command: commandText(rest), env }
+}
+
+/** A module that is started by its file. `file`: relative to `folder`. */
+export async function programLaunch(script: StartScript, folder: string): Promise<ProgramLaunch> {
+  const { args, env, envFiles, nodeOptions } = script
+  const path = resolve(folder, script.file)
+  const file = await firstExistingFile(extensions.map((extension) => path + extension))
+  const flags = envFiles.map(({ file: name, optional }) => `--env-file${optional ? '-if-exists' : ''}=${name}`)
+  return {
+    kind: 'program',
+    file,
+    entry: entryText(folder, file ?? path),
+    args,
+    nodeOptions: [...nodeOptions, ...flags],
+    env,
+  }
+}
+
+export function entryText(folder: string, file: string): string {
+  const path = relative(folder, file).replaceAll('\\', '/')
+  return path.startsWith('.') ? path : `./${path}`
+}
+
+/** A command line that needs no shell, or one for a shell. */
+export function commandText(line: string): string {
+  if (splitCommand(line) !== undefined) return line
+  const isOne = !/&&|\|\||[;|\n&]/.test(line) && !line.startsWith('exec ')
+  return `sh -c ${quoted(isOne ? `exec ${line}` : line)}`
+}
+
+/** One word of a command line. */
+export function quoted(word: string): string {
+  return /^[\w@%+=:,./$-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
+}
+
+/** The script that a package manager would run. Undefined for any other command. */
+function scriptName(line: string): string | undefined {
+  const words = splitWords(line)
+  const [manager, first, second, ...more] = words ?? []
+  if (manager === undefined || !/^(npm|pnpm|yarn|bun)$/.test(manager)) return undefined
+  if (first === 'run' || first === 'run-script') return more.length === 0 ? second : undefined
+  if (first === undefined || second !== undefined || first.startsWith('-')) return undefined
+  return first === 'start' || manager !== 'npm' ? first : undefined
+}
+
+/** `NAME=value`, `env`, `cross-env` and `exec` in front of a command. */
+function withoutVariables(line: string): { readonly env: Record<string, string>; readonly rest: string } {
+  const env: Record<string, string> = {}
+  let rest = line
+  for (;;) {
+    const [prefix, name, value = ''] = /^(?:env|cross-env|exec|([A-Za-z_]\w*)=([^\s'"$`\\]*))\s+/.exec(rest) ?? []
+    if (prefix === undefined) return { env, rest }
+    if (name !== undefined) env[name] = value
+    rest = rest.slice(prefix.length)
+  }
+}
+
+/** True for a folder. */
+export async function isFolder(path: string): Promise<boolean> {
+  return (await pathKind(path)) === 'folder'
+}

@@ -1,0 +1,64 @@
+/**
+ * Whether a program opens a server, and on which port, as far as its sources show it. Nothing is
+ * run. In doubt it opens one.
+ */
+import { readFile } from 'node:fs/promises'
+import { maxBytes, programSources, withoutComments } from './program-sources.ts'
+
+export interface ServerEvidence {
+  readonly listens: boolean
+  /** True if it does so only if somebody serves its export, as those of libraries. */
+  readonly exportsOnly: boolean
+  /** The port in its sources. Undefined: none, or several. */
+  readonly port: number | undefined
+  /** Its sources mention the variable `PORT`. */
+  readonly readsPort: boolean
+}
+
+const frameworks =
+  /(?:from|require\(|import\()\s*['"](?:node:)?(?:https?2?|fastify|express|koa|hono|@hono\/|@nestjs\/|@hapi\/|@feathersjs\/|@fastify\/|restify|polka|micro|h3|srvx|next|nuxt|nitro|ws|socket\.io|apollo-server|@apollo\/server|graphql-yoga|@trpc\/server|json-server|serve|http-server)/
+const opensServer = /\blisten\s*\(|\bcreateServer\b|\bserve\s*\(|\bcreateSecureServer\b/
+/** The exports that `worker/sandbox/start/recognise-export.ts` serves. */
+const servesExport =
+  /\bexport\s+default\b|\bmodule\.exports\s*=(?!\s*\{(?![^}]*\b(?:default|server|app|handler|fetch|build|create)\b))|\bexports\.(?:default|server|app|handler|fetch|build|create)\s*=|\bexport\s+(?:const|let|function|async\s+function)\s+(?:server|app|handler|fetch|build|create)\b/
+
+const ports = [
+  /\blisten\s*\(\s*(\d{2,5})\b/g,
+  /\bPORT\b['"\]]*\)?\s*(?:\|\||\?\?)\s*['"]?(\d{2,5})\b/g,
+  /\bport\s*[=:]\s*['"]?(\d{2,5})\b/gi,
+]
+
+/** `file`: absolute path of the module that starts the program. */
+export async function findServer(file: string): Promise<ServerEvidence> {
+  let listens = false
+  let exports = false
+  let readsPort = false
+  let port: number | undefined
+  for await (const source of programSources(file)) {
+    if (source.text === undefined) return { listens: true, exportsOnly: false, port, readsPort }
+    const text = withoutComments(source.text)
+    const isServer = opensServer.test(text) || frameworks.test(text)
+    if (isServer) port ??= portIn(text)
+    listens ||= isServer
+    readsPort ||= /\bPORT\b/.test(text)
+    exports ||= source.file === file && servesExport.test(text)
+  }
+  return { listens: listens || exports, exportsOnly: exports && !listens, port, readsPort }
+}
+
+const scriptListens = /PORT|listen|serve|bind|http|flask|uvicorn|gunicorn|django|sinatra|puma|\bnode\b/i
+
+/** Whether a script of another language may open a server. */
+export async function mayListen(file: string): Promise<boolean> {
+  const text = await readFile(file, 'utf8').catch(() => undefined)
+  return text === undefined || text.length > maxBytes || scriptListens.test(text.replaceAll(/^\s*#.*$/gm, ''))
+}
+
+function portIn(text: string): number | undefined {
+  for (const pattern of ports) {
+    const found = new Set([...text.matchAll(pattern)].map(([, digits]) => Number(digits)))
+    const [port] = found
+    if (port !== undefined && port <= 65_535) return found.size === 1 ? port : undefined
+  }
+  return undefined
+}

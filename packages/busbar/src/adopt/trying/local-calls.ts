@@ -1,0 +1,170 @@
+/** Calls from one service to another at a port of this machine. */
+import { glob, readFile, stat } from 'node:fs/promises'
+import { dirname, join, relative } from 'node:path'
+import type { AppConfig } from '../../config/schema/app-schema.ts'
+import type { ServiceConfig } from '../imported.ts'
+import { programSources } from '../launch/program-sources.ts'
+
+export interface LocalCall {
+  /** The service that calls. */
+  readonly from: string
+  /** The service that is called. */
+  readonly to: string
+  /** `web/server.js:12`; `services.web.env.CATALOG_URL` of the config. */
+  readonly where: string
+  /** `http://localhost:3001` */
+  readonly address: string
+  /** `http://catalog.internal` */
+  readonly instead: string
+  /** The variable that decides it, with the value that leads to the service by its name. */
+  readonly variable?: { readonly name: string; readonly value: string }
+}
+
+export interface CallSources {
+  /** The folder of the repository. */
+  readonly root: string
+  readonly config: AppConfig
+  readonly services: readonly CallingService[]
+  /** Where each service listens today. */
+  readonly ports: Readonly<Record<string, number>>
+}
+
+export interface CallingService {
+  readonly name: string
+  /** Absolute path of its folder. */
+  readonly path: string
+  /** The module that starts it. Undefined for a command. */
+  readonly entry: string | undefined
+}
+
+const maxFiles = 200
+const maxBytes = 256 * 1024
+
+/** Reads sources, `.env` files and the variables of the config. Starts nothing. */
+export async function findLocalCalls(sources: CallSources): Promise<LocalCall[]> {
+  const found: LocalCall[] = []
+  for (const service of sources.services) {
+    found.push(...inConfig(service, sources))
+    for (const { file, text } of await textsOf(service)) found.push(...inText(service, file, text, sources))
+  }
+  return found
+}
+
+/** The config in which variables lead to services by their names. */
+export function withServiceNames(config: AppConfig, calls: readonly LocalCall[]): AppConfig {
+  const services = Object.entries(config.services ?? {}).map(([name, service]) => {
+    const variables = calls.filter(({ from }) => from === name).flatMap(({ variable }) => variable ?? [])
+    if (variables.length === 0) return [name, service] as const
+    const own: ServiceConfig = typeof service === 'string' ? { path: service } : service
+    const env = { ...own.env, ...Object.fromEntries(variables.map((one) => [one.name, one.value])) }
+    return [name, { ...own, env }] as const
+  })
+  return { ...config, services: Object.fromEntries(services) }
+}
+
+/** The config in which calls to the ports of services go through the mesh. */
+export function withCapturedPorts(config: AppConfig, ports: Readonly<Record<string, number>>): AppConfig {
+  const all = Object.values(ports)
+  const services = Object.entries(config.services ?? {}).map(([name, service]) => {
+    const port = ports[name]
+    if (port === undefined || all.filter((one) => one === port).length > 1) return [name, service] as const
+    const own: ServiceConfig = typeof service === 'string' ? { path: service } : service
+    return [name, { ...own, localhost: port }] as const
+  })
+  return { ...config, services: Object.fromEntries(services) }
+}
+
+/** The config in which a service starts after those that it calls, unless they call each other. */
+export function withNeeds(config: AppConfig, calls: readonly LocalCall[]): AppConfig {
+  const services = { ...config.services }
+  const needsOf = (name: string): readonly string[] => {
+    const service = services[name]
+    return typeof service === 'object' ? (service.needs ?? []) : []
+  }
+  const leadsTo = (from: string, to: string): boolean => from === to || needsOf(from).some((need) => leadsTo(need, to))
+  for (const { from, to } of calls) {
+    const service = services[from]
+    if (service === undefined || needsOf(from).includes(to) || leadsTo(to, from)) continue
+    const own: ServiceConfig = typeof service === 'string' ? { path: service } : service
+    services[from] = { ...own, needs: [...needsOf(from), to] }
+  }
+  return { ...config, services }
+}
+
+function inConfig({ name }: CallingService, sources: CallSources): LocalCall[] {
+  const service = sources.config.services?.[name]
+  const env = typeof service === 'object' ? (service.env ?? {}) : {}
+  return Object.entries(env).flatMap(([variable, value]) =>
+    addressesIn(`${value}`, name, sources).map((call) => ({
+      ...call,
+      where: `services.${name}.env.${variable}`,
+      ...toVariable(variable, `${value}`, call),
+    })),
+  )
+}
+
+function inText({ name }: CallingService, file: string, text: string, sources: CallSources): LocalCall[] {
+  const isEnv = /(?:^|[\\/])\.env(?:\.\w+)?$/.test(file)
+  return text.split('\n').flatMap((line, index) => {
+    if (/^\s*(?:\/\/|\*|#)/.test(line)) return []
+    return addressesIn(line, name, sources).map((call) => {
+      const [, variable, value] = isEnv
+        ? (/^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*['"]?([^'"\s]*)/.exec(line) ?? [])
+        : (fallback.exec(line) ?? [])
+      return {
+        ...call,
+        where: `${relative(sources.root, file)}:${index + 1}`,
+        ...(variable !== undefined && value!.includes(call.address) && toVariable(variable, value!, call)),
+      }
+    })
+  })
+}
+
+/** `process.env.CATALOG_URL ?? 'http://localhost:3001'`, also with `||`. */
+const fallback = /\benv(?:\.|\[['"])([A-Za-z_]\w*)(?:['"]\])?\s*(?:\?\?|\|\|)\s*['"`]([^'"`]*)['"`]/
+
+/** Browsers get the values of these, or the service's own clients do. */
+const notForServices =
+  /^(?:NEXT_PUBLIC|VITE|REACT_APP|NUXT_PUBLIC|PUBLIC|EXPO_PUBLIC)_|ORIGIN|CORS|CALLBACK|REDIRECT|PUBLIC_/
+
+function toVariable(name: string, value: string, { address, instead }: Address): Pick<LocalCall, 'variable'> {
+  return notForServices.test(name) ? {} : { variable: { name, value: value.replaceAll(address, instead) } }
+}
+
+type Address = Pick<LocalCall, 'from' | 'to' | 'address' | 'instead'>
+
+const url = /\b(http|ws):\/\/(localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0|[a-z][a-z0-9-]*):(\d{2,5})\b/g
+
+function addressesIn(text: string, from: string, { ports }: CallSources): Address[] {
+  return [...text.matchAll(url)].flatMap(([address, scheme, host, digits]) => {
+    // A container is reached by the name of its service.
+    const byPort = Object.keys(ports).filter((name) => ports[name] === Number(digits))
+    const isHere = /^(?:localhost|[\d[])/.test(host!)
+    const [to, ...others] = isHere ? byPort : byPort.filter((name) => name === host)
+    if (to === undefined || to === from || others.length > 0) return []
+    return [{ from, to, address, instead: `${scheme}://${to}.internal` }]
+  })
+}
+
+interface SourceText {
+  readonly file: string
+  readonly text: string
+}
+
+/** The modules that a program starts with, or all of its folder, and its `.env` files. */
+async function textsOf({ path, entry }: CallingService): Promise<SourceText[]> {
+  const found: SourceText[] = []
+  if (entry !== undefined)
+    for await (const source of programSources(entry))
+      if (source.text !== undefined) found.push({ file: source.file, text: source.text })
+  const pattern = entry === undefined ? '{**/*.{js,mjs,cjs,ts,mts,json},.env,.env.*}' : '{.env,.env.*}'
+  const exclude = (name: string): boolean => /(?:^|[\\/])(?:node_modules|dist|\.git|\.next)$/.test(name)
+  for await (const name of glob(pattern, { cwd: path, exclude })) {
+    if (found.length >= maxFiles) break
+    const file = join(path, name)
+    const size = (await stat(file).catch(() => undefined))?.size ?? Infinity
+    if (size <= maxBytes && dirname(file) !== '/')
+      found.push({ file, text: await readFile(file, 'utf8').catch(() => '') })
+  }
+  return found
+}

@@ -1,0 +1,97 @@
+/** What `busbar try` needs to know of a repository before it starts anything. */
+import type { App } from '../../config/app.ts'
+import { findHazards } from '../../config/hazards/find-hazards.ts'
+import type { Hazard } from '../../config/hazards/hazard.ts'
+import { loadApp } from '../../config/load.ts'
+import type { AppConfig } from '../../config/schema/app-schema.ts'
+import type { Imported } from '../imported.ts'
+import { findLocalCalls, type LocalCall, withCapturedPorts, withNeeds, withServiceNames } from './local-calls.ts'
+import { documentRequests, type DocumentRequests } from './openapi-requests.ts'
+import { linkRepository, writeTemporaryConfig } from './temporary-app.ts'
+import { findToday, type Today } from './today.ts'
+
+export interface Trial {
+  readonly app: App
+  /** The config of the trial. Its paths are relative to the repository. */
+  readonly config: AppConfig
+  /** The service that gets the gateway's requests. */
+  readonly entry: string
+  readonly today: Today
+  readonly calls: readonly LocalCall[]
+  /** What is unsafe if all services share a thread. */
+  readonly hazards: readonly Hazard[]
+  /** Ports that Busbar opens besides the gateway's, by service. */
+  readonly exposed: Readonly<Record<string, number>>
+  readonly documents: readonly ServiceDocument[]
+}
+
+export interface ServiceDocument extends DocumentRequests {
+  readonly service: string
+}
+
+export interface TrialOptions {
+  readonly found: Imported
+  /** An empty folder for the config. */
+  readonly folder: string
+  /** Calls to ports of this machine go through the mesh. */
+  readonly rewriteLocalhost: boolean
+  readonly env: NodeJS.ProcessEnv
+}
+
+export async function prepareTrial({ found, folder, rewriteLocalhost, env }: TrialOptions): Promise<Trial> {
+  const { root, kind } = found
+  const imported = withEntry(found.config)
+  const entry = entryOf(imported)
+  await linkRepository(root, folder)
+  await writeTemporaryConfig(root, folder, imported)
+  const before = await loadApp(folder, { env })
+  const today = await findToday({ app: before, config: imported, kind, entry, root })
+  const { ports } = today
+  const services = before.services.map(({ name, path, kind, entry: { file } }) => ({
+    name,
+    path,
+    entry: kind === 'command' ? undefined : file,
+  }))
+  const calls = await findLocalCalls({ root, config: imported, services, ports })
+  const named = rewriteLocalhost ? withCapturedPorts(imported, ports) : withServiceNames(imported, calls)
+  const config = withNeeds(named, calls)
+  await writeTemporaryConfig(root, folder, config)
+  const app = await loadApp(folder, { env })
+  const shared = await loadApp(folder, { env, overrides: { run: 'shared' } })
+  return {
+    app,
+    config,
+    entry,
+    today,
+    calls,
+    hazards: await findHazards(shared),
+    exposed: Object.fromEntries(
+      app.services.flatMap(({ name, expose: [first] }) => (first === undefined ? [] : [[name, first.port]])),
+    ),
+    documents: await findDocuments(app),
+  }
+}
+
+/** Without an entry or routes the gateway would answer nothing. */
+function withEntry(config: AppConfig): AppConfig {
+  const [first, second] = Object.keys(config.services ?? {})
+  const { entry, routes } = config.gateway ?? {}
+  if (second === undefined || entry !== undefined || routes !== undefined) return config
+  return { ...config, gateway: { ...config.gateway, entry: first! } }
+}
+
+function entryOf({ gateway, services = {} }: AppConfig): string {
+  const routes = Object.entries(gateway?.routes ?? {})
+  const [, route] = routes.find(([path]) => path === '/') ?? routes[0] ?? []
+  const routed = typeof route === 'object' ? route.service : route
+  return gateway?.entry ?? routed ?? Object.keys(services)[0]!
+}
+
+async function findDocuments({ services }: App): Promise<ServiceDocument[]> {
+  const found: ServiceDocument[] = []
+  for (const { name, path } of services) {
+    const document = await documentRequests(path)
+    if (document !== undefined) found.push({ service: name, ...document })
+  }
+  return found
+}

@@ -1,0 +1,37 @@
+import { writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { findConfig } from '../config/file/config-files.ts'
+import { pathKind } from '../config/file/file-lookup.ts'
+import { BusbarError } from '../contract/errors.ts'
+
+/** Whether a module of the folder can import `busbar`. */
+export async function canImportBusbar(folder: string): Promise<boolean> {
+  for (let at = folder; ; at = dirname(at)) {
+    if ((await pathKind(join(at, 'node_modules/busbar/package.json'))) === 'file') return true
+    if (dirname(at) === at) return false
+  }
+}
+
+/** Throws USAGE if the folder has a config already. */
+export async function checkNoConfig(folder: string): Promise<void> {
+  const config = await findConfig(folder)
+  if (config === undefined) return
+  throw new BusbarError('USAGE', {
+    message: `${folder} has a ${basename(config)} already`,
+    hint: 'Move it away first, or print the new one and compare: without --write.',
+  })
+}
+
+/** Never replaces a file. */
+export async function writeNewFile(file: string, text: string): Promise<void> {
+  try {
+    await writeFile(file, text, { flag: 'wx' })
+  } catch (cause) {
+    const exists = (cause as NodeJS.ErrnoException).code === 'EEXIST'
+    throw new BusbarError('USAGE', {
+      message: exists ? `${file} exists already` : `${file} could not be written: ${(cause as Error).message}`,
+      hint: exists ? 'Move it away first: no file is replaced.' : 'Check the folder and its permissions.',
+      cause,
+    })
+  }
+}

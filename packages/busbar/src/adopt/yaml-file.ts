@@ -1,0 +1,21 @@
+import { readFile } from 'node:fs/promises'
+import { parseDocument } from 'yaml'
+import { BusbarError } from '../contract/errors.ts'
+
+/** How often aliases may be resolved: a small file can name gigabytes by them. */
+const maxAliasCount = 1000
+
+/** Merge keys (`<<`) are resolved, as by Compose. */
+export async function readYaml(file: string): Promise<unknown> {
+  const text = await readFile(file, 'utf8').catch((cause: Error) => {
+    throw new BusbarError('CONFIG_UNREADABLE', { message: `${file} cannot be read: ${cause.message}`, cause })
+  })
+  const document = parseDocument(text, { merge: true, prettyErrors: true })
+  const [error] = document.errors
+  if (error !== undefined)
+    throw new BusbarError('CONFIG_UNREADABLE', {
+      message: `${file} is not valid YAML: ${error.message.trimEnd()}`,
+      cause: error,
+    })
+  return document.toJS({ maxAliasCount })
+}

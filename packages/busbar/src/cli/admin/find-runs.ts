@@ -1,0 +1,122 @@
+/** Finds the running apps of this user by their admin sockets. */
+import { realpathSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { BusbarError } from '../../contract/errors.ts'
+import type { AppStatus } from '../../observe/app-status.ts'
+import { AdminClient, askStatus } from '../../supervisor/admin/api-client.ts'
+import { findSockets, type FoundSocket, listSockets, runtimeFolders } from '../../supervisor/admin/admin-socket.ts'
+import { readStartRecord } from '../../supervisor/admin/start-record.ts'
+import type { Context } from '../command.ts'
+
+/** One run of an app. */
+export interface Run {
+  readonly status: AppStatus
+  readonly admin: AdminClient
+}
+
+export interface RunningApps {
+  /** In the order of their start. */
+  readonly runs: readonly Run[]
+  /** Of processes that do not answer. */
+  readonly silent: readonly FoundSocket[]
+}
+
+/** All running apps of this user. */
+export async function listRuns(env: NodeJS.ProcessEnv): Promise<RunningApps> {
+  const sockets = await listSockets(...runtimeFolders(env))
+  const asked = await Promise.all(
+    sockets.map(async (socket) => {
+      const { path } = socket
+      try {
+        return { status: await askStatus(path), admin: new AdminClient(path) }
+      } catch (error) {
+        // One that has just ended is not worth a word.
+        return BusbarError.is(error, 'DEADLINE_EXCEEDED') ? socket : undefined
+      }
+    }),
+  )
+  const found = asked.filter((one) => one !== undefined)
+  const runs = found.filter((one) => 'status' in one)
+  return {
+    runs: runs.toSorted((one, other) => one.status.app.startedAt - other.status.app.startedAt),
+    silent: found.filter((one) => 'pid' in one),
+  }
+}
+
+type Where = Pick<Context, 'terminal' | 'flags'>
+
+/**
+ * The runs of one app. `named`: its name or its folder; undefined: the app of the working
+ * directory, or of the nearest folder above it that has one. Rejects with APP_NOT_RUNNING.
+ */
+export async function findRuns(named: string | undefined, { terminal, flags }: Where): Promise<readonly Run[]> {
+  const { runs, silent } = await listRuns(terminal.env)
+  const found = named === undefined ? inFolderOf(terminal.cwd, runs) : namedBy(named, terminal.cwd, runs)
+  const wanted = flags.pid === undefined ? found : found.filter(({ status }) => status.app.pid === flags.pid)
+  if (wanted.length > 0) return wanted
+  const folder = resolve(terminal.cwd, named ?? '.')
+  const inFolder = new Set(findSockets(runtimeFolders(terminal.env), folder).map(({ path }) => path))
+  const isNamed = (path: string): boolean => named !== undefined && readStartRecord(path)?.name === named
+  const stuck = silent.filter(({ path }) => inFolder.has(path) || isNamed(path))
+  throw stuck.length > 0 ? notAnswering(folder, stuck) : notRunning(folder, runs)
+}
+
+/** Rejects with USAGE if the app runs several times. */
+export async function findRun(named: string | undefined, where: Where): Promise<Run> {
+  const [run, ...others] = await findRuns(named, where)
+  if (others.length === 0) return run!
+  const pids = [run!, ...others].map(({ status }) => status.app.pid)
+  throw new BusbarError('USAGE', {
+    message: `${run!.status.app.name} runs ${pids.length} times`,
+    hint: `choose one by --pid: ${pids.join(', ')}`,
+  })
+}
+
+/** A folder of that name precedes an app of that name. */
+function namedBy(named: string, cwd: string, runs: readonly Run[]): readonly Run[] {
+  const folder = realPath(resolve(cwd, named))
+  const inFolder = runs.filter(({ status }) => isIn(status, folder))
+  return inFolder.length > 0 ? inFolder : runs.filter(({ status }) => status.app.name === named)
+}
+
+function inFolderOf(cwd: string, runs: readonly Run[]): readonly Run[] {
+  for (let folder = realPath(cwd); ; folder = dirname(folder)) {
+    const found = runs.filter(({ status }) => isIn(status, folder))
+    if (found.length > 0 || dirname(folder) === folder) return found
+  }
+}
+
+/** `path`: the folder of the app, or its config or program. */
+function isIn({ app: { root } }: AppStatus, path: string): boolean {
+  const real = realPath(root)
+  return real === path || (dirname(path) === real && /\.[cm]?[jt]s$|\.json$/.test(path))
+}
+
+/** Resolves symbolic links, so that each name of a folder finds the same app. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
+  }
+}
+
+function notAnswering(wanted: string, stuck: readonly FoundSocket[]): BusbarError {
+  const folder = readStartRecord(stuck[0]!.path)?.root ?? wanted
+  return new BusbarError('APP_NOT_RUNNING', {
+    message: `the app in ${folder} (process ${stuck.map(({ pid }) => pid).join(', ')}) does not answer`,
+    hint: 'its supervisor is stuck or suspended: continue it (kill -CONT), or end it (kill -KILL)',
+  })
+}
+
+/** `wanted`: a folder, or the working directory with the name of an app. */
+function notRunning(wanted: string, runs: readonly Run[]): BusbarError {
+  const names = [...new Set(runs.map(({ status }) => status.app.name))]
+  return new BusbarError('APP_NOT_RUNNING', {
+    message: `no app runs in ${wanted}`,
+    hint:
+      names.length > 0
+        ? `these run: ${names.join(', ')}; give the name or the folder of one`
+        : 'start it: busbar start -d; apps of other users and in other containers are not visible',
+  })
+}

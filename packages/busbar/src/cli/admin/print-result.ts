@@ -1,0 +1,11 @@
+import type { Context } from '../command.ts'
+import { print } from '../terminal/terminal.ts'
+
+/** Prints a result: as JSON with `--json`, else as text. Keys of the JSON are only ever added. */
+export function printResult(
+  { flags, terminal }: Pick<Context, 'flags' | 'terminal'>,
+  value: object,
+  text: string,
+): void {
+  print(terminal.out, flags.json === true ? JSON.stringify(value, undefined, 2) : text)
+}

@@ -1,0 +1,61 @@
+/**
+ * What the process that runs an app reports to the one that started it: to the outer process of
+ * `start`, which passes it on to `start -d`.
+ */
+import type { App, LogSettings } from '../../config/app.ts'
+import type { BusbarError, ErrorRecord } from '../../contract/errors.ts'
+
+/** Marks the processes of an app in the background. */
+export const detachedVariable = 'BUSBAR_DETACHED'
+
+export type StartMessage = Serving | Failed | Restarting
+
+/** The app serves. From now on a crash is worth a restart. */
+export interface Serving {
+  readonly type: 'serving'
+  readonly pid: number
+  /** Milliseconds that a stop may take, with its `stopDelay`. */
+  readonly stopTimeout: number
+  readonly maxRestarts: number | undefined
+  readonly stableAfter: number | undefined
+  readonly logs: LogSettings | undefined
+}
+
+/** The app could not start, or gave up. */
+export interface Failed {
+  readonly type: 'failed'
+  readonly error: ErrorRecord
+}
+
+/** The whole app stops and starts again in the same process. Until it serves, a failure is a crash. */
+export interface Restarting {
+  readonly type: 'restarting'
+}
+
+/** Does nothing in a process that nobody waits for. */
+export function reportServing({ stopTimeout, stopDelay = 0, maxRestarts, stableAfter, logs }: App): void {
+  send({ type: 'serving', pid: process.pid, stopTimeout: stopDelay + stopTimeout, maxRestarts, stableAfter, logs })
+}
+
+export function reportRestarting(): void {
+  send({ type: 'restarting' })
+}
+
+export function reportFailed(error: BusbarError): void {
+  send({ type: 'failed', error: error.toRecord() })
+}
+
+/** From the outer process to `start -d`, which may have gone. Other parents expect no message. */
+export function passOn(message: StartMessage): void {
+  if (process.connected && process.env[detachedVariable] !== undefined) send(message)
+}
+
+export function isStartMessage(message: unknown): message is StartMessage {
+  const { type } = (message ?? {}) as { type?: unknown }
+  return type === 'serving' || type === 'failed' || type === 'restarting'
+}
+
+function send(message: StartMessage): void {
+  // An error means that the other process has just gone.
+  process.send?.(message, undefined, undefined, () => {})
+}

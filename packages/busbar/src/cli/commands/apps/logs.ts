@@ -1,0 +1,86 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { BusbarError } from '../../../contract/errors.ts'
+import { createPrettyFormat } from '../../../observe/log-format.ts'
+import { readLogs } from '../../../supervisor/admin/operations/logs.ts'
+import { findRun, type Run } from '../../admin/find-runs.ts'
+import { ownName, ownPath } from '../../background/own-folder.ts'
+import type { Context } from '../../command.ts'
+
+/** `busbar logs`: shows the last lines of a running app's log, and with `--follow` the next ones. */
+export async function logs(context: Context): Promise<number> {
+  const { operands, flags, terminal } = context
+  const pattern = flags.grep === undefined ? undefined : parsePattern(flags.grep)
+  const since = flags.since === undefined ? undefined : parseSince(flags.since, Date.now())
+  const { admin } = await findLogged(context)
+  const show = flags.json ? (line: string) => `${line}\n` : prettyLine(terminal.out.colors)
+  const most = flags.lines ?? 100
+  // What does not match must not count: then all kept lines are asked for.
+  const limit = pattern === undefined ? most : 100_000
+  const follow = flags.follow === true
+  const lines = admin.lines(readLogs, {
+    service: operands[0],
+    level: flags.level,
+    since,
+    limit,
+    follow: follow ? 'true' : 'false',
+  })
+  const matching = pattern === undefined ? lines : filtered(lines, pattern)
+  for await (const line of follow ? matching : lastOf(matching, most)) terminal.out.stream.write(show(line))
+  return 0
+}
+
+/** An app that has ended has left its files: they say why. */
+async function findLogged(context: Context): Promise<Run> {
+  const { flags, terminal } = context
+  try {
+    return await findRun(flags.app, context)
+  } catch (error) {
+    const folder = ownPath(terminal.env, 'logs', ownName(resolve(terminal.cwd, flags.app ?? '.')))
+    if (!BusbarError.is(error, 'APP_NOT_RUNNING') || !existsSync(folder)) throw error
+    const hint = `its log from the time when it ran in the background is in ${folder}`
+    throw new BusbarError('APP_NOT_RUNNING', { message: error.message, hint, cause: error })
+  }
+}
+
+function parsePattern(text: string): RegExp {
+  try {
+    return new RegExp(text)
+  } catch (cause) {
+    throw new BusbarError('USAGE', { message: `--grep: ${(cause as Error).message}`, cause })
+  }
+}
+
+async function* filtered(lines: AsyncIterable<string>, pattern: RegExp): AsyncGenerator<string> {
+  for await (const line of lines) if (pattern.test(line)) yield line
+}
+
+async function* lastOf(lines: AsyncIterable<string>, count: number): AsyncGenerator<string> {
+  const all: string[] = []
+  for await (const line of lines) all.push(line)
+  yield* all.slice(Math.max(0, all.length - count))
+}
+
+/** Lines are in pino's format. */
+function prettyLine(colors: boolean): (line: string) => string {
+  const format = createPrettyFormat(colors)
+  return (line) => {
+    const fields = JSON.parse(line) as { level: number; time: number; service?: string; worker?: number }
+    const { level, time, service, worker } = fields
+    return format({ level, time, service, worker, content: { kind: 'json', text: line, fields } })
+  }
+}
+
+const units = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+
+/** `10m` is ten minutes ago; also any date that JavaScript reads. Returns milliseconds since 1970. */
+function parseSince(text: string, now: number): number {
+  const [, count, unit] = /^(\d+)([smhd])$/.exec(text) ?? []
+  if (count !== undefined) return now - Number(count) * units[unit as keyof typeof units]
+  const date = Date.parse(text)
+  if (!Number.isNaN(date)) return date
+  throw new BusbarError('USAGE', {
+    message: `--since "${text}" is neither a span nor a date`,
+    hint: 'write 30s, 10m, 2h, 1d, or 2026-11-23T10:00:00',
+  })
+}

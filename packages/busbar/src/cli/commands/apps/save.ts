@@ -1,0 +1,30 @@
+import { describeApp } from '../../../supervisor/admin/operations/describe.ts'
+import { readStartRecord, type StartRecord } from '../../../supervisor/admin/start-record.ts'
+import { listRuns, type Run } from '../../admin/find-runs.ts'
+import { printResult } from '../../admin/print-result.ts'
+import { type SavedApp, writeSaved } from '../../background/saved-apps.ts'
+import type { Context } from '../../command.ts'
+
+/** `busbar save`: writes the list of apps that run in the background. */
+export async function save(context: Context): Promise<number> {
+  const { env } = context.terminal
+  const { runs, silent } = await listRuns(env)
+  const records = [...(await Promise.all(runs.map(recordOf))), ...silent.map(({ path }) => readStartRecord(path))]
+  const detached = records.filter((record) => record !== undefined).filter(({ isDetached }) => isDetached)
+  const apps = detached.map(savedOf)
+  const file = writeSaved(env, apps)
+  const lines = apps.map(({ name, root }) => `  ${name}  ${root}`)
+  const text = apps.length === 0 ? `no app runs in the background; ${file} is empty` : `saved in ${file}:`
+  printResult(context, { ok: true, file, apps }, [text, ...lines].join('\n'))
+  return 0
+}
+
+/** Apps that are not detached belong to a terminal, to a service manager, or to the program that started them. */
+async function recordOf({ admin, status: { app } }: Run): Promise<StartRecord | undefined> {
+  const { command } = await admin.json(describeApp, {}, { timeout: 5000 })
+  return command === null ? undefined : { ...command, name: app.name, root: app.root }
+}
+
+function savedOf({ name, root, args, folder }: StartRecord): SavedApp {
+  return { name, root, args, folder }
+}

@@ -1,0 +1,61 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { BusbarError } from '../../../contract/errors.ts'
+import { isAlive } from '../../../shared/process/process-identity.ts'
+import { stopApp } from '../../../supervisor/admin/operations/app.ts'
+import { findRuns, listRuns, type Run, type RunningApps } from '../../admin/find-runs.ts'
+import { printResult } from '../../admin/print-result.ts'
+import type { Context } from '../../command.ts'
+
+/** Milliseconds for the end of the processes, in addition to the app's `stopTimeout`. */
+const extraTime = 7000
+
+/** Milliseconds between two looks at a process that ends. */
+const lookInterval = 20
+
+/** `busbar stop`: stops the runs of an app, and returns when they have ended. */
+export async function stop(context: Context): Promise<number> {
+  const { flags, terminal } = context
+  const { runs, silent } = flags.all === true ? await listRuns(terminal.env) : await named(context)
+  const outcomes = await Promise.allSettled(runs.map((run) => stopRun(run)))
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw BusbarError.from(outcome.reason)
+  if (silent.length > 0) throw stuck(silent.map(({ pid }) => pid))
+  const stopped = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
+  const lines = stopped.map(({ name, pid, took }) => `${name} (process ${pid}) has stopped after ${took} ms`)
+  printResult(context, { ok: true, stopped }, lines.length === 0 ? 'no app runs' : lines.join('\n'))
+  return 0
+}
+
+async function named(context: Context): Promise<RunningApps> {
+  return { runs: await findRuns(context.operands[0], context), silent: [] }
+}
+
+function stuck(pids: readonly number[]): BusbarError {
+  return new BusbarError('DEADLINE_EXCEEDED', {
+    message: `the apps of these processes do not answer: ${pids.join(', ')}; the others have stopped`,
+    hint: 'their supervisors are stuck or suspended: continue them (kill -CONT), or end them (kill -KILL)',
+  })
+}
+
+export interface StoppedRun {
+  readonly name: string
+  readonly root: string
+  readonly pid: number
+  /** Milliseconds. */
+  readonly took: number
+}
+
+/** Rejects with DEADLINE_EXCEEDED if the process outlives its own limits. */
+export async function stopRun({ status: { app }, admin }: Run): Promise<StoppedRun> {
+  const began = performance.now()
+  const { pid, stopTimeout } = await admin.json(stopApp, {}, { timeout: 5000 })
+  // A process that has ended and is not yet reaped by its parent counts as alive: it is brief.
+  while (isAlive(pid)) {
+    if (performance.now() - began > stopTimeout + extraTime)
+      throw new BusbarError('DEADLINE_EXCEEDED', {
+        message: `${app.name} (process ${pid}) still runs ${Math.round(performance.now() - began)} ms after it was asked to stop`,
+        hint: `look at its log; end it: kill -KILL ${pid}`,
+      })
+    await sleep(lookInterval)
+  }
+  return { name: app.name, root: app.root, pid, took: Math.round(performance.now() - began) }
+}

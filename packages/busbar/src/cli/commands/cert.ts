@@ -1,0 +1,101 @@
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { BusbarError } from '../../contract/errors.ts'
+import type { CertificatePair } from '../certificates/make-certificate.ts'
+import type { Context } from '../command.ts'
+import { print } from '../terminal/terminal.ts'
+
+/** The names that `identity` of the config has by default. */
+const files = { cert: 'app.pem', key: 'app-key.pem', ca: 'ca.pem' } as const
+
+const defaultDays = 365
+/** Without hosts, for apps of one machine. */
+const thisMachine = ['localhost', '127.0.0.1', '::1']
+
+/**
+ * `busbar cert`: makes a certificate for an app, signed by a CA that the first call makes. A running
+ * app reads the files again when they change.
+ */
+export async function cert(context: Context): Promise<number> {
+  const [name, ...hosts] = context.operands as [string, ...string[]]
+  const { ca = 'ca', certs = 'certs', days = defaultDays, json } = context.flags
+  checkName(name)
+  const { makeCertificate } = await import('../certificates/make-certificate.ts')
+  const caFolder = resolve(ca)
+  const authority = await readOrMakeAuthority(caFolder)
+  const reachedAt = hosts.length > 0 ? hosts : thisMachine
+  const pair = await makeCertificate({ name, hosts: reachedAt, days }, authority)
+  const folder = resolve(certs)
+  await mkdir(folder, { recursive: true })
+  await replace(join(folder, files.ca), authority.cert, 0o644)
+  await replace(join(folder, files.key), pair.key, 0o600)
+  await replace(join(folder, files.cert), pair.cert, 0o644)
+  const made = { name, hosts: reachedAt, folder, authority: authority.isNew ? caFolder : undefined }
+  if (json) print(context.terminal.out, JSON.stringify(made))
+  else for (const line of textOf(made)) print(context.terminal.out, line)
+  return 0
+}
+
+function textOf({
+  name,
+  hosts,
+  folder,
+  authority,
+}: {
+  name: string
+  hosts: readonly string[]
+  folder: string
+  authority: string | undefined
+}): string[] {
+  return [
+    ...(authority === undefined
+      ? []
+      : [`made a CA in ${authority}: keep ca-key.pem secret, since whoever has it can call every app`]),
+    `made the certificate of app ${name} for ${hosts.join(', ')} in ${folder}`,
+  ]
+}
+
+/** As `allow` names apps. */
+function checkName(name: string): void {
+  if (/^[a-z0-9](?:[a-z0-9._-]{0,126}[a-z0-9])?$/.test(name)) return
+  throw new BusbarError('USAGE', {
+    message: `${JSON.stringify(name)} cannot be the name of an app in a certificate: use a-z, 0-9 and inner dots, hyphens and underscores`,
+  })
+}
+
+async function readOrMakeAuthority(folder: string): Promise<CertificatePair & { readonly isNew: boolean }> {
+  const [certFile, keyFile] = [join(folder, 'ca.pem'), join(folder, 'ca-key.pem')]
+  const [known, key] = await Promise.all([readIfThere(certFile), readIfThere(keyFile)])
+  if (known !== undefined && key !== undefined) return { cert: known, key, isNew: false }
+  if (known !== undefined || key !== undefined)
+    throw new BusbarError('TLS_FILE_UNREADABLE', {
+      message: `the CA in ${folder} is incomplete: ${known === undefined ? certFile : keyFile} is missing`,
+      hint: 'Certificates are made where the key of the CA is. Give that folder by --ca, or an empty one for a new CA.',
+    })
+  const { makeAuthority } = await import('../certificates/make-certificate.ts')
+  const made = await makeAuthority()
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await replace(keyFile, made.key, 0o600)
+  await replace(certFile, made.cert, 0o644)
+  return { ...made, isNew: true }
+}
+
+async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw new BusbarError('TLS_FILE_UNREADABLE', {
+      message: `cannot read ${file}: ${(error as NodeJS.ErrnoException).code}`,
+      hint: 'This user needs permission to read the key of the CA.',
+      cause: error,
+    })
+  }
+}
+
+/** A running app never reads a part of a file. */
+async function replace(file: string, text: string, mode: number): Promise<void> {
+  const draft = `${file}.${process.pid}`
+  await writeFile(draft, text, { mode })
+  await rename(draft, file)
+}

@@ -1,0 +1,171 @@
+import { type App, type Route, type Service, usesEntrance } from '../../config/app.ts'
+import type { Hazard } from '../../config/hazards/hazard.ts'
+import { acceleratorsText, type AcceleratorState, defaultAccelerators } from '../../shared/accelerators.ts'
+import { entranceLibrary, entrancePackage, findEntrance } from '../../entrance/load.ts'
+import type { SlotSpec } from '../../supervisor/plan.ts'
+import { probeAccelerators } from '../../supervisor/runtimes/probe-thread.ts'
+import { entryText, runsText, servesText } from '../terminal/banner.ts'
+import { alignColumns } from '../terminal/columns.ts'
+import type { Context } from '../command.ts'
+import { checkLive } from './apps/check-live.ts'
+import { resolveOperand } from '../session.ts'
+import { type Output, paint, print } from '../terminal/terminal.ts'
+
+/** `busbar check`: prints the resolved plan as a table or as JSON. Starts no service. */
+export async function check(context: Context): Promise<number> {
+  const { flags, terminal, layers } = context
+  if (flags.live === true) return await checkLive(context)
+  const app = await layers.loadApp(resolveOperand(context), { env: terminal.env, overrides: flags })
+  const report = await describe(app, context)
+  print(terminal.out, flags.json ? JSON.stringify(report, undefined, 2) : tableText(report, app, terminal.out))
+  return 0
+}
+
+/** The output of `--json`. Keys are only ever added. */
+export interface CheckReport {
+  readonly ok: true
+  readonly app: { readonly name: string; readonly root: string; readonly config: string | null }
+  /** The number of shared workers. Their slots come first in `places`. */
+  readonly workers: number
+  readonly places: readonly SlotRow[]
+  readonly accept: App['accept']
+  readonly listeners: readonly ListenerRow[]
+  /** In start order. */
+  readonly services: readonly ServiceRow[]
+  readonly accelerators: readonly AcceleratorState[]
+  readonly entrance: EntranceRow
+  readonly warnings: readonly Hazard[]
+}
+
+export interface ListenerRow {
+  readonly id: string
+  readonly url: string
+  readonly serves: string
+  /** The certificate file, if the gateway terminates TLS. */
+  readonly certificate?: string
+}
+
+export interface EntranceRow {
+  readonly uses: 'native' | 'portable'
+  /** The binary of the native entrance. Null: there is none here. */
+  readonly binary: string | null
+  /** Why the binary cannot serve this version of Busbar: then the portable gateway serves. */
+  readonly mismatch: string | null
+}
+
+/** A slot of the app: a thread or process. */
+export interface SlotRow {
+  readonly name: string
+  readonly kind: SlotSpec['kind']
+  /** The services that it hosts. */
+  readonly hosts: readonly string[]
+}
+
+export interface ServiceRow {
+  readonly name: string
+  readonly run: Service['run']
+  readonly group: string | null
+  readonly instances: number
+  readonly path: string
+  readonly entry: string
+  readonly foundBy: string
+  readonly address: string
+  readonly routes: readonly string[]
+  /** The `routes` with `strip: false`, which forward the path unchanged. */
+  readonly unstripped: readonly string[]
+  readonly needs: readonly string[]
+}
+
+async function describe(app: App, { layers }: Context): Promise<CheckReport> {
+  const plan = layers.planApp(app)
+  return {
+    ok: true,
+    app: { name: app.name, root: app.root, config: app.configFile ?? null },
+    workers: plan.slots.filter(({ kind }) => kind === 'shared').length,
+    places: plan.slots.map(({ name, kind, hosts }) => ({ name, kind, hosts: hosts.map((host) => host.name) })),
+    accept: plan.accept,
+    listeners: plan.listeners.map(({ id, host, port, serves }) => {
+      const tls = id === 'gateway' ? app.gateway.tls : undefined
+      const protocol = serves.kind === 'export' ? app.export!.protocol : tls ? 'https' : 'http'
+      const url = `${protocol}://${hostText(host)}:${port}`
+      return { id, url, serves: servesText(serves, app), ...(tls && { certificate: tls.cert }) }
+    }),
+    services: app.services.map((service) => toRow(app, service)),
+    accelerators: await probeAccelerators(app.accelerators ?? defaultAccelerators),
+    entrance: entranceRow(app),
+    warnings: await layers.findHazards(app),
+  }
+}
+
+function toRow({ gateway }: App, { name, run, group, instances, path, entry, needs }: Service): ServiceRow {
+  const own = gateway.routes.filter(({ service }) => service === name)
+  const pattern = ({ host, prefix }: Route): string => `${host ?? ''}${prefix}/*`
+  const routes = own.map(pattern)
+  return {
+    name,
+    run,
+    group: group ?? null,
+    instances,
+    path,
+    entry: entry.file,
+    foundBy: entry.foundBy,
+    address: `http://${name}.internal`,
+    routes: gateway.entry === name ? [...routes, '/*'] : routes,
+    unstripped: own.filter(({ strip }) => strip === false).map(pattern),
+    needs,
+  }
+}
+
+function entranceRow(app: App): EntranceRow {
+  const binary = findEntrance() ?? null
+  if (!usesEntrance(app)) return { uses: 'portable', binary, mismatch: null }
+  const mismatch = binary === null ? null : (entranceLibrary().mismatch ?? null)
+  return { uses: 'native', binary, mismatch }
+}
+
+function tableText(report: CheckReport, app: App, out: Output): string {
+  const { listeners, services, accelerators, entrance, warnings } = report
+  const head = ['service', 'runs', 'entry', 'found by', 'address', 'routes', 'needs'].map((name) =>
+    paint(out, 'dim', name),
+  )
+  const rows = services.map((row, index) => [
+    paint(out, 'bold', row.name),
+    runsText(app, app.services[index]!),
+    entryText(app, app.services[index]!),
+    row.foundBy,
+    row.address,
+    row.routes.map((route) => (row.unstripped.includes(route) ? `${route} (strip: false)` : route)).join(' ') || '–',
+    row.needs.join(' ') || '–',
+  ])
+  const addresses = listeners.map(({ url, serves }) => [paint(out, 'green', url), serves])
+  const hazards = warnings.map(
+    ({ code, message, hint }) =>
+      `${paint(out, 'yellow', 'warning:')} ${message} ${paint(out, 'dim', `(${code})`)}\n  ${paint(out, 'cyan', 'hint:')} ${hint}`,
+  )
+  const source = paint(out, 'dim', app.configFile ?? `${app.root} (a program without a config)`)
+  const groups = [
+    [`${paint(out, 'bold', app.name)} ${source}`],
+    alignColumns([head, ...rows]),
+    alignColumns(addresses),
+    [paint(out, 'dim', `accelerators ${acceleratorsText(accelerators)}`), ...entranceText(entrance, out)],
+    hazards,
+  ]
+  return groups
+    .filter((group) => group.length > 0)
+    .map((group) => group.join('\n'))
+    .join('\n\n')
+}
+
+/** Only about the native one: the portable gateway needs no words. */
+function entranceText({ uses, binary, mismatch }: EntranceRow, out: Output): string[] {
+  if (uses === 'portable') return []
+  if (mismatch !== null) return [`${paint(out, 'yellow', 'warning:')} ${mismatch}: the portable gateway serves`]
+  if (binary !== null) return [paint(out, 'dim', `entrance native (${binary})`)]
+  const hint = `Install ${entrancePackage}; in the repository, run npm run build with a Rust toolchain.`
+  const missing = 'gateway.entrance is native, and there is no binary of it for this platform: the app cannot start'
+  return [`${paint(out, 'yellow', 'warning:')} ${missing}\n  ${paint(out, 'cyan', 'hint:')} ${hint}`]
+}
+
+function hostText(host: string): string {
+  return host.includes(':') ? `[${host}]` : host
+}

@@ -1,0 +1,90 @@
+import type { App } from '../../config/app.ts'
+import { BusbarError } from '../../contract/errors.ts'
+import type { RunningApp } from '../../supervisor/running-app.ts'
+import { announce } from '../terminal/banner.ts'
+import { collectAfterStart } from '../collect-start.ts'
+import type { Context } from '../command.ts'
+import { startDetached, startArguments } from '../background/start-detached.ts'
+import { reportRestarting, reportServing, type Serving } from '../background/process-messages.ts'
+import { type Session, openSession, resolveOperand } from '../session.ts'
+import { describeApp } from '../../supervisor/admin/operations/describe.ts'
+import { listRuns } from '../admin/find-runs.ts'
+import { printResult } from '../admin/print-result.ts'
+
+/** `busbar start`: runs the app until a signal stops it (0) or it fails (1). */
+export async function start(context: Context): Promise<number> {
+  if (context.flags.detach) return await startInBackground(context)
+  const session = openSession(context)
+  try {
+    const app = await session.loadApp()
+    return await run(app, session, context)
+  } catch (error) {
+    session.report(error)
+    return BusbarError.from(error).exitCode
+  } finally {
+    await session.close()
+  }
+}
+
+/** `busbar start -d` */
+async function startInBackground(context: Context): Promise<number> {
+  const { flags, terminal } = context
+  const location = resolveOperand(context)
+  const began = performance.now()
+  const args = startArguments(flags, location)
+  const serving = await startDetached({ args, folder: terminal.cwd, location, terminal })
+  await printStarted(context, serving, Math.round(performance.now() - began))
+  return 0
+}
+
+/** A request to restart the app ends a run, and the next one begins. */
+async function run(app: App, session: Session, context: Context): Promise<number> {
+  for (let next: App | undefined = app; next !== undefined;) next = await runOnce(next, session, context)
+  return 0
+}
+
+/** Resolves to the app that is to run next, if any. */
+async function runOnce(app: App, session: Session, { terminal }: Context): Promise<App | undefined> {
+  const began = performance.now()
+  let next: App | undefined
+  const running = await session.startApp(app, 'start', (loaded) => {
+    next = loaded
+    session.log.event('info', 'busbar restart: the whole app stops and starts again')
+    reportRestarting()
+    void running?.stop()
+  })
+  if (running === undefined) return undefined
+  announce(running, { terminal, log: session.log, took: performance.now() - began })
+  reportServing(app)
+  session.systemd.notify('READY=1', `STATUS=serves at ${running.addresses.map(({ url }) => url).join(', ')}`)
+  const preventCollection = collectAfterStart()
+  await untilEnd(running, session, () => next !== undefined).finally(preventCollection)
+  return next
+}
+
+/** Stops the app on a signal. Rejects with the error of an app that fails. */
+async function untilEnd(running: RunningApp, session: Session, isRestarting: () => boolean): Promise<void> {
+  let isStopping = false
+  void session.stopRequested.then(() => {
+    isStopping = true
+    void running.stop()
+  })
+  const reason = await running.ended
+  if (reason.why === 'failed') throw reason.error
+  if (isStopping || !isRestarting()) session.announceStopped(running)
+}
+
+/** `took`: milliseconds until the app served. */
+async function printStarted(context: Context, { pid, logs }: Serving, took: number): Promise<void> {
+  const { runs } = await listRuns(context.terminal.env)
+  const run = runs.find(({ status }) => status.app.pid === pid)
+  const described = await run?.admin.json(describeApp, {}, { timeout: 5000 })
+  const { name = 'the app', root, addresses = [] } = described ?? {}
+  const log = logs?.files?.folder
+  const lines = [
+    `${name} is ready after ${took} ms, in the background (process ${pid})`,
+    ...addresses.map(({ url, serves }) => `  ${url}  ${serves}`),
+    ...(log === undefined ? [] : [`  log files: ${log}`]),
+  ]
+  printResult(context, { ok: true, name, root, pid, took, addresses, logs: log }, lines.join('\n'))
+}

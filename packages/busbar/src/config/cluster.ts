@@ -1,0 +1,98 @@
+import { createRequire } from 'node:module'
+import { join, resolve } from 'node:path'
+import type { ClusterConfig } from '../shared/hosts.ts'
+import type { Problems } from './problems.ts'
+import type { ParsedConfig } from './schema/app-schema.ts'
+
+/** The client of NATS. Only apps with a cluster need it, so Busbar does not install it. */
+const clientPackage = '@nats-io/transport-node'
+
+const defaultPort = 4222
+
+export interface ClusterContext {
+  readonly root: string
+  readonly config: ParsedConfig
+  /** The services of this app. */
+  readonly services: readonly { readonly name: string }[]
+}
+
+interface Server {
+  readonly address: string
+  readonly isTls: boolean
+  readonly user: string | undefined
+  readonly password: string | undefined
+}
+
+export function resolveCluster(
+  { root, config, services }: ClusterContext,
+  problems: Problems,
+): ClusterConfig | undefined {
+  const { cluster } = config
+  if (cluster === undefined) return undefined
+  const { name, nats, credentials, tls, services: offered } = cluster
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(name))
+    problems.add('CONFIG_INVALID', {
+      message: `cluster.name is ${JSON.stringify(name)}, which is not a name of a cluster`,
+      hint: "Use at most 64 letters, digits, '-' and '_'.",
+    })
+  const servers = [nats].flat().flatMap((text) => parseServer(text, problems))
+  for (const one of offered ?? [])
+    if (!services.some((service) => service.name === one))
+      problems.add('CONFIG_INVALID', {
+        message: `cluster.services names ${JSON.stringify(one)}, which is not a service of this app`,
+        hint: `The services are ${services.map((service) => service.name).join(', ')}.`,
+      })
+  const client = findClient(root)
+  if (client === undefined)
+    problems.add('CONFIG_INVALID', {
+      message: `the app has a cluster, and ${clientPackage} is not installed: neither in ${root} nor beside Busbar`,
+      hint: `Run npm install ${clientPackage}.`,
+    })
+  const file = (path: string | undefined): string | undefined => path && resolve(root, path)
+  const paths = tls && { ca: file(tls.ca), cert: file(tls.cert), key: file(tls.key) }
+  const usesTls = tls !== undefined || servers.some(({ isTls }) => isTls)
+  const login = servers.find(({ user }) => user !== undefined)
+  return {
+    name,
+    servers: servers.map(({ address }) => address),
+    credentials: file(credentials),
+    user: login?.user,
+    password: login?.password,
+    tls: usesTls ? defined(paths ?? {}) : undefined,
+    services: [...new Set(offered ?? services.map((service) => service.name))],
+    client: client ?? '',
+  }
+}
+
+function parseServer(text: string, problems: Problems): Server[] {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isServer = url !== undefined && ['nats:', 'tls:'].includes(url.protocol) && url.hostname !== ''
+  if (isServer && ['', '/'].includes(url.pathname) && url.search === '' && url.hash === '') {
+    const user = decodeURIComponent(url.username) || undefined
+    const password = decodeURIComponent(url.password) || undefined
+    const address = `${url.hostname}:${url.port === '' ? defaultPort : url.port}`
+    return [{ address, isTls: url.protocol === 'tls:', user, password }]
+  }
+  problems.add('CONFIG_INVALID', {
+    // It may contain a password.
+    message: 'cluster.nats has an entry that is not the address of a NATS server',
+    hint: "Write 'nats://host:4222', or 'tls://host:4222' to require TLS.",
+  })
+  return []
+}
+
+/** The app's own copy comes first: Busbar may be installed for all apps of a machine. */
+function findClient(root: string): string | undefined {
+  for (const from of [join(root, 'busbar.config.ts'), import.meta.filename]) {
+    try {
+      return createRequire(from).resolve(clientPackage)
+    } catch {
+      // The next place.
+    }
+  }
+  return undefined
+}
+
+function defined<T extends object>(value: T): { [Key in keyof T]?: NonNullable<T[Key]> } {
+  return Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined)) as never
+}

@@ -1,0 +1,82 @@
+import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire'
+import { compileReader, type ReadMessage } from './read-message.ts'
+import type { Message } from './model.ts'
+import { compileWriter, type WriteMessage } from './write-message.ts'
+import { MalformedMessage } from './well-known.ts'
+
+/** Converts the values of one message type to bytes and back. */
+export interface Codec {
+  /** Throws {@link SerialisationError} for a value that the message cannot hold. */
+  encode(value: unknown): Uint8Array
+  /** Throws {@link MalformedMessage}. */
+  decode(bytes: Uint8Array): unknown
+}
+
+/**
+ * The codecs of all messages of a file. A closure per field instead of generated code: contracts
+ * are known only at run time, and no code is made of text.
+ */
+export class Codecs {
+  readonly #messages: ReadonlyMap<string, Message>
+  readonly #writers = new Map<string, WriteMessage>()
+  readonly #readers = new Map<string, ReadMessage>()
+
+  constructor(messages: ReadonlyMap<string, Message>) {
+    this.#messages = messages
+  }
+
+  of(name: string): Codec {
+    const message = this.#message(name)
+    const write = this.#writer(name)
+    const read = this.#reader(name)
+    const [only] = message.wraps === true ? message.fields : []
+    return {
+      encode(value) {
+        const writer = new BinaryWriter()
+        write(only === undefined ? (value ?? {}) : { [only.key]: value }, writer, [])
+        return writer.finish()
+      },
+      decode(bytes) {
+        const value = decoded(read, bytes) as Record<string, unknown>
+        return only === undefined ? value : value[only.key]
+      },
+    }
+  }
+
+  #message(name: string): Message {
+    const message = this.#messages.get(name)
+    if (message === undefined) throw new RangeError(`there is no message ${name}`)
+    return message
+  }
+
+  /** Looked up when it is first used: messages may contain themselves. */
+  #writer(name: string): WriteMessage {
+    let writer = this.#writers.get(name)
+    if (writer === undefined) {
+      writer = compileWriter(this.#message(name), (inner) => this.#writer(inner))
+      this.#writers.set(name, writer)
+    }
+    return writer
+  }
+
+  #reader(name: string): ReadMessage {
+    let reader = this.#readers.get(name)
+    if (reader === undefined) {
+      reader = compileReader(this.#message(name), (inner) => this.#reader(inner))
+      this.#readers.set(name, reader)
+    }
+    return reader
+  }
+}
+
+function decoded(read: ReadMessage, bytes: Uint8Array): unknown {
+  const reader = new BinaryReader(bytes)
+  try {
+    const value = read(reader, bytes.length, 0)
+    if (reader.pos === bytes.length) return value
+  } catch (error) {
+    if (error instanceof MalformedMessage) throw error
+    throw new MalformedMessage((error as Error).message)
+  }
+  throw new MalformedMessage('a field is longer than the message that contains it')
+}

@@ -1,0 +1,289 @@
+import { type AddressInfo, Socket } from 'node:net'
+import { creditReply, endReply, flags, resetReply, type TcpEnds } from './records.ts'
+import type { ExchangeId, Replies } from './replies.ts'
+
+/** Idle connections share it. */
+const nothing: Uint8Array[] = []
+
+type Done = (error?: Error | null) => void
+
+/**
+ * What a program may write ahead of its client; Rust tells of the progress in steps of a quarter of
+ * it.
+ */
+const window = 256 * 1024
+/** Of a stream of HTTP/2: a client has many on one connection, and may read none of them. */
+export const http2Window = 128 * 1024
+/** Up to this, several pieces are copied into one. A longer text is encoded once, for all its parts. */
+const copied = 64 * 1024
+/** Rust is told of consumed bytes of a body in steps of this, a quarter of what it sends ahead. */
+const creditStep = 64 * 1024
+
+/**
+ * The program's end of a client's connection: a `net.Socket` that implements the methods of a
+ * stream itself, as Node's docs tell implementers to. Each request of the connection that comes to
+ * this worker goes through it.
+ */
+export class ConnectionSocket extends Socket {
+  readonly connection: number
+  /** The request that is coming has a body in chunks. */
+  inChunks = false
+  /** The last request asked for another protocol. */
+  isUpgrade = false
+  /** What the program may write ahead of its client. */
+  window = window
+  readonly #replies: Replies
+  readonly #ends: TcpEnds
+  #id: ExchangeId
+  #bytesRead = 0
+  #bytesSent = 0
+  /** Bytes of the request's body that the program has not consumed. */
+  #unread = 0
+  #isFull = false
+  /** Bytes of the response that are not with the kernel, as far as is known. */
+  #ahead = 0
+  #held: Done | undefined
+  /** Of that write: what the client has not made room for. It stays the program's own memory. */
+  #rest = nothing
+  /** Bytes of that write. They count as written when it is over. */
+  #heldBytes = 0
+  /** For the timeout; on the clock of {@link IdleClock}. */
+  #idleLimit = 0
+  #idleSince = 0
+  #isTimed = false
+  readonly #clock: IdleClock
+  /** It ends here only, and its client stays connected. */
+  #isSilent = false
+
+  constructor(connection: number, id: ExchangeId, ends: TcpEnds, replies: Replies, clock: IdleClock) {
+    super({ allowHalfOpen: true })
+    this.connection = connection
+    this.#id = id
+    this.#ends = ends
+    this.#replies = replies
+    this.#clock = clock
+  }
+
+  // The entrance's side
+
+  /** A request begins. What was sent for the one before is no longer counted on either side. */
+  begin(id: ExchangeId): void {
+    this.#id = id
+    this.#ahead = 0
+    this.#release()
+  }
+
+  get epoch(): number {
+    return this.#id.epoch
+  }
+
+  /** `consumed`: how many of these bytes Rust counts. */
+  receive(bytes: Buffer, consumed: number): void {
+    this.#bytesRead += bytes.length
+    this.#unread += consumed
+    this.#idleSince = this.#clock.now
+    if (this.push(bytes)) this.#acknowledge()
+    else this.#isFull = true
+  }
+
+  /**
+   * Later than what came with it, as from the kernel. A response that is written while its request
+   * is read is corked until the turn is over, and the end of that request may destroy the socket.
+   */
+  receiveEnd(): void {
+    setImmediate(() => {
+      if (this.destroyed) return
+      this.push(null)
+      if (this.readableLength === 0) this.read(0)
+    })
+  }
+
+  sent(length: number): void {
+    this.#ahead = Math.max(0, this.#ahead - length)
+    this.#passRest()
+  }
+
+  // The program's side
+
+  override _read(): void {
+    if (!this.#isFull) return
+    this.#isFull = false
+    this.#acknowledge()
+  }
+
+  override _write(chunk: Buffer | string, encoding: BufferEncoding, done: Done): void {
+    if (typeof chunk !== 'string') this.#pass([chunk], chunk.length, done)
+    else if (chunk.length > copied) this.#pass([Buffer.from(chunk, encoding)], Buffer.byteLength(chunk, encoding), done)
+    else this.#passed(this.#replies.data(this.#id, chunk, encoding, flags.text), done)
+  }
+
+  override _writev(chunks: { chunk: Buffer | string; encoding: BufferEncoding }[], done: Done): void {
+    const all = chunks.map(({ chunk, encoding }) => (typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk))
+    const length = all.reduce((sum, { length }) => sum + length, 0)
+    // One write to the kernel, and to the client one packet, as with a real socket.
+    this.#pass(length <= copied ? [Buffer.concat(all, length)] : all, length, done)
+  }
+
+  override _final(done: Done): void {
+    this.#replies.signal(endReply, this.#id, 0)
+    done()
+  }
+
+  override _destroy(error: Error | null, done: Done): void {
+    this.#clock.remove(this)
+    this.#held = undefined
+    this.#rest = nothing
+    if (!this.#isSilent) this.#replies.signal(resetReply, this.#id, 0)
+    done(error)
+    setImmediate(() => this.emit('close', error !== null))
+  }
+
+  /**
+   * Node's server sets one behind each answer: a real timer each time would cost more than all else
+   * here.
+   */
+  override setTimeout(milliseconds: number, callback?: () => void): this {
+    this.#idleLimit = milliseconds
+    this.#idleSince = this.#clock.now
+    // It stays there until it is destroyed: a server clears and sets it with each request.
+    if (!this.#isTimed && milliseconds > 0) {
+      this.#isTimed = true
+      this.#clock.add(this)
+    }
+    if (callback === undefined) return this
+    return milliseconds === 0 ? this.off('timeout', callback) : this.once('timeout', callback)
+  }
+
+  /** Its worker stops. The next request of its client goes to another one. */
+  forget(): void {
+    this.#isSilent = true
+    this.destroy()
+  }
+
+  checkIdle(now: number): void {
+    if (this.#idleLimit === 0 || now - this.#idleSince < this.#idleLimit) return
+    this.#idleSince = now
+    // Node's server closes it. How long its client may be idle is the entrance's to say.
+    this.#isSilent = true
+    this.emit('timeout')
+    this.#isSilent = this.destroyed
+  }
+
+  override resetAndDestroy(): this {
+    return this.destroy()
+  }
+
+  // The worker lives by other things than its connections.
+  override ref(): this {
+    return this
+  }
+
+  override unref(): this {
+    return this
+  }
+
+  override address(): AddressInfo {
+    return { ...this.#ends.local }
+  }
+
+  #pass(pieces: Uint8Array[], length: number, done: Done): void {
+    this.#idleSince = this.#clock.now
+    this.#rest = pieces
+    this.#held = done
+    this.#heldBytes = length
+    this.#passRest()
+  }
+
+  #passed(length: number, done: Done): void {
+    this.#idleSince = this.#clock.now
+    this.#ahead += length
+    this.#held = done
+    this.#heldBytes = length
+    if (this.#ahead < this.window) this.#release()
+  }
+
+  /** As much as the client has room for. */
+  #passRest(): void {
+    const rest = this.#rest
+    let at = 0
+    while (at < rest.length && this.#ahead < this.window) {
+      const piece = rest[at]!
+      const part = piece.subarray(0, this.window - this.#ahead)
+      this.#ahead += this.#replies.data(this.#id, part, 'latin1', flags.text)
+      if (part.length === piece.length) at++
+      else rest[at] = piece.subarray(part.length)
+    }
+    if (at > 0) rest.splice(0, at)
+    if (rest.length === 0 && this.#ahead < this.window) this.#release()
+  }
+
+  #release(): void {
+    const held = this.#held
+    this.#bytesSent += this.#heldBytes
+    this.#held = undefined
+    this.#heldBytes = 0
+    this.#rest = nothing
+    held?.()
+  }
+
+  #acknowledge(): void {
+    if (this.#unread < creditStep) return
+    this.#replies.signal(creditReply, this.#id, this.#unread)
+    this.#unread = 0
+  }
+
+  static {
+    const getters: Readonly<Record<string, (socket: ConnectionSocket) => unknown>> = {
+      connecting: () => false,
+      pending: () => false,
+      timeout: (socket) => socket.#idleLimit,
+      bytesRead: (socket) => socket.#bytesRead,
+      bytesWritten: (socket) => socket.#bytesSent + socket.writableLength,
+      bufferSize: (socket) => socket.writableLength,
+      localAddress: (socket) => socket.#ends.local.address,
+      localPort: (socket) => socket.#ends.local.port,
+      localFamily: (socket) => socket.#ends.local.family,
+      remoteAddress: (socket) => socket.#ends.remote.address,
+      remotePort: (socket) => socket.#ends.remote.port,
+      remoteFamily: (socket) => socket.#ends.remote.family,
+    }
+    for (const [name, get] of Object.entries(getters))
+      Object.defineProperty(this.prototype, name, {
+        get(this: ConnectionSocket): unknown {
+          return get(this)
+        },
+        // Node's own constructor writes some.
+        set() {},
+        configurable: true,
+      })
+  }
+}
+
+/**
+ * One timer for the timeouts of all connections, as accurate as Node's own keep-alive timeouts need
+ * it.
+ */
+export class IdleClock {
+  now = 0
+  readonly #sockets = new Set<ConnectionSocket>()
+  #timer: NodeJS.Timeout | undefined
+
+  add(socket: ConnectionSocket): void {
+    this.#sockets.add(socket)
+    this.#timer ??= setInterval(() => this.#tick(), period).unref()
+  }
+
+  remove(socket: ConnectionSocket): void {
+    this.#sockets.delete(socket)
+    if (this.#sockets.size > 0) return
+    clearInterval(this.#timer)
+    this.#timer = undefined
+  }
+
+  #tick(): void {
+    this.now += period
+    for (const socket of this.#sockets) socket.checkIdle(this.now)
+  }
+}
+
+const period = 250

@@ -1,0 +1,118 @@
+/**
+ * Gives a server the connections of its clients, by `server.emit('connection', socket)`, which Node
+ * documents. Its own parser reads each request, and its own text is the response, so a program sees
+ * and sends what it does under plain Node.
+ */
+import type { Socket } from 'node:net'
+import type { Bridge } from './bridge.ts'
+import { ConnectionSocket, http2Window, IdleClock } from './connection-socket.ts'
+import { SecureConnectionSocket } from './secure-connection-socket.ts'
+import { at, endsOf, flags, wordsOfField, type Batch } from './records.ts'
+import type { ExchangeId, Replies } from './replies.ts'
+
+const crlf = Buffer.from('\r\n')
+
+export class DuplexBridge implements Bridge {
+  readonly values = false
+  readonly #accept: (socket: Socket) => void
+  readonly #replies: Replies
+  readonly #clock = new IdleClock()
+  readonly #sockets = new Map<number, ConnectionSocket>()
+
+  /** `accept` passes a connection to the server. */
+  constructor(accept: (socket: Socket) => void, replies: Replies) {
+    this.#accept = accept
+    this.#replies = replies
+  }
+
+  request(batch: Batch, record: number, id: ExchangeId): void {
+    const { words, bytes } = batch
+    const connection = words[record + at.connection]!
+    const body = words[record + at.bodyLength]!
+    const start = textStart(words, record)
+    // Its parser keeps slices of it, and the batch is written over.
+    const end = start + words[record + at.headLength]! + body
+    const text = Buffer.allocUnsafe(end - start)
+    bytes.copy(text, 0, start, end)
+    let socket = this.#sockets.get(connection)
+    if (socket === undefined || socket.destroyed || socket.writableEnded) socket = this.#connect(batch, record, id)
+    else socket.begin(id)
+    const stated = words[record + at.kind]! >>> 16
+    socket.inChunks = (stated & flags.chunked) !== 0
+    socket.isUpgrade = (stated & flags.upgrade) !== 0
+    socket.receive(text, body)
+  }
+
+  body(connection: number, epoch: number, bytes: Buffer, _isLast: boolean, consumed: number): void {
+    const socket = this.#sockets.get(connection)
+    if (socket?.epoch === epoch) socket.receive(bytes, consumed)
+  }
+
+  bodyEnd(connection: number, epoch: number, trailers: Buffer): void {
+    this.body(connection, epoch, trailers, true, 0)
+  }
+
+  /** Of a body whose framing was taken off. */
+  piece(connection: number, epoch: number, bytes: Buffer, isLast: boolean, consumed: number): void {
+    const socket = this.#sockets.get(connection)
+    if (socket?.epoch !== epoch) return
+    if (!socket.inChunks) return this.body(connection, epoch, bytes, isLast, consumed)
+    const size = Buffer.from(`${bytes.length.toString(16)}\r\n`)
+    socket.receive(Buffer.concat([size, bytes, crlf]), consumed)
+  }
+
+  lastPiece(connection: number, epoch: number, trailers: Buffer): void {
+    this.body(connection, epoch, Buffer.concat([Buffer.from('0\r\n'), trailers, crlf]), true, 0)
+  }
+
+  credit(connection: number, epoch: number, length: number): void {
+    const socket = this.#sockets.get(connection)
+    if (socket?.epoch === epoch) socket.sent(length)
+  }
+
+  clientEnded(connection: number): void {
+    this.#sockets.get(connection)?.receiveEnd()
+  }
+
+  closed(connection: number): void {
+    this.#sockets.get(connection)?.destroy()
+  }
+
+  /** When no request is in flight: ends all but upgraded connections, which clients do not see. */
+  forgetIdle(): void {
+    for (const socket of this.#sockets.values()) if (!socket.isUpgrade) socket.forget()
+  }
+
+  #connect(batch: Batch, record: number, id: ExchangeId): ConnectionSocket {
+    const connection = batch.words[record + at.connection]!
+    const stated = batch.words[record + at.kind]! >>> 16
+    const ends = endsOf(batch, record)
+    const socket =
+      (stated & flags.secure) === 0
+        ? new ConnectionSocket(connection, id, ends, this.#replies, this.#clock)
+        : new SecureConnectionSocket(connection, id, ends, this.#replies, this.#clock)
+    const isStream = (stated & flags.http2) !== 0
+    if (isStream) socket.window = http2Window
+    if (socket instanceof SecureConnectionSocket) {
+      if (isStream) socket.isStream()
+      if ((stated & flags.certificate) !== 0) socket.showsCertificate(certificateIn(batch, record))
+    }
+    this.#sockets.set(connection, socket)
+    socket.on('close', () => {
+      if (this.#sockets.get(connection) === socket) this.#sockets.delete(connection)
+    })
+    this.#accept(socket)
+    return socket
+  }
+}
+
+/** Where a request's text begins, in bytes. */
+function textStart(words: Int32Array, record: number): number {
+  return (record + at.fields + words[record + at.fieldCount]! * wordsOfField) * 4
+}
+
+/** DER, in memory of its own. It is behind the body's first piece. */
+function certificateIn({ words, bytes }: Batch, record: number): Buffer {
+  const start = textStart(words, record) + words[record + at.headLength]! + words[record + at.bodyLength]!
+  return Buffer.from(bytes.subarray(start + 4, start + 4 + bytes.readUInt32LE(start)))
+}

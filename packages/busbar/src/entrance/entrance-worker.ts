@@ -1,0 +1,114 @@
+import type { Bridge } from './bridge.ts'
+import type { EntranceAddon, WorkerPort } from './load.ts'
+import { QueueTimes } from './queue-times.ts'
+import { at, bodyEndKind, bodyKind, clientEndedKind, closedKind, creditKind, flags, requestKind } from './records.ts'
+import type { Batch } from './records.ts'
+import { Replies } from './replies.ts'
+
+const threadBits = 0xff00
+
+/** A worker's end of the entrance: takes batches of requests, and gives each to the bridge. */
+export class EntranceWorker {
+  readonly replies: Replies
+  readonly #port: WorkerPort
+  readonly #batches: readonly [Batch, Batch]
+  /** The first cell: the sequence of the request that was begun last. */
+  readonly #cells: Int32Array
+  readonly #queueTimes: QueueTimes
+  readonly #bridge: Bridge
+  /** Which batch the next one is. */
+  #turn: 0 | 1 = 0
+  readonly #take = (): void => this.#takeBatch()
+
+  constructor(addon: EntranceAddon, entrance: number, values: boolean, bridge: (replies: Replies) => Bridge) {
+    // Nothing is registered before the bridge is there, and no call comes before this turn is over.
+    this.#port = new addon.WorkerPort(entrance, values, this.#take)
+    this.#batches = [batchIn(this.#port.requests(0)), batchIn(this.#port.requests(1))]
+    this.#cells = new Int32Array(this.#port.cells())
+    this.#queueTimes = new QueueTimes(this.#port, this.#cells)
+    this.replies = new Replies(this.#port)
+    this.#bridge = bridge(this.replies)
+  }
+
+  /** Requests that are not answered, without upgraded connections. */
+  get requests(): number {
+    return this.#port.inFlight - this.#port.tunnels
+  }
+
+  /** Clients of all workers that may send requests. */
+  get clients(): number {
+    return this.#port.clients
+  }
+
+  /** Takes no more requests. */
+  drain(): void {
+    this.#port.drain()
+  }
+
+  /** Takes no new requests for now, or takes them again. */
+  pause(isPaused: boolean): void {
+    this.#port.pause(isPaused)
+  }
+
+  /** Other workers get what was not begun. */
+  close(): void {
+    this.replies.close()
+    this.#port.close()
+  }
+
+  #takeBatch(): void {
+    const taken = this.#port.take()
+    const batch = this.#batches[this.#turn]
+    this.#turn = this.#turn === 0 ? 1 : 0
+    const end = (taken < 0 ? ~taken : taken) / 4
+    const { words } = batch
+    for (let record = 0; record < end; record += words[record]! / 4)
+      try {
+        this.#dispatch(batch, record)
+      } catch (error) {
+        // The program's own fault. The rest of the batch is other clients' requests.
+        process.nextTick(rethrow, error)
+      }
+    if (taken < 0) setImmediate(this.#take)
+  }
+
+  #dispatch(batch: Batch, record: number): void {
+    const { words, bytes } = batch
+    const second = words[record + at.kind]!
+    const connection = words[record + at.connection]!
+    const epoch = words[record + at.epoch]!
+    const bridge = this.#bridge
+    switch (second & 0xff) {
+      case requestKind:
+        this.#cells[0] = words[record + at.sequence]!
+        this.#queueTimes.count(words[record + at.arrived]!)
+        return bridge.request(batch, record, { thread: second & threadBits, slot: words[record + at.slot]!, epoch })
+      case bodyKind: {
+        const isLast = ((second >>> 16) & flags.more) === 0
+        return bridge.body(connection, epoch, copyOf(bytes, words, record), isLast, words[record + at.headLength]!)
+      }
+      case bodyEndKind:
+        return bridge.bodyEnd(connection, epoch, copyOf(bytes, words, record))
+      case creditKind:
+        return bridge.credit(connection, epoch, words[record + at.headLength]!)
+      case closedKind:
+        return bridge.closed(connection)
+      case clientEndedKind:
+        return bridge.clientEnded(connection)
+    }
+  }
+}
+
+function batchIn(memory: ArrayBuffer): Batch {
+  return { words: new Int32Array(memory), bytes: Buffer.from(memory) }
+}
+
+/** The area is written again once the batch is done. */
+function copyOf(bytes: Buffer, words: Int32Array, record: number): Buffer {
+  const start = (record + at.bytes) * 4
+  return Buffer.from(bytes.subarray(start, start + words[record + at.bodyLength]!))
+}
+
+function rethrow(error: unknown): never {
+  throw error
+}

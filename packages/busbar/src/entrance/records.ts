@@ -1,0 +1,96 @@
+/**
+ * The records of which batches consist, as `crates/entrance/src/worker/record.rs` describes them:
+ * 32-bit words, then bytes.
+ */
+import type { AddressInfo } from 'node:net'
+
+/** Of this description. A binary with another one is not used. */
+export const recordFormat = 3
+
+/** To a worker. */
+export const requestKind = 1
+export const bodyKind = 2
+export const bodyEndKind = 3
+export const creditKind = 4
+export const closedKind = 5
+export const clientEndedKind = 6
+
+/** From a worker. */
+export const dataReply = 1
+export const creditReply = 2
+export const endReply = 3
+export const resetReply = 4
+
+export const flags = {
+  more: 1,
+  keepAlive: 2,
+  is10: 4,
+  upgrade: 8,
+  chunked: 16,
+  last: 32,
+  close: 64,
+  text: 128,
+  secure: 256,
+  http2: 512,
+  certificate: 1024,
+} as const
+
+/** In words, from a record's begin. */
+export const at = {
+  length: 0,
+  kind: 1,
+  sequence: 2,
+  slot: 3,
+  epoch: 4,
+  connection: 5,
+  headLength: 6,
+  bodyLength: 7,
+  bytes: 8,
+  remote: 8,
+  local: 13,
+  method: 18,
+  target: 20,
+  /** Microseconds; wraps around. */
+  arrived: 22,
+  fieldCount: 23,
+  fields: 24,
+} as const
+
+export const wordsOfField = 4
+export const wordsOfReply = 5
+
+/** A batch in one of the two areas. */
+export interface Batch {
+  readonly words: Int32Array
+  readonly bytes: Buffer
+}
+
+export interface TcpEnds {
+  readonly remote: AddressInfo
+  readonly local: AddressInfo
+}
+
+export function endsOf({ words, bytes }: Batch, record: number): TcpEnds {
+  return { remote: addressAt(words, bytes, record + at.remote), local: addressAt(words, bytes, record + at.local) }
+}
+
+function addressAt(words: Int32Array, bytes: Buffer, word: number): TcpEnds['remote'] {
+  const [first, byte] = [words[word]!, (word + 1) * 4]
+  const port = first & 0xffff
+  if (first >>> 16 === 4) return { address: bytes.subarray(byte, byte + 4).join('.'), family: 'IPv4', port }
+  return { address: ipv6Text(bytes.subarray(byte, byte + 16)), family: 'IPv6', port }
+}
+
+/**
+ * As the system writes it: the longest run of zeros is left out; an IPv4 address within is in its
+ * own form.
+ */
+function ipv6Text(bytes: Buffer): string {
+  const groups = Array.from({ length: 8 }, (_, n) => bytes.readUInt16BE(n * 2))
+  if (groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff)
+    return `::ffff:${bytes.subarray(12).join('.')}`
+  const text = groups.map((group) => group.toString(16)).join(':')
+  const runs = text.match(/(?<![^:])0(?::0)+(?![^:])/g) ?? []
+  const longest = runs.reduce((one, other) => (other.length > one.length ? other : one), '')
+  return longest === '' ? text : text.replace(longest, '').replace(/^$|^:|:$|::/, '::')
+}

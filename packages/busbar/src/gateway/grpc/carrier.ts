@@ -1,0 +1,29 @@
+/**
+ * A stream of HTTP/2 as a gRPC call sees it: what differs between the portable gateway and the
+ * native entrance. Framing, statuses and messages are above it.
+ */
+export interface GrpcCarrier {
+  /** Lower-case names. Repeated fields are joined. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Sends the response's head. */
+  respond(fields: Readonly<Record<string, string>>): void
+  /** False: the client reads slowly; wait for `onDrain`. */
+  write(bytes: Uint8Array): boolean
+  /** Ends the response. Without a head before, the trailers are the only fields. */
+  finish(trailers: Readonly<Record<string, string>>): void
+  /** Refuses what is not gRPC by an HTTP status. */
+  refuse(status: number, text: string): void
+  /** Stops reading until {@link resume}: the client's window fills. */
+  pause(): void
+  resume(): void
+}
+
+/** What arrives on the stream. Nothing follows `onClose`. */
+export interface CarrierEvents {
+  onData(chunk: Uint8Array): void
+  /** The client has sent everything. */
+  onEnd(): void
+  onDrain(): void
+  /** The stream has ended, was reset, or its connection is gone. */
+  onClose(): void
+}

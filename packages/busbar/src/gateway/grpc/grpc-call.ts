@@ -1,0 +1,279 @@
+import { deadlines, type Expiring } from '../../contract/call/deadlines.ts'
+import { BusbarError, type ErrorCode } from '../../contract/errors.ts'
+import { type FramedMessage, frame, FramingError, MessageDecoder } from '../../contract/grpc/framing.ts'
+import { okTrailers, toTrailers } from '../../contract/grpc/status-details.ts'
+import { toInputInvalid } from '../../contract/host/failures.ts'
+import { SerialisationError } from '../../contract/value/serialisable.ts'
+import { MalformedMessage } from '../../contract/protobuf/well-known.ts'
+import type { CarrierEvents, GrpcCarrier } from './carrier.ts'
+import { compress, decompress } from './compression.ts'
+import type { GrpcMethod } from './grpc-method.ts'
+import { MessageQueue } from './message-queue.ts'
+import type { RequestHead } from './request-head.ts'
+
+export interface CallLimits {
+  /** The largest message, compressed or not. */
+  readonly maxMessage: number
+  /** Milliseconds for a whole request; 0: no limit. Not for streams of the client. */
+  readonly requestTimeout: number
+  /** Milliseconds until a first answer; 0: no limit. */
+  readonly responseTimeout: number
+}
+
+export interface CallParts {
+  readonly carrier: GrpcCarrier
+  readonly method: GrpcMethod
+  readonly head: RequestHead
+  readonly limits: CallLimits
+  /** The call has ended. `failed`: with a fault of the service or the gateway. */
+  readonly onEnd: (failed: boolean) => void
+}
+
+/**
+ * One call: collects its messages, calls the method and sends what it answers. The deadline and the
+ * client's cancel reach the method as one signal.
+ */
+export class GrpcCall implements CarrierEvents, Expiring {
+  deadline = Infinity
+  previous: Expiring | undefined = undefined
+  next: Expiring | undefined = undefined
+  bucket = -1
+  readonly #parts: CallParts
+  readonly #decoder: MessageDecoder
+  readonly #cancel = new AbortController()
+  readonly #queue: MessageQueue | undefined
+  /** The only message of a client that does not stream. */
+  #message: FramedMessage | undefined
+  #state: 'receiving' | 'answering' | 'over' = 'receiving'
+  #hasHead = false
+  #onDrain: (() => void) | undefined
+
+  constructor(parts: CallParts) {
+    this.#parts = parts
+    this.#decoder = new MessageDecoder(parts.limits.maxMessage)
+    if (parts.method.clientStreams) this.#queue = new MessageQueue(parts.carrier)
+  }
+
+  get service(): string {
+    return this.#parts.method.service
+  }
+
+  /** A client that streams may get answers before it has sent anything. */
+  start(): void {
+    if (this.#queue === undefined) this.#expireIn(this.#parts.limits.requestTimeout)
+    else this.#begin(this.#decodedAll(this.#queue))
+  }
+
+  onData(chunk: Uint8Array): void {
+    if (this.#state === 'over') return
+    try {
+      for (const message of this.#decoder.push(chunk)) this.#received(message)
+    } catch (error) {
+      this.#fail(toError(error, this.#parts.method))
+    }
+  }
+
+  onEnd(): void {
+    if (this.#state === 'over') return
+    try {
+      this.#decoder.end()
+    } catch (error) {
+      return this.#fail(toError(error, this.#parts.method))
+    }
+    if (this.#queue !== undefined) return this.#queue.end()
+    if (this.#message === undefined) return this.#fail(cardinality(this.#parts.method, 'no message'))
+    deadlines.remove(this)
+    void this.#answerOne(this.#message)
+  }
+
+  onDrain(): void {
+    this.#onDrain?.()
+  }
+
+  onClose(): void {
+    if (this.#state === 'over') return
+    this.#over(false)
+    this.#cancel.abort()
+    this.#onDrain?.()
+  }
+
+  /** The app gives the call up: its worker ends, or the gateway stops. */
+  fail(error: BusbarError): void {
+    this.#fail(error)
+    this.#cancel.abort()
+  }
+
+  expire(): void {
+    const { service, method } = this.#parts.method
+    const what = this.#state === 'receiving' ? 'was not received' : 'was not answered'
+    const code = this.#state === 'receiving' ? 'REQUEST_TIMEOUT' : 'RESPONSE_TIMEOUT'
+    this.fail(new BusbarError(code, { message: `${service}.${method} ${what} in time`, service }))
+  }
+
+  #expireIn(milliseconds: number): void {
+    if (milliseconds === 0) return
+    this.deadline = performance.now() + milliseconds
+    deadlines.add(this)
+  }
+
+  #received(message: FramedMessage): void {
+    if (this.#queue !== undefined) return this.#queue.push(message)
+    if (this.#message !== undefined) throw cardinality(this.#parts.method, 'more than one message')
+    this.#message = message
+  }
+
+  async #answerOne(message: FramedMessage): Promise<void> {
+    this.#state = 'answering'
+    let input: unknown
+    try {
+      input = this.#parts.method.request.decode(message.compressed ? await this.#expanded(message) : message.bytes)
+    } catch (error) {
+      return this.#fail(toError(error, this.#parts.method))
+    }
+    if ((this.#state as string) !== 'over') this.#begin(input)
+  }
+
+  #expanded({ bytes }: FramedMessage): Uint8Array | Promise<Uint8Array> {
+    return decompress(bytes, this.#parts.head.encoding, this.#parts.limits.maxMessage)
+  }
+
+  async *#decodedAll(queue: MessageQueue): AsyncGenerator<unknown, void, undefined> {
+    const { method } = this.#parts
+    for await (const message of queue) {
+      try {
+        yield method.request.decode(message.compressed ? await this.#expanded(message) : message.bytes)
+      } catch (error) {
+        const failure = toError(error, method)
+        this.#fail(failure)
+        this.#cancel.abort()
+        throw failure
+      }
+    }
+  }
+
+  #begin(input: unknown): void {
+    const { method, head, limits } = this.#parts
+    this.#state = 'answering'
+    // A stream of the client may last, so only its own deadline limits it.
+    if (!method.clientStreams) this.#expireIn(limits.responseTimeout)
+    const options = {
+      signal: this.#cancel.signal,
+      metadata: head.metadata,
+      trace: head.trace,
+      ...(head.timeout !== undefined && { timeout: head.timeout }),
+    }
+    try {
+      const answer = method.call(input, options)
+      if (method.serverStreams) void this.#sendAll(answer as AsyncIterable<unknown>)
+      else (answer as Promise<unknown>).then(this.#answered, (error: unknown) => this.#fail(toCallError(error)))
+    } catch (error) {
+      this.#fail(toCallError(error))
+    }
+  }
+
+  readonly #answered = (value: unknown): void => {
+    if (this.#state === 'over') return
+    void this.#send(value).then(
+      () => this.#finish(),
+      (error: unknown) => this.#fail(toAnswerError(error, this.#parts.method)),
+    )
+  }
+
+  /** One value at a time: a slow reader slows the method down. */
+  async #sendAll(values: AsyncIterable<unknown>): Promise<void> {
+    try {
+      for await (const value of values) {
+        deadlines.remove(this)
+        await this.#send(value)
+        // Leaving the loop ends the method.
+        if ((this.#state as string) === 'over') return
+      }
+      this.#finish()
+    } catch (error) {
+      this.#fail(toAnswerError(error, this.#parts.method))
+    }
+  }
+
+  async #send(value: unknown): Promise<void> {
+    const { method, head, carrier } = this.#parts
+    const bytes = method.response.encode(value)
+    const { encoding } = head
+    const framed = encoding === 'identity' ? frame(bytes) : frame(await compress(bytes, encoding), true)
+    if (this.#state === 'over') return
+    this.#respond()
+    if (!carrier.write(framed)) await this.#drained()
+  }
+
+  async #drained(): Promise<void> {
+    if (!this.#parts.method.serverStreams) return
+    await new Promise<void>((resolve) => (this.#onDrain = resolve))
+    this.#onDrain = undefined
+  }
+
+  #respond(): void {
+    if (this.#hasHead) return
+    this.#hasHead = true
+    const { encoding } = this.#parts.head
+    this.#parts.carrier.respond(encoding === 'identity' ? answerFields : { ...answerFields, 'grpc-encoding': encoding })
+  }
+
+  #finish(): void {
+    if (this.#state === 'over') return
+    this.#respond()
+    this.#over(false)
+    this.#parts.carrier.finish(okTrailers)
+  }
+
+  #fail(error: BusbarError<string>): void {
+    if (this.#state === 'over') return
+    this.#over(error.status >= 500)
+    this.#parts.carrier.finish(toTrailers(error))
+    this.#onDrain?.()
+  }
+
+  #over(failed: boolean): void {
+    this.#state = 'over'
+    deadlines.remove(this)
+    this.#queue?.close()
+    this.#parts.onEnd(failed)
+  }
+}
+
+const answerFields = { 'content-type': 'application/grpc' }
+
+/** gRPC has the status UNIMPLEMENTED for it (doc/statuscodes.md). */
+function cardinality({ service, method }: GrpcMethod, got: string): BusbarError {
+  return new BusbarError('METHOD_UNKNOWN', {
+    message: `${service}.${method} expects exactly one message, and got ${got}`,
+    service,
+    data: { nearest: [] },
+  })
+}
+
+function toError(error: unknown, { service, method }: GrpcMethod): BusbarError {
+  if (BusbarError.is(error)) return error
+  const parts = (what: string): { message: string; service: string } => ({
+    message: `${service}.${method}: ${what}`,
+    service,
+  })
+  if (error instanceof FramingError) {
+    const code: ErrorCode = error.reason === 'too-large' ? 'BODY_TOO_LARGE' : 'REQUEST_MALFORMED'
+    return new BusbarError(code, parts(error.message))
+  }
+  if (error instanceof MalformedMessage)
+    return new BusbarError('REQUEST_MALFORMED', parts(`the message cannot be read: ${error.message}`))
+  return BusbarError.from(toInputInvalid({ service, method }, error))
+}
+
+/** Declared codes are not in the error table, so `BusbarError.from` does not know them. */
+function toCallError(error: unknown): BusbarError<string> {
+  const isOurs = error instanceof Error && error.name === 'BusbarError'
+  return isOurs ? (error as BusbarError<string>) : BusbarError.from(error)
+}
+
+/** A result that its message cannot hold is a fault of the service. */
+function toAnswerError(error: unknown, { service, method }: GrpcMethod): BusbarError<string> {
+  if (!(error instanceof SerialisationError)) return toCallError(error)
+  const message = `${service}.${method} answered with ${error.path.join('.') || 'a value'} that its message cannot hold: ${error.message}`
+  return new BusbarError('ANSWER_MALFORMED', { message, service })
+}

@@ -1,0 +1,151 @@
+import type { Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import type { App } from '../../config/app.ts'
+import type { ProtoService } from '../../config/contracts/load-contracts.ts'
+import { BusbarError } from '../../contract/errors.ts'
+import { toTrailers } from '../../contract/grpc/status-details.ts'
+import { descriptorBytes, toDescriptor, wellKnownFiles } from '../../contract/protobuf/descriptors.ts'
+import { fullServiceName } from '../../contract/protobuf/model.ts'
+import type { TypedMesh } from '../../mesh/typed/mesh-transport.ts'
+import type { StopTimes } from '../../shared/control-messages.ts'
+import { clientCertificateField, clientCertificateOf } from '../tls/client-certificate.ts'
+import { appMethods, reachable } from './app-methods.ts'
+import { type CallLimits, GrpcCall } from './grpc-call.ts'
+import type { GrpcMethod } from './grpc-method.ts'
+import type { Http2Carrier } from './http2-carrier.ts'
+import { Http2Listener } from './http2-listener.ts'
+import { healthDescriptor, healthMethods, healthService } from './own/health.ts'
+import { reflectionDescriptor } from './own/reflection-descriptor.ts'
+import { reflectionMethods, reflectionServices } from './own/reflection.ts'
+import { isFault, readHead } from './request-head.ts'
+
+export interface GrpcParts {
+  readonly app: App
+  readonly services: readonly ProtoService[]
+  readonly mesh: TypedMesh
+  readonly onCount: (by: 1 | -1) => void
+}
+
+/** Answers gRPC at the gateway's port: the app's typed services, health and reflection. */
+export class GrpcServer {
+  readonly #methods: ReadonlyMap<string, GrpcMethod>
+  readonly #limits: CallLimits
+  readonly #listener: Http2Listener
+  readonly #calls = new Set<GrpcCall>()
+  readonly #onCount: GrpcParts['onCount']
+  #isStopping = false
+
+  constructor(parts: GrpcParts) {
+    const { maxInputSize, maxBodySize, requestTimeout, responseTimeout } = parts.app.limits
+    this.#limits = { maxMessage: Math.min(maxInputSize, maxBodySize), requestTimeout, responseTimeout }
+    this.#methods = this.#allMethods(parts)
+    this.#onCount = parts.onCount
+    this.#listener = new Http2Listener({
+      limits: parts.app.limits,
+      onStream: (carrier, headers, socket) =>
+        this.#serve(carrier, String(headers[':method']), String(headers[':path']), socket),
+    })
+  }
+
+  get inFlight(): number {
+    return this.#calls.size
+  }
+
+  accept(socket: Socket): void {
+    this.#listener.accept(socket)
+  }
+
+  /** Ends the calls in flight of one service, or of all. */
+  fail(error: BusbarError, service?: string): void {
+    for (const call of this.#calls) if (service === undefined || call.service === service) call.fail(error)
+  }
+
+  stop(times: StopTimes): Promise<void> {
+    this.#isStopping = true
+    return this.#listener.stop(times)
+  }
+
+  destroy(): void {
+    this.#listener.destroy()
+  }
+
+  #allMethods({ app, services, mesh }: GrpcParts): Map<string, GrpcMethod> {
+    const offered = reachable(services, app)
+    const names = new Map(offered.map(({ name, file }) => [fullServiceName(file), name]))
+    const servesNow = (service: string): boolean | undefined => {
+      if (service === '') return !this.#isStopping && [...names.values()].every((name) => mesh.router.serves(name))
+      const name = names.get(service)
+      return name === undefined ? undefined : !this.#isStopping && mesh.router.serves(name)
+    }
+    const methods = new Map([...appMethods(services, app, mesh), ...healthMethods(servesNow)])
+    if (app.gateway.grpc?.reflection === false) return methods
+    const files = [
+      ...offered.map(({ file }) => toDescriptor(file)),
+      ...wellKnownFiles.values(),
+      healthDescriptor,
+      reflectionDescriptor('v1'),
+      reflectionDescriptor('v1alpha'),
+    ]
+    // Encoded once here, so that a descriptor that protobuf refuses ends the start.
+    for (const file of files) descriptorBytes(file)
+    const listed = [...names.keys(), healthService, ...reflectionServices]
+    return new Map([...methods, ...reflectionMethods(files, listed)])
+  }
+
+  #serve(carrier: Http2Carrier, verb: string, path: string, socket: Socket): void {
+    const type = carrier.headers['content-type']
+    if (type === undefined || !grpcType.test(type))
+      return carrier.refuse(415, 'This gateway serves gRPC over HTTP/2. Use HTTP/1.1 for everything else.\n')
+    if (verb !== 'POST') return carrier.refuse(405, 'gRPC uses POST.\n')
+    const method = this.#methods.get(path)
+    if (method === undefined) return reject(carrier, unknown(path))
+    if (method.needsClientCertificate && clientCertificateOf(socket) === undefined)
+      return reject(carrier, needsCertificate(method))
+    const head = readHead(carrier.headers, trustedFields(socket, carrier.headers[':authority']))
+    if (isFault(head)) return reject(carrier, new BusbarError(head.code, head), head.fields)
+    this.#begin(carrier, method, head)
+  }
+
+  #begin(
+    carrier: Http2Carrier,
+    method: GrpcMethod,
+    head: Exclude<ReturnType<typeof readHead>, { code: string }>,
+  ): void {
+    this.#onCount(1)
+    const onEnd = (): void => {
+      this.#onCount(-1)
+      this.#calls.delete(call)
+    }
+    const call = new GrpcCall({ carrier, method, head, limits: this.#limits, onEnd })
+    this.#calls.add(call)
+    carrier.attach(call)
+    call.start()
+  }
+}
+
+const grpcType = /^application\/grpc(?:\+proto)?(?:;|$)/
+
+function trustedFields(socket: Socket, authority: string | undefined): Record<string, string> {
+  const { encrypted } = socket as Socket & Partial<TLSSocket>
+  const certificate = clientCertificateOf(socket)
+  return {
+    'x-forwarded-for': socket.remoteAddress ?? 'unknown',
+    'x-forwarded-proto': encrypted === true ? 'https' : 'http',
+    ...(authority !== undefined && { 'x-forwarded-host': authority }),
+    ...(certificate !== undefined && { [clientCertificateField]: certificate }),
+  }
+}
+
+function reject(carrier: Http2Carrier, error: BusbarError, fields: Readonly<Record<string, string>> = {}): void {
+  carrier.finish({ ...fields, ...toTrailers(error) })
+}
+
+function unknown(path: string): BusbarError {
+  const message = `there is no method ${JSON.stringify(path.slice(0, 128))} in gRPC`
+  return new BusbarError('METHOD_UNKNOWN', { message, data: { nearest: [] } })
+}
+
+function needsCertificate({ service }: GrpcMethod): BusbarError {
+  const message = `service '${service}' needs a connection over TLS with a certificate of the client`
+  return new BusbarError('CLIENT_CERTIFICATE_MISSING', { message, service })
+}

@@ -1,0 +1,101 @@
+import {
+  type IncomingHttpHeaders,
+  performServerHandshake,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+  type ServerOptions,
+} from 'node:http2'
+import type { Socket } from 'node:net'
+import type { Limits } from '../../config/app.ts'
+import type { StopTimes } from '../../shared/control-messages.ts'
+import { Http2Carrier } from './http2-carrier.ts'
+
+export interface Http2Parts {
+  readonly limits: Limits
+  readonly onStream: (carrier: Http2Carrier, headers: IncomingHttpHeaders, socket: Socket) => void
+}
+
+/** Streams of one connection. More wait at the client. */
+const maxConcurrentStreams = 256
+/** Bytes that a stream may send before they are read. */
+const streamWindow = 256 * 1024
+const connectionWindow = 1024 * 1024
+/** Megabytes that a connection may hold, in both directions. */
+const maxSessionMemory = 64
+/** A connection whose client does not answer a ping in this time is dead. In milliseconds. */
+const pingInterval = 60_000
+const pingTimeout = 20_000
+
+/** HTTP/2 connections of the portable gateway, by `node:http2`. */
+export class Http2Listener {
+  readonly #sessions = new Set<ServerHttp2Session>()
+  readonly #parts: Http2Parts
+  readonly #options: ServerOptions
+  #isStopping = false
+
+  constructor(parts: Http2Parts) {
+    this.#parts = parts
+    this.#options = {
+      maxSessionMemory,
+      settings: {
+        maxConcurrentStreams,
+        initialWindowSize: streamWindow,
+        maxHeaderListSize: parts.limits.maxHeaderSize,
+        enablePush: false,
+      },
+    }
+  }
+
+  /** The socket has not been read, or its first bytes were put back. */
+  accept(socket: Socket): void {
+    if (this.#isStopping) return void socket.destroy()
+    const session = performServerHandshake(socket, this.#options)
+    // Malformed frames end their connection; that shows in `close`.
+    session.on('error', () => {})
+    session.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
+      // A client may have reset it before this event.
+      if (!stream.destroyed) this.#parts.onStream(new Http2Carrier(stream, headers), headers, socket)
+    })
+    this.#add(session)
+  }
+
+  /** Lets calls in flight end; the rest are cut off when the time is over. */
+  async stop({ timeout }: StopTimes): Promise<void> {
+    this.#isStopping = true
+    const closed = [...this.#sessions].map(
+      (session) => new Promise<void>((resolve) => (session.closed ? resolve() : session.once('close', resolve))),
+    )
+    for (const session of this.#sessions) session.close()
+    const limit = setTimeout(() => this.destroy(), timeout)
+    await Promise.all(closed)
+    clearTimeout(limit)
+  }
+
+  destroy(): void {
+    this.#isStopping = true
+    for (const session of this.#sessions) session.destroy()
+  }
+
+  #add(session: ServerHttp2Session): void {
+    this.#sessions.add(session)
+    session.setLocalWindowSize(connectionWindow)
+    // A client that has not sent its settings answers no ping. Their event may precede this.
+    const { headerTimeout } = this.#parts.limits
+    const began = setTimeout(() => ping(session, headerTimeout), headerTimeout)
+    const alive = setInterval(() => ping(session, pingTimeout), pingInterval)
+    session.once('close', () => {
+      clearTimeout(began)
+      clearInterval(alive)
+      this.#sessions.delete(session)
+    })
+  }
+}
+
+/** A client that is gone without a word would keep its calls for ever. */
+function ping(session: ServerHttp2Session, timeout: number): void {
+  if (session.destroyed) return
+  const dead = setTimeout(() => session.destroy(), timeout)
+  const isSent = session.ping(() => clearTimeout(dead))
+  if (!isSent) clearTimeout(dead)
+  session.once('close', () => clearTimeout(dead))
+}

@@ -1,0 +1,103 @@
+import type { CallCounter } from '../contract/host/typed-host.ts'
+import { isFailedResponse, type Meter, outcomeOf } from '../mesh/meter.ts'
+import { transportTo } from '../mesh/routing/endpoint.ts'
+import { bytesBefore, countBytes, traceRequest } from '../mesh/tracing/traced-request.ts'
+import type { Tracer } from '../mesh/tracing/tracer.ts'
+import type { RequestContext, Target } from './request-context.ts'
+
+export interface InFlightParts {
+  /** Milliseconds within which a response must begin; 0 for no limit. */
+  readonly responseTimeout: number
+  /** Every request in flight. */
+  readonly all: () => Iterable<RequestContext>
+  readonly onOverdue: (context: RequestContext) => void
+  /** One more or one less is in flight. */
+  readonly onCount: (by: 1 | -1) => void
+  readonly meter?: Meter | undefined
+  readonly tracer?: Tracer | undefined
+}
+
+/**
+ * Precision of the response timeout. There is one timer for all requests, and no clock read per
+ * request.
+ */
+const ticksPerTimeout = 8
+
+/** Counts and times requests from their arrival to the end of their response. */
+export class InFlightRequests {
+  readonly #parts: InFlightParts
+  readonly #watch: NodeJS.Timeout | undefined
+  #tick = 0
+  #size = 0
+
+  constructor(parts: InFlightParts) {
+    this.#parts = parts
+    if (parts.responseTimeout === 0) return
+    this.#watch = setInterval(() => this.#findOverdue(), Math.max(1, parts.responseTimeout / ticksPerTimeout))
+    this.#watch.unref()
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  /**
+   * `close` follows every response, except one that was still queued behind others when its
+   * connection closed.
+   */
+  begin(context: RequestContext): void {
+    context.since = this.#tick
+    context.connection.addRequest(context)
+    context.res.on('close', () => this.end(context))
+    this.#size++
+    this.#parts.onCount(1)
+  }
+
+  routed(context: RequestContext, target: Target): void {
+    context.target = target
+    const { prefix, service } = target.route
+    const { meter, tracer } = this.#parts
+    const transport = transportTo(target.endpoint)
+    const edge = meter?.http(undefined, service, context.req.method!, transport, prefix || '/')
+    if (tracer !== undefined) {
+      const info = { part: 'call', caller: undefined, service, transport } as const
+      context.call = traceRequest(tracer, info, context.req, edge)
+      context.bytesBefore = bytesBefore(context.req)
+    }
+    context.edge = context.call ?? edge
+    context.began = context.edge?.begin()
+  }
+
+  /** A service in this thread was given the gateway's own request. */
+  handedOver(context: RequestContext, count: CallCounter | undefined): void {
+    context.count = count
+    context.timer = count?.countStart()
+  }
+
+  /** Does nothing if the request has ended. */
+  end(context: RequestContext): void {
+    if (context.isOver) return
+    context.isOver = true
+    this.#size--
+    this.#parts.onCount(-1)
+    context.connection.removeRequest(context)
+    if (context.call !== undefined) countBytes(context.call, context.req, context.res, context.bytesBefore)
+    context.edge?.end(outcomeOf(context.res), context.began)
+    context.count?.countEnd(isFailedResponse(context.res))
+    context.timer?.end()
+  }
+
+  stopWatching(): void {
+    clearInterval(this.#watch)
+  }
+
+  #findOverdue(): void {
+    this.#tick++
+    for (const context of this.#parts.all()) {
+      if (context.res.headersSent) continue
+      // While the client is still sending, only the request timeout applies.
+      if (!context.req.complete) context.since = this.#tick
+      else if (this.#tick - context.since > ticksPerTimeout) this.#parts.onOverdue(context)
+    }
+  }
+}

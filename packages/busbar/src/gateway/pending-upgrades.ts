@@ -1,0 +1,118 @@
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import type { ErrorCode } from '../contract/errors.ts'
+import { endConnection } from '../mesh/http/problem-response.ts'
+import { noResponse } from './problems/gateway-problems.ts'
+import { problemText, type Problem } from './problems/problem.ts'
+
+export interface PendingUpgradesParts {
+  /** Milliseconds within which a response must begin; 0 for no limit. */
+  readonly responseTimeout: number
+  /** The problem of an upgrade of this service that got no response in time. */
+  readonly overdue: (service: string) => Problem
+}
+
+/** A client's connection, as an upgrade uses it. */
+export interface UpgradedConnection {
+  readonly socket: Socket
+  /** Number of earlier requests that have no complete response. */
+  readonly inFlight: number
+}
+
+/** The upgrades that services may not have answered yet, of open connections. */
+export class PendingUpgrades {
+  readonly #parts: PendingUpgradesParts
+  readonly #open = new Set<PendingUpgrade>()
+
+  constructor(parts: PendingUpgradesParts) {
+    this.#parts = parts
+  }
+
+  /** To be called before the request is changed into the one that the service gets. */
+  add(req: IncomingMessage, connection: UpgradedConnection, service: string): PendingUpgrade {
+    const { responseTimeout, overdue } = this.#parts
+    const { socket } = connection
+    const upgrade = new PendingUpgrade(req, connection, service)
+    const onOverdue = (): void => {
+      if (upgrade.isPending) upgrade.fail(overdue(service))
+      // An earlier response is still on its way, so none of this upgrade has been sent.
+      else if (connection.inFlight > 0) socket.destroy()
+    }
+    const timer = responseTimeout === 0 ? undefined : setTimeout(onOverdue, responseTimeout).unref()
+    this.#open.add(upgrade)
+    socket.once('close', () => {
+      clearTimeout(timer)
+      this.#open.delete(upgrade)
+    })
+    return upgrade
+  }
+
+  /** Fails those of one service, or all. */
+  fail(code: ErrorCode, service: string | undefined): void {
+    for (const upgrade of this.#open)
+      if ((service === undefined || service === upgrade.service) && upgrade.isPending)
+        upgrade.fail(noResponse(upgrade.service, code))
+  }
+}
+
+/**
+ * An upgrade from its arrival on. Until its service has sent a byte, the gateway can respond in its
+ * place, so that the client gets the same error as without an upgrade.
+ */
+export class PendingUpgrade {
+  readonly service: string
+  readonly #connection: UpgradedConnection
+  readonly #path: string
+  readonly #method: string
+  readonly #written: number
+
+  constructor({ url, method }: IncomingMessage, connection: UpgradedConnection, service: string) {
+    this.service = service
+    this.#connection = connection
+    this.#path = url!
+    this.#method = method!
+    this.#written = connection.socket.bytesWritten
+    this.#respondBeforeEnd(connection.socket)
+  }
+
+  /** Behind responses that are not complete, none can be sent. */
+  get isPending(): boolean {
+    const { socket, inFlight } = this.#connection
+    return socket.writable && socket.bytesWritten === this.#written && inFlight === 0
+  }
+
+  /**
+   * To be called if the service has not responded, and will not. Closes the connection: with
+   * `problem`, unless it would come in the middle of an earlier response.
+   */
+  fail(problem: Problem): void {
+    const { socket } = this.#connection
+    if (this.isPending) endConnection(socket, this.#textOf(problem))
+    else socket.destroy()
+  }
+
+  /**
+   * A program may end or destroy the socket without a response. An error with a `syscall` means
+   * that the client is gone.
+   */
+  #respondBeforeEnd(socket: Socket): void {
+    const end = socket.end.bind(socket)
+    const destroy = socket.destroy.bind(socket)
+    const respond = (): void => {
+      if (this.isPending) socket.write(this.#textOf(noResponse(this.service, 'SERVICE_HANGUP')))
+    }
+    socket.end = ((...args: Parameters<typeof end>) => {
+      const [chunk] = args as unknown[]
+      if (chunk === undefined || typeof chunk === 'function') respond()
+      return end(...args)
+    }) as typeof end
+    socket.destroy = (error?: NodeJS.ErrnoException) => {
+      if (error?.syscall === undefined) respond()
+      return destroy(error)
+    }
+  }
+
+  #textOf(problem: Problem): string {
+    return problemText(problem, this.#path, this.#method)
+  }
+}

@@ -1,0 +1,31 @@
+import type { Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+
+/** The gateway sets it, and removes what clients send by that name (RFC 9440). */
+export const clientCertificateField = 'client-cert'
+
+type MaybeSecure = Socket & Partial<Pick<TLSSocket, 'authorized' | 'getPeerX509Certificate'>>
+
+const known = new WeakMap<Socket, string>()
+
+/** The certificate that the client has shown, as the value of `Client-Cert` (RFC 9440, 2.2). */
+export function clientCertificateOf(socket: MaybeSecure): string | undefined {
+  if (socket.authorized !== true) return undefined
+  const before = known.get(socket)
+  if (before !== undefined) return before
+  const certificate = socket.getPeerX509Certificate?.()
+  if (certificate === undefined) return undefined
+  const value = `:${certificate.raw.toString('base64')}:`
+  known.set(socket, value)
+  return value
+}
+
+/**
+ * Ends a connection whose client has shown a certificate that no authority of the config has
+ * signed. In Node, a resumed session of TLS 1.3 counts as authorized, also without a certificate.
+ */
+export function checkClientCertificate(socket: TLSSocket): void {
+  const isShown = socket.getPeerX509Certificate() !== undefined
+  if (isShown && !socket.authorized) socket.destroy()
+  else if (!isShown) socket.authorized = false
+}

@@ -1,0 +1,193 @@
+/**
+ * Events over NATS. One message each, at most once:
+ *
+ *     [1, host, services that have it, hops, traceparent, tracestate, 0 or 1, value]
+ *
+ * encoded as a packet is over a socket. 1: the value has tags, which refer to the byte parts.
+ */
+import { BusbarError } from '../../contract/errors.ts'
+import type { Trace } from '../../contract/context.ts'
+import type { Reach } from '../../contract/events/topic.ts'
+import type { NatsConnection } from '../../shared/cluster/connection.ts'
+import type { ClusterSubjects } from '../../shared/cluster/subjects.ts'
+import { settlesWithin } from '../../shared/settles-within.ts'
+import type { ClusterPublisher, MeshEvent } from '../events/event-publisher.ts'
+import { decodeValue } from '../links/encoded-value.ts'
+import { maxPacket } from '../links/limits.ts'
+import { type Packet, ProtocolError } from '../links/packet-transport.ts'
+import type { LocalEndpoint } from '../routing/endpoint.ts'
+import type { Router } from '../routing/router.ts'
+import { encodePacket, PacketReader } from '../transports/packet-codec.ts'
+
+export interface ClusterEventsParts {
+  readonly router: Router
+  readonly subjects: ClusterSubjects
+  /** The id of this app's host. */
+  readonly host: string
+  readonly maxHops: number
+  /** The instance of the service in this thread has not accepted an event. */
+  readonly countDropped: (service: string) => void
+  readonly log: (level: 'info' | 'warn', line: string) => void
+}
+
+type Subscription = ReturnType<NatsConnection['subscribe']>
+
+/** Milliseconds between two warnings of one kind. */
+const quietTime = 10_000
+/** Bytes of a message beside the value: names of services, a trace. */
+const headRoom = 16 * 1024
+
+/** This worker's events to and from other apps of the cluster. */
+export class ClusterEvents implements ClusterPublisher {
+  readonly #parts: ClusterEventsParts
+  readonly #watch: Disposable
+  readonly #locals: LocalEndpoint[] = []
+  #subscriptions: Subscription[] = []
+  #connection: NatsConnection | undefined
+  #accepts = false
+  #lastWarned = -Infinity
+
+  constructor(parts: ClusterEventsParts) {
+    this.#parts = parts
+    this.#watch = parts.router.watch((endpoint) => this.#locals.push(endpoint))
+  }
+
+  opened(connection: NatsConnection): void {
+    this.#connection = connection
+    this.#subscribe()
+  }
+
+  lost(): void {
+    this.#connection = undefined
+    this.#subscriptions = []
+  }
+
+  /** The worker serves from now on. */
+  accept(): void {
+    this.#accepts = true
+    this.#subscribe()
+  }
+
+  /** Other hosts get the events from now on. Resolves when those that have arrived are accepted. */
+  async stop(limit: number): Promise<void> {
+    this.#accepts = false
+    const drained = this.#subscriptions.splice(0).map((one) => one.drain().catch(() => {}))
+    if (drained.length > 0) await settlesWithin(limit, [Promise.all(drained)])
+  }
+
+  close(): void {
+    this.#watch[Symbol.dispose]()
+  }
+
+  check({ topic, encoded: { text = '', bytes } }: MeshEvent): void {
+    const most = this.#connection?.info?.max_payload
+    if (most === undefined) return
+    const size = bytes.reduce((sum, { byteLength }) => sum + byteLength + 4, Buffer.byteLength(text))
+    if (size + headRoom <= most) return
+    const message = `an event ${topic} of ${size} bytes is larger than NATS allows with its head (${most} bytes)`
+    throw new BusbarError('INPUT_INVALID', { message, data: { issues: [{ path: [], message: 'it is too large' }] } })
+  }
+
+  publish(reach: Reach, { topic, hops, trace, encoded }: MeshEvent, except: readonly string[]): void {
+    const { subjects, host } = this.#parts
+    const connection = this.#connection
+    // At most once: nothing is kept for later.
+    if (connection === undefined) return this.#warn('other apps of the cluster get no events: there is no connection')
+    const { traceparent = 0, tracestate = 0 } = trace ?? {}
+    const head = JSON.stringify([1, host, except, hops, traceparent, tracestate, Number(encoded.isTagged)])
+    const text = encoded.text === undefined ? head : `${head.slice(0, -1)},${encoded.text}]`
+    const pieces = encodePacket({ text, bytes: encoded.bytes })
+    try {
+      connection.publish(subjects.event(reach, topic), pieces.length === 1 ? pieces[0] : Buffer.concat(pieces))
+    } catch (error) {
+      this.#warn(`other apps of the cluster did not get an event ${topic}: ${(error as Error).message}`)
+    }
+  }
+
+  #subscribe(): void {
+    if (!this.#accepts || this.#connection === undefined || this.#subscriptions.length > 0) return
+    for (const endpoint of this.#locals)
+      for (const topic of endpoint.typed?.events?.topics ?? []) {
+        this.#listen('emit', topic, endpoint, { queue: endpoint.service })
+        this.#listen('broadcast', topic, endpoint, {})
+      }
+  }
+
+  #listen(reach: Reach, topic: string, endpoint: LocalEndpoint, options: { queue?: string }): void {
+    const subscription = this.#connection!.subscribe(this.#parts.subjects.event(reach, topic), {
+      ...options,
+      callback: (error, { data }) => {
+        if (error === null) this.#arrived(endpoint, topic, data)
+      },
+    })
+    this.#subscriptions.push(subscription)
+  }
+
+  #arrived({ service, typed, state }: LocalEndpoint, topic: string, data: Uint8Array): void {
+    const { host, maxHops, countDropped } = this.#parts
+    let event: ReceivedEvent
+    try {
+      event = readEvent(data)
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error
+      return this.#warn(`an app of the cluster ${error.message}, which is no event ${topic}`)
+    }
+    const { host: from, except, hops, trace, value } = event
+    // This app has passed it to its own instances.
+    if (from === host || except.includes(service)) return
+    if (hops > maxHops) return this.#warn(`an event ${topic} has caused too many others, and is dropped`)
+    const isAccepted = state === 'serving' && typed?.events?.accept(topic, value, { caller: undefined, hops, trace })
+    if (isAccepted !== true) countDropped(service)
+  }
+
+  #warn(line: string): void {
+    const now = performance.now()
+    if (now - this.#lastWarned < quietTime) return
+    this.#lastWarned = now
+    this.#parts.log('warn', line)
+  }
+}
+
+interface ReceivedEvent {
+  readonly host: string
+  readonly except: readonly unknown[]
+  readonly hops: number
+  readonly trace: Trace | undefined
+  readonly value: unknown
+}
+
+/** Throws {@link ProtocolError}. Anybody who may publish in the cluster may send anything. */
+function readEvent(data: Uint8Array): ReceivedEvent {
+  let packet: Packet | undefined
+  new PacketReader(maxPacket, (one) => (packet = one)).push(Buffer.from(data.buffer, data.byteOffset, data.byteLength))
+  const list = packet === undefined ? undefined : parse(packet.text)
+  if (!Array.isArray(list)) throw new ProtocolError('sent something')
+  const [version, host, except, hops, traceparent, tracestate, isTagged, json] = list as unknown[]
+  if (version !== 1 || typeof host !== 'string' || !Array.isArray(except) || !Number.isSafeInteger(hops))
+    throw new ProtocolError('sent something')
+  const trace = typeof traceparent !== 'string' ? undefined : { traceparent }
+  const state = typeof tracestate === 'string' ? { tracestate } : {}
+  return {
+    host,
+    except,
+    hops: hops as number,
+    trace: trace && { ...trace, ...state },
+    value: isTagged === 1 ? decode(json, packet!) : json,
+  }
+}
+
+function decode(json: unknown, { bytes }: Packet): unknown {
+  try {
+    return decodeValue(json, bytes, 0)
+  } catch (error) {
+    throw new ProtocolError(`sent an invalid value (${(error as Error).message})`)
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,103 @@
+import type { NatsConnection } from '../../shared/cluster/connection.ts'
+import type { ClusterSubjects } from '../../shared/cluster/subjects.ts'
+import type { ExportedLinks } from '../hosts/exported-links.ts'
+import { type ExportedService, exporterGreeting } from '../hosts/host-hello.ts'
+import { encodeDial, readDial } from './dial-message.ts'
+import type { LinkEnd, LinkEnds } from './link-ends.ts'
+
+export interface LinkAcceptorParts {
+  readonly links: ExportedLinks
+  /** The name of this app. */
+  readonly app: string
+  /** Of the app. '' if it has none. */
+  readonly version: string
+  /** The id of its host. */
+  readonly host: string
+  /** What others may call. */
+  readonly services: readonly ExportedService[]
+  readonly subjects: ClusterSubjects
+  readonly log: (level: 'info' | 'warn', line: string) => void
+}
+
+type Message = Parameters<NonNullable<NonNullable<Parameters<NatsConnection['subscribe']>[1]>['callback']>>[1]
+
+/** Accepts links of other apps over NATS. Each worker of a host takes a part of them. */
+export class LinkAcceptor {
+  readonly #parts: LinkAcceptorParts
+  #connection: NatsConnection | undefined
+  #ends: LinkEnds | undefined
+  #subscription: ReturnType<NatsConnection['subscribe']> | undefined
+  #accepts = false
+  #lastLogged = -Infinity
+
+  constructor(parts: LinkAcceptorParts) {
+    this.#parts = parts
+  }
+
+  /** The worker serves from now on. */
+  accept(): void {
+    this.#accepts = true
+    this.#subscribe()
+  }
+
+  opened(connection: NatsConnection, ends: LinkEnds): void {
+    this.#connection = connection
+    this.#ends = ends
+    this.#subscribe()
+  }
+
+  lost(): void {
+    this.#connection = undefined
+    this.#subscription = undefined
+  }
+
+  /** Others dial another worker from now on. */
+  stop(): void {
+    this.#accepts = false
+    this.#subscription?.unsubscribe()
+    this.#subscription = undefined
+  }
+
+  #subscribe(): void {
+    const { subjects, host } = this.#parts
+    if (!this.#accepts || this.#connection === undefined || this.#subscription !== undefined) return
+    this.#subscription = this.#connection.subscribe(subjects.dial(host), {
+      queue: 'workers',
+      callback: (error, message) => {
+        if (error === null) this.#dialled(message)
+      },
+    })
+  }
+
+  #dialled(message: Message): void {
+    const { links, app, version, services } = this.#parts
+    const ends = this.#ends!
+    const greeting = exporterGreeting({ app, version, services })
+    const refuse = (): boolean =>
+      message.respond(encodeDial({ hello: greeting.refusal.text, end: '', maxMessage: ends.maxMessage }))
+    let end: LinkEnd | undefined
+    try {
+      const dial = readDial(message.string())
+      const peer = greeting.read({ text: dial.hello, bytes: [] })
+      if (links.isFull || dial.end === '') return void refuse()
+      end = ends.create()
+      end.connect(dial.end, dial.maxMessage)
+      // Before anything of the link, so that the caller knows where it comes from.
+      message.respond(encodeDial({ hello: greeting.own.text, end: end.address, maxMessage: ends.maxMessage }))
+      const allows = (service: string): boolean => services.some(({ name }) => name === service)
+      links.open(end.transport, { label: `app ${peer} in the cluster`, allows })
+    } catch (error) {
+      end?.transport.close()
+      refuse()
+      this.#refused((error as Error).message)
+    }
+  }
+
+  /** At most once a second: anybody in the cluster can dial. */
+  #refused(why: string): void {
+    const now = performance.now()
+    if (now - this.#lastLogged < 1_000) return
+    this.#lastLogged = now
+    this.#parts.log('warn', `the cluster refused a link of an app that ${why}`)
+  }
+}

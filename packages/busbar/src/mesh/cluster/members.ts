@@ -1,0 +1,146 @@
+import type { NatsConnection } from '../../shared/cluster/connection.ts'
+import { type Announcement, memberName, memberTimeout, readAnnouncement } from '../../shared/cluster/announcement.ts'
+import type { ClusterSubjects } from '../../shared/cluster/subjects.ts'
+import type { RemoteHosts } from '../hosts/remote-hosts.ts'
+import { dialMember } from './dial-member.ts'
+import type { LinkEnds } from './link-ends.ts'
+
+/** Milliseconds that hosts have to answer the first question for them. */
+const rollTime = 500
+/** Hosts of one cluster that this worker keeps. Others are ignored. */
+const maxMembers = 10_000
+
+export interface ClusterMembersParts {
+  /** The name of this app. */
+  readonly app: string
+  /** The id of this app's own host. */
+  readonly own: string
+  /** The services that this app calls in the cluster. */
+  readonly services: readonly string[]
+  readonly subjects: ClusterSubjects
+  readonly hosts: RemoteHosts
+}
+
+interface Member {
+  readonly announcement: Announcement
+  readonly services: readonly string[]
+  /** By the clock of `performance`. */
+  readonly seenAt: number
+}
+
+interface Session {
+  readonly connection: NatsConnection
+  readonly ends: LinkEnds
+}
+
+/** The hosts of the cluster that serve what this app calls, as they announce themselves. */
+export class ClusterMembers {
+  readonly #parts: ClusterMembersParts
+  readonly #members = new Map<string, Member>()
+  readonly #answered = Promise.withResolvers<void>()
+  /** Dials that are under way. */
+  readonly #dials = new Set<Promise<void>>()
+  readonly #timer: NodeJS.Timeout
+  #session: Session | undefined
+  /** Dials that wait for a connection to NATS. */
+  readonly #waiting = new Set<(session: Session) => void>()
+
+  constructor(parts: ClusterMembersParts) {
+    this.#parts = parts
+    this.#timer = setInterval(() => this.#expire(), memberTimeout / 4).unref()
+  }
+
+  /** Resolves when the hosts that answered at once were dialled. */
+  async tried(): Promise<void> {
+    await this.#answered.promise
+    await Promise.all(this.#dials)
+  }
+
+  get all(): readonly Member[] {
+    return [...this.#members.values()]
+  }
+
+  opened(connection: NatsConnection, ends: LinkEnds): void {
+    const { subjects } = this.#parts
+    this.#session = { connection, ends }
+    for (const use of this.#waiting) use(this.#session)
+    this.#waiting.clear()
+    // While there was no connection no host could be heard.
+    const now = performance.now()
+    for (const [host, member] of this.#members) this.#members.set(host, { ...member, seenAt: now })
+    connection.subscribe(subjects.announcements, {
+      callback: (error, message) => {
+        const announcement = error === null ? readAnnouncement(message.string()) : undefined
+        if (announcement !== undefined) this.#heard(announcement)
+      },
+    })
+    connection.publish(subjects.roll)
+    setTimeout(() => this.#answered.resolve(), rollTime).unref()
+  }
+
+  lost(): void {
+    this.#session = undefined
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+    this.#session = undefined
+    this.#answered.resolve()
+  }
+
+  #heard(announcement: Announcement): void {
+    const { own, services: wanted } = this.#parts
+    const { host, state } = announcement
+    if (host === own) return
+    const services = announcement.services.map(({ name }) => name).filter((name) => wanted.includes(name))
+    const known = this.#members.get(host)
+    if (state === 'leaving' || services.length === 0) return this.#remove(host)
+    if (known !== undefined && !isSame(known.services, services)) this.#remove(host)
+    if (!this.#members.has(host) && this.#members.size >= maxMembers) return
+    this.#members.set(host, { announcement, services, seenAt: performance.now() })
+    this.#dial(announcement, services)
+    // A host that has answered the first question is the only one that a start waits for.
+    this.#answered.resolve()
+  }
+
+  #dial(announcement: Announcement, services: readonly string[]): void {
+    const { app, subjects, hosts } = this.#parts
+    const { host } = announcement
+    const dial = async (signal: AbortSignal): ReturnType<typeof dialMember> =>
+      await dialMember({ ...(await this.#nextSession(signal)), subjects, host, app, signal })
+    const dialling = hosts.add({ name: memberName(announcement), services, dial })
+    this.#dials.add(dialling)
+    void dialling.finally(() => this.#dials.delete(dialling))
+  }
+
+  /** Rejects if the host is no longer dialled. */
+  #nextSession(signal: AbortSignal): Promise<Session> {
+    if (this.#session !== undefined) return Promise.resolve(this.#session)
+    const { promise, resolve, reject } = Promise.withResolvers<Session>()
+    const give = (): void => {
+      this.#waiting.delete(resolve)
+      reject(new Error('is no longer dialled'))
+    }
+    this.#waiting.add(resolve)
+    signal.addEventListener('abort', give, { once: true })
+    return promise
+  }
+
+  #remove(host: string): void {
+    const member = this.#members.get(host)
+    if (member === undefined) return
+    this.#members.delete(host)
+    this.#parts.hosts.remove(memberName(member.announcement))
+  }
+
+  /** While there is no connection nobody can be heard, so nobody is gone. */
+  #expire(): void {
+    if (this.#session === undefined) return
+    const now = performance.now()
+    for (const [host, { seenAt }] of this.#members) if (now - seenAt > memberTimeout) this.#remove(host)
+  }
+}
+
+function isSame(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((name) => other.includes(name))
+}

@@ -1,0 +1,77 @@
+import { BusbarError, type ErrorCode } from '../../contract/errors.ts'
+import { answerAtPort } from '../http/answer-requests.ts'
+import type { CallHandler, CallHead, Channel, ChannelHandler } from '../links/link.ts'
+import type { MeshContext } from '../mesh-context.ts'
+import type { RemoteEndpoint } from '../routing/endpoint.ts'
+import { reasonUnreachable } from '../routing/unreachable.ts'
+import { openConnection } from '../sockets/connect.ts'
+import { PipedConnection } from './piped-connection.ts'
+import { RelayedCall } from './relayed-call.ts'
+
+export interface ExportedCallsParts {
+  readonly mesh: MeshContext
+  /** Answers calls by the instances of this thread. */
+  readonly answer: CallHandler
+  /** Whether the peer may call the service. */
+  readonly allows: (service: string) => boolean
+  /** The peer, for messages. */
+  readonly peer: string
+}
+
+/**
+ * Answers the calls of another app, by whichever instance serves. What the peer says of itself is
+ * not trusted: its services have no names here, and what it sends is always validated.
+ */
+export function answerExported({ mesh, answer, allows, peer }: ExportedCallsParts): CallHandler {
+  const { router } = mesh
+  return (claimed, payload, ended, channel) => {
+    const { service, kind } = claimed
+    if (!allows(service)) return refuse(channel, 'FORBIDDEN', `${peer} may not call service '${service}'`, service)
+    const head: CallHead = { ...claimed, caller: undefined, isForeign: true }
+    if (kind === 'bytes') return answerConnection(mesh, head, payload, channel)
+    const { key } = head
+    const endpoint = router.find(service, key === undefined ? undefined : { key })
+    if (endpoint === undefined)
+      return refuse(channel, 'SERVICE_UNAVAILABLE', reasonUnreachable(router, service), service)
+    if (endpoint.at === 'here') return answer(head, payload, ended, channel)
+    if (endpoint.at === 'link') {
+      const findOther = (not: RemoteEndpoint): RemoteEndpoint | undefined => {
+        const other = router.find(service, { not, key })
+        return other?.at === 'link' ? other : undefined
+      }
+      return new RelayedCall({ head, payload, ended, channel, endpoint, findOther })
+    }
+    if (kind === 'http') return answerAtPort(mesh, endpoint)(head, payload, ended, channel)
+    const message = `service '${service}' has a port of its own, and no typed methods for other apps`
+    return refuse(channel, 'SERVICE_UNAVAILABLE', message, service)
+  }
+}
+
+function refuse(channel: Channel, code: ErrorCode, message: string, service: string): ChannelHandler {
+  channel.fail(new BusbarError(code, { message, service }).toRecord(), true)
+  return {}
+}
+
+/** Connects to an instance like a client within this app. */
+function answerConnection(
+  mesh: MeshContext,
+  { service, hops }: CallHead,
+  payload: unknown,
+  channel: Channel,
+): ChannelHandler {
+  const port = Array.isArray(payload) && Number.isInteger(payload[1]) ? (payload[1] as number) : 80
+  if (!mesh.router.serves(service))
+    return refuse(channel, 'SERVICE_UNAVAILABLE', reasonUnreachable(mesh.router, service), service)
+  const socket = openConnection(mesh, service, port, { allowHalfOpen: true }, { hops, caller: undefined })
+  const connection = new PipedConnection(socket, 'callee')
+  let isConnected = false
+  socket.once('connect', () => {
+    isConnected = true
+    channel.reply(null, false)
+  })
+  socket.once('error', ({ message }) => {
+    if (!isConnected) refuse(channel, 'SERVICE_UNAVAILABLE', message, service)
+  })
+  connection.start(channel)
+  return connection
+}

@@ -1,0 +1,76 @@
+import { once } from 'node:events'
+import { connect as connectTcp, isIP, type Socket } from 'node:net'
+import { checkServerIdentity, connect as connectTls, type TLSSocket } from 'node:tls'
+import { BusbarError } from '../../contract/errors.ts'
+import type { HostAddress, Identity } from '../../shared/hosts.ts'
+import { greet, type HandshakeResult } from '../transports/socket.ts'
+import { callerGreeting, type HostHello } from './host-hello.ts'
+
+/** Milliseconds until the connection is open, the TLS handshake included. */
+const connectTimeout = 5_000
+
+export interface DialOptions {
+  readonly address: HostAddress
+  /** One of the addresses that the host's name has. */
+  readonly ip: string
+  /** The name of this app. */
+  readonly app: string
+  /** Undefined only for `tcp`. */
+  readonly identity: Identity | undefined
+  readonly signal: AbortSignal
+}
+
+/** Rejects with LINK_LOST if nothing there accepts links of this app. */
+export async function dialHost(options: DialOptions): Promise<HandshakeResult<HostHello>> {
+  const { app, signal } = options
+  const socket = options.address.protocol === 'tls' ? openTls(options) : openTcp(options)
+  const abort = (): void => void socket.destroy()
+  signal.addEventListener('abort', abort)
+  try {
+    await opened(socket, options.address.protocol === 'tls' ? 'secureConnect' : 'connect')
+    return await greet(socket, true, callerGreeting(app))
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}
+
+function openTcp({ ip, address: { port } }: DialOptions): Socket {
+  return connectTcp({ host: ip, port, noDelay: true })
+}
+
+/** The name that the config gives is the one that the certificate must have. */
+function openTls({ ip, address: { host, port }, identity }: DialOptions): TLSSocket {
+  const { cert, key, ca } = identity!
+  const socket = connectTls({
+    host: ip,
+    port,
+    cert,
+    key,
+    ca,
+    minVersion: 'TLSv1.3',
+    servername: isIP(host) === 0 ? host : '',
+    checkServerIdentity: (_, certificate) => checkServerIdentity(host, certificate),
+  })
+  return socket.setNoDelay(true)
+}
+
+async function opened(socket: Socket, event: 'connect' | 'secureConnect'): Promise<void> {
+  const timer = setTimeout(
+    () => socket.destroy(new Error(`no answer within ${connectTimeout / 1000} s`)),
+    connectTimeout,
+  )
+  try {
+    await once(socket, event)
+  } catch (cause) {
+    socket.destroy()
+    const { code, message } = cause as NodeJS.ErrnoException
+    throw new BusbarError('LINK_LOST', { message: explain(code, message), cause })
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function explain(code: string | undefined, message: string): string {
+  // The message says what is wrong with a certificate; that of a refused connection, only where.
+  return code === undefined || code.startsWith('ERR_') || message.includes('certificate') ? message : code
+}

@@ -1,0 +1,135 @@
+/** Accepts the links of other apps, on connections that the supervisor transfers. */
+import { constants, type X509Certificate } from 'node:crypto'
+import { createServer as createTcpServer, type Server, type Socket } from 'node:net'
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls'
+import { BusbarError } from '../../contract/errors.ts'
+import { type ExportConfig, type Identity, appUri } from '../../shared/hosts.ts'
+import { type ConnectionSink, toConnectionSink } from '../sockets/connection-sink.ts'
+import { greet } from '../transports/socket.ts'
+import type { ExportedLinks } from './exported-links.ts'
+import { type ExportedService, exporterGreeting } from './host-hello.ts'
+
+/** Connections of this worker that have not proved yet who they are. */
+const maxConnecting = 256
+/** Milliseconds for the TLS handshake. */
+const handshakeTimeout = 5_000
+export interface ExportListenerParts {
+  readonly links: ExportedLinks
+  readonly config: ExportConfig
+  /** The name of this app. */
+  readonly app: string
+  /** Of the app. '' if it has none. */
+  readonly version: string
+  readonly services: readonly ExportedService[]
+  /** Undefined only for `tcp`. */
+  readonly identity: Identity | undefined
+  readonly log: (level: 'info' | 'warn', line: string) => void
+}
+
+export class ExportListener implements ConnectionSink {
+  readonly #parts: ExportListenerParts
+  readonly #server: Server
+  readonly #sink: ConnectionSink
+  /** By the peer's address and port. */
+  readonly #connecting = new Map<string, Socket>()
+  #lastLogged = -Infinity
+
+  constructor(parts: ExportListenerParts) {
+    this.#parts = parts
+    this.#server = parts.config.protocol === 'tls' ? this.#tlsServer() : this.#tcpServer()
+    this.#sink = toConnectionSink(this.#server)
+  }
+
+  accept(socket: Socket): void {
+    if (this.#parts.links.isFull || this.#connecting.size >= maxConnecting) return void socket.destroy()
+    const peer = addressOf(socket)
+    this.#connecting.set(peer, socket)
+    socket.once('close', () => this.#connecting.delete(peer))
+    socket.setNoDelay(true)
+    this.#sink.accept(socket)
+  }
+
+  /** For connections from now on. Open links stay. */
+  setIdentity(identity: Identity): void {
+    if (this.#parts.config.protocol === 'tls') (this.#server as TlsServer).setSecureContext(contextOf(identity))
+  }
+
+  /** Connections that have not proved yet who they are. */
+  close(): void {
+    for (const socket of this.#connecting.values()) socket.destroy()
+  }
+
+  #tcpServer(): Server {
+    return createTcpServer((socket) => void this.#greet(socket, undefined))
+  }
+
+  /** Nothing but this is done for a peer without a certificate of the CA. */
+  #tlsServer(): Server {
+    const { identity } = this.#parts
+    const options = { requestCert: true, rejectUnauthorized: false, handshakeTimeout }
+    const server = createTlsServer({ ...contextOf(identity!), ...options })
+    server.on('secureConnection', (socket) => {
+      const certificate = socket.getPeerX509Certificate()
+      if (socket.authorized && certificate !== undefined) return void this.#greet(socket, certificate)
+      this.#refused(socket, `its certificate is not accepted: ${String(socket.authorizationError)}`)
+      socket.destroy()
+    })
+    server.on('tlsClientError', (error, socket) => {
+      this.#refused(socket, (error as NodeJS.ErrnoException).code ?? error.message)
+      socket.destroy()
+    })
+    return server
+  }
+
+  async #greet(socket: Socket, certificate: X509Certificate | undefined): Promise<void> {
+    const { links, app, version, services, config } = this.#parts
+    const names = certificate === undefined ? [] : peerNames(certificate)
+    const allows = (service: string): boolean => isAllowed(config, service, names)
+    try {
+      const greeting = exporterGreeting({ app, version, services: services.filter(({ name }) => allows(name)) })
+      const { transport, peer } = await greet(socket, false, greeting)
+      links.open(transport, { label: `app ${names[0] ?? peer} at ${addressOf(socket)}`, allows, certificate })
+    } catch (error) {
+      this.#refused(socket, BusbarError.from(error).message)
+    } finally {
+      this.#connecting.delete(addressOf(socket))
+    }
+  }
+
+  /** At most once a second: anybody can connect. */
+  #refused(socket: Socket, why: string): void {
+    const now = performance.now()
+    if (now - this.#lastLogged < 1_000) return
+    this.#lastLogged = now
+    this.#parts.log('warn', `the export refused a connection from ${addressOf(socket)}: ${why}`)
+  }
+}
+
+/** No session tickets: a resumed session would not show a certificate that has expired since. */
+function contextOf({ cert, key, ca }: Identity) {
+  return { cert, key, ca, minVersion: 'TLSv1.3' as const, secureOptions: constants.SSL_OP_NO_TICKET }
+}
+
+function isAllowed({ services, allow }: ExportConfig, service: string, names: readonly string[]): boolean {
+  if (!services.includes(service)) return false
+  const callers = allow?.[service]
+  return allow === undefined || callers?.some((caller) => caller === '*' || names.includes(caller)) === true
+}
+
+function addressOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress ?? 'an unknown address'}:${remotePort ?? 0}`
+}
+
+/**
+ * The names of the app that a certificate belongs to: that of its URI, else its DNS names, for
+ * certificates of a CA that people have already. One that has a URI is no other app, whatever its
+ * hosts are called.
+ */
+export function peerNames({ subjectAltName = '' }: Pick<X509Certificate, 'subjectAltName'>): readonly string[] {
+  // Node quotes an entry that contains a comma or a quote (CVE-2021-44532). No name of ours does.
+  const entries = subjectAltName.split(', ').filter((entry) => !entry.includes('"'))
+  const named = (kind: string): string[] =>
+    entries.flatMap((entry) => (entry.startsWith(kind) ? [entry.slice(kind.length)] : []))
+  const apps = named(`URI:${appUri}`)
+  return apps.length > 0 ? apps : named('DNS:')
+}

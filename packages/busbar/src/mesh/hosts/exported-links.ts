@@ -1,0 +1,100 @@
+import type { X509Certificate } from 'node:crypto'
+import type { ErrorRecord } from '../../contract/errors.ts'
+import { hostKeepAlive, maxHostCalls } from '../links/limits.ts'
+import type { CallHandler, Link } from '../links/link.ts'
+import { createLink } from '../links/live-link.ts'
+import type { PacketTransport } from '../links/packet-transport.ts'
+import type { MeshContext } from '../mesh-context.ts'
+import { answerExported } from './answer-exported.ts'
+
+/** Links of one worker. */
+const maxLinks = 1_000
+/** Timers count in 32 bits. */
+const maxTimer = 2 ** 31 - 1
+/** Milliseconds between two looks at links that are about to end. */
+const idleCheck = 50
+
+export interface ExportedLinksParts {
+  readonly mesh: MeshContext
+  /** Answers calls by the instances of this thread. */
+  readonly answer: CallHandler
+  /** Calls in flight at this worker's instance of a service. */
+  readonly loadOf: (service: string) => number
+  /** For tests. */
+  readonly keepAliveTimeout?: number | undefined
+}
+
+/** The peer of a link, once it is known. */
+export interface LinkPeer {
+  /** For messages. */
+  readonly label: string
+  /** Whether it may call the service. */
+  readonly allows: (service: string) => boolean
+  /** Undefined if it has shown none. */
+  readonly certificate?: X509Certificate | undefined
+}
+
+/** The links on which a worker answers calls of other apps. */
+export class ExportedLinks {
+  readonly #parts: ExportedLinksParts
+  readonly #links = new Set<Link>()
+  #isStopping = false
+
+  constructor(parts: ExportedLinksParts) {
+    this.#parts = parts
+  }
+
+  get size(): number {
+    return this.#links.size
+  }
+
+  /** It accepts no more. */
+  get isFull(): boolean {
+    return this.#isStopping || this.size >= maxLinks
+  }
+
+  open(transport: PacketTransport, { label, allows, certificate }: LinkPeer): void {
+    const { mesh, answer, loadOf, keepAliveTimeout = hostKeepAlive } = this.#parts
+    const calls = answerExported({ mesh, answer, allows, peer: label })
+    const options = { peer: -1, label, answer: calls, keepAliveTimeout, loadOf, maxCalls: maxHostCalls }
+    const link = createLink(transport, options)
+    this.#links.add(link)
+    const expiry = certificate && closeAtExpiry(link, certificate, label)
+    void link.closed.then(() => {
+      clearTimeout(expiry)
+      this.#links.delete(link)
+    })
+    if (this.#isStopping) link.askToMove()
+  }
+
+  /**
+   * Asks the callers for other links, and waits for at most `timeout` milliseconds: until they have
+   * closed these, or, if the whole app stops, until their calls have ended. Calls are answered
+   * meanwhile.
+   */
+  async drain(timeout: number, appStops: boolean): Promise<void> {
+    this.#isStopping = true
+    for (const link of this.#links) link.askToMove()
+    const deadline = performance.now() + timeout
+    const isBusy = (): boolean => (appStops ? this.#isAnswering : this.size > 0)
+    while (isBusy() && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, idleCheck))
+  }
+
+  close(reason: ErrorRecord): void {
+    this.#isStopping = true
+    for (const link of this.#links) link.close(reason)
+  }
+
+  get #isAnswering(): boolean {
+    return [...this.#links].some(({ answering }) => answering > 0)
+  }
+}
+
+/** A link may live for months. Its peer has to prove again who it is. */
+function closeAtExpiry(link: Link, { validTo }: X509Certificate, label: string): NodeJS.Timeout {
+  const left = Date.parse(validTo) - Date.now()
+  const expire = (): void => {
+    link.close({ code: 'LINK_LOST', message: `the certificate of ${label} has expired` })
+  }
+  return setTimeout(left > maxTimer ? () => {} : expire, Math.min(left, maxTimer)).unref()
+}

@@ -1,0 +1,31 @@
+import type { Packet, PacketTransport, PacketTransportListener } from '../links/packet-transport.ts'
+
+/** A transport that knows when the peer was heard last. */
+export class HeardTransport implements PacketTransport {
+  readonly #transport: PacketTransport
+  /** By `Date.now()`. */
+  heardAt = Date.now()
+
+  constructor(transport: PacketTransport) {
+    this.#transport = transport
+  }
+
+  open(listener: PacketTransportListener): void {
+    this.#transport.open({
+      onPacket: (packet) => {
+        this.heardAt = Date.now()
+        listener.onPacket(packet)
+      },
+      onDrain: () => listener.onDrain(),
+      onClose: (reason) => listener.onClose(reason),
+    })
+  }
+
+  send(packet: Packet): boolean {
+    return this.#transport.send(packet)
+  }
+
+  close(): void {
+    this.#transport.close()
+  }
+}

@@ -1,0 +1,134 @@
+import type { EndpointState, RemoteEndpoint } from '../routing/endpoint.ts'
+import type { Router } from '../routing/router.ts'
+import { ConnectionBridge } from './connection-bridge.ts'
+import type { HostHello } from './host-hello.ts'
+import type { ObservedLink } from './observed-link.ts'
+
+export interface LinkedHostParts {
+  /** The services that this app may call there. */
+  readonly services: readonly string[]
+  readonly router: Router
+  /** A new path for a private socket. */
+  readonly socketPath: () => string
+  readonly log: (level: 'info' | 'warn', line: string) => void
+  /** Owns the bridge from now on. */
+  readonly keep: (bridge: ConnectionBridge) => void
+}
+
+/** The instances that one host has, as the router sees them. */
+export class LinkedHost {
+  readonly #parts: LinkedHostParts
+  readonly #bridges = new Map<string, Promise<ConnectionBridge | undefined>>()
+  #endpoints: HostEndpoint[] = []
+  #link: ObservedLink | undefined
+  #state: EndpointState = 'serving'
+
+  constructor(parts: LinkedHostParts) {
+    this.#parts = parts
+  }
+
+  async opened(link: ObservedLink, { services }: HostHello, name: string): Promise<void> {
+    const { services: known } = this.#parts
+    for (const service of known)
+      if (!services.some((one) => one.name === service))
+        this.#parts.log('warn', `${name} does not export service '${service}' to this app`)
+    const callable = services.filter((one) => known.includes(one.name))
+    const bridges = await Promise.all(callable.map((one) => this.#bridge(one.name)))
+    // It may have been lost meanwhile.
+    if (link.state !== 'open') return
+    const common = { link, host: name, state: this.#state }
+    const next = callable.map(
+      (one, at) => new HostEndpoint({ service: one.name, typed: one.typed, path: bridges[at]?.path, ...common }),
+    )
+    this.#link = link
+    // First the new ones, so that calls always find one.
+    const previous = this.#endpoints
+    this.#endpoints = next
+    for (const endpoint of next) this.#parts.router.addRemote(endpoint)
+    this.#remove(previous)
+  }
+
+  withdraw(): void {
+    this.#link = undefined
+    this.#remove(this.#endpoints.splice(0))
+  }
+
+  setState(state: EndpointState): void {
+    this.#state = state
+    for (const endpoint of this.#endpoints) endpoint.state = state
+  }
+
+  #remove(endpoints: readonly HostEndpoint[]): void {
+    for (const endpoint of endpoints) {
+      endpoint.state = 'stopped'
+      this.#parts.router.removeRemote(endpoint)
+    }
+  }
+
+  /** Undefined if this worker cannot have one: clients that need a system socket are then refused. */
+  #bridge(service: string): Promise<ConnectionBridge | undefined> {
+    const { socketPath, log } = this.#parts
+    let bridge = this.#bridges.get(service)
+    if (bridge !== undefined) return bridge
+    bridge = ConnectionBridge.open(socketPath(), service, () => this.#link).then(
+      (opened) => {
+        this.#parts.keep(opened)
+        return opened
+      },
+      (error: unknown) => {
+        log('warn', `connections to service '${service}' are refused: ${(error as Error).message}`)
+        return undefined
+      },
+    )
+    this.#bridges.set(service, bridge)
+    return bridge
+  }
+}
+
+/** Milliseconds after which a host is asked again that had another contract: it may be newer. */
+const rejectionTime = 30_000
+
+/** The instance of a service at one host of another app. */
+class HostEndpoint implements RemoteEndpoint {
+  readonly at = 'link'
+  /** Other apps have no workers of ours. */
+  readonly worker = -1
+  readonly service: string
+  readonly typed: boolean
+  readonly path: string | undefined
+  readonly link: ObservedLink
+  readonly host: string
+  state: EndpointState
+  /** Contracts of methods that the host does not have, and until when it is not asked again. */
+  #rejected: Map<string, number> | undefined
+
+  constructor(parts: Pick<HostEndpoint, 'service' | 'typed' | 'path' | 'link' | 'host' | 'state'>) {
+    this.service = parts.service
+    this.typed = parts.typed
+    this.path = parts.path
+    this.link = parts.link
+    this.host = parts.host
+    this.state = parts.state
+  }
+
+  /** The same at every caller, so that all agree where a key belongs. */
+  get index(): number {
+    let hash = 0
+    for (let at = 0; at < this.host.length; at++) hash = (Math.imul(hash, 31) + this.host.charCodeAt(at)) | 0
+    return hash >>> 1
+  }
+
+  /** A slow host reports late: what this worker still waits for counts as well. */
+  get load(): number {
+    return Math.max(this.link.loadOf(this.service), this.link.running(this.service))
+  }
+
+  reject(contract: string): void {
+    this.#rejected ??= new Map()
+    this.#rejected.set(contract, performance.now() + rejectionTime)
+  }
+
+  rejects(contract: string): boolean {
+    return this.#rejected !== undefined && (this.#rejected.get(contract) ?? 0) > performance.now()
+  }
+}

@@ -1,0 +1,186 @@
+import type { ErrorCode, ErrorRecord } from '../../contract/errors.ts'
+import type { CallId } from '../../shared/calls/call-id.ts'
+import { isHeadValue } from '../http/wire.ts'
+import type { CallHead, Channel, ChannelHandler, Link } from '../links/link.ts'
+
+/** How the calls of a link end. */
+export interface CallOutcomes {
+  succeeded(): void
+  failed(): void
+}
+
+/** Failures of what is behind the link. All others are answers: the service works. */
+const faults: ReadonlySet<string> = new Set<ErrorCode>([
+  'SERVICE_UNAVAILABLE',
+  'SERVICE_HANGUP',
+  'WORKER_DIED',
+  'LINK_LOST',
+])
+
+/** A proxy, or the service itself, says that it does not work. */
+const faultyStatuses: ReadonlySet<number> = new Set([502, 503, 504])
+
+/** A link that reports how each of its calls has ended. */
+export class ObservedLink implements Link {
+  readonly #link: Link
+  readonly #outcomes: CallOutcomes
+  /** Unfinished calls by service, for the balance. */
+  readonly #running = new Map<string, number>()
+
+  constructor(link: Link, outcomes: CallOutcomes) {
+    this.#link = link
+    this.#outcomes = outcomes
+  }
+
+  get peer(): number {
+    return this.#link.peer
+  }
+
+  get state(): Link['state'] {
+    return this.#link.state
+  }
+
+  get inFlight(): number {
+    return this.#link.inFlight
+  }
+
+  get answering(): number {
+    return this.#link.answering
+  }
+
+  get closed(): Promise<ErrorRecord> {
+    return this.#link.closed
+  }
+
+  get failure(): Promise<ErrorRecord> {
+    return this.#link.failure
+  }
+
+  get onState(): (() => void) | undefined {
+    return this.#link.onState
+  }
+
+  set onState(changed: (() => void) | undefined) {
+    this.#link.onState = changed
+  }
+
+  loadOf(service: string): number {
+    return this.#link.loadOf(service)
+  }
+
+  /** This side's unfinished calls of a service. */
+  running(service: string): number {
+    return this.#running.get(service) ?? 0
+  }
+
+  open(head: CallHead, payload: unknown, ended: boolean, handler: ChannelHandler): Channel {
+    const { service } = head
+    this.#running.set(service, this.running(service) + 1)
+    const over = (isFault: boolean): void => {
+      this.#running.set(service, this.running(service) - 1)
+      if (isFault && this.#link.state !== 'closed') this.#outcomes.failed()
+      else if (!isFault) this.#outcomes.succeeded()
+    }
+    const call = new ObservedCall(head, handler, over)
+    call.channel = this.#link.open(head, payload, ended, call)
+    return call
+  }
+
+  drain(): void {
+    this.#link.drain()
+  }
+
+  askToMove(): void {
+    this.#link.askToMove()
+  }
+
+  acknowledged(): Promise<void> {
+    return this.#link.acknowledged()
+  }
+
+  close(reason: ErrorRecord): void {
+    this.#link.close(reason)
+  }
+}
+
+/** One call, from both sides. */
+class ObservedCall implements Channel, ChannelHandler {
+  channel: Channel | undefined
+  readonly #head: CallHead
+  readonly #handler: ChannelHandler
+  #over: ((isFault: boolean) => void) | undefined
+  #isFaulty = false
+
+  constructor(head: CallHead, handler: ChannelHandler, over: (isFault: boolean) => void) {
+    this.#head = head
+    this.#handler = handler
+    this.#over = over
+  }
+
+  get call(): CallId {
+    return this.channel!.call
+  }
+
+  // From the callee
+
+  onReply(value: unknown, last: boolean): void {
+    if (this.#head.kind === 'http' && isHeadValue(value)) this.#isFaulty = faultyStatuses.has(value[0])
+    if (last) this.#end(this.#isFaulty)
+    this.#handler.onReply?.(value, last)
+  }
+
+  onData(value: unknown): void {
+    this.#handler.onData?.(value)
+  }
+
+  onEnd(value: unknown): void {
+    this.#end(this.#isFaulty)
+    this.#handler.onEnd?.(value)
+  }
+
+  onError(error: ErrorRecord, notStarted: boolean): void {
+    this.#end(faults.has(error.code))
+    this.#handler.onError?.(error, notStarted)
+  }
+
+  onDrain(): void {
+    this.#handler.onDrain?.()
+  }
+
+  // From the caller
+
+  reply(value: unknown, last: boolean): void {
+    this.channel!.reply(value, last)
+  }
+
+  data(value: unknown): boolean {
+    return this.channel!.data(value)
+  }
+
+  end(value?: unknown): void {
+    this.channel!.end(value)
+  }
+
+  fail(error: ErrorRecord, notStarted?: boolean): void {
+    this.channel!.fail(error, notStarted)
+  }
+
+  /** A caller that gives up for another reason than time says nothing about the service. */
+  cancel(reason: ErrorRecord): void {
+    this.channel!.cancel(reason)
+    this.#end(reason.code === 'DEADLINE_EXCEEDED')
+  }
+
+  abandon(): void {
+    this.channel!.abandon()
+  }
+
+  consumed(count: number): void {
+    this.channel!.consumed(count)
+  }
+
+  #end(isFault: boolean): void {
+    this.#over?.(isFault)
+    this.#over = undefined
+  }
+}

@@ -1,0 +1,167 @@
+import type { ErrorRecord } from '../../contract/errors.ts'
+import { addressText, type HostAddress, type Identity, type RemoteService } from '../../shared/hosts.ts'
+import { settlesWithin } from '../../shared/settles-within.ts'
+import type { Router } from '../routing/router.ts'
+import type { HandshakeResult } from '../transports/socket.ts'
+import type { ConnectionBridge } from './connection-bridge.ts'
+import { dialHost } from './dial-host.ts'
+import { HostConnection } from './host-connection.ts'
+import type { HostHello } from './host-hello.ts'
+import { LinkedHost } from './linked-host.ts'
+import { RemoteAddress } from './remote-address.ts'
+
+export interface RemoteHostsParts {
+  /** The name of this app. */
+  readonly app: string
+  readonly remotes: readonly RemoteService[]
+  readonly router: Router
+  /** Of the moment: the files may change. */
+  readonly identity: () => Identity | undefined
+  /** A new path for a private socket. */
+  readonly socketPath: () => string
+  readonly log: (level: 'info' | 'warn', line: string) => void
+  /** For tests. */
+  readonly keepAliveTimeout?: number
+  readonly resolve?: (host: string) => Promise<readonly string[]>
+}
+
+/** A host that the cluster has, rather than the config. */
+export interface FoundHost {
+  /** For people, and unique. */
+  readonly name: string
+  /** What it serves. */
+  readonly services: readonly string[]
+  readonly dial: (signal: AbortSignal) => Promise<HandshakeResult<HostHello>>
+}
+
+interface Found {
+  readonly connection: HostConnection
+  readonly services: readonly string[]
+}
+
+/** The services of other apps that this worker can call: links to their hosts, instances in the router. */
+export class RemoteHosts {
+  readonly #parts: RemoteHostsParts
+  readonly #addresses = new Map<string, RemoteAddress>()
+  /** By name. */
+  readonly #found = new Map<string, Found>()
+  readonly #bridges: ConnectionBridge[] = []
+  /** Why the cluster has no hosts. Undefined: it may have some. */
+  clusterFault: (() => string | undefined) | undefined
+  #isClosed = false
+
+  constructor(parts: RemoteHostsParts) {
+    this.#parts = parts
+    for (const address of parts.remotes.flatMap(({ addresses }) => addresses)) {
+      const text = addressText(address)
+      if (!this.#addresses.has(text)) this.#addresses.set(text, this.#open(address, text))
+    }
+    if (parts.remotes.length > 0) parts.router.explain = (service) => this.#faultOf(service)
+  }
+
+  /** Every connection that it keeps. */
+  get connections(): readonly HostConnection[] {
+    const configured = [...this.#addresses.values()].flatMap(({ connections }) => connections)
+    return [...configured, ...[...this.#found.values()].map(({ connection }) => connection)]
+  }
+
+  /** Resolves when every host was dialled once, or after `limit` milliseconds. */
+  async tried(limit: number): Promise<void> {
+    if (this.#addresses.size === 0) return
+    await settlesWithin(limit, [Promise.all([...this.#addresses.values()].map((address) => address.tried()))])
+  }
+
+  /** Resolves when it was dialled once. */
+  async add({ name, services, dial }: FoundHost): Promise<void> {
+    if (this.#isClosed || this.#found.has(name)) return
+    const connection = this.#connect(name, services, dial)
+    this.#found.set(name, { connection, services })
+    await connection.tried
+  }
+
+  /** It gets no new calls. */
+  remove(name: string): void {
+    this.#found.get(name)?.connection.retire()
+    this.#found.delete(name)
+  }
+
+  /** Fails the calls in flight with `reason`. */
+  close(reason: ErrorRecord): void {
+    this.#isClosed = true
+    for (const address of this.#addresses.values()) address.close(reason)
+    for (const { connection } of this.#found.values()) connection.close(reason)
+    for (const bridge of this.#bridges) bridge.close()
+  }
+
+  #open(address: HostAddress, text: string): RemoteAddress {
+    const { app, identity, remotes, resolve } = this.#parts
+    const services = remotes.filter((remote) => remote.addresses.some((one) => addressText(one) === text))
+    const names = services.map(({ name }) => name)
+    return new RemoteAddress({
+      address,
+      resolve,
+      connect: (ip) =>
+        this.#connect(addressText({ ...address, host: ip }), names, (signal) =>
+          dialHost({ address, ip, app, identity: identity(), signal }),
+        ),
+    })
+  }
+
+  #connect(name: string, services: readonly string[], dial: FoundHost['dial']): HostConnection {
+    const { router, socketPath, keepAliveTimeout, log } = this.#parts
+    const host = new LinkedHost({ services, router, socketPath, log, keep: (bridge) => this.#keep(bridge) })
+    return new HostConnection({
+      name,
+      services,
+      dial,
+      keepAliveTimeout,
+      opened: (link, hello) => host.opened(link, hello, name),
+      withdrawn: () => host.withdraw(),
+      mayEject: () => this.#mayEject(services),
+      ejected: (isEjected) => host.setState(isEjected ? 'unhealthy' : 'serving'),
+      log,
+    })
+  }
+
+  #keep(bridge: ConnectionBridge): void {
+    if (this.#isClosed) bridge.close()
+    else this.#bridges.push(bridge)
+  }
+
+  /** At most half of the hosts of a service. */
+  #mayEject(services: readonly string[]): boolean {
+    return services.every((service) => {
+      const hosts = this.#hostsOf(service)
+      const ejected = hosts.filter(({ isEjected }) => isEjected).length
+      return ejected + 1 <= hosts.length / 2
+    })
+  }
+
+  #hostsOf(service: string): HostConnection[] {
+    const { addresses = [] } = this.#parts.remotes.find(({ name }) => name === service) ?? {}
+    const configured = addresses.flatMap((address) => this.#addresses.get(addressText(address))?.connections ?? [])
+    return [...configured, ...this.#foundFor(service)]
+  }
+
+  #foundFor(service: string): HostConnection[] {
+    return [...this.#found.values()].flatMap(({ services, connection }) =>
+      services.includes(service) ? [connection] : [],
+    )
+  }
+
+  #faultOf(name: string): string | undefined {
+    const service = this.#parts.remotes.find((remote) => remote.name === name)
+    if (service === undefined) return undefined
+    const faults = service.addresses.flatMap((address) => this.#addresses.get(addressText(address))?.faults ?? [])
+    if (service.inCluster === true) faults.push(...this.#clusterFaults(name))
+    const why = faults.length > 0 ? faults.join('; ') : 'its hosts do not export it to this app'
+    return `service '${name}' of another app cannot be reached: ${why}`
+  }
+
+  #clusterFaults(service: string): string[] {
+    const hosts = this.#foundFor(service)
+    const fault = this.clusterFault?.()
+    if (fault !== undefined) return [fault]
+    return hosts.length === 0 ? ['no host of the cluster serves it'] : hosts.flatMap((host) => host.fault ?? [])
+  }
+}

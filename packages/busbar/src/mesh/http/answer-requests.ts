@@ -1,0 +1,119 @@
+import type { Socket } from 'node:net'
+import { BusbarError } from '../../contract/errors.ts'
+import type { MeshContext } from '../mesh-context.ts'
+import type { CallHandler, CallHead } from '../links/link.ts'
+import type { LocalEndpoint, TcpEndpoint } from '../routing/endpoint.ts'
+import { acceptsCalls, reasonUnreachable } from '../routing/unreachable.ts'
+import type { Scope } from '../scope.ts'
+import { openConnection } from '../sockets/connect.ts'
+import {
+  closedByProgram,
+  type Exchange,
+  type ExchangeHandler,
+  type ExchangeRequest,
+  maxForwardedHead,
+} from './exchange.ts'
+import { RequestReceiver } from './request-receiver.ts'
+import { ResponseSender } from './response-sender.ts'
+import { MeasuredExchange } from '../tracing/measured-exchange.ts'
+import { readTrace, writeTrace } from '../tracing/trace-headers.ts'
+import { TextExchange } from './text-exchange.ts'
+import { fromLines, isRequestValue, malformed, type RequestValue } from './wire.ts'
+
+/**
+ * Answers HTTP requests that arrive over a link. Each is made again to the instance in this thread,
+ * so that calls between workers support what calls within a thread support.
+ */
+export function answerRequests(mesh: MeshContext): CallHandler {
+  return (head, payload, ended, channel) => {
+    const { service, hops } = head
+    const endpoint = mesh.router.local(service)
+    if (!acceptsCalls(endpoint) || !isRequestValue(payload)) {
+      channel.fail(refusalOf(mesh, service, endpoint).toRecord(), true)
+      return {}
+    }
+    const sender = new ResponseSender(service, channel)
+    const request = requestOf(head, payload, ended)
+    const exchange =
+      openExchange(mesh, endpoint, head, request, sender) ??
+      openTextExchange(mesh, endpoint, request, { service, hops }, sender)
+    const receiver = new RequestReceiver(service, channel, exchange, sender)
+    sender.serve(exchange, ended ? undefined : receiver)
+    return receiver
+  }
+}
+
+/** Undefined if only text carries the request exactly. The instance's server then records the answer. */
+function openExchange(
+  { exchanges, tracer }: MeshContext,
+  endpoint: LocalEndpoint,
+  { service, hops, method, caller }: CallHead,
+  request: ExchangeRequest,
+  sender: ExchangeHandler,
+): Exchange | undefined {
+  const from = tracer && readTrace(request.rawHeaders)
+  if (tracer === undefined || from === undefined) return exchanges?.open(endpoint, request, { service, hops }, sender)
+  const { path, body } = request
+  const info = { part: 'answer', caller, service, protocol: 'http', method, path, transport: undefined } as const
+  const call = tracer.call(info, from)
+  const handler = new MeasuredExchange(sender, call, true)
+  // An exchange owns its list of fields.
+  const rawHeaders = [...request.rawHeaders]
+  writeTrace(rawHeaders, call.trace)
+  const exchange = exchanges?.open(endpoint, { ...request, rawHeaders }, { service, hops, trace: call.trace }, handler)
+  return exchange && handler.over(exchange, body)
+}
+
+/** Answers a request of another app by a program with its own port. */
+export function answerAtPort(mesh: MeshContext, endpoint: TcpEndpoint): CallHandler {
+  return (head, payload, ended, channel) => {
+    const { service, hops } = head
+    if (!isRequestValue(payload)) {
+      channel.fail(malformed('the request', service).toRecord(), true)
+      return {}
+    }
+    const sender = new ResponseSender(service, channel)
+    const exchange = openTextExchange(mesh, endpoint, requestOf(head, payload, ended), { service, hops }, sender)
+    const receiver = new RequestReceiver(service, channel, exchange, sender)
+    sender.serve(exchange, ended ? undefined : receiver)
+    return receiver
+  }
+}
+
+function refusalOf({ router }: MeshContext, service: string, endpoint: LocalEndpoint | undefined): BusbarError {
+  if (acceptsCalls(endpoint)) return malformed('the request', service)
+  return new BusbarError('SERVICE_UNAVAILABLE', { message: reasonUnreachable(router, service), service })
+}
+
+function requestOf({ method, caller }: CallHead, [path, lines, body]: RequestValue, ended: boolean): ExchangeRequest {
+  // Only the gateway has no service name.
+  const maxResponseHead = caller === undefined ? maxForwardedHead : undefined
+  return { method, path, rawHeaders: fromLines(lines), body, streamed: !ended, maxResponseHead }
+}
+
+/**
+ * Sends a request as HTTP text on a connection to an instance in this thread. This is the fallback
+ * without an accelerator, and for servers that turn out to handle the request in a way of their own
+ * (a smaller limit, their own parser).
+ */
+function openTextExchange(
+  mesh: MeshContext,
+  endpoint: LocalEndpoint | TcpEndpoint,
+  request: ExchangeRequest,
+  { hops }: Scope,
+  handler: ExchangeHandler,
+): Exchange {
+  const { service } = endpoint
+  const createConnection = (): Socket => {
+    const origin = { hops, caller: undefined, to: endpoint }
+    const socket = openConnection(mesh, service, 80, { allowHalfOpen: true }, origin)
+    // Errors after the response are ignored.
+    return socket.on('error', () => {})
+  }
+  return new TextExchange({
+    target: { createConnection },
+    request,
+    handler,
+    hungUp: () => closedByProgram(service, request),
+  })
+}

@@ -1,0 +1,82 @@
+import { fromTagged } from '../../contract/value/decode.ts'
+import { toTagged } from '../../contract/value/encode.ts'
+import { SerialisationError } from '../../contract/value/serialisable.ts'
+import { maxValue } from './limits.ts'
+
+/**
+ * A value as links carry it. It shares nothing with the original. Sending it transfers its bytes,
+ * so it is sent once.
+ */
+export class EncodedValue {
+  /** JSON. Undefined for the value undefined. */
+  readonly text: string | undefined
+  readonly isTagged: boolean
+  readonly bytes: readonly Uint8Array[]
+
+  constructor(text: string | undefined, isTagged: boolean, bytes: readonly Uint8Array[]) {
+    this.text = text
+    this.isTagged = isTagged
+    this.bytes = bytes
+  }
+
+  /** For callers that may have to send it again. */
+  copy(): EncodedValue {
+    if (this.bytes.length === 0) return this
+    const copies = this.bytes.map((part) => new Uint8Array(part))
+    return new EncodedValue(this.text, this.isTagged, copies)
+  }
+}
+
+const none: readonly Uint8Array[] = []
+const nothing = new EncodedValue(undefined, false, none)
+
+/** Throws {@link SerialisationError} for values that calls do not support. */
+export function encodeValue(value: unknown): EncodedValue {
+  if (value === undefined) return nothing
+  if (value instanceof EncodedValue) return value
+  const bytes: Uint8Array[] = []
+  const tagged = toTagged(value, bytes)
+  const text = JSON.stringify(tagged)
+  if (text.length + sizeOf(bytes) > maxValue) throw tooLarge()
+  return new EncodedValue(text, tagged !== value, bytes.length === 0 ? none : bytes)
+}
+
+/**
+ * Like {@link encodeValue}, but transfers bytes that cover their whole buffer instead of copying
+ * them.
+ */
+export function encodeTransferred(value: unknown): EncodedValue {
+  if (!(value instanceof Uint8Array) || value.byteLength > maxValue) return encodeValue(value)
+  return new EncodedValue('{"$bytes":0}', true, [isWhole(value) ? toPlainBytes(value) : new Uint8Array(value)])
+}
+
+/**
+ * The value's byte parts begin at `bytes[base]`. Throws {@link SerialisationError} for invalid
+ * input.
+ */
+export function decodeValue(json: unknown, bytes: readonly Uint8Array[], base: number): unknown {
+  return fromTagged(json, base === 0 ? bytes : bytes.slice(base))
+}
+
+/** True if the bytes cover their whole buffer, and that can be transferred. */
+function isWhole({ buffer, byteLength }: Uint8Array): boolean {
+  return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength && !buffer.detached
+}
+
+/** Other threads get a `Buffer` as a plain Uint8Array. */
+function toPlainBytes(bytes: Uint8Array): Uint8Array {
+  return bytes.constructor === Uint8Array ? bytes : new Uint8Array(bytes.buffer)
+}
+
+function sizeOf(bytes: readonly Uint8Array[]): number {
+  let size = 0
+  for (const part of bytes) size += part.byteLength
+  return size
+}
+
+function tooLarge(): SerialisationError {
+  return new SerialisationError(
+    [],
+    `more than the ${maxValue / 1024 / 1024} MiB that one value may have; send it as a stream`,
+  )
+}

@@ -1,0 +1,106 @@
+/**
+ * Decodes the frames of a packet. All functions throw {@link ProtocolError} for malformed input.
+ */
+import type { Metadata, Trace } from '../../contract/context.ts'
+import type { ErrorRecord } from '../../contract/errors.ts'
+import { flags, form, kinds } from './frame-encoder.ts'
+import type { CallHead } from './link.ts'
+import { type Packet, ProtocolError } from './packet-transport.ts'
+import { decodeValue } from './encoded-value.ts'
+
+export type Frame = readonly unknown[]
+
+export function framesOf({ text }: Packet): readonly Frame[] {
+  const list = parse(text)
+  if (!Array.isArray(list)) throw new ProtocolError('sent a packet that is not a list of frames')
+  return list as Frame[]
+}
+
+/** The value whose form is entry `at` of the frame. */
+export function valueAt(frame: Frame, at: number, { bytes }: Packet): unknown {
+  const how = frame[at]
+  if (how === form.plain) return frame[at + 1]
+  if (how === form.none) return undefined
+  if (!isCount(how)) throw new ProtocolError('sent a value of unknown form')
+  try {
+    return decodeValue(frame[at + 1], bytes, how - form.bytesFrom)
+  } catch (error) {
+    throw new ProtocolError(`sent an invalid value: ${(error as Error).message}`)
+  }
+}
+
+export function recordAt(frame: Frame, at: number, packet: Packet): ErrorRecord {
+  const value = valueAt(frame, at, packet) as Partial<ErrorRecord> | null | undefined
+  if (typeof value?.code !== 'string' || typeof value.message !== 'string')
+    throw new ProtocolError('sent an error without a code')
+  return value as ErrorRecord
+}
+
+/**
+ *     [1, id, kind, flags, service, method, caller or 0, hops, time left or -1,
+ *      trace and metadata or 0, value]
+ */
+export function headOf(frame: Frame): CallHead {
+  const [, , kind, flag, service, method, caller, hops, time, rest] = frame
+  const isHead =
+    isCount(kind) && kind < kinds.length && typeof service === 'string' && typeof method === 'string' && isCount(hops)
+  if (!isHead || typeof time !== 'number' || !isCount(flag))
+    throw new ProtocolError('sent a call with a malformed head')
+  return {
+    service,
+    kind: kinds[kind]!,
+    method,
+    hops,
+    caller: typeof caller === 'string' ? caller : undefined,
+    mayCancel: (flag & flags.stays) === 0,
+    timeLeft: time < 0 ? undefined : time,
+    trace: rest === 0 ? undefined : traceOf(rest),
+    metadata: rest === 0 ? undefined : metadataOf(rest),
+    isForeign: (flag & flags.foreign) !== 0,
+    contract: rest === 0 ? undefined : textOf(rest, 3),
+    key: rest === 0 ? undefined : textOf(rest, 4),
+  }
+}
+
+export function countAt(frame: Frame, at: number): number {
+  const count = frame[at]
+  if (isCount(count)) return count
+  throw new ProtocolError('sent a frame without a required number')
+}
+
+function traceOf(rest: unknown): Trace | undefined {
+  const [traceparent, tracestate] = listOf(rest)
+  if (typeof traceparent !== 'string') return undefined
+  return typeof tracestate === 'string' ? { traceparent, tracestate } : { traceparent }
+}
+
+function metadataOf(rest: unknown): Metadata | undefined {
+  const [, , metadata] = listOf(rest)
+  return isStringRecord(metadata) ? metadata : undefined
+}
+
+function textOf(rest: unknown, at: number): string | undefined {
+  const text = listOf(rest)[at]
+  return typeof text === 'string' ? text : undefined
+}
+
+function listOf(rest: unknown): unknown[] {
+  if (Array.isArray(rest)) return rest as unknown[]
+  throw new ProtocolError('sent a call with a malformed head')
+}
+
+function isStringRecord(value: unknown): value is Record<string, string> {
+  return typeof value === 'object' && value !== null && Object.values(value).every((word) => typeof word === 'string')
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new ProtocolError('sent a packet that is not JSON')
+  }
+}

@@ -1,0 +1,53 @@
+/** The errors of a link and of its calls. */
+import { BusbarError, type ErrorRecord } from '../../contract/errors.ts'
+import { SerialisationError } from '../../contract/value/serialisable.ts'
+import { encodeValue, type EncodedValue } from './encoded-value.ts'
+import { plainRecord } from './frame-encoder.ts'
+import type { CallHead } from './link.ts'
+
+/** The link's error, as the error of one of its calls. `name`: the call, for the message. */
+export function callFailure(
+  { name, head }: { readonly name: string; readonly head: CallHead },
+  peer: string,
+  { code, message, hint }: ErrorRecord,
+): ErrorRecord {
+  const failure = { code, message: `${name}, which ${peer} was answering: ${message}`, service: head.service }
+  return hint === undefined ? failure : { ...failure, hint }
+}
+
+/** `what`: a predicate, such as `has closed the link`. */
+export function linkLost(peer: string, what: string, service?: string): ErrorRecord {
+  const record: ErrorRecord = { code: 'LINK_LOST', message: `${peer} ${what}` }
+  return service === undefined ? record : { ...record, service }
+}
+
+export function serviceStopping(service: string): ErrorRecord {
+  return { code: 'SERVICE_UNAVAILABLE', message: `service '${service}' is stopping and accepts no new calls`, service }
+}
+
+export function linkFull(peer: string, inFlight: number, service?: string): ErrorRecord {
+  return {
+    code: 'RESOURCE_EXHAUSTED',
+    message: `the link to ${peer} has ${inFlight} calls in flight and accepts no more`,
+    data: { retryAfter: 1 },
+    ...(service !== undefined && { service }),
+  }
+}
+
+/** Leaves out `data` that cannot be encoded, so that the error arrives in any case. */
+export function encodeErrorRecord(error: ErrorRecord): EncodedValue {
+  const plain = plainRecord(error)
+  try {
+    return encodeValue(plain)
+  } catch {
+    delete plain.data
+    return encodeValue(plain)
+  }
+}
+
+/** For a value of the call `name` that cannot be encoded. */
+export function encodingFailure(name: string, thrown: unknown): ErrorRecord {
+  if (!(thrown instanceof SerialisationError)) return BusbarError.from(thrown).toRecord()
+  const where = thrown.path.length === 0 ? '' : ` at ${thrown.path.join('.')}`
+  return { code: 'INTERNAL', message: `a value of ${name} has${where} ${thrown.message}` }
+}

@@ -1,0 +1,112 @@
+import type { EncodedValue } from './encoded-value.ts'
+import { maxQueued, packetSize } from './limits.ts'
+import type { Packet, PacketTransport } from './packet-transport.ts'
+
+/**
+ * Sends the frames of one turn of the event loop as one packet. Each message costs, whatever it
+ * carries (measured over a MessagePort: 285,000 objects a second one by one, 485,000 as one list
+ * per turn, at half the CPU).
+ */
+export class SendQueue {
+  readonly #transport: PacketTransport
+  readonly #trailing: (() => readonly string[]) | undefined
+  /** The packet that is being filled. */
+  #text = ''
+  #bytes: Uint8Array[] = []
+  #size = 0
+  /** Complete packets for a slow peer. */
+  readonly #queued: { readonly packet: Packet; readonly size: number }[] = []
+  #queuedSize = 0
+  #isScheduled = false
+  #hasSent = false
+  #needsDrain = false
+
+  /** `trailing` returns frames to add to each packet. */
+  constructor(transport: PacketTransport, trailing?: () => readonly string[]) {
+    this.#transport = transport
+    this.#trailing = trailing
+  }
+
+  /** Backpressure: the peer is slow, and senders should wait. */
+  get needsDrain(): boolean {
+    return this.#needsDrain
+  }
+
+  /** More is queued than {@link maxQueued} allows. */
+  get isFull(): boolean {
+    return this.#queuedSize + this.#size > maxQueued
+  }
+
+  /** Even refusals are too many: the peer sends calls and reads nothing. */
+  get isStuck(): boolean {
+    return this.#queuedSize + this.#size > 2 * maxQueued
+  }
+
+  /** The index in the packet that the next frame's first byte part gets. */
+  get nextPart(): number {
+    return this.#bytes.length
+  }
+
+  push(frame: string, encoded?: EncodedValue): void {
+    this.#text += this.#text === '' ? `[${frame}` : `,${frame}`
+    this.#size += frame.length
+    if (encoded !== undefined)
+      for (const bytes of encoded.bytes) {
+        this.#bytes.push(bytes)
+        this.#size += bytes.byteLength
+      }
+    if (this.#size > packetSize) this.#seal()
+    else if (!this.#isScheduled) this.#schedule()
+  }
+
+  /** Sends the current packet at once. */
+  flush(): void {
+    if (this.#text !== '') this.#seal()
+  }
+
+  /** Call it when the transport has drained. */
+  onDrain(): void {
+    this.#needsDrain = false
+    while (!this.#needsDrain) {
+      const next = this.#queued.shift()
+      if (next === undefined) return this.flush()
+      this.#queuedSize -= next.size
+      this.#send(next.packet)
+    }
+  }
+
+  #seal(): void {
+    for (const frame of this.#trailing?.() ?? []) this.#text += `,${frame}`
+    const packet = { text: `${this.#text}]`, bytes: this.#bytes }
+    const size = this.#size
+    this.#text = ''
+    this.#bytes = []
+    this.#size = 0
+    if (!this.#needsDrain) return this.#send(packet)
+    this.#queued.push({ packet, size })
+    this.#queuedSize += size
+  }
+
+  #send(packet: Packet): void {
+    this.#needsDrain = !this.#transport.send(packet)
+  }
+
+  /** A turn's first packet goes out in the next tick, and the rest at the end of the turn. */
+  #schedule(): void {
+    this.#isScheduled = true
+    if (this.#hasSent) return
+    this.#hasSent = true
+    process.nextTick(this.#flushScheduled)
+    setImmediate(this.#endTurn)
+  }
+
+  readonly #endTurn = (): void => {
+    this.#hasSent = false
+    if (this.#isScheduled) this.#flushScheduled()
+  }
+
+  readonly #flushScheduled = (): void => {
+    this.#isScheduled = false
+    if (!this.#needsDrain) this.flush()
+  }
+}

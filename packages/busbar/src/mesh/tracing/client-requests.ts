@@ -1,0 +1,85 @@
+/** The spans of calls by clients that need a connection. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import type { IncomingMessage } from 'node:http'
+import { noStatus } from '../../shared/metrics/edge-table.ts'
+import { currentScope } from '../scope.ts'
+import type { TracedCall, Tracer } from './tracer.ts'
+
+export interface RequestToTrace {
+  readonly service: string
+  readonly method: string
+  readonly path: string
+}
+
+/** Traces the requests of Node's client and of undici. They say on these channels how they end. */
+export class RequestTracing implements Disposable {
+  /** False: only the instances record requests of undici. */
+  readonly followsUndici: boolean
+  readonly #tracer: Tracer
+  readonly #calls = new WeakMap<object, { readonly call: TracedCall; status: number }>()
+  readonly #installed = new DisposableStack()
+
+  /**
+   * `followsUndici`: accelerators leave requests of undici to its own connections as soon as anybody
+   * watches how these end.
+   */
+  constructor(tracer: Tracer, followsUndici: boolean) {
+    this.#tracer = tracer
+    this.followsUndici = followsUndici
+    this.#on('http.client.response.finish', ({ request, response }) => {
+      const { statusCode = noStatus } = response as IncomingMessage
+      this.#status(request, statusCode)
+      ;(response as IncomingMessage).once('close', () => this.#end(request))
+    })
+    this.#on('http.client.request.error', ({ request, error }) => this.#end(request, error))
+    if (!followsUndici) return
+    this.#on('undici:request:headers', ({ request, response }) =>
+      this.#status(request, (response as { statusCode: number }).statusCode),
+    )
+    this.#on('undici:request:trailers', ({ request }) => this.#end(request))
+    this.#on('undici:request:error', ({ request, error }) => this.#end(request, error))
+  }
+
+  /** Begins a call. The caller sends its context, then {@link follow}s the request. */
+  begin({ service, method, path }: RequestToTrace): TracedCall {
+    const scope = currentScope()
+    const info = { part: 'call', caller: scope?.service, service, protocol: 'http', method, path } as const
+    // The instance knows the transport.
+    const call = this.#tracer.call({ ...info, transport: undefined }, scope?.trace)
+    call.begin()
+    return call
+  }
+
+  follow(request: object, call: TracedCall): void {
+    this.#calls.set(request, { call, status: noStatus })
+  }
+
+  [Symbol.dispose](): void {
+    this.#installed.dispose()
+  }
+
+  #on(channel: string, handle: (message: Message) => void): void {
+    const listener = (message: unknown): void => handle(message as Message)
+    subscribe(channel, listener)
+    this.#installed.defer(() => unsubscribe(channel, listener))
+  }
+
+  #status(request: object, status: number): void {
+    const traced = this.#calls.get(request)
+    if (traced !== undefined) traced.status = status
+  }
+
+  #end(request: object, error?: NodeJS.ErrnoException): void {
+    const traced = this.#calls.get(request)
+    if (traced === undefined) return
+    this.#calls.delete(request)
+    if (error?.code === 'ECONNREFUSED') traced.call.withdraw()
+    else traced.call.end(traced.status)
+  }
+}
+
+interface Message {
+  readonly request: object
+  readonly response?: unknown
+  readonly error?: NodeJS.ErrnoException
+}

@@ -1,0 +1,47 @@
+/** The context of a trace in the header fields of a request. */
+import type { IncomingMessage } from 'node:http'
+import type { Trace } from '../../contract/context.ts'
+
+export const parentField = 'traceparent'
+export const stateField = 'tracestate'
+
+/** `fields`: name, value, name, value…, as `rawHeaders` of Node. */
+export function readTrace(fields: readonly string[]): Trace | undefined {
+  const traceparent = valueOf(fields, parentField)
+  if (traceparent === undefined) return undefined
+  const tracestate = valueOf(fields, stateField)
+  return tracestate === undefined ? { traceparent } : { traceparent, tracestate }
+}
+
+/** Replaces the context, whoever wrote it. */
+export function writeTrace(fields: string[], { traceparent, tracestate }: Trace): void {
+  setField(fields, parentField, traceparent)
+  if (tracestate !== undefined) setField(fields, stateField, tracestate)
+}
+
+/** The same for a request that Node has parsed: the program sees the new context in both views. */
+export function writeTraceTo(request: IncomingMessage, trace: Trace): void {
+  const { headers, rawHeaders } = request
+  headers[parentField] = trace.traceparent
+  if (trace.tracestate !== undefined) headers[stateField] = trace.tracestate
+  writeTrace(rawHeaders, trace)
+}
+
+function valueOf(fields: readonly string[], name: string): string | undefined {
+  const at = indexOf(fields, name)
+  return at < 0 ? undefined : fields[at + 1]
+}
+
+function setField(fields: string[], name: string, value: string): void {
+  const at = indexOf(fields, name)
+  if (at < 0) fields.push(name, value)
+  else fields[at + 1] = value
+}
+
+function indexOf(fields: readonly string[], name: string): number {
+  for (let at = 0; at < fields.length; at += 2) {
+    const field = fields[at]!
+    if (field.length === name.length && (field === name || field.toLowerCase() === name)) return at
+  }
+  return -1
+}

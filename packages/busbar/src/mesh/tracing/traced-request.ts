@@ -1,0 +1,39 @@
+/** The spans of requests that Node's server has parsed. */
+import type { EventEmitter } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { CallEdge } from '../../contract/call/call-edge.ts'
+import { readTrace, writeTraceTo } from './trace-headers.ts'
+import type { TracedCall, TracedCallInfo, Tracer } from './tracer.ts'
+
+type RequestInfo = Omit<TracedCallInfo, 'protocol' | 'method' | 'path'>
+
+/** The span begins now. The program sees it as the parent of its own. */
+export function traceRequest(tracer: Tracer, info: RequestInfo, request: IncomingMessage, edge?: CallEdge): TracedCall {
+  const { method = 'GET', url: path, rawHeaders } = request
+  const call = tracer.call({ ...info, protocol: 'http', method, path }, readTrace(rawHeaders), edge)
+  writeTraceTo(request, call.trace)
+  return call
+}
+
+/**
+ * Emits a connection's or a request's events by `run`, in its async context. By default those of a
+ * connection run in the context that the system's handle was created in, and those of a request's
+ * body in the context of the connection's parser.
+ */
+export function emitInContext(emitter: EventEmitter, run: (callback: () => boolean) => boolean): void {
+  const emit = emitter.emit.bind(emitter) as (...args: unknown[]) => boolean
+  const value = (...args: unknown[]): boolean => run(() => emit(...args))
+  Object.defineProperty(emitter, 'emit', { value, configurable: true, writable: true })
+}
+
+/** The bytes that the connection has carried before the response. */
+export function bytesBefore({ socket }: IncomingMessage): number {
+  return socket.bytesWritten
+}
+
+/** Call it when the response has closed. Without a stated length, the head of the response counts too. */
+export function countBytes(call: TracedCall, request: IncomingMessage, response: ServerResponse, before: number): void {
+  call.sent = Number(request.headers['content-length'] ?? 0)
+  const stated = response.getHeader('content-length')
+  call.received = stated === undefined ? Math.max(0, request.socket.bytesWritten - before) : Number(stated)
+}

@@ -1,0 +1,137 @@
+import type { CallEdge } from '../../contract/call/call-edge.ts'
+import type { Trace } from '../../contract/context.ts'
+import type { Transport } from '../../shared/metrics/edge-table.ts'
+import { isFailedSpan, maxPath, type SpanRecord } from '../../shared/traces/span.ts'
+import {
+  newSpanId,
+  newTraceId,
+  type ParsedTrace,
+  parseTraceparent,
+  withParent,
+} from '../../shared/traces/trace-context.ts'
+import type { CountedEdge } from '../meter.ts'
+
+/** Receives the spans that are kept. */
+export interface SpanSink {
+  add(span: SpanRecord): void
+}
+
+/** What a span says of its call from the beginning. */
+export interface TracedCallInfo {
+  readonly part: SpanRecord['part']
+  readonly caller: string | undefined
+  readonly service: string
+  readonly protocol: 'http' | 'rpc'
+  readonly method: string
+  /** Of HTTP, with its query. */
+  readonly path?: string | undefined
+  readonly transport: Transport | undefined
+}
+
+/** Makes the spans of this worker. Without one, nothing is traced. */
+export class Tracer {
+  readonly #sample: number
+  readonly #sink: SpanSink
+
+  /** `sample`: the share of new traces that are recorded, from 0 to 1. */
+  constructor(sample: number, sink: SpanSink) {
+    this.#sample = sample
+    this.#sink = sink
+  }
+
+  /**
+   * A call begins. `from`: the context that caused it; without a valid one, a new trace begins.
+   * `edge`: counts the call too. Calls of traces that are not sampled are recorded if they fail.
+   */
+  call(info: TracedCallInfo, from: Trace | undefined, edge?: CallEdge): TracedCall {
+    const parent = from && parseTraceparent(from.traceparent)
+    const context: ParsedTrace = {
+      trace: parent?.trace ?? newTraceId(),
+      span: newSpanId(),
+      isSampled: parent?.isSampled ?? Math.random() < this.#sample,
+    }
+    return new TracedCall(info, { context, parent: parent?.span, from, edge, sink: this.#sink })
+  }
+}
+
+interface TracedCallParts {
+  readonly context: ParsedTrace
+  readonly parent: string | undefined
+  readonly from: Trace | undefined
+  readonly edge: CallEdge | undefined
+  readonly sink: SpanSink
+}
+
+/** Counts one call for its edge, and records its span when it ends. */
+export class TracedCall implements CountedEdge {
+  /** For what the call causes. */
+  readonly trace: Trace
+  /** Bytes of the bodies. */
+  sent = 0
+  received = 0
+  readonly #info: TracedCallInfo
+  readonly #parts: TracedCallParts
+  readonly #created = performance.now()
+  #queue = 0
+  #began: number | undefined
+  #isOver = false
+
+  constructor(info: TracedCallInfo, parts: TracedCallParts) {
+    this.#info = info
+    this.#parts = parts
+    this.trace = withParent(parts.from, parts.context)
+  }
+
+  get isSampled(): boolean {
+    return this.#parts.context.isSampled
+  }
+
+  /** Always a number: who counts the call keeps nothing for the next one of this edge. */
+  begin(): number {
+    this.#began = this.#parts.edge?.begin()
+    return this.#created
+  }
+
+  started(): void {
+    this.#queue = performance.now() - this.#created
+  }
+
+  end(status: number): void {
+    this.#parts.edge?.end(status, this.#began)
+    if (this.#isOver) return
+    this.#isOver = true
+    const { context, parent, sink } = this.#parts
+    if (!context.isSampled && !isFailedSpan({ status })) return
+    const { part, caller, service, protocol, method, path, transport } = this.#info
+    sink.add({
+      part,
+      trace: context.trace,
+      id: context.span,
+      parent,
+      caller,
+      service,
+      protocol,
+      method,
+      path: path && pathOf(path),
+      transport,
+      start: performance.timeOrigin + this.#created,
+      duration: performance.now() - this.#created,
+      queue: this.#queue,
+      sent: this.sent,
+      received: this.received,
+      status,
+    })
+  }
+
+  /** No instance has taken the call. */
+  withdraw(): void {
+    this.#isOver = true
+    ;(this.#parts.edge as CountedEdge | undefined)?.withdraw()
+  }
+}
+
+/** A query may have secrets. */
+function pathOf(target: string): string {
+  const query = target.indexOf('?')
+  return target.slice(0, query === -1 ? maxPath : Math.min(query, maxPath))
+}

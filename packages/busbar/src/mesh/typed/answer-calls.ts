@@ -1,0 +1,174 @@
+import type { CallOrigin, LiveCall } from '../../contract/call/live-call.ts'
+import { BusbarError, type ErrorRecord } from '../../contract/errors.ts'
+import { toCallError } from '../../contract/host/failures.ts'
+import type { HostedMethod } from '../../contract/host/hosted-method.ts'
+import type { HostedStream } from '../../contract/host/hosted-stream.ts'
+import { contractOf, isSameContract } from '../../contract/method-contract.ts'
+import { type EncodedValue, encodeValue } from '../links/encoded-value.ts'
+import type { CallHandler, CallHead, Channel, ChannelHandler } from '../links/link.ts'
+import type { Router } from '../routing/router.ts'
+import { reasonUnreachable } from '../routing/unreachable.ts'
+import type { TracedCall, Tracer } from '../tracing/tracer.ts'
+import { toErrorRecord } from './error-records.ts'
+import { InputQueue } from './input-queue.ts'
+import type { TypedMesh } from './mesh-transport.ts'
+
+/** Answers typed calls that arrive over a link, by the instance in this thread. */
+export function answerTypedCalls({
+  router,
+  validate,
+  tracer,
+}: Pick<TypedMesh, 'router' | 'validate' | 'tracer'>): CallHandler {
+  return (head, payload, isEnded, channel) => {
+    const checked = validate === 'always' || head.isForeign === true
+    try {
+      const hosted = methodOf(router, head)
+      const edge = tracer && answerOf(tracer, head)
+      const call = hosted.open(originOf(head, edge?.trace))
+      if (head.kind === 'stream') {
+        const inputs = isEnded ? undefined : new InputQueue(channel)
+        const stream = hosted.stream(inputs ?? payload, call, checked, edge)
+        return new AnsweredStream({ hosted, call, channel, stream, inputs })
+      }
+      return new AnsweredCall(hosted, call, channel, hosted.answer(payload, call, checked, edge))
+    } catch (error) {
+      channel.fail(toErrorRecord(BusbarError.from(error)), true)
+      return {}
+    }
+  }
+}
+
+/**
+ * Calls that may end early cost more. Without a deadline and a caller that may cancel, only the end
+ * of the link is left, and the method's signal reports that.
+ */
+function originOf(
+  { caller, hops, metadata, timeLeft, mayCancel, kind, ...head }: CallHead,
+  trace = head.trace,
+): CallOrigin {
+  return { caller, hops, trace, metadata, timeout: timeLeft, mayAbort: mayCancel !== false || kind === 'stream' }
+}
+
+function answerOf(tracer: Tracer, { service, method, caller, trace }: CallHead): TracedCall {
+  const info = { part: 'answer', caller, service, protocol: 'rpc', method, transport: undefined } as const
+  return tracer.call(info, trace)
+}
+
+/** Throws the error for the caller. */
+function methodOf(router: Router, { service, method, kind, contract }: CallHead): HostedMethod {
+  const endpoint = router.local(service)
+  if (endpoint?.state !== 'serving' || endpoint.typed === undefined)
+    throw new BusbarError('SERVICE_UNAVAILABLE', { message: reasonUnreachable(router, service), service })
+  const hosted = endpoint.typed.method(method)
+  if (contract !== undefined && !isSameContract(contract, contractOf(hosted.spec)))
+    throw new BusbarError('CONTRACT_MISMATCH', {
+      message: `${service}.${method} has another contract at this host than at its caller`,
+      hint: 'Give both apps the same version of the contract. A changed method needs a new name while both versions run.',
+      service,
+    })
+  if ((hosted.spec.kind === 'stream' || hosted.spec.takesMany === true) === (kind === 'stream')) return hosted
+  const message = `${service}.${method} is a ${hosted.spec.kind}, and was called as something else; the contracts of caller and service differ`
+  throw new BusbarError('METHOD_UNKNOWN', { message, service, data: { nearest: [] } })
+}
+
+class AnsweredCall implements ChannelHandler {
+  readonly #hosted: HostedMethod
+  readonly #call: LiveCall
+  readonly #channel: Channel
+
+  constructor(hosted: HostedMethod, call: LiveCall, channel: Channel, answer: Promise<unknown>) {
+    this.#hosted = hosted
+    this.#call = call
+    this.#channel = channel
+    answer.then(this.#reply, this.#fail)
+  }
+
+  onCancel(reason: ErrorRecord): void {
+    this.#call.end(BusbarError.fromRecord(reason))
+  }
+
+  readonly #reply = (value: unknown): void => {
+    const encoded = encodeAnswer(value, this.#hosted)
+    if (encoded instanceof BusbarError) this.#fail(encoded)
+    else this.#channel.reply(encoded, true)
+  }
+
+  readonly #fail = (error: BusbarError<string>): void => this.#channel.fail(toErrorRecord(error))
+}
+
+interface AnsweredStreamParts {
+  readonly hosted: HostedMethod
+  readonly call: LiveCall
+  readonly channel: Channel
+  readonly stream: HostedStream
+  /** The values of a caller that sends many. */
+  readonly inputs: InputQueue | undefined
+}
+
+/** Produces values while the caller consumes them. At most a window of values is in transit. */
+class AnsweredStream implements ChannelHandler {
+  readonly #hosted: HostedMethod
+  readonly #call: LiveCall
+  readonly #channel: Channel
+  readonly #stream: HostedStream
+  readonly #inputs: InputQueue | undefined
+  #onDrain: (() => void) | undefined
+
+  constructor({ hosted, call, channel, stream, inputs }: AnsweredStreamParts) {
+    this.#hosted = hosted
+    this.#call = call
+    this.#channel = channel
+    this.#stream = stream
+    this.#inputs = inputs
+    void this.#pump()
+  }
+
+  onData(value: unknown): void {
+    this.#inputs?.push(value)
+  }
+
+  onEnd(): void {
+    this.#inputs?.end()
+  }
+
+  onDrain(): void {
+    this.#onDrain?.()
+  }
+
+  onCancel(reason: ErrorRecord): void {
+    this.#call.end(BusbarError.fromRecord(reason))
+    this.#inputs?.fail(reason)
+    void this.#stream.return()
+    this.#onDrain?.()
+  }
+
+  /** After a cancel the channel drops everything that is sent. */
+  async #pump(): Promise<void> {
+    try {
+      for (let step = await this.#stream.next(); step.done !== true; step = await this.#stream.next()) {
+        const encoded = encodeAnswer(step.value, this.#hosted)
+        if (encoded instanceof BusbarError) throw encoded
+        if (!this.#channel.data(encoded)) await this.#drained()
+      }
+      this.#channel.end()
+    } catch (error) {
+      void this.#stream.return()
+      // A host's stream throws nothing else.
+      this.#channel.fail(toErrorRecord(error as BusbarError<string>))
+    }
+  }
+
+  async #drained(): Promise<void> {
+    await new Promise<void>((resolve) => (this.#onDrain = resolve))
+    this.#onDrain = undefined
+  }
+}
+
+/** A result that cannot be encoded is the service's error, as within one thread. */
+function encodeAnswer(value: unknown, { site }: HostedMethod): EncodedValue | BusbarError<string> {
+  try {
+    return encodeValue(value)
+  } catch (error) {
+    return toCallError(error, site)
+  }
+}

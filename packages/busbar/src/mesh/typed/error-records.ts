@@ -1,0 +1,30 @@
+/** Errors of typed calls as plain records, which links carry, and back. */
+import { BusbarError, errorTable, type ErrorCode, type ErrorRecord } from '../../contract/errors.ts'
+import { fromWire } from '../../contract/host/failures.ts'
+import type { ErrorSpec } from '../../contract/method.ts'
+
+/** Omits the stack. The service's log has it. */
+export function toErrorRecord({ code, message, hint, service, data }: BusbarError<string>): ErrorRecord {
+  return {
+    // May be a code that the contract declares.
+    code: code as ErrorCode,
+    message,
+    ...(hint !== undefined && { hint }),
+    ...(service !== undefined && { service }),
+    ...(data !== undefined && { data }),
+  }
+}
+
+/** `errors`: the errors that the method declares. */
+export function fromErrorRecord(
+  record: ErrorRecord,
+  service: string,
+  errors: Readonly<Record<string, ErrorSpec>>,
+): BusbarError<string> {
+  const { code, message, data } = record
+  if (Object.hasOwn(errorTable, code)) return new BusbarError(code, { ...record, service: record.service ?? service })
+  const declared = fromWire({ code, message, data, status: 0 }, service, errors)
+  return (
+    declared ?? new BusbarError('INTERNAL', { message: `${message}, which its contract does not declare`, service })
+  )
+}

@@ -1,0 +1,289 @@
+import { counting } from '../../contract/call/call-edge.ts'
+import type { CallOrigin } from '../../contract/call/live-call.ts'
+import type { CallOptions } from '../../contract/call/call-types.ts'
+import type { Contract } from '../../contract/contract.ts'
+import type { Trace } from '../../contract/context.ts'
+import type { Publish } from '../../contract/events/topic.ts'
+import { deferredStream } from '../../contract/client/deferred-stream.ts'
+import type { TypedHost } from '../../contract/host/typed-host.ts'
+import type { HostedMethod } from '../../contract/host/hosted-method.ts'
+import type { Method } from '../../contract/method.ts'
+import { type BoundMethod, registerMesh, type CallTransport } from '../../contract/client/transport.ts'
+import type { Meter } from '../meter.ts'
+import {
+  type Endpoint,
+  type LocalEndpoint,
+  type RemoteEndpoint,
+  type TcpEndpoint,
+  transportTo,
+} from '../routing/endpoint.ts'
+import type { Router } from '../routing/router.ts'
+import { currentScope, type Scope } from '../scope.ts'
+import type { TracedCall, Tracer } from '../tracing/tracer.ts'
+import { currentCall } from './call-contexts.ts'
+import { type OtherInstances, RemoteCall } from './remote-call.ts'
+import { callOverHttp, type HttpMethodCall } from './call-over-http.ts'
+import { countStream } from './count-stream.ts'
+import { hopLimit, notServing, notTyped } from './call-refusals.ts'
+import { MethodEdges } from './method-edges.ts'
+import { RemoteMethod } from './remote-method.ts'
+import { RemoteStream } from './remote-stream.ts'
+import { Upload } from './upload.ts'
+
+export interface TypedMesh {
+  readonly router: Router
+  /** The longest chain of calls that cause each other. The call beyond it fails with HOP_LIMIT. */
+  readonly maxHops: number
+  /** `edge`: calls between services are not validated. */
+  readonly validate: 'always' | 'edge'
+  /** Counts and measures calls. Undefined: nothing does. */
+  readonly meter?: Meter | undefined
+  /** Undefined if the app has no traces. */
+  readonly tracer?: Tracer | undefined
+}
+
+/**
+ * Lets `client(contract)` in this thread reach the app's typed services, and `publisher(contract)`
+ * those that subscribe. Disposing undoes it.
+ */
+export function offerTypedCalls(mesh: TypedMesh, publish?: Publish): Disposable {
+  const transport = (service: string | undefined): CallTransport => new MeshTransport(mesh, service)
+  const withdraw = registerMesh({ transport, ...(publish !== undefined && { publish }) })
+  return { [Symbol.dispose]: withdraw }
+}
+
+/** Options of a call from outside the app, which the gateway makes. */
+export interface OutsideOptions extends CallOptions {
+  readonly trace?: Trace | undefined
+}
+
+/**
+ * Carries calls from outside the app: they have no caller, inherit nothing, and are always
+ * validated.
+ */
+export function outsideTransport(mesh: TypedMesh, service: string): CallTransport {
+  return new MeshTransport({ ...mesh, validate: 'always' }, service, true)
+}
+
+/**
+ * A call within this thread is a function call: it copies nothing and waits for nothing. Calls to
+ * other workers go over links.
+ */
+class MeshTransport implements CallTransport {
+  readonly #mesh: TypedMesh
+  readonly #service: string | undefined
+  readonly #isOutside: boolean
+
+  constructor(mesh: TypedMesh, service: string | undefined, isOutside = false) {
+    this.#mesh = mesh
+    this.#service = service
+    this.#isOutside = isOutside
+  }
+
+  bind(contract: Contract, name: string, method: Method | undefined): BoundMethod {
+    const callee = { contract, service: this.#service ?? contract.name, name, method }
+    const bound = new MeshMethod(this.#mesh, callee, this.#isOutside)
+    if (method?.kind === 'stream')
+      return (input, options) => {
+        const origin = bound.origin(options)
+        return deferredStream(async () => bound.stream(input, origin))
+      }
+    return (input, options) => {
+      try {
+        return bound.call(input, bound.origin(options))
+      } catch (error) {
+        return Promise.reject(error)
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    // The app owns the services.
+  }
+}
+
+interface Callee {
+  readonly contract: Contract
+  readonly service: string
+  readonly name: string
+  readonly method: Method | undefined
+}
+
+/** One method of a service, in this worker or another. */
+class MeshMethod implements OtherInstances {
+  readonly service: string
+  readonly #mesh: TypedMesh
+  readonly #contract: Contract
+  readonly #name: string
+  readonly #method: Method | undefined
+  readonly #remote: RemoteMethod
+  readonly #checked: boolean
+  readonly #isOutside: boolean
+  /** The last instance in this thread. The method is looked up again only if it changes. */
+  #host: TypedHost | undefined
+  #hosted: HostedMethod | undefined
+  /** The last port of the service. */
+  #port: { readonly endpoint: TcpEndpoint; readonly call: HttpMethodCall } | undefined
+  /**
+   * Calls without options share an origin while the scope stays the same and they inherit nothing
+   * from it (deadline, signal, trace).
+   */
+  #scope: Scope | undefined
+  #origin: CallOrigin | undefined
+  readonly #edges: MethodEdges
+
+  constructor(mesh: TypedMesh, { contract, service, name, method }: Callee, isOutside: boolean) {
+    this.service = service
+    this.#mesh = mesh
+    this.#contract = contract
+    this.#name = name
+    this.#method = method
+    this.#remote = new RemoteMethod(service, name, method, isOutside)
+    this.#isOutside = isOutside
+    this.#checked = mesh.validate === 'always'
+    this.#edges = new MethodEdges(mesh.meter, service, name)
+  }
+
+  call(input: unknown, given: CallOrigin): Promise<unknown> {
+    // It counts as one call, where the many inputs are sent.
+    const endpoint = this.#find(input)
+    if (endpoint.at === 'link' && this.#method?.takesMany === true) return onlyValue(this.stream(input, given))
+    const traced = this.#trace(endpoint, given)
+    const edge = traced ?? this.#edges.to(endpoint, given.caller)
+    const origin = traced === undefined ? given : { ...given, trace: traced.trace }
+    if (endpoint.at === 'here') return this.#local(endpoint).call(input, origin, this.#checked, edge)
+    if (endpoint.at === 'tcp') {
+      const call = (): Promise<unknown> => this.#http(endpoint)(input, origin) as Promise<unknown>
+      return edge === undefined ? call() : counting(edge, edge.begin(), call)(undefined)
+    }
+    return new RemoteCall({ method: this.#remote, origin, value: input, endpoint, others: this, edge }).answer
+  }
+
+  stream(input: unknown, given: CallOrigin): AsyncIterator<unknown> {
+    const endpoint = this.#find(input)
+    const traced = this.#trace(endpoint, given)
+    const edge = traced ?? this.#edges.to(endpoint, given.caller)
+    const origin = traced === undefined ? given : { ...given, trace: traced.trace }
+    if (endpoint.at === 'here') {
+      const hosted = this.#local(endpoint)
+      return hosted.stream(input, hosted.open(origin), this.#checked, edge)
+    }
+    if (endpoint.at === 'tcp') {
+      const values = this.#http(endpoint)(input, origin) as AsyncIterable<unknown>
+      return countStream(values[Symbol.asyncIterator](), edge)
+    }
+    const findOther = (not: RemoteEndpoint): RemoteEndpoint | undefined => {
+      const next = this.#other(not, input)
+      return next?.at === 'link' ? next : undefined
+    }
+    const findFitting = (not: RemoteEndpoint): RemoteEndpoint | undefined => this.findFitting(not, input)
+    const others = { findOther, findFitting, key: () => this.keyOf(input) }
+    const upload = this.#method?.takesMany === true ? new Upload(this.#remote, input) : undefined
+    const encoded = this.#remote.encodeValue(upload === undefined ? input : undefined)
+    return new RemoteStream({ method: this.#remote, origin, input: encoded, upload, endpoint, others, edge })
+  }
+
+  /** Undefined if the app has no traces. */
+  #trace(endpoint: Endpoint, { caller, trace, parent }: CallOrigin): TracedCall | undefined {
+    const { tracer } = this.#mesh
+    if (tracer === undefined) return undefined
+    const transport = transportTo(endpoint)
+    const info = {
+      part: 'call',
+      caller,
+      service: this.service,
+      protocol: 'rpc',
+      method: this.#name,
+      transport,
+    } as const
+    return tracer.call(info, trace ?? parent?.trace, this.#edges.to(endpoint, caller))
+  }
+
+  findOther(not: RemoteEndpoint, input: unknown, origin: CallOrigin): ReturnType<OtherInstances['findOther']> {
+    const next = this.#other(not, input)
+    return next?.at === 'here' ? this.#local(next).call(input, origin, this.#checked) : next
+  }
+
+  findFitting(not: RemoteEndpoint, input: unknown): RemoteEndpoint | undefined {
+    const next = this.#mesh.router.find(this.service, { not, contract: this.#remote.needed, key: this.keyOf(input) })
+    return next?.at === 'link' && isTyped(next) ? next : undefined
+  }
+
+  /** What a call inherits from the running code. */
+  origin(options: CallOptions | undefined): CallOrigin {
+    if (this.#isOutside) return { ...options, hops: 1 }
+    const scope = currentScope()
+    if (options === undefined && scope !== undefined && scope === this.#scope) return this.#origin!
+    const origin = this.#originFrom(scope, options)
+    if (options === undefined && origin.parent === undefined) {
+      this.#scope = scope
+      this.#origin = origin
+    }
+    return origin
+  }
+
+  #originFrom(scope: Scope | undefined, options: CallOptions | undefined): CallOrigin {
+    const hops = (scope?.hops ?? 0) + 1
+    if (hops > this.#mesh.maxHops) throw hopLimit(this.service, this.#mesh.maxHops)
+    return {
+      parent: currentCall(scope),
+      caller: scope?.service,
+      hops,
+      timeout: options?.timeout,
+      signal: options?.signal,
+      priority: options?.priority,
+      metadata: options?.metadata,
+      ...(scope?.trace !== undefined && { trace: scope.trace }),
+    }
+  }
+
+  /** Throws the caller's error if no instance serves. */
+  #find(input: unknown): Endpoint {
+    const { router } = this.#mesh
+    let endpoint = router.find(this.service, this.#method?.key && { key: this.keyOf(input) })
+    if (endpoint?.at === 'link' && endpoint.rejects?.(this.#remote.needed) === true)
+      endpoint = this.findFitting(endpoint, input) ?? endpoint
+    if (endpoint === undefined) throw notServing(router, this.service)
+    if (!isTyped(endpoint)) throw notTyped(this.service)
+    return endpoint
+  }
+
+  #other(not: RemoteEndpoint, input: unknown): LocalEndpoint | RemoteEndpoint | undefined {
+    const next = this.#mesh.router.find(this.service, { not, key: this.keyOf(input) })
+    return next !== undefined && next.at !== 'tcp' && isTyped(next) ? next : undefined
+  }
+
+  /** Binds once, because a service keeps its port while it runs. */
+  #http(endpoint: TcpEndpoint): HttpMethodCall {
+    if (this.#port?.endpoint !== endpoint)
+      this.#port = { endpoint, call: callOverHttp(endpoint, this.#contract, this.#name, this.#method) }
+    return this.#port.call
+  }
+
+  #local({ typed }: LocalEndpoint): HostedMethod {
+    if (this.#hosted !== undefined && this.#host === typed) return this.#hosted
+    this.#host = typed
+    return (this.#hosted = typed!.method(this.#name))
+  }
+
+  /** Undefined if the input has no key: its schema then rejects it. */
+  keyOf(input: unknown): string | undefined {
+    try {
+      const key = this.#method?.key?.(input as never)
+      return key === undefined ? undefined : String(key)
+    } catch {
+      return undefined
+    }
+  }
+}
+
+/** The one result of many inputs. */
+async function onlyValue(values: AsyncIterator<unknown>): Promise<unknown> {
+  const { value } = await values.next()
+  await values.next()
+  return value as unknown
+}
+
+function isTyped({ typed }: Endpoint): boolean {
+  return typed !== undefined && typed !== false
+}

@@ -1,0 +1,39 @@
+import { outside, type Transport } from '../../shared/metrics/edge-table.ts'
+import type { Edge, Meter } from '../meter.ts'
+import { type Endpoint, transportTo } from '../routing/endpoint.ts'
+
+/** The edges of one method's callers. Most methods have one caller in a thread. */
+export class MethodEdges {
+  readonly #meter: Meter | undefined
+  readonly #service: string
+  readonly #method: string
+  readonly #known = new Map<string, Edge>()
+  #caller: string | undefined
+  #transport: Transport | undefined
+  #last: Edge | undefined
+
+  constructor(meter: Meter | undefined, service: string, method: string) {
+    this.#meter = meter
+    this.#service = service
+    this.#method = method
+  }
+
+  to(endpoint: Endpoint, caller: string | undefined): Edge | undefined {
+    if (this.#meter === undefined) return undefined
+    const transport = transportTo(endpoint)
+    if (transport !== this.#transport || caller !== this.#caller) this.#select(this.#meter, caller, transport)
+    return this.#last
+  }
+
+  #select(meter: Meter, caller: string | undefined, transport: Transport): void {
+    const key = `${transport} ${caller ?? outside}`
+    let edge = this.#known.get(key)
+    if (edge === undefined) {
+      edge = meter.rpc(caller, this.#service, this.#method, transport)
+      this.#known.set(key, edge)
+    }
+    this.#caller = caller
+    this.#transport = transport
+    this.#last = edge
+  }
+}

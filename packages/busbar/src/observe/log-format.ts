@@ -1,0 +1,62 @@
+import { pino } from 'pino'
+import pretty from 'pino-pretty'
+import type { JsonContent, LogEntry } from './log-entry.ts'
+
+/** Returns the text of an entry, with its newline. */
+export type Format = (entry: LogEntry) => string
+
+/** One JSON object per line, as pino writes it, with `service` and `worker`. */
+export function createJsonFormat(): Format {
+  let written = ''
+  const target = { write: (line: string) => void (written = line) }
+  const logger = pino({ level: 'trace', base: undefined, timestamp: false }, target)
+  return (entry) => {
+    if (entry.content.kind === 'json') return spliceOrigin(entry, entry.content)
+    const { msg, fields } = entry.content
+    const label = pino.levels.labels[entry.level] as 'info'
+    logger[label]({ time: entry.time, ...origin(entry), ...fields }, msg)
+    return written
+  }
+}
+
+/** For people: one line per entry, `10:02:11.123 INFO web/0 listening`. */
+export function createPrettyFormat(colors: boolean): Format {
+  const format = pretty.prettyFactory({
+    colorize: colors,
+    translateTime: 'SYS:HH:MM:ss.l',
+    ignore: 'pid,hostname,service,worker',
+    singleLine: true,
+    messageFormat: (log, key) => `${originText(log)}${typeof log[key] === 'string' ? log[key] : ''}`,
+  })
+  return ({ content, ...entry }) => {
+    const fields = content.kind === 'json' ? content.fields : { msg: content.msg, ...content.fields }
+    const text = format({ time: entry.time, level: entry.level, ...fields, ...origin(entry) })
+    return text.endsWith('\n') ? text : `${text}\n`
+  }
+}
+
+function origin(entry: Pick<LogEntry, 'service' | 'worker'>): { service?: string; worker?: number } {
+  return {
+    ...(entry.service !== undefined && { service: entry.service }),
+    ...(entry.worker !== undefined && { worker: entry.worker }),
+  }
+}
+
+/**
+ * Appends the origin to the program's line. Serialises the fields again only if one of them has the
+ * same name.
+ */
+function spliceOrigin(entry: LogEntry, content: JsonContent): string {
+  const { text, fields } = content
+  const added = { ...(fields['time'] === undefined && { time: entry.time }), ...origin(entry) }
+  if (Object.keys(added).some((key) => Object.hasOwn(fields, key)))
+    return `${JSON.stringify({ ...fields, ...added })}\n`
+  const tail = JSON.stringify(added).slice(1)
+  return tail === '}' ? `${text}\n` : `${text.slice(0, text.lastIndexOf('}'))},${tail}\n`
+}
+
+function originText(log: Record<string, unknown>): string {
+  const { service, worker } = log
+  const name = typeof service === 'string' ? service : 'busbar'
+  return typeof worker === 'number' ? `${name}/${worker} ` : `${name} `
+}

@@ -1,0 +1,178 @@
+import { InstanceTable } from '../../shared/metrics/instance-table.ts'
+import { bucketCount } from '../../shared/metrics/latency-buckets.ts'
+import { type EdgeTotal, EdgeTotals } from './edge-totals.ts'
+
+/** The worker that writes a row. */
+export interface RowOwner {
+  /** The index of its slot. */
+  readonly slot: number
+}
+
+/** The counters of one service in one slot, summed over the slot's successive workers. */
+export interface InstanceTotals {
+  calls: number
+  failures: number
+  /** Calls that were refused because too many were waiting. */
+  shed: number
+  /** As {@link EventCounts} has them. */
+  eventsHandled: number
+  eventsFailed: number
+  eventsDropped: number
+  callsPerSecond: number
+}
+
+/** The calls of one caller to one callee. */
+export interface PairTotals {
+  readonly caller: string
+  readonly callee: string
+  /** In milliseconds. */
+  sum: number
+  /** Counts by bucket of `latency-buckets.ts`. */
+  readonly counts: Float64Array
+}
+
+/**
+ * Sums up the counters of the rows. A row is cleared when its worker is replaced, and its counters
+ * wrap; totals only grow. Any number of readers can share them.
+ */
+export class CallTotals {
+  readonly #table: InstanceTable
+  /** The rows at the last collection. */
+  readonly #seen: InstanceTable
+  /**
+   * A copy of the row being collected, so that no change during the collection is missed or counted
+   * twice.
+   */
+  readonly #now: InstanceTable
+  readonly #owners = new Map<number, RowOwner>()
+  readonly #instances = new Map<string, InstanceTotals>()
+  readonly #edges = new EdgeTotals()
+  #callsAtTick = new Map<InstanceTotals, number>()
+
+  constructor(table: InstanceTable) {
+    this.#table = table
+    // Only the counters: nobody takes slots here.
+    const shape = { ...table.shape, services: namesOf(table) }
+    this.#seen = new InstanceTable(shape)
+    this.#now = new InstanceTable(shape)
+  }
+
+  /** The table has got further services. */
+  update(): void {
+    for (const copy of [this.#seen, this.#now]) copy.update(namesOf(this.#table))
+  }
+
+  /**
+   * The row gets a new worker. It is cleared, except for slots of abandoned calls, which stay until
+   * the worker serves.
+   */
+  assign(row: number, owner: RowOwner): void {
+    this.retire(row)
+    this.#owners.set(row, owner)
+  }
+
+  /** The row's worker has ended: its counters are kept, and the slots that it held are released. */
+  retire(row: number): void {
+    this.#collect(row)
+    this.#failInFlight(row)
+    this.#edges.retire(row, this.#table.edges(row))
+    this.#owners.delete(row)
+    this.#table.clear(row)
+    this.#seen.clear(row)
+  }
+
+  /** Adds what the rows have counted since the last call. */
+  collect(): void {
+    for (const row of this.#owners.keys()) this.#collect(row)
+  }
+
+  /** Called about once a second. `seconds`: since the last call. */
+  tick(seconds: number): void {
+    this.collect()
+    const calls = new Map([...this.#instances.values()].map((totals) => [totals, totals.calls]))
+    for (const totals of calls.keys())
+      totals.callsPerSecond = (totals.calls - (this.#callsAtTick.get(totals) ?? 0)) / seconds
+    this.#callsAtTick = calls
+    this.#edges.tick(seconds)
+  }
+
+  of(slot: number, service: string): Readonly<InstanceTotals> {
+    return this.#totalsOf(slot, service)
+  }
+
+  get edges(): readonly EdgeTotal[] {
+    return this.#edges.edges
+  }
+
+  get pairs(): readonly PairTotals[] {
+    const pairs = new Map<string, PairTotals>()
+    for (const { caller, callee, outcomes } of this.edges) {
+      const key = `${caller} ${callee}`
+      const pair = pairs.get(key) ?? { caller, callee, sum: 0, counts: new Float64Array(bucketCount) }
+      pairs.set(key, pair)
+      for (const { sum, buckets } of outcomes.values()) {
+        pair.sum += sum
+        buckets.forEach((count, bucket) => (pair.counts[bucket]! += count))
+      }
+    }
+    return [...pairs.values()]
+  }
+
+  #collect(row: number): void {
+    const owner = this.#owners.get(row)
+    if (owner === undefined) return
+    this.#now.copy(row, this.#table)
+    for (const { name } of this.#table.shape.services) this.#collectService(row, owner.slot, name)
+    this.#edges.collect(row, this.#now.edges(row), this.#seen.edges(row))
+    this.#seen.copy(row, this.#now)
+  }
+
+  #collectService(row: number, slot: number, service: string): void {
+    const [now, seen] = [this.#now.at(row, service), this.#seen.at(row, service)]
+    const [calls, failures, shed] = [
+      grown(now.calls, seen.calls),
+      grown(now.failures, seen.failures),
+      grown(now.shed, seen.shed),
+    ]
+    const [events, before] = [now.events, seen.events]
+    const handled = grown(events.handled, before.handled)
+    const dropped = grown(events.dropped, before.dropped)
+    if (calls + failures + shed + handled + dropped === 0) return
+    const totals = this.#totalsOf(slot, service)
+    totals.eventsHandled += handled
+    totals.eventsFailed += grown(events.failed, before.failed)
+    totals.eventsDropped += dropped
+    totals.calls += calls
+    totals.failures += failures
+    totals.shed += shed
+  }
+
+  /** Counts the in-flight calls of an ended worker as failures. */
+  #failInFlight(row: number): void {
+    const owner = this.#owners.get(row)
+    if (owner === undefined) return
+    for (const { name } of this.#table.shape.services) {
+      const { inFlight } = this.#table.at(row, name)
+      if (inFlight > 0) this.#totalsOf(owner.slot, name).failures += inFlight
+    }
+  }
+
+  #totalsOf(slot: number, service: string): InstanceTotals {
+    const key = `${slot} ${service}`
+    const known = this.#instances.get(key)
+    if (known !== undefined) return known
+    const events = { eventsHandled: 0, eventsFailed: 0, eventsDropped: 0 }
+    const totals = { calls: 0, failures: 0, shed: 0, ...events, callsPerSecond: 0 }
+    this.#instances.set(key, totals)
+    return totals
+  }
+}
+
+function namesOf({ shape }: InstanceTable): { readonly name: string }[] {
+  return shape.services.map(({ name }) => ({ name }))
+}
+
+/** The increase of a counter that wraps at 32 bits. */
+function grown(now: number, before: number): number {
+  return (now - before) >>> 0
+}

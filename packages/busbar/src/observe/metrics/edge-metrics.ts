@@ -1,0 +1,114 @@
+/**
+ * The metrics of the app's edges. Those of HTTP and RPC have the names, units and attributes of
+ * OpenTelemetry's semantic conventions, as its exporters write them for Prometheus.
+ */
+import type { EdgeStats, OutcomeStats } from '../app-status.ts'
+import { type HistogramSample, type Labels, type Metric, type Sample, toHistogram } from './prometheus.ts'
+
+const edgeLabels = ['caller', 'callee', 'protocol', 'method', 'route', 'transport']
+
+const calls: Metric = {
+  name: 'busbar_edge_calls_total',
+  type: 'counter',
+  help: 'Calls that are over.',
+  labels: [...edgeLabels, 'status'],
+}
+
+const inFlight: Metric = {
+  name: 'busbar_edge_calls_in_flight',
+  type: 'gauge',
+  help: 'Calls that have begun and are not over.',
+  labels: edgeLabels,
+}
+
+const serverLabels = ['service', 'caller', 'transport']
+const clientLabels = ['service', 'server_address', 'transport']
+const httpLabels = ['http_request_method', 'http_route', 'http_response_status_code', 'error_type']
+const rpcLabels = ['rpc_system_name', 'rpc_method', 'rpc_response_status_code', 'error_type']
+
+const httpServer = duration(
+  'http_server_request_duration_seconds',
+  'Duration of HTTP requests, by the service that answers.',
+  [...serverLabels, ...httpLabels],
+)
+const httpClient = duration(
+  'http_client_request_duration_seconds',
+  'Duration of HTTP requests, by the service that calls.',
+  [...clientLabels, ...httpLabels],
+)
+const rpcServer = duration(
+  'rpc_server_call_duration_seconds',
+  'Duration of typed calls, by the service that answers.',
+  [...serverLabels, ...rpcLabels],
+)
+const rpcClient = duration('rpc_client_call_duration_seconds', 'Duration of typed calls, by the service that calls.', [
+  ...clientLabels,
+  ...rpcLabels,
+])
+
+type Histogram = readonly [Metric, (edges: readonly EdgeStats[]) => readonly HistogramSample[]]
+type Simple = readonly [Metric, (edges: readonly EdgeStats[]) => readonly Sample[]]
+
+/** In the order of the text, before the histograms. */
+export const edgeMetrics: readonly Simple[] = [
+  [
+    calls,
+    (edges) =>
+      edges.flatMap((edge) =>
+        edge.outcomes.map(({ status, count }) => ({ labels: { ...labelsOf(edge), status }, value: count })),
+      ),
+  ],
+  [inFlight, (edges) => edges.map((edge) => ({ labels: labelsOf(edge), value: edge.inFlight }))],
+]
+
+export const edgeHistograms: readonly Histogram[] = [
+  [httpServer, (edges) => samples(edges, 'http', asServer)],
+  [httpClient, (edges) => samples(edges.filter(isFromService), 'http', asClient)],
+  [rpcServer, (edges) => samples(edges, 'rpc', asServer)],
+  [rpcClient, (edges) => samples(edges.filter(isFromService), 'rpc', asClient)],
+]
+
+function duration(name: string, help: string, labels: readonly string[]): Metric {
+  return { name, type: 'histogram', help, labels }
+}
+
+function samples(
+  edges: readonly EdgeStats[],
+  protocol: EdgeStats['protocol'],
+  side: (edge: EdgeStats) => Labels,
+): readonly HistogramSample[] {
+  return edges
+    .filter((edge) => edge.protocol === protocol)
+    .flatMap((edge) =>
+      edge.outcomes.map((one) => toHistogram(one, { ...side(edge), ...whatOf(edge), ...outcomeLabels(edge, one) })),
+    )
+}
+
+function asServer({ callee, caller, transport }: EdgeStats): Labels {
+  return { service: callee, caller, transport }
+}
+
+function asClient({ caller, callee, transport }: EdgeStats): Labels {
+  return { service: caller, server_address: callee, transport }
+}
+
+function isFromService({ caller }: EdgeStats): boolean {
+  return caller !== ''
+}
+
+function whatOf({ protocol, callee, method, route }: EdgeStats): Labels {
+  if (protocol === 'http') return { http_request_method: method, http_route: route }
+  return { rpc_system_name: 'busbar', rpc_method: `${callee}/${method}` }
+}
+
+/** By the conventions, a call without a response has no status, and only failures have a type. */
+function outcomeLabels({ protocol }: EdgeStats, { status }: OutcomeStats): Labels {
+  const code = status === 'none' ? '' : status
+  const failure = status === 'none' ? '_OTHER' : status.startsWith('5') ? status : ''
+  const name = protocol === 'http' ? 'http_response_status_code' : 'rpc_response_status_code'
+  return { [name]: code, error_type: failure }
+}
+
+function labelsOf({ caller, callee, protocol, method, route, transport }: EdgeStats): Labels {
+  return { caller, callee, protocol, method, route, transport }
+}

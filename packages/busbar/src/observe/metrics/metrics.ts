@@ -1,0 +1,252 @@
+/**
+ * The metrics of `GET /metrics` and where their values come from. `docs/reference/metrics.md` lists
+ * the same metrics.
+ */
+import {
+  endOfOpenMetrics,
+  formatHistogram,
+  formatMetric,
+  type Metric,
+  type MetricsSyntax,
+  type Sample,
+  toHistogram,
+} from './prometheus.ts'
+import type { AppStatus, InstanceStats, WorkerStats } from '../app-status.ts'
+import { eventMetrics } from './event-metrics.ts'
+import { edgeHistograms, edgeMetrics } from './edge-metrics.ts'
+import { remoteMetrics } from './remote-metrics.ts'
+import { runtimeMetrics } from './runtime-metrics.ts'
+import { entranceMetrics, queueTimeMetric as queueTimes } from './entrance-metrics.ts'
+
+type Source =
+  | { readonly from: 'app'; readonly value: (app: AppStatus['app']) => number }
+  | { readonly from: 'workers'; readonly value: (worker: WorkerStats) => number | null }
+  | { readonly from: 'instances'; readonly value: (instance: InstanceStats) => number }
+
+const workerLabels = ['worker', 'name', 'kind']
+const instanceLabels = ['service', 'instance', 'worker']
+
+function app(name: string, help: string, value: (app: AppStatus['app']) => number): [Metric, Source] {
+  return [
+    { name, type: 'gauge', help, labels: ['app'] },
+    { from: 'app', value },
+  ]
+}
+
+function worker(
+  name: string,
+  type: 'counter' | 'gauge',
+  help: string,
+  value: (worker: WorkerStats) => number | null,
+): [Metric, Source] {
+  return [
+    { name, type, help, labels: workerLabels },
+    { from: 'workers', value },
+  ]
+}
+
+function instance(
+  name: string,
+  type: 'counter' | 'gauge',
+  help: string,
+  value: (instance: InstanceStats) => number,
+): [Metric, Source] {
+  return [
+    { name, type, help, labels: instanceLabels },
+    { from: 'instances', value },
+  ]
+}
+
+const simple: readonly (readonly [Metric, Source])[] = [
+  app(
+    'busbar_start_time_seconds',
+    'When the app was started, in seconds since 1970.',
+    ({ startedAt }) => startedAt / 1000,
+  ),
+  app(
+    'busbar_ready',
+    'Whether the app runs, each service has a healthy instance, and the gateway a worker.',
+    ({ ready }) => Number(ready),
+  ),
+  worker('busbar_worker_up', 'gauge', 'Whether the worker serves and its event loop responds.', ({ state }) =>
+    Number(state === 'serving'),
+  ),
+  worker('busbar_worker_blocked', 'gauge', 'Whether the worker serves but its event loop is blocked.', ({ state }) =>
+    Number(state === 'blocked'),
+  ),
+  worker(
+    'busbar_worker_restarts_total',
+    'counter',
+    'How often the worker died and was restarted.',
+    ({ restarts }) => restarts,
+  ),
+  worker(
+    'busbar_worker_connections',
+    'gauge',
+    'Open connections that the supervisor passed to the worker.',
+    ({ connections }) => connections,
+  ),
+  worker(
+    'busbar_worker_requests_in_flight',
+    'gauge',
+    'Requests from outside that the worker has not answered completely.',
+    ({ requests }) => requests,
+  ),
+  worker(
+    'busbar_worker_cpu_seconds_total',
+    'counter',
+    'Processor time of the worker; starts from zero with each replacement.',
+    ({ cpuTime }) => seconds(cpuTime),
+  ),
+  worker(
+    'busbar_worker_event_loop_utilization',
+    'gauge',
+    'The share of the last second in which the event loop was busy, 0 to 1.',
+    ({ eventLoopUtilization }) => eventLoopUtilization,
+  ),
+  worker(
+    'busbar_worker_event_loop_silence_seconds',
+    'gauge',
+    'Time since the last heartbeat of the event loop.',
+    ({ silentFor }) => seconds(silentFor),
+  ),
+  worker('busbar_worker_heap_used_bytes', 'gauge', 'JavaScript heap in use.', ({ heapUsed }) => heapUsed),
+  worker(
+    'busbar_worker_memory_bytes',
+    'gauge',
+    'Memory: of a thread its heap and what the heap refers to, of a process all of it.',
+    ({ memory }) => memory,
+  ),
+  instance('busbar_instance_up', 'gauge', 'Whether the instance serves and its event loop responds.', ({ state }) =>
+    Number(state === 'serving'),
+  ),
+  instance('busbar_calls_total', 'counter', 'Calls that the instance has begun to handle.', ({ calls }) => calls),
+  instance(
+    'busbar_call_failures_total',
+    'counter',
+    'Calls without a response, or with a status of 500 or more.',
+    ({ failures }) => failures,
+  ),
+  instance('busbar_calls_in_flight', 'gauge', 'Calls that the instance is handling.', ({ inFlight }) => inFlight),
+]
+
+const waiting: Metric = {
+  name: 'busbar_calls_waiting',
+  type: 'gauge',
+  help: 'Calls that wait for an instance of the service with room.',
+  labels: ['service'],
+}
+
+const shed: Metric = {
+  name: 'busbar_calls_shed_total',
+  type: 'counter',
+  help: 'Calls that were refused because too many were waiting for the service.',
+  labels: ['service'],
+}
+
+const lastExit: Metric = {
+  name: 'busbar_worker_last_exit_info',
+  type: 'gauge',
+  help: 'Why the worker last died; always 1.',
+  labels: [...workerLabels, 'why', 'service'],
+}
+
+const duration: Metric = {
+  name: 'busbar_call_duration_seconds',
+  type: 'histogram',
+  help: 'Duration of calls at their caller. An empty caller is outside; "*" stands for all pairs beyond the distinguished ones.',
+  labels: ['caller', 'callee'],
+}
+
+/** All metrics, in the order of the text. */
+export const metrics: readonly Metric[] = [
+  ...simple.map(([metric]) => metric),
+  waiting,
+  shed,
+  ...eventMetrics.map(([metric]) => metric),
+  lastExit,
+  duration,
+  ...edgeMetrics.map(([metric]) => metric),
+  ...edgeHistograms.map(([metric]) => metric),
+  ...runtimeMetrics.map(([metric]) => metric),
+  ...entranceMetrics.map(([metric]) => metric),
+  queueTimes,
+  ...remoteMetrics.map(([metric]) => metric),
+]
+
+export function formatMetrics(status: AppStatus, syntax: MetricsSyntax = 'prometheus'): string {
+  const { entrance, services, app } = status
+  const simply = (metric: Metric, samples: readonly Sample[]): string =>
+    formatMetric(syntax === 'openmetrics' ? toOpenMetrics(metric) : metric, samples)
+  const texts = [
+    ...simple.map(([metric, source]) => simply(metric, samplesOf(status, source))),
+    simply(
+      waiting,
+      services.map(({ service, waiting }) => ({ labels: { service }, value: waiting })),
+    ),
+    simply(
+      shed,
+      services.map(({ service, shed }) => ({ labels: { service }, value: shed })),
+    ),
+    ...eventMetrics.map(([metric, value]) =>
+      simply(
+        metric,
+        services.map(({ service, events }) => ({ labels: { service }, value: value(events) })),
+      ),
+    ),
+    simply(lastExit, status.workers.flatMap(exitSamples)),
+    formatHistogram(
+      duration,
+      status.calls.map((one) => toHistogram(one, { caller: one.caller, callee: one.callee })),
+    ),
+    ...edgeMetrics.map(([metric, samplesOf]) => simply(metric, samplesOf(status.edges))),
+    ...edgeHistograms.map(([metric, samplesOf]) => formatHistogram(metric, samplesOf(status.edges))),
+    ...runtimeMetrics.map(([metric, samplesOf]) => simply(metric, samplesOf(status))),
+    ...entranceMetrics.map(([metric, samplesOf]) =>
+      simply(metric, entrance === null ? [] : samplesOf(entrance, app.name)),
+    ),
+    formatHistogram(queueTimes, entrance === null ? [] : [toHistogram(entrance.queueTimes, { app: app.name })]),
+    ...remoteMetrics.map(([metric, samplesOf]) => simply(metric, samplesOf(status))),
+  ]
+  return texts.join('') + (syntax === 'openmetrics' ? endOfOpenMetrics : '')
+}
+
+/**
+ * In OpenMetrics, the suffix of a counter belongs to its samples, not to its name. A counter whose
+ * name is then that of a gauge has no type there.
+ */
+function toOpenMetrics(metric: Metric): Metric {
+  if (metric.type !== 'counter') return metric
+  const family = metric.name.replace(/_total$/, '')
+  return metrics.some(({ name }) => name === family) ? { ...metric, type: 'unknown' } : { ...metric, family }
+}
+
+function samplesOf(status: AppStatus, source: Source): Sample[] {
+  switch (source.from) {
+    case 'app':
+      return [{ labels: { app: status.app.name }, value: source.value(status.app) }]
+    case 'workers':
+      return status.workers.flatMap((one) => {
+        const value = source.value(one)
+        return value === null ? [] : [{ labels: labelsOf(one), value }]
+      })
+    case 'instances':
+      return status.instances.map((one) => ({
+        labels: { service: one.service, instance: `${one.instance}`, worker: `${one.worker}` },
+        value: source.value(one),
+      }))
+  }
+}
+
+function labelsOf({ worker: number, name, kind }: WorkerStats): Record<string, string> {
+  return { worker: `${number}`, name, kind }
+}
+
+function exitSamples(one: WorkerStats): Sample[] {
+  const { lastExit: exit } = one
+  return exit === null ? [] : [{ labels: { ...labelsOf(one), why: exit.why, service: exit.service ?? '' }, value: 1 }]
+}
+
+function seconds(milliseconds: number | null): number | null {
+  return milliseconds === null ? null : milliseconds / 1000
+}

@@ -1,0 +1,82 @@
+/** The text format of Prometheus, version 0.0.4, and that of OpenMetrics 1.0. */
+export type MetricsSyntax = 'prometheus' | 'openmetrics'
+
+export const metricsContentTypes: Readonly<Record<MetricsSyntax, string>> = {
+  prometheus: 'text/plain; version=0.0.4; charset=utf-8',
+  openmetrics: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
+}
+
+export const endOfOpenMetrics = '# EOF\n'
+
+export interface Metric {
+  /** The name of a counter ends in `_total`. */
+  readonly name: string
+  readonly type: 'counter' | 'gauge' | 'histogram' | 'unknown'
+  /** If it is not the name. */
+  readonly family?: string
+  /** One sentence. */
+  readonly help: string
+  readonly labels: readonly string[]
+}
+
+export type Labels = Readonly<Record<string, string>>
+
+export interface Sample {
+  readonly labels: Labels
+  readonly value: number
+}
+
+export interface HistogramSample {
+  readonly labels: Labels
+  /**
+   * Upper bounds with the number of values up to them; the last one is Infinity and counts all
+   * values.
+   */
+  readonly buckets: readonly { readonly le: number; readonly count: number }[]
+  readonly sum: number
+}
+
+/** From milliseconds. The bound null is infinity. */
+export function toHistogram(
+  { sum, buckets }: { sum: number; buckets: readonly { readonly le: number | null; readonly count: number }[] },
+  labels: Labels,
+): HistogramSample {
+  return {
+    labels,
+    sum: sum / 1000,
+    buckets: buckets.map(({ le, count }) => ({ le: le === null ? Infinity : le / 1000, count })),
+  }
+}
+
+export function formatMetric(metric: Metric, samples: readonly Sample[]): string {
+  return [head(metric), ...samples.map(({ labels, value }) => line(metric.name, labels, value))].join('')
+}
+
+export function formatHistogram(metric: Metric, samples: readonly HistogramSample[]): string {
+  return [head(metric), ...samples.map((sample) => histogramLines(metric.name, sample))].join('')
+}
+
+function head({ name, family = name, type, help }: Metric): string {
+  return `# HELP ${family} ${help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')}\n# TYPE ${family} ${type}\n`
+}
+
+function histogramLines(name: string, { labels, buckets, sum }: HistogramSample): string {
+  return [
+    ...buckets.map(({ le, count }) => line(`${name}_bucket`, { ...labels, le: numberText(le) }, count)),
+    line(`${name}_sum`, labels, sum),
+    line(`${name}_count`, labels, buckets.at(-1)?.count ?? 0),
+  ].join('')
+}
+
+function line(name: string, labels: Labels, value: number): string {
+  const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`)
+  return `${name}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${numberText(value)}\n`
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
+}
+
+function numberText(value: number): string {
+  return value === Infinity ? '+Inf' : String(value)
+}

@@ -1,0 +1,115 @@
+/**
+ * What costs most of the time of an app's calls, from two readings of its status. A call's duration
+ * includes the calls that it causes. So the own time of a service is the time of the calls to it
+ * without that of the calls by it; calls that it makes at the same time count one after the other.
+ */
+import type { AppStatus, EdgeStats } from '../app-status.ts'
+
+export interface SlowPart {
+  readonly kind: 'blocked' | 'waiting' | 'loop' | 'service' | 'hop'
+  /** A worker, a service, or a hop. */
+  readonly what: string
+  /** One sentence. */
+  readonly text: string
+}
+
+/** A busier event loop makes calls wait. */
+const busy = 0.9
+
+/** `seconds`: between the readings. The worst of each kind, the most urgent kind first. */
+export function findSlowParts(before: AppStatus, after: AppStatus, seconds: number): SlowPart[] {
+  const hops = after.edges
+    .map((edge) =>
+      hopOf(
+        edge,
+        before.edges.find((one) => isSame(one, edge)),
+      ),
+    )
+    .filter(({ calls }) => calls > 0)
+  return [...blocked(after), ...waiting(after), ...busyLoops(after), ...slowService(hops, seconds), ...slowHop(hops)]
+}
+
+/** The calls of an edge between the readings. */
+interface Hop {
+  readonly edge: EdgeStats
+  readonly calls: number
+  /** Milliseconds of all together. */
+  readonly time: number
+}
+
+function hopOf(edge: EdgeStats, before: EdgeStats | undefined): Hop {
+  const [time, earlier] = [timeOf(edge), before === undefined ? 0 : timeOf(before)]
+  return { edge, calls: edge.calls - (before?.calls ?? 0), time: Math.max(0, time - earlier) }
+}
+
+function timeOf({ outcomes }: EdgeStats): number {
+  return outcomes.reduce((all, { sum }) => all + sum, 0)
+}
+
+function isSame(one: EdgeStats, other: EdgeStats): boolean {
+  return keys.every((key) => one[key] === other[key])
+}
+
+const keys = ['caller', 'callee', 'protocol', 'method', 'route', 'transport'] as const
+
+function blocked({ workers, instances }: AppStatus): SlowPart[] {
+  return workers
+    .filter(({ state }) => state === 'blocked')
+    .map(({ worker, name, silentFor }) => {
+      const hosted = instances.filter((one) => one.worker === worker).map(({ service }) => service)
+      const text = `worker ${name} has been blocked for ${millisecondsText(silentFor ?? 0)}, with ${hosted.join(', ')}`
+      return { kind: 'blocked', what: name, text }
+    })
+}
+
+function waiting({ services }: AppStatus): SlowPart[] {
+  return services
+    .filter((one) => one.waiting > 0)
+    .toSorted((one, other) => other.waiting - one.waiting)
+    .map(({ service, waiting: calls }) => {
+      const text = `${calls} calls wait for an instance of ${service} with room: it needs more instances, or a higher concurrency`
+      return { kind: 'waiting', what: service, text }
+    })
+}
+
+function busyLoops({ workers }: AppStatus): SlowPart[] {
+  return workers
+    .filter(({ state, eventLoopUtilization }) => state === 'serving' && (eventLoopUtilization ?? 0) >= busy)
+    .toSorted((one, other) => other.eventLoopUtilization! - one.eventLoopUtilization!)
+    .map(({ name, eventLoopUtilization, eventLoopDelay }) => {
+      const share = `${Math.round(eventLoopUtilization! * 100)} %`
+      const text = `the event loop of worker ${name} is busy ${share} of the time, with delays of up to ${millisecondsText(eventLoopDelay ?? 0)}`
+      return { kind: 'loop', what: name, text }
+    })
+}
+
+function slowService(hops: readonly Hop[], seconds: number): SlowPart[] {
+  const own = [...Map.groupBy(hops, ({ edge }) => edge.callee)].map(([service, to]) => {
+    const by = hops.filter(({ edge }) => edge.caller === service)
+    return { service, calls: sumOf(to, 'calls'), time: Math.max(0, sumOf(to, 'time') - sumOf(by, 'time')) }
+  })
+  const all = own.reduce((sum, { time }) => sum + time, 0)
+  const [worst] = own.toSorted((one, other) => other.time - one.time)
+  if (worst === undefined || all === 0) return []
+  const { service, calls, time } = worst
+  const figures = `${Math.round(calls / seconds)} calls a second of ${millisecondsText(time / calls)}`
+  const text = `service ${service} takes ${Math.round((time / all) * 100)} % of the time of all calls: ${figures}, without the calls that it makes`
+  return [{ kind: 'service', what: service, text }]
+}
+
+function slowHop(hops: readonly Hop[]): SlowPart[] {
+  const [worst] = hops.filter(({ time }) => time > 0).toSorted((one, other) => other.time - one.time)
+  if (worst === undefined) return []
+  const { edge, calls, time } = worst
+  const what = `${edge.caller === '' ? '(outside)' : edge.caller} > ${edge.callee} ${`${edge.method} ${edge.route}`.trim()}`
+  const text = `most time is spent in ${what} (${edge.transport}): ${millisecondsText(time / calls)} on average, p99 since the start ${millisecondsText(edge.p99)}`
+  return [{ kind: 'hop', what, text }]
+}
+
+function sumOf(hops: readonly Hop[], key: 'calls' | 'time'): number {
+  return hops.reduce((sum, hop) => sum + hop[key], 0)
+}
+
+function millisecondsText(value: number): string {
+  return `${Number(value.toPrecision(3))} ms`
+}

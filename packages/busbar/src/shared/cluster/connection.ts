@@ -1,0 +1,179 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type * as Nats from '@nats-io/transport-node'
+import type { Auth, ConnectionOptions, NatsConnection } from '@nats-io/transport-node'
+import { backoff } from '../backoff.ts'
+import type { ClusterConfig } from '../hosts.ts'
+import { subjectsOf } from './subjects.ts'
+
+export type { NatsConnection }
+
+type Client = typeof Nats
+
+/** Milliseconds until a server has accepted the connection. */
+const connectTimeout = 3_000
+/** Milliseconds between two pings of the server. After the second unanswered one it counts as gone. */
+const pingInterval = 4_000
+const maxPingOut = 2
+
+export interface ClusterConnectionParts {
+  readonly config: ClusterConfig
+  /** Shown in the server's monitoring. */
+  readonly name: string
+  /** A new connection, without subscriptions. */
+  readonly opened: (connection: NatsConnection) => void
+  /** That connection is lost, and with it what was in transit. */
+  readonly lost: () => void
+  readonly log: (level: 'info' | 'warn', line: string) => void
+}
+
+/**
+ * Keeps a connection to a NATS server. The client's own reconnect is off: it keeps messages for
+ * later, which would arrive after their calls have failed.
+ */
+export class ClusterConnection {
+  readonly #parts: ClusterConnectionParts
+  readonly #firstTry = Promise.withResolvers<void>()
+  readonly #ended: Promise<void>
+  #connection: NatsConnection | undefined
+  #fault = 'is being connected'
+  #isClosed = false
+  #wake: () => void = () => {}
+
+  constructor(parts: ClusterConnectionParts) {
+    this.#parts = parts
+    this.#ended = this.#run()
+  }
+
+  /** Undefined while there is none. */
+  get current(): NatsConnection | undefined {
+    return this.#connection
+  }
+
+  /** Why there is no connection. Undefined: there is one. */
+  get fault(): string | undefined {
+    return this.#connection === undefined ? `NATS at ${this.#servers} ${this.#fault}` : undefined
+  }
+
+  /** Resolves when a server was dialled once, with or without success. */
+  get tried(): Promise<void> {
+    return this.#firstTry.promise
+  }
+
+  /** Sends what is buffered, and resolves when nothing is open any more. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#wake()
+    const connection = this.#connection
+    if (connection !== undefined) {
+      // A server that does not answer must not delay the end.
+      await Promise.race([connection.flush().catch(() => {}), sleepUnref(flushTimeout)])
+      await connection.close()
+    }
+    await this.#ended
+  }
+
+  get #servers(): string {
+    return this.#parts.config.servers.join(', ')
+  }
+
+  async #run(): Promise<void> {
+    let failures = 0
+    while (!this.#isClosed) {
+      try {
+        await this.#connect(failures > 0)
+        failures = 0
+        if (this.#isClosed) return
+        this.#report('has closed the connection, or is cut off')
+      } catch (error) {
+        if (failures === 0) this.#report(`cannot be reached: ${describe(error)}`)
+      }
+      this.#firstTry.resolve()
+      await this.#pause(backoff(failures++))
+    }
+  }
+
+  /** Resolves when the connection is lost. */
+  async #connect(wasLost: boolean): Promise<void> {
+    const { config, opened, lost, log } = this.#parts
+    const client = createRequire(config.client)(config.client) as Client
+    const connection = await client.connect(optionsOf(this.#parts, client))
+    if (this.#isClosed) return await connection.close()
+    this.#connection = connection
+    if (wasLost) log('info', `NATS at ${this.#servers} is connected again`)
+    void this.#watch(connection)
+    opened(connection)
+    this.#firstTry.resolve()
+    await connection.closed()
+    this.#connection = undefined
+    lost()
+  }
+
+  /** What the server refuses: it answers later, and to nobody in particular. */
+  async #watch(connection: NatsConnection): Promise<void> {
+    let logged = -Infinity
+    for await (const status of connection.status()) {
+      if (status.type !== 'error' || performance.now() - logged < quietTime) continue
+      logged = performance.now()
+      this.#parts.log('warn', `NATS at ${this.#servers} refuses something: ${describe(status.error)}`)
+    }
+  }
+
+  #report(fault: string): void {
+    this.#fault = fault
+    if (!this.#isClosed) this.#parts.log('warn', `NATS at ${this.#servers} ${fault}; it is dialled until it answers`)
+  }
+
+  async #pause(duration: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, duration).unref()
+    this.#wake = resolve
+    if (this.#isClosed) resolve()
+    await promise
+    clearTimeout(timer)
+  }
+}
+
+/** Milliseconds that the end waits for what is buffered. */
+const flushTimeout = 1_000
+/** Milliseconds between two reports of what the server refuses. */
+const quietTime = 10_000
+
+function optionsOf({ config, name }: ClusterConnectionParts, client: Client): ConnectionOptions {
+  const { servers, credentials, user, password, tls } = config
+  return {
+    servers: [...servers],
+    name,
+    timeout: connectTimeout,
+    pingInterval,
+    maxPingOut,
+    reconnect: false,
+    noEcho: true,
+    noAsyncTraces: true,
+    inboxPrefix: subjectsOf(config.name).inbox,
+    ...(user !== undefined && { user }),
+    ...(password !== undefined && { pass: password }),
+    // Read at every connection, because credentials are renewed.
+    ...(credentials !== undefined && { authenticator: authenticatorOf(credentials, client) }),
+    ...(tls !== undefined && {
+      tls: {
+        ...(tls.ca !== undefined && { caFile: tls.ca }),
+        ...(tls.cert !== undefined && { certFile: tls.cert }),
+        ...(tls.key !== undefined && { keyFile: tls.key }),
+      },
+    }),
+  }
+}
+
+function authenticatorOf(file: string, { credsAuthenticator }: Client): (nonce?: string) => Auth {
+  return (nonce) => credsAuthenticator(readFileSync(file))(nonce)
+}
+
+function describe(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException
+  return message === '' || message === undefined ? String(code ?? error) : message
+}
+
+function sleepUnref(duration: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, duration).unref())
+}

@@ -1,0 +1,88 @@
+/**
+ * How a worker writes the calls of an edge into the cells of `edge-table.ts`, which describes them.
+ */
+import { bucketOf } from './latency-buckets.ts'
+
+export const outcomeHead = 8
+export const edge = { caller: 0, callee: 1, kind: 2, begun: 3, over: 4, nameLength: 5, name: 6 } as const
+export const outcome = { edge: 0, status: 1, count: 2, accounted: 3, sum: 4, last: 5 } as const
+
+/** `bucket`: for its first calls, if they are not measured. */
+type AddOutcome = (status: number, bucket: number) => OutcomeCells
+
+/** The cells of one edge, for the worker that writes them. */
+export class EdgeCells {
+  readonly #cells: Uint32Array
+  readonly #addOutcome: AddOutcome
+  readonly #outcomes = new Map<number, OutcomeCells>()
+  /** The outcome of the last call: most have the same. */
+  #status = -1
+  #outcome: OutcomeCells | undefined
+  #lastBucket = 0
+
+  constructor(cells: Uint32Array, addOutcome: AddOutcome) {
+    this.#cells = cells
+    this.#addOutcome = addOutcome
+  }
+
+  begin(): void {
+    this.#cells[edge.begun] = this.#cells[edge.begun]! + 1
+  }
+
+  /** `milliseconds`: undefined for a call that is not measured. */
+  end(status: number, milliseconds: number | undefined): void {
+    this.#cells[edge.over] = this.#cells[edge.over]! + 1
+    if (status !== this.#status) this.#select(status)
+    if (milliseconds === undefined) this.#outcome!.count()
+    else this.#lastBucket = this.#outcome!.measure(milliseconds)
+  }
+
+  /** No instance has taken the call that began. */
+  withdraw(): void {
+    this.#cells[edge.over] = this.#cells[edge.over]! + 1
+  }
+
+  #select(status: number): void {
+    let found = this.#outcomes.get(status)
+    if (found === undefined) {
+      found = this.#addOutcome(status, this.#lastBucket)
+      this.#outcomes.set(status, found)
+    }
+    this.#status = status
+    this.#outcome = found
+  }
+}
+
+/**
+ * The calls of one edge with the same status. Several edges share one if there are too many, so that
+ * nothing of the counts is kept here.
+ */
+export class OutcomeCells {
+  readonly #cells: Uint32Array
+  /** The fraction that the sum's cell, in whole milliseconds, does not include. */
+  #rest = 0
+
+  constructor(cells: Uint32Array) {
+    this.#cells = cells
+  }
+
+  count(): void {
+    this.#cells[outcome.count] = this.#cells[outcome.count]! + 1
+  }
+
+  /** Returns the bucket. */
+  measure(milliseconds: number): number {
+    this.count()
+    const cells = this.#cells
+    const bucket = bucketOf(Math.ceil(milliseconds * 1000))
+    const weight = (cells[outcome.count]! - cells[outcome.accounted]!) >>> 0
+    cells[outcome.accounted] = cells[outcome.count]!
+    cells[outcomeHead + bucket] = cells[outcomeHead + bucket]! + weight
+    cells[outcome.last] = bucket
+    const sum = this.#rest + milliseconds * weight
+    const whole = Math.floor(sum)
+    this.#rest = sum - whole
+    cells[outcome.sum] = cells[outcome.sum]! + whole
+    return bucket
+  }
+}

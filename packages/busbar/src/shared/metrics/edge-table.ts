@@ -1,0 +1,253 @@
+/**
+ * The calls that one worker counts, by edge (who calls whom, what, and over which transport) and by
+ * outcome (their status): a part of its block in `instance-table.ts`.
+ *
+ *     edges │ outcomes │ … padding to 128 bytes │ edge 0 │ edge 1 │ … │ outcome 0 │ outcome 1 │ …
+ *
+ *     edge    │ caller + 1 │ callee + 1 │ kind │ begun │ over │ bytes of the name │ name … │
+ *     outcome │ edge │ status │ count │ accounted │ milliseconds │ last bucket │ … │ buckets … │
+ *
+ * Counts are exact. Durations may be a sample: a measured call stands for all calls of its outcome
+ * since the one measured before, so that the buckets together catch up with the count. The buckets
+ * are those of `latency-buckets.ts`. Edges and outcomes are only ever added.
+ */
+import { edge, EdgeCells, outcome, OutcomeCells, outcomeHead } from './edge-cells.ts'
+import { bucketCount } from './latency-buckets.ts'
+
+const headCells = 32
+const edgeCells = 32
+const outcomeCells = outcomeHead + Math.ceil(bucketCount / 8) * 8
+const head = { edges: 0, outcomes: 1 } as const
+const nameBytes = (edgeCells - edge.name) * Uint32Array.BYTES_PER_ELEMENT
+
+/** The last edge and the last outcome collect everything beyond these limits. */
+const edgeLimit = 128
+const outcomeLimit = 256
+/** From here on, new methods and routes of a pair are one edge, and statuses of a class one. */
+const detailedEdges = edgeLimit * 0.75
+const detailedOutcomes = outcomeLimit * 0.75
+
+/** The number of a callee that the app's services do not list. Its name precedes the method. */
+const elsewhere = 0
+
+/** In cells. */
+export const edgeTableCells = headCells + edgeLimit * edgeCells + outcomeLimit * outcomeCells
+
+/** How a call gets to its instance. */
+export type Transport = (typeof transports)[number]
+const transports = ['local', 'thread', 'unix', 'tcp', 'tls', 'nats'] as const
+
+export function isTransport(value: unknown): value is Transport {
+  return (transports as readonly unknown[]).includes(value)
+}
+
+/** The caller of calls from outside: clients of the gateway, and code outside any service. */
+export const outside = ''
+/** Both caller and callee of the edges beyond the limit. */
+export const others = '*'
+/** The method of all calls of a pair whose methods and routes are not distinguished. */
+export const otherMethods = '*'
+/** The status of a call without a complete response. */
+export const noStatus = 0
+/** The status of all calls beyond the limit of outcomes. */
+export const otherStatus = 1
+
+export interface EdgeKey {
+  /** A service, {@link outside} or {@link others}. */
+  readonly caller: string
+  readonly callee: string
+  readonly protocol: 'http' | 'rpc'
+  /** Of HTTP, or of the contract. */
+  readonly method: string
+  /** The route of the gateway; '' for calls between services. */
+  readonly route: string
+  readonly transport: Transport
+}
+
+const beyondLimits: EdgeKey = {
+  caller: others,
+  callee: others,
+  protocol: 'http',
+  method: otherMethods,
+  route: '',
+  transport: 'local',
+}
+
+/** An edge, as read. The counters wrap. */
+export interface EdgeCounts {
+  readonly begun: number
+  readonly over: number
+}
+
+/** The calls of one edge with the same status, as read. The counters wrap. */
+export interface OutcomeCounts {
+  /** The number of the edge. */
+  readonly edge: number
+  /** {@link noStatus}, {@link otherStatus}, a status of HTTP, or a class of them: 4 for 4xx. */
+  readonly status: number
+  readonly count: number
+  /** Milliseconds of all calls together. */
+  readonly sum: number
+  /** The bucket of the last measured call. */
+  readonly last: number
+  /** By bucket of `latency-buckets.ts`. Together they may lag behind `count`. */
+  readonly buckets: Uint32Array
+}
+
+export class EdgeTable {
+  readonly #services: readonly string[]
+  /** The numbers of {@link outside} and {@link others}, beyond those of all services. */
+  readonly #outside: number
+  readonly #others: number
+  readonly #cells: Uint32Array
+
+  /** `services` may grow, up to `places`. */
+  constructor(services: readonly string[], cells: Uint32Array, places: number) {
+    this.#services = services
+    this.#outside = places + 1
+    this.#others = places + 2
+    this.#cells = cells
+  }
+
+  get edges(): number {
+    return Atomics.load(this.#cells, head.edges)
+  }
+
+  get outcomes(): number {
+    return Atomics.load(this.#cells, head.outcomes)
+  }
+
+  /** In cells, from the start of the table. Nothing was written behind them. */
+  get used(): number {
+    return headCells + edgeLimit * edgeCells + this.outcomes * outcomeCells
+  }
+
+  /** For the writing worker, which calls it once for each key. */
+  add(key: EdgeKey): EdgeCells {
+    const { edges } = this
+    const wanted = edges < detailedEdges ? key : { ...key, method: otherMethods, route: '' }
+    const at = this.#find(wanted) ?? (edges < edgeLimit - 1 ? this.#append(wanted) : this.#beyond())
+    return new EdgeCells(this.#edgeAt(at), (status, bucket) => this.#addOutcome(at, status, bucket))
+  }
+
+  /** For a copy, which may have begun before the last ones were complete. */
+  limitTo(edges: number, outcomes: number): void {
+    this.#cells[head.edges] = edges
+    this.#cells[head.outcomes] = outcomes
+  }
+
+  keyOf(at: number): EdgeKey {
+    const cells = this.#edgeAt(at)
+    const kind = cells[edge.kind]!
+    const name = Buffer.from(cells.buffer, cells.byteOffset + edge.name * 4, cells[edge.nameLength]).toString()
+    const words = name.split(' ')
+    return {
+      caller: this.#nameOf(cells[edge.caller]!),
+      callee: cells[edge.callee] === elsewhere ? words.shift()! : this.#nameOf(cells[edge.callee]!),
+      protocol: kind % 2 === 0 ? 'http' : 'rpc',
+      method: words[0] ?? '',
+      route: words.slice(1).join(' '),
+      transport: transports[kind >>> 1] ?? 'local',
+    }
+  }
+
+  countsOf(at: number): EdgeCounts {
+    const cells = this.#edgeAt(at)
+    return { begun: cells[edge.begun]!, over: cells[edge.over]! }
+  }
+
+  /** The buckets are the table's own memory. */
+  outcomeOf(at: number): OutcomeCounts {
+    const cells = this.#outcomeAt(at)
+    return {
+      edge: cells[outcome.edge]!,
+      status: cells[outcome.status]!,
+      count: cells[outcome.count]!,
+      sum: cells[outcome.sum]!,
+      last: cells[outcome.last]!,
+      buckets: cells.subarray(outcomeHead, outcomeHead + bucketCount),
+    }
+  }
+
+  #edgeAt(at: number): Uint32Array {
+    return this.#cells.subarray(headCells + at * edgeCells, headCells + (at + 1) * edgeCells)
+  }
+
+  #outcomeAt(at: number): Uint32Array {
+    const start = headCells + edgeLimit * edgeCells + at * outcomeCells
+    return this.#cells.subarray(start, start + outcomeCells)
+  }
+
+  #append(key: EdgeKey): number {
+    const { edges } = this
+    this.#write(this.#edgeAt(edges), key)
+    Atomics.store(this.#cells, head.edges, edges + 1)
+    return edges
+  }
+
+  /** The edge of everything beyond the limits, for which there is always room. */
+  #beyond(): number {
+    return this.#find(beyondLimits) ?? this.#append(beyondLimits)
+  }
+
+  /** `bucket`: for its first calls, if they are not measured. */
+  #addOutcome(of: number, status: number, bucket: number): OutcomeCells {
+    const { outcomes } = this
+    const isLast = outcomes >= outcomeLimit - 1
+    const detailed = outcomes < detailedOutcomes || status < 100 ? status : Math.floor(status / 100)
+    const known = this.#findOutcome(of, detailed)
+    if (known !== undefined || !isLast) return new OutcomeCells(known ?? this.#appendOutcome(of, detailed, bucket))
+    const beyond = this.#beyond()
+    return new OutcomeCells(this.#findOutcome(beyond, otherStatus) ?? this.#appendOutcome(beyond, otherStatus, bucket))
+  }
+
+  #findOutcome(of: number, status: number): Uint32Array | undefined {
+    for (let at = 0; at < this.outcomes; at++) {
+      const cells = this.#outcomeAt(at)
+      if (cells[outcome.edge] === of && cells[outcome.status] === status) return cells
+    }
+    return undefined
+  }
+
+  #appendOutcome(of: number, status: number, bucket: number): Uint32Array {
+    const { outcomes } = this
+    const cells = this.#outcomeAt(outcomes)
+    cells[outcome.edge] = of
+    cells[outcome.status] = status
+    cells[outcome.last] = bucket
+    Atomics.store(this.#cells, head.outcomes, outcomes + 1)
+    return cells
+  }
+
+  #find(key: EdgeKey): number | undefined {
+    const wanted = new Uint32Array(edgeCells)
+    this.#write(wanted, key)
+    for (let at = 0; at < this.edges; at++) {
+      const cells = this.#edgeAt(at)
+      if (wanted.every((value, cell) => cell === edge.begun || cell === edge.over || cells[cell] === value)) return at
+    }
+    return undefined
+  }
+
+  #write(cells: Uint32Array, { caller, callee, protocol, method, route, transport }: EdgeKey): void {
+    cells[edge.caller] = this.#numberOf(caller)
+    cells[edge.callee] = this.#numberOf(callee)
+    const isListed = cells[edge.callee] !== elsewhere
+    cells[edge.kind] = transports.indexOf(transport) * 2 + (protocol === 'http' ? 0 : 1)
+    // Writes whole characters only.
+    const name = Buffer.from(cells.buffer, cells.byteOffset + edge.name * 4, nameBytes)
+    const words = [method, ...(route === '' ? [] : [route])]
+    cells[edge.nameLength] = name.write((isListed ? words : [callee, ...words]).join(' '))
+  }
+
+  /** {@link elsewhere} for a service of another app. */
+  #numberOf(name: string): number {
+    if (name === others) return this.#others
+    return name === outside ? this.#outside : this.#services.indexOf(name) + 1
+  }
+
+  #nameOf(number: number): string {
+    if (number === this.#others) return others
+    return this.#services[number - 1] ?? outside
+  }
+}

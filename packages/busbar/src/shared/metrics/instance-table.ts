@@ -1,0 +1,297 @@
+/**
+ * Counts of each worker's work for the app's services, readable by every thread at any time: one
+ * block per row of {@link WorkerCells}, written by that worker alone with plain stores. The
+ * supervisor writes the block of a process, from its reports.
+ *
+ *     block of row 0 │ service 0 │ service 1 │ … unused │ times 0 │ times 1 │ … │ edges │
+ *     block of row 1 │ …
+ *
+ *     service │ state │ begun │ over │ failures │ shed │ waiting │ events … │ padding to 128 bytes │
+ *
+ * `call-times.ts` describes the times, `edge-table.ts` the edges. Counters wrap and are compared by
+ * difference: a reader that looks every second misses nothing. A service keeps its place for as long as the app runs, and
+ * services that a new config adds take the unused ones, so that workers of two generations read the
+ * same memory. The slots of a service with a limit are memory of their own
+ * (`concurrency-slots.ts`), since a new config may change the limit.
+ */
+import { type CallTimer, CallTimes, callTimesCells } from './call-times.ts'
+import { bucketCount } from './latency-buckets.ts'
+import { EdgeTable, edgeTableCells } from './edge-table.ts'
+import type { Sampler } from './sampler.ts'
+import { slotCells, ConcurrencySlots } from '../calls/concurrency-slots.ts'
+
+/** What determines the memory layout: the same wherever it is opened. */
+export interface InstancesShape {
+  /** As many as the worker cells have. */
+  readonly rows: number
+  /** In the order of their places. Those that a new config has removed stay. */
+  readonly services: readonly ServiceShape[]
+  /** How many services have a place. Default: no more than `services`. */
+  readonly places?: number | undefined
+}
+
+export interface ServiceShape {
+  readonly name: string
+  /** How many calls one instance answers at a time; undefined without a limit. */
+  readonly concurrency?: number | undefined
+  /** The memory of its slots. Default, with a limit: new memory. */
+  readonly slots?: SharedArrayBuffer | undefined
+}
+
+export type InstanceState = 'absent' | 'starting' | 'serving' | 'draining' | 'stopped'
+
+const states: readonly InstanceState[] = ['absent', 'starting', 'serving', 'draining', 'stopped']
+
+const serviceCells = 32
+const cell = { state: 0, begun: 1, over: 2, failures: 3, shed: 4, waiting: 5 } as const
+/** Further cells of a service. `dropped` is counted by publishers, too. */
+const eventCell = { handled: 6, failed: 7, dropped: 8, waiting: 9 } as const
+
+export class InstanceTable {
+  readonly memory: SharedArrayBuffer
+  readonly #rows: number
+  readonly #places: number
+  readonly #blockCells: number
+  readonly #all: Uint32Array
+  #services: readonly ServiceShape[] = []
+  /** Shared with the edges, which see services that are added. */
+  readonly #names: string[] = []
+  #slots: ReadonlyMap<string, ConcurrencySlots> = new Map()
+
+  constructor({ rows, services, places = services.length }: InstancesShape, memory?: SharedArrayBuffer) {
+    this.#rows = rows
+    this.#places = places
+    this.#blockCells = places * (serviceCells + callTimesCells) + edgeTableCells
+    this.memory = memory ?? new SharedArrayBuffer(rows * this.#blockCells * Uint32Array.BYTES_PER_ELEMENT)
+    this.#all = new Uint32Array(this.memory)
+    this.update(services)
+  }
+
+  /** With the memory of the slots, so that another thread can open the same. */
+  get shape(): InstancesShape {
+    return { rows: this.#rows, services: this.#services, places: this.#places }
+  }
+
+  /** `services`: the known ones in their places, then new ones. Throws RangeError if too many. */
+  update(services: readonly ServiceShape[]): void {
+    if (services.length > this.#places) throw new RangeError(`the table has no place for ${services.length} services`)
+    const known = this.#services
+    this.#services = services.map((service, place) => withSlots(service, this.#rows, known[place]))
+    for (const { name } of services.slice(this.#names.length)) this.#names.push(name)
+    const slots = new Map<string, ConcurrencySlots>()
+    for (const [place, { name, concurrency, slots: memory }] of this.#services.entries()) {
+      if (concurrency === undefined) continue
+      const before = known[place]?.slots === memory ? this.#slots.get(name) : undefined
+      slots.set(name, before ?? new ConcurrencySlots({ rows: this.#rows, concurrency }, new Int32Array(memory!)))
+    }
+    this.#slots = slots
+  }
+
+  /** The cells of one service in the worker of `row`, as its host and as its caller. */
+  at(row: number, service: string): InstanceCells {
+    return new InstanceCells(this.cellsAt(row, service))
+  }
+
+  /** For the host: measures the calls that `sampler` chooses. */
+  timesAt(row: number, service: string, sampler: Sampler): CallTimes {
+    return new CallTimes(this.#timesCells(row, service), sampler)
+  }
+
+  /** How long calls took in the instance, by bucket of `latency-buckets.ts`. */
+  readTimes(row: number, service: string): Uint32Array {
+    return this.#timesCells(row, service).slice(0, bucketCount)
+  }
+
+  cellsAt(row: number, service: string): Uint32Array {
+    const place = this.#placeOf(service)
+    return this.block(row).subarray(place * serviceCells, (place + 1) * serviceCells)
+  }
+
+  /** Calls that wait in all workers together for an instance with a free slot. */
+  waiting(service: string): number {
+    const at = this.#placeOf(service) * serviceCells + cell.waiting
+    let waiting = 0
+    for (let row = 0; row < this.#rows; row++) waiting += this.#all[row * this.#blockCells + at]!
+    return waiting
+  }
+
+  /** The calls that the worker of `row` has made. */
+  edges(row: number): EdgeTable {
+    return new EdgeTable(this.#names, this.block(row).subarray(this.#edgesAt), this.#places)
+  }
+
+  /** Undefined for a service without a limit. */
+  slots(service: string): ConcurrencySlots | undefined {
+    return this.#slots.get(service)
+  }
+
+  /** Everything that one worker writes. */
+  block(row: number): Uint32Array {
+    return this.#all.subarray(row * this.#blockCells, (row + 1) * this.#blockCells)
+  }
+
+  /** The same without its unused end, as a process reports it. */
+  usedBlock(row: number): Uint32Array {
+    return this.block(row).subarray(0, this.#edgesAt + this.edges(row).used)
+  }
+
+  /** Copies what the worker of `row` has written into `source`, even while it writes. */
+  copy(row: number, source: InstanceTable): void {
+    const written = source.edges(row)
+    // An outcome is only added after its edge.
+    const { outcomes } = written
+    const { edges } = written
+    this.block(row).set(source.usedBlock(row))
+    this.edges(row).limitTo(edges, outcomes)
+  }
+
+  /**
+   * The worker of `row` knows of all calls abandoned so far, or has been replaced: frees their
+   * slots.
+   */
+  freeAbandoned(row: number): void {
+    for (const slots of this.#slots.values()) slots.freeAbandoned(row)
+  }
+
+  /**
+   * The worker of `row` has ended: releases what it held and prepares the row for another worker.
+   */
+  clear(row: number): void {
+    for (const slots of this.#slots.values()) {
+      slots.releaseAllOf(row)
+      slots.forget(row)
+    }
+    this.usedBlock(row).fill(0)
+  }
+
+  #timesCells(row: number, service: string): Uint32Array {
+    const start = this.#places * serviceCells + this.#placeOf(service) * callTimesCells
+    return this.block(row).subarray(start, start + callTimesCells)
+  }
+
+  get #edgesAt(): number {
+    return this.#places * (serviceCells + callTimesCells)
+  }
+
+  #placeOf(service: string): number {
+    const place = this.#names.indexOf(service)
+    if (place < 0) throw new RangeError(`no service '${service}' in the table`)
+    return place
+  }
+}
+
+/** The slots stay while the limit does: calls in flight hold some. */
+function withSlots(service: ServiceShape, rows: number, before: ServiceShape | undefined): ServiceShape {
+  const { name, concurrency } = service
+  if (concurrency === undefined) return { name }
+  const kept = before?.concurrency === concurrency ? before.slots : undefined
+  const slots = service.slots ?? kept ?? new SharedArrayBuffer(slotCells({ rows, concurrency }) * 4)
+  return { name, concurrency, slots }
+}
+
+/** The events of topics that a service subscribes to. */
+export interface EventCounts {
+  /** Events whose handler has ended, and of these, the ones whose handler has failed. */
+  readonly handled: number
+  readonly failed: number
+  /** Events that no instance has accepted, or that were given up at the end of a stop. */
+  readonly dropped: number
+  /** Accepted events whose handler has not begun. */
+  readonly waiting: number
+}
+
+/** The cells of one service in one worker. */
+export class InstanceCells {
+  readonly #cells: Uint32Array
+  readonly #times: CallTimes | undefined
+
+  /** `times`: for the host, whose calls are measured. */
+  constructor(cells: Uint32Array = new Uint32Array(serviceCells), times?: CallTimes) {
+    this.#cells = cells
+    this.#times = times
+  }
+
+  get state(): InstanceState {
+    return states[this.#cells[cell.state]!] ?? 'absent'
+  }
+
+  set state(state: InstanceState) {
+    this.#cells[cell.state] = states.indexOf(state)
+  }
+
+  /** Calls in flight in this worker's instance; derived, which saves writing a cell. */
+  get inFlight(): number {
+    // In this order, so that a call that starts and ends in between cannot make the result
+    // negative.
+    const over = this.#cells[cell.over]!
+    return (this.#cells[cell.begun]! - over) >>> 0
+  }
+
+  /** The cells that {@link CountsFile} stores: all counts of calls. */
+  get counts(): Uint32Array {
+    return this.#cells.subarray(cell.begun, cell.shed + 1)
+  }
+
+  /** Calls that the instance has started. */
+  get calls(): number {
+    return this.#cells[cell.begun]!
+  }
+
+  /** Of these, the ones without an answer, or with a status of 500 or higher. */
+  get failures(): number {
+    return this.#cells[cell.failures]!
+  }
+
+  /** Calls refused because the queue was full. */
+  get shed(): number {
+    return this.#cells[cell.shed]!
+  }
+
+  /** Calls that wait in this worker for an instance with a free slot. */
+  get waiting(): number {
+    return this.#cells[cell.waiting]!
+  }
+
+  /** Returns the timer of a call that is measured. */
+  countStart(): CallTimer | undefined {
+    this.#cells[cell.begun] = this.#cells[cell.begun]! + 1
+    return this.#times?.begin()
+  }
+
+  countEnd(failed: boolean): void {
+    const cells = this.#cells
+    cells[cell.over] = cells[cell.over]! + 1
+    if (failed) cells[cell.failures] = cells[cell.failures]! + 1
+  }
+
+  countShed(): void {
+    this.#cells[cell.shed] = this.#cells[cell.shed]! + 1
+  }
+
+  addWaiting(by: 1 | -1): void {
+    this.#cells[cell.waiting] = this.#cells[cell.waiting]! + by
+  }
+
+  get events(): EventCounts {
+    const { handled, failed, dropped, waiting } = eventCell
+    const cells = this.#cells
+    return { handled: cells[handled]!, failed: cells[failed]!, dropped: cells[dropped]!, waiting: cells[waiting]! }
+  }
+
+  countEvent(failed: boolean): void {
+    this.#add(eventCell.handled, 1)
+    if (failed) this.#add(eventCell.failed, 1)
+  }
+
+  countEventDropped(): void {
+    this.#add(eventCell.dropped, 1)
+  }
+
+  addEventsWaiting(by: number): void {
+    this.#add(eventCell.waiting, by)
+  }
+
+  #add(at: number, by: number): void {
+    this.#cells[at] = this.#cells[at]! + by
+  }
+}

@@ -1,0 +1,44 @@
+/** The header fields of W3C Trace Context, level 1. */
+import type { Trace } from '../../contract/context.ts'
+
+export interface ParsedTrace {
+  readonly trace: string
+  readonly span: string
+  readonly isSampled: boolean
+}
+
+const form = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
+
+/** Undefined for a text that is not valid: the trace begins anew then, as the standard says. */
+export function parseTraceparent(text: string): ParsedTrace | undefined {
+  const match = form.exec(text)
+  if (match === null) return undefined
+  const [, version, trace, span, flags, more] = match
+  // Only later versions may have more fields.
+  if (version === '00' && more !== undefined) return undefined
+  return { trace: trace!, span: span!, isSampled: (Number.parseInt(flags!, 16) & 1) === 1 }
+}
+
+export function formatTraceparent({ trace, span, isSampled }: ParsedTrace): string {
+  return `00-${trace}-${span}-${isSampled ? '01' : '00'}`
+}
+
+/** The same vendors' state, with another parent. */
+export function withParent(from: Trace | undefined, parsed: ParsedTrace): Trace {
+  const traceparent = formatTraceparent(parsed)
+  return from?.tracestate === undefined ? { traceparent } : { traceparent, tracestate: from.tracestate }
+}
+
+export function newTraceId(): string {
+  return newSpanId() + newSpanId()
+}
+
+/** Not secret, so they need no random numbers of the system, which cost twenty times as much. */
+export function newSpanId(): string {
+  // Never 0, which would be invalid.
+  return hex(Math.random() * 0xffff_ffff + 1) + hex(Math.random() * 0x1_0000_0000)
+}
+
+function hex(number: number): string {
+  return (number >>> 0).toString(16).padStart(8, '0')
+}

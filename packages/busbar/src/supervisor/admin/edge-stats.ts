@@ -1,0 +1,64 @@
+import type { CallStats, EdgeStats } from '../../observe/app-status.ts'
+import type { EdgeTotal } from '../../observe/metrics/edge-totals.ts'
+import { noStatus, otherStatus } from '../../shared/metrics/edge-table.ts'
+import { bucketCount, quantile, upperBound } from '../../shared/metrics/latency-buckets.ts'
+
+export function toEdgeStats(total: EdgeTotal): EdgeStats {
+  const { caller, callee, protocol, method, route, transport, inFlight, callsPerSecond } = total
+  const outcomes = [...total.outcomes.values()].sort((one, other) => one.status - other.status)
+  const all = new Float64Array(bucketCount)
+  let [calls, failures] = [0, 0]
+  for (const { status, count, buckets } of outcomes) {
+    calls += count
+    if (isFailure(status)) failures += count
+    buckets.forEach((one, bucket) => (all[bucket]! += one))
+  }
+  const { p50, p99 } = distribution(all)
+  return {
+    caller,
+    callee,
+    protocol,
+    method,
+    route,
+    transport,
+    // Two counts of a call are not read at the same moment.
+    inFlight: Math.max(0, inFlight),
+    calls,
+    failures,
+    callsPerSecond,
+    p50,
+    p99,
+    outcomes: outcomes.map(({ status, count, sum, buckets }) => ({
+      status: statusText(status),
+      count,
+      sum,
+      buckets: distribution(buckets).buckets,
+    })),
+  }
+}
+
+/** Coarser bounds than the counted buckets: powers of two of microseconds, from 16. */
+const coarse = Array.from({ length: bucketCount }, (_, bucket) => bucket).filter((bucket) => {
+  const bound = upperBound(bucket)
+  return bound === Infinity || (bound >= 16 && Number.isInteger(Math.log2(bound)))
+})
+
+export function distribution(counts: Float64Array): Pick<CallStats, 'count' | 'p50' | 'p99' | 'buckets'> {
+  let count = 0
+  const upTo = counts.map((more) => (count += more))
+  const buckets = coarse.map((bucket) => {
+    const bound = upperBound(bucket)
+    return { le: bound === Infinity ? null : bound / 1000, count: upTo[bucket]! }
+  })
+  return { count, p50: quantile(counts, 0.5) / 1000, p99: quantile(counts, 0.99) / 1000, buckets }
+}
+
+function isFailure(status: number): boolean {
+  return status === noStatus || status === 5 || status >= 500
+}
+
+function statusText(status: number): string {
+  if (status === noStatus) return 'none'
+  if (status === otherStatus) return 'other'
+  return status < 100 ? `${status}xx` : `${status}`
+}

@@ -1,0 +1,60 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { BusbarError } from '../../../contract/errors.ts'
+import type { Operation, OperationContext } from '../operations/operation.ts'
+import { findOperation } from './find-operation.ts'
+import { readInput } from './read-input.ts'
+import { sendJson, sendProblem, sendStream, sendText } from './send.ts'
+
+/**
+ * Answers one admitted request. `isLocal`: it came over the admin socket, from the app's own user.
+ * Never rejects: errors become problem documents.
+ */
+export async function answer(
+  context: Omit<OperationContext, 'signal'>,
+  isLocal: boolean,
+  req: IncomingMessage,
+  res: ServerResponse,
+): Promise<void> {
+  const gone = new AbortController()
+  res.once('close', () => gone.abort())
+  try {
+    const { operation, inPath } = findOperation(req.method!, req.url!)
+    if (operation.localOnly === true && !isLocal) throw notHere(operation)
+    const input = await readInput(operation, inPath, req)
+    await run(chosen(operation, req), input, { ...context, signal: gone.signal }, res)
+  } catch (error) {
+    sendProblem(res, error)
+  }
+}
+
+/** With the type that the client wants, if there is a choice. */
+function chosen(operation: Operation, { headers: { accept = '' } }: IncomingMessage): Operation {
+  if (operation.answers !== 'text' || operation.other === undefined) return operation
+  const [name] = operation.other.type.split(';', 1)
+  return accept.includes(name!) ? { ...operation, ...operation.other } : operation
+}
+
+function notHere({ name }: Operation): BusbarError {
+  return new BusbarError('FORBIDDEN', {
+    message: `${name} is allowed on the admin socket only`,
+    hint: 'Run the command on the machine of the app, as its user.',
+  })
+}
+
+async function run(
+  operation: Operation,
+  input: Readonly<Record<string, unknown>>,
+  context: OperationContext,
+  res: ServerResponse,
+): Promise<void> {
+  switch (operation.answers) {
+    case 'json':
+      return sendJson(res, operation.status ?? 200, await operation.handle(input, context))
+    case 'text':
+      return sendText(res, 200, operation.type, operation.handle(input, context))
+    case 'lines':
+      return await sendStream(res, 'application/x-ndjson', operation.handle(input, context))
+    case 'file':
+      return await sendStream(res, 'application/octet-stream', await operation.handle(input, context))
+  }
+}

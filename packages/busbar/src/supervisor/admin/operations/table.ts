@@ -1,0 +1,46 @@
+/**
+ * The operations of the admin API. Routing, validation, problem documents and the OpenAPI document
+ * follow from this table; the commands of the command line call the same rows.
+ */
+import { getMetrics, getReady, getStatus, stopApp } from './app.ts'
+import { callMethod, injectRequest } from './calls.ts'
+import { moveService, reloadApp, restartApp, scaleService } from './changes.ts'
+import { describeApp, getEnvironment } from './describe.ts'
+import { evaluateCode, signalService, takeHeapSnapshot, takeProfile } from './diagnostics.ts'
+import { readLogs } from './logs.ts'
+import { getHealthz, getReadyz, getServiceHealthz, getServiceReadyz } from './probes.ts'
+import { openApiOperation } from './openapi.ts'
+import { getTrace, listTraces } from './traces.ts'
+import type { Operation } from './operation.ts'
+
+const rows = [
+  getStatus,
+  getReady,
+  getHealthz,
+  getServiceHealthz,
+  getReadyz,
+  getServiceReadyz,
+  getMetrics,
+  describeApp,
+  getEnvironment,
+  readLogs,
+  listTraces,
+  getTrace,
+  stopApp,
+  restartApp,
+  reloadApp,
+  scaleService,
+  moveService,
+  injectRequest,
+  callMethod,
+  signalService,
+  takeHeapSnapshot,
+  takeProfile,
+  evaluateCode,
+]
+
+// An input is checked by the row's own schema before its handler sees it.
+export const operations: readonly Operation[] = [
+  openApiOperation(() => operations),
+  ...(rows as unknown as readonly Operation[]),
+]

@@ -1,0 +1,153 @@
+import { hostname } from 'node:os'
+import type { App } from '../../config/app.ts'
+import type { AppStatus, ClusterStats } from '../../observe/app-status.ts'
+import {
+  type Announcement,
+  announceInterval,
+  type ClusterService,
+  encodeAnnouncement,
+  memberTimeout,
+  readAnnouncement,
+} from '../../shared/cluster/announcement.ts'
+import { ClusterConnection, type NatsConnection } from '../../shared/cluster/connection.ts'
+import { type ClusterSubjects, subjectsOf } from '../../shared/cluster/subjects.ts'
+import type { Readiness } from '../../shared/control-messages.ts'
+import type { SlotTable } from '../generations/slot-table.ts'
+import { answerServiceRequests } from './nats-services.ts'
+
+/** Other hosts whose announcements are kept. */
+const maxMembers = 10_000
+/** Milliseconds within which hosts answer the question who is there, so that not all do at once. */
+const rollSpread = 50
+
+export interface AppClusterParts {
+  readonly app: () => App
+  readonly slots: Pick<SlotTable, 'current'>
+  readonly status: () => AppStatus
+  /** The id of this app's host. */
+  readonly host: string
+  readonly log: (level: 'info' | 'warn' | 'error', line: string) => void
+}
+
+export interface OtherMember {
+  readonly announcement: Announcement
+  /** Milliseconds since its last announcement. */
+  readonly silentFor: number
+}
+
+/**
+ * This app's place in its cluster: says what it serves, and knows who else is there. Its workers
+ * have connections of their own, for calls. Does nothing for an app without a cluster.
+ */
+export class AppCluster {
+  readonly #parts: AppClusterParts
+  readonly #others = new Map<string, { readonly announcement: Announcement; seenAt: number }>()
+  #connection: ClusterConnection | undefined
+  #subjects: ClusterSubjects = subjectsOf('')
+  #phase: Readiness['phase'] = 'starting'
+
+  constructor(parts: AppClusterParts) {
+    this.#parts = parts
+  }
+
+  /** Returns what closes it. */
+  open(): () => Promise<void> {
+    const { app, host } = this.#parts
+    const { cluster: config, name } = app()
+    if (config === undefined) return async () => {}
+    this.#subjects = subjectsOf(config.name)
+    const connection = new ClusterConnection({
+      config,
+      name: `busbar ${name} ${host}`,
+      opened: (opened) => this.#opened(opened),
+      lost: () => {},
+      log: this.#parts.log,
+    })
+    this.#connection = connection
+    const timer = setInterval(() => this.#announce(), announceInterval).unref()
+    return async () => {
+      clearInterval(timer)
+      await connection.close()
+    }
+  }
+
+  /** Other apps call this one while it is `running`. */
+  entered(phase: Readiness['phase']): void {
+    this.#phase = phase
+    this.#announce()
+  }
+
+  /** Other hosts, as they have announced themselves. */
+  get others(): readonly OtherMember[] {
+    const now = performance.now()
+    for (const [host, { seenAt }] of this.#others) if (now - seenAt > memberTimeout) this.#others.delete(host)
+    return [...this.#others.values()].map(({ announcement, seenAt }) => ({ announcement, silentFor: now - seenAt }))
+  }
+
+  get stats(): ClusterStats | null {
+    const { cluster } = this.#parts.app()
+    if (cluster === undefined) return null
+    const members = this.others.map(({ announcement: { host, app, machine, version, services }, silentFor }) => ({
+      host,
+      app,
+      machine,
+      version: version || null,
+      silentFor: Math.round(silentFor),
+      services: services.map(({ name, load, contract }) => ({ service: name, load, contract: contract || null })),
+    }))
+    return { name: cluster.name, host: this.#parts.host, fault: this.#connection?.fault ?? null, members }
+  }
+
+  #opened(connection: NatsConnection): void {
+    const { announcements, roll } = this.#subjects
+    const now = performance.now()
+    for (const other of this.#others.values()) other.seenAt = now
+    connection.subscribe(announcements, {
+      callback: (error, message) => this.#heard(error === null ? readAnnouncement(message.string()) : undefined),
+    })
+    connection.subscribe(roll, {
+      callback: () => void setTimeout(() => this.#announce(), Math.random() * rollSpread).unref(),
+    })
+    answerServiceRequests(connection, { ...this.#parts, subjects: this.#subjects, services: () => this.#services })
+    connection.publish(roll)
+    this.#announce()
+  }
+
+  #heard(announcement: Announcement | undefined): void {
+    if (announcement === undefined || announcement.host === this.#parts.host) return
+    const { host, state } = announcement
+    if (state === 'leaving') this.#others.delete(host)
+    else if (this.#others.has(host) || this.#others.size < maxMembers)
+      this.#others.set(host, { announcement, seenAt: performance.now() })
+  }
+
+  #announce(): void {
+    const { app, host } = this.#parts
+    const connection = this.#connection?.current
+    if (this.#phase === 'starting' || connection === undefined || connection.isClosed()) return
+    const { name, version = '' } = app()
+    const state = this.#phase === 'running' ? 'serving' : 'leaving'
+    const announcement = { host, app: name, machine: hostname(), version, state, services: this.#services } as const
+    try {
+      connection.publish(this.#subjects.announcements, encodeAnnouncement(announcement))
+    } catch (error) {
+      // More services than the server's `max_payload` has room for.
+      this.#parts.log('error', `this app cannot announce itself in its cluster: ${(error as Error).message}`)
+    }
+  }
+
+  /** What this app offers. */
+  get #services(): ClusterService[] {
+    if (this.#phase !== 'running') return []
+    const { app, slots, status } = this.#parts
+    const { cluster, services } = app()
+    const { instances } = status()
+    const reports = slots.current.flatMap((slot) => slot.reports)
+    return services.flatMap(({ name, kind }): ClusterService[] => {
+      if (cluster?.services.includes(name) !== true) return []
+      const load = instances.reduce((sum, { service, inFlight }) => sum + (service === name ? inFlight : 0), 0)
+      const contract = reports.find((report) => report.name === name)?.contract ?? ''
+      return [{ name, typed: kind === 'typed', load, contract }]
+    })
+  }
+}

@@ -1,0 +1,192 @@
+import { availableParallelism } from 'node:os'
+import type { App, Service } from '../../config/app.ts'
+import { BusbarError } from '../../contract/errors.ts'
+import type { CallPorts } from '../accept/call-ports.ts'
+import type { PublicPorts } from '../accept/public-ports.ts'
+import { unmetNeed } from '../needs.ts'
+import { hasFixedPort, planApp, type SlotSpec } from '../plan.ts'
+import { startSlots } from '../start-slots.ts'
+import type { Launcher } from '../workers/launcher.ts'
+import type { WorkerSlot } from '../workers/worker-slot.ts'
+import type { Difference } from './difference.ts'
+import type { SlotTable } from './slot-table.ts'
+import { tryOut, unhealthy } from './trial.ts'
+
+export interface GenerationParts {
+  readonly slots: SlotTable
+  readonly launcher: Pick<Launcher, 'place' | 'announceServices' | 'instances'>
+  readonly ports: Pick<PublicPorts, 'add' | 'keep'>
+  readonly callPorts: Pick<CallPorts, 'add'>
+  readonly createSlot: (spec: SlotSpec, app: App) => WorkerSlot
+  /** The app runs as `next` from now on. */
+  readonly activate: (next: App) => unknown
+}
+
+/**
+ * How many workers start at a time while others serve, unless the config says it. A start keeps a
+ * core busy: the other cores are for the requests (docs/decisions/generations.md).
+ */
+const besideOthers = Math.max(1, Math.floor(availableParallelism() / 2))
+
+/** A slot that gets a worker of the new generation. */
+interface Change {
+  readonly slot: WorkerSlot
+  readonly spec: SlotSpec
+}
+
+/**
+ * One change of a running app: `prepare` starts the new workers beside the old ones, then
+ * `takeOver` gives them all connections and calls and drains the old workers, or `discard` ends
+ * them. Until `takeOver`, clients see nothing of it.
+ */
+export class Generation {
+  readonly #parts: GenerationParts
+  readonly #from: App
+  readonly #to: App
+  readonly #difference: Difference
+  readonly #changes: readonly Change[]
+  #undoPlaces: () => void = () => {}
+
+  constructor(from: App, to: App, difference: Difference, parts: GenerationParts) {
+    this.#parts = parts
+    this.#from = from
+    this.#to = to
+    this.#difference = difference
+    const { current } = parts.slots
+    this.#changes = difference.slots.flatMap(({ is, spec }): Change[] => {
+      if (is === 'kept') return []
+      return [{ spec, slot: is === 'added' ? parts.createSlot(spec, to) : slotAt(current, spec) }]
+    })
+  }
+
+  /** Rejects with the first error of a service that does not start. */
+  async prepare(): Promise<void> {
+    const { slots, launcher, ports, callPorts } = this.#parts
+    this.#checkNeeds()
+    this.#undoPlaces = launcher.place(this.#to.services)
+    // Before one of them is announced: a worker must know each service that another one serves.
+    launcher.announceServices(this.#callable(), slots.workers, 'for now')
+    slots.begin(this.#added)
+    await ports.add(planApp(this.#to).listeners)
+    await callPorts.add(this.#to)
+    const isExclusive = ({ slot }: Change): boolean => hasFixedPort(slot.spec, this.#to)
+    await this.#start(this.#changes.filter((change) => !isExclusive(change)))
+    // Last: their old workers cannot stay.
+    await this.#start(this.#changes.filter(isExclusive))
+    this.#checkReady()
+  }
+
+  /**
+   * Both generations serve for a while, or until `signal` aborts. Rejects with GENERATION_WORSE if
+   * this one is worse.
+   */
+  async tryOut(signal: AbortSignal): Promise<void> {
+    const { trial } = this.#to
+    const replaced = this.#changes.filter(({ slot }) => slot.serving !== undefined)
+    if (trial === undefined || replaced.length === 0) return
+    const old = replaced.map(({ slot }) => slot.serving!.row)
+    const young = replaced.flatMap(({ slot }) => slot.successor?.row ?? [])
+    for (const { slot } of replaced) slot.beginTrial()
+    await tryOut(trial, this.#parts.launcher.instances, { old, young }, signal)
+    this.#checkReady()
+    this.#checkHealthy()
+  }
+
+  takeOver(): void {
+    const { slots, launcher, ports, activate } = this.#parts
+    const { current } = slots
+    const removed = this.#difference.removed.map((spec) => slotAt(current, spec))
+    for (const { is, spec } of this.#difference.slots) if (is === 'kept') slotAt(current, spec).keep(this.#to, spec)
+    slots.takeOver(removed)
+    activate(this.#to)
+    launcher.announceServices(this.#to.services, this.#remaining(current, removed))
+    for (const { slot } of this.#changes) slot.takeOver()
+    for (const slot of removed) slots.retire(slot, this.#to.stopTimeout)
+    void ports.keep(planApp(this.#to).listeners)
+  }
+
+  async discard(): Promise<void> {
+    const { slots, launcher, ports } = this.#parts
+    await Promise.all(this.#changes.map(({ slot }) => slot.discard()))
+    slots.discard()
+    this.#undoPlaces()
+    launcher.announceServices(this.#from.services, slots.workers)
+    await ports.keep(planApp(this.#from).listeners)
+  }
+
+  get #added(): WorkerSlot[] {
+    const { current } = this.#parts.slots
+    return this.#changes.flatMap(({ slot }) => (current.includes(slot) ? [] : [slot]))
+  }
+
+  /** Those that go on calling: the new workers, and those that stay. */
+  #remaining(current: readonly WorkerSlot[], removed: readonly WorkerSlot[]) {
+    const kept = current.filter((slot) => !removed.includes(slot) && this.#changes.every((one) => one.slot !== slot))
+    return [...kept.flatMap((slot) => slot.workers), ...this.#changes.flatMap(({ slot }) => slot.successor ?? [])]
+  }
+
+  /** While both generations run: the limits of the running one, and the services of both. */
+  #callable(): Service[] {
+    const { services } = this.#from
+    return [...services, ...this.#to.services.filter(({ name }) => services.every((one) => one.name !== name))]
+  }
+
+  /** Does not wait for services that are down, and that this generation does not start. */
+  #checkNeeds(): void {
+    const { current } = this.#parts.slots
+    const others = current.filter((slot) => this.#changes.every((change) => change.slot !== slot))
+    const starting = this.#changes.flatMap(({ spec }) => spec.hosts)
+    const unmet = unmetNeed(
+      starting,
+      this.#to.services,
+      others.map(({ status }) => status),
+    )
+    if (unmet !== undefined) throw unmet
+  }
+
+  /** Throws if one of the new workers has ended. */
+  #checkReady(): void {
+    const lost = this.#changes.find(({ slot }) => slot.successor === undefined)
+    if (lost === undefined) return
+    throw new BusbarError('WORKER_DIED', {
+      message: `the new worker ${lost.spec.name} ended before it took over`,
+      hint: 'the log above shows why',
+    })
+  }
+
+  /** Throws if a health check fails in one of the new workers, and not in the one that it replaces. */
+  #checkHealthy(): void {
+    for (const { slot } of this.#changes)
+      for (const [service, why] of slot.successor!.unhealthy)
+        if (slot.serving?.unhealthy.has(service) !== true) throw unhealthy(service, why)
+  }
+
+  /** After a failure no more begin. Waits for those that have begun, then rejects with the first. */
+  async #start(changes: readonly Change[]): Promise<void> {
+    const begun: Promise<void>[] = []
+    let hasFailed = false
+    const starts = changes.map(({ slot, spec }) => ({
+      spec,
+      start: async () => {
+        const start = slot.prepare(this.#to, spec)
+        begun.push(start)
+        try {
+          await start
+        } catch (error) {
+          hasFailed = true
+          throw error
+        }
+      },
+    }))
+    try {
+      const { services, startConcurrency = besideOthers } = this.#to
+      await startSlots(starts, { services, startConcurrency }, () => hasFailed)
+    } finally {
+      await Promise.allSettled(begun)
+    }
+  }
+}
+
+function slotAt(slots: readonly WorkerSlot[], { index }: SlotSpec): WorkerSlot {
+  return slots.find(({ spec }) => spec.index === index)!
+}

@@ -1,0 +1,151 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Trial } from '../../config/supervision.ts'
+import { BusbarError } from '../../contract/errors.ts'
+import type { InstanceTable } from '../../shared/metrics/instance-table.ts'
+import { bucketCount, quantile } from '../../shared/metrics/latency-buckets.ts'
+
+/** The rows of the workers of both generations in the shared memory. */
+export interface TrialRows {
+  readonly old: readonly number[]
+  readonly young: readonly number[]
+}
+
+/** What the instances of a service have done, as counters. */
+interface Counters {
+  readonly calls: number
+  readonly failures: number
+  readonly inFlight: number
+  /** How long calls took in the instance, by bucket. */
+  readonly times: Float64Array
+}
+
+/** What a generation of a service has done during a trial. */
+export interface TrialFigures {
+  readonly calls: number
+  /** The share of calls that failed, 0 to 1. */
+  readonly errors: number
+  /** The share of calls that were still in flight at the end. */
+  readonly unanswered: number
+  /** Milliseconds. */
+  readonly p99: number
+}
+
+type Reason = 'errors' | 'p99' | 'unanswered'
+
+interface Finding {
+  readonly why: Reason
+  readonly service: string
+  readonly text: string
+}
+
+/** Failures up to this share are no reason: one of a few calls may always fail. */
+const negligibleErrors = 0.01
+/** Milliseconds; differences below are noise. */
+const negligibleTime = 5
+/**
+ * A service that answers less than half of its calls hangs, unless the running one does the same. It
+ * soon gets no more calls, since others have fewer in flight, so one call is enough. It then has
+ * this many milliseconds more: the call may have begun at the end.
+ */
+const hanging = { unanswered: 0.5, factor: 2, grace: 1000 } as const
+
+/**
+ * Lets both generations serve for a while, and rejects with GENERATION_WORSE if the new one fails
+ * more often, or is slower, by more than the config allows. Each service is compared with itself:
+ * callers of both generations call both, so a fault of one service shows in all that need it.
+ */
+export async function tryOut(
+  { window, ...limits }: Trial,
+  table: InstanceTable,
+  { old, young }: TrialRows,
+  signal: AbortSignal,
+): Promise<void> {
+  const services = table.shape.services.map(({ name }) => name)
+  const read = (rows: readonly number[]): Counters[] => services.map((service) => countersOf(table, rows, service))
+  const before = { old: read(old), young: read(young) }
+  const pause = (milliseconds: number): Promise<unknown> => sleep(milliseconds, undefined, { signal }).catch(() => {})
+  const look = (): Finding | undefined => {
+    const after = { old: read(old), young: read(young) }
+    const findings = services.map((service, at): Finding | undefined => {
+      const running = figuresOf(before.old[at]!, after.old[at]!)
+      const next = figuresOf(before.young[at]!, after.young[at]!)
+      const why = whyWorse(running, next, limits)
+      return why && { why, service, text: textOf[why](running, next) }
+    })
+    return findings.find((one) => one !== undefined)
+  }
+  await pause(window)
+  let found = look()
+  if (found?.why === 'unanswered') {
+    await pause(hanging.grace)
+    found = look()
+  }
+  // A call that a stop has found in flight is no reason.
+  if (found !== undefined && !signal.aborted) throw worse(found.service, found.text)
+}
+
+/** A generation that is unhealthy at the end of its trial is worse, whatever its figures are. */
+export function unhealthy(service: string, why: string): BusbarError {
+  return worse(service, `its health checks fail; the last time, ${why}`)
+}
+
+/** Undefined if it is not worse, or if it had too few calls to tell. */
+export function whyWorse(
+  running: TrialFigures,
+  next: TrialFigures,
+  { errors, p99, calls }: Pick<Trial, 'errors' | 'p99' | 'calls'>,
+): Reason | undefined {
+  const hangs = next.unanswered > hanging.unanswered && next.unanswered > hanging.factor * running.unanswered
+  if (hangs && running.calls > 0) return 'unanswered'
+  if (next.calls < calls) return undefined
+  if (next.errors > negligibleErrors && next.errors > errors * running.errors) return 'errors'
+  if (running.calls < calls) return undefined
+  return next.p99 > p99 * running.p99 && next.p99 - running.p99 > negligibleTime ? 'p99' : undefined
+}
+
+const textOf: Readonly<Record<Reason, (running: TrialFigures, next: TrialFigures) => string>> = {
+  errors: (running, next) =>
+    `${percent(next.errors)} of its ${next.calls} calls failed, and ${percent(running.errors)} of the ${running.calls} calls of the running one`,
+  p99: (running, next) =>
+    `its p99 was ${next.p99.toFixed(1)} ms, and that of the running one ${running.p99.toFixed(1)} ms`,
+  unanswered: (running, next) =>
+    `${percent(next.unanswered)} of its ${next.calls} calls were not answered by the end, and ${percent(running.unanswered)} of the ${running.calls} calls of the running one`,
+}
+
+function worse(service: string, text: string): BusbarError {
+  return new BusbarError('GENERATION_WORSE', {
+    message: `the new generation of service '${service}' is worse than the running one: ${text}`,
+    hint: 'look at the log of its services; the key trial of the config has the limits',
+    service,
+  })
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(1)} %`
+}
+
+function countersOf(table: InstanceTable, rows: readonly number[], service: string): Counters {
+  const times = new Float64Array(bucketCount)
+  let [calls, failures, inFlight] = [0, 0, 0]
+  for (const row of rows) {
+    const cells = table.at(row, service)
+    calls += cells.calls
+    failures += cells.failures
+    inFlight += cells.inFlight
+    for (const [bucket, count] of table.readTimes(row, service).entries()) times[bucket]! += count
+  }
+  return { calls, failures, inFlight, times }
+}
+
+function figuresOf(before: Counters, after: Counters): TrialFigures {
+  const calls = grown(before.calls, after.calls)
+  const share = (count: number): number => (calls === 0 ? 0 : Math.min(1, count / calls))
+  const times = after.times.map((count, bucket) => grown(before.times[bucket]!, count))
+  const errors = share(grown(before.failures, after.failures))
+  return { calls, errors, unanswered: share(after.inFlight), p99: quantile(times, 0.99) / 1000 }
+}
+
+/** The row of a worker that has died begins anew. */
+function grown(before: number, after: number): number {
+  return Math.max(0, after - before)
+}

@@ -1,0 +1,61 @@
+import type { App } from '../../config/app.ts'
+import type { ScheduleStats } from '../../observe/app-status.ts'
+import type { CallPorts } from '../accept/call-ports.ts'
+import type { SlotTable } from '../generations/slot-table.ts'
+import type { StartOptions } from '../running-app.ts'
+import { TargetRunner } from './run-target.ts'
+import { Scheduler } from './scheduler.ts'
+
+export interface AppScheduleParts {
+  readonly app: () => App
+  readonly callPorts: Pick<CallPorts, 'access'>
+  readonly slots: Pick<SlotTable, 'workers'>
+  readonly options: StartOptions
+  readonly log: (level: 'info' | 'warn' | 'error', line: string) => void
+}
+
+/** The schedule of a running app. An app without a command that owns it (`startApp`) runs none. */
+export class AppSchedule {
+  readonly #parts: AppScheduleParts
+  #scheduler: Scheduler | undefined
+
+  constructor(parts: AppScheduleParts) {
+    this.#parts = parts
+  }
+
+  get stats(): readonly ScheduleStats[] {
+    return this.#scheduler?.stats ?? []
+  }
+
+  /** Applies a new version of the app. */
+  use(app: App): void {
+    this.#scheduler?.use(app)
+  }
+
+  /**
+   * Called when the app serves. Returns a function that stops planning and waits for the runs: the
+   * workers still serve meanwhile.
+   */
+  open(): () => Promise<void> {
+    const { app, options, log, callPorts, slots } = this.#parts
+    if (options.stateFolder === undefined) return async () => {}
+    const target = new TargetRunner({
+      app,
+      calls: () => callPorts.access,
+      workers: () => slots.workers,
+      log: options.log,
+      isLogBehind: options.isLogBehind,
+    })
+    const scheduler = (this.#scheduler = new Scheduler({
+      root: app().root,
+      folder: options.stateFolder,
+      run: (entry, signal) => target.run(entry, signal),
+      log,
+    }))
+    scheduler.use(app())
+    return async () => {
+      await scheduler.close(app().stopTimeout)
+      await target.close()
+    }
+  }
+}

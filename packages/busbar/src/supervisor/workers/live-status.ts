@@ -1,0 +1,12 @@
+import type { WorkerHandle } from './worker-handle.ts'
+import type { WorkerStatus } from './worker-status.ts'
+
+/** What a slot shows of the worker in it. */
+export function statusOf(
+  worker: WorkerHandle | undefined,
+): Pick<WorkerStatus, 'pid' | 'row' | 'connections' | 'unhealthy'> {
+  if (worker === undefined || worker.phase === 'ended')
+    return { pid: undefined, row: undefined, connections: 0, unhealthy: new Map() }
+  const { pid, row, connections, unhealthy } = worker
+  return { pid, row, connections, unhealthy }
+}

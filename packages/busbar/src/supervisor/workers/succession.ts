@@ -1,0 +1,137 @@
+import type { App } from '../../config/app.ts'
+import type { ServiceReport } from '../../shared/control-messages.ts'
+import { settlesWithin } from '../../shared/settles-within.ts'
+import type { Hold } from '../peers/peer-registry.ts'
+import type { SlotSpec } from '../plan.ts'
+import type { Timing } from '../timing.ts'
+import { stopped } from './worker-exit.ts'
+import type { WorkerHandle } from './worker-handle.ts'
+
+export interface SuccessionParts {
+  readonly mode: 'start' | 'dev'
+  readonly timing: Pick<Timing, 'devDrain'>
+  readonly launch: (spec: SlotSpec, app: App, hold: Hold) => WorkerHandle
+  /** Lets peers call the worker. */
+  readonly announce: (worker: WorkerHandle) => void
+  /** Resolves when no peer calls the worker any more, or when that has taken too long. */
+  readonly leave: (worker: WorkerHandle) => Promise<void>
+  /** The worker of the previous generation has drained. */
+  readonly retired: () => void
+}
+
+/** The worker of a slot in the next generation, and what the slot becomes when it takes over. */
+export interface Successor {
+  readonly worker: WorkerHandle
+  readonly app: App
+  readonly spec: SlotSpec
+  /** Empty until it is ready. */
+  readonly services: readonly ServiceReport[]
+}
+
+/**
+ * The workers of a slot in the next and in the previous generation. The previous one finishes what
+ * is in flight while the slot's worker serves. There is at most one of each.
+ */
+export class Succession {
+  readonly #parts: SuccessionParts
+  #successor: Successor | undefined
+  #predecessor: WorkerHandle | undefined
+  #isOnTrial = false
+  #retired: Promise<void> = Promise.resolve()
+
+  constructor(parts: SuccessionParts) {
+    this.#parts = parts
+  }
+
+  get workers(): readonly (WorkerHandle | undefined)[] {
+    return [this.#successor?.worker, this.#predecessor]
+  }
+
+  /** The successor, once it is ready. */
+  get ready(): WorkerHandle | undefined {
+    const worker = this.#successor?.worker
+    return worker?.serving === true ? worker : undefined
+  }
+
+  /**
+   * Resolves when the previous generation has ended. Ends `worker` if it does not serve, and drains
+   * it if the successor can only start after it has ended.
+   */
+  async makeRoom(worker: WorkerHandle | undefined, isExclusive: boolean, timeout: number): Promise<void> {
+    await this.#finish()
+    if (worker?.serving !== true) return await worker?.end(stopped)
+    if (!isExclusive) return
+    await this.#parts.leave(worker)
+    await worker.drain(timeout)
+  }
+
+  /** Starts the successor. Rejects with the service's error if it cannot start. */
+  async prepare(app: App, spec: SlotSpec): Promise<void> {
+    const worker = this.#parts.launch(spec, app, 'successor')
+    this.#successor = { worker, app, spec, services: [] }
+    const services = await worker.ready
+    this.#successor = { worker, app, spec, services }
+  }
+
+  /** The successor while it serves beside the slot's worker. */
+  get onTrial(): WorkerHandle | undefined {
+    return this.#isOnTrial ? this.ready : undefined
+  }
+
+  /** Peers call the successor, too. */
+  beginTrial(): void {
+    const { ready } = this
+    this.#isOnTrial = ready !== undefined
+    if (ready !== undefined) this.#parts.announce(ready)
+  }
+
+  /** Peers call the successor from now on. `worker`: the one that it replaces, which drains. */
+  takeOver(worker: WorkerHandle | undefined): Successor {
+    const successor = this.#successor!
+    this.#successor = undefined
+    this.#isOnTrial = false
+    this.#parts.announce(successor.worker)
+    if (worker !== undefined) this.#retired = this.#retire(worker, successor.app.stopTimeout)
+    return successor
+  }
+
+  async discard(timeout: number): Promise<void> {
+    const worker = this.#successor?.worker
+    this.#successor = undefined
+    this.#isOnTrial = false
+    if (worker !== undefined) await this.dismiss(worker, timeout)
+  }
+
+  /** Ends a worker that is not needed any more, such as a spare. It may be answering calls. */
+  async dismiss(worker: WorkerHandle, timeout: number): Promise<void> {
+    this.#predecessor = worker
+    await this.#parts.leave(worker)
+    await (worker.serving ? worker.drain(timeout) : worker.end(stopped))
+  }
+
+  async stop(timeout: number): Promise<void> {
+    await Promise.all([this.#successor?.worker.end(stopped), this.#predecessor?.drain(timeout)])
+  }
+
+  /**
+   * Each generation takes memory, so the next one waits for the previous one. In development an open
+   * page must not delay the next edit.
+   */
+  async #finish(): Promise<void> {
+    const { mode, timing } = this.#parts
+    await (mode === 'start' ? this.#retired : settlesWithin(timing.devDrain, [this.#retired]))
+    await this.#predecessor?.end(stopped)
+  }
+
+  /**
+   * Peers leave first: a call to a worker that accepts none is refused, and a streamed body cannot
+   * be sent again.
+   */
+  async #retire(worker: WorkerHandle, timeout: number): Promise<void> {
+    this.#predecessor = worker
+    await this.#parts.leave(worker)
+    // One that still starts serves nothing.
+    await (worker.phase === 'booting' ? worker.end(stopped) : worker.drain(timeout))
+    this.#parts.retired()
+  }
+}

@@ -1,0 +1,95 @@
+import type { Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { BusbarError, type ErrorRecord } from '../contract/errors.ts'
+import { DuplexBridge } from '../entrance/duplex-bridge.ts'
+import { EntranceWorker } from '../entrance/entrance-worker.ts'
+import { loadEntrance } from '../entrance/load.ts'
+import type { StopTimes } from '../shared/control-messages.ts'
+import type { EntranceAccess } from '../shared/entrance.ts'
+import type { HostedService } from './hosted-service.ts'
+import type { ServiceHealth } from './lifecycle/service-health.ts'
+
+/** Milliseconds. The entrance sends no event when the last request has been answered. */
+const pollInterval = 10
+
+/** This worker as one of those to which the native entrance gives requests. */
+export class EntranceMember {
+  readonly #bridge: DuplexBridge
+  readonly #worker: EntranceWorker
+
+  private constructor(bridge: DuplexBridge, worker: EntranceWorker) {
+    this.#bridge = bridge
+    this.#worker = worker
+  }
+
+  /** `accept` gets a connection for each client that sends requests to this worker. */
+  static join({ file, id }: EntranceAccess, accept: (socket: Socket) => void): EntranceMember {
+    let bridge: DuplexBridge | undefined
+    const worker = new EntranceWorker(
+      loadEntrance(file),
+      id,
+      false,
+      (replies) => (bridge = new DuplexBridge(accept, replies)),
+    )
+    return new EntranceMember(bridge!, worker)
+  }
+
+  /**
+   * Other workers get the requests from now on. Resolves when this one has answered those that it
+   * has, at the latest after `timeout` milliseconds. Clients keep their connections.
+   */
+  async leave(timeout: number): Promise<void> {
+    this.#worker.drain()
+    const end = performance.now() + timeout
+    while (this.#worker.requests > 0 && performance.now() < end) await sleep(pollInterval)
+    if (this.#worker.requests === 0) this.#bridge.forgetIdle()
+  }
+
+  /**
+   * The whole app stops: answers requests for as long as clients may send them, since they have not
+   * been told that their connections close. The entrance closes those that are idle.
+   */
+  async outlast({ timeout, quiet }: StopTimes): Promise<void> {
+    const end = performance.now() + timeout
+    await sleep(Math.min(quiet, timeout / 2))
+    while ((this.#worker.requests > 0 || this.#worker.clients > 0) && performance.now() < end) await sleep(pollInterval)
+    this.#worker.drain()
+  }
+
+  /** While it is unhealthy, other workers get the requests; without any, clients get a 503. */
+  setHealthy(isHealthy: boolean): void {
+    this.#worker.pause(!isHealthy)
+  }
+
+  /** Gives back what it has not begun. Upgraded connections end. */
+  close(): void {
+    this.#worker.close()
+  }
+}
+
+/**
+ * Returns what makes this worker a member. Throws for an entry whose own server does TLS. `health`:
+ * of the entry, whose server gets the requests.
+ */
+export function joinerOf(
+  access: EntranceAccess,
+  accept: (socket: Socket) => void,
+  entry: Pick<HostedService, 'service' | 'report'> | undefined,
+  health: Pick<ServiceHealth, 'watch'> | undefined,
+): () => EntranceMember {
+  if (entry?.report.tls === true) throw BusbarError.fromRecord(ownTls(entry.service))
+  return () => {
+    const member = EntranceMember.join(access, accept)
+    health?.watch((isHealthy) => member.setHealthy(isHealthy))
+    return member
+  }
+}
+
+function ownTls(service: string): ErrorRecord {
+  return {
+    code: 'PLACEMENT_UNSUPPORTED',
+    message: `service '${service}' has a TLS server of its own, and gateway.entrance is 'native': the entrance reads requests, not TLS`,
+    hint: 'Write gateway.raw: true, or let the program listen without TLS.',
+    service,
+  }
+}

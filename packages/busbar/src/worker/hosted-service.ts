@@ -1,0 +1,22 @@
+import type { Socket } from 'node:net'
+import type { LocalEndpoint } from '../mesh/routing/endpoint.ts'
+import type { ServiceReport, StopTimes } from '../shared/control-messages.ts'
+import type { ConnectionSink } from '../mesh/sockets/connection-sink.ts'
+
+/** A program or typed service that runs in this thread. */
+export interface HostedService extends LocalEndpoint, ConnectionSink {
+  readonly report: ServiceReport
+  /** Passes a connection to the service's own server. An `https` server does the TLS handshake. */
+  accept(socket: Socket): void
+  /**
+   * Returns what accepts the connections of a public port: the server that listens on this very
+   * port if the service has one, otherwise the service itself.
+   */
+  sinkFor(port: number): ConnectionSink
+  /**
+   * Drains keep-alive connections, runs the program's own SIGTERM handlers (or SIGINT handlers if
+   * it has no others), then closes its servers. Requests in flight are answered; connections that
+   * remain after `timeout` are destroyed. Never rejects.
+   */
+  stop(times: StopTimes): Promise<void>
+}

@@ -1,0 +1,81 @@
+import type { Server } from 'node:http'
+import { isRawEntry, type Limits, type Service } from '../../config/app.ts'
+import type { HealthCheck } from '../../config/supervision.ts'
+import type { Router } from '../../mesh/routing/router.ts'
+import type { WorkerInit } from '../../shared/control-messages.ts'
+import type { HostedService } from '../hosted-service.ts'
+import type { Metering } from '../reporting/metering.ts'
+import type { Outbox } from '../reporting/outbox.ts'
+import { hostProgram } from '../sandbox/hosted-program.ts'
+import type { Sandbox } from '../sandbox/sandbox.ts'
+import type { hostTypedService } from '../typed/hosted-typed-service.ts'
+import type { ConcurrencyLimits } from './concurrency-limits.ts'
+import { ServiceHealth } from './service-health.ts'
+
+export interface StartServiceParts {
+  readonly init: WorkerInit
+  readonly router: Router
+  readonly sandbox: Sandbox
+  readonly metering: Metering
+  readonly outbox: Outbox
+  readonly limits: ConcurrencyLimits
+  /** Undefined if this worker hosts no typed service. */
+  readonly hostTypedService?: typeof hostTypedService
+}
+
+export interface StartedService {
+  readonly hosted: HostedService
+  /** Undefined if its health is not checked. */
+  readonly health: ServiceHealth | undefined
+}
+
+/**
+ * Starts a service and adds it to the router. Rejects with a BusbarError that names the service.
+ */
+export async function startService(service: Service, parts: StartServiceParts): Promise<StartedService> {
+  const { init, router, sandbox, metering, outbox, limits: concurrency, hostTypedService } = parts
+  const { limits, gateway, interceptors } = init.app
+  const cells = metering.of(service.name)
+  cells.state = 'starting'
+  outbox.post({ type: 'starting', service: service.name })
+  const began = performance.now()
+  const metered = { ...sandbox, metering }
+  const admission = concurrency.eventAdmission(service)
+  const typed = {
+    ...metered,
+    admission,
+    limits,
+    interceptors,
+    cors: gateway.cors ?? [],
+    development: init.mode === 'dev',
+  }
+  const hosted = await (service.kind === 'typed' ? hostTypedService!(service, typed) : hostProgram(service, metered))
+  if (!isRawEntry(init.app)) raiseHeadLimits(hosted.server, limits)
+  const { index } = init.hosts.find(({ name }) => name === service.name)!
+  const health = hasHealth(service) ? new ServiceHealth(service, hosted, parts) : undefined
+  router.add(hosted, index, concurrency.endpointByLink(hosted, service, index))
+  await health?.untilHealthy(service.startTimeout - (performance.now() - began))
+  cells.state = 'serving'
+  const topics = hosted.typed?.events?.topics
+  outbox.post({ type: 'started', service: service.name, path: hosted.listener?.path, topics })
+  return { hosted, health }
+}
+
+function hasHealth(service: Service): service is Service & { readonly health: HealthCheck } {
+  return service.health !== undefined
+}
+
+/** Bytes that the gateway adds to a head, besides a second copy of the client's `Host`. */
+const addedByGateway = 4096
+
+/**
+ * Makes a service accept every head that the gateway has accepted under the app's `limits`, in
+ * whichever worker the gateway is. A limit that the program has set itself stays.
+ */
+function raiseHeadLimits(server: Server, { maxHeaderSize }: Limits): void {
+  const limited = server as Server & { maxHeaderSize?: number }
+  limited.maxHeaderSize ||= 2 * maxHeaderSize + addedByGateway
+  // By default Node silently drops headers after the first 2,000. The size limit bounds them
+  // already.
+  limited.maxHeadersCount ??= 0
+}

@@ -1,0 +1,65 @@
+import { noLoads, SharedLoads, type Loads } from '../../mesh/routing/balance/loads.ts'
+import { Meter } from '../../mesh/meter.ts'
+import { Tracer } from '../../mesh/tracing/tracer.ts'
+import type { App } from '../../config/app.ts'
+import type { WorkerInit } from '../../shared/control-messages.ts'
+import type { CallTimes } from '../../shared/metrics/call-times.ts'
+import type { CountsFile } from '../../shared/metrics/counts-file.ts'
+import { InstanceCells, InstanceTable } from '../../shared/metrics/instance-table.ts'
+import { Sampler } from '../../shared/metrics/sampler.ts'
+import { CrashSafeCells } from './crash-safe-cells.ts'
+import type { Outbox } from './outbox.ts'
+import { SpanSender } from './span-sender.ts'
+
+/**
+ * The counters that this worker writes for its services and calls, and the loads of others that it
+ * reads.
+ */
+export class Metering {
+  readonly table: InstanceTable
+  /** This worker's row in the table. */
+  readonly row: number
+  readonly meter: Meter
+  readonly loads: Loads
+  /** Undefined if the app has no traces. */
+  tracer: Tracer | undefined
+  /** Chooses the answered calls that are measured. */
+  readonly #sampler = new Sampler()
+  readonly #crashSafe: ReadonlyMap<string, CrashSafeCells>
+
+  /**
+   * A process has a table of its own with one row, which it reports, and writes its counts to
+   * `file`.
+   */
+  constructor(init: Pick<WorkerInit, 'kind' | 'hosts' | 'cells' | 'row' | 'shape' | 'instances'>, file?: CountsFile) {
+    const { kind, hosts, cells, row, shape, instances } = init
+    this.table = new InstanceTable(shape, instances)
+    this.row = row ?? 0
+    this.meter = new Meter(this.table.edges(this.row))
+    const crashSafe = file === undefined ? [] : hosts
+    this.#crashSafe = new Map(crashSafe.map(({ name }) => [name, new CrashSafeCells(...this.#cellsOf(name), file!)]))
+    this.loads = kind === 'process' ? noLoads : new SharedLoads(cells!, this.table, this.row)
+  }
+
+  of(service: string): InstanceCells {
+    return this.#crashSafe.get(service) ?? new InstanceCells(...this.#cellsOf(service))
+  }
+
+  /** Before anything is served. Returns what sends the spans that wait. */
+  startTraces({ traces }: App, outbox: Outbox): () => void {
+    if (traces === undefined) return () => {}
+    const sender = new SpanSender(outbox)
+    this.tracer = new Tracer(traces.sample, sender)
+    return () => sender.flush()
+  }
+
+  /** Once a second. */
+  renew(): void {
+    this.meter.renew()
+    this.#sampler.renew()
+  }
+
+  #cellsOf(service: string): [Uint32Array, CallTimes] {
+    return [this.table.cellsAt(this.row, service), this.table.timesAt(this.row, service, this.#sampler)]
+  }
+}

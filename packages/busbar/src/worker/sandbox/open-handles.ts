@@ -1,0 +1,97 @@
+import { AsyncResource, createHook, type AsyncHook } from 'node:async_hooks'
+import { setImmediate as turn } from 'node:timers/promises'
+import { currentScope } from '../../mesh/scope.ts'
+
+/**
+ * The handles that would keep one service's own process alive: timers, sockets and system requests
+ * that were opened in its scope since this object was created. A program that has none left and
+ * does not listen never will.
+ *
+ * It needs an async hook (without promises), so it exists only during a start and a stop.
+ */
+export class OpenHandles implements Disposable {
+  readonly #open = new Map<number, Handle>()
+  readonly #hook: AsyncHook
+
+  constructor(service: string) {
+    // `trackPromises` (Node 24.12) is missing in the types. A promise alone keeps no process alive.
+    const options: HookOptions = {
+      trackPromises: false,
+      init: (id, type, _trigger, resource) => {
+        if (!inert.has(type) && currentScope()?.service === service) this.#open.set(id, { type, resource })
+      },
+      destroy: (id) => void this.#open.delete(id),
+    }
+    this.#hook = createHook(options).enable()
+  }
+
+  /** The types of the open handles, for messages: `Timeout`, `TCPWRAP`. */
+  get types(): string[] {
+    const alive = [...this.#open.values()].filter(keepsAlive)
+    return [...new Set(alive.map(({ type }) => type))]
+  }
+
+  get isEmpty(): boolean {
+    for (const handle of this.#open.values()) if (keepsAlive(handle)) return false
+    return true
+  }
+
+  /**
+   * Resolves when none has been open for some turns of the event loop, since work may go on from
+   * one handle to the next, or when `signal` aborts.
+   */
+  async untilNone(signal: AbortSignal): Promise<void> {
+    for (let turns = 0; turns < emptyTurns && !signal.aborted; turns = this.isEmpty ? turns + 1 : 0) {
+      if (this.isEmpty) await turn()
+      else await pause(signal)
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#hook.disable()
+    this.#open.clear()
+  }
+}
+
+interface Handle {
+  readonly type: string
+  readonly resource: { hasRef?: () => boolean }
+}
+
+type HookOptions = Parameters<typeof createHook>[0] & {
+  trackPromises: boolean
+  init: (id: number, type: string, trigger: number, resource: Handle['resource']) => void
+}
+
+const emptyTurns = 25
+
+/** Types that do not keep a process alive and stay open until their owner is collected. */
+const inert = new Set([
+  'BLOBREADER',
+  'DIRHANDLE',
+  'DNSCHANNEL',
+  'ELDHISTOGRAM',
+  'FILEHANDLE',
+  'HTTP2SESSION',
+  'HTTP2STREAM',
+  'HTTPCLIENTREQUEST',
+  'HTTPINCOMINGMESSAGE',
+  'INSPECTORJSBINDING',
+  'JSSTREAM',
+  'PROMISE',
+  'STREAMPIPE',
+  'TLSWRAP',
+  'ZLIB',
+])
+
+function keepsAlive({ resource }: Handle): boolean {
+  // Libraries create AsyncResources to carry a context. They are no handles of the event loop.
+  return resource.hasRef?.() ?? !(resource instanceof AsyncResource)
+}
+
+function pause(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, 20)
+    signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true })
+  })
+}

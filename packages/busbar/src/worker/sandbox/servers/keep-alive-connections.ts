@@ -1,0 +1,119 @@
+import type { Server, Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { closeIfIdle } from '../../../mesh/http/exchange.ts'
+import type { StopTimes } from '../../../shared/control-messages.ts'
+import type { ServedConnection, ServedConnections } from './served-connections.ts'
+
+/** Milliseconds. Idle connections are polled, since Node has no event for them. */
+const pollInterval = 25
+
+/**
+ * Milliseconds in which callers in this app close their idle connections, at most a quarter of the
+ * stop. A caller whose thread is blocked does not.
+ */
+const maxCloseTime = 1000
+
+/** Milliseconds between requests to the callers, which need a few turns of their event loops. */
+const askInterval = 2
+
+/** Servers without this method, such as `http2`, end their connections in `close()`. */
+type HttpServer = Server & { closeIdleConnections?(): void }
+
+export interface KeepAliveParts extends StopTimes {
+  readonly servers: ReadonlySet<Server>
+  /** All connections of the servers, from the network and from the mesh. */
+  readonly connections: ServedConnections
+}
+
+/**
+ * Drains the keep-alive connections of servers that stop. Closing a connection as soon as it is
+ * idle would lose a request that is on its way, or one that has arrived but is not read yet: Node
+ * counts the connection as idle and the client gets a reset. So each connection ends with a
+ * response that says `connection: close`, or after a time without traffic.
+ */
+export class KeepAliveConnections {
+  readonly #parts: KeepAliveParts
+  /** Milliseconds; at most a quarter of the stop. */
+  readonly #quiet: number
+  readonly #closeTime: number
+  /** When callers were first asked to close. */
+  #askedAt: number | undefined
+  /** For connections that wait for a request: their byte count, and when it last changed. */
+  readonly #seen = new WeakMap<ServedConnection, { readonly bytes: number; readonly since: number }>()
+
+  constructor(parts: KeepAliveParts) {
+    this.#parts = parts
+    this.#quiet = Math.min(parts.quiet, parts.timeout / 4)
+    this.#closeTime = Math.min(maxCloseTime, parts.timeout / 4)
+  }
+
+  /**
+   * Makes every response from now on end its connection. Resolves when all connections that wait
+   * for a request are quiet, at the latest after twice `quiet` or half of `timeout`, and when
+   * callers in this app have closed theirs: the program's own `close()` would lose a request that is
+   * on its way.
+   */
+  async drain(): Promise<void> {
+    for (const server of this.#parts.servers)
+      server.prependListener('request', (_request: unknown, response: { shouldKeepAlive: boolean }) => {
+        response.shouldKeepAlive = false
+      })
+    const end = performance.now() + 2 * this.#quiet
+    while (!(await this.#isQuiet()) && performance.now() < end) await sleep(pollInterval)
+    while (this.#callersClose()) await sleep(askInterval)
+  }
+
+  /** Closes idle connections whenever all of them are quiet, until `signal` aborts. */
+  async closeWhenIdle(signal: AbortSignal, enter: (close: () => void) => void): Promise<void> {
+    while (!signal.aborted) {
+      if (await this.#isQuiet()) enter(() => this.#closeIdle())
+      await sleep(pollInterval, undefined, { signal }).catch(() => {})
+    }
+  }
+
+  /** Looks after the event loop has read what has arrived, which may be a request. */
+  async #isQuiet(): Promise<boolean> {
+    await new Promise((resolve) => setImmediate(resolve))
+    const now = performance.now()
+    let isQuiet = true
+    for (const one of this.#parts.connections.reusable()) if (!this.#isQuietConnection(one, now)) isQuiet = false
+    return isQuiet
+  }
+
+  #isQuietConnection(connection: ServedConnection, now: number): boolean {
+    if (!connection.waitsForRequest) return true
+    const bytes = connection.socket.bytesRead + connection.socket.bytesWritten
+    const seen = this.#seen.get(connection)
+    if (seen?.bytes === bytes) return now - seen.since >= this.#quiet
+    this.#seen.set(connection, { bytes, since: now })
+    return this.#quiet === 0
+  }
+
+  /**
+   * Node counts a connection that has sent nothing yet as busy, so those are destroyed here, and
+   * those whose callers did not close them.
+   */
+  #closeIdle(): void {
+    if (this.#callersClose()) return
+    for (const server of this.#parts.servers as ReadonlySet<HttpServer>) server.closeIdleConnections?.()
+    for (const { socket, waitsForRequest } of this.#parts.connections.reusable())
+      if (socket.bytesRead === 0 || (waitsForRequest && isClosable(socket))) socket.destroy()
+  }
+
+  /** Asks callers to close their idle connections. Returns true while some may still do so. */
+  #callersClose(): boolean {
+    this.#askedAt ??= performance.now()
+    if (performance.now() - this.#askedAt > this.#closeTime) return false
+    let areAsked = false
+    for (const { socket, waitsForRequest } of this.#parts.connections.reusable())
+      if (waitsForRequest && isClosable(socket)) {
+        socket[closeIfIdle]()
+        areAsked = true
+      }
+    return areAsked
+  }
+}
+
+function isClosable(socket: Socket): socket is Socket & { [closeIfIdle](): void } {
+  return closeIfIdle in socket
+}

@@ -1,0 +1,190 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import type { Limits, Service } from '../../config/app.ts'
+import { client } from '../../contract/client/client.ts'
+import type { Log } from '../../contract/context.ts'
+import { BusbarError } from '../../contract/errors.ts'
+import type { TypedHost } from '../../contract/host/typed-host.ts'
+import { contractOfService } from '../../contract/method-contract.ts'
+import { typedListener } from '../../gateway/typed/request-listener.ts'
+import type { EndpointState } from '../../mesh/routing/endpoint.ts'
+import { currentScope, type Scope } from '../../mesh/scope.ts'
+import { PrivateListener } from '../../mesh/sockets/private-listener.ts'
+import { CallContexts } from '../../mesh/typed/call-contexts.ts'
+import type { EventAdmission } from '../../contract/host/event-inbox.ts'
+import type { ServiceReport, StopTimes } from '../../shared/control-messages.ts'
+import type { HostedService } from '../hosted-service.ts'
+import type { ConnectionSink } from '../../mesh/sockets/connection-sink.ts'
+import type { Sandbox } from '../sandbox/sandbox.ts'
+import { KeepAliveConnections } from '../sandbox/servers/keep-alive-connections.ts'
+import type { ProgramProcess } from '../sandbox/process/program-process.ts'
+import { ServedConnections } from '../sandbox/servers/served-connections.ts'
+import { loadInterceptors, startTypedService } from './start-typed-service.ts'
+import { serviceLog } from './service-log.ts'
+
+export interface TypedSandbox extends Sandbox {
+  readonly limits: Limits
+  /** Origins of other sites whose pages may call (CORS). */
+  readonly cors: readonly string[]
+  /** The absolute path of the app's module of interceptors. */
+  readonly interceptors: string | undefined
+  /** Of the handlers of events. Undefined without a `concurrency`. */
+  readonly admission: EventAdmission | undefined
+  /** Clones arguments and results, so that code which relies on shared objects fails early. */
+  readonly development: boolean
+}
+
+/** An async context without stores of Busbar or of another program. */
+const inCleanContext = AsyncLocalStorage.snapshot()
+
+/** Starts a typed service in this thread. Rejects with a BusbarError that names the service. */
+export function hostTypedService(service: Service, sandbox: TypedSandbox): Promise<HostedService> {
+  return inCleanContext(async () => {
+    const program = sandbox.programs.of(service.name)!
+    const began = performance.now()
+    const contexts = new CallContexts(service.name)
+    const log = serviceLog(service.name, sandbox.log)
+    try {
+      const host = await startTypedService(program, sandbox.programs, async () => ({
+        name: service.name,
+        log,
+        clone: sandbox.development,
+        maxInFlight: sandbox.limits.maxInFlight,
+        interceptors: await loadInterceptors(sandbox.interceptors),
+        count: sandbox.metering?.of(service.name),
+        client,
+        admission: sandbox.admission,
+        enter: contexts.enter,
+      }))
+      program.enterPhase({ is: 'serving', ended: sandbox.die })
+      if (host.contract.name !== host.name) log.warn(nameMismatch(host))
+      return new HostedTypedService({ program, sandbox, host, contexts, log }, Math.round(performance.now() - began))
+    } catch (error) {
+      program.enterPhase({ is: 'stopped' })
+      sandbox.output.flush(service.name)
+      throw error
+    }
+  })
+}
+
+interface Parts {
+  readonly program: ProgramProcess
+  readonly sandbox: TypedSandbox
+  readonly host: TypedHost
+  readonly contexts: CallContexts
+  readonly log: Log
+}
+
+class HostedTypedService implements HostedService {
+  readonly at = 'here'
+  readonly service: string
+  readonly typed: TypedHost
+  /** Serves calls over HTTP: from the gateway, from programs by name, and on exposed ports. */
+  readonly server: Server
+  readonly requestListener: RequestListener
+  readonly report: ServiceReport
+  readonly #parts: Parts
+  readonly listener: PrivateListener
+  readonly #scope: Scope
+  readonly #connections = new ServedConnections()
+  #state: EndpointState = 'serving'
+  #stopped: Promise<void> | undefined
+
+  constructor(parts: Parts, startedIn: number) {
+    const { host, sandbox, program } = parts
+    this.#parts = parts
+    this.service = host.name
+    this.typed = host
+    this.#scope = { service: host.name, hops: 0 }
+    this.report = reportOf(host, startedIn)
+    this.requestListener = typedListener(host, listenerOptions(program.service, sandbox))
+    this.server = createServer(serverOptions(sandbox.limits), this.requestListener)
+    this.#connections.watch(this.server)
+    this.listener = listenAt(this.server, sandbox.paths())
+  }
+
+  get state(): EndpointState {
+    return this.#state
+  }
+
+  enter<R>(scope: Scope, callback: () => R): R {
+    return this.#parts.contexts.enterScope(scope, callback)
+  }
+
+  accept(socket: Socket): void {
+    this.#connections.add(socket)
+    this.enter(this.#scope, () => this.listener.accept(socket))
+  }
+
+  sinkFor(): ConnectionSink {
+    return this
+  }
+
+  stop(times: StopTimes): Promise<void> {
+    return (this.#stopped ??= inCleanContext(() => this.#stop(times)))
+  }
+
+  async #stop(times: StopTimes): Promise<void> {
+    const { program, sandbox, host, log } = this.#parts
+    const end = performance.now() + times.timeout
+    this.#state = 'draining'
+    await new KeepAliveConnections({
+      servers: new Set([this.server]),
+      connections: this.#connections,
+      ...times,
+    }).drain()
+    try {
+      await this.enter(this.#scope, async () => await host.stop(Math.max(0, end - performance.now())))
+    } catch (thrown) {
+      log.error(`service '${this.service}' threw while it was disposed: ${stackOf(thrown)}`)
+    }
+    this.server.close()
+    this.server.closeAllConnections()
+    program.enterPhase({ is: 'stopped' })
+    sandbox.output.flush(this.service)
+    this.#state = 'stopped'
+  }
+}
+
+/** No caller sees it: a typed service has no `server.address()`. */
+const placeholder: AddressInfo = { address: '127.0.0.1', family: 'IPv4', port: 80 }
+
+function listenAt(server: Server, path: string): PrivateListener {
+  const listener = new PrivateListener(server, { path, address: placeholder })
+  server.listen({ path, backlog: 4096 })
+  return listener
+}
+
+function reportOf({ name, contract, events }: TypedHost, startedIn: number): ServiceReport {
+  const methods = Object.keys(contract.methods).length
+  const topics = events?.topics.length ?? 0
+  const subscribes = topics === 0 ? '' : `subscribes to ${topics} ${topics === 1 ? 'topic' : 'topics'}`
+  const offers =
+    methods > 0 ? `${methods} ${methods === 1 ? 'method' : 'methods'}` : topics > 0 ? '' : 'methods of a class'
+  const listens = [offers, subscribes].filter((part) => part !== '').join(', ')
+  return { name, listens, startedIn, contract: contractOfService(contract), warnings: [] }
+}
+
+function nameMismatch({ name, contract }: TypedHost): string {
+  return `service '${name}': its contract is named ${contract.name}, but the config names it ${name}. Callers must write client(contract, undefined, { service: '${name}' })`
+}
+
+function serverOptions(limits: Limits): Parameters<typeof createServer>[0] & object {
+  const { headerTimeout, requestTimeout, keepAliveTimeout, maxHeaderSize } = limits
+  const headersTimeout = requestTimeout === 0 ? headerTimeout : Math.min(headerTimeout, requestTimeout)
+  return { headersTimeout, requestTimeout, keepAliveTimeout, maxHeaderSize }
+}
+
+function listenerOptions(
+  { path: folder, openapi }: Service,
+  { limits: { maxInputSize, maxBodySize }, cors }: TypedSandbox,
+): Parameters<typeof typedListener>[1] {
+  const hops = (): number => currentScope()?.hops ?? 0
+  const describes = openapi === undefined ? undefined : { path: openapi, folder }
+  return { maxInputSize: Math.min(maxInputSize, maxBodySize), cors, hops, describes }
+}
+
+function stackOf(thrown: unknown): string {
+  return thrown instanceof Error ? (thrown.stack ?? thrown.message) : BusbarError.from(thrown).message
+}

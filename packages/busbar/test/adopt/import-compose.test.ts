@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { composeDuration, composeSize, composeText } from '../../src/adopt/sources/compose/compose-text.ts'
+import { composeRules } from '../../src/adopt/sources/compose/compose-rules.ts'
+import { freePorts } from '../support/http/free-ports.ts'
+import { ImportedApp, server, textAt } from './imported-app.ts'
+
+test('busbar import of a Compose file: what is built here runs, with ports, needs, health and addresses', async () => {
+  const [web, api] = (await freePorts(2)) as [number, number]
+  using app = await ImportedApp.from({
+    'compose.yaml': `
+name: shop
+x-common: &common
+  restart: unless-stopped
+  stop_grace_period: 1m5s
+services:
+  web:
+    <<: *common
+    build: ./web
+    ports: ["127.0.0.1:${web}:3000"]
+    depends_on: [api, db]
+    environment:
+      API: http://api:3000
+      GREETING: \${GREETING:-hello}
+  api:
+    <<: *common
+    build: { context: ., dockerfile: api/Dockerfile, target: server }
+    ports: [{ target: 3000, published: "${api}" }]
+    environment: [ "MODE=fast", "PRICE=$$5" ]
+    healthcheck: { test: ["CMD", "curl", "-f", "http://localhost:3000/health"], interval: 10s, retries: 2 }
+    deploy: { replicas: 2, resources: { limits: { memory: 256M } } }
+  dev:
+    image: node:24-slim
+    working_dir: /usr/src/app
+    volumes: ["./dev:/usr/src/app"]
+    command: npm start
+  db:
+    image: postgres:17
+  debug:
+    build: ./web
+    profiles: [debug]
+volumes: { data: {} }
+`,
+    'web/Dockerfile':
+      'FROM node:24\nWORKDIR /app\nCOPY . .\nENV STAGE=last\nEXPOSE 3000\nCMD ["node", "/app/server.js"]\n',
+    'web/server.js': `
+      require('node:http').createServer(async (request, response) => {
+        const answer = await fetch(process.env.API)
+        response.end([process.env.GREETING, process.env.STAGE, await answer.text()].join(' '))
+      }).listen(3000)`,
+    'api/Dockerfile':
+      'FROM node:24 AS server\nWORKDIR /srv\nCMD node \\\n  api/index.js\nFROM scratch AS other\nCMD ["/none"]\n',
+    'api/index.js': server('process.env.MODE + process.env.PRICE'),
+    'dev/package.json': { scripts: { start: 'node main.js' } },
+    'dev/main.js': server("'dev'"),
+  })
+  assert.deepEqual(Object.keys(app.report.config.services), ['web', 'api', 'dev'])
+  assert.deepEqual(
+    app.report.leftOut.map(({ name }) => name),
+    ['db', 'debug'],
+  )
+  assert.deepEqual(app.service('web').needs, ['api'])
+  assert.deepEqual(app.service('api').health, { path: '/health', interval: 10_000, unhealthyAfter: 2 })
+  assert.deepEqual([app.service('api').instances, app.service('api').memory], [2, 256 * 1024 ** 2])
+  assert.equal(app.service('web').stopTimeout, 65_000)
+  assert.match(app.reason('volumes')!, /files of this machine/)
+  await using started = app.start()
+  assert.equal(await started.url(), `http://127.0.0.1:${web}`)
+  assert.equal(await textAt(await started.url()), 'hello last fast$5')
+  assert.equal(await textAt(`http://127.0.0.1:${api}`), 'fast$5')
+})
+
+test('values of Compose keep their meaning', () => {
+  assert.equal(composeText('$A ${B} ${C:-d} ${E-f} ${G:?h} $$I ${'), '${A:-} ${B:-} ${C:-d} ${E:-f} ${G} $I $${')
+  assert.equal(composeDuration('1m30s'), 90_000)
+  assert.equal(composeDuration('250ms'), 250)
+  assert.equal(composeSize('64k'), 64 * 1024)
+  assert.equal(composeSize('1.5gb'), 1.5 * 1024 ** 3)
+})
+
+test('every key of a service of the compose-spec is mapped, or has a reason', () => {
+  const text = readFileSync(new URL('schemas/compose-spec.json', import.meta.url), 'utf8')
+  const { definitions } = JSON.parse(text) as { definitions: { service: { properties: object } } }
+  const keys = Object.keys(definitions.service.properties)
+  assert.ok(keys.length > 80)
+  assert.deepEqual(
+    keys.filter((key) => !Object.hasOwn(composeRules, key)),
+    [],
+  )
+})

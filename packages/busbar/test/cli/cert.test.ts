@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { X509Certificate } from 'node:crypto'
+import { statSync } from 'node:fs'
+import { test } from 'node:test'
+import { BusbarProcess } from '../support/app/busbar-process.ts'
+import { TestFolder } from '../support/app/test-folder.ts'
+
+test('makes a CA once, and certificates that it signs', async () => {
+  using folder = new TestFolder()
+  const first = await BusbarProcess.run(['cert', 'stock', '10.0.0.7', 'stock.example', '--certs', 'stock'], {
+    cwd: folder.path,
+  })
+  assert.equal(first.code, 0, first.stderr)
+  assert.match(first.stdout, /made a CA in .*\/ca: keep ca-key\.pem secret/)
+  assert.match(first.stdout, /made the certificate of app stock for 10\.0\.0\.7, stock\.example in .*\/stock/)
+  const ca = new X509Certificate(folder.read('ca/ca.pem'))
+  const stock = new X509Certificate(folder.read('stock/app.pem'))
+  assert.ok(ca.ca && stock.verify(ca.publicKey) && !stock.ca)
+  assert.equal(stock.subjectAltName, 'URI:urn:busbar:app:stock, IP Address:10.0.0.7, DNS:stock.example')
+  assert.equal(folder.read('stock/ca.pem'), folder.read('ca/ca.pem'))
+  for (const key of ['ca/ca-key.pem', 'stock/app-key.pem']) assert.equal(statSync(folder.at(key)).mode & 0o777, 0o600)
+
+  const second = await BusbarProcess.run(['cert', 'shop', '--days', '2', '--json'], { cwd: folder.path })
+  const made = JSON.parse(second.stdout) as Record<string, unknown>
+  assert.deepEqual(
+    [made['name'], made['hosts'], made['authority']],
+    ['shop', ['localhost', '127.0.0.1', '::1'], undefined],
+  )
+  const shop = new X509Certificate(folder.read('certs/app.pem'))
+  assert.ok(shop.verify(ca.publicKey))
+  assert.ok(Date.parse(shop.validTo) - Date.now() < 3 * 24 * 60 * 60 * 1000)
+})
+
+test('refuses a name that no certificate should have, and a CA without its key', async () => {
+  using folder = new TestFolder({ 'ca/ca.pem': 'x' })
+  const named = await BusbarProcess.run(['cert', 'My Shop'], { cwd: folder.path })
+  assert.equal(named.code, 2)
+  assert.match(named.stderr, /"My Shop" cannot be the name of an app/)
+  const keyless = await BusbarProcess.run(['cert', 'shop'], { cwd: folder.path })
+  assert.equal(keyless.code, 3)
+  assert.match(keyless.stderr, /ca-key\.pem is missing/)
+})

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { test } from 'node:test'
+import { loadApp } from '../../src/config/load.ts'
+import { BusbarProcess } from '../support/app/busbar-process.ts'
+import { TestFolder } from '../support/app/test-folder.ts'
+
+const secret = 'correct horse battery'
+
+test('what a secret file contains reaches the service, and is shown nowhere', async () => {
+  using folder = new TestFolder({
+    'busbar.config.json': {
+      gateway: { port: 0, entry: 'web' },
+      services: {
+        web: { path: './web', env: { PLACE: 'db:${file:secret}@host' } },
+        pages: { path: './pages', command: 'node index.js ${file:key}' },
+      },
+      schedule: { ask: { cron: '* * * * * *', request: 'GET http://pages.internal/?key=${file:key}' } },
+    },
+    'pages/index.js': `require('node:http').createServer((_, response) => response.writeHead(404).end()).listen(process.env.PORT)`,
+    key: 'horse-shoe',
+    'web/index.js': `
+      console.log('printed', process.env.PLACE)
+      console.error(JSON.stringify({ place: process.env.PLACE }))
+      require('node:http').createServer((_, response) => response.end(process.env.PLACE)).listen(3000)`,
+    secret,
+  })
+  const env = { XDG_RUNTIME_DIR: folder.at('run'), XDG_STATE_HOME: folder.at('state') }
+  await using busbar = new BusbarProcess(['start', folder.path, '--once'], { env })
+  assert.equal(await (await fetch(await busbar.url())).text(), `db:${secret}@host`)
+  await busbar.message('printed db:[redacted]@host')
+  await busbar.message('schedule ask: failed')
+  for (const args of [
+    ['check'],
+    ['check', '--json'],
+    ['ps', '--json'],
+    ['describe'],
+    ['env'],
+    ['env', '--json', '--all'],
+    ['describe', '--json'],
+    ['logs', '--json'],
+  ]) {
+    const { code, stdout, stderr } = await BusbarProcess.run(args, { env, cwd: folder.path })
+    assert.equal(code, 0, stderr)
+    assert.ok(!`${stdout}${stderr}`.includes('horse'), args.join(' '))
+  }
+  busbar.child.kill('SIGTERM')
+  const { stdout, stderr } = await busbar.ended
+  assert.ok(!`${stdout}${stderr}`.includes('horse'))
+})
+
+for (const [what, file, why] of [
+  ['a pipe', 'pipe', /it is not a file/],
+  ['a device', '/dev/zero', /it is not a file/],
+  ['a folder', '.', /it is not a file/],
+  ['a large file', 'large', /it is larger than 65536 bytes/],
+] as const)
+  test(`${what} is not read as a secret`, async () => {
+    using folder = new TestFolder({
+      'busbar.config.json': { services: { web: { path: './web', env: { KEY: `\${file:${file}}` } } } },
+      'web/index.js': '',
+      large: 'x'.repeat(65_537),
+    })
+    execFileSync('mkfifo', [folder.at('pipe')])
+    await assert.rejects(loadApp(folder.path, { env: {} }), { code: 'SECRET_UNREADABLE', message: why })
+  })
+
+test('an error of a program that contains a secret is shown without it', async () => {
+  using folder = new TestFolder({
+    'busbar.config.json': { services: { web: { path: './web', env: { KEY: '${file:secret}' } } } },
+    'web/index.js': `throw new Error('cannot sign in with ' + process.env.KEY)`,
+    secret,
+  })
+  const { code, stdout, stderr } = await BusbarProcess.run(['start', folder.path])
+  assert.equal(code, 1)
+  assert.match(stderr, /cannot sign in with \[redacted\]/)
+  assert.ok(!`${stdout}${stderr}`.includes('horse'))
+})

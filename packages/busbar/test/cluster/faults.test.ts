@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { safe } from '../../src/contract/client-entry.ts'
+import { FaultProxy } from '../hosts/support/fault-proxy.ts'
+import { Shop } from '../hosts/support/shop.ts'
+import { ClusterCaller, ClusterShop } from './support/cluster-shop.ts'
+import { NatsServer, withoutNats } from './support/nats-server.ts'
+
+describe('a call over NATS', { skip: withoutNats }, () => {
+  it('fails at once when the server dies, and is never sent twice; later calls work again', async () => {
+    await using nats = await NatsServer.start()
+    await using host = await ClusterShop.start(new Shop('far'), nats.config())
+    await using caller = await ClusterCaller.open(nats.config())
+    host.shop.delay = Infinity
+    const call = safe(caller.shop.write('once'))
+    await host.shop.began()
+    await nats.kill()
+    assert.equal((await call)[0]?.code, 'LINK_LOST')
+    const [down] = await safe(caller.shop.write('while it is down'))
+    assert.equal(down?.code, 'SERVICE_UNAVAILABLE')
+    assert.match(down.message, /NATS at 127\.0\.0\.1:\d+ /)
+    await nats.start()
+    host.shop.delay = 0
+    await caller.linked()
+    assert.deepEqual(await caller.shop.write('again'), { at: 'far', input: 'again' })
+    assert.deepEqual(host.shop.done, ['once', 'again'])
+  })
+
+  it('ends a stream with an error when the server dies', async () => {
+    await using nats = await NatsServer.start()
+    await using _ = await ClusterShop.start(new Shop('far'), nats.config())
+    await using caller = await ClusterCaller.open(nats.config())
+    const seen: number[] = []
+    const read = async (): Promise<void> => {
+      for await (const tick of caller.shop.ticks(100_000)) if (seen.push(tick) === 10) void nats.kill()
+    }
+    await assert.rejects(read(), { code: 'LINK_LOST' })
+    assert.ok(seen.length >= 10)
+  })
+
+  it('fails when its host is cut off, at the latest after the keep-alive time; an idempotent one is repeated', async () => {
+    await using nats = await NatsServer.start()
+    await using proxy = await FaultProxy.open(nats.port)
+    await using cut = await ClusterShop.start(new Shop('cut'), nats.config({}, proxy.port))
+    await using caller = await ClusterCaller.open(nats.config(), 1, 300)
+    cut.shop.delay = Infinity
+    const write = safe(caller.shop.write('w'))
+    const read = caller.shop.read('r')
+    await cut.shop.began(2)
+    await using fine = await ClusterShop.start(new Shop('fine'), nats.config())
+    await caller.linked(2)
+    proxy.freeze()
+    assert.equal((await write)[0]?.code, 'LINK_LOST')
+    assert.deepEqual(await read, { at: 'fine', input: 'r' })
+    assert.deepEqual(fine.shop.done, ['r'])
+    proxy.cut()
+  })
+
+  it('goes on after the caller was cut off', async () => {
+    await using nats = await NatsServer.start()
+    await using proxy = await FaultProxy.open(nats.port)
+    await using host = await ClusterShop.start(new Shop('far'), nats.config())
+    await using caller = await ClusterCaller.open(nats.config({}, proxy.port))
+    host.shop.delay = Infinity
+    const call = safe(caller.shop.write(1))
+    await host.shop.began()
+    proxy.cut()
+    assert.equal((await call)[0]?.code, 'LINK_LOST')
+    host.shop.delay = 0
+    await caller.linked()
+    assert.deepEqual(await caller.shop.write(2), { at: 'far', input: 2 })
+  })
+
+  it('may be larger than what the server allows, in both directions', async () => {
+    await using nats = await NatsServer.start('max_payload: 65536')
+    await using _ = await ClusterShop.start(new Shop('far'), nats.config())
+    await using caller = await ClusterCaller.open(nats.config())
+    const input = { bytes: new Uint8Array(9_000_000).map((_, at) => at), text: 'ä'.repeat(300_000) }
+    const answer = (await caller.shop.write(input)) as { input: typeof input }
+    assert.deepEqual(answer.input, input)
+  })
+
+  it('may be large while others are', async () => {
+    await using nats = await NatsServer.start()
+    await using _ = await ClusterShop.start(new Shop('far'), nats.config())
+    await using caller = await ClusterCaller.open(nats.config())
+    const large = new Uint8Array(3_000_000)
+    const answers = await Promise.all(Array.from({ length: 4 }, () => caller.shop.write(large)))
+    assert.equal(answers.length, 4)
+  })
+
+  it('is refused beyond what one value may have, and others go on', async () => {
+    await using nats = await NatsServer.start()
+    await using host = await ClusterShop.start(new Shop('far'), nats.config())
+    await using caller = await ClusterCaller.open(nats.config())
+    const [error] = await safe(caller.shop.write(new Uint8Array(65 * 1024 * 1024)))
+    assert.equal(error?.code, 'INPUT_INVALID')
+    assert.deepEqual(await caller.shop.write(1), { at: 'far', input: 1 })
+    assert.deepEqual(host.shop.done, [1])
+  })
+})

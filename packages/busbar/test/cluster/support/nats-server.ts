@@ -1,0 +1,86 @@
+/** A NATS server on a free port of this machine. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { connect, type NatsConnection } from '@nats-io/transport-node'
+import type { ClusterConfig } from '../../../src/shared/hosts.ts'
+import { hasCommand } from '../../support/has-command.ts'
+
+/** Debian puts it where only administrators look. */
+const folders = ['', '/usr/sbin/', '/usr/local/sbin/']
+const command = folders.map((folder) => `${folder}nats-server`).find((path) => hasCommand(path))
+
+/** A reason to skip a suite, as `node:test` takes it. CI installs the server. */
+export const withoutNats = command === undefined && process.env['CI'] === undefined ? 'there is no nats-server' : false
+
+export class NatsServer implements AsyncDisposable {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'busbar-nats-'))
+  readonly #settings: string
+  #port = -1
+  #process: ChildProcess | undefined
+
+  private constructor(settings: string) {
+    this.#settings = settings
+  }
+
+  /** `settings`: lines of its config. */
+  static async start(settings = ''): Promise<NatsServer> {
+    const server = new NatsServer(settings)
+    await server.start()
+    return server
+  }
+
+  get port(): number {
+    return this.#port
+  }
+
+  /** The config of an app. `port`: of a proxy in between. */
+  config(rest: Partial<ClusterConfig> = {}, port = this.#port): ClusterConfig {
+    const client = createRequire(import.meta.url).resolve('@nats-io/transport-node')
+    const servers = [`127.0.0.1:${port}`]
+    const none = { credentials: undefined, user: undefined, password: undefined, tls: undefined }
+    return { name: 'test', servers, ...none, services: [], client, ...rest }
+  }
+
+  /** A client of its own, as tools of NATS have one. */
+  async connect(): Promise<NatsConnection> {
+    return await connect({ servers: `127.0.0.1:${this.#port}` })
+  }
+
+  /** Again at the same port, if it was there before. */
+  async start(): Promise<void> {
+    const file = join(this.#folder, 'server.conf')
+    writeFileSync(file, `listen: "127.0.0.1:${this.#port}"\n${this.#settings}\n`)
+    const child = spawn(command ?? 'nats-server', ['-c', file], { stdio: ['ignore', 'ignore', 'pipe'] })
+    this.#process = child
+    const lines = createInterface({ input: child.stderr })
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    let said = ''
+    lines.on('line', (line) => {
+      said += `${line}\n`
+      const port = /Listening for client connections on .*:(\d+)$/.exec(line)?.[1]
+      if (port !== undefined) this.#port = Number(port)
+      if (line.includes('Server is ready')) resolve()
+    })
+    child.once('error', reject)
+    child.once('exit', (code) => reject(new Error(`nats-server has ended with ${code}: ${said}`)))
+    await promise
+  }
+
+  async kill(): Promise<void> {
+    const child = this.#process
+    this.#process = undefined
+    if (child === undefined || child.exitCode !== null) return
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill()
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,3 @@
+import { service } from 'busbar/contract'
+
+export const audit = service('audit', {})

@@ -1,0 +1,3 @@
+import { fn, service, type } from 'busbar/contract'
+
+export const mail = service('mail', { who: fn({ output: type<string>() }) })

@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { describe, it } from 'node:test'
+import { safe } from '../../src/contract/client-entry.ts'
+import { maxHostCalls } from '../../src/mesh/links/limits.ts'
+import { encodePacket, PacketReader } from '../../src/mesh/transports/packet-codec.ts'
+import { FaultProxy } from './support/fault-proxy.ts'
+import { ShopCaller, ShopHost } from './support/typed-hosts.ts'
+
+async function behindProxy(host: ShopHost): Promise<FaultProxy> {
+  return await FaultProxy.open(host.port)
+}
+
+const tcp = (port: number) => ({ protocol: 'tcp', host: '127.0.0.1', port }) as const
+
+describe('a link between two apps that breaks', () => {
+  it('fails a call that may have been carried out, which is never carried out twice', async () => {
+    await using host = await ShopHost.start('far')
+    await using proxy = await behindProxy(host)
+    await using other = await ShopHost.start('other')
+    using caller = await ShopCaller.open([tcp(proxy.port)])
+    host.delay = Infinity
+    const answer = safe(caller.shop.write('once'))
+    await host.began()
+    proxy.cut()
+    const [error] = await answer
+    assert.equal(error?.code, 'LINK_LOST')
+    assert.match(
+      error.message,
+      /^shop\.write, which app far at tcp:.* was answering: .*is not retried because it is not idempotent$/,
+    )
+    await caller.linked()
+    assert.deepEqual([host.done, other.done], [['once'], []])
+    assert.deepEqual(host.aborted, ['LINK_LOST'])
+  })
+
+  it('repeats an idempotent call at another host', async () => {
+    await using host = await ShopHost.start('far')
+    await using other = await ShopHost.start('other')
+    await using proxy = await behindProxy(host)
+    host.delay = Infinity
+    using caller = await ShopCaller.open([tcp(proxy.port), other.address])
+    const answers = Array.from({ length: 8 }, (_, at) => caller.shop.read(at))
+    await host.began()
+    proxy.cut()
+    for (const [at, answer] of answers.entries()) assert.deepEqual(await answer, { at: 'other', input: at })
+  })
+
+  it('repeats an idempotent call at another host when a worker of the first one has died', async () => {
+    await using broken = await ShopHost.start('broken')
+    await using fine = await ShopHost.start('fine')
+    using caller = await ShopCaller.open([broken.address, fine.address])
+    broken.isDown = true
+    for (let at = 0; at < 8; at++) assert.deepEqual(await caller.shop.dies(), { at: 'fine', input: 'dies' })
+  })
+
+  it('fails an idempotent call without another host', async () => {
+    await using host = await ShopHost.start('far')
+    await using proxy = await behindProxy(host)
+    host.delay = Infinity
+    using caller = await ShopCaller.open([tcp(proxy.port)])
+    const answer = safe(caller.shop.read(1))
+    await host.began()
+    proxy.cut()
+    const [error] = await answer
+    assert.equal(error?.code, 'LINK_LOST')
+    assert.match(error.message, /it is idempotent, but no other instance is left/)
+  })
+
+  it('ends a stream with an error', async () => {
+    await using host = await ShopHost.start('far')
+    await using proxy = await behindProxy(host)
+    using caller = await ShopCaller.open([tcp(proxy.port)])
+    const seen: number[] = []
+    await assert.rejects(
+      async () => {
+        for await (const tick of caller.shop.ticks(100_000)) if (seen.push(tick) === 20) proxy.cut()
+      },
+      { code: 'LINK_LOST' },
+    )
+    assert.ok(seen.length >= 20)
+  })
+
+  it('is opened again', async () => {
+    await using host = await ShopHost.start('far')
+    await using proxy = await behindProxy(host)
+    using caller = await ShopCaller.open([tcp(proxy.port)])
+    for (let round = 0; round < 3; round++) {
+      await caller.linked()
+      assert.deepEqual(await caller.shop.write(round), { at: 'far', input: round })
+      proxy.cut()
+      while (caller.router.serves('shop')) await new Promise((resolve) => setTimeout(resolve, 1))
+    }
+    assert.equal(proxy.opened, 3)
+  })
+
+  it('counts as lost when the peer is silent, at both ends', async () => {
+    await using host = await ShopHost.start('far', { keepAliveTimeout: 300 })
+    await using proxy = await behindProxy(host)
+    using caller = await ShopCaller.open([tcp(proxy.port)], { keepAliveTimeout: 300 })
+    host.delay = Infinity
+    const answer = safe(caller.shop.write(1))
+    await host.began()
+    proxy.freeze()
+    const [error] = await answer
+    assert.equal(error?.code, 'LINK_LOST')
+    assert.match(error.message, /has been silent for 0\.3 s/)
+    while (host.aborted.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    assert.deepEqual(host.aborted, ['LINK_LOST'])
+  })
+
+  it('has an error that says where the app was looked for, when there is none', async () => {
+    using caller = await ShopCaller.open([tcp(1)])
+    const [error] = await safe(caller.shop.write(1))
+    assert.equal(error?.code, 'SERVICE_UNAVAILABLE')
+    assert.match(
+      error.message,
+      /service 'shop' of another app cannot be reached: tcp:\/\/127\.0\.0\.1:1 has no link: ECONNREFUSED/,
+    )
+  })
+
+  it('has an error that says that a name cannot be looked up', async () => {
+    const resolve = async (): Promise<string[]> =>
+      await Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' }))
+    using caller = await ShopCaller.open([{ protocol: 'tcp', host: 'nowhere.example', port: 1 }], { resolve })
+    const [error] = await safe(caller.shop.write(1))
+    assert.match(error?.message ?? '', /nowhere\.example cannot be looked up: ENOTFOUND/)
+  })
+})
+
+describe('a peer that misbehaves', () => {
+  it('is refused further calls when it makes too many, and others are answered', async () => {
+    await using host = await ShopHost.start('far')
+    using caller = await ShopCaller.open([host.address])
+    host.delay = Infinity
+    await using peer = await RawPeer.open(host.port)
+    for (let at = 1; at <= maxHostCalls + 10; at++) peer.call(at)
+    const refusals = await peer.frames((frame) => frame[0] === 5, 10)
+    assert.ok(refusals.every((frame) => JSON.stringify(frame).includes('RESOURCE_EXHAUSTED')))
+    host.delay = 0
+    assert.deepEqual(await caller.shop.write('mine'), { at: 'far', input: 'mine' })
+  })
+
+  it('loses its link when it makes calls and never reads', async () => {
+    await using host = await ShopHost.start('far')
+    await using peer = await RawPeer.open(host.port)
+    peer.socket.pause()
+    let id = 0
+    // Answers are as large as the calls.
+    const large = 'x'.repeat(256 * 1024)
+    while (host.links.size > 0 && id < 400) {
+      for (let at = 0; at < 20; at++) peer.call(++id, large)
+      await peer.flushed()
+    }
+    // These are refused, and even the refusals are too many in the end.
+    while (host.links.size > 0) {
+      const calls = Array.from({ length: 1_000 }, () => RawPeer.callFrame(++id, 1))
+      peer.send(calls)
+      await peer.flushed()
+    }
+    assert.ok(host.done.length <= maxHostCalls)
+  })
+
+  it('is cut off when it sends no hello, garbage, or frames that it may not send', async () => {
+    await using host = await ShopHost.start('far')
+    for (const bytes of ['GET / HTTP/1.1\r\n\r\n', '\0'.repeat(50)]) {
+      const socket = connect({ host: '127.0.0.1', port: host.port })
+      socket.on('error', () => {}).resume()
+      socket.write(bytes)
+      await new Promise((resolve) => socket.once('close', resolve))
+    }
+    await using peer = await RawPeer.open(host.port)
+    peer.send([[2, 5, 1, 0]])
+    await peer.closed
+    assert.equal(host.links.size, 0)
+  })
+
+  it('may not call what is not exported', async () => {
+    await using host = await ShopHost.start('far')
+    await using peer = await RawPeer.open(host.port)
+    peer.send([[1, 1, 0, 1, 'secret', 'read', 0, 0, -1, 0, 0]])
+    const [frame] = await peer.frames((one) => one[0] === 5, 1)
+    assert.match(JSON.stringify(frame), /FORBIDDEN/)
+  })
+})
+
+/** A peer that speaks the protocol, and is not bound by its rules. */
+class RawPeer implements AsyncDisposable {
+  readonly socket
+  readonly closed: Promise<void>
+  isClosed = false
+  readonly #frames: unknown[][] = []
+  readonly #reader = new PacketReader(
+    1024 ** 2,
+    ({ text }) => void this.#frames.push(...(JSON.parse(text) as unknown[][])),
+  )
+
+  private constructor(port: number) {
+    this.socket = connect({ host: '127.0.0.1', port })
+    this.socket.on('data', (bytes: Buffer) => this.#reader.push(bytes)).on('error', () => {})
+    this.closed = new Promise((resolve) =>
+      this.socket.once('close', () => {
+        this.isClosed = true
+        resolve()
+      }),
+    )
+  }
+
+  static async open(port: number): Promise<RawPeer> {
+    const peer = new RawPeer(port)
+    peer.send(['busbar-app', 1, 'raw', []])
+    await peer.frames((frame) => Array.isArray(frame), 0)
+    while (peer.#frames.length === 0) await new Promise((resolve) => setTimeout(resolve, 2))
+    return peer
+  }
+
+  static callFrame(id: number, input: unknown): unknown[] {
+    return [1, id, 0, 1, 'shop', 'write', 0, 0, -1, 0, 1, input]
+  }
+
+  call(id: number, input: unknown = 1): void {
+    this.send([RawPeer.callFrame(id, input)])
+  }
+
+  /** Resolves when the kernel has taken what was sent, or the link has ended. */
+  async flushed(): Promise<void> {
+    while (this.socket.writableLength > 0 && !this.socket.destroyed)
+      await new Promise((resolve) => setTimeout(resolve, 1))
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+
+  send(frames: unknown): void {
+    for (const piece of encodePacket({ text: JSON.stringify(frames), bytes: [] })) this.socket.write(piece)
+  }
+
+  /** Resolves when so many frames of a kind have arrived. */
+  async frames(wanted: (frame: unknown[]) => boolean, count: number): Promise<unknown[][]> {
+    for (;;) {
+      const found = this.#frames.filter(wanted)
+      if (found.length >= count) return found
+      await new Promise((resolve) => setTimeout(resolve, 2))
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.socket.destroy()
+    await this.closed
+  }
+}

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { X509Certificate } from 'node:crypto'
+import { before, describe, it } from 'node:test'
+import { connect } from 'node:tls'
+import { safe } from '../../src/contract/client-entry.ts'
+import { type CertificatePair, makeAuthority, makeCertificate } from '../../src/cli/certificates/make-certificate.ts'
+import { peerNames } from '../../src/mesh/hosts/export-listener.ts'
+import type { Identity } from '../../src/shared/hosts.ts'
+import { ShopCaller, ShopHost } from './support/typed-hosts.ts'
+
+let ca: CertificatePair
+let otherCa: CertificatePair
+before(async () => {
+  ca = await makeAuthority()
+  otherCa = await makeAuthority()
+})
+
+async function identityOf(
+  name: string,
+  options: { hosts?: string[]; by?: CertificatePair; days?: number } = {},
+): Promise<Identity> {
+  const { hosts = ['127.0.0.1', 'shop.example'], by = ca, days = 1 } = options
+  return { ...(await makeCertificate({ name, hosts, days }, by)), ca: by.cert }
+}
+
+describe('a link between two apps over TLS', () => {
+  it('carries calls, and names the caller by its certificate', async () => {
+    await using host = await ShopHost.start('far', { identity: await identityOf('far'), allow: { shop: ['near'] } })
+    using caller = await ShopCaller.open([host.address], { own: await identityOf('near') })
+    assert.deepEqual(await caller.shop.write(1), { at: 'far', input: 1 })
+  })
+
+  it('is refused to an app that may not call the service', async () => {
+    await using host = await ShopHost.start('far', { identity: await identityOf('far'), allow: { shop: ['near'] } })
+    using caller = await ShopCaller.open([host.address], { own: await identityOf('stranger') })
+    const [error] = await safe(caller.shop.write(1))
+    assert.equal(error?.code, 'SERVICE_UNAVAILABLE')
+    assert.match(error.message, /its hosts do not export it to this app/)
+    assert.deepEqual(host.done, [])
+  })
+
+  it('is open to every app of the CA without `allow`, and with `*`', async () => {
+    for (const allow of [undefined, { shop: ['*'] }]) {
+      await using host = await ShopHost.start('far', { identity: await identityOf('far'), allow })
+      using caller = await ShopCaller.open([host.address], { own: await identityOf('anybody') })
+      assert.deepEqual(await caller.shop.write(1), { at: 'far', input: 1 })
+    }
+  })
+
+  it('is not opened to a host whose certificate has another name', async () => {
+    await using host = await ShopHost.start('far', { identity: await identityOf('far', { hosts: ['10.0.0.1'] }) })
+    using caller = await ShopCaller.open([host.address], { own: await identityOf('near') })
+    const [error] = await safe(caller.shop.write(1))
+    assert.match(error?.message ?? '', /127\.0\.0\.1 is not in the cert's list/)
+    assert.equal(host.links.size, 0)
+  })
+
+  it('checks the name of the config, not the address that it has', async () => {
+    await using host = await ShopHost.start('far', { identity: await identityOf('far', { hosts: ['shop.example'] }) })
+    const resolve = async (): Promise<string[]> => ['127.0.0.1']
+    const own = await identityOf('near')
+    using caller = await ShopCaller.open([{ ...host.address, host: 'shop.example' }], { own, resolve })
+    assert.deepEqual(await caller.shop.write(1), { at: 'far', input: 1 })
+    using other = await ShopCaller.open([{ ...host.address, host: 'other.example' }], { own, resolve })
+    assert.match((await safe(other.shop.write(1)))[0]?.message ?? '', /other\.example/)
+  })
+
+  it('is not opened to a host with a certificate of another CA', async () => {
+    await using host = await ShopHost.start('far', { identity: await identityOf('far', { by: otherCa }) })
+    using caller = await ShopCaller.open([host.address], { own: await identityOf('near') })
+    assert.match((await safe(caller.shop.write(1)))[0]?.message ?? '', /certificate/)
+  })
+
+  it('is refused to a caller with a certificate of another CA, with one that has expired, and with none', async () => {
+    await using host = await ShopHost.start('far', { identity: await identityOf('far') })
+    const foreign = { ...(await identityOf('near', { by: otherCa })), ca: ca.cert }
+    const expired = await identityOf('near', { days: 0 })
+    for (const own of [foreign, expired]) {
+      using caller = await ShopCaller.open([host.address], { own })
+      assert.equal((await safe(caller.shop.write(1)))[0]?.code, 'SERVICE_UNAVAILABLE')
+    }
+    const socket = connect({ host: '127.0.0.1', port: host.port, ca: ca.cert, checkServerIdentity: () => undefined })
+    socket.on('error', () => {})
+    await new Promise((resolve) => socket.once('close', resolve))
+    assert.equal(host.links.size, 0)
+    assert.ok(host.log.some((line) => line.startsWith('the export refused a connection from 127.0.0.1:')))
+  })
+
+  it('is not opened to a host whose certificate has expired', async () => {
+    await using host = await ShopHost.start('far', { identity: await identityOf('far', { days: 0 }) })
+    using caller = await ShopCaller.open([host.address], { own: await identityOf('near') })
+    assert.match((await safe(caller.shop.write(1)))[0]?.message ?? '', /expired/)
+  })
+
+  it('speaks TLS 1.3 only', async () => {
+    await using host = await ShopHost.start('far', { identity: await identityOf('far') })
+    const { cert, key } = await identityOf('near')
+    const socket = connect({ host: '127.0.0.1', port: host.port, ca: ca.cert, cert, key, maxVersion: 'TLSv1.2' })
+    const error = await new Promise<NodeJS.ErrnoException>((resolve) => socket.once('error', resolve))
+    assert.match(String(error.code), /PROTOCOL_VERSION|ECONNRESET/)
+  })
+
+  it('uses a renewed certificate for new links', async () => {
+    await using host = await ShopHost.start('far', { identity: await identityOf('far', { days: 0 }) })
+    using caller = await ShopCaller.open([host.address], { own: await identityOf('near') })
+    assert.equal(caller.router.serves('shop'), false)
+    host.listener.setIdentity(await identityOf('far'))
+    await caller.linked()
+    assert.deepEqual(await caller.shop.write(1), { at: 'far', input: 1 })
+  })
+})
+
+describe('the names in a certificate', () => {
+  it('are the app in the URI, and else the hosts', async () => {
+    const { cert } = await identityOf('near', { hosts: ['far', '127.0.0.1'] })
+    assert.deepEqual(peerNames(new X509Certificate(cert)), ['near'])
+    assert.deepEqual(peerNames({ subjectAltName: 'DNS:a.example, IP Address:10.0.0.1, DNS:b.example' }), [
+      'a.example',
+      'b.example',
+    ])
+    assert.deepEqual(peerNames({ subjectAltName: 'DNS:"x, URI:urn:busbar:app:near"' }), [])
+    assert.deepEqual(peerNames({ subjectAltName: undefined }), [])
+  })
+})

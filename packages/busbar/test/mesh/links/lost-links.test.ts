@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { MessageChannel } from 'node:worker_threads'
+import { lostCallTimeout } from '../../../src/mesh/links/limits.ts'
+import { ask, Callee, echo, hang, CallRecorder, head } from '../../support/mesh/links.ts'
+import { shop, over, Worker, spec, calling, folder, turns } from '../../support/mesh/peer-workers.ts'
+
+describe('peers', () => {
+  it('that end unexpectedly fail the calls in flight, and get no more', async () => {
+    const callee = new Callee()
+    await using pair = calling(callee)
+    const { one } = pair
+    const recorder = new CallRecorder()
+    one.shop!.open(head, 1, true, recorder)
+    await callee.call()
+    const { closed } = one.shop!
+    pair.cut()
+    assert.deepEqual(await closed, {
+      code: 'LINK_LOST',
+      message: 'worker 2 has closed the connection unexpectedly, or is cut off',
+    })
+    assert.equal(one.router.find('shop'), undefined)
+    one.peers.leave(2, { code: 'WORKER_DIED', message: 'worker 2 was killed' })
+    const error = await recorder.over
+    assert.equal(error?.code, 'WORKER_DIED')
+    assert.equal(error.message, 'shop.list, which worker 2 was answering: worker 2 was killed')
+  })
+
+  it('whose death is known before their link ends fail the calls in flight as soon as it ends', async () => {
+    const callee = new Callee()
+    await using pair = calling(callee)
+    const { one } = pair
+    const [answered, recorder] = [new CallRecorder(), new CallRecorder()]
+    const link = one.shop!
+    link.open(head, 1, true, answered)
+    link.open(head, 2, true, recorder)
+    const { channel } = await callee.call()
+    one.peers.leave(2, { code: 'WORKER_DIED', message: 'worker 2 was killed' })
+    channel.reply('done', true)
+    assert.equal(await answered.over, undefined, 'what it had said before is recorder')
+    pair.cut()
+    const error = await recorder.over
+    assert.equal(error?.message, 'shop.list, which worker 2 was answering: worker 2 was killed')
+  })
+
+  it('both report that their link was lost, and can be linked again', async () => {
+    await using one = new Worker(1)
+    await using other = new Worker(2)
+    const first = new MessageChannel()
+    one.peers.join({ ...spec(2, { kind: 'thread', port: first.port1 }, [shop]), link: 7 })
+    other.peers.join({ ...spec(1, { kind: 'thread', port: first.port2 }), link: 7 })
+    const before = one.shop!
+    assert.equal(await ask(before, 1), 1)
+    first.port1.close()
+    await before.closed
+    while (other.lost.length === 0) await turns()
+    assert.deepEqual([one.lost, other.lost], [[7], [7]])
+    const second = new MessageChannel()
+    one.peers.join({ ...spec(2, { kind: 'thread', port: second.port1 }, [shop]), link: 8 })
+    other.peers.join({ ...spec(1, { kind: 'thread', port: second.port2 }), link: 8 })
+    assert.equal(await ask(one.shop!, 2), 2)
+  })
+
+  it('whose link was lost fail its calls when they are linked again, and say that the peer is alive', async () => {
+    await using one = new Worker(1)
+    await using other = new Worker(2, hang)
+    const first = new MessageChannel()
+    one.peers.join(spec(2, { kind: 'thread', port: first.port1 }, [shop]))
+    other.peers.join(spec(1, { kind: 'thread', port: first.port2 }))
+    const recorder = new CallRecorder()
+    const before = one.shop!
+    before.open(head, 1, true, recorder)
+    first.port1.close()
+    await before.closed
+    assert.equal(await Promise.race([recorder.over, turns()]), 'not yet')
+    const second = new MessageChannel()
+    one.peers.join(spec(2, { kind: 'thread', port: second.port1 }, [shop]))
+    other.peers.join(spec(1, { kind: 'thread', port: second.port2 }))
+    const error = await recorder.over
+    assert.equal(error?.code, 'LINK_LOST')
+    assert.match(
+      error.message,
+      /: worker 2 has closed the connection unexpectedly, or is cut off; it is alive and has a new link$/,
+    )
+  })
+
+  it('whose link was lost fail its calls in any case, even if nothing is known of the peer', async (t) => {
+    await using one = new Worker(1)
+    const { port1, port2 } = new MessageChannel()
+    one.peers.join(spec(2, { kind: 'thread', port: port1 }, [shop]))
+    const recorder = new CallRecorder()
+    const { closed } = one.shop!
+    one.shop!.open(head, 1, true, recorder)
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    port2.close()
+    await closed
+    t.mock.timers.tick(lostCallTimeout)
+    const error = await recorder.over
+    assert.equal(error?.code, 'LINK_LOST')
+    assert.match(error.message, /cut off; it is unknown whether the worker has died$/)
+  })
+
+  it('can be linked again before one has seen the old link break, and do not report the old one', async () => {
+    await using place = await folder()
+    const path = join(place.path, 'link')
+    await using dialled = new Worker(1, echo, path)
+    await dialled.peers.listen()
+    await using dialling = new Worker(2)
+    for (const link of [1, 2]) {
+      dialling.peers.join({ ...spec(1, { kind: 'unix', path }, [shop]), link })
+      const asked = ask(dialling.shop!, link)
+      if (link === 2) assert.equal(await Promise.race([asked, turns()]), 'not yet')
+      dialled.peers.join({ ...spec(2, { kind: 'accept' }), link })
+      assert.equal(await asked, link)
+    }
+    assert.deepEqual(dialling.lost, [])
+  })
+
+  it('do not report a lost link when they stop, or know that the peer has died', async () => {
+    await using one = new Worker(1)
+    await using other = new Worker(2)
+    await using third = new Worker(3)
+    for (const [worker, to] of [
+      [one, 2],
+      [one, 3],
+    ] as const) {
+      const { port1, port2 } = new MessageChannel()
+      worker.peers.join(spec(to, { kind: 'thread', port: port1 }, [shop]))
+      const far = to === 2 ? other : third
+      far.peers.join(spec(1, { kind: 'thread', port: port2 }, [shop]))
+      assert.equal(await ask(far.shop!, to), to)
+    }
+    const [left, ended] = [other.shop!.closed, third.shop!.closed]
+    other.peers.leave(1, { code: 'WORKER_DIED', message: 'it has ended' })
+    other.peers.leave(1, { code: 'WORKER_DIED', message: 'it has ended' })
+    await one.peers.close(over)
+    await Promise.all([left, ended])
+    await turns()
+    assert.deepEqual([other.lost, third.lost], [[], []])
+  })
+})

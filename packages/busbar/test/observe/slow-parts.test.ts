@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { AppStatus, EdgeStats } from '../../src/observe/app-status.ts'
+import { findSlowParts } from '../../src/observe/metrics/slow-parts.ts'
+
+type Parts = Partial<Pick<AppStatus, 'workers' | 'instances' | 'services' | 'edges'>>
+
+test('names the service whose own code takes most, and the hop, from the calls between two readings', () => {
+  const before = statusOf({ edges: [edge('', 'web', 10, 1000), edge('web', 'cart', 10, 900)] })
+  const after = statusOf({
+    edges: [edge('', 'web', 30, 1400), edge('web', 'cart', 30, 1000), edge('web', 'stock', 20, 240)],
+  })
+  const parts = findSlowParts(before, after, 5)
+  assert.deepEqual(
+    parts.map(({ kind, what }) => [kind, what]),
+    [
+      ['service', 'stock'],
+      ['hop', '(outside) > web GET'],
+    ],
+  )
+  assert.match(parts[0]!.text, /60 % .* 4 calls a second of 12 ms/)
+})
+
+test('names blocked workers, calls that wait and busy loops before anything else', () => {
+  const worker = { worker: 0, silentFor: 6000, eventLoopUtilization: 1, eventLoopDelay: 6000 }
+  const workers = [
+    { ...worker, name: 'shared 0', state: 'blocked' },
+    { ...worker, worker: 1, name: 'render 0', state: 'serving', eventLoopUtilization: 0.98, eventLoopDelay: 120 },
+  ] as unknown as AppStatus['workers']
+  const instances = [{ service: 'web', worker: 0 }] as unknown as AppStatus['instances']
+  const services = [
+    { service: 'render', waiting: 3, shed: 0, events: { handled: 0, failed: 0, dropped: 0, waiting: 0 } },
+  ]
+  const status = statusOf({ workers, instances, services })
+  assert.deepEqual(
+    findSlowParts(status, status, 5).map(({ text }) => text),
+    [
+      'worker shared 0 has been blocked for 6000 ms, with web',
+      '3 calls wait for an instance of render with room: it needs more instances, or a higher concurrency',
+      'the event loop of worker render 0 is busy 98 % of the time, with delays of up to 120 ms',
+    ],
+  )
+})
+
+test('says nothing of an app without calls', () => {
+  const status = statusOf({ edges: [edge('', 'web', 10, 1000)] })
+  assert.deepEqual(findSlowParts(status, status, 5), [])
+})
+
+function statusOf(parts: Parts): AppStatus {
+  return { workers: [], instances: [], services: [], edges: [], ...parts } as unknown as AppStatus
+}
+
+function edge(caller: string, callee: string, calls: number, sum: number): EdgeStats {
+  const outcomes = [{ status: '200', count: calls, sum, buckets: [] }]
+  const figures = { inFlight: 0, calls, failures: 0, callsPerSecond: 0, p50: 1, p99: 2, outcomes }
+  return { caller, callee, protocol: 'http', method: 'GET', route: '', transport: 'local', ...figures }
+}

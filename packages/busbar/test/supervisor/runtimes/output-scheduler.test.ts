@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { OutputScheduler } from '../../../src/supervisor/runtimes/output/output-scheduler.ts'
+
+/** Output that takes a millisecond at a time to read. */
+class Flood {
+  reads = 0
+  readonly #left: () => boolean
+
+  constructor(left: () => boolean) {
+    this.#left = left
+  }
+
+  read(): boolean {
+    this.reads++
+    const end = performance.now() + 1
+    while (performance.now() < end);
+    return this.#left()
+  }
+}
+
+test('a flood is read in turns with others, and leaves time for other work', async () => {
+  const scheduler = new OutputScheduler()
+  let over = false
+  const flood = new Flood(() => !over)
+  const short = new Flood(() => false)
+  scheduler.ready(flood)
+  scheduler.ready(short)
+  // This timer would never run if it read without a pause.
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  assert.ok(flood.reads > 1)
+  assert.equal(short.reads, 1)
+  over = true
+})
+
+test('during log backpressure nothing is read, and everything afterwards', async () => {
+  let isBehind = true
+  const scheduler = new OutputScheduler(() => isBehind)
+  const source = new Flood(() => false)
+  scheduler.ready(source)
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  assert.equal(source.reads, 0)
+  isBehind = false
+  while (source.reads === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+})

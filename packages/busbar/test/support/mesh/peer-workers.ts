@@ -1,0 +1,69 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { MessageChannel } from 'node:worker_threads'
+import type { CallHandler } from '../../../src/mesh/links/link.ts'
+import { Peers } from '../../../src/mesh/peers.ts'
+import { Router } from '../../../src/mesh/routing/router.ts'
+import type { LinkSetup } from '../../../src/shared/control-messages.ts'
+import { type Callee, echo } from './links.ts'
+
+export const shop = { name: 'shop', typed: true, index: 0 } as const
+export const over = { code: 'SERVICE_UNAVAILABLE', message: 'the test is over' } as const
+
+/** The part of a worker that has links to its peers. */
+export class Worker {
+  readonly router = new Router(['shop', 'pages'])
+  readonly peers: Peers
+  /** The numbers of its lost links. */
+  readonly lost: number[] = []
+  /** The peers that it has drained. */
+  readonly left: number[] = []
+
+  constructor(worker: number, answer: CallHandler = echo, listenAt?: string, secret = 's') {
+    this.peers = new Peers({
+      worker,
+      secret,
+      router: this.router,
+      answer,
+      listenAt,
+      onLinkLost: ({ link }) => this.lost.push(link),
+      onDrained: (peer) => this.left.push(peer),
+    })
+  }
+
+  /** The link to the shop. */
+  get shop() {
+    const endpoint = this.router.find('shop')
+    return endpoint?.at === 'link' ? endpoint.link : undefined
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.peers.close(over)
+  }
+}
+
+export function spec(worker: number, setup: LinkSetup, services: readonly (typeof shop)[] = []) {
+  return { worker, label: `${worker}`, services, row: undefined, link: worker, setup }
+}
+
+/** A worker with a link to the callee in another thread. Cutting it ends the link unexpectedly. */
+export function calling(callee: Callee) {
+  const workers = new AsyncDisposableStack()
+  const one = workers.use(new Worker(1))
+  const other = workers.use(new Worker(2, callee.answer))
+  const { port1, port2 } = new MessageChannel()
+  one.peers.join(spec(2, { kind: 'thread', port: port1 }, [shop]))
+  other.peers.join(spec(1, { kind: 'thread', port: port2 }))
+  return { one, cut: () => port2.close(), [Symbol.asyncDispose]: () => workers.disposeAsync() }
+}
+
+export async function folder(): Promise<AsyncDisposable & { readonly path: string }> {
+  const path = await mkdtemp(join(tmpdir(), 'busbar-peers-'))
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) }
+}
+
+export async function turns(): Promise<string> {
+  for (let at = 0; at < 20; at++) await new Promise((resolve) => setImmediate(resolve))
+  return 'not yet'
+}

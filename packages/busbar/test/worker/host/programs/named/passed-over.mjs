@@ -1,4 +1,0 @@
-/** What is no server for us is passed over. */
-export class server {}
-export const app = { name: 'shop' }
-export const handler = (_req, res) => res.end(JSON.stringify({ hello: 'passed-over' }))

@@ -1,0 +1,142 @@
+/** `--url`, `--ramp` and `--hold-p99` of `busbar bench`: one server at several rates. */
+import { writeFile } from 'node:fs/promises'
+import { findEngine, type Engine } from '../engine/load.ts'
+import type { LoadJob, LoadRequest } from '../engine/job.ts'
+import { sendRequest } from '../protocol/send-request.ts'
+import { withWorkspace } from '../protocol/workspace.ts'
+import { inTurn } from '../protocol/slice.ts'
+import { RunningArm } from '../protocol/running-arm.ts'
+import { holdP99, type Held } from '../rates/hold-p99.ts'
+import { probe, type Probe } from '../rates/probe.ts'
+import { toTarget } from '../rates/target.ts'
+import { heldText, probesText } from '../report/rates.ts'
+import { ownRequests } from '../user-app/own-requests.ts'
+import { userAppScenario } from '../user-app/user-app.ts'
+import { type Values, wholeNumber } from './options.ts'
+
+export interface RatesRun {
+  readonly values: Values
+  readonly signal: AbortSignal
+  readonly print: (text: string) => void
+}
+
+/** What was measured of one server, as `--json` writes it. */
+interface RatesResult {
+  readonly name: string
+  readonly capacity: Probe
+  readonly ramp: readonly Probe[]
+  readonly held: Held | null
+}
+
+const rampSteps = 10
+const usualSeconds = 5
+const usualConnections = 50
+
+/** Whether the command line asks for this instead of a comparison of arms. */
+export function wantsRates({ url, ramp, 'hold-p99': hold }: Values): boolean {
+  return url !== undefined || ramp !== undefined || hold !== undefined
+}
+
+/** A server that runs already. Returns the exit code. */
+export async function measureUrl(run: RatesRun): Promise<number> {
+  const { values, signal } = run
+  const { target, path, host } = await toTarget(values.url!, values['skip-verify'] === true)
+  if (values.path !== undefined) throw new Error('--url has the path already: leave --path out')
+  const { requests, weights } = await ownRequests(values, path)
+  const named = requests.map((request) => withHost(request, host))
+  const asked = named.map(async (request) => {
+    const { tls, ...where } = target
+    const { status } = await sendRequest(
+      tls === undefined ? where : { ...where, certificate: tls.certificate, serverName: tls.serverName },
+      request,
+    )
+    return { ...request, expect: { status } }
+  })
+  const [first, ...more] = await Promise.all(asked)
+  const turn = inTurn({ requests: [first!, ...more], weights })
+  const result = await measureOne({ name: values.url!, target, requests: turn }, run)
+  return await finish([result], values, signal)
+}
+
+/** An own app: each of its arms alone. Returns the exit code. */
+export async function measureRatesOfApp(folder: string, run: RatesRun): Promise<number> {
+  const { values, signal } = run
+  const own = await ownRequests(values)
+  const { scenario } = await userAppScenario(folder, { own, vary: undefined, signal })
+  const results: RatesResult[] = []
+  for (const arm of scenario.arms)
+    await withWorkspace(async (workspace) => {
+      const running = await RunningArm.start(arm, { ...workspace, workers: 1, signal })
+      try {
+        const [first, ...more] = await Promise.all(
+          own.requests.map(async (request) => ({
+            ...request,
+            expect: { status: (await running.ask(request)).status },
+          })),
+        )
+        const requests = inTurn({ requests: [first!, ...more], weights: own.weights })
+        results.push(await measureOne({ name: arm.title, target: await running.loadTarget(), requests }, run))
+      } finally {
+        await running.end()
+      }
+    })
+  return await finish(results, values, signal)
+}
+
+interface Measured {
+  readonly name: string
+  readonly target: LoadJob['target']
+  readonly requests: readonly LoadRequest[]
+}
+
+async function measureOne(
+  { name, target, requests }: Measured,
+  { values, signal, print }: RatesRun,
+): Promise<RatesResult> {
+  const engine = findEngine()
+  const probeMs = wholeNumber('--seconds', values.seconds ?? `${usualSeconds}`) * 1000
+  const connections = wholeNumber('--connections', values.connections ?? `${usualConnections}`)
+  const options = { engine, target, requests, connections, probeMs, signal }
+  let seed = wholeNumber('--seed', values.seed ?? '1', 0)
+  const measure = (rate: number | null): Promise<Probe> => probe(options, rate, seed++)
+  checkEngine(engine, values)
+  // Warms the server up.
+  await measure(null)
+  const capacity = await measure(null)
+  const ramp: Probe[] = []
+  for (const rate of ratesOf(values.ramp)) ramp.push(await measure(rate))
+  print(probesText(name, [capacity, ...ramp]))
+  const limit = values['hold-p99']
+  if (limit === undefined) return { name, capacity, ramp, held: null }
+  const held = await holdP99(wholeNumber('--hold-p99', limit), Math.max(1, capacity.perSecond), measure)
+  print(heldText(held, Number(limit), values.seconds ?? `${usualSeconds}`))
+  return { name, capacity, ramp, held }
+}
+
+function checkEngine({ kind }: Engine, { ramp, 'hold-p99': hold }: Values): void {
+  if (kind === 'busbar-load' || (ramp === undefined && hold === undefined)) return
+  throw new Error('--ramp and --hold-p99 need the load engine, since autocannon measures no latencies at a rate')
+}
+
+/** `100..2000` as ten rates, evenly spaced. */
+function ratesOf(text: string | undefined): number[] {
+  if (text === undefined) return []
+  const [, from, to] = /^(\d+)\.\.(\d+)$/.exec(text) ?? []
+  const [first, last] = [Number(from), Number(to)]
+  if (from === undefined || first < 1 || last < first)
+    throw new Error(`--ramp needs two rates such as 100..2000, not "${text}"`)
+  return Array.from({ length: rampSteps }, (_, step) => Math.round(first + ((last - first) * step) / (rampSteps - 1)))
+}
+
+function withHost(request: LoadRequest, host: string): LoadRequest {
+  const headers = request.headers ?? []
+  const has = headers.some(([name]) => name.toLowerCase() === 'host')
+  return has ? request : { ...request, headers: [['host', host], ...headers] }
+}
+
+async function finish(results: readonly RatesResult[], { json }: Values, signal: AbortSignal): Promise<number> {
+  signal.throwIfAborted()
+  if (json !== undefined) await writeFile(json, `${JSON.stringify(results, undefined, 2)}\n`)
+  const failed = results.some(({ capacity, held }) => capacity.failed > 0 || held?.rate === null)
+  return failed ? 1 : 0
+}

@@ -1,0 +1,250 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Arm, ArmTarget, CertificateFiles, Launch, Readiness } from '../arm.ts'
+import type { LoadJob, LoadRequest } from '../engine/job.ts'
+import type { Reaper } from '../machine/reaper.ts'
+import { listeningPorts } from '../machine/listening-ports.ts'
+import { canReadProcesses, pidsOf } from '../machine/processes.ts'
+import { readSamples, samplingInto, type ThreadSamples } from '../machine/samples.ts'
+import { requirementsFolder } from '../requirements.ts'
+import type { Answer } from './parity.ts'
+import { Ports } from './ports.ts'
+import { isListening, sendRequest } from './send-request.ts'
+
+export interface RunningArmOptions {
+  readonly workers: number
+  /** Parent of its temporary folder. */
+  readonly folder: string
+  readonly certificate: CertificateFiles
+  readonly environment: Readonly<Record<string, string>>
+  /** Prefix of the command. */
+  readonly launcher: readonly string[]
+  /** Ends it if this process is killed. */
+  readonly reaper: Reaper
+  readonly signal?: AbortSignal
+  /** How long it may take until it answers. Default: 30,000. */
+  readonly startTimeoutMs?: number
+}
+
+/** An arm runs and does not answer where it should. */
+export class NoAnswerError extends Error {
+  /** Where it listens. Empty if that is unknown. */
+  readonly ports: readonly number[]
+
+  constructor(message: string, ports: readonly number[]) {
+    super(message)
+    this.ports = ports
+  }
+}
+
+type State = 'starting' | 'running' | 'frozen' | 'ended'
+
+/** Milliseconds after a thaw in which an arm closes connections that were idle for too long. */
+const settleTime = 100
+
+/**
+ * A running arm: a session of processes. It can be frozen, so that it takes no CPU while another is
+ * measured, and it leaves nothing behind.
+ */
+export class RunningArm {
+  readonly arm: Arm
+  readonly target: ArmTarget
+  readonly #child: ChildProcess
+  readonly #folder: string
+  readonly #certificate: CertificateFiles
+  readonly #reaper: Reaper
+  readonly #ready: Readiness
+  readonly #ended: Promise<void>
+  /** Its folder and its ports. */
+  #resources = new AsyncDisposableStack()
+  #state: State = 'starting'
+  #output = ''
+
+  private constructor(arm: Arm, launch: Launch, folder: string, options: RunningArmOptions) {
+    const [program, ...args] = [...options.launcher, ...launch.command] as [string, ...string[]]
+    this.arm = arm
+    this.target = launch.target
+    this.#folder = folder
+    this.#certificate = options.certificate
+    this.#reaper = options.reaper
+    this.#ready = launch.ready ?? { status: 200, ports: [] }
+    // `detached` makes it a session, whose processes can be found, frozen and ended together.
+    this.#child = spawn(program, args, {
+      detached: true,
+      cwd: launch.cwd ?? folder,
+      env: { ...options.environment, ...(arm.unsampled ? {} : samplingInto(this.#samples)), ...launch.env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    if (this.#child.pid !== undefined) this.#reaper.begin(this.#child.pid)
+    this.#child.stdout?.on('data', (chunk: Buffer) => this.#keepOutput(chunk))
+    this.#child.stderr?.on('data', (chunk: Buffer) => this.#keepOutput(chunk))
+    this.#ended = new Promise((resolve) => {
+      this.#child.once('error', (error) => {
+        this.#output += error.message
+        this.#state = 'ended'
+        resolve()
+      })
+      this.#child.once('exit', () => {
+        this.#state = 'ended'
+        resolve()
+      })
+    })
+  }
+
+  /** Starts an arm and waits until it is ready. Throws with its output if that takes too long. */
+  static async start(arm: Arm, options: RunningArmOptions): Promise<RunningArm> {
+    const running = await RunningArm.#launch(arm, options)
+    try {
+      await running.#waitForAnswer(options)
+    } catch (error) {
+      await running.end()
+      throw error
+    }
+    running.#state = 'running'
+    return running
+  }
+
+  static async #launch(arm: Arm, options: RunningArmOptions): Promise<RunningArm> {
+    await using resources = new AsyncDisposableStack()
+    const folder = await mkdtemp(join(options.folder, 'arm-'))
+    resources.defer(() => rm(folder, { recursive: true, force: true }))
+    const { first: port } = resources.use(await Ports.claim())
+    const launch = arm.launch({ ...options, port, folder, packages: requirementsFolder(arm) })
+    const running = new RunningArm(arm, launch, folder, options)
+    running.#resources = resources.move()
+    return running
+  }
+
+  /** Its session: the pid of the leader. */
+  get session(): number {
+    return this.#child.pid ?? -1
+  }
+
+  get hasEnded(): boolean {
+    return this.#state === 'ended'
+  }
+
+  /** Samples of its Node programs so far. */
+  samples(): Promise<ThreadSamples[]> {
+    return readSamples(this.#samples)
+  }
+
+  get #samples(): string {
+    return join(this.#folder, '.samples')
+  }
+
+  /** The end of its output. */
+  get output(): string {
+    return this.#output
+  }
+
+  /** Its address for the load engine. */
+  async loadTarget(): Promise<LoadJob['target']> {
+    const { address, unix, tls } = this.target
+    const target = unix === undefined ? { address: address! } : { unix }
+    if (!tls) return target
+    return { ...target, tls: { serverName: 'localhost', certificate: await this.#serverCertificate() } }
+  }
+
+  /** Stops all its processes (SIGSTOP). They take no CPU until {@link thaw}. */
+  async freeze(): Promise<void> {
+    if (this.#state !== 'running') return
+    await this.#signalAll('SIGSTOP')
+    this.#state = 'frozen'
+  }
+
+  /**
+   * Its idle connections may have outlived their `keepAliveTimeout`, so that servers close them now.
+   * A request that met this would fail because of the freeze, so the load begins afterwards.
+   */
+  async thaw(): Promise<void> {
+    if (this.#state !== 'frozen') return
+    await this.#signalAll('SIGCONT')
+    this.#state = 'running'
+    await sleep(settleTime)
+  }
+
+  /** Kills all its processes and deletes its folder. */
+  async end(): Promise<void> {
+    // Repeated until none is left, since processes may be started while others are killed.
+    const deadline = performance.now() + 5000
+    while ((await this.#signalAll('SIGKILL')) > 0 && performance.now() < deadline) await sleep(5)
+    if (this.#child.pid !== undefined) {
+      await this.#ended
+      this.#reaper.end(this.#child.pid)
+    }
+    await this.#resources.disposeAsync()
+  }
+
+  /** Sends one request, as the load engine will. `port`: of another server of the arm. */
+  async ask(request: LoadRequest, port?: number): Promise<Answer> {
+    if (port !== undefined) return sendRequest({ address: `127.0.0.1:${port}` }, request)
+    const { address, unix, tls } = this.target
+    const where = unix === undefined ? { address: address! } : { unix }
+    return sendRequest(tls ? { ...where, certificate: await this.#serverCertificate() } : where, request)
+  }
+
+  #serverCertificate(): Promise<string> {
+    return readFile(this.target.certificate ?? this.#certificate.cert, 'utf8')
+  }
+
+  async #waitForAnswer({ signal, startTimeoutMs = 30_000 }: RunningArmOptions): Promise<void> {
+    const deadline = performance.now() + startTimeoutMs
+    let last = ''
+    let refused = 0
+    let failed = 0
+    while (performance.now() < deadline) {
+      signal?.throwIfAborted()
+      if (this.hasEnded) throw new Error(`${this.arm.name} ended before it answered:\n${this.#output}`)
+      try {
+        for (const port of this.#ready.ports) await isListening(port)
+        const { status } = await this.ask({ path: this.target.path })
+        if (status === 200 || (this.#ready.status === 'any' && (status < 500 || failed++ > 120))) return
+        last = `it answered ${status}`
+        // A 5xx may mean that it is still starting. Other statuses for three seconds are final.
+        refused += status < 500 ? 1 : 0
+        if (refused > 120) break
+      } catch (error) {
+        last = (error as Error).message
+      }
+      await sleep(25)
+    }
+    const why = await this.#whyNoAnswer(last, startTimeoutMs)
+    const message = `${this.arm.name} gave no good answer at ${this.target.path} (${why}):\n${this.#output}`.trim()
+    throw new NoAnswerError(message, (await listeningPorts(this.session)) ?? [])
+  }
+
+  /** The result of the last attempt, and whether a longer timeout could help. */
+  async #whyNoAnswer(last: string, startTimeoutMs: number): Promise<string> {
+    if (last.startsWith('it answered')) return last
+    const { address } = this.target
+    const waited = `after ${startTimeoutMs / 1000} s`
+    const ports = await listeningPorts(this.session)
+    if (address === undefined || ports === undefined) return `${last} ${waited}`
+    if (ports.length === 0) return `slow start: ${waited} it runs, but does not listen on a port`
+    if (ports.includes(Number(address.slice(address.lastIndexOf(':') + 1))))
+      return `slow start: ${waited} it listens, but does not answer: ${last}`
+    return `it listens on port ${ports.join(' and ')}, not at ${address}`
+  }
+
+  /** Returns the number of processes. */
+  async #signalAll(signal: NodeJS.Signals): Promise<number> {
+    if (this.#child.pid === undefined) return 0
+    // Without `/proc` only processes of its group are found.
+    const pids = canReadProcesses ? await pidsOf(this.session) : this.hasEnded ? [] : [-this.session]
+    for (const pid of pids) {
+      try {
+        process.kill(pid, signal)
+      } catch {
+        // It has exited in the meantime.
+      }
+    }
+    return pids.length
+  }
+
+  #keepOutput(chunk: Buffer): void {
+    this.#output = (this.#output + chunk.toString()).slice(-4000)
+  }
+}

@@ -1,0 +1,62 @@
+import http from 'node:http'
+import https from 'node:https'
+import { connect } from 'node:net'
+import { trustOnly, type LoadRequest } from '../engine/job.ts'
+import type { Answer } from './parity.ts'
+
+export interface RequestTarget {
+  /** `127.0.0.1:3043` */
+  readonly address?: string
+  /** The path of a Unix socket. */
+  readonly unix?: string
+  /** PEM: the only certificate that is trusted. Undefined: no TLS. */
+  readonly certificate?: string
+  /** SNI. Default: `localhost`. */
+  readonly serverName?: string
+}
+
+/** Sends one request on a connection of its own. Rejects if there is no answer within 5 s. */
+export function sendRequest(
+  { address = '', unix, certificate, serverName = 'localhost' }: RequestTarget,
+  { method = 'GET', path, headers = [], body }: LoadRequest,
+): Promise<Answer> {
+  const at = address.lastIndexOf(':')
+  const where =
+    unix === undefined
+      ? { host: address.slice(0, at).replace(/^\[|\]$/g, ''), port: Number(address.slice(at + 1)) }
+      : { socketPath: unix }
+  const trust = certificate === undefined ? {} : { ...trustOnly(certificate), servername: serverName }
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+  const request = (certificate === undefined ? http : https).request(
+    { ...where, ...trust, method, path, headers: Object.fromEntries(headers), agent: false, timeout: timeoutMs },
+    (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('error', reject)
+      response.on('end', () => {
+        const found = Object.entries(response.headersDistinct).map(([name, values]) => [name, values!.join(', ')])
+        resolve({
+          status: response.statusCode ?? 0,
+          body: Buffer.concat(chunks),
+          headers: Object.fromEntries(found) as Answer['headers'],
+        })
+      })
+    },
+  )
+  request.on('timeout', () => request.destroy(new Error('no answer within 5 s')))
+  request.on('error', reject)
+  request.end(body)
+  return promise
+}
+
+const timeoutMs = 5000
+
+/** Rejects if nothing accepts a connection at this port of the loopback interface. */
+export async function isListening(port: number): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const socket = connect({ port, host: '127.0.0.1', timeout: timeoutMs })
+  socket.once('connect', () => resolve())
+  socket.once('timeout', () => reject(new Error(`port ${port} does not answer`)))
+  socket.once('error', () => reject(new Error(`nothing listens on port ${port}`)))
+  await promise.finally(() => socket.destroy())
+}

@@ -1,0 +1,54 @@
+import type { Arm } from '../arm.ts'
+import { busbarBin, readAppPlan, type Run } from '../user-app/app-plan.ts'
+import { shapeOf } from '../user-app/placements.ts'
+import { ownEnvironment } from './today-arm.ts'
+import type { TriedApp } from './tried-app.ts'
+
+const titles: Readonly<Record<Run, string>> = {
+  process: 'Busbar, a process each',
+  thread: 'Busbar, a thread each',
+  shared: 'Busbar, all in one thread',
+}
+
+/** The app under Busbar in each placement that differs from the others. */
+export async function busbarArms(app: TriedApp, path: string): Promise<{ arms: Arm[]; notes: string[] }> {
+  const arms: Arm[] = []
+  const notes: string[] = []
+  const shapes = new Map<string, Run>()
+  for (const run of ['process', 'thread', 'shared'] as const) {
+    const plan = await readAppPlan(app.folder, run)
+    const shape = shapeOf(plan)
+    const same = shapes.get(shape)
+    if (same !== undefined) {
+      notes.push(`${titles[run]}: left out, since no service can run differently there than with ${same}.`)
+      continue
+    }
+    shapes.set(shape, run)
+    arms.push(busbarArm(app, run, path))
+    const staying = plan.services.filter((service) => service.run !== run)
+    if (staying.length > 0)
+      notes.push(`${titles[run]}: but for ${staying.map((one) => `${one.name} (${one.run})`).join(', ')}.`)
+  }
+  return { arms, notes }
+}
+
+function busbarArm({ folder, today, entry, exposed }: TriedApp, run: Run, path: string): Arm {
+  const fixed = today.find(({ name }) => name === entry)?.port
+  return {
+    name: run,
+    title: titles[run],
+    single: true,
+    unsampled: true,
+    translate: (request) => request,
+    launch: (context) => {
+      const port = fixed ?? context.port
+      const flags = `--host 127.0.0.1 --port ${port} --log-level error --run ${run}`.split(' ')
+      return {
+        command: [process.execPath, busbarBin, 'start', folder, '--once', ...flags],
+        env: ownEnvironment(context),
+        target: { address: `127.0.0.1:${port}`, path },
+        ready: { status: 'any', ports: Object.values(exposed) },
+      }
+    },
+  }
+}

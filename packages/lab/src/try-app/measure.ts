@@ -1,0 +1,86 @@
+import { bench } from '../bench.ts'
+import type { Arm } from '../arm.ts'
+import type { LoadRequest } from '../engine/job.ts'
+import { findEngine } from '../engine/load.ts'
+import type { Timing } from '../protocol/plan.ts'
+import type { Progress } from '../protocol/session.ts'
+import type { ArmResult, Result } from '../result.ts'
+import type { Scenario } from '../scenarios/scenario.ts'
+import { secondsNeeded } from '../stats/forecast.ts'
+import type { Figures, TriedApp, TriedRequest } from './tried-app.ts'
+
+export interface MeasureOptions {
+  readonly app: TriedApp
+  /** The first is the baseline. */
+  readonly arms: readonly Arm[]
+  /** To the entry. */
+  readonly requests: readonly [TriedRequest, ...TriedRequest[]]
+  readonly oneAtATime: boolean
+  readonly timing: Partial<Timing>
+  readonly signal: AbortSignal
+  readonly onProgress: (progress: Progress) => void
+}
+
+/** Rather a less certain answer than a late one. */
+const waitShare = 0.2
+/** Share of the baseline's capacity at which latency is measured. */
+const latencyShare = 0.7
+
+/** Measures arms whose answers are known to be the same. By the name of the arm. */
+export async function measure(options: MeasureOptions): Promise<ReadonlyMap<string, Figures>> {
+  const { app, arms, requests, oneAtATime, signal, onProgress } = options
+  const [first, ...more] = requests
+  const scenario: Scenario = {
+    name: `try ${app.name}`,
+    question: `${app.name}: what would Busbar change?`,
+    baseline: arms[0]!.name,
+    arms,
+    quick: { arms: arms.map(({ name }) => name) },
+    connections: [app.connections],
+    workers: [1],
+    request: () => toLoad(first),
+    work: {
+      requests: [toLoad(first), ...more.map(toLoad)],
+      weights: requests.map(({ weight }) => weight),
+    },
+  }
+  const result = await bench(scenario, {
+    quick: true,
+    command: 'busbar try',
+    budgetMs: app.budgetMs,
+    // Another start and warm-up for each visit would take too long.
+    openShares: oneAtATime ? [] : [latencyShare],
+    timing: { waitShare, ...options.timing },
+    oneAtATime,
+    signal,
+    onProgress,
+  })
+  return new Map(result.arms.filter(({ control }) => !control).map((arm) => [arm.name, figuresOf(arm, result)]))
+}
+
+export function generatorKind(): 'busbar-load' | 'autocannon' {
+  return findEngine().kind
+}
+
+function toLoad({ method, path, headers, body }: TriedRequest): LoadRequest {
+  return { method, path, headers: headers.map(([name, value]) => [name, value]), ...(body !== undefined && { body }) }
+}
+
+function figuresOf(arm: ArmResult, result: Result): Figures {
+  const { comparisons, smallestDifference } = result
+  const found = comparisons.find((each) => each.arm === arm.name && each.metric === 'perCpuSecond')
+  const open = arm.open.find(({ overloaded, generatorLate }) => !overloaded && !generatorLate)
+  return {
+    perCpuSecond: arm.throughput.perCpuSecond,
+    perSecond: arm.throughput.perSecond,
+    p99: (open?.latency ?? arm.latency)?.p99 ?? null,
+    memory: arm.server.pss,
+    comparison: found === undefined ? null : pick(found),
+    secondsNeeded: found?.verdict === 'unclear' ? (secondsNeeded(found, result, smallestDifference) ?? null) : null,
+    invalidBecause: arm.invalidBecause,
+  }
+}
+
+function pick({ ratio, low, high, confidence, verdict }: NonNullable<Figures['comparison']>): Figures['comparison'] {
+  return { ratio, low, high, confidence, verdict }
+}

@@ -1,0 +1,42 @@
+import type { Arm } from '../arm.ts'
+import type { Answer } from '../protocol/parity.ts'
+import { RunningArm } from '../protocol/running-arm.ts'
+import type { Workspace } from '../protocol/workspace.ts'
+import type { TriedRequest } from './tried-app.ts'
+
+/** Answers to one request of one start of an arm. A text says why there was none. */
+export type Samples = readonly (Answer | string)[]
+
+export interface ReplayOptions {
+  readonly requests: readonly TriedRequest[]
+  readonly workspace: Workspace
+  readonly signal: AbortSignal
+  /** The port at which a service is reached that is not the entry. */
+  readonly portOf: (service: string) => number | undefined
+}
+
+/** What differs between the answers to equal requests cannot be compared. */
+const repetitions = 3
+
+/** Starts an arm, sends each request several times, and ends it. By request. */
+export async function replay(arm: Arm, options: ReplayOptions): Promise<Samples[]> {
+  const { requests, workspace, signal, portOf } = options
+  const running = await RunningArm.start(arm, { ...workspace, workers: 1, signal })
+  try {
+    const found: Samples[] = []
+    for (const { service, method, path, headers, body } of requests) {
+      const samples: (Answer | string)[] = []
+      const port = service === undefined ? undefined : portOf(service)
+      const request = { method, path, headers: headers.map(([name, value]) => [name, value] as [string, string]) }
+      for (let count = 0; count < repetitions; count++) {
+        signal.throwIfAborted()
+        const asked = running.ask(body === undefined ? request : { ...request, body }, port)
+        samples.push(await asked.catch((error: Error) => error.message))
+      }
+      found.push(samples)
+    }
+    return found
+  } finally {
+    await running.end()
+  }
+}

@@ -1,0 +1,178 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Arm } from '../arm.ts'
+import { reasonText } from '../report/sentences.ts'
+import type { Timing } from '../protocol/plan.ts'
+import { isFree } from '../protocol/ports.ts'
+import type { Progress } from '../protocol/session.ts'
+import { NoAnswerError } from '../protocol/running-arm.ts'
+import { withWorkspace, type Workspace } from '../protocol/workspace.ts'
+import { busbarArms } from './busbar-arms.ts'
+import { compareAnswers } from './compare-answers.ts'
+import { generatorKind, measure } from './measure.ts'
+import { replay, type Samples } from './replay.ts'
+import { todayArm } from './today-arm.ts'
+import type { ComparedRequest, Figures, Tried, TriedApp, TriedRequest } from './tried-app.ts'
+
+export interface TryOptions {
+  readonly signal: AbortSignal
+  /** A sentence for each step. */
+  readonly onStep?: (text: string) => void
+  readonly onProgress?: (progress: Progress) => void
+  /** Overrides that of a quick run. */
+  readonly timing?: Partial<Timing>
+}
+
+/**
+ * Runs an app as today and under Busbar, compares its answers, and measures the arms whose answers
+ * are the same. `prepare` may write into the given folder, which is removed. Rejects after an abort
+ * before the measurements, when everything has ended.
+ */
+export async function tryApp(prepare: (folder: string) => Promise<TriedApp>, options: TryOptions): Promise<Tried> {
+  return await withWorkspace(async (workspace) => {
+    const folder = join(workspace.folder, 'app')
+    await mkdir(folder)
+    const app = await prepare(folder)
+    options.signal.throwIfAborted()
+    await checkPorts(app)
+    return await new Trial(app, workspace, options).run()
+  })
+}
+
+/** Another server there would answer instead. */
+async function checkPorts({ today, exposed }: TriedApp): Promise<void> {
+  const fixed = new Set(
+    [...today.map(({ port }) => port), ...Object.values(exposed)].filter((port) => port !== undefined),
+  )
+  for (const port of fixed)
+    if (!(await isFree(port))) throw new Error(`port ${port} is in use: stop what listens there, then try again`)
+}
+
+interface Replayed {
+  readonly arm: Arm
+  /** By request. A text: why the arm could not be started. */
+  readonly samples: readonly Samples[] | string
+  /** Where it listened instead. */
+  readonly ports?: readonly number[]
+}
+
+/**
+ * The only service whose port is unknown must be the one that listens where no other does:
+ * frameworks have ports of their own. Undefined if that is not clear.
+ */
+function withFoundPort(app: TriedApp, ports: readonly number[]): TriedApp | undefined {
+  const unknown = app.today.filter(({ port }) => port === undefined)
+  const known = new Set(app.today.map(({ port }) => port))
+  const [port, ...others] = ports.filter((one) => !known.has(one))
+  if (unknown.length !== 1 || port === undefined || others.length > 0) return undefined
+  return { ...app, today: app.today.map((one) => (one.port === undefined ? { ...one, port } : one)) }
+}
+
+/** An arm that could be started. */
+type Started = Replayed & { readonly samples: readonly Samples[] }
+
+class Trial {
+  #app: TriedApp
+  #foundPorts: Readonly<Record<string, number>> = {}
+  readonly #workspace: Workspace
+  readonly #options: TryOptions
+
+  constructor(app: TriedApp, workspace: Workspace, options: TryOptions) {
+    this.#app = app
+    this.#workspace = workspace
+    this.#options = options
+  }
+
+  async run(): Promise<Tried> {
+    const { entry, requests: all } = this.#app
+    const path = all.find(({ service = entry }) => service === entry)?.path ?? '/'
+    const replayed = await this.#replayToday(path)
+    const app = this.#app
+    const { arms: placed, notes } = await busbarArms(app, path)
+    for (const arm of placed) replayed.push(await this.#replay(arm))
+    const [baseline, ...others] = replayed.filter(({ samples }) => typeof samples !== 'string') as Started[]
+    // Another start shows what is never the same, and the time has passed by now.
+    const again = baseline === undefined ? undefined : await this.#replay(baseline.arm)
+    const starts = [baseline, again].filter((one) => one !== undefined && typeof one.samples !== 'string') as Started[]
+    const compared = new Map(replayed.map((one) => [one.arm.name, this.#compare(one, starts)]))
+    const running = baseline === undefined ? [] : [baseline, ...others].map(({ arm }) => arm)
+    const requests = this.#measurable(running.map(({ name }) => compared.get(name)!))
+    const figures = await this.#measure(running, requests)
+    return {
+      arms: replayed.map(({ arm, samples }) => ({
+        name: arm.name,
+        title: arm.title,
+        problem: typeof samples === 'string' ? samples : null,
+        answers: compared.get(arm.name)!,
+        figures: figures.get(arm.name) ?? null,
+      })),
+      notes: [...(app.notToday === undefined ? [] : [`As today: left out, since ${app.notToday}.`]), ...notes],
+      generator: requests.length === 0 ? null : generatorKind(),
+      measured: requests.length,
+      foundPorts: this.#foundPorts,
+    }
+  }
+
+  /** None if the services cannot run as today. */
+  async #replayToday(path: string): Promise<Replayed[]> {
+    if (this.#app.notToday !== undefined) return []
+    const first = await this.#replay(todayArm(this.#app, path))
+    const app = withFoundPort(this.#app, first.ports ?? [])
+    if (app === undefined) return [first]
+    this.#foundPorts = Object.fromEntries(
+      app.today.flatMap(({ name, port }, at) =>
+        port !== undefined && this.#app.today[at]!.port === undefined ? [[name, port]] : [],
+      ),
+    )
+    this.#app = app
+    return [await this.#replay(todayArm(app, path))]
+  }
+
+  async #replay(arm: Arm): Promise<Replayed> {
+    const { signal, onStep } = this.#options
+    signal.throwIfAborted()
+    onStep?.(`comparing answers: ${arm.title}`)
+    const portOf = (service: string): number | undefined =>
+      arm.name === 'today' ? this.#app.today.find(({ name }) => name === service)?.port : this.#app.exposed[service]
+    try {
+      const { requests } = this.#app
+      return { arm, samples: await replay(arm, { requests, workspace: this.#workspace, signal, portOf }) }
+    } catch (error) {
+      signal.throwIfAborted()
+      const ports = error instanceof NoAnswerError ? { ports: error.ports } : {}
+      return { arm, samples: reasonText((error as Error).message), ...ports }
+    }
+  }
+
+  #compare({ samples }: Replayed, starts: readonly Started[]): ComparedRequest[] {
+    if (typeof samples === 'string') return []
+    const { requests, entry } = this.#app
+    return requests.map(({ service = entry, method, path }, index) => {
+      const here = samples[index]!
+      const [answer] = here
+      const expected = starts.map((start) => start.samples[index]!)
+      const status = typeof answer === 'object' ? answer.status : null
+      return { service, method, path, status, ...compareAnswers(expected, here) }
+    })
+  }
+
+  /** Requests to the entry that all arms answer alike. */
+  #measurable(answers: readonly (readonly ComparedRequest[])[]): TriedRequest[] {
+    const { requests, entry } = this.#app
+    return requests.filter(
+      ({ service = entry }, index) =>
+        service === entry &&
+        answers.every((each) => each[index]!.differences.length === 0 && (each[index]!.status ?? 500) < 500),
+    )
+  }
+
+  async #measure(arms: readonly Arm[], requests: readonly TriedRequest[]): Promise<ReadonlyMap<string, Figures>> {
+    const [first, ...more] = requests
+    const { budgetMs, today, exposed } = this.#app
+    if (first === undefined || arms.length === 0 || budgetMs === 0) return new Map()
+    const { signal, onProgress = () => {}, onStep, timing = {} } = this.#options
+    onStep?.('measuring')
+    const oneAtATime = today.some(({ port }) => port !== undefined) || Object.keys(exposed).length > 0
+    return await measure({ app: this.#app, arms, requests: [first, ...more], oneAtATime, timing, signal, onProgress })
+  }
+}

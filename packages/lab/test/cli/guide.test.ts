@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { test } from 'node:test'
+import { flags, help } from '../../src/cli/options.ts'
+import { full, quick, type Timing } from '../../src/protocol/plan.ts'
+
+const guide = await readFile(new URL('../../../../docs/guides/lab.md', import.meta.url), 'utf8')
+
+test('the guide and the help list exactly the flags', () => {
+  const names = Object.keys(flags).toSorted()
+  const rows = [...guide.matchAll(/^\| `--([a-z0-9-]+)/gm)].map(([, name]) => name!)
+  assert.deepEqual(rows.toSorted(), names)
+  const lines = [...help().matchAll(/^ {2}--([a-z0-9-]+)/gm)].map(([, name]) => name!)
+  assert.deepEqual([...lines, 'help'].toSorted(), names)
+})
+
+test("the guide's timing is the actual one", () => {
+  const row = (name: string) => {
+    const found = guide.split('\n').find((line) => line.startsWith(`| ${name}`))
+    assert.ok(found, name)
+    return found.split('|').map((cell) => cell.trim())
+  }
+  const seconds = (value: number) => `${value / 1000} s`
+  for (const [column, timing] of [quick, full].entries()) {
+    const cell = (name: string) => row(name)[column + 2]!
+    assert.ok(cell('warm-up').startsWith(seconds(timing.warmUpMs)))
+    assert.equal(cell('slice'), seconds(timing.sliceMs))
+    assert.ok(row('slice')[1]!.includes(seconds(timing.discardMs)))
+    assert.ok(cell('rounds').startsWith(roundsOf(timing)))
+    assert.equal(cell('smallest difference'), `${timing.matters * 100} %`)
+    const share = timing.openShares[0]
+    assert.ok(cell('latency').startsWith(share === undefined ? 'none' : `at ${share * 100} %`))
+  }
+  assert.ok(row('warm-up')[3]!.includes(`up to ${seconds(full.steadyMs)} longer`))
+})
+
+function roundsOf({ rounds, maxRounds }: Timing): string {
+  return rounds === maxRounds ? `${rounds}` : `${rounds} to ${maxRounds}`
+}

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import { before, describe, test } from 'node:test'
+import { bench } from '../../src/bench.ts'
+import type { ArmResult, Result } from '../../src/result.ts'
+import { OwnCache, scenarioOf, serverArm, tiny, withEngine } from '../support/fixture.ts'
+
+/** Part of the reason for each fault. */
+const faults: Readonly<Record<string, RegExp>> = {
+  status: /mismatch:status × \d+: .*status 500/,
+  byte: /mismatch:body × \d+/,
+  type: /mismatch:header × \d+: .*its content-type is "application\/json; charset=utf-8", expected "application\/json"/,
+  extra: /mismatch:header × \d+: .*its x-cache is "miss", expected missing/,
+  truncate: /truncated × \d+: the connection ended amid an answer/,
+  stall: /timeout × \d+: no answer within 1500 ms/,
+  reset: /reset × \d+/,
+  exit: /it ended under load|connections failed|closed × \d+/,
+}
+
+describe('an arm with this fault in one of three hundred requests is invalid', withEngine, () => {
+  let result: Result
+  before(async () => {
+    using _ = new OwnCache()
+    const arms = Object.keys(faults).map((fault) => serverArm(fault, { FAULT: fault, EVERY: '300' }))
+    result = await bench(scenarioOf(arms), { quick: true, timing: tiny, command: 'test' })
+  })
+  for (const [fault, sentence] of Object.entries(faults))
+    test(fault, () => {
+      const arm = armOf(result, fault)
+      assert.equal(arm.valid, false)
+      assert.ok(
+        arm.invalidBecause.some((reason) => sentence.test(reason)),
+        arm.invalidBecause.join('\n'),
+      )
+      assert.ok(!result.comparisons.some(({ arm }) => arm === fault))
+    })
+  test('each reason is listed once, with its count', () => {
+    for (const { name, invalidBecause } of result.arms) {
+      const kinds = invalidBecause.map((reason) => reason.split(' × ')[0])
+      assert.equal(new Set(kinds).size, kinds.length, `${name}: ${invalidBecause.join('\n')}`)
+    }
+  })
+  test('and the good arm is valid', () => assert.deepEqual(armOf(result, 'good').invalidBecause, []))
+})
+
+describe('an arm with other work than the baseline is invalid', withEngine, () => {
+  let result: Result
+  before(async () => {
+    using _ = new OwnCache()
+    const arms = [
+      serverArm('compress', { FAULT: 'compress' }),
+      serverArm('header', { FAULT: 'header' }),
+      serverArm('flags', {}, ['--max-semi-space-size=8']),
+    ]
+    result = await bench(scenarioOf(arms), { quick: true, timing: tiny, command: 'test' })
+  })
+  const reasons = (name: string) => armOf(result, name).invalidBecause.join('\n')
+  test('by compression, which does not affect other arms', () => {
+    assert.match(reasons('compress'), /its content-encoding is "gzip", the baseline's missing/)
+    assert.doesNotMatch(reasons('compress'), /mismatch|body/)
+    assert.deepEqual(armOf(result, 'good').invalidBecause, [])
+  })
+  test('by another header', () => {
+    assert.match(reasons('header'), /its x-powered-by is "a fault", the baseline's missing/)
+  })
+  test('by another Node flag', () => {
+    assert.match(reasons('flags'), /it ran on v\S+ --max-semi-space-size=8, the baseline on v\S+$/m)
+  })
+})
+
+test('arms that all compress are valid', withEngine, async () => {
+  using _ = new OwnCache()
+  const arms = ['good', 'other'].map((name) => serverArm(name, { COMPRESS: 'yes' }))
+  const result = await bench(scenarioOf([], { arms, quick: { arms: ['good', 'other'] } }), {
+    quick: true,
+    timing: tiny,
+    command: 'test',
+  })
+  for (const { name, invalidBecause } of result.arms) assert.deepEqual(invalidBecause, [], name)
+})
+
+test('an arm with fewer workers than requested is invalid', withEngine, async () => {
+  using _ = new OwnCache()
+  const scenario = scenarioOf([serverArm('one', { WORKERS: '1' })], { workers: [2], connections: [40] })
+  const result = await bench(scenario, { quick: true, timing: { ...tiny, sliceMs: 1200 }, command: 'test' })
+  assert.match(armOf(result, 'one').invalidBecause.join('\n'), /only 1 of 2 workers did any work/)
+  assert.deepEqual(armOf(result, 'good').invalidBecause, [])
+})
+
+test('an arm that cannot start is invalid, with its output', withEngine, async () => {
+  using _ = new OwnCache()
+  const broken = serverArm('broken', {}, ['--no-such-flag'])
+  const result = await bench(scenarioOf([broken]), { quick: true, timing: tiny, command: 'test' })
+  assert.match(armOf(result, 'broken').invalidBecause.join('\n'), /ended before it answered:[^]*bad option/)
+  assert.deepEqual(armOf(result, 'good').invalidBecause, [])
+})
+
+test('disturbed slices are repeated twice, and then lost', withEngine, async () => {
+  using _ = new OwnCache()
+  const timing = { ...tiny, disturbed: -1, sliceMs: 100, warmUpMs: 100 }
+  const result = await bench(scenarioOf([]), { quick: true, timing, command: 'test' })
+  assert.deepEqual(armOf(result, 'good').invalidBecause, ['6 of 6 slices were lost to steal or throttling'])
+  assert.equal(armOf(result, 'good').throughput.perSecond, null)
+  assert.doesNotMatch(result.notes.join('\n'), /Waited/)
+})
+
+test('a session waits for a calm machine within its budget, with a note', withEngine, async () => {
+  using _ = new OwnCache()
+  const timing = { ...tiny, disturbed: -1, sliceMs: 100, warmUpMs: 100, waitShare: 0.1, budgetMs: 20_000 }
+  const result = await bench(scenarioOf([]), { quick: true, timing, command: 'test' })
+  const [, waited] = /^Waited (\d+) s in all/m.exec(result.notes.join('\n')) ?? assert.fail('nothing is said of it')
+  assert.ok(Number(waited) >= 2)
+  assert.deepEqual(armOf(result, 'good').invalidBecause, ['6 of 6 slices were lost to steal or throttling'])
+})
+
+function armOf(result: Result, name: string): ArmResult {
+  return result.arms.find((arm) => arm.name === name)!
+}

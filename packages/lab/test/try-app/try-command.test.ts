@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { describe, test } from 'node:test'
+import { busbarBin } from '../../src/user-app/app-plan.ts'
+import type { TriedArm } from '../../src/try-app/tried-app.ts'
+import { isFree } from '../../src/protocol/ports.ts'
+
+interface Report {
+  readonly same: boolean
+  readonly arms: readonly TriedArm[]
+  readonly calls: readonly { from: string; to: string; where: string; variable?: { name: string; value: string } }[]
+  readonly text: string
+  readonly notes: readonly string[]
+}
+
+class Repository implements Disposable {
+  readonly path = realpathSync(mkdtempSync(join(tmpdir(), 'busbar-try-')))
+
+  constructor(files: Readonly<Record<string, string>>) {
+    for (const [name, content] of Object.entries(files)) {
+      mkdirSync(dirname(join(this.path, name)), { recursive: true })
+      writeFileSync(join(this.path, name), content)
+    }
+  }
+
+  start(...args: string[]) {
+    const child = spawn(process.execPath, [busbarBin, 'try', this.path, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+    return { child, output: Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]) }
+  }
+
+  async try(...args: string[]): Promise<{ code: number; report: Report; stdout: string; stderr: string }> {
+    const [stdout, stderr, [code]] = await this.start('--budget', '0', ...args).output
+    assert.ok(stdout.length > 0, stderr)
+    const report = args.includes('--json') ? (JSON.parse(stdout) as Report) : ({} as Report)
+    return { code: code as number, report, stdout, stderr }
+  }
+
+  files(): string[] {
+    return readdirSync(this.path, { recursive: true }).map(String).toSorted()
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.path, { recursive: true, force: true })
+  }
+}
+
+async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
+  const ports = await Promise.all(
+    servers.map(async (server) => {
+      await once(server, 'listening')
+      return (server.address() as AddressInfo).port
+    }),
+  )
+  for (const server of servers) server.close()
+  return ports
+}
+
+const server = (port: number | string, answer: string): string =>
+  `require('node:http').createServer(async (request, response) => {
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify(${answer}))
+  }).listen(${port})`
+
+/** Two programs of PM2. The first calls the second at a port of this machine. */
+async function shop(url: (port: number) => string): Promise<{ files: Record<string, string>; ports: number[] }> {
+  const ports = await freePorts(2)
+  const [web, catalog] = ports as [number, number]
+  const apps = [
+    { name: 'web', script: './web/server.js', env: { PORT: web } },
+    { name: 'catalog', script: './catalog/server.js', env: { PORT: catalog } },
+  ]
+  return {
+    ports,
+    files: {
+      'ecosystem.config.json': JSON.stringify({ apps }),
+      'web/server.js': `const base = ${url(catalog)}\n${server('process.env.PORT', `{ items: await (await fetch(base + '/items')).json() }`)}`,
+      'catalog/server.js': server('process.env.PORT', `['pen', 'ink']`),
+    },
+  }
+}
+
+describe('busbar try', () => {
+  test('finds services that call each other, compares their answers, and writes nothing', async () => {
+    const { files, ports } = await shop((port) => `process.env.CATALOG_URL ?? 'http://localhost:${port}'`)
+    using repository = new Repository(files)
+    const before = repository.files()
+    const { code, report, stderr } = await repository.try('--json', '--path', '/', '--path', '/again')
+    assert.deepEqual([code, report.same], [0, true], JSON.stringify(report.arms, undefined, 1) + stderr)
+    assert.deepEqual(
+      report.arms.map(({ name, problem, answers }) => [name, problem, answers.map(({ status }) => status)]),
+      ['today', 'process', 'thread', 'shared'].map((name) => [name, null, [200, 200]]),
+    )
+    const [call] = report.calls
+    assert.deepEqual([call?.from, call?.to, call?.where], ['web', 'catalog', 'web/server.js:1'])
+    assert.deepEqual(call?.variable, { name: 'CATALOG_URL', value: 'http://catalog.internal' })
+    assert.match(report.text, /CATALOG_URL: 'http:\/\/catalog\.internal'/)
+    assert.deepEqual(repository.files(), before)
+    assert.deepEqual(await Promise.all(ports.map((port) => isFree(port))), [true, true])
+  })
+
+  test('--rewrite-localhost needs no change of the sources, and --write writes the config', async () => {
+    const { files, ports } = await shop((port) => `'http://127.0.0.1:${port}'`)
+    using repository = new Repository(files)
+    const { code, stdout } = await repository.try('--rewrite-localhost', '--write')
+    assert.equal(code, 0, stdout)
+    const config = readFileSync(join(repository.path, 'busbar.config.ts'), 'utf8')
+    assert.match(config, new RegExp(`localhost: ${ports[1]}`))
+    assert.match(
+      stdout,
+      /web calls catalog +web\/server\.js:1 +change http:\/\/127\.0\.0\.1:\d+ to http:\/\/catalog\.internal/,
+    )
+    const again = await repository.start().output
+    assert.deepEqual([again[2][0], again[0]], [2, ''])
+    assert.match(again[1], /has a busbar\.config\.ts already, so Busbar runs it/)
+  })
+
+  test('what differs is named, and the exit code is 1', async () => {
+    using repository = new Repository({
+      'package.json': '{ "name": "one", "main": "server.js" }',
+      'server.js': server(
+        'process.env.PORT ?? 3000',
+        `{ named: String(process.env.NO_PROXY).includes('.internal'), time: Date.now() }`,
+      ),
+    })
+    const { code, report } = await repository.try('--json')
+    assert.deepEqual([code, report.same], [1, false])
+    for (const { name, answers } of report.arms) {
+      const expected = name === 'today' ? [] : [{ part: 'body /named', today: 'false', here: 'true' }]
+      assert.deepEqual(answers[0]!.differences, expected, name)
+    }
+    const page = await repository.try()
+    assert.match(page.stdout, /GET \/ \(one\) +200 +differs +differs/)
+    assert.match(page.stdout, /body \/named is "true", today "false"/)
+    assert.match(page.stdout, /not compared: .*body \/time.*changes from answer to answer today/)
+  })
+
+  test('services that cannot run as today are compared with each other', async () => {
+    using repository = new Repository({
+      'package.json': '{ "name": "exported", "main": "server.js" }',
+      'server.js': 'module.exports = (request, response) => response.end("served")',
+    })
+    const { code, report } = await repository.try('--json')
+    assert.equal(code, 0)
+    assert.deepEqual(report.arms.map(({ name }) => name).includes('today'), false)
+    assert.match(report.notes[0]!, /As today: left out, since exported opens no port by itself/)
+  })
+
+  test('a port that is in use is reported before anything starts', async () => {
+    const { files, ports } = await shop((port) => `'http://localhost:${port}'`)
+    using repository = new Repository(files)
+    const other = createServer().listen(ports[0], '127.0.0.1')
+    await once(other, 'listening')
+    const [stdout, stderr, [code]] = await repository.start('--budget', '0').output
+    other.close()
+    assert.deepEqual([stdout, code], ['', 2])
+    assert.match(stderr, new RegExp(`port ${ports[0]} is in use`))
+  })
+
+  test('Ctrl-C ends everything that was started', async () => {
+    const { files, ports } = await shop((port) => `'http://localhost:${port}'`)
+    using repository = new Repository(files)
+    const { child, output } = repository.start('--path', '/')
+    await waitUntil(async () => !(await isFree(ports[1]!)))
+    child.kill('SIGINT')
+    const [stdout, stderr, [code]] = await output
+    assert.deepEqual([stdout, code], ['', 130], stderr)
+    assert.deepEqual(await Promise.all(ports.map((port) => isFree(port))), [true, true])
+  })
+})
+
+async function waitUntil(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 20))
+}
