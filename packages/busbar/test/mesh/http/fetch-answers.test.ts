@@ -151,7 +151,10 @@ suite('fetch of a service: what comes back', () => {
       ]
     })
     same('can be wrapped, iterated, piped on and made a Node stream', async (side) => {
-      const wrapped = new Response((await fetch(`${side.at}/chunks`)).body, { status: 202 })
+      // `fetch` cancels the unread body of a response that is garbage collected, so this one is used
+      // below.
+      const source = await fetch(`${side.at}/chunks`)
+      const wrapped = new Response(source.body, { status: 202 })
       const iterated: Buffer[] = []
       for await (const chunk of (await fetch(`${side.at}/chunks`)).body!) iterated.push(Buffer.from(chunk))
       const node = Readable.fromWeb((await fetch(`${side.at}/large`)).body!)
@@ -160,6 +163,7 @@ suite('fetch of a service: what comes back', () => {
       const { hash: echoed } = (await passedOn.json()) as { hash: string }
       return [
         await wrapped.text(),
+        source.bodyUsed,
         Buffer.concat(iterated).toString(),
         hash(Buffer.concat(await node.toArray())),
         echoed,
