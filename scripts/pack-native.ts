@@ -8,7 +8,7 @@ import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { entrancePackage, findEntrance } from '../packages/busbar/src/entrance/load.ts'
-import { enginePackage, engineProgram } from '../packages/lab/src/engine/engine-package.ts'
+import { enginePackage, engineProgram } from '../packages/lab/src/engine/load.ts'
 
 const execute = promisify(execFile)
 const root = new URL('../', import.meta.url)

@@ -1,9 +1,8 @@
 import { toServiceName } from '../config/services/service-name.ts'
 import type { AppConfig } from '../config/schema/app-schema.ts'
-import type { Imported, LeftOut, MappedKey, ServiceConfig, SourceKind, UnmappedKey } from './imported.ts'
+import type { Imported, LeftOut, MappedKey, ServiceConfig, SourceKind, UnmappedKey, ServiceDraft } from './imported.ts'
 import type { Outcome } from './key-rules.ts'
 import { openPorts } from './open-ports.ts'
-import type { ServiceDraft } from './service-draft.ts'
 
 /** Milliseconds: the default of the app's `stopTimeout`. */
 const usualStopTimeout = 8_000

@@ -1,6 +1,6 @@
 import type { AppConfig } from '../config/schema/app-schema.ts'
 import type { Reporter } from './key-rules.ts'
-import type { ServiceDraft } from './service-draft.ts'
+import type { ServiceDraft } from './imported.ts'
 
 /** The part of an `ImportDraft` that is about ports. */
 interface PortsDraft extends Reporter {

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { parseDocument } from 'yaml'
+import { parseDocument, stringify } from 'yaml'
 import { BusbarError } from '../contract/errors.ts'
 
 /** How often aliases may be resolved: a small file can name gigabytes by them. */
@@ -18,4 +18,9 @@ export async function readYaml(file: string): Promise<unknown> {
       cause: error,
     })
   return document.toJS({ maxAliasCount })
+}
+
+/** Readers of YAML 1.1 would take `22:22` for a number, so such texts are quoted. Without anchors. */
+export function yamlText(value: object): string {
+  return stringify(value, { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false })
 }

@@ -9,11 +9,10 @@ import { type Log, createLog } from '../observe/log.ts'
 import { LogIntake } from '../observe/log-intake.ts'
 import { RecentLog } from '../observe/recent-log.ts'
 import { runtimeFolder } from '../supervisor/admin/admin-socket.ts'
-import { stateFolder } from './background/own-folder.ts'
-import { testedNodes } from '../shared/tested-nodes.ts'
+import { stateFolder, ownFolder, ownName } from './background/own-folder.ts'
+import { testedNodes } from '../shared/accelerators.ts'
 import type { RunningApp } from '../supervisor/running-app.ts'
-import { takeDetached, withBackgroundLog } from './background/detached.ts'
-import { reportFailed } from './background/process-messages.ts'
+import { reportFailed, detachedVariable } from './background/process-messages.ts'
 import { startArguments } from './background/start-detached.ts'
 import type { Context } from './command.ts'
 import { forInspection, inspectionOptions } from './inspection.ts'
@@ -21,6 +20,7 @@ import { printError } from './terminal/print-error.ts'
 import { takeSockets, withSockets } from './startup/activation.ts'
 import { SystemdNotifier } from './startup/notify-systemd.ts'
 import { onStopSignal } from './stop-signals.ts'
+import { logFiles } from '../config/schema/logs-schema.ts'
 
 /** The common parts of `start` and `dev`: the log, the stop signals and the end. */
 export interface Session {
@@ -148,4 +148,21 @@ function warnOfUntestedNode(log: Log): void {
   const { node } = process.versions
   if (testedNodes.includes(Number.parseInt(node))) return
   log.event('warn', `Busbar was tested with Node ${testedNodes.join(' and ')}, and this is Node ${node}`)
+}
+
+/** Deletes the mark: a program of the app may itself run `busbar start`. */
+function takeDetached(env: NodeJS.ProcessEnv): boolean {
+  const isDetached = env[detachedVariable] !== undefined
+  delete env[detachedVariable]
+  return isDetached
+}
+
+/**
+ * Without a terminal and without `logs.files` the log would be lost: it goes to files in the
+ * user's own folder, within the default bounds.
+ */
+function withBackgroundLog(app: App, env: NodeJS.ProcessEnv): App {
+  const { rate, redact = [], files } = app.logs ?? { rate: undefined, files: undefined }
+  const chosen = files ?? logFiles.parse({ folder: ownFolder(env, 'logs', ownName(app.root)) })
+  return Object.freeze({ ...app, logs: { rate, redact, stdout: false, files: chosen } })
 }

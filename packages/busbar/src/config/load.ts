@@ -18,7 +18,7 @@ import {
   checkSpares,
   checkThreadCount,
 } from './app-checks.ts'
-import type { App, Placement, Service } from './app.ts'
+import type { App, Placement, Service, LogSettings } from './app.ts'
 import { applyEnvironment } from './environments.ts'
 import { closestPath, pathKind } from './file/file-lookup.ts'
 import { readPackageJson } from './file/package-json.ts'
@@ -27,7 +27,6 @@ import { resolveGateway } from './gateway/gateway.ts'
 import { checkPorts } from './gateway/listen-addresses.ts'
 import { type AppLocation, locateApp } from './locate.ts'
 import { isRemote, resolveHosts } from './hosts.ts'
-import { resolveLogs } from './logs.ts'
 import { Problems } from './problems.ts'
 import { resolveSchedule } from './schedule.ts'
 import type { ParsedConfig } from './schema/app-schema.ts'
@@ -38,6 +37,7 @@ import { listServices, type PlacementOverride, resolveService, type ServiceConte
 import { separateSharedFolders } from './services/shared-folders.ts'
 import { orderByNeeds } from './services/start-order.ts'
 import { checkTestDoubles, testDoubleService, type TestDoubles } from './services/test-doubles.ts'
+import { logFiles } from './schema/logs-schema.ts'
 
 export interface LoadOptions {
   /** Variables for the placeholders. Default: `process.env`. */
@@ -241,4 +241,20 @@ function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
   for (const part of Object.values(value)) deepFreeze(part)
   return Object.freeze(value)
+}
+
+/** One file that is written, one that is compressed, and its compressed copy. */
+const leastFiles = 3
+
+/** Makes the folder absolute, and fills in defaults where only the folder is given. */
+function resolveLogs(root: string, { logs }: ParsedConfig, problems: Problems): LogSettings {
+  const { stdout, rate, redact = [] } = logs
+  const files = typeof logs.files === 'string' ? logFiles.parse({ folder: logs.files }) : logs.files
+  if (files === undefined) return { stdout, rate, redact, files }
+  if (files.maxTotal < leastFiles * files.maxSize)
+    problems.add('CONFIG_INVALID', {
+      message: `logs.files.maxTotal is ${files.maxTotal} bytes, and must be at least ${leastFiles} times maxSize, which is ${files.maxSize}`,
+      hint: 'Raise maxTotal, or lower maxSize.',
+    })
+  return { stdout, rate, redact, files: { ...files, folder: resolve(root, files.folder) } }
 }

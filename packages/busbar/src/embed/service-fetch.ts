@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { BusbarError } from '../contract/errors.ts'
 import { serviceNameOf } from '../mesh/routing/service-names.ts'
-import { connectToService } from '../shared/calls/connect-to-service.ts'
+import { connectToService } from '../shared/calls/forward-request.ts'
 import type { CallAccess } from '../shared/calls/call-access.ts'
 
 /** Milliseconds without data after which {@link ServiceFetch.drain} closes a connection. */

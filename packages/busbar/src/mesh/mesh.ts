@@ -1,4 +1,3 @@
-import { answerEvents } from './events/answer-events.ts'
 import { answerRequests } from './http/answer-requests.ts'
 import type { MeshContext } from './mesh-context.ts'
 import type { CallHandler } from './links/link.ts'
@@ -9,6 +8,9 @@ import { servePrivateSockets } from './sockets/served-instance.ts'
 import { answerTypedCalls } from './typed/answer-calls.ts'
 import { RequestTracing } from './tracing/client-requests.ts'
 import type { TypedMesh } from './typed/mesh-transport.ts'
+import { BusbarError } from '../contract/errors.ts'
+import type { Router } from './routing/router.ts'
+import { reasonUnreachable } from './routing/unreachable.ts'
 
 export interface Mesh extends MeshContext, AsyncDisposable {}
 
@@ -53,4 +55,20 @@ const refuseConnection: CallHandler = ({ service }, _payload, _isWhole, channel)
   } as const
   channel.fail(error, true)
   return {}
+}
+
+/** Accepts events that arrive over a link, for the instance in this thread. */
+function answerEvents(router: Router): CallHandler {
+  return ({ service, method: topic, caller, hops, trace, isForeign }, value, _isWhole, channel) => {
+    const endpoint = router.local(service)
+    const refuse = (error: BusbarError): void => channel.fail(error.toRecord(), true)
+    if (isForeign === true)
+      refuse(new BusbarError('FORBIDDEN', { message: 'another app sends events only through the cluster', service }))
+    else if (endpoint?.state !== 'serving')
+      refuse(new BusbarError('SERVICE_UNAVAILABLE', { message: reasonUnreachable(router, service), service }))
+    else if (endpoint.typed?.events?.accept(topic, value, { caller, hops, trace }) === true) channel.reply(true, true)
+    else
+      refuse(new BusbarError('RESOURCE_EXHAUSTED', { message: `${service} accepts no more events ${topic}`, service }))
+    return {}
+  }
 }

@@ -6,7 +6,6 @@
  */
 import { createServer, IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
-import { symbolNamed } from './symbols.ts'
 
 export type SendCallback = ((error?: Error | null) => void) | null | undefined
 
@@ -188,4 +187,9 @@ export function responseFault(): unknown {
   return found === JSON.stringify([...expected, ...noted])
     ? undefined
     : `a response built and sent its head as ${found}`
+}
+
+/** Some of Node's objects keep state under symbols that can only be found by their description. */
+export function symbolNamed(owner: object, description: string): symbol | undefined {
+  return Object.getOwnPropertySymbols(owner).find((symbol) => symbol.description === description)
 }

@@ -50,3 +50,6 @@ export function acceleratorsText(states: readonly AcceleratorState[]): string {
   ]
   return parts.join('; ')
 }
+
+/** The release lines of Node that Busbar is tested with, as in `engines` of the package. */
+export const testedNodes: readonly number[] = [24, 26]

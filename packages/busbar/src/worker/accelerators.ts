@@ -1,12 +1,13 @@
 import { inspect } from 'node:util'
+import { parentPort } from 'node:worker_threads'
 import {
   acceleratorNames,
   type AcceleratorName,
   acceleratorsVariable,
   type AcceleratorState,
   optInAccelerator,
+  testedNodes,
 } from '../shared/accelerators.ts'
-import { testedNodes } from '../shared/tested-nodes.ts'
 
 /**
  * Each exports `probe`, which returns why it does not work here (undefined if it works), and
@@ -60,6 +61,12 @@ export async function startAccelerators(
     }),
   )
   return { states, attachments }
+}
+
+/** In a thread of its own: reports which of `wanted` work on this Node. */
+export async function reportAccelerators(wanted: readonly AcceleratorName[]): Promise<void> {
+  const { states } = await startAccelerators(wanted)
+  parentPort!.postMessage(states)
 }
 
 /** Returns why the accelerator is off, or null if it is on. */

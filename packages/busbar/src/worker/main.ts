@@ -22,7 +22,8 @@ const mainThreadValues = {
 }
 
 const data = workerData as ThreadData | ProbeData
-await ('probe' in data ? import('./probe-accelerators.ts') : host(data))
+if ('probe' in data) await (await import('./accelerators.ts')).reportAccelerators(data.probe)
+else await host(data)
 
 async function host({ init, control }: ThreadData): Promise<void> {
   emulateMainThread()

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { extname } from 'node:path'
+import { extname, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { engineProgram, packagedEngine } from './engine-package.ts'
+import { createRequire } from 'node:module'
 import type { LoadJob, LoadResult, Tick } from './job.ts'
 
 export interface Loaded {
@@ -63,4 +63,18 @@ async function readLines(output: NodeJS.ReadableStream): Promise<{ result: LoadR
     else result = message
   }
   return { result, ticks }
+}
+
+/** The package with the load engine for this platform. */
+export const enginePackage = `@busbar/load-${process.platform}-${process.arch}`
+export const engineProgram = process.platform === 'win32' ? 'busbar-load.exe' : 'busbar-load'
+
+/** Undefined if the package is not installed. */
+function packagedEngine(): string | undefined {
+  try {
+    const manifest = createRequire(import.meta.url).resolve(`${enginePackage}/package.json`)
+    return join(dirname(manifest), engineProgram)
+  } catch {
+    return undefined
+  }
 }

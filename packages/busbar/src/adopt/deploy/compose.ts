@@ -1,5 +1,5 @@
 import type { Deployment } from './deployment.ts'
-import { yamlText } from './yaml-text.ts'
+import { yamlText } from '../yaml-file.ts'
 
 /** One container with the whole app. */
 export function compose({ name, version, folder, ports, stopSeconds }: Deployment): string {

@@ -1,5 +1,5 @@
 import type { Deployment } from './deployment.ts'
-import { yamlText } from './yaml-text.ts'
+import { yamlText } from '../yaml-file.ts'
 
 /** A Deployment and a Service. */
 export function kubernetes(deployment: Deployment): string {

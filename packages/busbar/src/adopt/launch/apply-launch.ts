@@ -1,6 +1,6 @@
 import { relative } from 'node:path'
 import type { ImportDraft } from '../import-draft.ts'
-import type { ServiceDraft } from '../service-draft.ts'
+import type { ServiceDraft } from '../imported.ts'
 import { literal } from '../key-rules.ts'
 import type { Launch } from './launch.ts'
 import { findServer, mayListen } from './server-evidence.ts'

@@ -1,14 +1,16 @@
 /** What `busbar try` needs to know of a repository before it starts anything. */
+import { symlink, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import type { App } from '../../config/app.ts'
 import { findHazards } from '../../config/hazards/find-hazards.ts'
 import type { Hazard } from '../../config/hazards/hazard.ts'
 import { loadApp } from '../../config/load.ts'
 import type { AppConfig } from '../../config/schema/app-schema.ts'
-import type { Imported } from '../imported.ts'
+import type { Imported, ServiceConfig } from '../imported.ts'
 import { findLocalCalls, type LocalCall, withCapturedPorts, withNeeds, withServiceNames } from './local-calls.ts'
 import { documentRequests, type DocumentRequests } from './openapi-requests.ts'
-import { linkRepository, writeTemporaryConfig } from './temporary-app.ts'
 import { findToday, type Today } from './today.ts'
+import { listFolder } from '../../config/file/file-lookup.ts'
 
 export interface Trial {
   readonly app: App
@@ -94,4 +96,26 @@ async function findDocuments({ services }: App): Promise<ServiceDocument[]> {
     if (document !== undefined) found.push({ service: name, ...document })
   }
   return found
+}
+
+/**
+ * Makes `folder` an app of the repository without writing there: links lead to the repository's
+ * files, for relative paths of the config.
+ */
+async function linkRepository(root: string, folder: string): Promise<void> {
+  const names = (await listFolder(root)).filter((name) => !/^(?:node_modules|\.git|busbar\.config\..*)$/.test(name))
+  for (const name of names) await symlink(join(root, name), join(folder, name))
+}
+
+/** Services keep their real folders, which are their working directories. */
+async function writeTemporaryConfig(root: string, folder: string, config: AppConfig): Promise<void> {
+  const services = Object.entries(config.services ?? {}).map(([name, service]) => [name, inPlace(root, service)])
+  const text = JSON.stringify({ ...config, services: Object.fromEntries(services) as AppConfig['services'] })
+  // Values of variables may be secret.
+  await writeFile(join(folder, 'busbar.config.json'), text, { mode: 0o600 })
+}
+
+function inPlace(root: string, service: string | ServiceConfig): ServiceConfig {
+  const config = typeof service === 'string' ? { path: service } : service
+  return { ...config, path: resolve(root, config.path ?? '.') }
 }

@@ -2,7 +2,6 @@ import type { App } from '../../config/app.ts'
 import { BusbarError } from '../../contract/errors.ts'
 import type { RunningApp } from '../../supervisor/running-app.ts'
 import { announce } from '../terminal/banner.ts'
-import { collectAfterStart } from '../collect-start.ts'
 import type { Context } from '../command.ts'
 import { startDetached, startArguments } from '../background/start-detached.ts'
 import { reportRestarting, reportServing, type Serving } from '../background/process-messages.ts'
@@ -10,6 +9,32 @@ import { type Session, openSession, resolveOperand } from '../session.ts'
 import { describeApp } from '../../supervisor/admin/operations/describe.ts'
 import { listRuns } from '../admin/find-runs.ts'
 import { printResult } from '../admin/print-result.ts'
+
+/** Milliseconds: the app serves, and its first requests have been answered. */
+const wait = 5000
+
+/**
+ * Collects once what the start has left in the heap: modules, the config, their compilation. An idle
+ * supervisor allocates too little to come to a collection, and would keep 17 MB
+ * (`scripts/operations/idle.ts`). It takes some 20 ms. Returns a function that prevents it.
+ */
+function collectAfterStart(): () => void {
+  // A Node can be built without an inspector, and permissions can forbid it: the memory stays.
+  const timer = setTimeout(() => void collect().catch(() => {}), wait).unref()
+  return () => clearTimeout(timer)
+}
+
+/** By the DevTools protocol, which needs no flag of V8. */
+async function collect(): Promise<void> {
+  const { Session } = await import('node:inspector/promises')
+  const session = new Session()
+  session.connect()
+  try {
+    await session.post('HeapProfiler.collectGarbage')
+  } finally {
+    session.disconnect()
+  }
+}
 
 /** `busbar start`: runs the app until a signal stops it (0) or it fails (1). */
 export async function start(context: Context): Promise<number> {

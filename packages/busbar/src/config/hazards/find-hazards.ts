@@ -1,6 +1,5 @@
 import type { App } from '../app.ts'
 import type { Hazard } from './hazard.ts'
-import { findHostHazards } from './hosts.ts'
 import { findMetricsHazards } from './metrics.ts'
 import { findNativeHazards } from './native-addons.ts'
 import { findSourceHazards } from './source-patterns.ts'
@@ -8,6 +7,7 @@ import { type Program, readProgram } from './program.ts'
 import { findRouteHazards } from './routes.ts'
 import { findStartHazards } from './start.ts'
 import { findTypeImports } from './type-imports.ts'
+import type { AppHosts } from '../../shared/hosts.ts'
 
 /**
  * Examines the config, the programs' source files and their direct dependencies, without starting a
@@ -43,4 +43,29 @@ function findMovedServices({ services }: App): Hazard[] {
     const hint = `Write run: 'thread' for ${name}; or convert the folder to ES modules without createRequire.`
     return [{ code: 'COPY_MOVED', services: [name, copyOf], message, hint }]
   })
+}
+
+/** Links to other apps that anybody on the network can read, or open. */
+function findHostHazards({ export: exported, cluster }: AppHosts): Hazard[] {
+  const hazards: Hazard[] = []
+  if (exported?.protocol === 'tcp')
+    hazards.push({
+      code: 'EXPORT_UNENCRYPTED',
+      services: exported.services,
+      message: `export.tcp has no TLS: whoever reaches ${exported.host}:${exported.port} may call ${exported.services.join(', ')}`,
+      hint: 'Write export.tls; busbar cert makes the certificates.',
+    })
+  const open = cluster?.tls === undefined ? (cluster?.servers ?? []).filter((server) => !isLoopback(server)) : []
+  if (open.length > 0)
+    hazards.push({
+      code: 'CLUSTER_UNENCRYPTED',
+      services: cluster!.services,
+      message: `cluster.nats has no TLS: calls through ${open.join(', ')} can be read on their way`,
+      hint: "Write 'tls://' instead of 'nats://', unless the network encrypts.",
+    })
+  return hazards
+}
+
+function isLoopback(server: string): boolean {
+  return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\]):\d+$/.test(server)
 }

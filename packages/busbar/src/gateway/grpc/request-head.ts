@@ -1,6 +1,6 @@
 import type { Metadata, Trace } from '../../contract/context.ts'
 import { isHeaderName, isHeaderValue } from '../../contract/header-syntax.ts'
-import { parseTimeout } from '../../contract/grpc/timeouts.ts'
+import { parseTimeout } from '../../contract/grpc/framing.ts'
 import { acceptedEncodings, type Encoding, encodingOf } from './compression.ts'
 
 /** What the head of a call says besides its method. */

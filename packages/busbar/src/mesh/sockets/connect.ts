@@ -2,7 +2,7 @@ import { Socket, type SocketConstructorOpts } from 'node:net'
 import type { ConnectionOrigin, MeshContext } from '../mesh-context.ts'
 import { connectionRefused } from '../routing/unreachable.ts'
 import { currentScope, nextHops } from '../scope.ts'
-import { writePreamble } from './preamble.ts'
+import { writePreamble, healthCheckCaller } from './preamble.ts'
 import { forgetAddresses, loopback, presentAddresses, takePort } from './tcp-address.ts'
 
 /**
@@ -127,4 +127,12 @@ export class PrivateSocket extends Socket {
     }
     this.on('end', settle).on('close', settle)
   }
+}
+
+/** Opens a connection for a health check to the private socket of an instance. */
+export function connectForHealthCheck(path: string): Socket {
+  const socket = new Socket()
+  const refused = (): Error => new Error('its server does not listen')
+  connectToInstance(socket, path, 80, { hops: 0, caller: healthCheckCaller }, refused)
+  return socket
 }

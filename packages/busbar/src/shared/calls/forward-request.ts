@@ -1,3 +1,6 @@
+import { connect, type Socket } from 'node:net'
+import type { CallAccess } from './call-access.ts'
+
 /**
  * The first line on a connection from a Node program outside the workers. The client's protocol
  * follows, such as HTTP.
@@ -42,4 +45,12 @@ export function readForwardRequest(line: string): ForwardRequest | undefined {
   const numbers = { port: Number(port), hops: Number(hops) }
   if (!Object.values(numbers).every((number) => Number.isSafeInteger(number) && number >= 0)) return undefined
   return { token: token!, verb, service: service!, caller: caller!, ...numbers }
+}
+
+/** Opens a connection to a service from the process that supervises the app. */
+export function connectToService({ ports, token }: CallAccess, service: string): Socket {
+  const socket = connect({ host: '127.0.0.1', port: ports.find(({ route }) => route === undefined)!.port })
+  // Writes are queued while a socket connects. The caller is not a service, so it has no name.
+  socket.write(writeForwardRequest({ token, verb: 'connect', service, port: 80, caller: '', hops: 0 }))
+  return socket
 }

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+
 /** The subjects that apps of one cluster use. All begin with `busbar.<cluster>.`. */
 export interface ClusterSubjects {
   /** Hosts announce themselves here. */
@@ -27,4 +29,9 @@ export function subjectsOf(cluster: string): ClusterSubjects {
     event: (reach, topic) => `${prefix}.${reach}.${topic}`,
     inbox: `${prefix}.inbox`,
   }
+}
+
+/** The id of this app in its cluster, which all of its workers know: each start makes another. */
+export function hostIdOf(secret: string): string {
+  return createHash('sha256').update(`cluster host ${secret}`).digest('hex').slice(0, 16)
 }

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { HealthCheck } from '../../config/supervision.ts'
 import { checkHealth, type HealthTarget } from './check-health.ts'
+import type { ErrorRecord } from '../../contract/errors.ts'
+import type { Service } from '../../config/app.ts'
 
 /** Sent when the health of an instance changes, and after each failed check of an unhealthy one. */
 export interface HealthReport {
@@ -91,5 +93,15 @@ export class HealthMonitor {
   /** Rejects when the monitor is stopped. */
   #pause(milliseconds: number): Promise<void> {
     return sleep(milliseconds, undefined, { signal: this.#signal, ref: false })
+  }
+}
+
+/** `failure`: why the last check failed. */
+export function healthNeverPassed({ name, startTimeout }: Service, failure: string): ErrorRecord {
+  return {
+    code: 'PROGRAM_START_TIMEOUT',
+    message: `service '${name}' listens, but its health check did not pass within ${startTimeout} ms; the last time, ${failure}`,
+    hint: `the path must answer with a status from 200 to 399; raise services.${name}.startTimeout if it needs longer`,
+    service: name,
   }
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
-import type { Port, PortHandlers } from './port.ts'
+import type { Port, PortHandlers } from './listener-spec.ts'
 
 /** Connections that wait while the app restarts. */
 const mostWaiting = 511

@@ -1,3 +1,5 @@
+import type { Socket } from 'node:net'
+
 /** A public port: the gateway's, that of its redirects, that for other apps, or one that a service exposes. */
 export interface ListenerSpec {
   /** `gateway`, `redirect`, `export`, `expose:<service>`, or `expose:<service>:2` for a second one. */
@@ -11,4 +13,32 @@ export interface ListenerSpec {
   readonly serves:
     | { readonly kind: 'gateway' | 'redirect' | 'export' }
     | { readonly kind: 'service'; readonly service: string }
+}
+
+export interface TlsMaterial {
+  /** PEM. The first is for clients that ask for no name of any. */
+  readonly pairs: readonly {
+    readonly cert: string
+    readonly key: string
+    /** The names that select it, in lower case: `a.example`, or `*.example`. */
+    readonly names: readonly string[]
+  }[]
+  /** PEM of the authorities that check clients' certificates. Undefined: none are asked for. */
+  readonly clientCa: string | undefined
+  readonly minVersion: 'TLSv1.2' | 'TLSv1.3'
+  /** 48 bytes shared by all workers, so that each accepts the others' session tickets. */
+  readonly ticketKeys: Uint8Array
+}
+
+export interface Port {
+  readonly port: number
+  /** Stops accepting; resolves when the port is free. Accepted connections stay open. */
+  close(): Promise<void>
+}
+
+export interface PortHandlers {
+  /** Called with each accepted connection. */
+  connection(socket: Socket): void
+  /** A connection could not be accepted, usually for lack of descriptors; the port stays open. */
+  error(error: NodeJS.ErrnoException): void
 }

@@ -3,9 +3,9 @@ import { createServer } from 'node:net'
 import type { ErrorRecord } from '../../contract/errors.ts'
 import { openActivatedPort } from './activated-port.ts'
 import type { ListenerSpec } from '../control-messages.ts'
-import type { Port, PortHandlers } from './port.ts'
+import type { Port, PortHandlers } from './listener-spec.ts'
 
-export type { Port, PortHandlers } from './port.ts'
+export type { Port, PortHandlers } from './listener-spec.ts'
 
 export interface PortOptions {
   /** Other listeners share the port. */

@@ -1,7 +1,7 @@
 import { request, type IncomingMessage } from 'node:http'
 import type { App, ScheduleEntry, ScheduleTarget } from '../../config/app.ts'
 import type { CallAccess } from '../../shared/calls/call-access.ts'
-import { connectToService } from '../../shared/calls/connect-to-service.ts'
+import { connectToService } from '../../shared/calls/forward-request.ts'
 import type { CallResult } from '../../shared/worker-tasks.ts'
 import type { AppLogRecord } from '../running-app.ts'
 import { OrphanReaper } from '../runtimes/orphan-reaper.ts'

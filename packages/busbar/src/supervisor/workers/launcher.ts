@@ -11,7 +11,7 @@ import type { FromWorker, ListenerSpec, TlsMaterial } from '../../shared/control
 import type { DirectInstance, EntranceAccess } from '../../shared/entrance.ts'
 import { RemoteReports } from '../cluster/remote-reports.ts'
 import type { HealthReport } from '../../shared/health/health-monitor.ts'
-import { hostIdOf } from '../../shared/cluster/host-id.ts'
+import { hostIdOf } from '../../shared/cluster/subjects.ts'
 import type { Identity } from '../../shared/hosts.ts'
 import { InstanceTable } from '../../shared/metrics/instance-table.ts'
 import { type Hold, type PeerAddress, type PeerInfo, PeerRegistry } from '../peers/peer-registry.ts'

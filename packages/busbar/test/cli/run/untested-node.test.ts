@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import { testedNodes } from '../../../src/shared/tested-nodes.ts'
+import { testedNodes } from '../../../src/shared/accelerators.ts'
 import { BusbarProcess } from '../../support/app/busbar-process.ts'
 import { TestFolder } from '../../support/app/test-folder.ts'
 

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { isUntouched, markRead } from '../../../node/streams.ts'
-import { symbolNamed } from '../../../node/symbols.ts'
+import { symbolNamed } from '../../../node/response.ts'
 import {
   toArrayBuffer,
   toBytes,

@@ -2,7 +2,7 @@
 import { isPlainObject } from '../../../config/schema/placeholders.ts'
 import { toServiceName } from '../../../config/services/service-name.ts'
 import { portOfEnv } from '../../launch/apply-launch.ts'
-import type { ServiceDraft } from '../../service-draft.ts'
+import type { ServiceDraft } from '../../imported.ts'
 import { type KeyRules, type Outcome } from '../../key-rules.ts'
 import { composeDuration, composeSize, composeVariables, publishedPorts } from './compose-text.ts'
 

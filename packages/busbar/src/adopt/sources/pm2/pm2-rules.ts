@@ -1,7 +1,7 @@
 /** What becomes of the keys of an app of PM2 (pm2.keymetrics.io, "Ecosystem file reference"). */
 import { whyNotCron } from '../../../shared/cron-times.ts'
 import { portOfEnv } from '../../launch/apply-launch.ts'
-import type { ServiceDraft } from '../../service-draft.ts'
+import type { ServiceDraft } from '../../imported.ts'
 import { type KeyRules, type Outcome, literal, textsOf, variablesOf } from '../../key-rules.ts'
 
 export interface Pm2App {

@@ -5,9 +5,9 @@ import { readPackageJson } from '../../../config/file/package-json.ts'
 import { isPlainObject } from '../../../config/schema/placeholders.ts'
 import { type KeyRules, type Outcome, applyRules, textOf } from '../../key-rules.ts'
 import type { ImportDraft } from '../../import-draft.ts'
-import type { ServiceDraft } from '../../service-draft.ts'
+import type { ServiceDraft } from '../../imported.ts'
 import { type Launch, parseLaunch } from '../../launch/launch.ts'
-import { readWattJson } from './watt-json.ts'
+import { readWattJson } from './watt-text.ts'
 
 export type ApplicationKind =
   | { readonly kind: 'launch'; readonly launch: Launch }

@@ -1,7 +1,7 @@
 /** What becomes of the keys of an application in `watt.json` (schema of wattpm 3). */
 import { isPlainObject } from '../../../config/schema/placeholders.ts'
 import { toServiceName } from '../../../config/services/service-name.ts'
-import type { ServiceDraft } from '../../service-draft.ts'
+import type { ServiceDraft } from '../../imported.ts'
 import { type KeyRules, type Outcome, textsOf } from '../../key-rules.ts'
 import { wattText, wattVariables } from './watt-text.ts'
 import { entryText } from '../../launch/launch.ts'

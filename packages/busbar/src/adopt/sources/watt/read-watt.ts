@@ -17,8 +17,7 @@ import {
 } from './application-file.ts'
 import { applicationRules, workers } from './application-rules.ts'
 import { runtimeRules, serverRules } from './runtime-rules.ts'
-import { wattText } from './watt-text.ts'
-import { readWattJson } from './watt-json.ts'
+import { wattText, readWattJson } from './watt-text.ts'
 
 interface Application {
   readonly id: string

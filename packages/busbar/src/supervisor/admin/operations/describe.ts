@@ -1,11 +1,10 @@
 import * as z from 'zod'
 import type { App, Service } from '../../../config/app.ts'
-import { maskSecret } from '../../../observe/mask-secret.ts'
 import { Redactor } from '../../../observe/redactor.ts'
 import type { RunningApp } from '../../running-app.ts'
 import { knownService } from './serving-worker.ts'
 import { defineJson } from './operation.ts'
-import { redactedStatus } from './redacted.ts'
+import { redactedStatus, maskSecret } from './redacted.ts'
 import { edgeSchema, scheduleSchema } from './status-schema.ts'
 
 const address = z.object({

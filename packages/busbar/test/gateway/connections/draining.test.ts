@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import type { RequestListener } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { describe, it } from 'node:test'
-import { isNative } from '../support/app/wanted-entrance.ts'
-import { type RawClient, TestGateway } from '../support/http/test-gateway.ts'
+import { isNative } from '../../support/app/wanted-entrance.ts'
+import { type RawClient, TestGateway } from '../../support/http/test-gateway.ts'
 
 const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`
 const fast: RequestListener = (_, res) => void res.end('fast')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { isNative } from '../support/app/wanted-entrance.ts'
-import { TestGateway } from '../support/http/test-gateway.ts'
+import { isNative } from '../../support/app/wanted-entrance.ts'
+import { TestGateway } from '../../support/http/test-gateway.ts'
 
 /** Requests that two programs may split into messages differently are rejected (RFC 9112, 11.2). */
 describe('ambiguous framing', () => {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import type { RequestListener } from 'node:http'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { isNative } from '../support/app/wanted-entrance.ts'
-import { TestGateway } from '../support/http/test-gateway.ts'
+import { isNative } from '../../support/app/wanted-entrance.ts'
+import { TestGateway } from '../../support/http/test-gateway.ts'
 
 const programs: Record<string, RequestListener> = {
   '/slow': (_, res) => void setTimeout(() => res.end('slow'), 50),

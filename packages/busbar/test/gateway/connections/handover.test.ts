@@ -5,8 +5,8 @@ import { createServer, IncomingMessage, request, ServerResponse, type RequestLis
 import { text } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
 import { WebSocket, WebSocketServer } from 'ws'
-import { currentScope } from '../../src/mesh/scope.ts'
-import { TestGateway } from '../support/http/test-gateway.ts'
+import { currentScope } from '../../../src/mesh/scope.ts'
+import { TestGateway } from '../../support/http/test-gateway.ts'
 
 const { frameworks } = (await import(new URL('programs/frameworks.js', import.meta.url).href)) as {
   frameworks: Record<string, () => RequestListener | Promise<RequestListener>>

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { mergeDocuments, type ServiceDocument } from '../../src/gateway/openapi/merge-documents.ts'
-import { toOpenApi31 } from '../../src/gateway/openapi/to-openapi31.ts'
+import { mergeDocuments, type ServiceDocument } from '../../../src/gateway/openapi/merge-documents.ts'
+import { toOpenApi31 } from '../../../src/gateway/openapi/to-openapi31.ts'
 
 /** A document of one path, `/it`, with a response of `schema`. */
 function part(

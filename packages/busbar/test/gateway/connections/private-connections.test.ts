@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { test } from 'node:test'
-import { isOn } from '../support/mesh/accelerators.ts'
-import { way } from '../support/mesh/byte-mesh.ts'
-import { TestGateway } from '../support/http/test-gateway.ts'
+import { isOn } from '../../support/mesh/accelerators.ts'
+import { way } from '../../support/mesh/byte-mesh.ts'
+import { TestGateway } from '../../support/http/test-gateway.ts'
 
 const skip =
   (isOn('stream') || isOn('exchange') || isOn('handover')) && 'with accelerators requests take no private socket'

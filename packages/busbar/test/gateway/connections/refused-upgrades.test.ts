@@ -4,9 +4,9 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
-import { placements, startAt, type Placement } from '../raw/placements.ts'
-import type { TestApp } from '../support/app/test-app.ts'
-import { TestGateway } from '../support/http/test-gateway.ts'
+import { placements, startAt, type Placement } from '../../raw/placements.ts'
+import type { TestApp } from '../../support/app/test-app.ts'
+import { TestGateway } from '../../support/http/test-gateway.ts'
 
 const file = join(import.meta.dirname, 'programs/upgrades/index.js')
 

@@ -7,9 +7,9 @@ import { text } from 'node:stream/consumers'
 import { before, describe, it } from 'node:test'
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls'
 import { WebSocket, WebSocketServer } from 'ws'
-import { isNative } from '../support/app/wanted-entrance.ts'
-import { selfSigned, type TestTls } from '../support/http/certificate.ts'
-import { RawClient, TestGateway } from '../support/http/test-gateway.ts'
+import { isNative } from '../../support/app/wanted-entrance.ts'
+import { selfSigned, type TestTls } from '../../support/http/certificate.ts'
+import { RawClient, TestGateway } from '../../support/http/test-gateway.ts'
 
 const web: RequestListener = (req, res) => void res.end(JSON.stringify([req.url, req.headers['x-forwarded-proto']]))
 

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { loadApp } from '../../src/config/load.ts'
-import type { Route } from '../../src/config/app.ts'
-import type { RunningApp } from '../../src/supervisor/running-app.ts'
-import { entranceLibrary } from '../../src/entrance/load.ts'
-import { startApp } from '../../src/supervisor/supervisor.ts'
-import { behindEntrance, TestApp } from '../support/app/test-app.ts'
-import { folderWithBusbar, type Files } from '../support/app/test-folder.ts'
+import { loadApp } from '../../../src/config/load.ts'
+import type { Route } from '../../../src/config/app.ts'
+import type { RunningApp } from '../../../src/supervisor/running-app.ts'
+import { entranceLibrary } from '../../../src/entrance/load.ts'
+import { startApp } from '../../../src/supervisor/supervisor.ts'
+import { behindEntrance, TestApp } from '../../support/app/test-app.ts'
+import { folderWithBusbar, type Files } from '../../support/app/test-folder.ts'
 
 interface Document {
   readonly openapi: string
@@ -192,7 +192,7 @@ describe('the document of an app whose services run in other workers', () => {
 const web = `require('node:http').createServer((req, res) => res.end('own ' + req.url)).listen(3000)`
 const typed = (http = ''): Files => ({
   'items/contract.ts': `import { fn, service } from 'busbar/contract'\nexport const items = service('items', { list: fn({ ${http} }) })`,
-  'items/index.ts': `import { items } from './contract.ts'\nexport default items.implement({ list: () => {} })`,
+  'items/index.ts': `import { items } from '../contract.ts'\nexport default items.implement({ list: () => {} })`,
 })
 
 describe('what services have at the paths of the document and the page', () => {
