@@ -8,7 +8,7 @@ import { WebSocket, WebSocketServer } from 'ws'
 import { currentScope } from '../../../src/mesh/scope.ts'
 import { TestGateway } from '../../support/http/test-gateway.ts'
 
-const { frameworks } = (await import(new URL('programs/frameworks.js', import.meta.url).href)) as {
+const { frameworks } = (await import(new URL('../programs/frameworks.js', import.meta.url).href)) as {
   frameworks: Record<string, () => RequestListener | Promise<RequestListener>>
 }
 

@@ -8,7 +8,7 @@ import { placements, startAt, type Placement } from '../../raw/placements.ts'
 import type { TestApp } from '../../support/app/test-app.ts'
 import { TestGateway } from '../../support/http/test-gateway.ts'
 
-const file = join(import.meta.dirname, 'programs/upgrades/index.js')
+const file = join(import.meta.dirname, '../programs/upgrades/index.js')
 
 const ask = (path: string): string =>
   `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`

@@ -31,7 +31,7 @@ describe('the document of an app', () => {
   let document: Document
 
   before(async () => {
-    ;({ app, url } = await start(new URL('programs/described', import.meta.url).pathname, lines))
+    ;({ app, url } = await start(new URL('../programs/described', import.meta.url).pathname, lines))
     document = (await (await fetch(`${url}/openapi.json`)).json()) as Document
   })
   after(async () => await app.stop())
@@ -131,7 +131,7 @@ describe('the document of an app', () => {
 
 describe('the document of an app whose routes do not strip prefixes', () => {
   it('has the reachable paths of each service, and they work', async () => {
-    const described = await loadApp(new URL('programs/described', import.meta.url).pathname, { env: {} })
+    const described = await loadApp(new URL('../programs/described', import.meta.url).pathname, { env: {} })
     const whole = { products: 'catalog', catalog: 'catalog', v1: 'old', baskets: 'shop' }
     const routes: Route[] = [
       { host: undefined, prefix: '/shop', service: 'shop' },
@@ -166,7 +166,7 @@ describe('the document of an app whose routes do not strip prefixes', () => {
 describe('the document of an app whose services run in other workers', () => {
   for (const run of ['thread', 'process'] as const)
     it(`is the same: a ${run} each`, async () => {
-      const described = await loadApp(new URL('programs/described', import.meta.url).pathname, { env: {} })
+      const described = await loadApp(new URL('../programs/described', import.meta.url).pathname, { env: {} })
       const services = described.services.map((service) => ({ ...service, run }))
       const app = await startApp(behindEntrance({ ...described, services }), {
         mode: 'start',
@@ -192,7 +192,7 @@ describe('the document of an app whose services run in other workers', () => {
 const web = `require('node:http').createServer((req, res) => res.end('own ' + req.url)).listen(3000)`
 const typed = (http = ''): Files => ({
   'items/contract.ts': `import { fn, service } from 'busbar/contract'\nexport const items = service('items', { list: fn({ ${http} }) })`,
-  'items/index.ts': `import { items } from '../contract.ts'\nexport default items.implement({ list: () => {} })`,
+  'items/index.ts': `import { items } from './contract.ts'\nexport default items.implement({ list: () => {} })`,
 })
 
 describe('what services have at the paths of the document and the page', () => {
