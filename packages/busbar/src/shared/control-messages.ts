@@ -242,6 +242,8 @@ export type FromWorker =
   | { type: 'log'; records: LogRecord[] }
   /** If the app has traces: spans that have ended. */
   | { type: 'spans'; spans: readonly SpanRecord[] }
+  /** The metrics of its services, by `encodeReport` of `metrics/service-metrics.ts`. */
+  | { type: 'metrics'; json: string }
   /** A service's uncaught exception, unhandled rejection or exit; sent before the thread ends. */
   | { type: 'fault'; service: string | undefined; reason: 'exception' | 'rejection' | 'exit'; error: ErrorRecord }
   /** During a stop: the service has stopped; undefined stands for the gateway. */

@@ -230,7 +230,7 @@ class Supervisor implements RunningApp {
   async #openAdmin(): Promise<void> {
     this.#lifetime.use(() => this.#status.watch())
     const { adminFolder, recentLog, command, requestRestart, requestStop = () => void this.stop() } = this.#options
-    const given = { recentLog, traces: this.#launcher.traces, requestRestart }
+    const given = { recentLog, observations: this.#launcher.observations, requestRestart }
     const opening = openAdmin(this.#app, adminFolder, {
       running: this,
       workers: () => this.#slots.workers,

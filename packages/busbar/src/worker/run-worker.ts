@@ -7,6 +7,7 @@ import { closeInspector, openInspector, showSourceLines } from './inspect.ts'
 import type { Metering } from './reporting/metering.ts'
 import { createOutbox, type Outbox, type OutputFlow } from './reporting/outbox.ts'
 import { createVitalsReader } from './reporting/vitals.ts'
+import { startTelemetry } from './telemetry/telemetry.ts'
 
 export interface RunParts {
   readonly init: WorkerInit
@@ -39,8 +40,11 @@ export async function runWorker({ init, cells, metering, send, output, onOrder }
     const loadUndici = deferBuiltinUndici()
     const { prepareWorker } = await import('./boot.ts')
     const worker = await prepareWorker(init, { cells, metering, outbox })
+    const reportMetrics = startTelemetry(init, outbox)
     loadUndici()
-    onOrder((order) => handleOrder(worker, order, outbox))
+    onOrder((order) =>
+      order.type === 'stop' ? void stop(worker, order, outbox, reportMetrics) : handleOrder(worker, order, outbox),
+    )
     outbox.post({ type: 'ready', services: await worker.start() })
   } catch (error) {
     outbox.post({ type: 'failed', error: BusbarError.from(error).toRecord() })
@@ -78,7 +82,7 @@ function startHeartbeat(cells: WorkerCells, metering: Metering): void {
   }, vitalsInterval).unref()
 }
 
-function handleOrder(worker: WorkerApp, order: Order, outbox: Outbox): void {
+function handleOrder(worker: WorkerApp, order: Exclude<Order, { type: 'stop' }>, outbox: Outbox): void {
   switch (order.type) {
     case 'connection':
       return worker.accept(order.listenerId, order.connection)
@@ -101,8 +105,6 @@ function handleOrder(worker: WorkerApp, order: Order, outbox: Outbox): void {
       return worker.release(order.service)
     case 'task':
       return void perform(worker, order, outbox)
-    case 'stop':
-      return void stop(worker, order, outbox)
   }
 }
 
@@ -121,7 +123,12 @@ async function perform(
   }
 }
 
-async function stop(worker: WorkerApp, order: Extract<Order, { type: 'stop' }>, outbox: Outbox): Promise<void> {
+async function stop(
+  worker: WorkerApp,
+  order: Extract<Order, { type: 'stop' }>,
+  outbox: Outbox,
+  reportMetrics: () => Promise<void>,
+): Promise<void> {
   try {
     await worker.stop(order)
   } catch (error) {
@@ -130,6 +137,7 @@ async function stop(worker: WorkerApp, order: Extract<Order, { type: 'stop' }>, 
     const line = `stopping failed: ${error instanceof Error ? error.stack : String(error)}`
     outbox.log({ time: Date.now(), level: 'error', service: undefined, stream: 'busbar', line })
   }
+  await reportMetrics()
   outbox.post({ type: 'stopped' })
   closeInspector()
   // A worker that exits by itself runs the 'exit' handlers of its programs.

@@ -16,6 +16,7 @@ import { eventMetrics } from './event-metrics.ts'
 import { edgeHistograms, edgeMetrics } from './edge-metrics.ts'
 import { remoteMetrics } from './remote-metrics.ts'
 import { runtimeMetrics } from './runtime-metrics.ts'
+import { formatFamilies, noServiceMetrics, type SeriesCount, type ServiceMetricsView } from './service-families.ts'
 import { entranceMetrics, queueTimeMetric as queueTimes } from './entrance-metrics.ts'
 
 type Source =
@@ -158,6 +159,30 @@ const duration: Metric = {
   labels: ['caller', 'callee'],
 }
 
+const seriesLabels = ['service', 'worker']
+
+/** What is known of the metrics that services record themselves. */
+const serviceSeries: readonly (readonly [Metric, (view: ServiceMetricsView) => readonly SeriesCount[]])[] = [
+  [
+    {
+      name: 'busbar_service_metric_series',
+      type: 'gauge',
+      help: 'Series that the service records itself, by prom-client or OpenTelemetry.',
+      labels: seriesLabels,
+    },
+    ({ shown }) => shown,
+  ],
+  [
+    {
+      name: 'busbar_service_metric_series_dropped',
+      type: 'gauge',
+      help: 'Series of the service that are left out, beyond the limits of its worker.',
+      labels: seriesLabels,
+    },
+    ({ dropped }) => dropped,
+  ],
+]
+
 /** All metrics, in the order of the text. */
 export const metrics: readonly Metric[] = [
   ...simple.map(([metric]) => metric),
@@ -172,9 +197,14 @@ export const metrics: readonly Metric[] = [
   ...entranceMetrics.map(([metric]) => metric),
   queueTimes,
   ...remoteMetrics.map(([metric]) => metric),
+  ...serviceSeries.map(([metric]) => metric),
 ]
 
-export function formatMetrics(status: AppStatus, syntax: MetricsSyntax = 'prometheus'): string {
+export function formatMetrics(
+  status: AppStatus,
+  syntax: MetricsSyntax = 'prometheus',
+  ofServices: ServiceMetricsView = noServiceMetrics,
+): string {
   const { entrance, services, app } = status
   const simply = (metric: Metric, samples: readonly Sample[]): string =>
     formatMetric(syntax === 'openmetrics' ? toOpenMetrics(metric) : metric, samples)
@@ -207,6 +237,13 @@ export function formatMetrics(status: AppStatus, syntax: MetricsSyntax = 'promet
     ),
     formatHistogram(queueTimes, entrance === null ? [] : [toHistogram(entrance.queueTimes, { app: app.name })]),
     ...remoteMetrics.map(([metric, samplesOf]) => simply(metric, samplesOf(status))),
+    ...serviceSeries.map(([metric, countsOf]) =>
+      simply(
+        metric,
+        countsOf(ofServices).map(({ service, worker, count }) => ({ labels: { service, worker }, value: count })),
+      ),
+    ),
+    formatFamilies(ofServices.families, syntax),
   ]
   return texts.join('') + (syntax === 'openmetrics' ? endOfOpenMetrics : '')
 }

@@ -11,7 +11,7 @@ export const endOfOpenMetrics = '# EOF\n'
 export interface Metric {
   /** The name of a counter ends in `_total`. */
   readonly name: string
-  readonly type: 'counter' | 'gauge' | 'histogram' | 'unknown'
+  readonly type: 'counter' | 'gauge' | 'histogram' | 'summary' | 'unknown'
   /** If it is not the name. */
   readonly family?: string
   /** One sentence. */
@@ -56,7 +56,7 @@ export function formatHistogram(metric: Metric, samples: readonly HistogramSampl
   return [head(metric), ...samples.map((sample) => histogramLines(metric.name, sample))].join('')
 }
 
-function head({ name, family = name, type, help }: Metric): string {
+export function head({ name, family = name, type, help }: Metric): string {
   return `# HELP ${family} ${help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')}\n# TYPE ${family} ${type}\n`
 }
 
@@ -68,7 +68,7 @@ function histogramLines(name: string, { labels, buckets, sum }: HistogramSample)
   ].join('')
 }
 
-function line(name: string, labels: Labels, value: number): string {
+export function line(name: string, labels: Labels, value: number): string {
   const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`)
   return `${name}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${numberText(value)}\n`
 }
@@ -77,6 +77,7 @@ function escaped(text: string): string {
   return text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
 }
 
-function numberText(value: number): string {
-  return value === Infinity ? '+Inf' : String(value)
+export function numberText(value: number): string {
+  if (Number.isFinite(value) || Number.isNaN(value)) return String(value)
+  return value > 0 ? '+Inf' : '-Inf'
 }

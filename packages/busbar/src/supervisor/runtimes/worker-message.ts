@@ -105,6 +105,7 @@ const forms: { readonly [T in FromWorker['type']]: Form<Extract<FromWorker, { ty
   hosts: { hosts: listOf(hostReport) },
   log: { records: listOf(record) },
   spans: { spans: listOf(span) },
+  metrics: { json: text },
   fault: { service: optional(text), reason: oneOf('exception', 'rejection', 'exit'), error },
   closed: { service: optional(text) },
   stopped: {},

@@ -3,7 +3,6 @@ import type { Socket } from 'node:net'
 import type { App, Service } from '../../config/app.ts'
 import type { ErrorRecord } from '../../contract/errors.ts'
 import { CallTotals } from '../../observe/metrics/call-totals.ts'
-import { TraceStore } from '../../observe/traces/trace-store.ts'
 import { acceleratorsText, type AcceleratorState, defaultAccelerators } from '../../shared/accelerators.ts'
 import type { CallAccess } from '../../shared/calls/call-access.ts'
 import { createCells } from '../../shared/metrics/worker-cells.ts'
@@ -25,6 +24,7 @@ import { RuntimeFactory } from '../runtimes/runtime-factory.ts'
 import { StopSequence } from '../stop-sequence.ts'
 import type { Timing } from '../timing.ts'
 import { AbandonedCalls } from '../watchdogs/abandoned-calls.ts'
+import { Observations } from './observations.ts'
 import { FreeRows, morePlaces, placesOf, rowsPerSlot } from './shared-rows.ts'
 import type { WorkerExit } from './worker-exit.ts'
 import { type AbandonedCall, WorkerHandle } from './worker-handle.ts'
@@ -70,8 +70,7 @@ export class Launcher {
   readonly abandoned = new AbandonedCalls()
   /** The hosts of other apps that workers call. */
   readonly remotes = new RemoteReports()
-  /** The recent traces. */
-  readonly traces = new TraceStore()
+  readonly observations: Observations
   readonly #parts: LauncherParts
   readonly #folder: SocketFolder
   readonly #reaper: OrphanReaper
@@ -94,6 +93,7 @@ export class Launcher {
     this.cells = createCells(rows)
     this.instances = new InstanceTable({ rows, services: placesOf([], services), places: services.length + morePlaces })
     this.totals = new CallTotals(this.instances)
+    this.observations = new Observations(parts.app, (line) => this.#log('warn', line))
     const reconnector = new Reconnector(parts.timing, (level, line) => this.#log(level, line))
     this.peers = new PeerRegistry(reconnector, () => parts.separate(this.peers.separate))
     const secret = randomBytes(24).toString('base64url')
@@ -159,7 +159,7 @@ export class Launcher {
         health(handle, service, report)
       },
       hosts: (reports) => this.remotes.report(worker, reports) && this.#parts.reachable(),
-      spans: (spans) => this.traces.add(spans, workerLabel(spec), this.#parts.app().traces?.keep ?? 0),
+      observed: (message) => this.observations.receive(worker, spec, message),
       unlinked: (lost) => this.peers.unlinked(worker, lost),
       left: (peer) => this.peers.left(worker, peer),
       abandoned: (call) => this.#abandoned(call),
@@ -172,6 +172,7 @@ export class Launcher {
       this.peers.remove(worker, reasonOf(spec, exit))
       this.abandoned.forget(worker)
       this.remotes.forget(worker)
+      this.observations.ended(worker)
       this.#stopSequence?.ended(worker)
       this.totals.retire(row)
       this.#rows.free(row)

@@ -7,7 +7,6 @@ import type { HealthReport } from '../../shared/health/health-monitor.ts'
 import type { FromWorker, ServiceReport, TlsMaterial, ToWorker } from '../../shared/control-messages.ts'
 import type { HostReport } from '../../shared/hosts.ts'
 import type { OutputLine } from '../../shared/output/log-levels.ts'
-import type { SpanRecord } from '../../shared/traces/span.ts'
 import type { WorkerTask } from '../../shared/worker-tasks.ts'
 import { settlesWithin } from '../../shared/settles-within.ts'
 import { type SlotSpec, workerLabel } from '../plan.ts'
@@ -36,7 +35,7 @@ export interface WorkerHandleParts {
   readonly serves: (handle: WorkerHandle, started: Extract<FromWorker, { type: 'started' }>) => void
   readonly health: (handle: WorkerHandle, service: string, report: HealthReport) => void
   readonly hosts: (reports: readonly HostReport[]) => void
-  readonly spans: (spans: readonly SpanRecord[]) => void
+  readonly observed: (message: Extract<FromWorker, { type: 'spans' | 'metrics' }>) => void
   readonly unlinked: (lost: LostLink) => void
   /** It sends no more calls to this peer, which drains. */
   readonly left: (peer: number) => void
@@ -228,7 +227,8 @@ export class WorkerHandle {
         for (const record of message.records) this.#parts.log({ ...record, worker: this.spec.index })
         return
       case 'spans':
-        return this.#parts.spans(message.spans)
+      case 'metrics':
+        return this.#parts.observed(message)
       case 'taskDone':
         return this.#tasks.done(message)
       case 'unlinked':

@@ -30,9 +30,11 @@ export const getMetrics = defineText({
   type: metricsContentTypes.prometheus,
   other: {
     type: metricsContentTypes.openmetrics,
-    handle: (_, { running }) => formatMetrics(running.status(), 'openmetrics'),
+    handle: (_, { running, observations }) =>
+      formatMetrics(running.status(), 'openmetrics', observations.serviceMetrics.read()),
   },
-  handle: (_, { running }) => formatMetrics(running.status()),
+  handle: (_, { running, observations }) =>
+    formatMetrics(running.status(), 'prometheus', observations.serviceMetrics.read()),
 })
 
 export const getReady = defineJson({

@@ -2,8 +2,8 @@
 import type { Readable } from 'node:stream'
 import type * as z from 'zod'
 import type { RecentLog } from '../../../observe/recent-log.ts'
-import type { TraceStore } from '../../../observe/traces/trace-store.ts'
 import type { RunningApp, StartCommand } from '../../running-app.ts'
+import type { Observations } from '../../workers/observations.ts'
 import type { WorkerHandle } from '../../workers/worker-handle.ts'
 
 /** What an operation works with. */
@@ -13,8 +13,7 @@ export interface OperationContext {
   readonly workers: () => readonly WorkerHandle[]
   /** Undefined if the app was started without a log that keeps its recent lines. */
   readonly recentLog: RecentLog | undefined
-  /** The recent traces. */
-  readonly traces: TraceStore
+  readonly observations: Observations
   /** Undefined: a program started the app, by `startApp`. */
   readonly command: (StartCommand & { readonly mode: 'start' | 'dev' }) | undefined
   /** Ends the whole command that runs the app, as a stop signal does. Returns at once. */

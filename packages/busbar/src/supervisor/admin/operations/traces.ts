@@ -57,7 +57,7 @@ export const listTraces = defineJson({
     sample: z.number().nullable().meta({ description: 'the share of traces that are kept; null: traces are off' }),
     traces: z.array(summary),
   }),
-  handle({ service, failed, limit }, { running: { app }, traces }) {
+  handle({ service, failed, limit }, { running: { app }, observations: { traces } }) {
     if (service !== undefined) knownService(app, service)
     return {
       sample: app.traces?.sample ?? null,
@@ -76,7 +76,7 @@ export const getTrace = defineJson({
     calls: z.array(hop),
     dropped: z.int().meta({ description: 'spans beyond those that are kept of one trace' }),
   }),
-  handle({ id }, { running: { app }, traces }) {
+  handle({ id }, { running: { app }, observations: { traces } }) {
     const trace = traces.get(id.toLowerCase())
     if (trace !== undefined)
       return { ...mutable(summaryOf(trace)), calls: mutable(waterfallOf(trace)), dropped: trace.dropped }

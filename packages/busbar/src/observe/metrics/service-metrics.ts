@@ -1,0 +1,147 @@
+import * as z from 'zod'
+import {
+  decodeReport,
+  type Point,
+  type ServiceMetric,
+  type ServiceMetricsReport,
+  type ServiceSeries,
+  serviceMetricTypes,
+} from '../../shared/metrics/service-metrics.ts'
+import { metrics as ownMetrics } from './metrics.ts'
+import {
+  mergeMetrics,
+  type RefusedMetric,
+  type ReportedMetric,
+  type ServiceMetricsView,
+  sumOf,
+} from './service-families.ts'
+
+/** How many series of one service in one slot continue those of workers that have ended. */
+const maxKept = 10_000
+
+const points = z.array(z.tuple([z.number().or(z.literal(Infinity)), z.number().or(z.nan())])).max(1000)
+const anyNumber = z
+  .number()
+  .or(z.nan())
+  .or(z.literal([Infinity, -Infinity]))
+const seriesSchema: z.ZodType<ServiceSeries> = z.object({
+  labels: z.record(z.string().regex(/^[a-zA-Z_][a-zA-Z0-9_]*$/), z.string()),
+  value: anyNumber,
+  count: z.number().exactOptional(),
+  buckets: (points as z.ZodType<readonly Point[]>).exactOptional(),
+  quantiles: (points as z.ZodType<readonly Point[]>).exactOptional(),
+})
+const reportSchema: z.ZodType<ServiceMetricsReport> = z.object({
+  metrics: z.array(
+    z.object({
+      service: z.string(),
+      name: z.string().regex(/^[a-zA-Z_:][a-zA-Z0-9_:]*$/),
+      type: z.enum(serviceMetricTypes),
+      help: z.string(),
+      series: z.array(seriesSchema),
+    }),
+  ),
+  dropped: z.record(z.string(), z.number()),
+})
+
+/** What was counted by workers of a slot that have ended. */
+type Kept = Map<string, { readonly metric: ServiceMetric; readonly series: Map<string, ServiceSeries> }>
+
+interface Reporter {
+  readonly slot: number
+  readonly services: ReadonlySet<string>
+  report: ServiceMetricsReport
+}
+
+/**
+ * The metrics of services, as their workers report them. Counters, histograms and the sums of
+ * summaries continue when a worker is replaced; gauges are those of living workers.
+ */
+export class ServiceMetrics {
+  readonly #reporters = new Map<number, Reporter>()
+  /** By slot. */
+  readonly #kept = new Map<number, Kept>()
+  readonly #warn: (line: string) => void
+  readonly #warned = new Set<string>()
+
+  constructor(warn: (line: string) => void) {
+    this.#warn = warn
+  }
+
+  /** `worker`: the number of the worker, which no other worker of its slot has had. */
+  report(
+    worker: number,
+    spec: { readonly index: number; readonly hosts: readonly { name: string }[] },
+    json: string,
+  ): void {
+    const report = read(json)
+    if (report === undefined) return
+    const services = new Set(spec.hosts.map(({ name }) => name))
+    this.#reporters.set(worker, { slot: spec.index, services, report })
+    this.#warnOf(this.read().refused)
+  }
+
+  /** Its counts stay. */
+  ended(worker: number): void {
+    const reporter = this.#reporters.get(worker)
+    if (reporter === undefined) return
+    this.#reporters.delete(worker)
+    const { slot } = reporter
+    const kept: Kept = this.#kept.get(slot) ?? new Map()
+    this.#kept.set(slot, kept)
+    for (const metric of metricsOf(reporter)) keep(kept, metric)
+  }
+
+  /** Once for each metric. */
+  #warnOf(refused: readonly RefusedMetric[]): void {
+    const fresh = refused.filter(({ service, name }) => !this.#warned.has(`${service} ${name}`))
+    for (const { service, name } of fresh) this.#warned.add(`${service} ${name}`)
+    for (const [service, all] of Map.groupBy(fresh, (one) => one.service)) {
+      const names = [...new Set(all.map(({ name }) => name))].join(', ')
+      this.#warn(
+        `metrics of service '${service}' are left out, because Busbar or another service has metrics of these names: ${names}`,
+      )
+    }
+  }
+
+  read(): ServiceMetricsView {
+    const metrics: ReportedMetric[] = []
+    const dropped = new Map<string, { service: string; worker: string; count: number }>()
+    for (const [slot, kept] of this.#kept)
+      for (const { metric, series } of kept.values())
+        metrics.push({ ...metric, worker: `${slot}`, series: [...series.values()] })
+    for (const reporter of this.#reporters.values()) {
+      const worker = `${reporter.slot}`
+      for (const metric of metricsOf(reporter)) metrics.push({ ...metric, worker })
+      for (const [service, count] of Object.entries(reporter.report.dropped))
+        dropped.set(`${worker} ${service}`, { service, worker, count })
+    }
+    return { ...mergeMetrics(metrics, ownMetrics), dropped: [...dropped.values()] }
+  }
+}
+
+/** A program that forges messages of its worker must not end the supervisor, or speak for others. */
+function read(json: string): ServiceMetricsReport | undefined {
+  try {
+    return reportSchema.safeParse(decodeReport(json)).data
+  } catch {
+    return undefined
+  }
+}
+
+function metricsOf({ report, services }: Reporter): ServiceMetric[] {
+  return report.metrics.filter(({ service }) => services.has(service))
+}
+
+function keep(kept: Kept, metric: ServiceMetric): void {
+  if (metric.type === 'gauge' || metric.type === 'unknown') return
+  const key = `${metric.service} ${metric.name}`
+  let known = kept.get(key)
+  if (known?.metric.type !== metric.type) kept.set(key, (known = { metric, series: new Map() }))
+  for (const { quantiles: _, ...series } of metric.series) {
+    const labels = JSON.stringify(series.labels)
+    const before = known.series.get(labels)
+    if (before === undefined && known.series.size >= maxKept) continue
+    known.series.set(labels, before === undefined ? series : sumOf(before, series))
+  }
+}

@@ -1,0 +1,66 @@
+/** Metrics that services register in `prom-client` or record by the API of OpenTelemetry. */
+
+export const serviceMetricTypes = ['counter', 'gauge', 'histogram', 'summary', 'unknown'] as const
+
+/** One metric of one service in one worker. */
+export interface ServiceMetric {
+  readonly service: string
+  /** A name of Prometheus. */
+  readonly name: string
+  readonly type: (typeof serviceMetricTypes)[number]
+  readonly help: string
+  readonly series: readonly ServiceSeries[]
+}
+
+/** One set of labels, with the values that belong to it. */
+export interface ServiceSeries {
+  readonly labels: Readonly<Record<string, string>>
+  /** Of a counter or a gauge. Of a histogram or a summary: the sum of what was observed. */
+  readonly value: number
+  /** Of a histogram or a summary: how much was observed. */
+  readonly count?: number
+  /** Of a histogram: upper bounds, the last one Infinity, with the number of values up to them. */
+  readonly buckets?: readonly Point[]
+  /** Of a summary: quantiles with their values. */
+  readonly quantiles?: readonly Point[]
+}
+
+export type Point = readonly [at: number, value: number]
+
+/** What a worker reports about the metrics of its services. */
+export interface ServiceMetricsReport {
+  readonly metrics: readonly ServiceMetric[]
+  /** Series beyond the limits of the worker, by service. */
+  readonly dropped: Readonly<Record<string, number>>
+}
+
+/** Of one worker: so many lines of text at most, and so many characters of JSON. */
+export const maxServiceSamples = 10_000
+export const maxServiceBytes = 1024 * 1024
+
+/** How many lines of text a series makes. */
+export function samplesOfSeries({ buckets = [], quantiles = [], count }: ServiceSeries): number {
+  return buckets.length + quantiles.length + (count === undefined ? 1 : 2)
+}
+
+/** JSON knows neither infinity nor "not a number". */
+export function encodeReport(report: ServiceMetricsReport): string {
+  return JSON.stringify(report, encodeNumber)
+}
+
+/** For values that are then checked: a program may have forged them. */
+export function decodeReport(json: string): unknown {
+  return JSON.parse(json, (_, value: unknown) =>
+    typeof value === 'string' && Object.hasOwn(decoded, value) ? decoded[value] : value,
+  )
+}
+
+export function encodeNumber(_: string, value: unknown): unknown {
+  return typeof value === 'number' && !Number.isFinite(value) ? `\u0000${value}` : value
+}
+
+const decoded: Readonly<Record<string, number>> = {
+  '\u0000NaN': Number.NaN,
+  '\u0000Infinity': Infinity,
+  '\u0000-Infinity': -Infinity,
+}

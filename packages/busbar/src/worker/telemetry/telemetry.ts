@@ -1,0 +1,67 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { MetricsAPI } from '@opentelemetry/api'
+import { currentScope, runInScope } from '../../mesh/scope.ts'
+import type { WorkerInit } from '../../shared/control-messages.ts'
+import type { Outbox } from '../reporting/outbox.ts'
+import { watchLibraries } from './library-hooks.ts'
+import { type EnterService, ServiceMeterProvider } from './meter-provider.ts'
+import { type PromClient, PromRegisters } from './prom-registers.ts'
+import { ServiceMetricsReporter } from './service-metrics.ts'
+
+/** Not that of the service that loads a library first. */
+const inCleanContext = AsyncLocalStorage.snapshot()
+
+/** Milliseconds that the last report may take. */
+const finishLimit = 1000
+
+/** What is used of a copy of `@opentelemetry/api`. */
+interface OpenTelemetryApi {
+  readonly metrics: MetricsAPI
+}
+
+/**
+ * Finds the copies of `prom-client` and `@opentelemetry/api` that services load, and reports what
+ * they record. Before any service is loaded. Returns what sends the last report.
+ */
+export function startTelemetry({ hosts }: WorkerInit, outbox: Outbox): () => Promise<void> {
+  const only = hosts.length === 1 ? hosts[0]!.name : undefined
+  const ownerOf = (): string | undefined => currentScope()?.service ?? only
+  const enter: EnterService = (service, run) => (service === undefined ? run() : runInScope({ service, hops: 0 }, run))
+  const warn = (service: string | undefined, line: string): void =>
+    outbox.log({ time: Date.now(), level: 'warn', service, stream: 'busbar', line })
+  const registers = new PromRegisters({ ownerOf, enter, warn })
+  const meters = new ServiceMeterProvider(ownerOf, enter)
+  const reporter = new ServiceMetricsReporter(
+    async () => (await Promise.all([registers.collect(), meters.collect()])).flat(),
+    outbox,
+  )
+  watchLibraries({
+    'prom-client': (library) => {
+      registers.watch(library as PromClient)
+      inCleanContext(() => reporter.start())
+    },
+    '@opentelemetry/api': (library) => {
+      offerMeters((library as OpenTelemetryApi).metrics, meters)
+      inCleanContext(() => reporter.start())
+    },
+  })
+  return () => reporter.finish(finishLimit)
+}
+
+/**
+ * Makes `meters` the provider, until the service sets one: the API would refuse a second one. A
+ * service that loads the API after it has set one (by a flag such as `--import`) keeps it.
+ */
+function offerMeters(metrics: MetricsAPI, meters: ServiceMeterProvider): void {
+  const set = metrics.setGlobalMeterProvider.bind(metrics)
+  if (globals()?.['metrics'] === undefined) set(meters)
+  metrics.setGlobalMeterProvider = (provider) => {
+    if (metrics.getMeterProvider() === meters) metrics.disable()
+    return set(provider)
+  }
+}
+
+/** Where all copies of the API in a thread find what one of them has set. */
+function globals(): Readonly<Record<string, unknown>> | undefined {
+  return (globalThis as Record<symbol, unknown>)[Symbol.for('opentelemetry.js.api.1')] as ReturnType<typeof globals>
+}
