@@ -36,6 +36,7 @@ export interface App extends AppSupervision, AppHosts {
   readonly logs?: LogSettings
   /** Undefined: none. */
   readonly traces?: TraceSettings | undefined
+  readonly otlp?: OtlpSettings | undefined
   /** What runs at set times. */
   readonly schedule?: readonly ScheduleEntry[]
   /** Values that must not be shown: contents of secret files, and the admin token. */
@@ -80,6 +81,17 @@ export interface TraceSettings {
   readonly sample: number
   /** How many the supervisor keeps. */
   readonly keep: number
+}
+
+export interface OtlpSettings {
+  /** Without a slash at its end. Undefined: that of the environment. */
+  readonly url: string | undefined
+  readonly headers: Readonly<Record<string, string>>
+  /** Milliseconds between two exports of the metrics. Undefined: that of the environment. */
+  readonly interval: number | undefined
+  /** The files of the exporters. Undefined: this signal is not exported. */
+  readonly metrics: string | undefined
+  readonly traces: string | undefined
 }
 
 export interface ScheduleEntry {

@@ -27,6 +27,7 @@ import { resolveGateway } from './gateway/gateway.ts'
 import { checkPorts } from './gateway/listen-addresses.ts'
 import { type AppLocation, locateApp } from './locate.ts'
 import { isRemote, resolveHosts } from './hosts.ts'
+import { resolveOtlp } from './otlp.ts'
 import { Problems } from './problems.ts'
 import { resolveSchedule } from './schedule.ts'
 import type { ParsedConfig } from './schema/app-schema.ts'
@@ -155,8 +156,10 @@ async function resolveApp(context: ServiceContext, filled: unknown, problems: Pr
       ...problems.secrets,
       ...(config.admin === undefined ? [] : [config.admin.token]),
       ...(hosts.cluster?.password === undefined ? [] : [hosts.cluster.password]),
+      ...Object.values(config.otlp?.headers ?? {}),
     ],
     ...(config.traces !== undefined && { traces: config.traces }),
+    ...(config.otlp !== undefined && { otlp: resolveOtlp(found.root, config, problems) }),
     logs: resolveLogs(found.root, config, problems),
     interceptors: await problems.collect(() => findInterceptors(found.root, config.interceptors)),
     validate: config.validate,

@@ -203,6 +203,7 @@ class Supervisor implements RunningApp {
     this.#lifetime.own(() => probed)
     await this.#certificates.read(this.#app)
     await this.#openAdmin()
+    this.#lifetime.own(await this.#launcher.observations.export(() => this.status()))
     this.#lifetime.use(() => this.#cluster.open())
     // Before the first worker: services may call each other while they start.
     this.#lifetime.own(() => this.#callPorts.close())
@@ -230,13 +231,12 @@ class Supervisor implements RunningApp {
   async #openAdmin(): Promise<void> {
     this.#lifetime.use(() => this.#status.watch())
     const { adminFolder, recentLog, command, requestRestart, requestStop = () => void this.stop() } = this.#options
-    const given = { recentLog, observations: this.#launcher.observations, requestRestart }
+    const given = { recentLog, requestRestart, requestStop, observations: this.#launcher.observations }
     const opening = openAdmin(this.#app, adminFolder, {
       running: this,
       workers: () => this.#slots.workers,
       ...given,
       command: command && { ...command, mode: this.#options.mode },
-      requestStop,
       warn: (line) => this.#log('warn', line),
     })
     this.#lifetime.own(() => opening.then((admin) => admin.close()).catch(() => {}))

@@ -56,6 +56,15 @@ const everyKey: Readonly<Record<string, readonly [value: unknown, read: (app: Ap
   'trial.calls': [3, (app) => app.trial?.calls],
   'traces.sample': [0.5, (app) => app.traces?.sample],
   'traces.keep': [20, (app) => app.traces?.keep],
+  'otlp.url': ['http://collector:4318/', (app) => app.otlp?.url, 'http://collector:4318'],
+  'otlp.headers': [
+    { 'x-key': 'secret' },
+    (app) => [app.otlp?.headers, app.secrets],
+    [{ 'x-key': 'secret' }, ['secret']],
+  ],
+  'otlp.metrics': [false, (app) => app.otlp?.metrics !== undefined],
+  'otlp.traces': [false, (app) => app.otlp?.traces !== undefined],
+  'otlp.interval': ['5s', (app) => app.otlp?.interval, 5000],
   maxRestarts: [3, (app) => app.maxRestarts],
   stableAfter: ['5s', (app) => app.stableAfter, 5000],
   startConcurrency: [4, (app) => app.startConcurrency],
@@ -180,7 +189,7 @@ const everyKey: Readonly<Record<string, readonly [value: unknown, read: (app: Ap
  * `expose`, `health`, `cronRestart`, `instances` and `workers`, and those about other hosts.
  */
 const elsewhere =
-  /^(trial|traces|gateway|admin|limits|defaults|environments|logs|schedule|services|services\.<name>|gateway\.tls(\..*)?|gateway\.routes\.<name>\.clientCertificate|services\.<name>\.permissions|services\.<name>\.(expose|health|cronRestart|instances)\..*|workers\..*|export(\..*)?|cluster(\..*)?|identity(\..*)?|services\.<name>\.remote)$/
+  /^(trial|traces|otlp|gateway|admin|limits|defaults|environments|logs|schedule|services|services\.<name>|gateway\.tls(\..*)?|gateway\.routes\.<name>\.clientCertificate|services\.<name>\.permissions|services\.<name>\.(expose|health|cronRestart|instances)\..*|workers\..*|export(\..*)?|cluster(\..*)?|identity(\..*)?|services\.<name>\.remote)$/
 
 describe('every key of a config', () => {
   it('is in the table of this test', () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { formatMetrics, metrics } from '../../src/observe/metrics/metrics.ts'
+import type { Observed } from '../../src/observe/metrics/observed-metrics.ts'
 import type { AppStatus, EdgeStats, WorkerStats } from '../../src/observe/app-status.ts'
 import { parseMetrics } from '../support/app/prometheus.ts'
 
@@ -134,8 +135,14 @@ const status: AppStatus = {
   },
 }
 
+const count = { service: 'web', worker: '0', count: 3 }
+const observed: Observed = {
+  services: { families: [], refused: [], shown: [count], dropped: [count] },
+  otlp: [{ signal: 'traces', exported: 4, dropped: 5 }],
+}
+
 describe('the text for Prometheus', () => {
-  const parsed = parseMetrics(formatMetrics(status))
+  const parsed = parseMetrics(formatMetrics(status, 'prometheus', observed))
 
   test('has every metric of the table, with its type, help and labels', () => {
     assert.deepEqual(

@@ -8,15 +8,17 @@ import {
   formatMetric,
   type Metric,
   type MetricsSyntax,
+  type Reading,
   type Sample,
   toHistogram,
 } from './prometheus.ts'
-import type { AppStatus, InstanceStats, WorkerStats } from '../app-status.ts'
+import type { AppStatus, InstanceStats, ServiceStats, WorkerStats } from '../app-status.ts'
 import { eventMetrics } from './event-metrics.ts'
 import { edgeHistograms, edgeMetrics } from './edge-metrics.ts'
 import { remoteMetrics } from './remote-metrics.ts'
 import { runtimeMetrics } from './runtime-metrics.ts'
-import { formatFamilies, noServiceMetrics, type SeriesCount, type ServiceMetricsView } from './service-families.ts'
+import { nothingObserved, type Observed, observedMetrics } from './observed-metrics.ts'
+import { formatFamilies } from './service-families.ts'
 import { entranceMetrics, queueTimeMetric as queueTimes } from './entrance-metrics.ts'
 
 type Source =
@@ -159,30 +161,6 @@ const duration: Metric = {
   labels: ['caller', 'callee'],
 }
 
-const seriesLabels = ['service', 'worker']
-
-/** What is known of the metrics that services record themselves. */
-const serviceSeries: readonly (readonly [Metric, (view: ServiceMetricsView) => readonly SeriesCount[]])[] = [
-  [
-    {
-      name: 'busbar_service_metric_series',
-      type: 'gauge',
-      help: 'Series that the service records itself, by prom-client or OpenTelemetry.',
-      labels: seriesLabels,
-    },
-    ({ shown }) => shown,
-  ],
-  [
-    {
-      name: 'busbar_service_metric_series_dropped',
-      type: 'gauge',
-      help: 'Series of the service that are left out, beyond the limits of its worker.',
-      labels: seriesLabels,
-    },
-    ({ dropped }) => dropped,
-  ],
-]
-
 /** All metrics, in the order of the text. */
 export const metrics: readonly Metric[] = [
   ...simple.map(([metric]) => metric),
@@ -197,55 +175,47 @@ export const metrics: readonly Metric[] = [
   ...entranceMetrics.map(([metric]) => metric),
   queueTimes,
   ...remoteMetrics.map(([metric]) => metric),
-  ...serviceSeries.map(([metric]) => metric),
+  ...observedMetrics.map(([metric]) => metric),
 ]
+
+/** Without those that services record themselves. */
+export function readMetrics(status: AppStatus, observed: Observed = nothingObserved): Reading[] {
+  const { entrance, services, app } = status
+  const ofServices = (value: (one: ServiceStats) => number): Sample[] =>
+    services.map((one) => ({ labels: { service: one.service }, value: value(one) }))
+  const pairs = status.calls.map((one) => toHistogram(one, { caller: one.caller, callee: one.callee }))
+  return [
+    ...simple.map(([metric, source]) => ({ metric, samples: samplesOf(status, source) })),
+    { metric: waiting, samples: ofServices((one) => one.waiting) },
+    { metric: shed, samples: ofServices((one) => one.shed) },
+    ...eventMetrics.map(([metric, value]) => ({ metric, samples: ofServices(({ events }) => value(events)) })),
+    { metric: lastExit, samples: status.workers.flatMap(exitSamples) },
+    { metric: duration, histograms: pairs },
+    ...edgeMetrics.map(([metric, samplesOf]) => ({ metric, samples: samplesOf(status.edges) })),
+    ...edgeHistograms.map(([metric, samplesOf]) => ({ metric, histograms: samplesOf(status.edges) })),
+    ...runtimeMetrics.map(([metric, samplesOf]) => ({ metric, samples: samplesOf(status) })),
+    ...entranceMetrics.map(([metric, samplesOf]) => ({
+      metric,
+      samples: entrance === null ? [] : samplesOf(entrance, app.name),
+    })),
+    { metric: queueTimes, histograms: entrance === null ? [] : [toHistogram(entrance.queueTimes, { app: app.name })] },
+    ...remoteMetrics.map(([metric, samplesOf]) => ({ metric, samples: samplesOf(status) })),
+    ...observedMetrics.map(([metric, samplesOf]) => ({ metric, samples: samplesOf(observed) })),
+  ]
+}
 
 export function formatMetrics(
   status: AppStatus,
   syntax: MetricsSyntax = 'prometheus',
-  ofServices: ServiceMetricsView = noServiceMetrics,
+  observed: Observed = nothingObserved,
 ): string {
-  const { entrance, services, app } = status
-  const simply = (metric: Metric, samples: readonly Sample[]): string =>
-    formatMetric(syntax === 'openmetrics' ? toOpenMetrics(metric) : metric, samples)
-  const texts = [
-    ...simple.map(([metric, source]) => simply(metric, samplesOf(status, source))),
-    simply(
-      waiting,
-      services.map(({ service, waiting }) => ({ labels: { service }, value: waiting })),
-    ),
-    simply(
-      shed,
-      services.map(({ service, shed }) => ({ labels: { service }, value: shed })),
-    ),
-    ...eventMetrics.map(([metric, value]) =>
-      simply(
-        metric,
-        services.map(({ service, events }) => ({ labels: { service }, value: value(events) })),
-      ),
-    ),
-    simply(lastExit, status.workers.flatMap(exitSamples)),
-    formatHistogram(
-      duration,
-      status.calls.map((one) => toHistogram(one, { caller: one.caller, callee: one.callee })),
-    ),
-    ...edgeMetrics.map(([metric, samplesOf]) => simply(metric, samplesOf(status.edges))),
-    ...edgeHistograms.map(([metric, samplesOf]) => formatHistogram(metric, samplesOf(status.edges))),
-    ...runtimeMetrics.map(([metric, samplesOf]) => simply(metric, samplesOf(status))),
-    ...entranceMetrics.map(([metric, samplesOf]) =>
-      simply(metric, entrance === null ? [] : samplesOf(entrance, app.name)),
-    ),
-    formatHistogram(queueTimes, entrance === null ? [] : [toHistogram(entrance.queueTimes, { app: app.name })]),
-    ...remoteMetrics.map(([metric, samplesOf]) => simply(metric, samplesOf(status))),
-    ...serviceSeries.map(([metric, countsOf]) =>
-      simply(
-        metric,
-        countsOf(ofServices).map(({ service, worker, count }) => ({ labels: { service, worker }, value: count })),
-      ),
-    ),
-    formatFamilies(ofServices.families, syntax),
-  ]
-  return texts.join('') + (syntax === 'openmetrics' ? endOfOpenMetrics : '')
+  const isOpen = syntax === 'openmetrics'
+  const texts = readMetrics(status, observed).map((reading) =>
+    'histograms' in reading
+      ? formatHistogram(reading.metric, reading.histograms)
+      : formatMetric(isOpen ? toOpenMetrics(reading.metric) : reading.metric, reading.samples),
+  )
+  return texts.join('') + formatFamilies(observed.services.families, syntax) + (isOpen ? endOfOpenMetrics : '')
 }
 
 /**

@@ -36,6 +36,11 @@ export interface HistogramSample {
   readonly sum: number
 }
 
+/** One metric with its values. */
+export type Reading =
+  | { readonly metric: Metric; readonly samples: readonly Sample[] }
+  | { readonly metric: Metric; readonly histograms: readonly HistogramSample[] }
+
 /** From milliseconds. The bound null is infinity. */
 export function toHistogram(
   { sum, buckets }: { sum: number; buckets: readonly { readonly le: number | null; readonly count: number }[] },

@@ -65,6 +65,7 @@ const fixed: Readonly<Record<string, (app: App) => unknown>> = {
   admin: ({ admin }) => admin,
   'the address of export': ({ export: out }) => out && [out.protocol, out.host, out.port],
   identity: ({ identity }) => identity,
+  otlp: ({ otlp }) => otlp,
   cluster: ({ cluster }) => cluster && { ...cluster, services: [] },
   "expose with accept: 'reusePort'": (app) =>
     app.accept === 'reusePort' ? app.services.map(({ expose }) => expose) : [],

@@ -93,7 +93,7 @@ export class Launcher {
     this.cells = createCells(rows)
     this.instances = new InstanceTable({ rows, services: placesOf([], services), places: services.length + morePlaces })
     this.totals = new CallTotals(this.instances)
-    this.observations = new Observations(parts.app, (line) => this.#log('warn', line))
+    this.observations = new Observations(parts.app, (level, line) => this.#log(level, line))
     const reconnector = new Reconnector(parts.timing, (level, line) => this.#log(level, line))
     this.peers = new PeerRegistry(reconnector, () => parts.separate(this.peers.separate))
     const secret = randomBytes(24).toString('base64url')

@@ -1,8 +1,14 @@
 import type { App } from '../../config/app.ts'
+import type { AppStatus } from '../../observe/app-status.ts'
+import { readMetrics } from '../../observe/metrics/metrics.ts'
+import type { Observed } from '../../observe/metrics/observed-metrics.ts'
 import { ServiceMetrics } from '../../observe/metrics/service-metrics.ts'
+import type { OtlpExport } from '../../observe/otlp/otlp-export.ts'
 import { TraceStore } from '../../observe/traces/trace-store.ts'
 import type { FromWorker } from '../../shared/control-messages.ts'
 import { workerLabel, type SlotSpec } from '../plan.ts'
+
+type Log = (level: 'info' | 'warn', line: string) => void
 
 /** What workers have recorded of their services and sent. */
 export class Observations {
@@ -11,19 +17,55 @@ export class Observations {
   /** The metrics that services record by libraries of their own. */
   readonly serviceMetrics: ServiceMetrics
   readonly #app: () => App
+  readonly #log: Log
+  #otlp: OtlpExport | undefined
 
-  constructor(app: () => App, warn: (line: string) => void) {
+  constructor(app: () => App, log: Log) {
     this.#app = app
-    this.serviceMetrics = new ServiceMetrics(warn)
+    this.#log = log
+    this.serviceMetrics = new ServiceMetrics((line) => log('warn', line))
+  }
+
+  /** What metrics show of them. */
+  get observed(): Observed {
+    return { services: this.serviceMetrics.read(), otlp: this.#otlp?.counts ?? [] }
   }
 
   /** `worker`: its number, which no other one has. */
   receive(worker: number, spec: SlotSpec, message: Extract<FromWorker, { type: 'spans' | 'metrics' }>): void {
-    if (message.type === 'metrics') this.serviceMetrics.report(worker, spec, message.json)
-    else this.traces.add(message.spans, workerLabel(spec), this.#app().traces?.keep ?? 0)
+    if (message.type === 'metrics') return this.serviceMetrics.report(worker, spec, message.json)
+    const label = workerLabel(spec)
+    this.traces.add(message.spans, label, this.#app().traces?.keep ?? 0)
+    this.#otlp?.add(message.spans.map((span) => ({ ...span, worker: label })))
   }
 
   ended(worker: number): void {
     this.serviceMetrics.ended(worker)
+  }
+
+  /** Exports them, if the config says so. Returns what ends that; call it after the last worker has ended. */
+  async export(status: () => AppStatus): Promise<() => Promise<void>> {
+    const { otlp: settings, name } = this.#app()
+    if (settings === undefined) return async () => {}
+    const [{ OtlpExport }, { pointsOf, toResourceMetrics }] = await Promise.all([
+      import('../../observe/otlp/otlp-export.ts'),
+      import('../../observe/otlp/otlp-metrics.ts'),
+    ])
+    const otlp = await OtlpExport.open({
+      settings,
+      app: name,
+      env: process.env,
+      log: this.#log,
+      metrics: (attributes) => {
+        const [current, observed] = [status(), this.observed]
+        const { startedAt } = current.app
+        const times = { startedAt, now: Date.now() }
+        const { families } = observed.services
+        const data = toResourceMetrics(readMetrics(current, observed), families, { attributes, ...times })
+        return { data, points: pointsOf(data) }
+      },
+    })
+    this.#otlp = otlp
+    return () => otlp.close()
   }
 }

@@ -30,11 +30,9 @@ export const getMetrics = defineText({
   type: metricsContentTypes.prometheus,
   other: {
     type: metricsContentTypes.openmetrics,
-    handle: (_, { running, observations }) =>
-      formatMetrics(running.status(), 'openmetrics', observations.serviceMetrics.read()),
+    handle: (_, { running, observations }) => formatMetrics(running.status(), 'openmetrics', observations.observed),
   },
-  handle: (_, { running, observations }) =>
-    formatMetrics(running.status(), 'prometheus', observations.serviceMetrics.read()),
+  handle: (_, { running, observations }) => formatMetrics(running.status(), 'prometheus', observations.observed),
 })
 
 export const getReady = defineJson({

@@ -1,0 +1,35 @@
+import * as z from 'zod'
+import { optionalDuration } from './fields.ts'
+
+export const otlp = z
+  .strictObject({
+    url: z
+      .url({ protocol: /^https?$/ })
+      .optional()
+      .meta({
+        title: 'a URL',
+        description:
+          'Where a collector accepts OTLP over HTTP; `/v1/traces` and `/v1/metrics` are added. Default: `OTEL_EXPORTER_OTLP_ENDPOINT`, else `http://localhost:4318`.',
+      }),
+    headers: z
+      .record(z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/), z.string())
+      .optional()
+      .meta({
+        title: 'an object of texts',
+        description: 'Header fields of every request, such as a token. Their values are hidden in the log.',
+      }),
+    metrics: z.boolean().prefault(true).meta({ title: 'true or false', description: 'Whether metrics are exported.' }),
+    traces: z.boolean().prefault(true).meta({
+      title: 'true or false',
+      description: 'Whether the spans of recorded [traces](../guides/traces.md) are exported.',
+    }),
+    interval: optionalDuration(
+      100,
+      'Time between two exports of the metrics. Default: `OTEL_METRIC_EXPORT_INTERVAL`, else 60 s.',
+    ),
+  })
+  .optional()
+  .meta({
+    title: 'an object of url, headers, metrics, traces and interval',
+    description: 'Exports [metrics and traces](../guides/seeing.md#export-by-otlp) by OTLP. Default: none.',
+  })

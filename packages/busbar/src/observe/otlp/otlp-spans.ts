@@ -1,0 +1,88 @@
+import type { Attributes } from '@opentelemetry/api'
+import type { ReadableSpan } from '@opentelemetry/sdk-trace'
+import { isFailedSpan } from '../../shared/traces/span.ts'
+import type { StoredSpan } from '../traces/trace-store.ts'
+import { instrumentationScope, resourceOf, toHrTime } from './otlp-resource.ts'
+
+/** Numbers of OpenTelemetry's `SpanKind` and `SpanStatusCode`. */
+const kinds = { server: 1 as never, client: 2 as never }
+const unset = 0 as never
+const error = 2 as never
+
+/** Converts spans. Those of one service and worker share a resource, by which exporters group them. */
+export class OtlpSpans {
+  readonly #app: string
+  readonly #common: Attributes
+  readonly #resources = new Map<string, ReadableSpan['resource']>()
+
+  /** `common`: attributes of every resource. */
+  constructor(app: string, common: Attributes) {
+    this.#app = app
+    this.#common = common
+  }
+
+  convert(span: StoredSpan): ReadableSpan {
+    const { trace, id, parent, start, duration } = span
+    // A call within one thread has one span, which the answering service shows.
+    const isServer = span.part === 'answer' || span.caller === undefined || span.transport === 'local'
+    const traceFlags = 1
+    const failed = isFailedSpan(span)
+    return {
+      name: span.protocol === 'rpc' ? `${span.service}/${span.method}` : span.method,
+      kind: isServer ? kinds.server : kinds.client,
+      spanContext: () => ({ traceId: trace, spanId: id, traceFlags }),
+      ...(parent !== undefined && { parentSpanContext: { traceId: trace, spanId: parent, traceFlags } }),
+      startTime: toHrTime(start),
+      endTime: toHrTime(start + duration),
+      duration: toHrTime(duration),
+      status: { code: failed ? error : unset },
+      attributes: attributesOf(span, failed),
+      links: [],
+      events: [],
+      ended: true,
+      resource: this.#resourceOf(isServer ? span.service : span.caller, span.worker),
+      instrumentationScope,
+      droppedAttributesCount: 0,
+      droppedEventsCount: 0,
+      droppedLinksCount: 0,
+    }
+  }
+
+  #resourceOf(service: string, worker: string): ReadableSpan['resource'] {
+    const key = `${worker} ${service}`
+    let resource = this.#resources.get(key)
+    if (resource !== undefined) return resource
+    resource = resourceOf({
+      'service.namespace': this.#app,
+      'service.instance.id': `${service} ${worker}`,
+      ...this.#common,
+      'service.name': service,
+    })
+    // Services of other apps and workers of earlier generations would remain for ever.
+    if (this.#resources.size >= 1000) this.#resources.clear()
+    this.#resources.set(key, resource)
+    return resource
+  }
+}
+
+/** By OpenTelemetry's semantic conventions. */
+function attributesOf(span: StoredSpan, failed: boolean): Attributes {
+  const { protocol, method, path, service, caller, transport, status, sent, received, queue } = span
+  const isHttp = protocol === 'http'
+  return {
+    ...(isHttp
+      ? {
+          'http.request.method': method,
+          'url.path': path,
+          'http.response.status_code': status === 0 ? undefined : status,
+          'http.request.body.size': sent,
+          'http.response.body.size': received,
+        }
+      : { 'rpc.system.name': 'busbar', 'rpc.method': `${service}/${method}`, 'rpc.response.status_code': `${status}` }),
+    'server.address': service,
+    'busbar.caller': caller,
+    'busbar.transport': transport,
+    'busbar.queue.duration': queue / 1000,
+    ...(failed && { 'error.type': status === 0 ? 'none' : `${status}` }),
+  }
+}

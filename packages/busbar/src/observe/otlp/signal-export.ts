@@ -1,0 +1,85 @@
+/** One signal of OTLP. */
+import { settlesWithin } from '../../shared/settles-within.ts'
+
+/** Since the start of the app. */
+export interface OtlpCounts {
+  readonly signal: 'metrics' | 'traces'
+  readonly exported: number
+  readonly dropped: number
+}
+
+/** The part that the exporters of OpenTelemetry have in common. */
+export interface Exporter<T> {
+  export(items: T, done: (result: { readonly code: number; readonly error?: Error }) => void): void
+  shutdown(): Promise<void>
+}
+
+/** `ExportResultCode.SUCCESS` of OpenTelemetry. */
+const success = 0
+
+/** Exports batches one after the other, counts them, and says when that fails and works again. */
+export class SignalExport<T> {
+  readonly #signal: OtlpCounts['signal']
+  readonly #exporter: Exporter<T>
+  readonly #log: (level: 'info' | 'warn', line: string) => void
+  #exported = 0
+  #dropped = 0
+  #isFailing = false
+  #running: Promise<void> | undefined
+
+  constructor(
+    signal: OtlpCounts['signal'],
+    exporter: Exporter<T>,
+    log: (level: 'info' | 'warn', line: string) => void,
+  ) {
+    this.#signal = signal
+    this.#exporter = exporter
+    this.#log = log
+  }
+
+  get counts(): OtlpCounts {
+    return { signal: this.#signal, exported: this.#exported, dropped: this.#dropped }
+  }
+
+  /** Undefined: none is under way. */
+  get running(): Promise<void> | undefined {
+    return this.#running
+  }
+
+  drop(count: number): void {
+    this.#dropped += count
+  }
+
+  /** Only when none is under way. Never rejects. The exporter retries, up to its time-out. */
+  export(items: T, count: number): Promise<void> {
+    this.#running = this.#export(items, count).finally(() => (this.#running = undefined))
+    return this.#running
+  }
+
+  /** At most `limit` milliseconds. */
+  async close(limit: number): Promise<void> {
+    await settlesWithin(limit, [this.#exporter.shutdown().catch(() => {})])
+  }
+
+  async #export(items: T, count: number): Promise<void> {
+    const fault = await this.#send(items)
+    if (fault === undefined) this.#exported += count
+    else this.#dropped += count
+    if (this.#isFailing === (fault !== undefined)) return
+    this.#isFailing = fault !== undefined
+    if (fault === undefined) this.#log('info', `OTLP: ${this.#signal} are exported again`)
+    else this.#log('warn', `OTLP: ${this.#signal} cannot be exported, and are dropped: ${fault}`)
+  }
+
+  async #send(items: T): Promise<string | undefined> {
+    const { promise, resolve } = Promise.withResolvers<string | undefined>()
+    try {
+      this.#exporter.export(items, ({ code, error }) =>
+        resolve(code === success ? undefined : (error?.message ?? 'the collector has refused them')),
+      )
+    } catch (error) {
+      resolve(String(error))
+    }
+    return await promise
+  }
+}

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { loadApp } from '../../src/config/load.ts'
+import type { App } from '../../src/config/app.ts'
+import { acceleratorNames } from '../../src/shared/accelerators.ts'
+import { newTraceId } from '../../src/shared/traces/trace-context.ts'
+import { TestApp } from '../support/app/test-app.ts'
+import { TestFolder } from '../support/app/test-folder.ts'
+import { OtlpReceiver } from './support/otlp-receiver.ts'
+
+const folder = `${import.meta.dirname}/programs/traces`
+const programs = `${import.meta.dirname}/programs/metrics`
+
+/** `SPAN_KIND_SERVER` of the protocol. */
+const serverKind = 2
+
+/** The app of the tests of traces, which exports to `receiver`. */
+async function tracesApp(otlp: App['otlp'], run: 'shared' | 'thread'): Promise<TestApp> {
+  const app = await loadApp(folder)
+  const services = app.services.map((service) => ({ ...service, run }))
+  return await TestApp.startLoaded({
+    ...app,
+    services,
+    otlp,
+    traces: { sample: 1, keep: 10 },
+    accelerators: acceleratorNames,
+  })
+}
+
+/** As the config is after loading. */
+async function otlpOf(config: Record<string, unknown>): Promise<App['otlp'] & object> {
+  using files = new TestFolder()
+  files.write('web/index.js', 'require("http").createServer().listen(0)')
+  files.write('busbar.config.json', JSON.stringify({ otlp: config, services: { web: './web' } }))
+  return (await loadApp(files.path)).otlp!
+}
+
+for (const run of ['shared', 'thread'] as const)
+  test(`spans are exported with their parents, by service (${run})`, async () => {
+    await using receiver = await OtlpReceiver.open()
+    const id = newTraceId()
+    {
+      const otlp = await otlpOf({
+        url: `${receiver.url}/`,
+        headers: { authorization: 'Bearer very-secret' },
+        metrics: false,
+      })
+      await using app = await tracesApp(otlp, run)
+      const headers = { traceparent: `00-${id}-1234567890123456-01` }
+      await (await fetch(new URL('/fetch', app.url), { headers })).text()
+    }
+    // The end has exported them, without a wait for the interval.
+    const spans = receiver.spans.filter(({ trace }) => trace === id)
+    const first = spans.find(({ parent }) => parent === '1234567890123456')!
+    assert.equal(first.service, 'front')
+    assert.equal(first.kind, serverKind)
+    assert.equal(first.attributes['http.request.method'], 'GET')
+    assert.equal(first.attributes['url.path'], '/fetch')
+    assert.equal(first.attributes['http.response.status_code'], 200)
+    const back = spans.findLast(({ service }) => service === 'back')!
+    const byId = new Map(spans.map((span) => [span.id, span]))
+    let root = back
+    while (byId.has(root.parent)) root = byId.get(root.parent)!
+    assert.equal(root.id, first.id)
+    assert.deepEqual(new Set(receiver.requests.map(({ path }) => path)), new Set(['/v1/traces']))
+    assert.ok(receiver.requests.every(({ headers }) => headers.authorization === 'Bearer very-secret'))
+  })
+
+test('metrics of Busbar and of services are exported at each interval', async () => {
+  await using receiver = await OtlpReceiver.open()
+  const otlp = await otlpOf({ url: receiver.url, interval: 100 })
+  await using app = await TestApp.start({
+    services: { web: { file: `${programs}/prom/index.cjs`, env: { NAME: 'a' } } },
+    otlp,
+  })
+  await (await fetch(app.url)).text()
+  const orders = await receiver.until(() => receiver.points('orders_a_total').find(({ point }) => point['value'] === 2))
+  assert.equal(orders.type, 'sum')
+  assert.equal(orders.service, 'test')
+  assert.deepEqual(orders.labels, { service: 'web', worker: '0', kind: 'big', exported_service: 'theirs' })
+  const took = await receiver.until(() => receiver.points('took_a_seconds').find(({ point }) => point['count'] === 2))
+  assert.deepEqual(took.point['bounds'], [0.1, 1])
+  assert.deepEqual(took.point['counts'], [0, 1, 1])
+  assert.equal(took.point['sum'], 5.5)
+  const calls = await receiver.until(() =>
+    receiver.points('busbar_calls_total').find(({ point }) => point['value'] === 1),
+  )
+  assert.deepEqual(calls.labels, { service: 'web', instance: '0', worker: '0' })
+  const exported = await receiver.until(() =>
+    receiver.points('busbar_otlp_exported_total').find(({ point }) => (point['value'] as number) > 0),
+  )
+  assert.deepEqual(exported.labels, { signal: 'metrics' })
+})
+
+test('a collector that refuses is reported once, and what it refuses is counted', async () => {
+  await using receiver = await OtlpReceiver.open()
+  receiver.status = 400
+  const otlp = await otlpOf({ url: receiver.url, interval: 100, headers: { 'x-key': 'very-secret' } })
+  await using app = await TestApp.start({
+    services: { web: `${programs}/otel/index.mjs` },
+    otlp,
+  })
+  await app.untilLogged('OTLP: metrics cannot be exported')
+  await receiver.until(() => (receiver.requests.length > 3 ? true : undefined))
+  receiver.status = 200
+  await app.untilLogged('OTLP: metrics are exported again')
+  const dropped = await receiver.until(() =>
+    receiver.points('busbar_otlp_dropped_total').findLast(({ point }) => (point['value'] as number) > 0),
+  )
+  assert.deepEqual(dropped.labels, { signal: 'metrics' })
+  assert.equal(app.log.filter(({ line }) => line.includes('cannot be exported')).length, 1)
+  assert.ok(app.log.every(({ line }) => !line.includes('very-secret')))
+})
+
+test('a collector that does not answer delays the end by no more than a limit', { timeout: 60_000 }, async () => {
+  await using receiver = await OtlpReceiver.open()
+  receiver.status = undefined
+  // The exporter ends what hangs after its own time-out.
+  using _ = withEnvironment({ OTEL_EXPORTER_OTLP_TIMEOUT: '2500' })
+  const otlp = await otlpOf({ url: receiver.url, interval: 100 })
+  const app = await TestApp.start({ services: { web: `${programs}/otel/index.mjs` }, otlp })
+  await receiver.until(() => receiver.requests[0])
+  await app.running.stop()
+})
+
+test('what the config leaves out comes from the standard variables', async () => {
+  await using receiver = await OtlpReceiver.open()
+  using _ = withEnvironment({
+    OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+    OTEL_EXPORTER_OTLP_HEADERS: 'x-key=from-environment',
+    OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip',
+    OTEL_METRIC_EXPORT_INTERVAL: '100',
+    OTEL_SERVICE_NAME: 'renamed',
+  })
+  await using app = await TestApp.start({
+    services: { web: `${programs}/otel/index.mjs` },
+    otlp: await otlpOf({ traces: false }),
+  })
+  await (await fetch(app.url)).text()
+  const point = await receiver.until(() => receiver.points('orders_placed_total')[0])
+  assert.equal(point.service, 'renamed')
+  const { headers } = receiver.requests[0]!
+  assert.deepEqual([headers['x-key'], headers['content-encoding']], ['from-environment', 'gzip'])
+})
+
+function withEnvironment(values: Readonly<Record<string, string>>): Disposable {
+  const before = Object.keys(values).map((name) => [name, process.env[name]] as const)
+  Object.assign(process.env, values)
+  return {
+    [Symbol.dispose]() {
+      for (const [name, value] of before)
+        if (value === undefined) delete process.env[name]
+        else process.env[name] = value
+    },
+  }
+}
