@@ -244,6 +244,8 @@ function configWith(key: string, value: unknown): object {
     ...(key.startsWith('admin.') && { admin }),
     ...(key.startsWith('schedule.') && { schedule: { web: scheduled(key) } }),
     ...(key.startsWith('traces.') && { traces: { sample: 0 } }),
+    // Their packages are optional.
+    ...(key.startsWith('otlp.') && { otlp: { metrics: false, traces: false } }),
     ...(key.startsWith('logs.files.') && { logs: { files: { folder: 'logs' } } }),
     ...(key.startsWith('gateway.routes.') && { gateway }),
   }

@@ -1,12 +1,11 @@
 import { hostname } from 'node:os'
 import { pathToFileURL } from 'node:url'
-import type { ResourceMetrics } from '@opentelemetry/sdk-metrics'
-import type { ReadableSpan } from '@opentelemetry/sdk-trace'
 import type { OtlpSettings } from '../../config/app.ts'
 import { settlesWithin } from '../../shared/settles-within.ts'
 import type { StoredSpan } from '../traces/trace-store.ts'
 import { environmentAttributes } from './otlp-resource.ts'
 import { OtlpSpans } from './otlp-spans.ts'
+import type { ExportedMetrics, ExportedSpan } from './otlp-types.ts'
 import { type Exporter, type OtlpCounts, SignalExport } from './signal-export.ts'
 
 export interface OtlpExportParts {
@@ -14,13 +13,13 @@ export interface OtlpExportParts {
   readonly app: string
   readonly env: NodeJS.ProcessEnv
   /** The current metrics. */
-  readonly metrics: (attributes: Readonly<Record<string, string>>) => { data: ResourceMetrics; points: number }
+  readonly metrics: (attributes: Readonly<Record<string, string>>) => { data: ExportedMetrics; points: number }
   readonly log: (level: 'info' | 'warn', line: string) => void
 }
 
 interface Constructors {
-  readonly OTLPMetricExporter: new (options: ExporterOptions) => Exporter<ResourceMetrics>
-  readonly OTLPTraceExporter: new (options: ExporterOptions) => Exporter<ReadableSpan[]>
+  readonly OTLPMetricExporter: new (options: ExporterOptions) => Exporter<ExportedMetrics>
+  readonly OTLPTraceExporter: new (options: ExporterOptions) => Exporter<ExportedSpan[]>
 }
 
 /** What is absent here the exporter takes from the standard variables, such as `OTEL_EXPORTER_OTLP_HEADERS`. */
@@ -41,8 +40,8 @@ export class OtlpExport {
   readonly #spans: OtlpSpans
   readonly #limits: { readonly delay: number; readonly queue: number; readonly batch: number }
   #queue: StoredSpan[] = []
-  #metricExport: SignalExport<ResourceMetrics> | undefined
-  #spanExport: SignalExport<ReadableSpan[]> | undefined
+  #metricExport: SignalExport<ExportedMetrics> | undefined
+  #spanExport: SignalExport<ExportedSpan[]> | undefined
   #metricTimer: NodeJS.Timeout | undefined
   #spanTimer: NodeJS.Timeout | undefined
 

@@ -1,20 +1,20 @@
-import type { Attributes, HrTime } from '@opentelemetry/api'
-import type { MetricData, ResourceMetrics } from '@opentelemetry/sdk-metrics'
+import type { Attributes } from '@opentelemetry/api'
 import type { ServiceSeries } from '../../shared/metrics/service-metrics.ts'
 import type { HistogramSample, Reading, Sample } from '../metrics/prometheus.ts'
 import type { MetricFamily } from '../metrics/service-families.ts'
-import { instrumentationScope, resourceOf, toHrTime } from './otlp-resource.ts'
+import { instrumentationScope, resourceOf, toTime } from './otlp-resource.ts'
+import type { ExportedMetric, ExportedMetrics, Time } from './otlp-types.ts'
 
-/** Numbers of OpenTelemetry's enumerations, whose packages only the exporters need. */
-const histogramPoint = 0 as never
-const gaugePoint = 2 as never
-const sumPoint = 3 as never
-const cumulative = 1 as never
-const doubleValue = 1 as never
+/** Numbers of OpenTelemetry's enumerations. */
+const histogramPoint = 0
+const gaugePoint = 2
+const sumPoint = 3
+const cumulative = 1
+const doubleValue = 1
 
 interface Times {
-  readonly startTime: HrTime
-  readonly endTime: HrTime
+  readonly startTime: Time
+  readonly endTime: Time
 }
 
 export interface OtlpMetricsParts {
@@ -29,8 +29,8 @@ export function toResourceMetrics(
   readings: readonly Reading[],
   families: readonly MetricFamily[],
   { attributes, startedAt, now }: OtlpMetricsParts,
-): ResourceMetrics {
-  const times = { startTime: toHrTime(startedAt), endTime: toHrTime(now) }
+): ExportedMetrics {
+  const times = { startTime: toTime(startedAt), endTime: toTime(now) }
   const metrics = [
     ...readings.map((reading) => ofReading(reading, times)),
     ...families.flatMap((family) => ofFamily(family, times)),
@@ -38,11 +38,11 @@ export function toResourceMetrics(
   return { resource: resourceOf(attributes), scopeMetrics: [{ scope: instrumentationScope, metrics }] }
 }
 
-export function pointsOf({ scopeMetrics }: ResourceMetrics): number {
+export function pointsOf({ scopeMetrics }: ExportedMetrics): number {
   return scopeMetrics.flatMap(({ metrics }) => metrics).reduce((sum, { dataPoints }) => sum + dataPoints.length, 0)
 }
 
-function ofReading(reading: Reading, times: Times): MetricData {
+function ofReading(reading: Reading, times: Times): ExportedMetric {
   const { name, help, type } = reading.metric
   return 'histograms' in reading
     ? histogram(name, help, reading.histograms, times)
@@ -50,7 +50,7 @@ function ofReading(reading: Reading, times: Times): MetricData {
 }
 
 /** A summary has no form of its own: its sum and its count are two metrics. */
-function ofFamily({ name, help, type, series }: MetricFamily, times: Times): MetricData[] {
+function ofFamily({ name, help, type, series }: MetricFamily, times: Times): ExportedMetric[] {
   const all = [...series.values()]
   if (type === 'histogram') return [histogram(name, help, all.map(toHistogramSample), times)]
   if (type !== 'summary') return [simple(name, help, type === 'counter', all, times)]
@@ -62,7 +62,13 @@ function toHistogramSample({ labels, value, buckets = [] }: ServiceSeries): Hist
   return { labels, sum: value, buckets: buckets.map(([le, count]) => ({ le, count })) }
 }
 
-function simple(name: string, help: string, isCounter: boolean, samples: readonly Sample[], times: Times): MetricData {
+function simple(
+  name: string,
+  help: string,
+  isCounter: boolean,
+  samples: readonly Sample[],
+  times: Times,
+): ExportedMetric {
   const dataPoints = samples.map(({ labels, value }) => ({ ...times, attributes: labels, value }))
   const common = { descriptor: descriptor(name, help), aggregationTemporality: cumulative, dataPoints }
   return isCounter
@@ -70,7 +76,7 @@ function simple(name: string, help: string, isCounter: boolean, samples: readonl
     : { ...common, dataPointType: gaugePoint }
 }
 
-function histogram(name: string, help: string, samples: readonly HistogramSample[], times: Times): MetricData {
+function histogram(name: string, help: string, samples: readonly HistogramSample[], times: Times): ExportedMetric {
   return {
     descriptor: descriptor(name, help),
     aggregationTemporality: cumulative,
@@ -90,6 +96,6 @@ function histogram(name: string, help: string, samples: readonly HistogramSample
   }
 }
 
-function descriptor(name: string, description: string): MetricData['descriptor'] {
+function descriptor(name: string, description: string): ExportedMetric['descriptor'] {
   return { name, description, unit: '', valueType: doubleValue }
 }

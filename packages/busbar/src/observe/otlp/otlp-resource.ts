@@ -1,7 +1,5 @@
 import type { Attributes } from '@opentelemetry/api'
-import type { ReadableSpan } from '@opentelemetry/sdk-trace'
-
-type Resource = ReadableSpan['resource']
+import type { Resource, Time } from './otlp-types.ts'
 
 /** What the records are about. The package that creates such objects is only a dependency of the exporters. */
 export function resourceOf(attributes: Attributes): Resource {
@@ -33,7 +31,7 @@ function decoded(text: string): string {
 }
 
 /** Seconds and nanoseconds. */
-export function toHrTime(milliseconds: number): [number, number] {
+export function toTime(milliseconds: number): Time {
   const seconds = Math.floor(milliseconds / 1000)
   return [seconds, Math.round((milliseconds - seconds * 1000) * 1e6)]
 }

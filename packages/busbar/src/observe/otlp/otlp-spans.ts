@@ -1,19 +1,19 @@
 import type { Attributes } from '@opentelemetry/api'
-import type { ReadableSpan } from '@opentelemetry/sdk-trace'
 import { isFailedSpan } from '../../shared/traces/span.ts'
 import type { StoredSpan } from '../traces/trace-store.ts'
-import { instrumentationScope, resourceOf, toHrTime } from './otlp-resource.ts'
+import { instrumentationScope, resourceOf, toTime } from './otlp-resource.ts'
+import type { ExportedSpan, Resource } from './otlp-types.ts'
 
 /** Numbers of OpenTelemetry's `SpanKind` and `SpanStatusCode`. */
-const kinds = { server: 1 as never, client: 2 as never }
-const unset = 0 as never
-const error = 2 as never
+const kinds = { server: 1, client: 2 }
+const unset = 0
+const error = 2
 
 /** Converts spans. Those of one service and worker share a resource, by which exporters group them. */
 export class OtlpSpans {
   readonly #app: string
   readonly #common: Attributes
-  readonly #resources = new Map<string, ReadableSpan['resource']>()
+  readonly #resources = new Map<string, Resource>()
 
   /** `common`: attributes of every resource. */
   constructor(app: string, common: Attributes) {
@@ -21,7 +21,7 @@ export class OtlpSpans {
     this.#common = common
   }
 
-  convert(span: StoredSpan): ReadableSpan {
+  convert(span: StoredSpan): ExportedSpan {
     const { trace, id, parent, start, duration } = span
     // A call within one thread has one span, which the answering service shows.
     const isServer = span.part === 'answer' || span.caller === undefined || span.transport === 'local'
@@ -32,9 +32,9 @@ export class OtlpSpans {
       kind: isServer ? kinds.server : kinds.client,
       spanContext: () => ({ traceId: trace, spanId: id, traceFlags }),
       ...(parent !== undefined && { parentSpanContext: { traceId: trace, spanId: parent, traceFlags } }),
-      startTime: toHrTime(start),
-      endTime: toHrTime(start + duration),
-      duration: toHrTime(duration),
+      startTime: toTime(start),
+      endTime: toTime(start + duration),
+      duration: toTime(duration),
       status: { code: failed ? error : unset },
       attributes: attributesOf(span, failed),
       links: [],
@@ -48,7 +48,7 @@ export class OtlpSpans {
     }
   }
 
-  #resourceOf(service: string, worker: string): ReadableSpan['resource'] {
+  #resourceOf(service: string, worker: string): Resource {
     const key = `${worker} ${service}`
     let resource = this.#resources.get(key)
     if (resource !== undefined) return resource
