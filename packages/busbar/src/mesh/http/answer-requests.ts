@@ -61,7 +61,9 @@ function openExchange(
   const rawHeaders = [...request.rawHeaders]
   writeTrace(rawHeaders, call.trace)
   const exchange = exchanges?.open(endpoint, { ...request, rawHeaders }, { service, hops, trace: call.trace }, handler)
-  return exchange && handler.over(exchange, body)
+  if (exchange === undefined) return undefined
+  handler.sends(body)
+  return handler.over(exchange)
 }
 
 /** Answers a request of another app by a program with its own port. */

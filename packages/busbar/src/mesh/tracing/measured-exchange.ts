@@ -1,71 +1,42 @@
-import type { Exchange, ExchangeHandler, ResponseHead } from '../http/exchange.ts'
 import { noStatus } from '../../shared/metrics/edge-table.ts'
+import type { ExchangeHandler } from '../http/exchange.ts'
+import { ForwardingExchange } from '../http/forwarding-exchange.ts'
 import type { TracedCall } from './tracer.ts'
 
 /** Counts the bytes of a traced exchange. If `endsCall`, its end is that of the span. */
-export class MeasuredExchange implements ExchangeHandler, Exchange {
-  readonly #handler: ExchangeHandler
+export class MeasuredExchange extends ForwardingExchange {
   readonly #call: TracedCall
   readonly #endsCall: boolean
-  #exchange: Exchange | undefined
-  #status = noStatus
 
   constructor(handler: ExchangeHandler, call: TracedCall, endsCall: boolean) {
-    this.#handler = handler
+    super(handler)
     this.#call = call
     this.#endsCall = endsCall
     if (endsCall) call.begin()
   }
 
-  /** Before anybody calls it: `exchange` has this as its handler. */
-  over(exchange: Exchange, body: string | Uint8Array | null): this {
-    this.#exchange = exchange
+  /** `body`: what is sent at once. */
+  sends(body: string | Uint8Array | null): void {
     if (body !== null) this.#call.sent += Buffer.byteLength(body)
-    return this
   }
 
-  write(chunk: string | Uint8Array): boolean {
-    this.#call.sent += Buffer.byteLength(chunk)
-    return this.#exchange!.write(chunk)
+  override write(chunk: string | Uint8Array): boolean {
+    this.sends(chunk)
+    return super.write(chunk)
   }
 
-  end(trailers?: string[]): void {
-    this.#exchange!.end(trailers)
-  }
-
-  resume(): void {
-    this.#exchange!.resume()
-  }
-
-  abort(error?: Error): void {
-    this.#exchange!.abort(error)
-  }
-
-  onInformation(status: number, headers: Readonly<Record<string, string | string[]>>): void {
-    this.#handler.onInformation?.(status, headers)
-  }
-
-  onHead(head: ResponseHead): void {
-    this.#status = head.status
-    this.#handler.onHead(head)
-  }
-
-  onData(chunk: string | Uint8Array): boolean {
+  override onData(chunk: string | Uint8Array): boolean {
     this.#call.received += Buffer.byteLength(chunk)
-    return this.#handler.onData(chunk)
+    return super.onData(chunk)
   }
 
-  onEnd(trailers: Readonly<Record<string, string | string[]>>): void {
-    if (this.#endsCall) this.#call.end(this.#status)
-    this.#handler.onEnd(trailers)
+  override onEnd(trailers: Readonly<Record<string, string | string[]>>): void {
+    if (this.#endsCall) this.#call.end(this.status)
+    super.onEnd(trailers)
   }
 
-  onError(error: Error): void {
+  override onError(error: Error): void {
     if (this.#endsCall) this.#call.end(noStatus)
-    this.#handler.onError(error)
-  }
-
-  onDrain(): void {
-    this.#handler.onDrain?.()
+    super.onError(error)
   }
 }

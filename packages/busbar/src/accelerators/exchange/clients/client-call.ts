@@ -82,7 +82,8 @@ export function startCall(route: StartableCallRoute, request: ExchangeRequest, h
   // Of calls that are recorded only if they fail, nobody needs the bytes.
   if (traced?.isSampled !== true) return startPlanned(route, request, handler)
   const measured = new MeasuredExchange(handler, traced, false)
-  return measured.over(startPlanned(route, request, measured), request.body)
+  measured.sends(request.body)
+  return measured.over(startPlanned(route, request, measured))
 }
 
 function startPlanned(

@@ -1,0 +1,102 @@
+/** A mesh of four programs and a typed service in one thread, and the calls to them that benchmarks time. */
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import { client } from '../src/contract/client-entry.ts'
+import { startHost } from '../src/contract/host/typed-host.ts'
+import { fn, service, type } from '../src/contract/index.ts'
+import { startMesh } from '../src/mesh/mesh.ts'
+import type { MeshContext } from '../src/mesh/mesh-context.ts'
+import type { LocalEndpoint } from '../src/mesh/routing/endpoint.ts'
+import { Router } from '../src/mesh/routing/router.ts'
+import { CallContexts } from '../src/mesh/typed/call-contexts.ts'
+import { offerTypedCalls } from '../src/mesh/typed/mesh-transport.ts'
+import { exchanges, streams } from '../test/support/mesh/accelerators.ts'
+import { TestEndpoint } from '../test/support/mesh/test-endpoint.ts'
+
+type Observers = Partial<Pick<MeshContext, 'meter' | 'tracer'>>
+
+export interface Arm {
+  /** How many one round makes. */
+  readonly calls: number
+  readonly call: () => Promise<unknown>
+  /** Calls of the mesh in each of them. */
+  readonly each: number
+}
+
+const programs = ['a', 'b', 'c', 'd']
+export const names = [...programs, 'typed']
+
+/** `use`: from now on, calls are observed by these. */
+export async function startArms(
+  observers: Observers = {},
+): Promise<{ arms: Readonly<Record<string, Arm>>; use: (observers: Observers) => Promise<void> }> {
+  const router = new Router(names)
+  for (const name of programs)
+    router.add(
+      new TestEndpoint(
+        name,
+        createServer((_, response) => response.end('{"id":1}')),
+      ),
+    )
+  const contract = service('typed', { get: fn({ input: type<number>(), output: type<number>() }) })
+  const { enter } = new CallContexts('typed')
+  const typed = await startHost(contract.implement({ get: async (input) => input }), {
+    name: 'typed',
+    log: console,
+    clone: false,
+    maxInFlight: 10_000,
+    client,
+    enter,
+  })
+  router.add(Object.assign(new TestEndpoint('typed', createServer()), { typed }) as LocalEndpoint)
+  /** Its observers are looked up for each request, and those of typed calls once for each method. */
+  let mesh: { -readonly [Key in keyof Observers]: Observers[Key] | undefined } = {}
+  await startMesh({
+    router,
+    maxHops: 16,
+    ...observers,
+    streams,
+    exchanges: {
+      open: (...call) => exchanges!.open(...call),
+      capture: (context) => exchanges!.capture((mesh = context)),
+    },
+  })
+  let bound: { get(input: number): Promise<number> }
+  return {
+    arms: {
+      'a fan-out to four programs by fetch': { calls: 1000, call: fanOut, each: 4 },
+      'a typed call': { calls: 30_000, call: () => bound.get(1), each: 1 },
+    },
+    async use({ meter, tracer }) {
+      Object.assign(mesh, { meter, tracer })
+      offerTypedCalls({ router, maxHops: 16, validate: 'edge', meter, tracer })
+      bound = client(contract) as typeof bound
+      await bound.get(0)
+    },
+  }
+}
+
+async function fanOut(): Promise<void> {
+  const answers = await Promise.all(
+    programs.map(async (name) => await (await fetch(`http://${name}.internal/`)).json()),
+  )
+  assert.equal(answers.length, programs.length)
+}
+
+/** Microseconds of the thread's processor time per call. */
+export async function timeOf({ calls, call }: Arm): Promise<number> {
+  const before = process.threadCpuUsage()
+  for (let n = 0; n < calls; n++) await call()
+  const { user, system } = process.threadCpuUsage(before)
+  return (user + system) / calls
+}
+
+export function quantile(values: readonly number[], share: number): number {
+  return values.toSorted((one, other) => one - other)[Math.floor(share * (values.length - 1))]!
+}
+
+/** The median and the middle half. */
+export function quartiles(values: readonly number[]): string {
+  const [low, middle, high] = [0.25, 0.5, 0.75].map((share) => quantile(values, share).toFixed(3))
+  return `${middle} x (${low} to ${high})`
+}
