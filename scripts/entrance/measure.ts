@@ -1,6 +1,6 @@
 /**
- * Step 0 of the entrance: requests per CPU second of the server's process, through the entrance
- * against the same program on `node:http`, over several starts in turns:
+ * Requests per CPU second of the server's process, through the entrance against the same program on
+ * `node:http`, over several starts in turns:
  * `node scripts/entrance/measure.ts [--lines 24,26] [--programs fastify,express] [--requests get,post] [--schemes http,https] [--arms node,portable,native] [--starts 8] [--rounds 3] [--seconds 3] [--connections 100] [--workers 1] [--threads 1] [--json <file>]`
  *
  * Arms: `node` is the plain program, `portable` and `native` are an app with that entrance, `duplex`

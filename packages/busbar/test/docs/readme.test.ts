@@ -4,12 +4,14 @@
  */
 import assert from 'node:assert/strict'
 import { mkdir, readFile, symlink } from 'node:fs/promises'
-import { join } from 'node:path'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { BusbarProcess } from '../support/app/busbar-process.ts'
 import { type Block, blocksOf, root } from '../support/documents.ts'
 import { TestFolder } from '../support/app/test-folder.ts'
 
+const packages = createRequire(import.meta.url)
 const readme = await readFile(join(root, 'README.md'), 'utf8')
 
 test('every fenced block of the README is a file or a console', () => {
@@ -34,6 +36,7 @@ class Reader implements AsyncDisposable {
     const reader = new Reader()
     await mkdir(reader.folder.at('node_modules'))
     await symlink(join(root, 'packages/busbar'), reader.folder.at('node_modules/busbar'))
+    await symlink(dirname(packages.resolve('fastify/package.json')), reader.folder.at('node_modules/fastify'))
     return reader
   }
 
