@@ -7,6 +7,7 @@ import { spawn } from 'node:child_process'
 import { glob, stat } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { isNodeLine, nodeBinary } from './node-lines.ts'
 import { markRun, processesOf } from './leaked-processes.ts'
 
@@ -69,10 +70,14 @@ function fail(message: string): never {
   throw new Error(message)
 }
 
-/** `node` on PATH is the Node that runs the tests. */
+/**
+ * `node` on PATH is the Node that runs the tests. The processes of tests load the same sources, some
+ * thousand times: with Node's compile cache they take a third less CPU time.
+ */
 function environment(): NodeJS.ProcessEnv {
   const path = [dirname(node), process.env['PATH']].filter(Boolean).join(delimiter)
-  return { ...process.env, PATH: path, NODE_OPTIONS: nodeOptions() }
+  const NODE_COMPILE_CACHE = fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url))
+  return { NODE_COMPILE_CACHE, ...process.env, PATH: path, NODE_OPTIONS: nodeOptions() }
 }
 
 /** All processes of tests import this package from its sources. */

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
 import { test } from 'node:test'
 import { BusbarError } from '../../../src/contract/errors.ts'
 import { pollUntil, TestApp } from '../../support/app/test-app.ts'
+import { TestFolder } from '../../support/app/test-folder.ts'
 import { Connection, openMany } from '../../support/http/raw-connection.ts'
 
 const any = `${dirname(import.meta.dirname)}/programs/any.js`
@@ -58,15 +60,17 @@ test('a client that has half-closed its connection still gets its response', asy
 })
 
 test('a busy worker gets no new connection while another is free', async () => {
+  using folder = new TestFolder({})
   await using app = await TestApp.start({ services: { any }, workers: 2 }, { timing: { stale: 1000 } })
   using blocking = await Connection.open(app.port)
   const blocked = await blocking.thread()
-  blocking.send('/busy?ms=5000')
+  blocking.send(`/busy?until=${folder.at('enough')}`)
   // A missing heartbeat is no event: the test waits until it is long overdue.
   await new Promise((resolve) => setTimeout(resolve, 1500))
   using later = await openMany(app.port, 4)
   const threads = await threadsOf(later)
   assert.ok(!threads.includes(blocked), `${threads.join()} without ${blocked}`)
+  writeFileSync(folder.at('enough'), '')
   assert.equal((await blocking.answer())?.status, 200)
 })
 

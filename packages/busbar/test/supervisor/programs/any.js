@@ -1,5 +1,5 @@
 // A plain server. The path of a request says what to do to its thread.
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { randomInt } from 'node:crypto'
 
@@ -22,9 +22,10 @@ const actions = {
       return error.code === 'ERR_ACCESS_DENIED' ? false : error.code
     }
   },
+  // For `ms` milliseconds, or until the file `until` exists.
   '/busy': (query) => {
-    const end = performance.now() + Number(query.get('ms'))
-    while (performance.now() < end);
+    const end = performance.now() + Number(query.get('ms') ?? 60_000)
+    while (performance.now() < end && !(query.has('until') && existsSync(query.get('until'))));
     return { thread: threadKey }
   },
   '/later': async (query) => {
