@@ -2,16 +2,21 @@
  * Checks the sources of the packages: imports between the layers of `packages/busbar/src` point one
  * way, as `CONTRIBUTING.md` describes; there are no import cycles, types included. A layer is a
  * folder. `index.ts` only exports, and is never imported from inside. No file with code is too
- * long, in tests and scripts too.
+ * long, in tests and scripts too. A source file of a few lines is not left beside the only one that
+ * uses it.
  */
 import { glob, readFile } from 'node:fs/promises'
-import { dirname, join, relative } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 
 const busbar = 'packages/busbar/src'
 const sources = [busbar, 'packages/lab/src']
 /** Where the length of files is checked. */
 const code = '{packages,crates,examples,docs,scripts}/**/*.{ts,tsx,js,mjs,cjs,rs}'
 const maxLines = 300
+/** Shorter files are merged into the file that they serve. */
+const minLines = 30
+/** Here each command, each capability of Node and each watchdog has a file, however short. */
+const oneFileEach = /^packages\/busbar\/src\/(?:cli\/commands|node|supervisor\/watchdogs)\//
 
 /** What each layer may import besides itself. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
@@ -81,7 +86,8 @@ export async function findProblems(root: string): Promise<string[]> {
       }
     }
   const cycles = findCycles(imports).map((cycle) => `cycle: ${cycle.join(' → ')}`)
-  return [...(await findLongFiles(root)), ...problems, ...imports.flatMap(layerProblems), ...cycles]
+  const sizes = [...(await findLongFiles(root)), ...(await findShortFiles(root, imports))]
+  return [...sizes, ...problems, ...imports.flatMap(layerProblems), ...cycles]
 }
 
 async function findLongFiles(root: string): Promise<string[]> {
@@ -89,6 +95,22 @@ async function findLongFiles(root: string): Promise<string[]> {
   for await (const file of glob(code, { cwd: root, exclude: isGenerated })) {
     const lines = (await readFile(join(root, file), 'utf8')).split('\n').length - 1
     if (lines > maxLines) problems.push(`${file}: has ${lines} lines, and ${maxLines} are allowed: split it by purpose`)
+  }
+  return problems
+}
+
+/** Those that would fit into the one file of their layer that imports them. */
+async function findShortFiles(root: string, imports: readonly Import[]): Promise<string[]> {
+  const problems: string[] = []
+  const linesOf = async (file: string): Promise<number> =>
+    (await readFile(join(root, file), 'utf8').catch(() => '')).split('\n').length - 1
+  for (const [file, uses] of Map.groupBy(imports, ({ to }) => to)) {
+    const [user, ...others] = new Set(uses.map(({ from }) => from))
+    if (others.length > 0 || layerOf(user!) !== layerOf(file) || basename(user!) === 'index.ts') continue
+    const lines = await linesOf(file)
+    if (lines === 0 || lines >= minLines || oneFileEach.test(file)) continue
+    if (lines + (await linesOf(user!)) <= maxLines)
+      problems.push(`${file}: has ${lines} lines, and only ${user} uses it: merge the two`)
   }
   return problems
 }

@@ -15,7 +15,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { loadApp } from '../../packages/busbar/src/config/load.ts'
 import type { RunningApp } from '../../packages/busbar/src/supervisor/running-app.ts'
-import { startApp } from '../../packages/busbar/src/supervisor/supervisor.ts'
+import { startSupervisor } from '../../packages/busbar/src/supervisor/supervisor.ts'
 
 const { values } = parseArgs({
   options: {
@@ -39,7 +39,7 @@ const service = { path: './index.mjs', run: values.run === 'process' ? 'process'
 const config = { gateway: { port: 0, routes: { '/': 'web' } }, stableAfter: '1ms', services: { web: service } }
 writeFileSync(join(folder, 'busbar.config.json'), JSON.stringify(config))
 
-const running = await startApp(await loadApp(folder, { env: {} }), { mode: 'start', log: () => {} })
+const running = await startSupervisor(await loadApp(folder, { env: {} }), { mode: 'start', log: () => {} })
 try {
   console.log('| restarts | heap MB | resident MB | handles | descriptors |\n|---|---|---|---|---|')
   for (let done = 0; done <= restarts; done = await restart(done)) await report(done)

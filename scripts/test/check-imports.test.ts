@@ -60,3 +60,20 @@ test('a file of more than 300 lines is refused, in tests and crates too', async 
   const expected = files.map((file) => `${file}: has 301 lines, and 300 are allowed: split it by purpose`)
   assert.deepEqual((await findProblems(folder.path)).toSorted(), expected.toSorted())
 })
+
+test('a file of a few lines that only one file uses is refused, except where each thing has its own', async () => {
+  const text = (...lines: string[]): string => `${[...lines, ...Array<string>(40).fill('//')].join('\n')}\n`
+  const problems = await problemsOf({
+    'mesh/a.ts': text("import './only-here.ts'", "import './shared.ts'", "import '../shared/below.ts'"),
+    'mesh/b.ts': text("import './shared.ts'", "import './large.ts'"),
+    'mesh/only-here.ts': '//\n',
+    'mesh/shared.ts': '//\n',
+    'mesh/large.ts': text(),
+    'shared/below.ts': '//\n',
+    'cli/table.ts': text("import './commands/one.ts'"),
+    'cli/commands/one.ts': '//\n',
+  })
+  assert.deepEqual(problems, [
+    `${source}/mesh/only-here.ts: has 1 lines, and only ${source}/mesh/a.ts uses it: merge the two`,
+  ])
+})

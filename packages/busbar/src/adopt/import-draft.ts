@@ -1,7 +1,7 @@
 import { toServiceName } from '../config/services/service-name.ts'
 import type { AppConfig } from '../config/schema/app-schema.ts'
 import type { Imported, LeftOut, MappedKey, ServiceConfig, SourceKind, UnmappedKey, ServiceDraft } from './imported.ts'
-import type { Outcome } from './key-rules.ts'
+import type { KeyOutcome } from './key-rules.ts'
 import { openPorts } from './open-ports.ts'
 
 /** Milliseconds: the default of the app's `stopTimeout`. */
@@ -42,7 +42,7 @@ export class ImportDraft {
     this.#leftOut.push({ name, why })
   }
 
-  report(from: string, outcome: Outcome): void {
+  report(from: string, outcome: KeyOutcome): void {
     if ('why' in outcome) this.#unmapped.push({ from, why: outcome.why })
     else this.#mapped.push({ from, ...outcome })
   }

@@ -4,15 +4,15 @@
  */
 import { isPlainObject } from '../config/schema/placeholders.ts'
 
-export type Outcome = { readonly to: string; readonly note?: string } | { readonly why: string }
+export type KeyOutcome = { readonly to: string; readonly note?: string } | { readonly why: string }
 
 /** Collects what became of keys. */
 export interface Reporter {
-  report(from: string, outcome: Outcome): void
+  report(from: string, outcome: KeyOutcome): void
 }
 
 /** A text is the reason why the key is not mapped. */
-export type KeyRule<Context> = string | ((context: Context, value: unknown, key: string) => Outcome)
+export type KeyRule<Context> = string | ((context: Context, value: unknown, key: string) => KeyOutcome)
 
 export type KeyRules<Context> = Readonly<Record<string, KeyRule<Context>>>
 

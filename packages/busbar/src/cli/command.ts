@@ -6,7 +6,7 @@ import type { loadApp } from '../config/load.ts'
 import type { LogLevel } from '../observe/log.ts'
 import type { needsRestart } from '../supervisor/generations/difference.ts'
 import type { planApp } from '../supervisor/plan.ts'
-import type { startApp } from '../supervisor/supervisor.ts'
+import type { startSupervisor } from '../supervisor/supervisor.ts'
 import type { Terminal } from './terminal/terminal.ts'
 
 export interface Command {
@@ -25,7 +25,7 @@ export interface Command {
   /**
    * Loads the command when it runs, to keep `--help` fast. The command resolves to the exit code.
    */
-  readonly load: () => Promise<(context: Context) => Promise<number>>
+  readonly load: () => Promise<(context: CommandContext) => Promise<number>>
 }
 
 export interface Flag {
@@ -95,7 +95,7 @@ export interface Flags {
   readonly version?: true
 }
 
-export interface Context {
+export interface CommandContext {
   /** As on the command line; as many as the command requires. */
   readonly operands: readonly string[]
   readonly flags: Flags
@@ -111,7 +111,7 @@ export interface Context {
 export interface Layers {
   readonly loadApp: typeof loadApp
   readonly findHazards: typeof findHazards
-  readonly startApp: typeof startApp
+  readonly startSupervisor: typeof startSupervisor
   readonly planApp: typeof planApp
   readonly needsRestart: typeof needsRestart
 }

@@ -14,7 +14,7 @@ import { testedNodes } from '../shared/accelerators.ts'
 import type { RunningApp } from '../supervisor/running-app.ts'
 import { reportFailed, detachedVariable } from './background/process-messages.ts'
 import { startArguments } from './background/start-detached.ts'
-import type { Context } from './command.ts'
+import type { CommandContext } from './command.ts'
 import { forInspection, inspectionOptions } from './inspection.ts'
 import { printError } from './terminal/print-error.ts'
 import { takeSockets, withSockets } from './startup/activation.ts'
@@ -47,11 +47,11 @@ export interface Session {
 }
 
 /** The folder or file on the command line as an absolute path. */
-export function resolveOperand({ operands, terminal }: Pick<Context, 'operands' | 'terminal'>): string {
+export function resolveOperand({ operands, terminal }: Pick<CommandContext, 'operands' | 'terminal'>): string {
   return resolvePath(terminal.cwd, operands[0] ?? '.')
 }
 
-export function openSession(context: Context): Session {
+export function openSession(context: CommandContext): Session {
   const { flags, terminal, layers } = context
   const { out, err, env } = terminal
   const isDetached = takeDetached(env)
@@ -97,7 +97,7 @@ export function openSession(context: Context): Session {
     async startApp(app, mode, restart) {
       try {
         const adminFolder = runtimeFolder(env)
-        return await layers.startApp(app, {
+        return await layers.startSupervisor(app, {
           mode,
           ...(flags.inspect !== undefined && inspectionOptions(flags.inspect)),
           load,

@@ -14,7 +14,7 @@ import { LiveApp } from '../supervisor/live-app.ts'
 import { needsRestart } from '../supervisor/generations/difference.ts'
 import type { InstanceCount, MoveTarget } from '../supervisor/generations/changes.ts'
 import type { AppLogRecord, EndReason, RunningApp } from '../supervisor/running-app.ts'
-import { startApp } from '../supervisor/supervisor.ts'
+import { startSupervisor } from '../supervisor/supervisor.ts'
 import type { AppClient, AppClientOptions, EmbeddedApp, LogLine, StartAppOptions } from './embedded-app.ts'
 import { checkOptions, checkLocation } from './options.ts'
 import { ServiceFetch } from './service-fetch.ts'
@@ -63,7 +63,7 @@ class RunningEmbeddedApp implements EmbeddedApp {
       (name) => this.#names.includes(name),
     )
     this.#live = new LiveApp({
-      start: (app) => startApp(app, this.#startOptions()),
+      start: (app) => startSupervisor(app, this.#startOptions()),
       needsRestart,
       restarting: () => {},
       ended: (reason) => void this.#end(reason),
@@ -180,7 +180,7 @@ class RunningEmbeddedApp implements EmbeddedApp {
     return app
   }
 
-  #startOptions(): Parameters<typeof startApp>[1] {
+  #startOptions(): Parameters<typeof startSupervisor>[1] {
     const { log } = this.#log
     const write = this.#intake.add
     const { replace = {} } = this.#options
@@ -267,7 +267,7 @@ function contained(log: (line: LogLine) => unknown): LogTarget['write'] {
     try {
       await log(record)
     } catch (error) {
-      if (!hasFailed) process.emitWarning(`the log function given to startApp threw: ${String(error)}`)
+      if (!hasFailed) process.emitWarning(`the log function given to startSupervisor threw: ${String(error)}`)
       hasFailed = true
     }
   }
@@ -287,7 +287,7 @@ function stdoutLog(format: 'pretty' | 'json'): Log {
 function notRunning(reason: EndReason): BusbarError {
   return new BusbarError('APP_NOT_RUNNING', {
     message: reason.why === 'stopped' ? 'the app was stopped' : `the app has ended: ${reason.error.message}`,
-    hint: 'start it again with startApp; app.ended tells when an app has ended, and why',
+    hint: 'start it again with startSupervisor; app.ended tells when an app has ended, and why',
   })
 }
 

@@ -103,7 +103,7 @@ export interface HostReport {
   /** Why it gets no calls. */
   readonly why: string | undefined
   /** When it was heard last, by `Date.now()`. Undefined: never. */
-  readonly heardAt: number | undefined
+  readonly lastReceivedAt: number | undefined
   /** What this app calls there. */
   readonly calls: readonly string[]
   /** Of these, what the host offers. */

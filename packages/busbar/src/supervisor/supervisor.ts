@@ -37,7 +37,7 @@ import type { WorkerStatus } from './workers/worker-status.ts'
  * Rejects with the first error, a service's own if there is one, after everything that had started
  * has closed.
  */
-export async function startApp(app: App, options: StartOptions): Promise<RunningApp> {
+export async function startSupervisor(app: App, options: StartOptions): Promise<RunningApp> {
   const supervisor = new Supervisor(app, options)
   await supervisor.start()
   return supervisor

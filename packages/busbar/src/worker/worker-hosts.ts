@@ -105,7 +105,7 @@ export class WorkerHosts {
     if (cluster === undefined) return undefined
     const calls = remotes.flatMap(({ name, inCluster }) => (inCluster === true ? [name] : []))
     const offered = servicesOf(app).filter(({ name }) => cluster.services.includes(name))
-    // A shared worker relays calls to commands, which have no links.
+    // A shared worker forwards calls to commands, which have no links.
     const isOffering =
       offered.length > 0 && (kind === 'shared' || hosts.some(({ name }) => cluster.services.includes(name)))
     return new WorkerCluster({

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import type { Browser, Page as Tab } from 'playwright-core'
 import { loadApp } from '../../src/config/load.ts'
 import type { RunningApp } from '../../src/supervisor/running-app.ts'
-import { startApp } from '../../src/supervisor/supervisor.ts'
+import { startSupervisor } from '../../src/supervisor/supervisor.ts'
 import { launchChromium, noChromium } from '../support/browser.ts'
 
 const folder = new URL('../gateway/programs/described', import.meta.url).pathname
@@ -16,7 +16,7 @@ describe('the page of an app’s document', { skip: noChromium }, () => {
   const complaints: string[] = []
 
   before(async () => {
-    app = await startApp(await loadApp(folder, { env: {} }), {
+    app = await startSupervisor(await loadApp(folder, { env: {} }), {
       mode: 'start',
       log: () => {},
       timing: { stale: 60_000 },

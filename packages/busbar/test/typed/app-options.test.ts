@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { loadApp } from '../../src/config/load.ts'
-import { startApp } from '../../src/supervisor/supervisor.ts'
+import { startSupervisor } from '../../src/supervisor/supervisor.ts'
 import { folderWithBusbar } from '../support/app/test-folder.ts'
 
 const files = {
@@ -41,7 +41,7 @@ async function ask(options: object, path: string): Promise<string> {
     ...options,
   }
   using folder = folderWithBusbar({ ...files, 'busbar.config.json': app })
-  const running = await startApp(await loadApp(folder.path, { env: {} }), {
+  const running = await startSupervisor(await loadApp(folder.path, { env: {} }), {
     mode: 'start',
     log: () => {},
     timing: { stale: 60_000 },

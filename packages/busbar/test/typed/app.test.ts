@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { after, before, describe, it } from 'node:test'
 import { loadApp } from '../../src/config/load.ts'
 import { client, safe } from '../../src/contract/client-entry.ts'
-import { startApp } from '../../src/supervisor/supervisor.ts'
+import { startSupervisor } from '../../src/supervisor/supervisor.ts'
 import type { RunningApp } from '../../src/supervisor/running-app.ts'
 import { calc } from './programs/shop/calc/contract.ts'
 import { catalog } from './programs/shop/catalog/contract.ts'
@@ -26,7 +26,7 @@ for (const [name, where] of [
 
     before(async () => {
       const log = ({ line }: { line: string }): void => void lines.push(line)
-      app = await startApp(await loadApp(join(programs, name!), { env: {} }), {
+      app = await startSupervisor(await loadApp(join(programs, name!), { env: {} }), {
         mode: 'dev',
         log,
         timing: { stale: 60_000 },

@@ -5,7 +5,7 @@ import { after, before, beforeEach, describe, it } from 'node:test'
 import { inspect } from 'node:util'
 import { loadApp } from '../../src/config/load.ts'
 import type { RunningApp } from '../../src/supervisor/running-app.ts'
-import { startApp } from '../../src/supervisor/supervisor.ts'
+import { startSupervisor } from '../../src/supervisor/supervisor.ts'
 import { pollUntil } from '../support/app/test-app.ts'
 import { TestFolder } from '../support/app/test-folder.ts'
 
@@ -37,7 +37,7 @@ describe('calls to a service', { concurrency: 2 }, () => {
         const config = join(import.meta.dirname, 'programs', `faults-${run}`)
         const timing = { stale: 60_000, stuck: 3000, watch: 100, stable: 0 }
         const log = ({ line }: { line: string }): void => void lines.push(line)
-        app = await startApp(await loadApp(config, { env: {} }), { mode: 'start', log, timing })
+        app = await startSupervisor(await loadApp(config, { env: {} }), { mode: 'start', log, timing })
         url = app.addresses[0]!.url
       })
 

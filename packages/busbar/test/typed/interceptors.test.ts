@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import { loadApp } from '../../src/config/load.ts'
 import { client, safe, type Client } from '../../src/contract/client-entry.ts'
 import type { RunningApp } from '../../src/supervisor/running-app.ts'
-import { startApp } from '../../src/supervisor/supervisor.ts'
+import { startSupervisor } from '../../src/supervisor/supervisor.ts'
 import { TestFolder } from '../support/app/test-folder.ts'
 import { orders } from './programs/signed-in/orders/contract.ts'
 
@@ -19,7 +19,7 @@ for (const run of ['shared', 'process'] as const)
     before(async () => {
       const loaded = await loadApp(folder, { env: {} })
       const services = loaded.services.map((service) => ({ ...service, run }))
-      app = await startApp({ ...loaded, services }, { mode: 'start', log: () => {}, timing })
+      app = await startSupervisor({ ...loaded, services }, { mode: 'start', log: () => {}, timing })
       url = app.addresses[0]!.url.replace(/\/$/, '')
       ada = client(orders, `${url}/api`, { metadata: { authorization: 'Bearer ada' } })
     })
@@ -73,10 +73,13 @@ describe('a module of interceptors', () => {
       'calc/contract.mjs': '',
       'calc/index.mjs': `export default { '~implementation': true, contract: { '~contract': true, name: 'calc', methods: {} }, interceptors: [], create: async () => ({}), dispose: async () => {} }`,
     })
-    await assert.rejects(startApp(await loadApp(folder.path, { env: {} }), { mode: 'start', log: () => {}, timing }), {
-      code: 'PROGRAM_EXPORT_UNKNOWN',
-      message: /the app's interceptors, \S+auth\.mjs,/,
-    })
+    await assert.rejects(
+      startSupervisor(await loadApp(folder.path, { env: {} }), { mode: 'start', log: () => {}, timing }),
+      {
+        code: 'PROGRAM_EXPORT_UNKNOWN',
+        message: /the app's interceptors, \S+auth\.mjs,/,
+      },
+    )
   })
 
   it('that does not exist is reported before the start', async () => {

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import { type App, type Service } from '../../src/config/app.ts'
 import { loadApp } from '../../src/config/load.ts'
 import type { RunningApp } from '../../src/supervisor/running-app.ts'
-import { startApp } from '../../src/supervisor/supervisor.ts'
+import { startSupervisor } from '../../src/supervisor/supervisor.ts'
 import { pollUntil } from '../support/app/test-app.ts'
 
 const folder = new URL('programs/limited', import.meta.url).pathname
@@ -21,7 +21,7 @@ for (const run of ['thread', 'process'] as const)
 
     before(async () => {
       const log = ({ line }: { line: string }): void => void lines.push(line)
-      app = await startApp(await appWith(run), { mode: 'start', log, timing: { stale: 60_000 } })
+      app = await startSupervisor(await appWith(run), { mode: 'start', log, timing: { stale: 60_000 } })
       // Workers learn about each other shortly after the start.
       const known = async (): Promise<number> =>
         new Set((await ask('/slowly?times=3&ms=5')).map(({ worker }) => worker)).size

@@ -1,11 +1,11 @@
 import { BusbarError } from '../../contract/errors.ts'
-import type { CallHandler } from '../../mesh/links/link.ts'
+import { type CallHandler, closedBy } from '../../mesh/links/link.ts'
 import type { MeshContext } from '../../mesh/mesh-context.ts'
 import { reasonUnreachable, acceptsCalls } from '../../mesh/routing/unreachable.ts'
 import { loopback } from '../../mesh/sockets/tcp-address.ts'
 import { isTransport } from '../../shared/metrics/edge-table.ts'
 import type { ConnectionValue } from './open-over-link.ts'
-import { LinkEnd, closedBy } from './link-end.ts'
+import { LinkEnd } from './link-end.ts'
 import { openServerEnd } from './server-end.ts'
 
 /** Accepts connections over a link, for the servers of instances in this thread. */

@@ -13,7 +13,7 @@ import { runGuarded } from '../../mesh/scope.ts'
 import type { TcpAddress } from '../../mesh/sockets/tcp-address.ts'
 import { IdleClose, leaveAgent } from './idle-close.ts'
 import { Inbox } from './inbox.ts'
-import { type Carrier, closedBeforeConnection, type Done, type MemorySocket, socketError } from './memory-socket.ts'
+import { type Carrier, closedBeforeConnection, type Done, type MemorySocket, systemError } from './memory-socket.ts'
 
 export interface EndOptions {
   readonly local: TcpAddress
@@ -137,7 +137,7 @@ export class ConnectionEnd implements Carrier, OppositeEnd {
   #send(chunk: Buffer, owned: boolean, done: Done): void {
     const opposite = this.#opposite!
     this.#held = undefined
-    if (opposite.gone && this.#sawOppositeGone) done(socketError('write', 'EPIPE'))
+    if (opposite.gone && this.#sawOppositeGone) done(systemError('write', 'EPIPE'))
     // In a turn of its own: a program that writes while there is room would never see the end.
     else if (opposite.gone) setImmediate(done)
     else if (opposite.receive(chunk, owned) && !this.socket.connecting) done()
@@ -274,7 +274,7 @@ export class ConnectionEnd implements Carrier, OppositeEnd {
     const how = this.#finish
     this.#finish = 'delivered'
     if (isAsked) this.socket.destroy()
-    else if (how === 'reset') this.socket.destroy(socketError('read', 'ECONNRESET'))
+    else if (how === 'reset') this.socket.destroy(systemError('read', 'ECONNRESET'))
     else endReading(this.socket)
   }
 
@@ -283,7 +283,7 @@ export class ConnectionEnd implements Carrier, OppositeEnd {
     const held = this.#held
     if (held === undefined || !this.#sawOppositeGone) return
     this.#held = undefined
-    held.done(socketError('write', 'ECONNRESET'))
+    held.done(systemError('write', 'ECONNRESET'))
   }
 }
 

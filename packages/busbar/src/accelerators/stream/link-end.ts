@@ -1,5 +1,5 @@
-import type { BusbarError, ErrorRecord } from '../../contract/errors.ts'
-import type { Channel, ChannelHandler } from '../../mesh/links/link.ts'
+import type { ErrorRecord } from '../../contract/errors.ts'
+import { type Channel, type ChannelHandler, closedBy } from '../../mesh/links/link.ts'
 import { ChannelWriter } from '../../mesh/links/channel-writer.ts'
 import type { ConnectionEnd, OppositeEnd } from './connection-end.ts'
 
@@ -109,12 +109,6 @@ export class LinkEnd implements OppositeEnd, ChannelHandler {
     this.#end.finishWith('reset')
   }
 }
-
-/** How a call ends if one side half-closes its direction and later destroys its socket. */
-export const closedBy = {
-  caller: { code: 'CALL_ABORTED', message: 'the caller closed the connection' },
-  callee: { code: 'SERVICE_HANGUP', message: 'the service closed the connection' },
-} as const satisfies Record<string, Pick<BusbarError, 'code' | 'message'>>
 
 function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)

@@ -216,7 +216,7 @@ function state(socket: Socket): { connecting: boolean; timeout: number } {
 }
 
 /** The error of a system call that failed on a connection. */
-export function socketError(syscall: 'read' | 'write', code: 'ECONNRESET' | 'EPIPE'): NodeJS.ErrnoException {
+export function systemError(syscall: 'read' | 'write', code: 'ECONNRESET' | 'EPIPE'): NodeJS.ErrnoException {
   return Object.assign(new Error(`${syscall} ${code}`), { code, errno: -constants.errno[code], syscall })
 }
 

@@ -1,9 +1,9 @@
 import type { ErrorRecord } from '../../contract/errors.ts'
 import { type RemoteEndpoint, transportTo } from '../../mesh/routing/endpoint.ts'
-import type { CallHead, ChannelHandler } from '../../mesh/links/link.ts'
+import { type CallHead, type ChannelHandler, closedBy } from '../../mesh/links/link.ts'
 import type { Transport } from '../../shared/metrics/edge-table.ts'
 import type { ConnectionEnd } from './connection-end.ts'
-import { LinkEnd, closedBy } from './link-end.ts'
+import { LinkEnd } from './link-end.ts'
 
 /**
  * The first value of a connection's call: the caller's port, for logs, the requested port, and the

@@ -12,7 +12,7 @@ import { documentRequests, type DocumentRequests } from './openapi-requests.ts'
 import { findToday, type Today } from './today.ts'
 import { listFolder } from '../../config/file/file-lookup.ts'
 
-export interface Trial {
+export interface PreparedTrial {
   readonly app: App
   /** The config of the trial. Its paths are relative to the repository. */
   readonly config: AppConfig
@@ -24,10 +24,10 @@ export interface Trial {
   readonly hazards: readonly Hazard[]
   /** Ports that Busbar opens besides the gateway's, by service. */
   readonly exposed: Readonly<Record<string, number>>
-  readonly documents: readonly ServiceDocument[]
+  readonly documents: readonly ServiceRequests[]
 }
 
-export interface ServiceDocument extends DocumentRequests {
+export interface ServiceRequests extends DocumentRequests {
   readonly service: string
 }
 
@@ -40,7 +40,7 @@ export interface TrialOptions {
   readonly env: NodeJS.ProcessEnv
 }
 
-export async function prepareTrial({ found, folder, rewriteLocalhost, env }: TrialOptions): Promise<Trial> {
+export async function prepareTrial({ found, folder, rewriteLocalhost, env }: TrialOptions): Promise<PreparedTrial> {
   const { root, kind } = found
   const imported = withEntry(found.config)
   const entry = entryOf(imported)
@@ -89,8 +89,8 @@ function entryOf({ gateway, services = {} }: AppConfig): string {
   return gateway?.entry ?? routed ?? Object.keys(services)[0]!
 }
 
-async function findDocuments({ services }: App): Promise<ServiceDocument[]> {
-  const found: ServiceDocument[] = []
+async function findDocuments({ services }: App): Promise<ServiceRequests[]> {
+  const found: ServiceRequests[] = []
   for (const { name, path } of services) {
     const document = await documentRequests(path)
     if (document !== undefined) found.push({ service: name, ...document })

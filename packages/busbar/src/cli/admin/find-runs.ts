@@ -6,7 +6,7 @@ import type { AppStatus } from '../../observe/app-status.ts'
 import { AdminClient, askStatus } from '../../supervisor/admin/api-client.ts'
 import { findSockets, type FoundSocket, listSockets, runtimeFolders } from '../../supervisor/admin/admin-socket.ts'
 import { readStartRecord } from '../../supervisor/admin/start-record.ts'
-import type { Context } from '../command.ts'
+import type { CommandContext } from '../command.ts'
 
 /** One run of an app. */
 export interface Run {
@@ -43,7 +43,7 @@ export async function listRuns(env: NodeJS.ProcessEnv): Promise<RunningApps> {
   }
 }
 
-type Where = Pick<Context, 'terminal' | 'flags'>
+type Where = Pick<CommandContext, 'terminal' | 'flags'>
 
 /**
  * The runs of one app. `named`: its name or its folder; undefined: the app of the working

@@ -1,9 +1,9 @@
-import type { Context } from '../command.ts'
+import type { CommandContext } from '../command.ts'
 import { print } from '../terminal/terminal.ts'
 
 /** Prints a result: as JSON with `--json`, else as text. Keys of the JSON are only ever added. */
 export function printResult(
-  { flags, terminal }: Pick<Context, 'flags' | 'terminal'>,
+  { flags, terminal }: Pick<CommandContext, 'flags' | 'terminal'>,
   value: object,
   text: string,
 ): void {

@@ -3,14 +3,14 @@ import { resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { BusbarError } from '../../contract/errors.ts'
-import type { Context } from '../command.ts'
+import type { CommandContext } from '../command.ts'
 import { printResult } from './print-result.ts'
 
 /**
  * Writes a file that only this user can read, and prints its path. `name`: the default for
  * `--output`. Never replaces a file of the default name.
  */
-export async function saveFile(context: Context, content: Readable, name: string): Promise<void> {
+export async function saveFile(context: CommandContext, content: Readable, name: string): Promise<void> {
   const { flags, terminal } = context
   const file = resolve(terminal.cwd, flags.output ?? name)
   try {

@@ -1,4 +1,4 @@
-import type { Context } from '../command.ts'
+import type { CommandContext } from '../command.ts'
 import { findLab } from './find-lab.ts'
 
 /** The interface that the lab exports for this command. */
@@ -7,7 +7,7 @@ interface Lab {
 }
 
 /** `busbar bench`: forwards its arguments to the lab. */
-export async function bench({ rest, terminal }: Context): Promise<number> {
+export async function bench({ rest, terminal }: CommandContext): Promise<number> {
   const lab = (await findLab(terminal.cwd, 'bench')) as Lab
   return lab.command(rest)
 }

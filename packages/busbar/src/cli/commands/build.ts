@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { App, Service } from '../../config/app.ts'
 import { searchPath } from '../../config/services/command.ts'
 import { BusbarError } from '../../contract/errors.ts'
-import type { Context } from '../command.ts'
+import type { CommandContext } from '../command.ts'
 import { resolveOperand } from '../session.ts'
 import { onStopSignal } from '../stop-signals.ts'
 import { paint, print } from '../terminal/terminal.ts'
@@ -20,7 +20,7 @@ interface BuiltService {
 }
 
 /** `busbar build`: builds the services one after the other, those that others need first. */
-export async function build(context: Context): Promise<number> {
+export async function build(context: CommandContext): Promise<number> {
   const { flags, terminal, layers } = context
   const location = resolveOperand(context)
   const options = { env: terminal.env, overrides: flags }

@@ -2,7 +2,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { BusbarError } from '../../contract/errors.ts'
 import type { CertificatePair } from '../certificates/make-certificate.ts'
-import type { Context } from '../command.ts'
+import type { CommandContext } from '../command.ts'
 import { print } from '../terminal/terminal.ts'
 
 /** The names that `identity` of the config has by default. */
@@ -16,7 +16,7 @@ const thisMachine = ['localhost', '127.0.0.1', '::1']
  * `busbar cert`: makes a certificate for an app, signed by a CA that the first call makes. A running
  * app reads the files again when they change.
  */
-export async function cert(context: Context): Promise<number> {
+export async function cert(context: CommandContext): Promise<number> {
   const [name, ...hosts] = context.operands as [string, ...string[]]
   const { ca = 'ca', certs = 'certs', days = defaultDays, json } = context.flags
   checkName(name)

@@ -6,13 +6,13 @@ import type { SlotSpec } from '../../supervisor/plan.ts'
 import { probeAccelerators } from '../../supervisor/runtimes/probe-thread.ts'
 import { entryText, runsText, servesText } from '../terminal/banner.ts'
 import { alignColumns } from '../terminal/columns.ts'
-import type { Context } from '../command.ts'
+import type { CommandContext } from '../command.ts'
 import { checkLive } from './apps/check-live.ts'
 import { resolveOperand } from '../session.ts'
 import { type Output, paint, print } from '../terminal/terminal.ts'
 
 /** `busbar check`: prints the resolved plan as a table or as JSON. Starts no service. */
-export async function check(context: Context): Promise<number> {
+export async function check(context: CommandContext): Promise<number> {
   const { flags, terminal, layers } = context
   if (flags.live === true) return await checkLive(context)
   const app = await layers.loadApp(resolveOperand(context), { env: terminal.env, overrides: flags })
@@ -76,7 +76,7 @@ export interface ServiceRow {
   readonly needs: readonly string[]
 }
 
-async function describe(app: App, { layers }: Context): Promise<CheckReport> {
+async function describe(app: App, { layers }: CommandContext): Promise<CheckReport> {
   const plan = layers.planApp(app)
   return {
     ok: true,

@@ -1,12 +1,12 @@
 import { BusbarError } from '../../contract/errors.ts'
-import type { Context } from '../command.ts'
+import type { CommandContext } from '../command.ts'
 import { completeWords } from '../completion/complete-words.ts'
 
 /**
  * `busbar completion`: prints the script of a shell. The scripts call `busbar completion words` for
  * each Tab, with the words after `busbar`; the last one is incomplete.
  */
-export async function completion(context: Context): Promise<number> {
+export async function completion(context: CommandContext): Promise<number> {
   const [shell, ...words] = context.operands as [string, ...string[]]
   const { stream } = context.terminal.out
   if (shell === 'words') {

@@ -4,7 +4,7 @@ import { BusbarError } from '../../contract/errors.ts'
 import { LiveApp } from '../../supervisor/live-app.ts'
 import type { RunningApp } from '../../supervisor/running-app.ts'
 import { announce } from '../terminal/banner.ts'
-import type { Context } from '../command.ts'
+import type { CommandContext } from '../command.ts'
 import { type Session, openSession, resolveOperand } from '../session.ts'
 import { changedIn, outdatedIn, watchedBy } from '../watch/sources.ts'
 import { type Watching, watchFiles } from '../watch/watch-files.ts'
@@ -12,7 +12,7 @@ import { type Watching, watchFiles } from '../watch/watch-files.ts'
 /**
  * `busbar dev`: runs the app and restarts it whenever its files change, until a signal stops it.
  */
-export async function dev(context: Context): Promise<number> {
+export async function dev(context: CommandContext): Promise<number> {
   const session = openSession(context)
   const loop = new DevLoop(context, session)
   try {
@@ -25,7 +25,7 @@ export async function dev(context: Context): Promise<number> {
 }
 
 class DevLoop {
-  readonly #context: Context
+  readonly #context: CommandContext
   readonly #session: Session
   readonly #changes = new ChangedPaths()
   readonly #live: LiveApp
@@ -36,7 +36,7 @@ class DevLoop {
   /** The paths that have changed since the running version was loaded. */
   #outdated: readonly string[] = []
 
-  constructor(context: Context, session: Session) {
+  constructor(context: CommandContext, session: Session) {
     this.#context = context
     this.#session = session
     this.#live = new LiveApp({

@@ -1,7 +1,7 @@
 import type { App } from '../../config/app.ts'
 import { BusbarError } from '../../contract/errors.ts'
 import type { OpenApiDocument } from '../../contract/openapi/types.ts'
-import type { Context, Layers } from '../command.ts'
+import type { CommandContext, Layers } from '../command.ts'
 import { resolveOperand } from '../session.ts'
 import { onStopSignal, type StopSignal } from '../stop-signals.ts'
 import { paint, print } from '../terminal/terminal.ts'
@@ -10,7 +10,7 @@ import { paint, print } from '../terminal/terminal.ts'
  * `busbar openapi`: prints the OpenAPI document of the app. Programs publish theirs only while they
  * run, so this starts the app, isolated from a running one.
  */
-export async function openapi(context: Context): Promise<number> {
+export async function openapi(context: CommandContext): Promise<number> {
   const { flags, terminal, layers } = context
   const app = isolated(await layers.loadApp(resolveOperand(context), { env: terminal.env, overrides: flags }))
   const ended = new AbortController()
@@ -30,8 +30,8 @@ function endedBy(signal: StopSignal): BusbarError {
   return new BusbarError('CALL_ABORTED', { message: `${signal} was received before the document was complete` })
 }
 
-async function documentOf(app: App, { startApp }: Layers, signal: AbortSignal): Promise<OpenApiDocument> {
-  const running = await startApp(app, { mode: 'start', log: () => {}, signal })
+async function documentOf(app: App, { startSupervisor }: Layers, signal: AbortSignal): Promise<OpenApiDocument> {
+  const running = await startSupervisor(app, { mode: 'start', log: () => {}, signal })
   try {
     return await documentAt(running.addresses[0]!.url, signal)
   } finally {

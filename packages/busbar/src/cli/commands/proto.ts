@@ -6,7 +6,7 @@ import { protoPathOf } from '../../contract/protobuf/descriptors.ts'
 import { toLock } from '../../contract/protobuf/lock.ts'
 import type { ProtoLock } from '../../contract/protobuf/lock-types.ts'
 import { printProto } from '../../contract/protobuf/print.ts'
-import type { Context } from '../command.ts'
+import type { CommandContext } from '../command.ts'
 import { resolveOperand } from '../session.ts'
 import { paint, print } from '../terminal/terminal.ts'
 
@@ -14,7 +14,7 @@ import { paint, print } from '../terminal/terminal.ts'
  * `busbar proto`: prints the `.proto` of a typed service. `--lock` gives new fields their numbers
  * for ever, `--into` writes the files of all services.
  */
-export async function proto(context: Context): Promise<number> {
+export async function proto(context: CommandContext): Promise<number> {
   const { flags, terminal, layers, operands } = context
   const app = await layers.loadApp(resolveOperand(context), { env: terminal.env, overrides: flags })
   const services = selected(await loadProtoServices(app), operands[1])

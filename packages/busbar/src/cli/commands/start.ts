@@ -2,7 +2,7 @@ import type { App } from '../../config/app.ts'
 import { BusbarError } from '../../contract/errors.ts'
 import type { RunningApp } from '../../supervisor/running-app.ts'
 import { announce } from '../terminal/banner.ts'
-import type { Context } from '../command.ts'
+import type { CommandContext } from '../command.ts'
 import { startDetached, startArguments } from '../background/start-detached.ts'
 import { reportRestarting, reportServing, type Serving } from '../background/process-messages.ts'
 import { type Session, openSession, resolveOperand } from '../session.ts'
@@ -37,7 +37,7 @@ async function collect(): Promise<void> {
 }
 
 /** `busbar start`: runs the app until a signal stops it (0) or it fails (1). */
-export async function start(context: Context): Promise<number> {
+export async function start(context: CommandContext): Promise<number> {
   if (context.flags.detach) return await startInBackground(context)
   const session = openSession(context)
   try {
@@ -52,7 +52,7 @@ export async function start(context: Context): Promise<number> {
 }
 
 /** `busbar start -d` */
-async function startInBackground(context: Context): Promise<number> {
+async function startInBackground(context: CommandContext): Promise<number> {
   const { flags, terminal } = context
   const location = resolveOperand(context)
   const began = performance.now()
@@ -63,13 +63,13 @@ async function startInBackground(context: Context): Promise<number> {
 }
 
 /** A request to restart the app ends a run, and the next one begins. */
-async function run(app: App, session: Session, context: Context): Promise<number> {
+async function run(app: App, session: Session, context: CommandContext): Promise<number> {
   for (let next: App | undefined = app; next !== undefined;) next = await runOnce(next, session, context)
   return 0
 }
 
 /** Resolves to the app that is to run next, if any. */
-async function runOnce(app: App, session: Session, { terminal }: Context): Promise<App | undefined> {
+async function runOnce(app: App, session: Session, { terminal }: CommandContext): Promise<App | undefined> {
   const began = performance.now()
   let next: App | undefined
   const running = await session.startApp(app, 'start', (loaded) => {
@@ -100,7 +100,7 @@ async function untilEnd(running: RunningApp, session: Session, isRestarting: () 
 }
 
 /** `took`: milliseconds until the app served. */
-async function printStarted(context: Context, { pid, logs }: Serving, took: number): Promise<void> {
+async function printStarted(context: CommandContext, { pid, logs }: Serving, took: number): Promise<void> {
   const { runs } = await listRuns(context.terminal.env)
   const run = runs.find(({ status }) => status.app.pid === pid)
   const described = await run?.admin.json(describeApp, {}, { timeout: 5000 })

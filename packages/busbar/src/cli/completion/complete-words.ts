@@ -2,7 +2,7 @@ import { constants } from 'node:os'
 import { templateNames } from '../../adopt/init/template-names.ts'
 import { logLevels } from '../../shared/output/log-levels.ts'
 import { findRuns, listRuns } from '../admin/find-runs.ts'
-import type { Command, Context, Flag, Flags } from '../command.ts'
+import type { Command, CommandContext, Flag, Flags } from '../command.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
 export interface Suggestion {
@@ -10,7 +10,7 @@ export interface Suggestion {
   readonly about: string
 }
 
-type Where = Pick<Context, 'commands' | 'terminal'>
+type Where = Pick<CommandContext, 'commands' | 'terminal'>
 
 /** `words`: after `busbar`; the last one is to be completed. None: a file may follow. */
 export async function completeWords(

@@ -6,7 +6,7 @@ import type { OpenAddress, RunningApp } from '../../supervisor/running-app.ts'
 import { alignColumns } from './columns.ts'
 import { type Terminal, paint, print } from './terminal.ts'
 
-export interface Announcement {
+export interface StartBanner {
   readonly terminal: Terminal
   readonly log: Log
   /** Milliseconds from the start of the command to the open ports. */
@@ -14,7 +14,7 @@ export interface Announcement {
 }
 
 /** Prints the addresses and placements of a started app. Without a terminal it is one log event. */
-export function announce(running: RunningApp, { terminal, log, took }: Announcement): void {
+export function announce(running: RunningApp, { terminal, log, took }: StartBanner): void {
   const { app, addresses } = running
   const reference = referenceUrl(running)
   if (terminal.out.isTerminal) return print(terminal.out, bannerText(running, terminal, took))

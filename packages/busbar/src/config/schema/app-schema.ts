@@ -17,8 +17,7 @@ import { cluster, exported, identity } from './hosts-schema.ts'
 import { logs } from './logs-schema.ts'
 import { schedule } from './schedule-schema.ts'
 import { env, envFile, run, service } from './service-schema.ts'
-import { otlp } from './otlp-schema.ts'
-import { traces } from './traces-schema.ts'
+import { otlp, traces } from './telemetry-schema.ts'
 import { trial } from './supervision-schema.ts'
 
 const defaults = z

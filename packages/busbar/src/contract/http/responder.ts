@@ -35,11 +35,11 @@ export interface ResponseSink {
   answer(answer: HttpResponse): void
   stream(stream: StreamResponse): void
   /** Replaces `answer` if the adapter encodes results and errors itself. */
-  outcome?(outcome: CallOutcome): void
+  outcome?(outcome: HttpOutcome): void
 }
 
 /** The outcome of a call, with the headers that its method set. */
-export type CallOutcome =
+export type HttpOutcome =
   | { readonly error: BusbarError<string>; readonly headers: Readonly<Record<string, string>> }
   | {
       readonly status: number

@@ -3,7 +3,7 @@ import type { ClusterSubjects } from '../../shared/cluster/subjects.ts'
 import type { ExportedLinks } from '../hosts/exported-links.ts'
 import { type ExportedService, exporterGreeting } from '../hosts/host-hello.ts'
 import { encodeDial, readDial } from './dial-message.ts'
-import type { LinkEnd, LinkEnds } from './link-ends.ts'
+import type { NatsLinkEnd, LinkEnds } from './link-ends.ts'
 
 export interface LinkAcceptorParts {
   readonly links: ExportedLinks
@@ -75,7 +75,7 @@ export class LinkAcceptor {
     const greeting = exporterGreeting({ app, version, services })
     const refuse = (): boolean =>
       message.respond(encodeDial({ hello: greeting.refusal.text, end: '', maxMessage: ends.maxMessage }))
-    let end: LinkEnd | undefined
+    let end: NatsLinkEnd | undefined
     try {
       const dial = readDial(message.string())
       const peer = greeting.read({ text: dial.hello, bytes: [] })

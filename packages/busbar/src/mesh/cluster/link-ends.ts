@@ -4,7 +4,7 @@ import type { ClusterSubjects } from '../../shared/cluster/subjects.ts'
 import { ClusterTransport } from './cluster-transport.ts'
 
 /** One end of a link over NATS. */
-export interface LinkEnd {
+export interface NatsLinkEnd {
   /** Where the other end sends to. */
   readonly address: string
   /** What arrives before it is opened waits. */
@@ -38,7 +38,7 @@ export class LinkEnds {
     return this.#connection.info?.max_payload ?? defaultPayload
   }
 
-  create(): LinkEnd {
+  create(): NatsLinkEnd {
     const number = String(++this.#last)
     const parts = {
       publish: undefined as ((message: Uint8Array) => void) | undefined,

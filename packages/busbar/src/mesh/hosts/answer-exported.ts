@@ -6,7 +6,7 @@ import type { RemoteEndpoint } from '../routing/endpoint.ts'
 import { reasonUnreachable } from '../routing/unreachable.ts'
 import { openConnection } from '../sockets/connect.ts'
 import { PipedConnection } from './piped-connection.ts'
-import { RelayedCall } from './relayed-call.ts'
+import { ForwardedCall } from './forwarded-call.ts'
 
 export interface ExportedCallsParts {
   readonly mesh: MeshContext
@@ -39,7 +39,7 @@ export function answerExported({ mesh, answer, allows, peer }: ExportedCallsPart
         const other = router.find(service, { not, key })
         return other?.at === 'link' ? other : undefined
       }
-      return new RelayedCall({ head, payload, ended, channel, endpoint, findOther })
+      return new ForwardedCall({ head, payload, ended, channel, endpoint, findOther })
     }
     if (kind === 'http') return answerAtPort(mesh, endpoint)(head, payload, ended, channel)
     const message = `service '${service}' has a port of its own, and no typed methods for other apps`

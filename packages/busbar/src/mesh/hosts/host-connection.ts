@@ -5,7 +5,7 @@ import { hostKeepAlive, maxHostCalls } from '../links/limits.ts'
 import type { CallHandler } from '../links/link.ts'
 import { createLink } from '../links/live-link.ts'
 import type { HandshakeResult } from '../transports/socket.ts'
-import { HeardTransport } from './heard-transport.ts'
+import { ActivityTransport } from './activity-transport.ts'
 import type { HostHello } from './host-hello.ts'
 import { ObservedLink } from './observed-link.ts'
 import { OutlierDetector } from './outlier-detector.ts'
@@ -30,7 +30,7 @@ export interface HostConnectionParts {
 /** `open`: the host may have asked for another link, which is then being dialled. */
 type State =
   | { readonly is: 'dialling' | 'waiting' | 'closed' }
-  | { readonly is: 'open'; readonly link: ObservedLink; readonly hello: HostHello; readonly heard: HeardTransport }
+  | { readonly is: 'open'; readonly link: ObservedLink; readonly hello: HostHello; readonly heard: ActivityTransport }
 
 /** Milliseconds between two looks at a link that closes when its calls have ended. */
 const idleCheck = 100
@@ -54,10 +54,10 @@ export class HostConnection {
   /** In a row. */
   #failures = 0
   #reason = 'is being dialled'
-  #lastSeen: Pick<HostReport, 'app' | 'version' | 'heardAt'> = {
+  #lastSeen: Pick<HostReport, 'app' | 'version' | 'lastReceivedAt'> = {
     app: undefined,
     version: undefined,
-    heardAt: undefined,
+    lastReceivedAt: undefined,
   }
 
   constructor(parts: HostConnectionParts) {
@@ -95,7 +95,7 @@ export class HostConnection {
     const common = { name: this.name, why: this.fault, calls }
     if (state.is !== 'open') return { ...common, ...this.#lastSeen, state: 'unlinked', services: [] }
     const { link, hello, heard } = state
-    this.#lastSeen = { app: hello.app, version: hello.version, heardAt: heard.heardAt }
+    this.#lastSeen = { app: hello.app, version: hello.version, lastReceivedAt: heard.lastReceivedAt }
     const services = hello.services.flatMap(({ name }) =>
       calls.includes(name) ? [{ name, load: link.loadOf(name), inFlight: link.running(name) }] : [],
     )
@@ -141,7 +141,7 @@ export class HostConnection {
     const label = `app ${hello.app} at ${this.name}`
     const onMove = (): void => this.#move(link)
     const answer = refuseCall
-    const heard = new HeardTransport(transport)
+    const heard = new ActivityTransport(transport)
     const live = createLink(heard, { peer: -1, label, answer, keepAliveTimeout, onMove, maxCalls: maxHostCalls })
     const link: ObservedLink = new ObservedLink(live, this.#detector)
     const previous = this.#state

@@ -1,13 +1,7 @@
 import type { Socket } from 'node:net'
 import type { ErrorRecord } from '../../contract/errors.ts'
 import { ChannelWriter } from '../links/channel-writer.ts'
-import type { Channel, ChannelHandler } from '../links/link.ts'
-
-/** How a call of kind `bytes` ends after both of its directions have ended. */
-export const closedBy = {
-  caller: { code: 'CALL_ABORTED', message: 'the caller closed the connection' },
-  callee: { code: 'SERVICE_HANGUP', message: 'the service closed the connection' },
-} as const satisfies Record<string, ErrorRecord>
+import { type Channel, type ChannelHandler, closedBy } from '../links/link.ts'
 
 /**
  * Carries the bytes of a system socket as a call of kind `bytes`, at either end of a link between

@@ -170,3 +170,12 @@ export interface LinkOptions {
    */
   readonly resolveLost?: ((reason: ErrorRecord) => Promise<ErrorRecord>) | undefined
 }
+
+/**
+ * How a call of kind `bytes` ends after both of its directions have ended, or if one side half-closes
+ * its direction and later destroys its socket.
+ */
+export const closedBy = {
+  caller: { code: 'CALL_ABORTED', message: 'the caller closed the connection' },
+  callee: { code: 'SERVICE_HANGUP', message: 'the service closed the connection' },
+} as const satisfies Record<string, ErrorRecord>

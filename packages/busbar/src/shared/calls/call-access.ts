@@ -7,7 +7,7 @@ import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { LocalPorts } from './local-ports.ts'
 
-/** What the workers know of these ports, whose connections they relay. */
+/** What the workers know of these ports, whose connections they forward. */
 export interface CallAccess {
   readonly ports: readonly CallPort[]
   /**

@@ -1,4 +1,4 @@
-import { type Identity, slotOf } from './thread-identity.ts'
+import { type ThreadIdentity, slotOf } from './thread-identity.ts'
 import { counterInts, counterRowInts, countersAt } from './layout.ts'
 import type { ThreadTable } from './thread-table.ts'
 
@@ -26,7 +26,7 @@ export class CounterCells {
   /** This thread's own cells. */
   readonly #own: Int32Array
 
-  constructor(cells: Int32Array, counter: number, threads: ThreadTable, me: Identity) {
+  constructor(cells: Int32Array, counter: number, threads: ThreadTable, me: ThreadIdentity) {
     this.#cells = cells
     this.#counter = counter
     this.#threads = threads

@@ -1,4 +1,4 @@
-import { flag, holderOf, type Identity, nobody, slotOf } from './thread-identity.ts'
+import { flag, holderOf, type ThreadIdentity, nobody, slotOf } from './thread-identity.ts'
 import { type ThreadTable, timestamp } from './thread-table.ts'
 
 /**
@@ -24,10 +24,10 @@ export class LockCells {
   readonly #cells: Int32Array
   readonly #at: number
   readonly #threads: ThreadTable
-  readonly #me: Identity
+  readonly #me: ThreadIdentity
   readonly #want: number
 
-  constructor(cells: Int32Array, at: number, threads: ThreadTable, me: Identity) {
+  constructor(cells: Int32Array, at: number, threads: ThreadTable, me: ThreadIdentity) {
     this.#cells = cells
     this.#at = at
     this.#threads = threads
@@ -128,7 +128,7 @@ export class LockCells {
     if (Atomics.compareExchange(this.#cells, this.#at, word, nobody) === word) this.#wakeNext()
   }
 
-  #hand(word: number, to: Identity): void {
+  #hand(word: number, to: ThreadIdentity): void {
     const handed = to | flag.handed | flag.contended
     if (Atomics.compareExchange(this.#cells, this.#at, word, handed) !== word) return
     this.#threads.wake(to)
@@ -142,9 +142,9 @@ export class LockCells {
     if (next !== undefined) this.#threads.wake(next.who)
   }
 
-  #longestWaiting(): { who: Identity; since: number } | undefined {
+  #longestWaiting(): { who: ThreadIdentity; since: number } | undefined {
     const now = timestamp()
-    let found: { who: Identity; since: number } | undefined
+    let found: { who: ThreadIdentity; since: number } | undefined
     for (let slot = 0; slot < this.#threads.slots; slot++) {
       const want = Atomics.load(this.#cells, this.#wantOf(slot))
       if (want === 0 || this.#threads.isStale(slot, want)) continue

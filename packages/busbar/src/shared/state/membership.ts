@@ -1,7 +1,7 @@
 import { thisThread } from '../process/this-thread.ts'
 import { NameTable } from './name-table.ts'
 import { LockWaiter } from './lock-waiter.ts'
-import type { Identity } from './thread-identity.ts'
+import type { ThreadIdentity } from './thread-identity.ts'
 import { header } from './layout.ts'
 import { LockCells } from './lock-cells.ts'
 import { currentSegment, type Segment } from './segment.ts'
@@ -12,12 +12,12 @@ import { ThreadTable } from './thread-table.ts'
 export class Membership {
   readonly cells: Int32Array
   readonly threads: ThreadTable
-  readonly me: Identity
+  readonly me: ThreadIdentity
   readonly names: NameTable
   readonly #waiter: LockWaiter
   readonly #locks = new Map<number, ThreadLock>()
 
-  constructor(cells: Int32Array, threads: ThreadTable, me: Identity) {
+  constructor(cells: Int32Array, threads: ThreadTable, me: ThreadIdentity) {
     this.cells = cells
     this.threads = threads
     this.me = me

@@ -4,7 +4,7 @@
  *
  *     0 │ generation: 22 bits │ slot: 7 bits │ flags of a lock: 2 bits
  */
-export type Identity = number
+export type ThreadIdentity = number
 
 const slotBits = 7
 const flagBits = 2
@@ -18,18 +18,18 @@ export const flag = {
   handed: 2,
 } as const
 
-export const nobody: Identity = 0
+export const nobody: ThreadIdentity = 0
 
-export function makeIdentity(slot: number, count: number): Identity {
+export function makeIdentity(slot: number, count: number): ThreadIdentity {
   // Never 0, even after four million threads in one slot.
   const generation = (count % (generations - 1)) + 1
   return (generation << (slotBits + flagBits)) | (slot << flagBits)
 }
 
-export function slotOf(identity: Identity): number {
+export function slotOf(identity: ThreadIdentity): number {
   return (identity >> flagBits) & (2 ** slotBits - 1)
 }
 
-export function holderOf(word: number): Identity {
+export function holderOf(word: number): ThreadIdentity {
   return word & ~(flag.contended | flag.handed)
 }

@@ -1,5 +1,5 @@
 import { threadsNow } from '../metrics/worker-cells.ts'
-import { type Identity, makeIdentity, nobody, slotOf } from './thread-identity.ts'
+import { type ThreadIdentity, makeIdentity, nobody, slotOf } from './thread-identity.ts'
 import { header, maxThreads, threadInts, threadsAt } from './layout.ts'
 import { currentOsThread, mayRun } from './os-thread.ts'
 
@@ -36,7 +36,7 @@ export class ThreadTable {
   }
 
   /** Assigns a slot to the calling thread; undefined if all are taken. */
-  join(threadId: number): Identity | undefined {
+  join(threadId: number): ThreadIdentity | undefined {
     const identity = this.#claim() ?? (this.#removeEnded() > 0 ? this.#claim() : undefined)
     if (identity === undefined) return undefined
     const at = this.#slot(identity)
@@ -50,12 +50,12 @@ export class ThreadTable {
     return identity
   }
 
-  isAlive(identity: Identity): boolean {
+  isAlive(identity: ThreadIdentity): boolean {
     return Atomics.load(this.#cells, this.#slot(identity)) === identity
   }
 
   /** Removes an ended thread: all waiting threads check again and find its locks abandoned. */
-  remove(identity: Identity): void {
+  remove(identity: ThreadIdentity): void {
     if (Atomics.compareExchange(this.#cells, this.#slot(identity), identity, nobody) !== identity) return
     for (const other of this.#liveThreads()) this.wake(other)
   }
@@ -73,30 +73,30 @@ export class ThreadTable {
   }
 
   /** Asks the operating system, if it tells, and removes a thread that has ended. */
-  removeIfEnded(identity: Identity): void {
+  removeIfEnded(identity: ThreadIdentity): void {
     const at = this.#slot(identity)
     if (!this.#isDescribed(identity)) return
     const osThread = { number: this.#cells[at + cell.osThread]!, started: this.#cells[at + cell.osStart]! }
     if (osThread.number !== 0 && !mayRun(osThread)) this.remove(identity)
   }
 
-  wake(identity: Identity): void {
+  wake(identity: ThreadIdentity): void {
     const counter = this.wakeCounterOf(identity)
     Atomics.add(this.#cells, counter, 1)
     Atomics.notify(this.#cells, counter)
   }
 
   /** The index of the thread's wake-up counter. */
-  wakeCounterOf(identity: Identity): number {
+  wakeCounterOf(identity: ThreadIdentity): number {
     return this.#slot(identity) + cell.wakeups
   }
 
-  addPooled(identity: Identity, by: 1 | -1): void {
+  addPooled(identity: ThreadIdentity, by: 1 | -1): void {
     Atomics.add(this.#cells, this.#slot(identity) + cell.pooled, by)
   }
 
   /** Number of `offload` threads that this thread has started. */
-  pooledOf(identity: Identity): number {
+  pooledOf(identity: ThreadIdentity): number {
     return Atomics.load(this.#cells, this.#slot(identity) + cell.pooled)
   }
 
@@ -108,7 +108,7 @@ export class ThreadTable {
   }
 
   /** The thread in that slot; {@link nobody} if it is free. */
-  threadIn(slot: number): Identity {
+  threadIn(slot: number): ThreadIdentity {
     return Atomics.load(this.#cells, threadsAt + slot * threadInts)
   }
 
@@ -117,7 +117,7 @@ export class ThreadTable {
     return Atomics.load(this.#cells, header.slotsUsed)
   }
 
-  #claim(): Identity | undefined {
+  #claim(): ThreadIdentity | undefined {
     for (let slot = 0; slot < maxThreads; slot++) {
       if (this.threadIn(slot) !== nobody) continue
       this.#markUsed(slot)
@@ -141,8 +141,8 @@ export class ThreadTable {
     return before - this.#liveThreads().length
   }
 
-  #liveThreads(): Identity[] {
-    const found: Identity[] = []
+  #liveThreads(): ThreadIdentity[] {
+    const found: ThreadIdentity[] = []
     for (let slot = 0; slot < this.slots; slot++) {
       const identity = this.threadIn(slot)
       if (identity !== nobody) found.push(identity)
@@ -150,11 +150,11 @@ export class ThreadTable {
     return found
   }
 
-  #isDescribed(identity: Identity): boolean {
+  #isDescribed(identity: ThreadIdentity): boolean {
     return Atomics.load(this.#cells, this.#slot(identity) + cell.described) === identity
   }
 
-  #slot(identity: Identity): number {
+  #slot(identity: ThreadIdentity): number {
     return threadsAt + slotOf(identity) * threadInts
   }
 }

@@ -17,7 +17,7 @@ import { planDirect } from './direct-services.ts'
 
 /**
  * The native entrance of the gateway: it accepts the connections and chooses a worker for each
- * request, in threads of its own. The workers register with it (`worker/entrance-member.ts`).
+ * request, in threads of its own. The workers register with it (`worker/entrance-registration.ts`).
  */
 export class GatewayEntrance {
   readonly access: EntranceAccess

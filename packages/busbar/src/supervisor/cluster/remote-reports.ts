@@ -65,7 +65,10 @@ function toStats(
   const links = reports.filter(({ state }) => state !== 'unlinked')
   const own = links.flatMap(({ services }) => services.filter((one) => one.name === service))
   const [known = reports[0]!] = links
-  const heard = Math.max(...reports.map(({ heardAt = 0 }) => heardAt), Date.now() - (member?.silentFor ?? Infinity))
+  const heard = Math.max(
+    ...reports.map(({ lastReceivedAt = 0 }) => lastReceivedAt),
+    Date.now() - (member?.silentFor ?? Infinity),
+  )
   return {
     host: name,
     app: known.app ?? member?.announcement.app ?? null,

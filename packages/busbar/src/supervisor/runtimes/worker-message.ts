@@ -82,7 +82,7 @@ const hostReport = object({
   version: optional(text),
   state: oneOf('linked', 'unlinked', 'ejected'),
   why: optional(text),
-  heardAt: optional(number),
+  lastReceivedAt: optional(number),
   calls: listOf(text),
   services: listOf(object({ name: text, load: number, inFlight: number } satisfies Form<HostServiceReport>)),
 } satisfies Form<HostReport>)

@@ -3,7 +3,7 @@ import type { Gateway } from '../../gateway/gateway.ts'
 import type { StopTimes } from '../../shared/control-messages.ts'
 import type { Port } from '../../shared/listeners/open-port.ts'
 import { settlesWithin } from '../../shared/settles-within.ts'
-import type { EntranceMember } from '../entrance-member.ts'
+import type { EntranceRegistration } from '../entrance-registration.ts'
 import type { HostedService } from '../hosted-service.ts'
 import { stopDepth, stopInOrder } from './dependency-order.ts'
 
@@ -16,7 +16,7 @@ export interface DrainParts extends StopTimes {
   /** Undefined if this worker has no gateway, or under a raw entry. */
   readonly gateway: Gateway | undefined
   /** Undefined if this worker gets no requests from the native entrance. */
-  readonly entrance: EntranceMember | undefined
+  readonly entrance: EntranceRegistration | undefined
   /** The whole app stops: no other worker takes over. */
   readonly inOrder: boolean
   /** The ports that this worker opened itself. */

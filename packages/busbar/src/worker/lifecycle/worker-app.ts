@@ -19,7 +19,7 @@ import { callableNames } from '../../shared/hosts.ts'
 import { needsUnmet, notServedIn, timeToServe } from '../../shared/service-needs.ts'
 import { settlesWithin } from '../../shared/settles-within.ts'
 import type { Attachments } from '../accelerators.ts'
-import type { EntranceMember } from '../entrance-member.ts'
+import type { EntranceRegistration } from '../entrance-registration.ts'
 import { Listeners } from '../listeners.ts'
 import type { ConnectionSink } from '../../mesh/sockets/connection-sink.ts'
 import { drain, Releases } from './drain.ts'
@@ -81,8 +81,8 @@ export class WorkerApp {
    */
   readonly #callListeners: Listeners
   #reusePort: ReusePortListeners | undefined
-  #entrance: EntranceMember | undefined
-  #joinEntrance: (() => EntranceMember) | undefined
+  #entrance: EntranceRegistration | undefined
+  #joinEntrance: (() => EntranceRegistration) | undefined
   #tls: TlsMaterial | undefined
   readonly #releases = new Releases()
   #stopping: Promise<void> | undefined
@@ -121,13 +121,13 @@ export class WorkerApp {
   }
 
   /** Undefined for a worker that gets no requests from the native entrance. */
-  async #openEntrance(): Promise<(() => EntranceMember) | undefined> {
+  async #openEntrance(): Promise<(() => EntranceRegistration) | undefined> {
     const { app, entrance } = this.#parts.init
     const gateway = this.#gateway
     const entry = isRawEntry(app) ? this.#hosted.get(app.gateway.entry!) : undefined
     const accept = gateway?.acceptVirtual.bind(gateway) ?? entry?.accept.bind(entry)
     if (entrance === undefined || accept === undefined) return undefined
-    const { joinerOf } = await import('../entrance-member.ts')
+    const { joinerOf } = await import('../entrance-registration.ts')
     return joinerOf(entrance, accept, entry, entry && this.#health.get(entry.service))
   }
 

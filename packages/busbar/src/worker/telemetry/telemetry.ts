@@ -1,9 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { MetricsAPI } from '@opentelemetry/api'
+import { createRequire, registerHooks } from 'node:module'
+import { fileURLToPath } from 'node:url'
 import { currentScope, runInScope } from '../../mesh/scope.ts'
 import type { WorkerInit } from '../../shared/control-messages.ts'
 import type { Outbox } from '../reporting/outbox.ts'
-import { watchLibraries } from './library-hooks.ts'
 import { type EnterService, ServiceMeterProvider } from './meter-provider.ts'
 import { type PromClient, PromRegisters } from './prom-registers.ts'
 import { ServiceMetricsReporter } from './service-metrics.ts'
@@ -64,4 +65,29 @@ function offerMeters(metrics: MetricsAPI, meters: ServiceMeterProvider): void {
 /** Where all copies of the API in a thread find what one of them has set. */
 function globals(): Readonly<Record<string, unknown>> | undefined {
   return (globalThis as Record<symbol, unknown>)[Symbol.for('opentelemetry.js.api.1')] as ReturnType<typeof globals>
+}
+
+/**
+ * Calls `found` with each copy of a library that services of this thread load, before the code that
+ * asks for it gets it. A service has its own copy, or shares one with others of its thread. A
+ * library that a build has put into the service's own file has no name, so it is not found.
+ */
+function watchLibraries(found: Readonly<Record<string, (library: object) => void>>): void {
+  const seen = new Set<string>()
+  registerHooks({
+    resolve(specifier, context, next) {
+      const result = next(specifier, context)
+      const use = Object.hasOwn(found, specifier) ? found[specifier] : undefined
+      if (use === undefined || seen.has(result.url) || !result.url.startsWith('file:')) return result
+      // Loading it resolves it again.
+      seen.add(result.url)
+      try {
+        // The module that `import` and `require` of this URL return too.
+        use(createRequire(result.url)(fileURLToPath(result.url)) as object)
+      } catch {
+        // It cannot be loaded: the service gets the same error. Or it is not what its name says.
+      }
+      return result
+    },
+  })
 }

@@ -5,7 +5,7 @@ import { loadApp } from '../../../src/config/load.ts'
 import type { Route } from '../../../src/config/app.ts'
 import type { RunningApp } from '../../../src/supervisor/running-app.ts'
 import { entranceLibrary } from '../../../src/entrance/load.ts'
-import { startApp } from '../../../src/supervisor/supervisor.ts'
+import { startSupervisor } from '../../../src/supervisor/supervisor.ts'
 import { behindEntrance, TestApp } from '../../support/app/test-app.ts'
 import { folderWithBusbar, type Files } from '../../support/app/test-folder.ts'
 
@@ -20,7 +20,12 @@ interface Document {
 async function start(folder: string, lines: string[] = []): Promise<{ app: RunningApp; url: string }> {
   const log = ({ line }: { line: string }): void => void lines.push(line)
   const loaded = behindEntrance(await loadApp(folder, { env: {} }))
-  const app = await startApp(loaded, { mode: 'start', log, timing: { stale: 60_000 }, entrance: entranceLibrary })
+  const app = await startSupervisor(loaded, {
+    mode: 'start',
+    log,
+    timing: { stale: 60_000 },
+    entrance: entranceLibrary,
+  })
   return { app, url: app.addresses[0]!.url.replace(/\/$/, '') }
 }
 
@@ -168,7 +173,7 @@ describe('the document of an app whose services run in other workers', () => {
     it(`is the same: a ${run} each`, async () => {
       const described = await loadApp(new URL('../programs/described', import.meta.url).pathname, { env: {} })
       const services = described.services.map((service) => ({ ...service, run }))
-      const app = await startApp(behindEntrance({ ...described, services }), {
+      const app = await startSupervisor(behindEntrance({ ...described, services }), {
         mode: 'start',
         log: () => {},
         timing: { stale: 60_000 },

@@ -86,7 +86,7 @@ describe('calls from outside', () => {
     assert.equal((await slow).status, 200)
   })
 
-  for (const [what, service] of Object.entries({ 'the service': 'catalog', 'the worker that relays them': 'web' }))
+  for (const [what, service] of Object.entries({ 'the service': 'catalog', 'the worker that forwards them': 'web' }))
     test(`are all answered while ${what} is restarted`, async () => {
       const web = { ...catalog, run: 'shared' } as const
       await using app = await started({ shop: command('shop.mjs'), catalog, web })

@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { test } from 'node:test'
 import { createLog } from '../../../src/observe/log.ts'
 import type { AppLogRecord, RunningApp } from '../../../src/supervisor/running-app.ts'
-import { startApp } from '../../../src/supervisor/supervisor.ts'
+import { startSupervisor } from '../../../src/supervisor/supervisor.ts'
 import { type AppSetup, appOf } from '../../support/app/test-app.ts'
 
 const folder = `${dirname(import.meta.dirname)}/programs`
@@ -65,7 +65,7 @@ class FloodedApp implements AsyncDisposable {
   static async start(services: AppSetup['services']): Promise<FloodedApp> {
     const app = new FloodedApp()
     const routes = Object.keys(services).map((service) => ({ host: undefined, prefix: `/${service}`, service }))
-    app.#running = await startApp(appOf({ services, gateway: { entry: undefined, routes } }), {
+    app.#running = await startSupervisor(appOf({ services, gateway: { entry: undefined, routes } }), {
       mode: 'start',
       timing: { stale: 60_000 },
       log: (record) => app.#logged(record),

@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { AppLogRecord } from '../../../src/supervisor/running-app.ts'
-import { startApp } from '../../../src/supervisor/supervisor.ts'
+import { startSupervisor } from '../../../src/supervisor/supervisor.ts'
 import { type AppSetup, appOf, pollUntil, TestApp } from '../../support/app/test-app.ts'
 import { Connection, openMany } from '../../support/http/raw-connection.ts'
 import { TestFolder } from '../../support/app/test-folder.ts'
@@ -159,7 +159,7 @@ test('a process that is killed while it starts fails the start with the cause', 
   const log = ({ stream, line }: AppLogRecord): void => {
     if (stream === 'stdout') process.kill(Number(line), 'SIGKILL')
   }
-  await assert.rejects(startApp(app, { mode: 'start', log }), { code: 'WORKER_DIED', message: /waits.*SIGKILL/ })
+  await assert.rejects(startSupervisor(app, { mode: 'start', log }), { code: 'WORKER_DIED', message: /waits.*SIGKILL/ })
 })
 
 test('a process that is killed while it drains does not hold up the stop', async () => {

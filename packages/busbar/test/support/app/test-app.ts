@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import { inspect } from 'node:util'
 import type { App, GatewayConfig, Service } from '../../../src/config/app.ts'
 import type { AppEvent, AppLogRecord, RunningApp, StartOptions } from '../../../src/supervisor/running-app.ts'
-import { startApp } from '../../../src/supervisor/supervisor.ts'
+import { startSupervisor } from '../../../src/supervisor/supervisor.ts'
 import type { WorkerStatus } from '../../../src/supervisor/workers/worker-status.ts'
 import { entranceLibrary } from '../../../src/entrance/load.ts'
 import { serviceAt } from './service.ts'
@@ -86,7 +86,7 @@ export class TestApp implements AsyncDisposable {
     const changed = (): void => {
       for (const change of changes) change()
     }
-    const running = await startApp(app, {
+    const running = await startSupervisor(app, {
       mode: 'start',
       entrance: entranceLibrary,
       ...options,

@@ -6,7 +6,7 @@ import type { Gateway } from '../../../src/gateway/gateway.ts'
 import type { StopTimes, TlsMaterial } from '../../../src/shared/control-messages.ts'
 import type { NativeEntrance } from '../../../src/shared/entrance.ts'
 import { entranceLimits } from '../../../src/supervisor/accept/gateway-entrance.ts'
-import { EntranceMember } from '../../../src/worker/entrance-member.ts'
+import { EntranceRegistration } from '../../../src/worker/entrance-registration.ts'
 
 /** What accepts the connections of a gateway in a test. */
 export interface Front {
@@ -58,7 +58,7 @@ export class NativeFront implements Front {
   port = 0
   readonly #gateway: Gateway
   readonly #native: NativeEntrance
-  readonly #member: EntranceMember
+  readonly #member: EntranceRegistration
   readonly #isSecure: boolean
 
   constructor(gateway: Gateway, app: App, tls: TlsMaterial | undefined) {
@@ -68,7 +68,7 @@ export class NativeFront implements Front {
     this.#isSecure = tls !== undefined
     if (tls !== undefined) this.setTls(tls)
     const access = { file: library.file, id: this.#native.id }
-    this.#member = EntranceMember.join(access, (socket) => gateway.acceptVirtual(socket))
+    this.#member = EntranceRegistration.join(access, (socket) => gateway.acceptVirtual(socket))
   }
 
   get connections(): number {

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { loadApp } from '../../../src/config/load.ts'
 import { client } from '../../../src/contract/client-entry.ts'
 import type { RunningApp } from '../../../src/supervisor/running-app.ts'
-import { startApp } from '../../../src/supervisor/supervisor.ts'
+import { startSupervisor } from '../../../src/supervisor/supervisor.ts'
 import { echo, ways } from '../programs/values/echo/contract.ts'
 import implementation from '../programs/values/echo/index.ts'
 import { libraries } from '../programs/values/echo/schemas.ts'
@@ -26,7 +26,7 @@ describe('a value in an app', () => {
 
   before(async () => {
     const config = await loadApp(join(programs, 'values'), { env: {} })
-    app = await startApp(config, { mode: 'start', log: () => {}, timing: { stale: 60_000 } })
+    app = await startSupervisor(config, { mode: 'start', log: () => {}, timing: { stale: 60_000 } })
     url = app.addresses[0]!.url.replace(/\/$/, '')
   })
   after(async () => await app.stop())

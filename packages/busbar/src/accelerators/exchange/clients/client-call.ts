@@ -17,7 +17,7 @@ import { openPlanned, planExchange, type PlannedExchange, reframe } from '../ope
 /**
  * How a call will be made. Decided before anything is sent, so that another way is still possible.
  */
-export type CallRoute =
+export type ClientRoute =
   | {
       readonly kind: 'exchange'
       readonly planned: PlannedExchange
@@ -33,9 +33,9 @@ export type CallRoute =
   /** Only a byte stream carries the call exactly. */
   | { readonly kind: 'stream' }
 
-export type StartableCallRoute = Exclude<CallRoute, { kind: 'stream' }>
+export type StartableCallRoute = Exclude<ClientRoute, { kind: 'stream' }>
 
-export function routeCall(mesh: MeshContext, address: Address, request: ExchangeRequest): CallRoute {
+export function routeCall(mesh: MeshContext, address: Address, request: ExchangeRequest): ClientRoute {
   const { service, port } = address
   const caller = currentScope()
   const hops = (caller?.hops ?? 0) + 1
@@ -87,7 +87,7 @@ export function startCall(route: StartableCallRoute, request: ExchangeRequest, h
 }
 
 function startPlanned(
-  { planned, scope, edge, elsewhere }: Extract<CallRoute, { kind: 'exchange' }>,
+  { planned, scope, edge, elsewhere }: Extract<ClientRoute, { kind: 'exchange' }>,
   request: ExchangeRequest,
   handler: ExchangeHandler,
 ): Exchange {

@@ -12,7 +12,7 @@ import type { RequestPlan } from '../request-plan.ts'
 import { ConnectionPool } from './connection-pool.ts'
 import { ResponseReceiver } from './response-receiver.ts'
 import { StartQueue } from './start-queue.ts'
-import { Upload, type UploadOwner } from './upload.ts'
+import { RequestUpload, type UploadOwner } from './upload.ts'
 import type { VirtualSocket } from './virtual-socket.ts'
 
 /** Larger whole bodies are sent in pieces. */
@@ -27,7 +27,7 @@ const uploads = new TurnBatch<InThreadExchange>(setImmediate, (exchange) => exch
  */
 export class InThreadExchange extends ResponseReceiver implements Exchange, UploadOwner {
   readonly body: Uint8Array | null = null
-  readonly upload: Upload | undefined
+  readonly upload: RequestUpload | undefined
   readonly #endpoint: LocalEndpoint
   readonly #pool: ConnectionPool
   readonly #scope: Scope
@@ -54,10 +54,10 @@ export class InThreadExchange extends ResponseReceiver implements Exchange, Uplo
     this.#pool = ConnectionPool.of(endpoint)
     this.#scope = scope
     const { body } = request
-    if (request.streamed) this.upload = new Upload(this, plan.contentLength)
+    if (request.streamed) this.upload = new RequestUpload(this, plan.contentLength)
     else if (body !== null && body.length > 0) {
       const bytes = copyOf(body)
-      if (bytes.length > largeBody) this.upload = Upload.whole(this, bytes)
+      if (bytes.length > largeBody) this.upload = RequestUpload.whole(this, bytes)
       else this.body = bytes
     }
     starts.add(this)

@@ -5,7 +5,7 @@ import { type Chunk, QueuedResponse } from '../queued-response.ts'
 import type { RequestPlan } from '../request-plan.ts'
 import type { CapturedHead } from './response-head.ts'
 import { ResponseText, type ResponseTextHandler } from './response-text.ts'
-import type { Upload } from './upload.ts'
+import type { RequestUpload } from './upload.ts'
 
 /** Bytes that one call may pass in one turn of the event loop, before all others get theirs. */
 const maxPerTurn = 256 * 1024
@@ -19,7 +19,7 @@ export abstract class ResponseReceiver extends QueuedResponse {
   readonly plan: RequestPlan
   /** A small request body. All others are an upload. */
   abstract readonly body: Uint8Array | null
-  abstract readonly upload: Upload | undefined
+  abstract readonly upload: RequestUpload | undefined
   readonly #service: string
   #head: CapturedHead | undefined
   #isHeadQueued = false

@@ -6,7 +6,7 @@ const window = 64 * 1024
 /** The call that an upload belongs to. */
 export interface UploadOwner {
   abort(error: Error): void
-  /** Calls {@link Upload.pass} in a later turn of the event loop. */
+  /** Calls {@link RequestUpload.pass} in a later turn of the event loop. */
   passUploadSoon(): void
   uploadDrained(): void
 }
@@ -24,7 +24,7 @@ export interface UploadTarget {
  * complete go this way too: they can be aborted midway, and do not fill the program's stream buffer
  * at once.
  */
-export class Upload {
+export class RequestUpload {
   readonly #owner: UploadOwner
   /** Bytes to come of the stated length; -1 for chunks. */
   #left: number
@@ -40,8 +40,8 @@ export class Upload {
     this.#left = contentLength
   }
 
-  static whole(owner: UploadOwner, bytes: Uint8Array): Upload {
-    const upload = new Upload(owner, bytes.length)
+  static whole(owner: UploadOwner, bytes: Uint8Array): RequestUpload {
+    const upload = new RequestUpload(owner, bytes.length)
     for (let from = 0; from < bytes.length; from += window) upload.#add(bytes.subarray(from, from + window))
     upload.#state = 'ended'
     return upload

@@ -6,7 +6,7 @@ import { sendStream, type StreamOwner, type StreamSource } from './stream-sender
 import { abortedError, toClientError } from '../clients/undici-errors.ts'
 import {
   adaptHandler,
-  type Context,
+  type HandlerContext,
   type CallControl,
   type HandlerAdapter,
   type UndiciHandler,
@@ -29,7 +29,7 @@ export class DispatchedCall implements ExchangeHandler, CallControl, TimedCall, 
   #held: (Uint8Array | string)[] = []
   #end: Readonly<Record<string, string | string[]>> | undefined
 
-  constructor(handler: UndiciHandler, context: Context, limits?: ResponseLimits) {
+  constructor(handler: UndiciHandler, context: HandlerContext, limits?: ResponseLimits) {
     this.#handler = handler
     this.#timeout = new ResponseTimeout(this, limits)
     this.#adapter = adaptHandler(handler, this, context)

@@ -46,9 +46,9 @@ export interface Controller {
 }
 
 /** undici's context of a request, which is empty. */
-export type Context = null | undefined
+export type HandlerContext = null | undefined
 
-export function contextOf(major: number): Context {
+export function contextOf(major: number): HandlerContext {
   return major >= 8 ? null : undefined
 }
 
@@ -67,7 +67,7 @@ export interface HandlerAdapter {
   error(error: Error): void
 }
 
-export function adaptHandler(handler: UndiciHandler, control: CallControl, context: Context): HandlerAdapter {
+export function adaptHandler(handler: UndiciHandler, control: CallControl, context: HandlerContext): HandlerAdapter {
   return 'onRequestStart' in handler && typeof handler.onRequestStart === 'function'
     ? new ControllerAdapter(handler, control, context)
     : new LegacyAdapter(handler, control)
@@ -110,12 +110,12 @@ class ControllerAdapter implements HandlerAdapter, Controller {
   readonly #control: CallControl
   #head: ResponseHead | undefined
   #trailers: Readonly<Record<string, string | string[]>> | undefined
-  readonly #context: Context
+  readonly #context: HandlerContext
   aborted = false
   paused = false
   reason: Error | null = null
 
-  constructor(handler: ControllerHandler, control: CallControl, context: Context) {
+  constructor(handler: ControllerHandler, control: CallControl, context: HandlerContext) {
     this.#handler = handler
     this.#control = control
     this.#context = context

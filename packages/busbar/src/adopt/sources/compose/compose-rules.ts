@@ -3,7 +3,7 @@ import { isPlainObject } from '../../../config/schema/placeholders.ts'
 import { toServiceName } from '../../../config/services/service-name.ts'
 import { portOfEnv } from '../../launch/apply-launch.ts'
 import type { ServiceDraft } from '../../imported.ts'
-import { type KeyRules, type Outcome } from '../../key-rules.ts'
+import { type KeyRules, type KeyOutcome } from '../../key-rules.ts'
 import { composeDuration, composeSize, composeVariables, publishedPorts } from './compose-text.ts'
 
 export interface ComposeService {
@@ -84,12 +84,12 @@ export const composeRules: KeyRules<ComposeService> = {
   ),
 }
 
-function start({ service }: ComposeService): Outcome {
+function start({ service }: ComposeService): KeyOutcome {
   return at(service, service.config.command === undefined ? 'entry' : 'command')
 }
 
 /** Addresses of services of the file become those of the mesh. */
-function environment(service: ServiceDraft, hosted: ReadonlySet<string>, value: unknown): Outcome {
+function environment(service: ServiceDraft, hosted: ReadonlySet<string>, value: unknown): KeyOutcome {
   const changed: string[] = []
   const entries = Object.entries(composeVariables(value)).map(([name, text]) => {
     const address = text.replaceAll(/\bhttp:\/\/([\w-]+)(?::\d+)?(?=[/?#]|$)/g, (found, host: string) =>
@@ -107,7 +107,7 @@ function environment(service: ServiceDraft, hosted: ReadonlySet<string>, value: 
   )
 }
 
-function ports(service: ServiceDraft, value: unknown): Outcome {
+function ports(service: ServiceDraft, value: unknown): KeyOutcome {
   const [first, ...others] = publishedPorts(value)
   if (first === undefined) return { why: 'it publishes no TCP port of the host' }
   service.port = first.port
@@ -118,7 +118,7 @@ function ports(service: ServiceDraft, value: unknown): Outcome {
   return { to: `port ${first.port} of services.${service.name}`, note: `${where}${left}` }
 }
 
-function instances(service: ServiceDraft, value: unknown): Outcome {
+function instances(service: ServiceDraft, value: unknown): KeyOutcome {
   const count = Number(value)
   if (!Number.isInteger(count) || count < 1) return { why: 'it is not a number of instances' }
   if (count > 1) service.config.instances = count
@@ -128,7 +128,7 @@ function instances(service: ServiceDraft, value: unknown): Outcome {
 /** An empty process of Node needs as much. */
 const minMemory = 96 * 1024 ** 2
 
-function memory(service: ServiceDraft, value: unknown): Outcome {
+function memory(service: ServiceDraft, value: unknown): KeyOutcome {
   const size = composeSize(value)
   if (size === undefined) return { why: 'it is not a size' }
   if (service.config.command !== undefined) return { why: 'a command has no memory limit' }
@@ -136,7 +136,7 @@ function memory(service: ServiceDraft, value: unknown): Outcome {
   return at(service, 'memory', size < minMemory ? '96 MB is the least for a process' : undefined)
 }
 
-function deploy(service: ServiceDraft, value: unknown): Outcome {
+function deploy(service: ServiceDraft, value: unknown): KeyOutcome {
   if (!isPlainObject(value)) return { why: 'it is not an object' }
   const resources = isPlainObject(value['resources']) ? value['resources'] : {}
   const most = isPlainObject(resources['limits']) ? resources['limits'] : {}
@@ -149,7 +149,7 @@ function deploy(service: ServiceDraft, value: unknown): Outcome {
 }
 
 /** A check that requests a path of the service itself. */
-function healthcheck(service: ServiceDraft, value: unknown): Outcome {
+function healthcheck(service: ServiceDraft, value: unknown): KeyOutcome {
   const { test, interval, timeout, retries, disable } = isPlainObject(value) ? value : {}
   const text = Array.isArray(test) ? test.join(' ') : String(test)
   if (disable === true || text === 'NONE') return { to: 'the default: no check' }
@@ -166,7 +166,7 @@ function healthcheck(service: ServiceDraft, value: unknown): Outcome {
   return at(service, 'health', 'an instance that stays unhealthy is replaced')
 }
 
-function at({ name }: ServiceDraft, key: string, note?: string): Outcome {
+function at({ name }: ServiceDraft, key: string, note?: string): KeyOutcome {
   return { to: `services.${name}.${key}`, ...(note !== undefined && { note }) }
 }
 

@@ -2,7 +2,7 @@
 import { whyNotCron } from '../../../shared/cron-times.ts'
 import { portOfEnv } from '../../launch/apply-launch.ts'
 import type { ServiceDraft } from '../../imported.ts'
-import { type KeyRules, type Outcome, literal, textsOf, variablesOf } from '../../key-rules.ts'
+import { type KeyRules, type KeyOutcome, literal, textsOf, variablesOf } from '../../key-rules.ts'
 
 export interface Pm2App {
   readonly service: ServiceDraft
@@ -96,7 +96,7 @@ export const pm2Rules: KeyRules<Pm2App> = {
 }
 
 /** `env_production` and the like. */
-export function otherKey(context: Pm2App, value: unknown, key: string): Outcome {
+export function otherKey(context: Pm2App, value: unknown, key: string): KeyOutcome {
   const [, environment] = /^env_(\S+)$/.exec(key) ?? []
   if (environment === undefined) return { why: 'PM2 has no such key' }
   const { service } = context
@@ -104,14 +104,14 @@ export function otherKey(context: Pm2App, value: unknown, key: string): Outcome 
   return { to: `environments.${environment}.services.${service.name}.env`, note: `start it with --env ${environment}` }
 }
 
-function environment({ service }: Pm2App, value: unknown): Outcome {
+function environment({ service }: Pm2App, value: unknown): KeyOutcome {
   if (typeof value === 'string') return { why: 'a text is no object of variables' }
   service.config.env = { ...service.config.env, ...variablesOf(value) }
   service.port = portOfEnv(value) ?? service.port
   return at(service, 'env')
 }
 
-function nodeArguments({ service }: Pm2App, value: unknown): Outcome {
+function nodeArguments({ service }: Pm2App, value: unknown): KeyOutcome {
   const flags = textsOf(value)
   if (flags.length === 0) return { to: 'the default' }
   if (service.config.command !== undefined) return at(service, 'command')
@@ -119,13 +119,13 @@ function nodeArguments({ service }: Pm2App, value: unknown): Outcome {
   return at(service, 'nodeOptions')
 }
 
-function interpreter({ service }: Pm2App, value: unknown): Outcome {
+function interpreter({ service }: Pm2App, value: unknown): KeyOutcome {
   if (/node@/.test(String(value))) return { why: 'all services run on the Node that runs Busbar' }
   return at(service, service.config.command === undefined ? 'entry' : 'command')
 }
 
 /** PM2: 0 and `max` are one for each processor, -1 is one less. */
-function instances({ service }: Pm2App, value: unknown): Outcome {
+function instances({ service }: Pm2App, value: unknown): KeyOutcome {
   const count = value === 'max' ? 0 : Number(value)
   if (!Number.isInteger(count) || count > 1_024) return { why: 'it is not a number of instances' }
   if (count === 1) return { to: 'the default' }
@@ -138,7 +138,7 @@ function instances({ service }: Pm2App, value: unknown): Outcome {
 const minMemory = 96 * 1024 ** 2
 const units: Readonly<Record<string, number>> = { '': 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 }
 
-function maxMemory({ service }: Pm2App, value: unknown): Outcome {
+function maxMemory({ service }: Pm2App, value: unknown): KeyOutcome {
   const [, amount, unit = ''] = /^(\d+)([KMG]?)B?$/i.exec(String(value).trim()) ?? []
   if (amount === undefined) return { why: 'it is not a size' }
   if (service.config.command !== undefined)
@@ -152,7 +152,7 @@ function maxMemory({ service }: Pm2App, value: unknown): Outcome {
   return at(service, 'memory')
 }
 
-function cronRestart({ service }: Pm2App, value: unknown): Outcome {
+function cronRestart({ service }: Pm2App, value: unknown): KeyOutcome {
   if (value === 0 || value === '0') return { to: 'the default' }
   const why = whyNotCron(String(value), undefined)
   if (why !== undefined) return { why: `Busbar does not accept the expression: ${why}` }
@@ -160,12 +160,12 @@ function cronRestart({ service }: Pm2App, value: unknown): Outcome {
   return at(service, 'cronRestart')
 }
 
-function sourceMaps({ service }: Pm2App, value: unknown): Outcome {
+function sourceMaps({ service }: Pm2App, value: unknown): KeyOutcome {
   if (value !== true) return { to: 'the default: source maps are off' }
   return nodeArguments({ service, app: {} }, ['--enable-source-maps'])
 }
 
-function at({ name }: ServiceDraft, key: string, note?: string): Outcome {
+function at({ name }: ServiceDraft, key: string, note?: string): KeyOutcome {
   return { to: `services.${name}.${key}`, ...(note !== undefined && { note }) }
 }
 

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import { firstExistingFile } from '../../../config/file/file-lookup.ts'
 import { readPackageJson } from '../../../config/file/package-json.ts'
 import { isPlainObject } from '../../../config/schema/placeholders.ts'
-import { type KeyRules, type Outcome, applyRules, textOf } from '../../key-rules.ts'
+import { type KeyRules, type KeyOutcome, applyRules, textOf } from '../../key-rules.ts'
 import type { ImportDraft } from '../../import-draft.ts'
 import type { ServiceDraft } from '../../imported.ts'
 import { type Launch, parseLaunch } from '../../launch/launch.ts'
@@ -133,7 +133,7 @@ const fileRules: KeyRules<FileContext> = {
 const ofFramework = 'it is for a framework: write it into the config of the framework, or a flag of its command'
 
 /** What becomes of a key, if the file is also that of the runtime. */
-export function fileOutcome(key: string, value: unknown, service: ServiceDraft): Outcome {
+export function fileOutcome(key: string, value: unknown, service: ServiceDraft): KeyOutcome {
   const rule = fileRules[key] ?? ofFramework
   return typeof rule === 'string' ? { why: rule } : rule({ service }, value, key)
 }

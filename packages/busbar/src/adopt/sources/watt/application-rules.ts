@@ -2,7 +2,7 @@
 import { isPlainObject } from '../../../config/schema/placeholders.ts'
 import { toServiceName } from '../../../config/services/service-name.ts'
 import type { ServiceDraft } from '../../imported.ts'
-import { type KeyRules, type Outcome, textsOf } from '../../key-rules.ts'
+import { type KeyRules, type KeyOutcome, textsOf } from '../../key-rules.ts'
 import { wattText, wattVariables } from './watt-text.ts'
 import { entryText } from '../../launch/launch.ts'
 import { relative } from 'node:path'
@@ -72,7 +72,7 @@ export const applicationRules: KeyRules<WattApplication> = {
 }
 
 /** Watt: a number, or a range that follows the load. */
-export function workers(service: ServiceDraft, value: unknown): Outcome {
+export function workers(service: ServiceDraft, value: unknown): KeyOutcome {
   if (isPlainObject(value)) {
     const { static: fixed, minimum, maximum } = value
     if (fixed !== undefined) return workers(service, fixed)
@@ -86,7 +86,7 @@ export function workers(service: ServiceDraft, value: unknown): Outcome {
   return count > 1 ? to(service, 'instances') : { to: 'the default' }
 }
 
-function health(service: ServiceDraft, value: unknown): Outcome {
+function health(service: ServiceDraft, value: unknown): KeyOutcome {
   const heap = isPlainObject(value) ? value['maxHeapTotal'] : undefined
   const size = typeof heap === 'number' ? heap : sizeOf(heap)
   if (size === undefined)
@@ -101,7 +101,7 @@ function sizeOf(value: unknown): number | undefined {
   return Number(amount) * 1024 ** ' KMG'.indexOf(unit.toUpperCase() || ' ')
 }
 
-function flags(service: ServiceDraft, words: readonly string[], key: string): Outcome {
+function flags(service: ServiceDraft, words: readonly string[], key: string): KeyOutcome {
   if (words.length === 0) return { to: 'the default' }
   service.config.run = 'process'
   const { nodeOptions = [] } = service.config
@@ -109,6 +109,6 @@ function flags(service: ServiceDraft, words: readonly string[], key: string): Ou
   return to(service, key, 'only a process has flags of its own')
 }
 
-function to({ name }: ServiceDraft, key: string, note?: string): Outcome {
+function to({ name }: ServiceDraft, key: string, note?: string): KeyOutcome {
   return { to: `services.${name}.${key}`, ...(note !== undefined && { note }) }
 }

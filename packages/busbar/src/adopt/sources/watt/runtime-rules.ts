@@ -3,7 +3,7 @@ import { isPlainObject } from '../../../config/schema/placeholders.ts'
 import { toServiceName } from '../../../config/services/service-name.ts'
 import { whyNotCron } from '../../../shared/cron-times.ts'
 import type { ImportDraft } from '../../import-draft.ts'
-import { type KeyRules, type Outcome } from '../../key-rules.ts'
+import { type KeyRules, type KeyOutcome } from '../../key-rules.ts'
 import { wattText, wattVariables } from './watt-text.ts'
 
 const applications = 'its applications are listed below'
@@ -95,7 +95,7 @@ export const serverRules: KeyRules<ImportDraft> = {
   backlog: 'the system decides',
 }
 
-function gateway(draft: ImportDraft, key: 'host' | 'port' | 'tls', value: unknown): Outcome {
+function gateway(draft: ImportDraft, key: 'host' | 'port' | 'tls', value: unknown): KeyOutcome {
   if (value !== '${HOSTNAME:-}') draft.config.gateway = { ...draft.config.gateway, [key]: value }
   return { to: `gateway.${key}` }
 }
@@ -109,13 +109,13 @@ function withDefault(
   draft: ImportDraft,
   key: 'startTimeout' | 'stopTimeout' | 'env' | 'envFile',
   value: unknown,
-): Outcome {
+): KeyOutcome {
   draft.config.defaults = { ...draft.config.defaults, [key]: value }
   return { to: `defaults.${key}` }
 }
 
 /** Jobs call a URL. Those of services become entries of the schedule. */
-function schedule(draft: ImportDraft, value: unknown): Outcome {
+function schedule(draft: ImportDraft, value: unknown): KeyOutcome {
   const left: string[] = []
   for (const job of Array.isArray(value) ? value.filter(isPlainObject) : []) {
     const { name, cron, callbackUrl, method = 'GET', body, enabled = true } = job

@@ -9,7 +9,7 @@ import type { App } from '../../../config/app.ts'
 import { pathKind } from '../../../config/file/file-lookup.ts'
 import { BusbarError } from '../../../contract/errors.ts'
 import { printResult } from '../../admin/print-result.ts'
-import type { Context } from '../../command.ts'
+import type { CommandContext } from '../../command.ts'
 import { unitOfApp } from '../../startup/app-unit.ts'
 import { unitTarget } from '../../startup/install-unit.ts'
 
@@ -20,7 +20,7 @@ interface ExportedFile {
 }
 
 /** `busbar export`: prints or writes the files that deploy an app. */
-export async function exportFiles(context: Context): Promise<number> {
+export async function exportFiles(context: CommandContext): Promise<number> {
   const { operands, flags, terminal, layers } = context
   const [format = '', place = '.'] = operands
   const create = formats[format]
@@ -42,7 +42,7 @@ export async function exportFiles(context: Context): Promise<number> {
   return 0
 }
 
-type Format = (app: App, location: string, context: Context) => Promise<readonly ExportedFile[]>
+type Format = (app: App, location: string, context: CommandContext) => Promise<readonly ExportedFile[]>
 
 /** The first file is the one that is printed. */
 const formats: Readonly<Record<string, Format>> = {

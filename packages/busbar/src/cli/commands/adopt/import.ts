@@ -4,14 +4,14 @@ import type { Imported } from '../../../adopt/imported.ts'
 import { importSource, sourceAt } from '../../../adopt/sources/find-sources.ts'
 import { canImportBusbar, checkNoConfig, writeNewFile } from '../../../adopt/write-config.ts'
 import { BusbarError } from '../../../contract/errors.ts'
-import type { Context } from '../../command.ts'
+import type { CommandContext } from '../../command.ts'
 import { resolveOperand } from '../../session.ts'
 import { alignColumns } from '../../terminal/columns.ts'
 import { printError } from '../../terminal/print-error.ts'
 import { type Output, paint, print } from '../../terminal/terminal.ts'
 
 /** `busbar import`: prints or writes the config for what another tool's file starts. */
-export async function importConfig(context: Context): Promise<number> {
+export async function importConfig(context: CommandContext): Promise<number> {
   const { flags, terminal } = context
   const source = await sourceAt(resolveOperand(context))
   const imported = await importSource(source)
@@ -39,7 +39,7 @@ async function textOf({ root, source, config, leftOut }: Imported): Promise<stri
 }
 
 /** What keeps the written config from starting, such as a build that has not run. */
-async function problemOf(file: string, { layers, terminal }: Context): Promise<BusbarError | undefined> {
+async function problemOf(file: string, { layers, terminal }: CommandContext): Promise<BusbarError | undefined> {
   try {
     await layers.loadApp(file, { env: terminal.env, unbuilt: true })
     return undefined
@@ -52,7 +52,7 @@ async function problemOf(file: string, { layers, terminal }: Context): Promise<B
 function printJson(
   { kind, source, config, mapped, unmapped, leftOut }: Imported,
   { file, text, problem }: { file: string | null; text: string; problem: BusbarError | undefined },
-  { terminal }: Context,
+  { terminal }: CommandContext,
 ): void {
   const error = problem && { code: problem.code, message: problem.message, hint: problem.hint }
   const report = {

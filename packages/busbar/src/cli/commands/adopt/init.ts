@@ -4,12 +4,12 @@ import { templateNames, type TemplateName } from '../../../adopt/init/template-n
 import { templateSummaries } from '../../../adopt/init/templates.ts'
 import { BusbarError } from '../../../contract/errors.ts'
 import { printResult } from '../../admin/print-result.ts'
-import type { Context } from '../../command.ts'
+import type { CommandContext } from '../../command.ts'
 import { ask, canAsk } from '../../terminal/ask.ts'
 import { print } from '../../terminal/terminal.ts'
 
 /** `busbar init`: a new app from a template, or a config for the services of an existing folder. */
-export async function init(context: Context): Promise<number> {
+export async function init(context: CommandContext): Promise<number> {
   const { operands, flags, terminal } = context
   const path = resolve(terminal.cwd, operands[0] ?? '.')
   const folder = await inspectFolder(path)
@@ -23,7 +23,11 @@ export async function init(context: Context): Promise<number> {
 }
 
 /** Undefined if the question was not answered. */
-async function createNew(path: string, asks: boolean, { flags, terminal }: Context): Promise<string[] | undefined> {
+async function createNew(
+  path: string,
+  asks: boolean,
+  { flags, terminal }: CommandContext,
+): Promise<string[] | undefined> {
   if (flags.template !== undefined || !asks) return await createApp(path, flags.template ?? 'both')
   for (const [index, name] of templateNames.entries())
     print(terminal.out, `  ${index + 1} ${name}: ${templateSummaries[name]}`)
@@ -35,7 +39,7 @@ async function createNew(path: string, asks: boolean, { flags, terminal }: Conte
 async function adopt(
   { path, found }: Folder & { kind: 'existing' },
   asks: boolean,
-  { flags, terminal }: Context,
+  { flags, terminal }: CommandContext,
 ): Promise<string[] | undefined> {
   if (flags.template !== undefined)
     throw new BusbarError('USAGE', {

@@ -1,6 +1,6 @@
 import type { AppStatus } from '../../../observe/app-status.ts'
 import { findRun } from '../../admin/find-runs.ts'
-import type { Context } from '../../command.ts'
+import type { CommandContext } from '../../command.ts'
 import { clusterLines, remoteLines } from '../../terminal/remotes.ts'
 import { type Output, paint, print } from '../../terminal/terminal.ts'
 
@@ -8,7 +8,7 @@ import { type Output, paint, print } from '../../terminal/terminal.ts'
  * `busbar check --live`: what a running app knows of other apps. Ends with 1 if it is not ready, a
  * service of another app cannot be reached, or the cluster cannot.
  */
-export async function checkLive(context: Context): Promise<number> {
+export async function checkLive(context: CommandContext): Promise<number> {
   const { operands, flags, terminal } = context
   const { status } = await findRun(operands[0], context)
   const problems = problemsOf(status)

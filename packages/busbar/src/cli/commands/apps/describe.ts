@@ -2,7 +2,7 @@ import type * as z from 'zod'
 import { describeApp } from '../../../supervisor/admin/operations/describe.ts'
 import { findRun } from '../../admin/find-runs.ts'
 import { printResult } from '../../admin/print-result.ts'
-import type { Context } from '../../command.ts'
+import type { CommandContext } from '../../command.ts'
 import { edgeLines } from './edge-lines.ts'
 import { alignColumns } from '../../terminal/columns.ts'
 import { type Output, paint } from '../../terminal/terminal.ts'
@@ -11,7 +11,7 @@ import { memoryText } from '../../terminal/units.ts'
 type Description = z.output<typeof describeApp.output>
 
 /** `busbar describe`: shows the resolved config of a running app. */
-export async function describe(context: Context): Promise<number> {
+export async function describe(context: CommandContext): Promise<number> {
   const { admin } = await findRun(context.operands[0], context)
   const description = await admin.json(describeApp, {}, { timeout: 10_000 })
   printResult(context, description, textOf(description, context.terminal.out))

@@ -1,6 +1,6 @@
 import { listRuns } from '../../admin/find-runs.ts'
 import { printResult } from '../../admin/print-result.ts'
-import type { Context } from '../../command.ts'
+import type { CommandContext } from '../../command.ts'
 import { checkConfig, checkPorts } from '../../doctor/app.ts'
 import type { Finding } from '../../doctor/finding.ts'
 import {
@@ -19,7 +19,7 @@ import { alignColumns } from '../../terminal/columns.ts'
 import { type Output, paint } from '../../terminal/terminal.ts'
 
 /** `busbar doctor`: checks the machine and the app, and says what to do. */
-export async function doctor(context: Context): Promise<number> {
+export async function doctor(context: CommandContext): Promise<number> {
   const { operands, flags, terminal, layers } = context
   const { env } = terminal
   const load = () => layers.loadApp(resolveOperand(context), { env, overrides: flags })

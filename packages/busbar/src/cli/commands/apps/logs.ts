@@ -5,10 +5,10 @@ import { createPrettyFormat } from '../../../observe/log-format.ts'
 import { readLogs } from '../../../supervisor/admin/operations/logs.ts'
 import { findRun, type Run } from '../../admin/find-runs.ts'
 import { ownName, ownPath } from '../../background/own-folder.ts'
-import type { Context } from '../../command.ts'
+import type { CommandContext } from '../../command.ts'
 
 /** `busbar logs`: shows the last lines of a running app's log, and with `--follow` the next ones. */
-export async function logs(context: Context): Promise<number> {
+export async function logs(context: CommandContext): Promise<number> {
   const { operands, flags, terminal } = context
   const pattern = flags.grep === undefined ? undefined : parsePattern(flags.grep)
   const since = flags.since === undefined ? undefined : parseSince(flags.since, Date.now())
@@ -31,7 +31,7 @@ export async function logs(context: Context): Promise<number> {
 }
 
 /** An app that has ended has left its files: they say why. */
-async function findLogged(context: Context): Promise<Run> {
+async function findLogged(context: CommandContext): Promise<Run> {
   const { flags, terminal } = context
   try {
     return await findRun(flags.app, context)

@@ -2,14 +2,14 @@ import type { AppStatus, InstanceStats, WorkerStats } from '../../../observe/app
 import type { FoundSocket } from '../../../supervisor/admin/admin-socket.ts'
 import { readStartRecord } from '../../../supervisor/admin/start-record.ts'
 import { findRuns, listRuns } from '../../admin/find-runs.ts'
-import type { Context } from '../../command.ts'
+import type { CommandContext } from '../../command.ts'
 import { alignColumns } from '../../terminal/columns.ts'
 import { remoteLines } from '../../terminal/remotes.ts'
 import { type Output, paint, print } from '../../terminal/terminal.ts'
 import { memoryText, numberText, percentText, spanText } from '../../terminal/units.ts'
 
 /** `busbar ps`: lists the running apps, or shows the instances of one. */
-export async function ps(context: Context): Promise<number> {
+export async function ps(context: CommandContext): Promise<number> {
   const { operands, flags, terminal } = context
   const [named] = operands
   const found =

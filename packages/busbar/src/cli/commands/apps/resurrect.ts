@@ -5,7 +5,7 @@ import { listRuns } from '../../admin/find-runs.ts'
 import { printResult } from '../../admin/print-result.ts'
 import { readSaved, type SavedApp } from '../../background/saved-apps.ts'
 import { startDetached } from '../../background/start-detached.ts'
-import type { Context } from '../../command.ts'
+import type { CommandContext } from '../../command.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 
 interface Resurrected {
@@ -17,7 +17,7 @@ interface Resurrected {
 }
 
 /** `busbar resurrect`: starts the saved apps that do not run, one after the other. */
-export async function resurrect(context: Context): Promise<number> {
+export async function resurrect(context: CommandContext): Promise<number> {
   const { terminal } = context
   const { runs, silent } = await listRuns(terminal.env)
   const roots = [...runs.map(({ status }) => status.app.root), ...silent.map(({ path }) => readStartRecord(path)?.root)]

@@ -3,10 +3,10 @@ import { readStartRecord, type StartRecord } from '../../../supervisor/admin/sta
 import { listRuns, type Run } from '../../admin/find-runs.ts'
 import { printResult } from '../../admin/print-result.ts'
 import { type SavedApp, writeSaved } from '../../background/saved-apps.ts'
-import type { Context } from '../../command.ts'
+import type { CommandContext } from '../../command.ts'
 
 /** `busbar save`: writes the list of apps that run in the background. */
-export async function save(context: Context): Promise<number> {
+export async function save(context: CommandContext): Promise<number> {
   const { env } = context.terminal
   const { runs, silent } = await listRuns(env)
   const records = [...(await Promise.all(runs.map(recordOf))), ...silent.map(({ path }) => readStartRecord(path))]

@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { BusbarError } from '../../../contract/errors.ts'
 import { printResult } from '../../admin/print-result.ts'
-import type { Context } from '../../command.ts'
+import type { CommandContext } from '../../command.ts'
 import { installUnit, nextSteps, unitTarget } from '../../startup/install-unit.ts'
 import { ownCommand, socketsOfApp, type Unit, unitOfApp } from '../../startup/app-unit.ts'
 import { savedAppsUnit, type ServiceUnit, unitName } from '../../startup/systemd-unit.ts'
@@ -10,7 +10,7 @@ import { savedAppsUnit, type ServiceUnit, unitName } from '../../startup/systemd
 type Target = ServiceUnit['target']
 
 /** `busbar startup systemd`: installs a unit for an app, or for the saved ones. */
-export async function startup(context: Context): Promise<number> {
+export async function startup(context: CommandContext): Promise<number> {
   const { operands, flags, terminal } = context
   if (operands[0] !== 'systemd')
     throw new BusbarError('USAGE', { message: `busbar startup knows systemd only, not "${operands[0]}"` })
@@ -31,7 +31,7 @@ export async function startup(context: Context): Promise<number> {
 }
 
 /** The unit of the service, and with `--socket` the one of its sockets. */
-async function unitsFor({ operands, flags, terminal, layers }: Context, target: Target): Promise<Unit[]> {
+async function unitsFor({ operands, flags, terminal, layers }: CommandContext, target: Target): Promise<Unit[]> {
   const location = realpathSync(resolve(terminal.cwd, operands[1] ?? '.'))
   const { env, socket: hasSockets = false } = flags
   const app = await layers.loadApp(location, { env: terminal.env, overrides: { ...(env !== undefined && { env }) } })

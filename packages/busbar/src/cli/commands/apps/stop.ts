@@ -4,7 +4,7 @@ import { isAlive } from '../../../shared/process/process-identity.ts'
 import { stopApp } from '../../../supervisor/admin/operations/app.ts'
 import { findRuns, listRuns, type Run, type RunningApps } from '../../admin/find-runs.ts'
 import { printResult } from '../../admin/print-result.ts'
-import type { Context } from '../../command.ts'
+import type { CommandContext } from '../../command.ts'
 
 /** Milliseconds for the end of the processes, in addition to the app's `stopTimeout`. */
 const extraTime = 7000
@@ -13,7 +13,7 @@ const extraTime = 7000
 const lookInterval = 20
 
 /** `busbar stop`: stops the runs of an app, and returns when they have ended. */
-export async function stop(context: Context): Promise<number> {
+export async function stop(context: CommandContext): Promise<number> {
   const { flags, terminal } = context
   const { runs, silent } = flags.all === true ? await listRuns(terminal.env) : await named(context)
   const outcomes = await Promise.allSettled(runs.map((run) => stopRun(run)))
@@ -25,7 +25,7 @@ export async function stop(context: Context): Promise<number> {
   return 0
 }
 
-async function named(context: Context): Promise<RunningApps> {
+async function named(context: CommandContext): Promise<RunningApps> {
   return { runs: await findRuns(context.operands[0], context), silent: [] }
 }
 

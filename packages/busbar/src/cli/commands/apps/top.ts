@@ -1,7 +1,7 @@
 import { on } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findRuns, listRuns } from '../../admin/find-runs.ts'
-import type { Context } from '../../command.ts'
+import type { CommandContext } from '../../command.ts'
 import { print } from '../../terminal/terminal.ts'
 import { edgeLines } from './edge-lines.ts'
 import { detailText, listText } from './ps.ts'
@@ -17,7 +17,7 @@ const clearLine = '\u001B[K'
 const clearBelow = '\u001B[J'
 
 /** `busbar top`: shows the running apps again and again, until Ctrl-C or q. */
-export async function top(context: Context): Promise<number> {
+export async function top(context: CommandContext): Promise<number> {
   const { flags, terminal } = context
   const ended = new AbortController()
   using _keys = endOnKey(ended)
@@ -37,7 +37,7 @@ export async function top(context: Context): Promise<number> {
   }
 }
 
-async function read(context: Context): Promise<string> {
+async function read(context: CommandContext): Promise<string> {
   const { operands, flags, terminal } = context
   const [named] = operands
   const found = named === undefined ? (await listRuns(terminal.env)).runs : await findRuns(named, context)
@@ -49,7 +49,7 @@ async function read(context: Context): Promise<string> {
 }
 
 /** Only as many lines as the terminal has: more would scroll it. */
-function draw({ terminal: { out } }: Context, text: string): void {
+function draw({ terminal: { out } }: CommandContext, text: string): void {
   const lines = text.split('\n').slice(0, out.stream.rows - 1)
   out.stream.write(`${home}${lines.map((line) => `${line}${clearLine}\n`).join('')}${clearBelow}`)
 }

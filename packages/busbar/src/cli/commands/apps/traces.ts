@@ -2,7 +2,7 @@ import type * as z from 'zod'
 import { getTrace, listTraces } from '../../../supervisor/admin/operations/traces.ts'
 import { findRun } from '../../admin/find-runs.ts'
 import { printResult } from '../../admin/print-result.ts'
-import type { Context } from '../../command.ts'
+import type { CommandContext } from '../../command.ts'
 import { alignColumns } from '../../terminal/columns.ts'
 import { type Output, paint } from '../../terminal/terminal.ts'
 
@@ -10,7 +10,7 @@ type Trace = z.output<typeof getTrace.output>
 type Traces = z.output<typeof listTraces.output>
 
 /** `busbar traces`: lists the recent traces of a running app, or shows one. */
-export async function traces(context: Context): Promise<number> {
+export async function traces(context: CommandContext): Promise<number> {
   const { operands, flags, terminal } = context
   const { admin } = await findRun(flags.app, context)
   const [id] = operands

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { findSlowParts } from '../../../observe/metrics/slow-parts.ts'
 import { findRun } from '../../admin/find-runs.ts'
 import { printResult } from '../../admin/print-result.ts'
-import type { Context } from '../../command.ts'
+import type { CommandContext } from '../../command.ts'
 import { paint } from '../../terminal/terminal.ts'
 
 /** `busbar why-slow`: names the worker, service and hop that cost most. */
-export async function whySlow(context: Context): Promise<number> {
+export async function whySlow(context: CommandContext): Promise<number> {
   const { operands, flags, terminal } = context
   const interval = flags.interval ?? 5000
   const { status: before } = await findRun(operands[0], context)

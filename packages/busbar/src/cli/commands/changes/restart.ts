@@ -4,7 +4,7 @@ import { isAlive } from '../../../shared/process/process-identity.ts'
 import { restartApp } from '../../../supervisor/admin/operations/changes.ts'
 import { findRun, listRuns, type Run } from '../../admin/find-runs.ts'
 import { printResult } from '../../admin/print-result.ts'
-import type { Context } from '../../command.ts'
+import type { CommandContext } from '../../command.ts'
 
 /** Milliseconds between two looks at the app. */
 const lookInterval = 50
@@ -13,7 +13,7 @@ const lookInterval = 50
 const startLimit = 120_000
 
 /** `busbar restart`: stops a running app and starts it again, and returns when it is ready. */
-export async function restart(context: Context): Promise<number> {
+export async function restart(context: CommandContext): Promise<number> {
   const { operands, terminal } = context
   const began = performance.now()
   const { admin, status } = await findRun(operands[0], context)

@@ -1,6 +1,6 @@
 import type { Change } from '../../../supervisor/generations/changes.ts'
 import { printResult } from '../../admin/print-result.ts'
-import type { Context } from '../../command.ts'
+import type { CommandContext } from '../../command.ts'
 import { reloadApp, scaleService, moveService } from '../../../supervisor/admin/operations/changes.ts'
 import { findRun } from '../../admin/find-runs.ts'
 import { BusbarError } from '../../../contract/errors.ts'
@@ -8,7 +8,7 @@ import { BusbarError } from '../../../contract/errors.ts'
 /** Milliseconds for a change: the new workers start, and those of an earlier change still drain. */
 const changeTimeout = 600_000
 
-function printChange(context: Context, change: Change): void {
+function printChange(context: CommandContext, change: Change): void {
   const { generation, replaced, added, removed, kept, took } = change
   const counts = Object.entries({ replaced, added, removed, kept }).filter(([, count]) => count > 0)
   const text = counts.map(([what, count]) => `${count} ${what}`).join(', ')
@@ -16,7 +16,7 @@ function printChange(context: Context, change: Change): void {
 }
 
 /** `busbar reload`: new config and new code, without a failed request. */
-export async function reload(context: Context): Promise<number> {
+export async function reload(context: CommandContext): Promise<number> {
   const { operands, flags } = context
   const [service] = operands
   const { admin } = await findRun(flags.app, context)
@@ -26,7 +26,7 @@ export async function reload(context: Context): Promise<number> {
 }
 
 /** `busbar scale`: changes the number of a service's instances. */
-export async function scale(context: Context): Promise<number> {
+export async function scale(context: CommandContext): Promise<number> {
   const { operands, flags } = context
   const [service, count] = operands as [string, string]
   if (!/^(?:\+?0*[1-9]\d*|-\d+)$/.test(count))
@@ -41,7 +41,7 @@ export async function scale(context: Context): Promise<number> {
 }
 
 /** `busbar move`: changes where a service runs, while it serves. */
-export async function move(context: Context): Promise<number> {
+export async function move(context: CommandContext): Promise<number> {
   const { operands, flags } = context
   const [service] = operands as [string]
   const { run, instances } = flags

@@ -1,11 +1,11 @@
 import { BusbarError } from '../../../contract/errors.ts'
 import { callMethod } from '../../../supervisor/admin/operations/calls.ts'
 import { findRun } from '../../admin/find-runs.ts'
-import type { Context } from '../../command.ts'
+import type { CommandContext } from '../../command.ts'
 import { type Terminal, print } from '../../terminal/terminal.ts'
 
 /** `busbar call`: calls a method of a typed service and prints its result. */
-export async function call(context: Context): Promise<number> {
+export async function call(context: CommandContext): Promise<number> {
   const { operands, flags, terminal } = context
   const [service, method, json] = operands as [string, string, string?]
   const input = json === undefined ? {} : { input: parseInput(json) }
@@ -46,7 +46,7 @@ function printStream({ values, ended }: { values: unknown[]; ended: boolean }, {
 }
 
 /** An error that the method's contract declares is an answer, too. */
-function printDeclared({ code, message, data }: BusbarError<string>, { flags, terminal }: Context): void {
+function printDeclared({ code, message, data }: BusbarError<string>, { flags, terminal }: CommandContext): void {
   const error = { code, message, ...(data !== undefined && { data }) }
   if (flags.json) print(terminal.out, JSON.stringify({ ok: false, error }, undefined, 2))
   else print(terminal.err, `${message}${data === undefined ? '' : `: ${JSON.stringify(data)}`} (${code})`)

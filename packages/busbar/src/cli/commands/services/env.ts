@@ -1,11 +1,11 @@
 import { getEnvironment } from '../../../supervisor/admin/operations/describe.ts'
 import { findRun } from '../../admin/find-runs.ts'
 import { printResult } from '../../admin/print-result.ts'
-import type { Context } from '../../command.ts'
+import type { CommandContext } from '../../command.ts'
 import { paint } from '../../terminal/terminal.ts'
 
 /** `busbar env`: shows the environment of services, with secrets masked. */
-export async function env(context: Context): Promise<number> {
+export async function env(context: CommandContext): Promise<number> {
   const { operands, flags, terminal } = context
   const { admin } = await findRun(flags.app, context)
   const input = { service: operands[0], all: flags.all === true ? 'true' : 'false' }

@@ -3,11 +3,11 @@ import { buffer } from 'node:stream/consumers'
 import { BusbarError } from '../../../contract/errors.ts'
 import { injectRequest } from '../../../supervisor/admin/operations/calls.ts'
 import { findRun } from '../../admin/find-runs.ts'
-import type { Context } from '../../command.ts'
+import type { CommandContext } from '../../command.ts'
 import { paint, print } from '../../terminal/terminal.ts'
 
 /** `busbar inject`: sends one request to a service and prints the response. */
-export async function inject(context: Context): Promise<number> {
+export async function inject(context: CommandContext): Promise<number> {
   const { operands, flags, terminal } = context
   const [service, method, path] = operands as [string, string, string]
   if (!path.startsWith('/')) throw new BusbarError('USAGE', { message: `the path ${path} does not begin with /` })

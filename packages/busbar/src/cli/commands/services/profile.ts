@@ -2,12 +2,12 @@ import { BusbarError } from '../../../contract/errors.ts'
 import { takeProfile, takeHeapSnapshot } from '../../../supervisor/admin/operations/diagnostics.ts'
 import { findRun } from '../../admin/find-runs.ts'
 import { saveFile, stamped } from '../../admin/save-file.ts'
-import type { Context } from '../../command.ts'
+import type { CommandContext } from '../../command.ts'
 
 const extensions = { cpu: 'cpuprofile', heap: 'heapprofile' } as const
 
 /** `busbar profile`: records a profile of a service's worker and writes it. */
-export async function profile(context: Context): Promise<number> {
+export async function profile(context: CommandContext): Promise<number> {
   const { operands, flags } = context
   const [of, service] = operands as [string, string]
   if (of !== 'cpu' && of !== 'heap')
@@ -20,7 +20,7 @@ export async function profile(context: Context): Promise<number> {
 }
 
 /** `busbar heap-snapshot`: writes a snapshot of the heap of a service's worker. */
-export async function heapSnapshot(context: Context): Promise<number> {
+export async function heapSnapshot(context: CommandContext): Promise<number> {
   const { operands, flags } = context
   const service = operands[0]!
   const { admin } = await findRun(flags.app, context)

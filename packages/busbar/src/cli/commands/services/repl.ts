@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import { BusbarError } from '../../../contract/errors.ts'
 import { evaluateCode } from '../../../supervisor/admin/operations/diagnostics.ts'
 import { findRun } from '../../admin/find-runs.ts'
-import type { Context } from '../../command.ts'
+import type { CommandContext } from '../../command.ts'
 import { errorText } from '../../terminal/print-error.ts'
 import { print } from '../../terminal/terminal.ts'
 
@@ -12,7 +12,7 @@ import { print } from '../../terminal/terminal.ts'
 type Evaluate = (code: string) => Promise<{ readonly text: string; readonly isIncomplete: boolean }>
 
 /** `busbar repl`: reads JavaScript here, runs it in a worker of the service, and prints the results. */
-export async function repl(context: Context): Promise<number> {
+export async function repl(context: CommandContext): Promise<number> {
   const { operands, flags, terminal } = context
   const service = operands[0]!
   const { admin } = await findRun(flags.app, context)
@@ -33,7 +33,7 @@ export async function repl(context: Context): Promise<number> {
   return 0
 }
 
-async function interact(evaluate: Evaluate, prompt: string, { terminal }: Context): Promise<void> {
+async function interact(evaluate: Evaluate, prompt: string, { terminal }: CommandContext): Promise<void> {
   const server = start({
     prompt,
     input: process.stdin,
@@ -50,7 +50,7 @@ async function interact(evaluate: Evaluate, prompt: string, { terminal }: Contex
 }
 
 /** Standard input is a file or a pipe: no prompt, one statement after the other. */
-async function runLines(evaluate: Evaluate, { terminal: { out } }: Context): Promise<void> {
+async function runLines(evaluate: Evaluate, { terminal: { out } }: CommandContext): Promise<void> {
   let code = ''
   for await (const line of createInterface({ input: process.stdin, crlfDelay: Infinity })) {
     if (line.trim() === '.exit') return

@@ -1,10 +1,10 @@
 import { signalService } from '../../../supervisor/admin/operations/diagnostics.ts'
 import { findRun } from '../../admin/find-runs.ts'
 import { printResult } from '../../admin/print-result.ts'
-import type { Context } from '../../command.ts'
+import type { CommandContext } from '../../command.ts'
 
 /** `busbar signal`: runs the handlers that a service has for a signal. */
-export async function signal(context: Context): Promise<number> {
+export async function signal(context: CommandContext): Promise<number> {
   const { operands, flags } = context
   const [service, given] = operands as [string, string]
   const name = given.toUpperCase().replace(/^(?!SIG)/, 'SIG')

@@ -1,5 +1,5 @@
 /** The page that `busbar try` prints. */
-import type { Trial } from '../../../adopt/trying/prepare-trial.ts'
+import type { PreparedTrial } from '../../../adopt/trying/prepare-trial.ts'
 import { alignColumns } from '../../terminal/columns.ts'
 import { type Output, paint } from '../../terminal/terminal.ts'
 import type { ComparedRequest, Figures, Tried, TriedArm } from './lab.ts'
@@ -8,7 +8,7 @@ export interface Page {
   /** What the services were found in. */
   readonly name: string
   readonly same: boolean
-  readonly trial: Pick<Trial, 'calls' | 'hazards' | 'documents' | 'today'>
+  readonly trial: Pick<PreparedTrial, 'calls' | 'hazards' | 'documents' | 'today'>
   readonly tried: Tried
   readonly leftOut: readonly { readonly name: string; readonly why: string }[]
   readonly text: string

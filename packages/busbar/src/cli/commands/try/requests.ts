@@ -1,4 +1,4 @@
-import type { Trial } from '../../../adopt/trying/prepare-trial.ts'
+import type { PreparedTrial } from '../../../adopt/trying/prepare-trial.ts'
 import { BusbarError } from '../../../contract/errors.ts'
 import type { Flags } from '../../command.ts'
 import type { TriedRequest } from './lab.ts'
@@ -8,7 +8,7 @@ import type { TriedRequest } from './lab.ts'
  * `/`. Throws USAGE.
  */
 export async function requestsOf(
-  trial: Trial,
+  trial: PreparedTrial,
   { path = [], requests }: Flags,
   read: (file: string) => Promise<TriedRequest[]>,
 ): Promise<{ requests: readonly TriedRequest[] }> {
@@ -31,7 +31,7 @@ function get(path: string): TriedRequest {
   return { method: 'GET', path, headers: [], weight: 1 }
 }
 
-function checkService(service: string, trial: Trial): void {
+function checkService(service: string, trial: PreparedTrial): void {
   const names = trial.app.services.map(({ name }) => name)
   if (!names.includes(service))
     throw new BusbarError('USAGE', {
@@ -45,7 +45,7 @@ function checkService(service: string, trial: Trial): void {
 }
 
 /** At the gateway, or at a port of its own in every arm. */
-function isReachable(service: string, { entry, exposed, today }: Trial): boolean {
+function isReachable(service: string, { entry, exposed, today }: PreparedTrial): boolean {
   if (service === entry) return true
   const own = today.services.find(({ name }) => name === service)?.port
   return exposed[service] !== undefined && (today.notToday !== undefined || own !== undefined)

@@ -2,12 +2,12 @@ import { join, relative, resolve } from 'node:path'
 import { configText } from '../../../adopt/config-text.ts'
 import type { Imported } from '../../../adopt/imported.ts'
 import { findServices, importSource, sourceAt } from '../../../adopt/sources/find-sources.ts'
-import { prepareTrial, type Trial } from '../../../adopt/trying/prepare-trial.ts'
+import { prepareTrial, type PreparedTrial } from '../../../adopt/trying/prepare-trial.ts'
 import { withFoundPorts, withPlacement } from '../../../adopt/trying/recommended.ts'
 import { canImportBusbar, checkNoConfig, writeNewFile } from '../../../adopt/write-config.ts'
 import { pathKind } from '../../../config/file/file-lookup.ts'
 import { BusbarError } from '../../../contract/errors.ts'
-import type { Context } from '../../command.ts'
+import type { CommandContext } from '../../command.ts'
 import { resolveOperand } from '../../session.ts'
 import { print } from '../../terminal/terminal.ts'
 import { findLab } from '../find-lab.ts'
@@ -24,13 +24,13 @@ const interrupted = 130
  * `busbar try`: runs the services of a repository as today and under Busbar, and prints what
  * differs. Writes nothing there without `--write`.
  */
-export async function tryApp(context: Context): Promise<number> {
+export async function tryApp(context: CommandContext): Promise<number> {
   const { flags, terminal } = context
   if (process.platform === 'win32')
     throw new BusbarError('PLACEMENT_UNSUPPORTED', { message: 'busbar try does not run on Windows', hint: 'Use WSL.' })
   const lab = (await findLab(terminal.cwd, 'try')) as TryLab
   const found = await findRepository(resolveOperand(context))
-  let trial: Trial | undefined
+  let trial: PreparedTrial | undefined
   const prepare = async (folder: string) => {
     const prepared = await prepareTrial({
       found,
@@ -84,7 +84,7 @@ async function findRepository(path: string): Promise<Imported> {
   })
 }
 
-async function report(context: Context, found: Imported, trial: Trial, tried: Tried): Promise<void> {
+async function report(context: CommandContext, found: Imported, trial: PreparedTrial, tried: Tried): Promise<void> {
   const { flags, terminal } = context
   const best = bestOf(tried)
   const opened = withFoundPorts(trial.config, trial.entry, tried.foundPorts)

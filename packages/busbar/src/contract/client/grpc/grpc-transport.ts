@@ -18,7 +18,7 @@ import { AnswerReader } from './answer-reader.ts'
 import { answerStream } from './answer-stream.ts'
 import type { GrpcAddress, GrpcClientOptions } from './grpc-options.ts'
 import { sendValues } from './send-values.ts'
-import { Session } from './session.ts'
+import { GrpcSession } from './session.ts'
 
 /** The protobuf form of a contract, made once. */
 const known = new WeakMap<Contract, Promise<ProtoContract>>()
@@ -29,7 +29,7 @@ interface ProtoContract {
 }
 
 export function grpcTransport(address: GrpcAddress, options: GrpcClientOptions): CallTransport {
-  const session = new Session(address, options.tls)
+  const session = new GrpcSession(address, options.tls)
   const budget = new RetryBudget(options.retryBudget)
   return {
     bind(contract, name, method) {
@@ -77,13 +77,13 @@ interface Prepared {
 }
 
 class RemoteMethod {
-  readonly #session: Session
+  readonly #session: GrpcSession
   readonly #contract: Contract
   readonly #method: Method
   readonly #callee: { readonly service: string; readonly method: string; readonly errors: Method['errors'] }
   #prepared: Promise<Prepared> | undefined
 
-  constructor(session: Session, contract: Contract, name: string, method: Method) {
+  constructor(session: GrpcSession, contract: Contract, name: string, method: Method) {
     this.#session = session
     this.#contract = contract
     this.#method = method

@@ -18,7 +18,7 @@ const windowSize = 1024 * 1024
  * after it was lost or the server has said that it goes away. While no call is in flight, it does
  * not keep the process alive.
  */
-export class Session {
+export class GrpcSession {
   readonly #address: GrpcAddress
   readonly #tls: GrpcTls | undefined
   #state: State = { is: 'idle' }

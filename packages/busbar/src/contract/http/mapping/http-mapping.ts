@@ -5,13 +5,13 @@ export interface HttpMapping {
   readonly verb: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** `/products/{id}`. */
   readonly path: string
-  readonly segments: readonly Segment[]
+  readonly segments: readonly PathSegment[]
   /** The input fields in the path. */
   readonly parameters: readonly string[]
 }
 
 /** A path segment: fixed text, or an input field. */
-export type Segment = { readonly text: string } | { readonly parameter: string }
+export type PathSegment = { readonly text: string } | { readonly parameter: string }
 
 const form = /^(GET|POST|PUT|PATCH|DELETE) (\/\S*)$/
 
@@ -33,7 +33,7 @@ export function hasQuery({ verb }: HttpMapping): boolean {
   return verb === 'GET' || verb === 'DELETE'
 }
 
-function parseSegment(segment: string, text: string): Segment {
+function parseSegment(segment: string, text: string): PathSegment {
   const [, parameter] = /^\{([A-Za-z_]\w*)\}$/.exec(segment) ?? []
   if (parameter !== undefined && parameter !== '__proto__') return { parameter }
   if (/[{}:*%]/.test(segment)) throw invalid(text)

@@ -1,7 +1,7 @@
 import type { Contract } from '../../contract.ts'
 import { distance } from 'fastest-levenshtein'
 import type { Method } from '../../method.ts'
-import type { HttpMapping, Segment } from './http-mapping.ts'
+import type { HttpMapping, PathSegment } from './http-mapping.ts'
 
 /** The method that a request matches, and its path parameters. */
 export interface RouteMatch {
@@ -121,7 +121,7 @@ function specificity({ segments }: HttpMapping): number {
   return segments.reduce((sum, segment) => sum * 2 + ('text' in segment ? 1 : 0), 1)
 }
 
-function match(segments: readonly Segment[], parts: readonly string[]): Record<string, string> | undefined {
+function match(segments: readonly PathSegment[], parts: readonly string[]): Record<string, string> | undefined {
   const parameters: Record<string, string> = {}
   for (const [at, segment] of segments.entries()) {
     const part = parts[at]!

@@ -1,4 +1,4 @@
-import type { CallOutcome, StreamResponse } from '../../../contract/http/responder.ts'
+import type { HttpOutcome, StreamResponse } from '../../../contract/http/responder.ts'
 import type { HttpRequestBody, HttpHandler } from '../../../contract/http/http-handler.ts'
 import type { RouteMatch } from '../../../contract/http/mapping/method-routes.ts'
 import { openStream } from '../../../contract/http/stream-body.ts'
@@ -27,7 +27,7 @@ export async function answerCall(
     return reply
   }
   const routed = handler.routeTo({ verb, url, headers }, found)
-  const made = Promise.withResolvers<CallOutcome | StreamResponse>()
+  const made = Promise.withResolvers<HttpOutcome | StreamResponse>()
   const call = await handler.begin(routed, bodyOf(request), {
     answer: made.resolve as never,
     outcome: made.resolve,
@@ -54,7 +54,7 @@ function bodyOf({ body, raw }: FastifyRequest): HttpRequestBody {
   return { value: body }
 }
 
-function sendOutcome(outcome: CallOutcome, reply: FastifyReply, failed: FailedCalls): FastifyReply {
+function sendOutcome(outcome: HttpOutcome, reply: FastifyReply, failed: FailedCalls): FastifyReply {
   reply.headers(outcome.headers)
   if ('error' in outcome) throw outcome.error
   const { status, result, encode } = outcome

@@ -1,6 +1,6 @@
 import type { Admission, EndpointState, RemoteEndpoint } from '../endpoint.ts'
 import type { Link } from '../../links/link.ts'
-import type { Candidate, LimitedService, TakenSlot } from '../limits/limited-service.ts'
+import type { LimitedInstance, LimitedService, TakenSlot } from '../limits/limited-service.ts'
 
 /**
  * The target of one call to a service with a concurrency limit. It is decided when the call is
@@ -10,11 +10,11 @@ export class Reservation implements RemoteEndpoint, Admission {
   readonly at = 'link'
   readonly admission = this
   readonly #service: LimitedService
-  readonly #candidates: () => readonly Candidate[]
+  readonly #candidates: () => readonly LimitedInstance[]
   readonly #likeliest: RemoteEndpoint
   #slot: TakenSlot | undefined
 
-  constructor(service: LimitedService, likeliest: RemoteEndpoint, candidates: () => readonly Candidate[]) {
+  constructor(service: LimitedService, likeliest: RemoteEndpoint, candidates: () => readonly LimitedInstance[]) {
     this.#service = service
     this.#likeliest = likeliest
     this.#candidates = candidates

@@ -1,5 +1,5 @@
 import type { Endpoint, LocalEndpoint, RemoteEndpoint, TcpEndpoint } from '../endpoint.ts'
-import type { Candidate, LimitedService } from '../limits/limited-service.ts'
+import type { LimitedInstance, LimitedService } from '../limits/limited-service.ts'
 import type { Loads } from './loads.ts'
 import { pickByKey, pickLeastLoaded, pickOfTwo } from './pickers.ts'
 import { Reservation } from './reservation.ts'
@@ -138,7 +138,7 @@ export class ServiceInstances {
   }
 
   /** The instances that a waiting call may go to, at this moment. */
-  #candidates(key: string | undefined, not: Endpoint | undefined): Candidate[] {
+  #candidates(key: string | undefined, not: Endpoint | undefined): LimitedInstance[] {
     const keyed = key === undefined ? undefined : this.#instanceForKey(key, undefined, not)
     const serving = this.#remote.filter(
       (one) => isCallable(one) && one !== not && (keyed === undefined || one === keyed),

@@ -22,12 +22,12 @@ export interface LimitedServiceOptions {
 }
 
 /** An instance that a call may go to. */
-export interface Candidate {
+export interface LimitedInstance {
   readonly endpoint: RemoteEndpoint
   readonly row: number
 }
 
-export interface TakenSlot extends Candidate {
+export interface TakenSlot extends LimitedInstance {
   readonly slot: number
 }
 
@@ -63,7 +63,7 @@ export class LimitedService {
    * no instance is left, DEADLINE_EXCEEDED, or the signal's reason.
    */
   take(
-    candidates: () => readonly Candidate[],
+    candidates: () => readonly LimitedInstance[],
     taken: (slot: TakenSlot) => void,
     options: QueueOptions,
   ): void | Promise<void> {
@@ -102,7 +102,7 @@ export class LimitedService {
     return this.#slots.taken(row)
   }
 
-  #takeAny(candidates: readonly Candidate[]): TakenSlot | undefined {
+  #takeAny(candidates: readonly LimitedInstance[]): TakenSlot | undefined {
     const left = [...candidates]
     while (left.length > 0) {
       const best = pickLeastLoaded(left, ({ row }) => {

@@ -13,7 +13,7 @@ import type { ServiceHealth } from './lifecycle/service-health.ts'
 const pollInterval = 10
 
 /** This worker as one of those to which the native entrance gives requests. */
-export class EntranceMember {
+export class EntranceRegistration {
   readonly #bridge: DuplexBridge
   readonly #worker: EntranceWorker
 
@@ -23,7 +23,7 @@ export class EntranceMember {
   }
 
   /** `accept` gets a connection for each client that sends requests to this worker. */
-  static join({ file, id }: EntranceAccess, accept: (socket: Socket) => void): EntranceMember {
+  static join({ file, id }: EntranceAccess, accept: (socket: Socket) => void): EntranceRegistration {
     let bridge: DuplexBridge | undefined
     const worker = new EntranceWorker(
       loadEntrance(file),
@@ -31,7 +31,7 @@ export class EntranceMember {
       false,
       (replies) => (bridge = new DuplexBridge(accept, replies)),
     )
-    return new EntranceMember(bridge!, worker)
+    return new EntranceRegistration(bridge!, worker)
   }
 
   /**
@@ -76,10 +76,10 @@ export function joinerOf(
   accept: (socket: Socket) => void,
   entry: Pick<HostedService, 'service' | 'report'> | undefined,
   health: Pick<ServiceHealth, 'watch'> | undefined,
-): () => EntranceMember {
+): () => EntranceRegistration {
   if (entry?.report.tls === true) throw BusbarError.fromRecord(ownTls(entry.service))
   return () => {
-    const member = EntranceMember.join(access, accept)
+    const member = EntranceRegistration.join(access, accept)
     health?.watch((isHealthy) => member.setHealthy(isHealthy))
     return member
   }

@@ -3,7 +3,7 @@ import type { CallHead, Channel, ChannelHandler } from '../links/link.ts'
 import type { Admission, RemoteEndpoint } from '../routing/endpoint.ts'
 import { undeliveredCodes } from '../routing/retry.ts'
 
-export interface RelayedCallParts {
+export interface ForwardedCallParts {
   readonly head: CallHead
   readonly payload: unknown
   /** The caller sends no data. */
@@ -22,15 +22,15 @@ export interface RelayedCallParts {
  * A call that had not started is tried once more on another instance. The caller decides about all
  * others: it knows whether they are idempotent.
  */
-export class RelayedCall implements ChannelHandler {
-  readonly #parts: RelayedCallParts
+export class ForwardedCall implements ChannelHandler {
+  readonly #parts: ForwardedCallParts
   readonly #waiting = new AbortController()
   readonly #answer: ChannelHandler
   #endpoint: RemoteEndpoint
   /** To the callee. Undefined while the call waits for a slot. */
   #callee: Channel | undefined
   /** What the caller has sent meanwhile. The link's window bounds it. */
-  readonly #early: ((relay: RelayedCall) => void)[] = []
+  readonly #early: ((call: ForwardedCall) => void)[] = []
   #admission: Admission | undefined
   #isOver = false
   #mayRetry: boolean
@@ -38,7 +38,7 @@ export class RelayedCall implements ChannelHandler {
   #untakenByCallee = 0
   #untakenByCaller = 0
 
-  constructor(parts: RelayedCallParts) {
+  constructor(parts: ForwardedCallParts) {
     this.#parts = parts
     this.#endpoint = parts.endpoint
     this.#mayRetry = parts.ended
@@ -50,13 +50,13 @@ export class RelayedCall implements ChannelHandler {
 
   onData(value: unknown): void {
     const callee = this.#callee
-    if (callee === undefined) return void this.#early.push((relay) => relay.onData(value))
+    if (callee === undefined) return void this.#early.push((call) => call.onData(value))
     if (callee.data(value)) this.#parts.channel.consumed(1)
     else this.#untakenByCallee++
   }
 
   onEnd(value: unknown): void {
-    if (this.#callee === undefined) this.#early.push((relay) => relay.onEnd(value))
+    if (this.#callee === undefined) this.#early.push((call) => call.onEnd(value))
     else this.#callee.end(value)
   }
 

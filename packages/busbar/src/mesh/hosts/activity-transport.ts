@@ -1,10 +1,10 @@
 import type { Packet, PacketTransport, PacketTransportListener } from '../links/packet-transport.ts'
 
 /** A transport that knows when the peer was heard last. */
-export class HeardTransport implements PacketTransport {
+export class ActivityTransport implements PacketTransport {
   readonly #transport: PacketTransport
   /** By `Date.now()`. */
-  heardAt = Date.now()
+  lastReceivedAt = Date.now()
 
   constructor(transport: PacketTransport) {
     this.#transport = transport
@@ -13,7 +13,7 @@ export class HeardTransport implements PacketTransport {
   open(listener: PacketTransportListener): void {
     this.#transport.open({
       onPacket: (packet) => {
-        this.heardAt = Date.now()
+        this.lastReceivedAt = Date.now()
         listener.onPacket(packet)
       },
       onDrain: () => listener.onDrain(),
