@@ -6,9 +6,9 @@ import { findProblems } from '../check-imports.ts'
 
 const source = 'packages/busbar/src'
 
-/** `files`: paths below the sources, with their contents. */
-async function problemsOf(files: Readonly<Record<string, string>>): Promise<string[]> {
-  const entries = Object.entries(files).map(([path, text]) => [`${source}/${path}`, text])
+/** `files`: paths below the sources, with their contents, which are made long enough. */
+async function problemsOf(files: Readonly<Record<string, string>>, padding = 30): Promise<string[]> {
+  const entries = Object.entries(files).map(([path, text]) => [`${source}/${path}`, text + '\n'.repeat(padding)])
   using folder = new TestFolder(Object.fromEntries(entries))
   return await findProblems(folder.path)
 }
@@ -62,18 +62,17 @@ test('a file of more than 300 lines is refused, in tests and crates too', async 
 })
 
 test('a file of a few lines that only one file uses is refused, except where each thing has its own', async () => {
-  const text = (...lines: string[]): string => `${[...lines, ...Array<string>(40).fill('//')].join('\n')}\n`
-  const problems = await problemsOf({
-    'mesh/a.ts': text("import './only-here.ts'", "import './shared.ts'", "import '../shared/below.ts'"),
-    'mesh/b.ts': text("import './shared.ts'", "import './large.ts'"),
+  const files = {
+    'mesh/a.ts': "import './only-here.ts'\nimport './both.ts'\nimport '../shared/below.ts'\n",
+    'mesh/b.ts': "import './both.ts'\nimport './long.ts'\n",
     'mesh/only-here.ts': '//\n',
-    'mesh/shared.ts': '//\n',
-    'mesh/large.ts': text(),
+    'mesh/both.ts': '//\n',
+    'mesh/long.ts': '//\n'.repeat(30),
     'shared/below.ts': '//\n',
-    'cli/table.ts': text("import './commands/one.ts'"),
+    'cli/table.ts': "import './commands/one.ts'\n",
     'cli/commands/one.ts': '//\n',
-  })
-  assert.deepEqual(problems, [
+  }
+  assert.deepEqual(await problemsOf(files, 0), [
     `${source}/mesh/only-here.ts: has 1 lines, and only ${source}/mesh/a.ts uses it: merge the two`,
   ])
 })
