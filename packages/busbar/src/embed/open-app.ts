@@ -267,7 +267,7 @@ function contained(log: (line: LogLine) => unknown): LogTarget['write'] {
     try {
       await log(record)
     } catch (error) {
-      if (!hasFailed) process.emitWarning(`the log function given to startSupervisor threw: ${String(error)}`)
+      if (!hasFailed) process.emitWarning(`the log function given to startApp threw: ${String(error)}`)
       hasFailed = true
     }
   }
@@ -287,7 +287,7 @@ function stdoutLog(format: 'pretty' | 'json'): Log {
 function notRunning(reason: EndReason): BusbarError {
   return new BusbarError('APP_NOT_RUNNING', {
     message: reason.why === 'stopped' ? 'the app was stopped' : `the app has ended: ${reason.error.message}`,
-    hint: 'start it again with startSupervisor; app.ended tells when an app has ended, and why',
+    hint: 'start it again with startApp; app.ended tells when an app has ended, and why',
   })
 }
 
