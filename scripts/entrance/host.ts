@@ -14,7 +14,7 @@ import type { LocalEndpoint } from '../../packages/busbar/src/mesh/routing/endpo
 import type { Exchanges } from '../../packages/busbar/src/mesh/mesh-context.ts'
 import { DuplexBridge } from '../../packages/busbar/src/entrance/duplex-bridge.ts'
 import { EntranceWorker } from '../../packages/busbar/src/entrance/entrance-worker.ts'
-import { ExchangeBridge } from '../../packages/busbar/src/entrance/exchange-bridge.ts'
+import { ExchangeBridge } from './exchange-bridge.ts'
 import { loadEntrance } from '../../packages/busbar/src/entrance/load.ts'
 
 export interface HostData {

@@ -1,15 +1,28 @@
 /**
  * Gives a program's requests to its server as values, without text and parser, where an exchange
- * does that exactly. All others go through the {@link DuplexBridge}.
+ * does that exactly. All others go through the {@link DuplexBridge}. The product uses only that one:
+ * docs/decisions/entrance.md has the measurement of both.
  */
-import { maxForwardedHead } from '../mesh/http/exchange.ts'
-import type { Exchange, ExchangeHandler, ExchangeRequest, ResponseHead } from '../mesh/http/exchange.ts'
-import type { Exchanges } from '../mesh/mesh-context.ts'
-import type { LocalEndpoint } from '../mesh/routing/endpoint.ts'
-import type { Bridge } from './bridge.ts'
-import { DuplexBridge } from './duplex-bridge.ts'
-import { at, creditReply, flags, resetReply, wordsOfField, type Batch } from './records.ts'
-import type { ExchangeId, Replies } from './replies.ts'
+import { maxForwardedHead } from '../../packages/busbar/src/mesh/http/exchange.ts'
+import type {
+  Exchange,
+  ExchangeHandler,
+  ExchangeRequest,
+  ResponseHead,
+} from '../../packages/busbar/src/mesh/http/exchange.ts'
+import type { Exchanges } from '../../packages/busbar/src/mesh/mesh-context.ts'
+import type { LocalEndpoint } from '../../packages/busbar/src/mesh/routing/endpoint.ts'
+import type { Bridge } from '../../packages/busbar/src/entrance/bridge.ts'
+import { DuplexBridge } from '../../packages/busbar/src/entrance/duplex-bridge.ts'
+import {
+  at,
+  creditReply,
+  flags,
+  resetReply,
+  wordsOfField,
+  type Batch,
+} from '../../packages/busbar/src/entrance/records.ts'
+import type { ExchangeId, Replies } from '../../packages/busbar/src/entrance/replies.ts'
 
 export class ExchangeBridge implements Bridge {
   readonly values = true
