@@ -1,5 +1,6 @@
 import type { AcceleratorName } from '../shared/accelerators.ts'
 import type { AppHosts } from '../shared/hosts.ts'
+import type { QueueSettings } from '../shared/queues.ts'
 import type { Address, AdminPort, GatewayConfig } from './gateway-config.ts'
 import type { AppSupervision, Supervision } from './supervision.ts'
 
@@ -185,6 +186,8 @@ export interface Service extends Placement, Supervision {
    * shows the gateway's cookie, or who has the same address.
    */
   readonly sticky?: Sticky | undefined
+  /** Set for the service that owns the app's queue, which is part of Busbar. */
+  readonly queueSettings?: QueueSettings | undefined
   /** How `busbar build` builds it. Undefined: there is nothing to build. */
   readonly build?: ServiceBuild | undefined
 }

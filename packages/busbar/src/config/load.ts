@@ -29,6 +29,7 @@ import { type AppLocation, locateApp } from './locate.ts'
 import { isRemote, resolveHosts } from './hosts.ts'
 import { resolveOtlp } from './otlp.ts'
 import { Problems } from './problems.ts'
+import { resolveQueues, withQueueService } from './queues.ts'
 import { resolveSchedule } from './schedule.ts'
 import type { ParsedConfig } from './schema/app-schema.ts'
 import { fillPlaceholders, isPlainObject } from './schema/placeholders.ts'
@@ -138,6 +139,7 @@ async function resolveApp(context: ServiceContext, filled: unknown, problems: Pr
   checkThreadCount(services, workers, problems)
   checkSpares({ accept: config.accept, gateway, services }, problems)
   const hosts = await resolveHosts({ root: found.root, config, gateway, services }, problems)
+  const queue = resolveQueues({ root: found.root, config, services }, problems)
   return {
     root: found.root,
     ...(await namesOf(found)),
@@ -148,7 +150,7 @@ async function resolveApp(context: ServiceContext, filled: unknown, problems: Pr
     accelerators: chooseAccelerators(config, env, problems),
     gateway,
     ...(config.admin !== undefined && { admin: config.admin }),
-    services,
+    services: withQueueService(services, queue, config),
     ...hosts,
     limits: config.limits,
     schedule: await resolveSchedule({ root: found.root, config, services, names }, problems),

@@ -4,6 +4,7 @@ export { type Client, type ClientInterceptor, type ClientOptions, type OutgoingC
 export type { Serialiser } from './client/http/http-transport.ts'
 export { publisher, type Publisher, type PublisherFunction } from './events/publisher.ts'
 export type { Delivery } from './events/topic.ts'
+export type { Enqueued, EnqueueOptions } from './queues/enqueue.ts'
 export { safe, type Outcome } from './client/client.ts'
 export type { CallOptions, CallPromise, CallStream, ErrorOf } from './call/call-types.ts'
 export { BusbarError, type CallError, type ErrorCode, type ErrorData, type InputIssue } from './errors.ts'

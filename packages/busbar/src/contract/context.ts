@@ -8,6 +8,16 @@ export interface Trace {
   readonly tracestate?: string
 }
 
+/** One attempt to run an item of a queue. */
+export interface QueueDelivery {
+  /** The item's: the same at each attempt. */
+  readonly id: string
+  /** 1 for the first. Attempts that a crash has ended count, too. */
+  readonly attempt: number
+  /** When it was enqueued, in milliseconds since 1970. */
+  readonly enqueuedAt: number
+}
+
 export interface Log {
   debug(message: string, fields?: object): void
   info(message: string, fields?: object): void
@@ -24,6 +34,8 @@ export interface Context<E extends DeclaredErrors = DeclaredErrors> {
    * BusbarError.
    */
   readonly signal: AbortSignal
+  /** Set if the call runs an item of the app's queue. */
+  readonly delivery: QueueDelivery | undefined
   /** Milliseconds until the deadline; Infinity without one. */
   readonly timeLeft: number
   readonly trace: Trace | undefined

@@ -82,6 +82,11 @@ export const errorTable = {
   RESOURCE_EXHAUSTED: { status: 503, exit: 1 },
   DEADLINE_EXCEEDED: { status: 504, exit: 1 },
 
+  // Queues
+  QUEUE_UNAVAILABLE: { status: 503, exit: 1 },
+  QUEUE_FULL: { status: 503, exit: 1 },
+  QUEUE_ITEM_UNKNOWN: { status: 404, exit: 1 },
+
   // Shared state and work in other threads
   SHARED_UNAVAILABLE: { status: 500, exit: 1 },
   SHARED_FULL: { status: 500, exit: 1 },

@@ -15,7 +15,8 @@ export {
   type InputIssue,
 } from './errors.ts'
 export type { Contract } from './contract.ts'
-export type { Context, Log, Metadata, Trace } from './context.ts'
+export type { Context, Log, Metadata, QueueDelivery, Trace } from './context.ts'
+export type { Enqueued, EnqueueOptions } from './queues/enqueue.ts'
 export type { Implementation, Setup } from './implementation.ts'
 export type { InContext, Intercepted, Interceptor, Next } from './host/interceptors.ts'
 export type { PlainImplementation } from './plain-service.ts'

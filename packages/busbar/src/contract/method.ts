@@ -36,6 +36,8 @@ export interface Method<Kind extends 'fn' | 'stream' = 'fn' | 'stream', Types ex
   readonly docs: string | undefined
   /** The name in gRPC, if it does not follow from the name. */
   readonly grpc?: string | undefined
+  /** Clients can `enqueue` it. */
+  readonly queued?: true | undefined
   /** Type only; no such property exists. */
   readonly '~types'?: Types
 }
@@ -121,6 +123,19 @@ interface Succeeding {
 
 export type SuccessStatus = 200 | 201 | 202 | 203
 
+interface Queueing<Q> {
+  /**
+   * Clients get `enqueue` beside the call: the app keeps the item on disk, and runs the method at
+   * least once. Default: false.
+   */
+  readonly queue?: Q
+}
+
+/** A method that clients can enqueue. */
+export interface Queued {
+  readonly queued: true
+}
+
 /** The method types that {@link fn} derives from its options. */
 export interface TypesFrom<I, O, E> {
   readonly given: Given<I>
@@ -140,8 +155,11 @@ export function fn<
   I extends Schema | Many | undefined = undefined,
   O extends Schema | undefined = undefined,
   const E extends Readonly<Record<string, ErrorDeclaration>> = {},
->(options: MethodOptions<I, O, E> & Keyed<Given<I>> & Succeeding = {}): Method<'fn', TypesFrom<I, O, E>> {
-  return define('fn', options)
+  const Q extends boolean = false,
+>(
+  options: MethodOptions<I, O, E> & Keyed<Given<I>> & Succeeding & Queueing<Q> = {},
+): Method<'fn', TypesFrom<I, O, E>> & (Q extends true ? Queued : unknown) {
+  return define('fn', options) as Method<'fn', TypesFrom<I, O, E>> & (Q extends true ? Queued : unknown)
 }
 
 /**
@@ -170,10 +188,11 @@ export function error<S extends Schema | undefined = undefined>(status: number, 
 /** Options of any method. */
 type AnyOptions = MethodOptions<unknown, unknown, Readonly<Record<string, ErrorDeclaration>>> &
   Keyed<never> &
-  Succeeding
+  Succeeding &
+  Queueing<boolean>
 
 function define<Kind extends 'fn' | 'stream', T extends MethodTypes>(kind: Kind, options: AnyOptions): Method<Kind, T> {
-  const { http, status, key, timeout, docs, grpc, idempotent = false } = options
+  const { http, status, key, timeout, docs, grpc, idempotent = false, queue = false } = options
   if (status !== undefined && ![200, 201, 202, 203].includes(status))
     throw invalid(`the status of a method's success is ${status}`, 'Use 200, 201, 202 or 203.')
   if (timeout !== undefined && !(isTimeLimit(timeout) && timeout > 0))
@@ -186,6 +205,8 @@ function define<Kind extends 'fn' | 'stream', T extends MethodTypes>(kind: Kind,
       'a method with many inputs has an HTTP mapping or a key',
       'Remove it: there is no one input to take a path or a key from.',
     )
+  if (one !== undefined && queue)
+    throw invalid('a method with many inputs has `queue`', 'Remove it: an item of a queue has one input.')
   const input = schemaOf(one ?? options.input, 'input')
   const mapping = http === undefined ? undefined : parseHttp(http)
   return {
@@ -201,6 +222,7 @@ function define<Kind extends 'fn' | 'stream', T extends MethodTypes>(kind: Kind,
     docs,
     ...(grpc !== undefined && { grpc }),
     ...(one !== undefined && { takesMany: true }),
+    ...(queue && { queued: true }),
   }
 }
 

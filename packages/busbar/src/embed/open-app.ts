@@ -15,6 +15,7 @@ import { needsRestart } from '../supervisor/generations/difference.ts'
 import type { InstanceCount, MoveTarget } from '../supervisor/generations/changes.ts'
 import type { AppLogRecord, EndReason, RunningApp } from '../supervisor/running-app.ts'
 import { startSupervisor } from '../supervisor/supervisor.ts'
+import { createAppClient } from './app-client.ts'
 import type { AppClient, AppClientOptions, EmbeddedApp, LogLine, StartAppOptions } from './embedded-app.ts'
 import { checkOptions, checkLocation } from './options.ts'
 import { ServiceFetch } from './service-fetch.ts'
@@ -224,12 +225,10 @@ class RunningEmbeddedApp implements EmbeddedApp {
   }
 
   #clientOf(contract: Contract, options: AppClientOptions): object {
-    const service = options.service ?? contract.name
-    const fetch: typeof globalThis.fetch = async (input, init) => {
-      const { pathname, search } = new URL(input)
-      return await this.fetch(service, pathname + search, init)
-    }
-    return client(contract, `http://${service}.internal`, { ...options, fetch })
+    return createAppClient(contract, options, {
+      fetch: (...request) => this.fetch(...request),
+      app: () => this.#running.app,
+    })
   }
 
   /** With which test doubles call services. They may create clients before the app runs. */

@@ -1,4 +1,5 @@
 import type { EventCounts } from '../shared/metrics/instance-table.ts'
+import type { QueueCounts } from '../shared/metrics/queue-cells.ts'
 import type { AcceleratorState } from '../shared/accelerators.ts'
 
 /**
@@ -203,6 +204,8 @@ export interface ServiceStats {
   readonly shed: number
   /** Of the topics that it subscribes to. */
   readonly events: EventCounts
+  /** Of its methods, in the app's queue. */
+  readonly queue: QueueCounts
 }
 
 export interface CallStats {

@@ -1,5 +1,7 @@
 /** What the admin API asks of one worker. A task runs beside the calls of its services. */
 
+import type { QueueOrder } from './queues.ts'
+
 export type WorkerTask =
   /** Calls a method of a typed service, as a client from outside does. Results in a {@link CallResult}. */
   | {
@@ -17,6 +19,8 @@ export type WorkerTask =
   | { readonly kind: 'signal'; readonly service: string; readonly signal: NodeJS.Signals }
   /** Runs code as the service's own. Results in an {@link EvaluationResult}. */
   | { readonly kind: 'evaluate'; readonly service: string; readonly code: string; readonly colors: boolean }
+  /** Asks the owner of the app's queue. */
+  | { readonly kind: 'queue'; readonly service: string; readonly order: QueueOrder }
   | { readonly kind: 'heapSnapshot'; readonly file: string }
   | {
       readonly kind: 'profile'

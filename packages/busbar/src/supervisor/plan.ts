@@ -1,4 +1,5 @@
 import { type App, isRawEntry, type Service } from '../config/app.ts'
+import { isInternal } from '../config/queues.ts'
 import type { CallRoute } from '../shared/calls/call-access.ts'
 import type { InstanceSpec, ListenerSpec } from '../shared/control-messages.ts'
 
@@ -202,6 +203,6 @@ function wavesOf(services: readonly Service[]): string[][] {
  * Threads share the working directory of the process, so only a single service can have its own.
  */
 function folderOf({ services }: App): string | undefined {
-  const [only, ...others] = services
+  const [only, ...others] = services.filter((service) => !isInternal(service))
   return only !== undefined && others.length === 0 && only.run !== 'process' ? only.path : undefined
 }

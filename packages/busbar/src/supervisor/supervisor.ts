@@ -14,6 +14,7 @@ import { Generations } from './generations/generations.ts'
 import type { Change, InstanceCount, MoveTarget, Outdated } from './generations/changes.ts'
 import { Operations } from './generations/operations.ts'
 import { SlotTable } from './generations/slot-table.ts'
+import { openQueue } from './app-queue.ts'
 import { openAutoscaler } from './scaling/autoscaler.ts'
 import { mostAdded } from './scaling/scalables.ts'
 import { Lifetime, openOrStop } from './lifetime.ts'
@@ -60,7 +61,7 @@ class Supervisor implements RunningApp {
   readonly #cluster: AppCluster
   readonly #lifetime = new Lifetime()
   #app: App
-  #adminUrls: readonly string[] = []
+  adminUrls: readonly string[] = []
   readonly #certificates = new AppCertificates()
   #plan: Plan
 
@@ -146,10 +147,6 @@ class Supervisor implements RunningApp {
     return this.#slots.current.map((slot) => slot.status)
   }
 
-  get adminUrls(): readonly string[] {
-    return this.#adminUrls
-  }
-
   get readiness(): Readiness {
     return this.#readiness.current
   }
@@ -220,6 +217,7 @@ class Supervisor implements RunningApp {
     this.#lifetime.own(() => this.#ports.close())
     await this.#ports.open()
     this.#watchCertificates()
+    this.#lifetime.use(() => openQueue({ app: () => this.#app, workers: () => this.#slots.workers }))
     this.#lifetime.use(() => this.#schedule.open())
     this.#lifetime.use(() => this.#caretaker.open())
     this.#lifetime.use(this.#openAutoscaler)
@@ -240,7 +238,7 @@ class Supervisor implements RunningApp {
       warn: (line) => this.#log('warn', line),
     })
     this.#lifetime.own(() => opening.then((admin) => admin.close()).catch(() => {}))
-    this.#adminUrls = (await opening).urls
+    this.adminUrls = (await opening).urls
   }
 
   async #startWorkers(): Promise<void> {

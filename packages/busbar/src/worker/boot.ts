@@ -6,7 +6,8 @@ import { ConnectionForwarder } from '../mesh/forwarding/connection-forwarder.ts'
 import type { CallHandler } from '../mesh/links/link.ts'
 import { EventPublisher } from '../mesh/events/event-publisher.ts'
 import { Peers } from '../mesh/peers.ts'
-import { offerTypedCalls } from '../mesh/typed/mesh-transport.ts'
+import { offerTypedCalls, serviceTransport } from '../mesh/typed/mesh-transport.ts'
+import { enqueueBy, queueCalls } from '../mesh/typed/queue-calls.ts'
 import { Router } from '../mesh/routing/router.ts'
 import type { LogRecord, PeerSpec, WorkerInit } from '../shared/control-messages.ts'
 import { localPortsOf } from '../shared/calls/local-ports.ts'
@@ -57,7 +58,8 @@ export async function prepareWorker(init: WorkerInit, parts: WorkerParts): Promi
   const forwarder = new ConnectionForwarder(mesh, init.calls)
   const countDropped = (service: string): void => metering.of(service).countEventDropped()
   const events = new EventPublisher({ router, maxHops, countDropped })
-  offerTypedCalls(mesh, events.publish)
+  const enqueue = enqueueBy({ router, remotes: app.remotes }, serviceTransport(mesh))
+  offerTypedCalls(mesh, { publish: events.publish, enqueue })
   const answer = gateCalls(limits.gates, answerLinkCalls(mesh))
   limits.open(answer)
   const hosts = new WorkerHosts({ init, mesh, events, answer, metering, outbox, socketPath: paths })
@@ -76,6 +78,7 @@ export async function prepareWorker(init: WorkerInit, parts: WorkerParts): Promi
     peers,
     hosts,
     limits,
+    queueCalls: queueCalls(mesh),
     forwarder,
     attachments,
     ...typed,

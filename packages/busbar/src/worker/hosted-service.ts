@@ -2,10 +2,13 @@ import type { Socket } from 'node:net'
 import type { LocalEndpoint } from '../mesh/routing/endpoint.ts'
 import type { ServiceReport, StopTimes } from '../shared/control-messages.ts'
 import type { ConnectionSink } from '../mesh/sockets/connection-sink.ts'
+import type { QueueHost } from '../queue/queue-host.ts'
 
 /** A program or typed service that runs in this thread. */
 export interface HostedService extends LocalEndpoint, ConnectionSink {
   readonly report: ServiceReport
+  /** Set for the service that owns the app's queue. */
+  readonly queue?: QueueHost | undefined
   /** Passes a connection to the service's own server. An `https` server does the TLS handshake. */
   accept(socket: Socket): void
   /**

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
+import { noQueueCounts } from '../../src/shared/metrics/queue-cells.ts'
 import { formatMetrics, metrics } from '../../src/observe/metrics/metrics.ts'
 import type { Observed } from '../../src/observe/metrics/observed-metrics.ts'
 import type { AppStatus, EdgeStats, WorkerStats } from '../../src/observe/app-status.ts'
@@ -64,7 +65,15 @@ const status: AppStatus = {
   },
   accelerators: [],
   workers: [worker, dead, { ...worker, worker: 2, name: 'billing', kind: 'process', cpuTime: 500, memory: 6000 }],
-  services: [{ service: 'web', waiting: 6, shed: 7, events: { handled: 9, failed: 2, dropped: 3, waiting: 4 } }],
+  services: [
+    {
+      service: 'web',
+      waiting: 6,
+      shed: 7,
+      events: { handled: 9, failed: 2, dropped: 3, waiting: 4 },
+      queue: noQueueCounts,
+    },
+  ],
   instances: [
     { service: 'web', instance: 0, worker: 0, state: 'serving', ...counts },
     { service: 'web', instance: 1, worker: 1, state: 'waiting', ...counts },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { noQueueCounts } from '../../src/shared/metrics/queue-cells.ts'
 import type { AppStatus, EdgeStats } from '../../src/observe/app-status.ts'
 import { findSlowParts } from '../../src/observe/metrics/slow-parts.ts'
 
@@ -29,7 +30,13 @@ test('names blocked workers, calls that wait and busy loops before anything else
   ] as unknown as AppStatus['workers']
   const instances = [{ service: 'web', worker: 0 }] as unknown as AppStatus['instances']
   const services = [
-    { service: 'render', waiting: 3, shed: 0, events: { handled: 0, failed: 0, dropped: 0, waiting: 0 } },
+    {
+      service: 'render',
+      waiting: 3,
+      shed: 0,
+      events: { handled: 0, failed: 0, dropped: 0, waiting: 0 },
+      queue: noQueueCounts,
+    },
   ]
   const status = statusOf({ workers, instances, services })
   assert.deepEqual(

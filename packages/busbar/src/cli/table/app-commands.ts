@@ -1,6 +1,6 @@
 /** Commands on running apps. */
 import type { Command } from '../command.ts'
-import { all, appFlag, common, environment, json, pid, user } from './flags.ts'
+import { all, appFlag, common, environment, json, lines, pid, user } from './flags.ts'
 
 const ps: Command = {
   name: 'ps',
@@ -63,13 +63,6 @@ const whySlow: Command = {
   flags: [interval, pid, json, ...common],
   load: async () => (await import('../commands/apps/why-slow.ts')).whySlow,
 }
-
-const lines = {
-  name: 'lines',
-  short: 'n',
-  value: 'n',
-  summary: 'at most so many, the last ones; default: 100, for traces 20',
-} as const
 
 const logs: Command = {
   name: 'logs',

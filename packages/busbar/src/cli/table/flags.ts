@@ -56,6 +56,13 @@ export const appFlag: Flag = {
   summary: 'the running app; default: the one of the working directory',
 }
 
+export const lines: Flag = {
+  name: 'lines',
+  short: 'n',
+  value: 'n',
+  summary: 'at most so many, the last ones; default: 100, for traces and dead letters 20',
+}
+
 /** If an app runs several times. */
 export const pid: Flag = {
   name: 'pid',

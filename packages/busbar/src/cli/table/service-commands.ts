@@ -1,6 +1,6 @@
 /** Commands on the services of a running app. */
 import type { Command } from '../command.ts'
-import { all, appFlag, common, instance, json, output, pid, timeout } from './flags.ts'
+import { all, appFlag, common, instance, json, lines, output, pid, timeout } from './flags.ts'
 
 const one = [appFlag, pid] as const
 
@@ -48,6 +48,17 @@ const call: Command = {
     'stream. The input is JSON; for a class it is the list of arguments.',
   flags: [...one, timeout, json, ...common],
   load: async () => (await import('../commands/services/call.ts')).call,
+}
+
+const queue: Command = {
+  name: 'queue',
+  summary: 'list the queue and its dead letters, retry or drop them',
+  operands: ['[retry|drop]', '[number|all]'],
+  description:
+    'Shows how many items of each method wait, run and are dead letters, and why the latest died. `retry` puts a dead ' +
+    'letter back, `drop` deletes it; `all` stands for all of them.',
+  flags: [...one, lines, json, ...common],
+  load: async () => (await import('../commands/services/queue.ts')).queue,
 }
 
 const signal: Command = {
@@ -101,4 +112,4 @@ const repl: Command = {
   load: async () => (await import('../commands/services/repl.ts')).repl,
 }
 
-export const serviceCommands: readonly Command[] = [env, inject, call, signal, heapSnapshot, profile, repl]
+export const serviceCommands: readonly Command[] = [env, inject, call, queue, signal, heapSnapshot, profile, repl]

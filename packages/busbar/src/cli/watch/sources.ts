@@ -1,12 +1,14 @@
 /** The files of an app, and the services that a changed file belongs to. */
 import { basename, dirname, join, sep } from 'node:path'
 import type { App } from '../../config/app.ts'
+import { isInternal } from '../../config/queues.ts'
 import type { Outdated } from '../../supervisor/generations/changes.ts'
 
 /** `app` is undefined if its config is invalid. Then everything beside the config is watched. */
 export function watchedBy(app: App | undefined, operand: string): { folders: string[]; files: string[] } {
   if (app === undefined) return { folders: [operand], files: [operand] }
-  const { root, configFile, services, interceptors } = app
+  const { root, configFile, interceptors } = app
+  const services = app.services.filter((service) => !isInternal(service))
   const entries = services.filter(({ kind }) => kind !== 'command').map(({ entry }) => entry.file)
   // An entry makes its folder a source, even one that is otherwise ignored, such as `dist`.
   const folders = [...services.map(({ path }) => path), ...entries.map((file) => dirname(file))]

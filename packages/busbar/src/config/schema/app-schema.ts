@@ -15,6 +15,7 @@ import {
 import { gateway } from './gateway-schema.ts'
 import { cluster, exported, identity } from './hosts-schema.ts'
 import { logs } from './logs-schema.ts'
+import { queues } from './queues-schema.ts'
 import { schedule } from './schedule-schema.ts'
 import { env, envFile, run, service } from './service-schema.ts'
 import { otlp, traces } from './telemetry-schema.ts'
@@ -162,6 +163,7 @@ export const appSchema = z
     defaults,
     environments,
     schedule,
+    queues,
     export: exported,
     cluster,
     identity,

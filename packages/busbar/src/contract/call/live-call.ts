@@ -1,5 +1,5 @@
 import { checkHeader } from '../header-syntax.ts'
-import type { Context, Fail, Log, Metadata, Trace } from '../context.ts'
+import type { Context, Fail, Log, Metadata, QueueDelivery, Trace } from '../context.ts'
 import { deadlines, type Expiring } from './deadlines.ts'
 import { BusbarError, type DeclaredErrors } from '../errors.ts'
 
@@ -39,6 +39,8 @@ export interface CallOrigin {
   readonly priority?: number | undefined
   /** How many calls precede it in the chain; 0 for a call from outside. */
   readonly hops?: number | undefined
+  /** The item of the queue that it runs. */
+  readonly delivery?: QueueDelivery | undefined
   /** The caller may end it by {@link LiveCall.end}, without waiting for the answer. */
   readonly mayAbort?: boolean | undefined
 }
@@ -89,6 +91,10 @@ export class LiveCall implements Context, Expiring {
   get metadata(): Metadata {
     const { metadata } = this.origin
     return metadata === undefined ? noMetadata : lowerCased(metadata)
+  }
+
+  get delivery(): QueueDelivery | undefined {
+    return this.origin.delivery
   }
 
   get trace(): Trace | undefined {

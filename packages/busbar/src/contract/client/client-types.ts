@@ -4,8 +4,9 @@
 import type { CallOptions } from '../call/call-types.ts'
 import type { Log } from '../context.ts'
 import type { Contract, implementationBrand } from '../contract.ts'
-import type { Call, Methods, TypesOf } from '../method.ts'
+import type { Call, Method, Methods, Queued, TypesOf } from '../method.ts'
 import type { PlainClient, PlainContract } from '../plain-contract.ts'
+import type { Enqueue } from '../queues/enqueue.ts'
 import type { GrpcOptions } from './grpc/grpc-options.ts'
 import type { HttpOptions } from './http/http-transport.ts'
 import type { CallTransport } from './transport.ts'
@@ -15,8 +16,16 @@ import type { CallTransport } from './transport.ts'
  * itself.
  */
 export type Client<M extends Methods> = {
-  readonly [Name in keyof M]: Call<M[Name]['kind'], TypesOf<M[Name]>>
+  readonly [Name in keyof M]: Call<M[Name]['kind'], TypesOf<M[Name]>> & Enqueueing<M[Name]>
 } & AsyncDisposable
+
+/** What a client's method has besides the call. */
+type Enqueueing<M extends Method> = M extends Queued
+  ? {
+      /** Puts a call into the app's queue, which runs it at least once. */
+      readonly enqueue: Enqueue<TypesOf<M>>
+    }
+  : unknown
 
 export interface ClientOptions extends HttpOptions, GrpcOptions, LocalOptions {
   /**

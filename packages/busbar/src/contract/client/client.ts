@@ -9,6 +9,7 @@ import { httpTransport } from './http/http-transport.ts'
 import { isImplementation, type Implementation } from '../implementation.ts'
 import { localTransport } from './local-transport.ts'
 import { isPlainContract } from '../plain-contract.ts'
+import { enqueuer } from '../queues/enqueue.ts'
 import { currentMesh, type BoundMethod, type CallTransport } from './transport.ts'
 
 export const client: ClientFunction = (contract: Contract, target?: Target, options: ClientOptions = {}): never => {
@@ -48,11 +49,16 @@ function meshTransport(service: string | undefined): CallTransport {
         throw noMesh(contract)
       }
     },
+    enqueue: async (item) => {
+      const add = currentMesh()?.enqueue
+      if (add === undefined) throw noMesh({ name: item.service })
+      return await add(item)
+    },
     close: async () => {},
   }
 }
 
-function noMesh({ name }: Contract): BusbarError {
+function noMesh({ name }: Pick<Contract, 'name'>): BusbarError {
   return new BusbarError('SERVICE_UNAVAILABLE', {
     message: `client(${name}) was called outside an app, where there is no mesh`,
     hint: "Pass the service's address, client(contract, 'http://…'), or its implementation.",
@@ -64,10 +70,11 @@ function noMesh({ name }: Contract): BusbarError {
 function closedClient(contract: Contract, transport: CallTransport, options: ClientOptions): object {
   const methods = Object.entries(contract.methods).map(([name, method]) => {
     const bound = transport.bind(contract, name, method)
-    return [
-      name,
-      method.kind === 'fn' ? caller(contract, name, bound, options) : streamer(contract, name, bound, options),
-    ]
+    if (method.kind === 'stream') return [name, streamer(contract, name, bound, options)]
+    const call = caller(contract, name, bound, options)
+    if (method.queued !== true) return [name, call]
+    const site = { service: options.service ?? contract.name, method: name }
+    return [name, Object.assign(call, { enqueue: enqueuer(site, method, transport.enqueue) })]
   })
   return disposable(Object.fromEntries(methods) as object, transport)
 }

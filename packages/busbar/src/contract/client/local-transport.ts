@@ -9,6 +9,8 @@ import { deferredStream } from './deferred-stream.ts'
 import type { HostedMethod } from '../host/hosted-method.ts'
 import type { Implementation } from '../implementation.ts'
 import type { Method } from '../method.ts'
+import type { Enqueued, NewItem } from '../queues/enqueue.ts'
+import { decodeJson } from '../value/decode.ts'
 import { cloneValue } from '../value/clone.ts'
 import type { BoundMethod, CallTransport } from './transport.ts'
 
@@ -27,6 +29,11 @@ export function localTransport(
       const service = services.get(contract.name)
       if (service === undefined) throw serviceUnknown(contract.name, [...services.keys()])
       return service.bind(contract, name, method)
+    },
+    enqueue: async (item) => {
+      const service = services.get(item.service)
+      if (service === undefined) throw serviceUnknown(item.service, [...services.keys()])
+      return await service.enqueue(item)
     },
     async close() {
       for (const service of services.values()) await service.close()
@@ -59,6 +66,9 @@ class Local {
   readonly #among: Among
   readonly #checked: boolean
   #host: TypedHost | undefined
+  #items = 0
+  /** Items that have not begun. */
+  readonly #delayed = new Set<ReturnType<typeof setTimeout>>()
   #starting: Promise<TypedHost> | undefined
 
   constructor(implementation: Implementation, options: LocalOptions, among: Among) {
@@ -87,7 +97,26 @@ class Local {
     return events?.accept(key, cloneValue(value), { caller: topic.service, hops: 1, trace: undefined }) === true
   }
 
+  /** Runs it once, in a later turn: nothing is kept, and nothing is repeated. */
+  async enqueue({ method, input, metadata, ...item }: NewItem): Promise<Enqueued> {
+    const host = await this.#start()
+    const hosted = host.method(method)
+    const id = item.id ?? `${++this.#items}`
+    const delivery = { id, attempt: 1, enqueuedAt: Date.now() }
+    const value = input === undefined ? undefined : decodeJson(input)
+    const timer = setTimeout(() => {
+      this.#delayed.delete(timer)
+      const { log = console } = this.#options
+      hosted.call(value, { metadata, delivery }, this.#checked).catch((error: unknown) => {
+        log.error(`${host.name}.${method} has failed for the item ${id}: ${String(error)}`)
+      })
+    }, item.delay)
+    this.#delayed.add(timer)
+    return { id, duplicate: false }
+  }
+
   async close(): Promise<void> {
+    for (const timer of this.#delayed) clearTimeout(timer)
     const host = await this.#starting?.catch(() => undefined)
     await host?.stop(0)
   }

@@ -2,6 +2,7 @@ import type { CallOptions } from '../call/call-types.ts'
 import type { Contract } from '../contract.ts'
 import type { Publish } from '../events/topic.ts'
 import type { Method } from '../method.ts'
+import type { AddItem } from '../queues/enqueue.ts'
 
 /**
  * A method of another service, ready to be called; for a stream, it returns what the caller
@@ -16,6 +17,8 @@ export type BoundMethod = (
 export interface CallTransport {
   /** Called once per method and client. `method` is undefined if the contract does not list it. */
   bind(contract: Contract, name: string, method: Method | undefined): BoundMethod
+  /** Undefined if there is no queue that way. */
+  readonly enqueue?: AddItem
   close(): Promise<void>
 }
 
@@ -31,6 +34,8 @@ export interface MeshHook {
   transport(service: string | undefined): CallTransport
   /** Undefined in a mesh of a version without events. */
   readonly publish?: Publish
+  /** Undefined in a mesh of a version without queues. */
+  readonly enqueue?: AddItem
 }
 
 type Place = { [key]?: MeshHook }

@@ -71,6 +71,8 @@ const passedOn: ReadonlySet<ErrorCode> = new Set([
   'SERVICE_HANGUP',
   'WORKER_DIED',
   'LINK_LOST',
+  'QUEUE_UNAVAILABLE',
+  'QUEUE_FULL',
 ])
 
 /** Codes that a method may throw to its caller: authentication, permission, overload. */

@@ -27,7 +27,7 @@ export function answerExported({ mesh, answer, allows, peer }: ExportedCallsPart
   return (claimed, payload, ended, channel) => {
     const { service, kind } = claimed
     if (!allows(service)) return refuse(channel, 'FORBIDDEN', `${peer} may not call service '${service}'`, service)
-    const head: CallHead = { ...claimed, caller: undefined, isForeign: true }
+    const head: CallHead = { ...claimed, caller: undefined, delivery: undefined, isForeign: true }
     if (kind === 'bytes') return answerConnection(mesh, head, payload, channel)
     const { key } = head
     const endpoint = router.find(service, key === undefined ? undefined : { key })

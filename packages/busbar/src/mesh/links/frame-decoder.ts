@@ -1,7 +1,7 @@
 /**
  * Decodes the frames of a packet. All functions throw {@link ProtocolError} for malformed input.
  */
-import type { Metadata, Trace } from '../../contract/context.ts'
+import type { Metadata, QueueDelivery, Trace } from '../../contract/context.ts'
 import type { ErrorRecord } from '../../contract/errors.ts'
 import { flags, form, kinds } from './frame-encoder.ts'
 import type { CallHead } from './link.ts'
@@ -59,6 +59,7 @@ export function headOf(frame: Frame): CallHead {
     isForeign: (flag & flags.foreign) !== 0,
     contract: rest === 0 ? undefined : textOf(rest, 3),
     key: rest === 0 ? undefined : textOf(rest, 4),
+    delivery: rest === 0 ? undefined : deliveryOf(rest),
   }
 }
 
@@ -77,6 +78,14 @@ function traceOf(rest: unknown): Trace | undefined {
 function metadataOf(rest: unknown): Metadata | undefined {
   const [, , metadata] = listOf(rest)
   return isStringRecord(metadata) ? metadata : undefined
+}
+
+function deliveryOf(rest: unknown): QueueDelivery | undefined {
+  const found = listOf(rest)[5]
+  if (!Array.isArray(found)) return undefined
+  const [id, attempt, enqueuedAt] = found as unknown[]
+  if (typeof id !== 'string' || !isCount(attempt) || !isCount(enqueuedAt)) return undefined
+  return { id, attempt, enqueuedAt }
 }
 
 function textOf(rest: unknown, at: number): string | undefined {

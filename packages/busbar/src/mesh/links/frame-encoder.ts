@@ -44,13 +44,20 @@ export const kinds = ['call', 'stream', 'http', 'bytes', 'event'] as const satis
 // In the functions below, `part` is the index of the frame's first byte part in the packet.
 
 export function callFrame(id: number, head: CallHead, ended: boolean, payload: EncodedValue, part: number): string {
-  const { trace, metadata, timeLeft, caller } = head
+  const { trace, metadata, timeLeft, caller, delivery } = head
   const kind = kinds.indexOf(head.kind)
   const names = `${quote(head.service)},${quote(head.method)},${caller === undefined ? 0 : quote(caller)}`
   const rest =
-    trace === undefined && metadata === undefined && head.contract === undefined && head.key === undefined
+    trace === undefined && metadata === undefined && head.contract === undefined && head.key === undefined && !delivery
       ? 0
-      : JSON.stringify([trace?.traceparent, trace?.tracestate, metadata, head.contract, head.key])
+      : JSON.stringify([
+          trace?.traceparent,
+          trace?.tracestate,
+          metadata,
+          head.contract,
+          head.key,
+          ...(delivery === undefined ? [] : [[delivery.id, delivery.attempt, delivery.enqueuedAt]]),
+        ])
   const time = timeLeft === undefined ? -1 : Math.ceil(timeLeft)
   const flag =
     (ended ? flags.ended : 0) +

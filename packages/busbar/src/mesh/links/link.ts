@@ -4,7 +4,7 @@
  * call mean is up to its kind: typed calls (`../typed`), HTTP requests (`../http`), connections
  * (`Streams`).
  */
-import type { Metadata, Trace } from '../../contract/context.ts'
+import type { Metadata, QueueDelivery, Trace } from '../../contract/context.ts'
 import type { ErrorRecord } from '../../contract/errors.ts'
 import type { CallId } from '../../shared/calls/call-id.ts'
 
@@ -33,6 +33,8 @@ export interface CallHead {
   readonly isForeign?: boolean
   /** To another app: the contract of the method that the caller has. */
   readonly contract?: string | undefined
+  /** The item of the queue that the call runs. Never from another app. */
+  readonly delivery?: QueueDelivery | undefined
   /** To another app: calls with the same key go to the same instance there. */
   readonly key?: string | undefined
 }

@@ -43,10 +43,11 @@ export function answerTypedCalls({
  * of the link is left, and the method's signal reports that.
  */
 function originOf(
-  { caller, hops, metadata, timeLeft, mayCancel, kind, ...head }: CallHead,
+  { caller, hops, metadata, timeLeft, mayCancel, kind, delivery, ...head }: CallHead,
   trace = head.trace,
 ): CallOrigin {
-  return { caller, hops, trace, metadata, timeout: timeLeft, mayAbort: mayCancel !== false || kind === 'stream' }
+  const mayAbort = mayCancel !== false || kind === 'stream'
+  return { caller, hops, trace, metadata, delivery, timeout: timeLeft, mayAbort }
 }
 
 function answerOf(tracer: Tracer, { service, method, caller, trace }: CallHead): TracedCall {

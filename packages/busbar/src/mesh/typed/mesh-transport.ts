@@ -2,13 +2,12 @@ import { counting } from '../../contract/call/call-edge.ts'
 import type { CallOrigin } from '../../contract/call/live-call.ts'
 import type { CallOptions } from '../../contract/call/call-types.ts'
 import type { Contract } from '../../contract/contract.ts'
-import type { Trace } from '../../contract/context.ts'
-import type { Publish } from '../../contract/events/topic.ts'
+import type { QueueDelivery, Trace } from '../../contract/context.ts'
 import { deferredStream } from '../../contract/client/deferred-stream.ts'
 import type { TypedHost } from '../../contract/host/typed-host.ts'
 import type { HostedMethod } from '../../contract/host/hosted-method.ts'
 import type { Method } from '../../contract/method.ts'
-import { type BoundMethod, registerMesh, type CallTransport } from '../../contract/client/transport.ts'
+import { type BoundMethod, registerMesh, type CallTransport, type MeshHook } from '../../contract/client/transport.ts'
 import type { Meter } from '../meter.ts'
 import {
   type Endpoint,
@@ -45,15 +44,21 @@ export interface TypedMesh {
  * Lets `client(contract)` in this thread reach the app's typed services, and `publisher(contract)`
  * those that subscribe. Disposing undoes it.
  */
-export function offerTypedCalls(mesh: TypedMesh, publish?: Publish): Disposable {
-  const transport = (service: string | undefined): CallTransport => new MeshTransport(mesh, service)
-  const withdraw = registerMesh({ transport, ...(publish !== undefined && { publish }) })
+export function offerTypedCalls(mesh: TypedMesh, more: Pick<MeshHook, 'publish' | 'enqueue'> = {}): Disposable {
+  const withdraw = registerMesh({ transport: (service) => serviceTransport(mesh, service), ...more })
   return { [Symbol.dispose]: withdraw }
 }
 
-/** Options of a call from outside the app, which the gateway makes. */
+/** `service`: undefined for that of each contract's name. */
+export function serviceTransport(mesh: TypedMesh, service?: string): CallTransport {
+  return new MeshTransport(mesh, service)
+}
+
+/** Options of a call from outside the app, which the gateway makes, and of one from its queue. */
 export interface OutsideOptions extends CallOptions {
   readonly trace?: Trace | undefined
+  readonly caller?: string | undefined
+  readonly delivery?: QueueDelivery
 }
 
 /**

@@ -68,6 +68,7 @@ export class RemoteMethod {
       trace: origin.trace ?? origin.parent?.trace,
       metadata: origin.metadata,
       ...(host !== undefined && { contract: this.contract, key: key?.() }),
+      ...(host === undefined && origin.delivery !== undefined && { delivery: origin.delivery }),
       ...(this.#isForeign && { isForeign: true }),
     }
   }

@@ -1,4 +1,5 @@
 import { InstanceTable } from '../../shared/metrics/instance-table.ts'
+import { QueueCells, queueCounters } from '../../shared/metrics/queue-cells.ts'
 import { bucketCount } from '../../shared/metrics/latency-buckets.ts'
 import { type EdgeTotal, EdgeTotals } from './edge-totals.ts'
 
@@ -18,6 +19,8 @@ export interface InstanceTotals {
   eventsHandled: number
   eventsFailed: number
   eventsDropped: number
+  /** As {@link QueueCounts} has them. */
+  readonly queue: { enqueued: number; duplicates: number; attempts: number; failures: number; buried: number }
   callsPerSecond: number
 }
 
@@ -137,8 +140,12 @@ export class CallTotals {
     const [events, before] = [now.events, seen.events]
     const handled = grown(events.handled, before.handled)
     const dropped = grown(events.dropped, before.dropped)
-    if (calls + failures + shed + handled + dropped === 0) return
+    const queue = new QueueCells(this.#now.cellsAt(row, service)).counts
+    const queueBefore = new QueueCells(this.#seen.cellsAt(row, service)).counts
+    const hasQueued = queueCounters.some((name) => queue[name] !== queueBefore[name])
+    if (calls + failures + shed + handled + dropped === 0 && !hasQueued) return
     const totals = this.#totalsOf(slot, service)
+    for (const name of queueCounters) totals.queue[name] += grown(queue[name], queueBefore[name])
     totals.eventsHandled += handled
     totals.eventsFailed += grown(events.failed, before.failed)
     totals.eventsDropped += dropped
@@ -162,7 +169,8 @@ export class CallTotals {
     const known = this.#instances.get(key)
     if (known !== undefined) return known
     const events = { eventsHandled: 0, eventsFailed: 0, eventsDropped: 0 }
-    const totals = { calls: 0, failures: 0, shed: 0, ...events, callsPerSecond: 0 }
+    const queue = { enqueued: 0, duplicates: 0, attempts: 0, failures: 0, buried: 0 }
+    const totals = { calls: 0, failures: 0, shed: 0, ...events, queue, callsPerSecond: 0 }
     this.#instances.set(key, totals)
     return totals
   }

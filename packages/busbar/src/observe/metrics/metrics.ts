@@ -14,6 +14,7 @@ import {
 } from './prometheus.ts'
 import type { AppStatus, InstanceStats, ServiceStats, WorkerStats } from '../app-status.ts'
 import { eventMetrics } from './event-metrics.ts'
+import { queueMetrics } from './queue-metrics.ts'
 import { edgeHistograms, edgeMetrics } from './edge-metrics.ts'
 import { remoteMetrics } from './remote-metrics.ts'
 import { runtimeMetrics } from './runtime-metrics.ts'
@@ -167,6 +168,7 @@ export const metrics: readonly Metric[] = [
   waiting,
   shed,
   ...eventMetrics.map(([metric]) => metric),
+  ...queueMetrics.map(([metric]) => metric),
   lastExit,
   duration,
   ...edgeMetrics.map(([metric]) => metric),
@@ -189,6 +191,7 @@ export function readMetrics(status: AppStatus, observed: Observed = nothingObser
     { metric: waiting, samples: ofServices((one) => one.waiting) },
     { metric: shed, samples: ofServices((one) => one.shed) },
     ...eventMetrics.map(([metric, value]) => ({ metric, samples: ofServices(({ events }) => value(events)) })),
+    ...queueMetrics.map(([metric, value]) => ({ metric, samples: ofServices(({ queue }) => value(queue)) })),
     { metric: lastExit, samples: status.workers.flatMap(exitSamples) },
     { metric: duration, histograms: pairs },
     ...edgeMetrics.map(([metric, samplesOf]) => ({ metric, samples: samplesOf(status.edges) })),

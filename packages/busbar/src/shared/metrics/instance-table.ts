@@ -6,9 +6,9 @@
  *     block of row 0 │ service 0 │ service 1 │ … unused │ times 0 │ times 1 │ … │ edges │
  *     block of row 1 │ …
  *
- *     service │ state │ begun │ over │ failures │ shed │ waiting │ events … │ padding to 128 bytes │
+ *     service │ state │ begun │ over │ failures │ shed │ waiting │ events … │ queue … │ padding to 128 bytes │
  *
- * `call-times.ts` describes the times, `edge-table.ts` the edges. Counters wrap and are compared by
+ * `call-times.ts` describes the times, `queue-cells.ts` the queue, `edge-table.ts` the edges. Counters wrap and are compared by
  * difference: a reader that looks every second misses nothing. A service keeps its place for as long as the app runs, and
  * services that a new config adds take the unused ones, so that workers of two generations read the
  * same memory. The slots of a service with a limit are memory of their own

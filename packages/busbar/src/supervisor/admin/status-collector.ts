@@ -9,6 +9,7 @@ import type {
   SpareStats,
   WorkerStats,
 } from '../../observe/app-status.ts'
+import { noQueueCounts, QueueCells, queueCounters, queueGauges } from '../../shared/metrics/queue-cells.ts'
 import { threadsNow, WorkerCells } from '../../shared/metrics/worker-cells.ts'
 import type { Readiness } from '../../shared/control-messages.ts'
 import { distribution, toEdgeStats } from './edge-stats.ts'
@@ -197,6 +198,7 @@ export class StatusCollector {
   #serviceStats(service: string): ServiceStats {
     let [waiting, shed] = [0, 0]
     const events = { handled: 0, failed: 0, dropped: 0, waiting: 0 }
+    const queue: Record<keyof typeof noQueueCounts, number> = { ...noQueueCounts }
     for (const { worker, row } of this.#parts.workers()) {
       const cells = row === undefined ? undefined : this.#parts.launcher.instances.at(row, service)
       const totals = this.#parts.launcher.totals.of(worker, service)
@@ -206,8 +208,12 @@ export class StatusCollector {
       events.failed += totals.eventsFailed
       events.dropped += totals.eventsDropped
       events.waiting += cells?.events.waiting ?? 0
+      for (const name of queueCounters) queue[name] += totals.queue[name]
+      const now =
+        row === undefined ? noQueueCounts : new QueueCells(this.#parts.launcher.instances.cellsAt(row, service)).counts
+      for (const name of queueGauges) queue[name] += now[name]
     }
-    return { service, waiting, shed, events }
+    return { service, waiting, shed, events, queue }
   }
 
   /** A command writes no cells. */

@@ -1,4 +1,5 @@
 import { type App, isRawEntry, type Service } from '../../config/app.ts'
+import { isInternal } from '../../config/queues.ts'
 import { localPortsOf } from '../../shared/calls/local-ports.ts'
 import { callRoutesOf, planApp, type SlotSpec } from '../plan.ts'
 import type { Outdated } from './changes.ts'
@@ -76,9 +77,11 @@ function changesOf(from: App, to: App, outdated: Outdated): (before: SlotSpec, n
   const gateways = !same(ofGateway(from), ofGateway(to))
   const position = outdated !== 'all' && 'position' in outdated ? outdated.position : undefined
   const services = Array.isArray(outdated) ? (outdated as readonly string[]) : []
+  // The code of Busbar does not change with the app's.
+  const isBusbar = (name: string): boolean => to.services.some((one) => one.name === name && isInternal(one))
   const changed = (name: string): boolean => services.includes(name) || !same(ofWorker(from, name), ofWorker(to, name))
   return (before, next) =>
-    every ||
+    (every && !(next.kind === 'thread' && next.hosts.every(({ name }) => isBusbar(name)))) ||
     (gateways && next.kind === 'shared') ||
     next.position === position ||
     !same([before.hosts, before.memory, before.spare], [next.hosts, next.memory, next.spare]) ||

@@ -6,6 +6,7 @@ import type { WorkerInit } from '../../shared/control-messages.ts'
 import type { CallTimes } from '../../shared/metrics/call-times.ts'
 import type { CountsFile } from '../../shared/metrics/counts-file.ts'
 import { InstanceCells, InstanceTable } from '../../shared/metrics/instance-table.ts'
+import { QueueCells } from '../../shared/metrics/queue-cells.ts'
 import { Sampler } from '../../shared/metrics/sampler.ts'
 import { CrashSafeCells } from './crash-safe-cells.ts'
 import type { Outbox } from './outbox.ts'
@@ -43,6 +44,10 @@ export class Metering {
 
   of(service: string): InstanceCells {
     return this.#crashSafe.get(service) ?? new InstanceCells(...this.#cellsOf(service))
+  }
+
+  queueOf(service: string): QueueCells {
+    return new QueueCells(this.table.cellsAt(this.row, service))
   }
 
   /** Before anything is served. Returns what sends the spans that wait. */

@@ -15,6 +15,8 @@ export async function performTask(task: WorkerTask, worker: WorkerApp): Promise<
       return signalService(task, worker)
     case 'evaluate':
       return await evaluate(task, worker.hosted(task.service))
+    case 'queue':
+      return await worker.hosted(task.service).queue?.order(task.order)
     case 'heapSnapshot':
       return takeHeapSnapshot(task)
     case 'profile':

@@ -5,13 +5,15 @@ import type { Limits, Service } from '../../config/app.ts'
 import { client } from '../../contract/client/client.ts'
 import type { Log } from '../../contract/context.ts'
 import { BusbarError } from '../../contract/errors.ts'
-import type { TypedHost } from '../../contract/host/typed-host.ts'
+import type { HostOptions, TypedHost } from '../../contract/host/typed-host.ts'
 import { contractOfService } from '../../contract/method-contract.ts'
 import { typedListener } from '../../gateway/typed/request-listener.ts'
 import type { EndpointState } from '../../mesh/routing/endpoint.ts'
 import { currentScope, type Scope } from '../../mesh/scope.ts'
 import { PrivateListener } from '../../mesh/sockets/private-listener.ts'
 import { CallContexts } from '../../mesh/typed/call-contexts.ts'
+import type { QueueCalls } from '../../mesh/typed/queue-calls.ts'
+import type { QueueHost } from '../../queue/queue-host.ts'
 import type { EventAdmission } from '../../contract/host/event-inbox.ts'
 import type { ServiceReport, StopTimes } from '../../shared/control-messages.ts'
 import type { HostedService } from '../hosted-service.ts'
@@ -20,6 +22,7 @@ import type { Sandbox } from '../sandbox/sandbox.ts'
 import { KeepAliveConnections } from '../sandbox/servers/keep-alive-connections.ts'
 import type { ProgramProcess } from '../sandbox/process/program-process.ts'
 import { ServedConnections } from '../sandbox/servers/served-connections.ts'
+import { openQueue } from './open-queue.ts'
 import { loadInterceptors, startTypedService } from './start-typed-service.ts'
 import { serviceLog } from './service-log.ts'
 
@@ -33,6 +36,8 @@ export interface TypedSandbox extends Sandbox {
   readonly admission: EventAdmission | undefined
   /** Clones arguments and results, so that code which relies on shared objects fails early. */
   readonly development: boolean
+  /** For the service that owns the queue. */
+  readonly queueCalls: QueueCalls
 }
 
 /** An async context without stores of Busbar or of another program. */
@@ -46,20 +51,23 @@ export function hostTypedService(service: Service, sandbox: TypedSandbox): Promi
     const contexts = new CallContexts(service.name)
     const log = serviceLog(service.name, sandbox.log)
     try {
-      const host = await startTypedService(program, sandbox.programs, async () => ({
+      const queue = await openQueue(service, sandbox, log)
+      const options = async (): Promise<HostOptions> => ({
         name: service.name,
         log,
         clone: sandbox.development,
         maxInFlight: sandbox.limits.maxInFlight,
-        interceptors: await loadInterceptors(sandbox.interceptors),
+        interceptors: queue === undefined ? await loadInterceptors(sandbox.interceptors) : [],
         count: sandbox.metering?.of(service.name),
         client,
         admission: sandbox.admission,
         enter: contexts.enter,
-      }))
+      })
+      const host = await startTypedService(program, sandbox.programs, options, queue?.implementation)
       program.enterPhase({ is: 'serving', ended: sandbox.die })
       if (host.contract.name !== host.name) log.warn(nameMismatch(host))
-      return new HostedTypedService({ program, sandbox, host, contexts, log }, Math.round(performance.now() - began))
+      const parts = { program, sandbox, host, contexts, log, queue }
+      return new HostedTypedService(parts, Math.round(performance.now() - began))
     } catch (error) {
       program.enterPhase({ is: 'stopped' })
       sandbox.output.flush(service.name)
@@ -74,12 +82,14 @@ interface Parts {
   readonly host: TypedHost
   readonly contexts: CallContexts
   readonly log: Log
+  readonly queue: QueueHost | undefined
 }
 
 class HostedTypedService implements HostedService {
   readonly at = 'here'
   readonly service: string
   readonly typed: TypedHost
+  readonly queue: QueueHost | undefined
   /** Serves calls over HTTP: from the gateway, from programs by name, and on exposed ports. */
   readonly server: Server
   readonly requestListener: RequestListener
@@ -96,6 +106,7 @@ class HostedTypedService implements HostedService {
     this.#parts = parts
     this.service = host.name
     this.typed = host
+    this.queue = parts.queue
     this.#scope = { service: host.name, hops: 0 }
     this.report = reportOf(host, startedIn)
     this.requestListener = typedListener(host, listenerOptions(program.service, sandbox))

@@ -13,12 +13,13 @@ import { startError } from '../sandbox/start/start-errors.ts'
 
 /**
  * Loads a typed service's module and creates its implementation. Rejects with a BusbarError, also
- * when `startTimeout` expires.
+ * when `startTimeout` expires. `own`: the implementation of a service that is part of Busbar.
  */
 export async function startTypedService(
   program: ProgramProcess,
   programs: Programs,
   options: () => Promise<HostOptions>,
+  own?: Implementation,
 ): Promise<TypedHost> {
   const { name, startTimeout } = program.service
   const ended = Promise.withResolvers<never>()
@@ -29,8 +30,7 @@ export async function startTypedService(
   })
   try {
     const starting = runInScope({ service: name, hops: 0 }, async () => {
-      const { value } = await loadEntry(program, programs)
-      return await startHost(requireImplementation(program, await value), await options())
+      return await startHost(own ?? (await loadImplementation(program, programs)), await options())
     })
     return await Promise.race([starting, ended.promise, late])
   } catch (thrown) {
@@ -54,6 +54,11 @@ export async function loadInterceptors(file: string | undefined): Promise<readon
     message: `the app's interceptors, ${file}, have no default export that is an interceptor or a list of interceptors`,
     hint: 'Write `export default [signedIn]`, where signedIn is a function (call, next) => next().',
   })
+}
+
+async function loadImplementation(program: ProgramProcess, programs: Programs): Promise<Implementation> {
+  const { value } = await loadEntry(program, programs)
+  return requireImplementation(program, await value)
 }
 
 function requireImplementation({ service }: ProgramProcess, value: unknown): Implementation {

@@ -136,13 +136,25 @@ const cluster = z.object({
 })
 
 const events = z.object({ handled: count, failed: count, dropped: count, waiting: count })
+const queue = z.object({
+  enqueued: count,
+  duplicates: count,
+  attempts: count,
+  failures: count,
+  buried: count,
+  waiting: count,
+  running: count,
+  dead: count,
+})
 
 /** New versions only add keys. */
 export const statusSchema = z.looseObject({
   app: app.loose(),
   accelerators: z.array(accelerator.loose()),
   workers: z.array(worker.loose()),
-  services: z.array(z.looseObject({ service: z.string(), waiting: count, shed: count, events: events.loose() })),
+  services: z.array(
+    z.looseObject({ service: z.string(), waiting: count, shed: count, events: events.loose(), queue: queue.loose() }),
+  ),
   instances: z.array(instance.loose()),
   calls: z.array(calls.loose()),
   edges: z.array(edgeSchema.loose()),

@@ -9,6 +9,7 @@ import { describeApp, getEnvironment } from './describe.ts'
 import { evaluateCode, signalService, takeHeapSnapshot, takeProfile } from './diagnostics.ts'
 import { readLogs } from './logs.ts'
 import { getHealthz, getReadyz, getServiceHealthz, getServiceReadyz } from './probes.ts'
+import { dropDeadLetter, listQueue, retryDeadLetter } from './queue.ts'
 import { openApiOperation } from './openapi.ts'
 import { getTrace, listTraces } from './traces.ts'
 import type { Operation } from './operation.ts'
@@ -26,6 +27,9 @@ const rows = [
   readLogs,
   listTraces,
   getTrace,
+  listQueue,
+  retryDeadLetter,
+  dropDeadLetter,
   stopApp,
   restartApp,
   reloadApp,

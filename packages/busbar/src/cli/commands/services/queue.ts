@@ -1,0 +1,62 @@
+import type * as z from 'zod'
+import { BusbarError } from '../../../contract/errors.ts'
+import { dropDeadLetter, listQueue, retryDeadLetter } from '../../../supervisor/admin/operations/queue.ts'
+import { findRun } from '../../admin/find-runs.ts'
+import { printResult } from '../../admin/print-result.ts'
+import type { Context } from '../../command.ts'
+import { alignColumns } from '../../terminal/columns.ts'
+import { type Output, paint } from '../../terminal/terminal.ts'
+
+type Queue = z.output<typeof listQueue.output>
+
+/** `busbar queue`: lists the queue of a running app, and retries or drops dead letters. */
+export async function queue(context: Context): Promise<number> {
+  const { operands, flags, terminal } = context
+  const [action, given] = operands
+  const number = action === undefined ? undefined : numberOf(action, given)
+  const { admin } = await findRun(flags.app, context)
+  if (number === undefined) {
+    const limit = Math.min(1_000, Math.max(0, flags.lines ?? 20))
+    const list = await admin.json(listQueue, { limit }, { timeout: 10_000 })
+    printResult(context, list, listText(list, terminal.out))
+    return 0
+  }
+  const operation = action === 'retry' ? retryDeadLetter : dropDeadLetter
+  const result = await admin.json(operation, { number }, { timeout: 30_000 })
+  const what = `${result.count} dead ${result.count === 1 ? 'letter' : 'letters'}`
+  printResult(context, { ok: true, ...result }, `${action === 'retry' ? 'put back' : 'deleted'}: ${what}`)
+  return 0
+}
+
+function numberOf(action: string, given: string | undefined): number | 'all' {
+  const isNumber = given !== undefined && /^[1-9]\d{0,14}$/.test(given)
+  if ((action === 'retry' || action === 'drop') && (given === 'all' || isNumber))
+    return given === 'all' ? given : Number(given)
+  throw new BusbarError('USAGE', {
+    message: `queue ${[action, given].filter((word) => word !== undefined).join(' ')} is not a command`,
+    hint: 'Write busbar queue, busbar queue retry 17, or busbar queue drop all; the numbers are those of the list.',
+  })
+}
+
+function listText({ queues, dead }: Queue, out: Output): string {
+  if (queues.length === 0) return 'the queue is empty'
+  const dim = (names: readonly string[]): string[] => names.map((name) => paint(out, 'dim', name))
+  const rows = queues.map((one) => [
+    `${one.service}.${one.method}`,
+    `${one.waiting}`,
+    `${one.running}`,
+    one.dead === 0 ? '0' : paint(out, 'red', `${one.dead}`),
+  ])
+  const lines = alignColumns([dim(['method', 'waiting', 'running', 'dead']), ...rows])
+  if (dead.length === 0) return lines.join('\n')
+  const letters = dead.map(({ number, service, method, id, attempts, diedAt, code, message }) => [
+    `${number}`,
+    `${service}.${method}`,
+    id,
+    `${attempts}`,
+    new Date(diedAt).toISOString().slice(0, 19),
+    `${code}: ${message}`,
+  ])
+  const head = dim(['dead', 'method', 'id', 'attempts', 'died (UTC)', 'why'])
+  return [...lines, '', ...alignColumns([head, ...letters])].join('\n')
+}

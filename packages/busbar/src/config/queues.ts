@@ -1,0 +1,116 @@
+import { dirname, resolve } from 'node:path'
+import { queueService } from '../contract/queues/queue-contract.ts'
+import type { MethodQueueSettings, QueueSettings } from '../shared/queues.ts'
+import type { Service } from './app.ts'
+import { nearest } from './nearest.ts'
+import type { Problems } from './problems.ts'
+import type { ParsedConfig } from './schema/app-schema.ts'
+
+export interface QueuesContext {
+  readonly root: string
+  readonly config: ParsedConfig
+  /** The services of this app. */
+  readonly services: readonly Service[]
+}
+
+/** Undefined if the app has no queue. */
+export function resolveQueues(context: QueuesContext, problems: Problems): QueueSettings | undefined {
+  const { root, config, services } = context
+  const { queues } = config
+  if (queues === undefined) return undefined
+  const { file, window, maxDepth, maxSize, keepDead, methods, ...usual } = queues
+  if (config.cluster !== undefined)
+    problems.add('CONFIG_INVALID', {
+      message: 'the app has queues and a cluster: the queue is a file of one host, which the others do not see',
+      hint: 'Leave one of them out. Items that all hosts share are not supported yet.',
+    })
+  if (services.some(({ name }) => name === queueService))
+    problems.add('CONFIG_INVALID', {
+      service: queueService,
+      message: `a service is named ${queueService}, which is the name of the service that owns the queue`,
+      hint: 'Give it another name.',
+    })
+  for (const target of Object.keys(methods)) checkTarget(target, services, problems)
+  const settings = Object.entries(methods).map(([target, own]) => [target, withDefaults(own, usual)] as const)
+  for (const [target, { backoff, maxBackoff }] of [['', usual] as const, ...settings])
+    if (backoff > maxBackoff)
+      problems.add('CONFIG_INVALID', {
+        message: `queues${target && `.methods.${target}`}: backoff is ${backoff} ms, longer than maxBackoff, ${maxBackoff} ms`,
+        hint: 'Raise maxBackoff.',
+      })
+  return {
+    file: resolve(root, file),
+    window,
+    maxDepth,
+    maxSize,
+    keepDead,
+    usual,
+    methods: Object.fromEntries(settings),
+  }
+}
+
+type Given = NonNullable<ParsedConfig['queues']>['methods'][string]
+
+function withDefaults(own: Given, usual: MethodQueueSettings): MethodQueueSettings {
+  return {
+    attempts: own.attempts ?? usual.attempts,
+    backoff: own.backoff ?? usual.backoff,
+    maxBackoff: own.maxBackoff ?? Math.max(usual.maxBackoff, own.backoff ?? 0),
+    timeout: own.timeout ?? usual.timeout,
+    concurrency: own.concurrency ?? usual.concurrency,
+  }
+}
+
+function checkTarget(target: string, services: readonly Service[], problems: Problems): void {
+  const [service = '', method = '', more] = target.split('.')
+  const typed = services.filter(({ kind }) => kind === 'typed').map(({ name }) => name)
+  if (typed.includes(service) && method !== '' && more === undefined) return
+  const near = nearest(service, typed)
+  problems.add('CONFIG_INVALID', {
+    message: `queues.methods names ${JSON.stringify(target)}, which is not a method of a typed service of this app`,
+    hint: near === undefined ? "Write '<service>.<method>'." : `Write '<service>.<method>', such as '${near}.send'.`,
+  })
+}
+
+/**
+ * The services with the one that owns the queue, which starts before all others and stops after
+ * them. It is part of Busbar, and runs in a thread of its own: a commit blocks its thread.
+ */
+export function withQueueService(
+  services: readonly Service[],
+  queue: QueueSettings | undefined,
+  { defaults, stopTimeout }: ParsedConfig,
+): readonly Service[] {
+  if (queue === undefined) return services
+  const owner: Service = {
+    name: queueService,
+    kind: 'typed',
+    queueSettings: queue,
+    run: 'thread',
+    group: undefined,
+    instances: 1,
+    concurrency: undefined,
+    queue: 0,
+    grace: 0,
+    spare: false,
+    memory: undefined,
+    nodeOptions: [],
+    permissions: undefined,
+    path: dirname(import.meta.filename),
+    entry: { file: import.meta.filename, args: [], nodeOptions: [], foundBy: 'queues' },
+    env: {},
+    needs: [],
+    startTimeout: defaults.startTimeout,
+    stopTimeout,
+    expose: [],
+    port: undefined,
+  }
+  // A command and a test double can enqueue nothing.
+  const enqueues = ({ kind, double }: Service): boolean => kind !== 'command' && double !== true
+  return [owner, ...services.map((one) => (enqueues(one) ? { ...one, needs: [...one.needs, queueService] } : one))]
+}
+
+/** Whether a service is part of Busbar, and not one of the app's own. */
+export function isInternal({ queueSettings }: Pick<Service, 'queueSettings'>): boolean {
+  return queueSettings !== undefined
+}

@@ -1,0 +1,81 @@
+import type { CallTransport } from '../../contract/client/transport.ts'
+import type { Metadata, QueueDelivery, Trace } from '../../contract/context.ts'
+import type { Contract } from '../../contract/contract.ts'
+import type { AddItem, Enqueued } from '../../contract/queues/enqueue.ts'
+import { addBy, checkQueue, queueContract } from '../../contract/queues/queue-contract.ts'
+import { type ErrorSpec, fn } from '../../contract/method.ts'
+import type { Router } from '../routing/router.ts'
+import { outsideTransport, type OutsideOptions, type TypedMesh } from './mesh-transport.ts'
+
+/** Puts items of services in this thread into the app's queue: calls the service that owns it. */
+export function enqueueBy({ router, remotes = [] }: EnqueueParts, transport: CallTransport): AddItem {
+  const bound = transport.bind(queueContract, 'add', queueContract.methods.add)
+  const add = addBy((item) => bound(item, undefined) as Promise<Enqueued>)
+  return async (item) => {
+    checkQueue(item, router.names, remotes)
+    return await add(item)
+  }
+}
+
+interface EnqueueParts {
+  readonly router: Router
+  /** Services of other apps. */
+  readonly remotes?: readonly { readonly name: string }[] | undefined
+}
+
+/** The call that runs an item. */
+export interface QueuedCall {
+  readonly service: string
+  readonly method: string
+  readonly input: unknown
+  /** Who has enqueued it: the caller that a direct call would have had. */
+  readonly caller: string | undefined
+  readonly trace: Trace | undefined
+  readonly metadata: Metadata | undefined
+  readonly delivery: QueueDelivery
+  /** Milliseconds. */
+  readonly timeout: number
+}
+
+/** Runs items, by the instances that serve. */
+export interface QueueCalls {
+  call(item: QueuedCall): Promise<unknown>
+  /** The app has a service of this name. */
+  isKnown(service: string): boolean
+  /** An instance of it serves. */
+  serves(service: string): boolean
+}
+
+const declared: ErrorSpec = { status: 400, data: undefined }
+
+/** Which errors a method declares, the queue does not know: every code that is none of Busbar's. */
+const anyErrors: Readonly<Record<string, ErrorSpec>> = new Proxy(
+  {},
+  {
+    get: () => declared,
+    getOwnPropertyDescriptor: () => ({ value: declared, configurable: true, enumerable: true }),
+  },
+)
+
+const anyMethod = { ...fn(), errors: anyErrors }
+
+/** For the worker that owns the queue. Inputs are always validated: the contract may have changed. */
+export function queueCalls(mesh: TypedMesh): QueueCalls {
+  const { router } = mesh
+  return {
+    async call({ service, method, input, caller, trace, metadata, delivery, timeout }) {
+      const options: OutsideOptions = {
+        timeout,
+        caller,
+        delivery,
+        ...(trace !== undefined && { trace }),
+        ...(metadata !== undefined && { metadata }),
+      }
+      // Only the name of the contract is used: the queue does not know the methods.
+      const contract = { name: service } as Contract
+      return await outsideTransport(mesh, service).bind(contract, method, anyMethod)(input, options)
+    },
+    isKnown: (service) => router.names.includes(service),
+    serves: (service) => router.serves(service),
+  }
+}

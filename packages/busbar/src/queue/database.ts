@@ -1,0 +1,68 @@
+import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { BusbarError } from '../contract/errors.ts'
+
+/** Says in the head of the file whose it is (SQLite's `application_id`). */
+const applicationId = 0x42_75_71_31
+const version = 1
+
+/**
+ * `state`: 0 waiting, 1 running, 2 dead. `due`: when the next attempt may begin; of a dead letter,
+ * when it died. `seen` has the ids within the window.
+ */
+const tables = `
+  CREATE TABLE items (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, target TEXT NOT NULL, id TEXT NOT NULL,
+    state INTEGER NOT NULL, due INTEGER NOT NULL, attempt INTEGER NOT NULL, added INTEGER NOT NULL,
+    size INTEGER NOT NULL, input TEXT, origin TEXT, code TEXT, message TEXT
+  ) STRICT;
+  CREATE INDEX items_due ON items (target, state, due);
+  CREATE INDEX items_dead ON items (due) WHERE state = 2;
+  CREATE TABLE seen (
+    number INTEGER PRIMARY KEY, target TEXT NOT NULL, id TEXT NOT NULL, until INTEGER NOT NULL, UNIQUE (target, id)
+  ) STRICT;
+  CREATE INDEX seen_until ON seen (until);
+  PRAGMA application_id = ${applicationId};
+  PRAGMA user_version = ${version};`
+
+/** Codes of SQLite. */
+const busy = 5
+
+/**
+ * Opens the file, and creates it if there is none. Undefined: another one owns it. The lock is the
+ * operating system's, so it ends with its process, however that dies.
+ */
+export function openDatabase(file: string): DatabaseSync | undefined {
+  let database: DatabaseSync | undefined
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    // Items may hold what only this user may read.
+    closeSync(openSync(file, 'a', 0o600))
+    database = new DatabaseSync(file, { timeout: 0 })
+    // FULL: a commit returns when the log is on disk. `fullfsync` makes macOS flush the drive's cache.
+    database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
+    database.exec('PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON; PRAGMA journal_size_limit = 67108864')
+    prepare(database)
+    return database
+  } catch (cause) {
+    database?.close()
+    if ((cause as { errcode?: unknown }).errcode === busy) return undefined
+    throw new BusbarError('QUEUE_UNAVAILABLE', {
+      message: `the queue's file ${file} cannot be used: ${(cause as Error).message}`,
+      hint: 'Set queues.file to a place that this user can write, on a disk of this machine.',
+      cause,
+    })
+  }
+}
+
+function prepare(database: DatabaseSync): void {
+  database.exec('BEGIN IMMEDIATE')
+  const read = (what: string): unknown => Object.values(database.prepare(what).get() ?? {})[0]
+  const owner = read('PRAGMA application_id')
+  const found = read('PRAGMA user_version')
+  if (read('SELECT count(*) FROM sqlite_schema') === 0) database.exec(tables)
+  else if (owner !== applicationId) throw new Error('it is the database of another program')
+  else if (found !== version) throw new Error(`it has the format ${String(found)}, and this version writes ${version}`)
+  database.exec('COMMIT')
+}

@@ -1,0 +1,135 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Context, Log } from '../contract/context.ts'
+import { BusbarError } from '../contract/errors.ts'
+import type { Implementation } from '../contract/implementation.ts'
+import type { Enqueued } from '../contract/queues/enqueue.ts'
+import { type ItemRecord, queueContract } from '../contract/queues/queue-contract.ts'
+import type { QueueCalls } from '../mesh/typed/queue-calls.ts'
+import type { QueueCells } from '../shared/metrics/queue-cells.ts'
+import type { QueueOrder, QueueSettings } from '../shared/queues.ts'
+import { openDatabase } from './database.ts'
+import { QueueOwner } from './queue-owner.ts'
+import { QueueStore } from './store.ts'
+
+export interface QueueHostParts {
+  readonly settings: QueueSettings
+  readonly calls: QueueCalls
+  readonly log: Log
+  readonly cells: (service: string) => QueueCells | undefined
+  /** How long attempts may go on when the worker is replaced. Milliseconds. */
+  readonly stopTimeout: number
+}
+
+/** Characters of an input. As large as what one message of NATS may have. */
+const maxInput = 1024 ** 2
+/** Milliseconds between looks at a file that another owner has. */
+const retryInterval = 50
+/** Milliseconds that an item waits for the file. */
+const patience = 10_000
+
+/**
+ * The service that owns the queue. The worker that replaces another one waits until that has
+ * released the file; so does a second process of the app.
+ */
+export class QueueHost {
+  readonly implementation: Implementation
+  readonly #parts: QueueHostParts
+  readonly #stopped = new AbortController()
+  #owner: QueueOwner | undefined
+  #owning: Promise<void> = Promise.resolve()
+
+  constructor(parts: QueueHostParts) {
+    this.#parts = parts
+    this.implementation = queueContract.implement(() => {
+      this.#owner = this.#open()
+      if (this.#owner === undefined) this.#owning = this.#waitForFile()
+      return {
+        add: (item: ItemRecord, context: Context) => this.#add(item, context),
+        [Symbol.asyncDispose]: () => this.#close(),
+      }
+    })
+  }
+
+  async order(order: QueueOrder): Promise<unknown> {
+    if (this.#owner !== undefined) return await this.#owner.order(order)
+    if (order.kind === 'pause') return undefined
+    throw this.#isTaken()
+  }
+
+  #open(): QueueOwner | undefined {
+    const database = openDatabase(this.#parts.settings.file)
+    return database && new QueueOwner({ ...this.#parts, store: new QueueStore(database) })
+  }
+
+  /** Never rejects. */
+  async #waitForFile(): Promise<void> {
+    const { log, settings } = this.#parts
+    const { signal } = this.#stopped
+    log.info(`the queue's file ${settings.file} is in use; this worker waits for it`)
+    while (this.#owner === undefined && !signal.aborted) {
+      await sleep(retryInterval, undefined, { signal }).catch(() => {})
+      try {
+        if (!signal.aborted) this.#owner = this.#open()
+      } catch (error) {
+        log.error((error as Error).message)
+        await sleep(patience, undefined, { signal }).catch(() => {})
+      }
+    }
+    if (this.#owner !== undefined) log.info(`this worker has the queue's file ${settings.file} now`)
+  }
+
+  async #add(item: ItemRecord, { caller, trace }: Context): Promise<Enqueued> {
+    checkRecord(item)
+    const { service, method, id, delay, input, metadata } = item
+    const { settings } = this.#parts
+    const owner = this.#owner ?? (await this.#waitForOwner())
+    const now = Date.now()
+    return await owner.add({
+      target: `${service}.${method}`,
+      id: id ?? crypto.randomUUID(),
+      until: id === undefined || settings.window === 0 ? undefined : now + settings.window,
+      due: now + Math.round(delay),
+      added: now,
+      input,
+      origin: { caller, trace, metadata },
+    })
+  }
+
+  async #waitForOwner(): Promise<QueueOwner> {
+    const over = new AbortController()
+    await Promise.race([this.#owning, sleep(patience, undefined, { signal: over.signal }).catch(() => {})])
+    over.abort()
+    if (this.#owner === undefined) throw this.#isTaken()
+    return this.#owner
+  }
+
+  async #close(): Promise<void> {
+    this.#stopped.abort()
+    await this.#owning
+    await this.#owner?.close(this.#parts.stopTimeout)
+  }
+
+  #isTaken(): BusbarError {
+    return new BusbarError('QUEUE_UNAVAILABLE', {
+      message: `the queue's file ${this.#parts.settings.file} is in use by another process`,
+      hint: 'Only one process of the app runs its queue. Stop the other one, or set queues.file.',
+    })
+  }
+}
+
+/** The types of the contract are no promise: services may call this over HTTP, too. */
+function checkRecord({ service, method, id, delay, input }: ItemRecord): void {
+  const isName = (name: unknown): boolean => typeof name === 'string' && /^[^.\s]{1,128}$/.test(name)
+  const fault = (field: string, message: string): never => {
+    const text = `an item of ${queueContract.name} is refused: ${field}: ${message}`
+    throw new BusbarError('INPUT_INVALID', { message: text, data: { issues: [{ path: [field], message }] } })
+  }
+  if (!isName(service)) fault('service', 'it is not the name of a service')
+  if (!isName(method)) fault('method', 'it is not the name of a method')
+  if (id !== undefined && (typeof id !== 'string' || id === '' || id.length > 256)) fault('id', 'it is not an id')
+  if (typeof delay !== 'number' || !(delay >= 0 && delay < 2 ** 40))
+    fault('delay', 'it is not a number of milliseconds')
+  if (input !== undefined && typeof input !== 'string') fault('input', 'it is not a text')
+  if (input !== undefined && input.length > maxInput)
+    fault('input', `it has ${input.length} characters as JSON, and an item may have ${maxInput}: store it elsewhere`)
+}

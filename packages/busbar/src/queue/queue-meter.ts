@@ -1,0 +1,34 @@
+import type { QueueCells } from '../shared/metrics/queue-cells.ts'
+import { splitTarget } from './store.ts'
+import type { Counts, Tally } from './tally.ts'
+
+/** Writes the counts of the queue to shared memory. */
+export class QueueMeter {
+  readonly #cells: (service: string) => QueueCells | undefined
+  /** Services that have items, or had some at the last time. */
+  #shown = new Set<string>()
+
+  constructor(cells: (service: string) => QueueCells | undefined) {
+    this.#cells = cells
+  }
+
+  count(target: string, what: Parameters<QueueCells['count']>[0]): void {
+    this.#cells(splitTarget(target)[0])?.count(what)
+  }
+
+  show({ targets }: Tally): void {
+    const byService = new Map<string, Counts>()
+    for (const service of this.#shown) byService.set(service, { waiting: 0, running: 0, dead: 0 })
+    for (const [target, { waiting, running, dead }] of targets) {
+      const [service] = splitTarget(target)
+      const sum = byService.get(service) ?? { waiting: 0, running: 0, dead: 0 }
+      byService.set(service, {
+        waiting: sum.waiting + waiting,
+        running: sum.running + running,
+        dead: sum.dead + dead,
+      })
+    }
+    for (const [service, counts] of byService) this.#cells(service)?.show(counts)
+    this.#shown = new Set(Array.from(targets.keys(), (target) => splitTarget(target)[0]))
+  }
+}

@@ -1,0 +1,287 @@
+import { BusbarError } from '../contract/errors.ts'
+import type { Log } from '../contract/context.ts'
+import type { Enqueued } from '../contract/queues/enqueue.ts'
+import type { QueueCalls } from '../mesh/typed/queue-calls.ts'
+import type { MethodQueueSettings, QueueCounts, QueueList, QueueOrder, QueueSettings } from '../shared/queues.ts'
+import type { QueueCells } from '../shared/metrics/queue-cells.ts'
+import { settlesWithin } from '../shared/settles-within.ts'
+import { QueueMeter } from './queue-meter.ts'
+import { delayAfter, type Outcome, runItem } from './run-item.ts'
+import { type ClaimedItem, type ItemToAdd, type QueueStore, splitTarget } from './store.ts'
+
+export interface QueueOwnerParts {
+  readonly store: QueueStore
+  readonly settings: QueueSettings
+  readonly calls: QueueCalls
+  readonly log: Log
+  /** Undefined for a service that the app does not have any more. */
+  readonly cells: (service: string) => QueueCells | undefined
+}
+
+interface Adding {
+  readonly item: ItemToAdd
+  readonly answer: PromiseWithResolvers<Enqueued>
+}
+
+interface Ended {
+  readonly item: ClaimedItem
+  readonly outcome: Outcome
+}
+
+/** Items that run at a time, of all methods together: each holds its input in memory. */
+const mostRunning = 1_000
+/** Milliseconds between looks at a service that does not serve, and after a failed commit. */
+const pause = 250
+/** The longest timer. The system's clock may be set. */
+const longestWait = 30_000
+
+/**
+ * Owns the items of an app: adds them, runs them and keeps what became of them. All that has come
+ * together in one turn of the event loop is one transaction, so that one fsync serves many. The
+ * file changes in no other place, and nothing is answered or begun before its commit.
+ */
+export class QueueOwner {
+  readonly #parts: QueueOwnerParts
+  readonly #meter: QueueMeter
+  #adding: Adding[] = []
+  #ended: Ended[] = []
+  /** By method: attempts that run. */
+  readonly #running = new Map<string, number>()
+  #attempts = 0
+  #isScheduled = false
+  #isPaused = false
+  #isClosed = false
+  #timer: NodeJS.Timeout | undefined
+  /** Logs and counts what a transaction changes, once it is on disk. */
+  #notes: (() => void)[] = []
+  #idle = Promise.withResolvers<void>()
+
+  constructor(parts: QueueOwnerParts) {
+    this.#parts = parts
+    this.#meter = new QueueMeter(parts.cells)
+    this.#recover()
+    this.#meter.show(parts.store.tally)
+    this.#schedule()
+  }
+
+  /** Resolves when the item is on disk. */
+  add(item: ItemToAdd): Promise<Enqueued> {
+    if (this.#isClosed) return Promise.reject(closed())
+    const answer = Promise.withResolvers<Enqueued>()
+    this.#adding.push({ item, answer })
+    this.#schedule()
+    return answer.promise
+  }
+
+  /** Carries out what the admin API asks for. */
+  async order(order: QueueOrder): Promise<unknown> {
+    if (order.kind === 'list') return this.#list(order.limit)
+    if (order.kind === 'pause') return await this.pause(order.limit)
+    const { store } = this.#parts
+    const { kind, number } = order
+    const count = store.transaction(() => (kind === 'drop' ? store.drop(number) : store.revive(number, Date.now())))
+    this.#schedule()
+    return count
+  }
+
+  /** No attempt begins any more. Resolves when none runs, at the latest after `limit` milliseconds. */
+  async pause(limit: number): Promise<void> {
+    this.#isPaused = true
+    if (this.#attempts > 0) await settlesWithin(limit, [this.#idle.promise])
+    if (!this.#isClosed) this.#flush()
+  }
+
+  /** What still runs is attempted again by the next owner of the file. */
+  async close(limit: number): Promise<void> {
+    await this.pause(limit)
+    if (this.#isClosed) return
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+    for (const { answer } of this.#adding.splice(0)) answer.reject(closed())
+    this.#parts.store.close()
+  }
+
+  #list(limit: number): QueueList {
+    const { store } = this.#parts
+    const queues = [...store.tally.targets].map(([target, counts]): QueueCounts => {
+      const [service, method] = splitTarget(target)
+      return { service, method, ...counts }
+    })
+    return { queues, dead: store.deadLetters(limit) }
+  }
+
+  /** In a later turn, when what has arrived together is complete. */
+  #schedule(): void {
+    if (this.#isScheduled || this.#isClosed) return
+    this.#isScheduled = true
+    setImmediate(() => {
+      this.#isScheduled = false
+      if (!this.#isClosed) this.#flush()
+    })
+  }
+
+  #flush(): void {
+    const { store, log } = this.#parts
+    const now = Date.now()
+    const [adding, ended] = [this.#adding.splice(0), this.#ended.splice(0)]
+    try {
+      const { answers, claimed } = store.transaction(() => {
+        for (const one of ended) this.#keepOutcome(one, now)
+        const answers = adding.map(({ item }) => this.#addItem(item))
+        store.prune(now)
+        return { answers, claimed: this.#claim(now) }
+      })
+      this.#takeNotes()
+      for (const [at, { answer }] of adding.entries()) settle(answer, answers[at]!)
+      for (const item of claimed) this.#begin(item)
+      this.#wait(now)
+    } catch (cause) {
+      // Nothing has changed in the file. What has ended is written later.
+      this.#notes = []
+      this.#ended.unshift(...ended)
+      const error = unwritable(this.#parts.settings.file, cause)
+      log.error(error.message)
+      for (const { answer } of adding) answer.reject(error)
+      this.#wake(pause)
+    }
+    this.#meter.show(store.tally)
+  }
+
+  #addItem(item: ItemToAdd): Enqueued | BusbarError {
+    const { store, settings } = this.#parts
+    const { depth, size } = store.tally
+    if (depth >= settings.maxDepth) return full(item, `${depth} items wait or run, which is queues.maxDepth`)
+    if (size + (item.input?.length ?? 0) > settings.maxSize)
+      return full(item, `the inputs of its items have ${size} bytes, and queues.maxSize is ${settings.maxSize}`)
+    const isNew = store.add(item)
+    this.#notes.push(() => this.#meter.count(item.target, isNew ? 'enqueued' : 'duplicates'))
+    return { id: item.id, duplicate: !isNew }
+  }
+
+  #claim(now: number): ClaimedItem[] {
+    if (this.#isPaused) return []
+    const { store, calls } = this.#parts
+    const claimed: ClaimedItem[] = []
+    for (const [target, { waiting }] of store.tally.targets) {
+      const room = Math.min(this.#roomOf(target), mostRunning - this.#attempts - claimed.length)
+      if (waiting === 0 || room <= 0) continue
+      const [service] = splitTarget(target)
+      // An attempt at a service that is gone fails, and says why.
+      if (calls.serves(service) || !calls.isKnown(service)) claimed.push(...store.claim(target, now, room))
+    }
+    return claimed
+  }
+
+  #roomOf(target: string): number {
+    return this.#settingsOf(target).concurrency - (this.#running.get(target) ?? 0)
+  }
+
+  #begin(item: ClaimedItem): void {
+    const { target } = item
+    if (this.#attempts++ === 0) this.#idle = Promise.withResolvers()
+    this.#running.set(target, (this.#running.get(target) ?? 0) + 1)
+    this.#meter.count(target, 'attempts')
+    void runItem(item, this.#parts.calls, this.#settingsOf(target)).then((outcome) => {
+      const left = this.#running.get(target)! - 1
+      if (left === 0) this.#running.delete(target)
+      else this.#running.set(target, left)
+      this.#ended.push({ item, outcome })
+      if (--this.#attempts === 0) this.#idle.resolve()
+      this.#schedule()
+    })
+  }
+
+  #keepOutcome({ item, outcome }: Ended, now: number): void {
+    const { store, log } = this.#parts
+    if (outcome.is === 'done') return store.complete(item)
+    const { target, id, attempt } = item
+    const { why } = outcome
+    const settings = this.#settingsOf(target)
+    this.#notes.push(() => this.#meter.count(target, 'failures'))
+    if (outcome.final || attempt >= settings.attempts) return this.#bury(item, now, outcome)
+    const delay = delayAfter(attempt, settings)
+    store.postpone(item, now + delay, why)
+    const text = `attempt ${attempt} at ${id} has failed, the next one is in ${delay} ms: ${why.code}: ${why.message}`
+    this.#notes.push(() => log.warn(`queue ${target}: ${text}`))
+  }
+
+  #bury(
+    item: Pick<ClaimedItem, 'number' | 'target' | 'attempt'>,
+    now: number,
+    { why }: Extract<Outcome, { why: object }>,
+  ) {
+    const { store, log, settings } = this.#parts
+    const { number, target, attempt } = item
+    const deleted = store.bury(item, now, why, settings.keepDead)
+    const count = attempt === 1 ? '1 attempt' : `${attempt} attempts`
+    this.#notes.push(() => {
+      this.#meter.count(target, 'buried')
+      log.error(`queue ${target}: item ${number} is a dead letter after ${count}: ${why.code}: ${why.message}`)
+      if (deleted > 0)
+        log.warn(`queue: ${deleted} older dead letters were deleted: queues.keepDead is ${settings.keepDead}`)
+    })
+  }
+
+  /** Items that ran when the last owner ended: nobody knows how far they came. */
+  #recover(): void {
+    const { store } = this.#parts
+    const now = Date.now()
+    const why = { code: 'WORKER_DIED', message: 'the app, or the worker of its queue, ended during the attempt' }
+    store.transaction(() => {
+      for (const item of store.interrupted()) {
+        const settings = this.#settingsOf(item.target)
+        if (item.attempt >= settings.attempts) this.#bury(item, now, { is: 'failed', why, final: false })
+        else store.postpone(item, now + delayAfter(item.attempt, settings), why)
+      }
+    })
+    this.#takeNotes()
+  }
+
+  #takeNotes(): void {
+    for (const note of this.#notes.splice(0)) note()
+  }
+
+  /** Until an item is due, or a service serves. */
+  #wait(now: number): void {
+    const { store, calls } = this.#parts
+    if (this.#isPaused) return
+    let wait = longestWait
+    for (const [target, { waiting }] of store.tally.targets) {
+      if (waiting === 0 || this.#roomOf(target) <= 0) continue
+      const [service] = splitTarget(target)
+      const isReady = calls.serves(service) || !calls.isKnown(service)
+      // What is due has been claimed, unless there was no room for more.
+      const due = isReady ? (store.nextDue(target) ?? Infinity) - now : pause
+      wait = Math.min(wait, Math.max(due, this.#attempts < mostRunning ? 1 : pause))
+    }
+    this.#wake(wait)
+  }
+
+  #wake(wait: number): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#schedule(), wait)
+  }
+
+  #settingsOf(target: string): MethodQueueSettings {
+    const { methods, usual } = this.#parts.settings
+    return methods[target] ?? usual
+  }
+}
+
+function settle(answer: PromiseWithResolvers<Enqueued>, result: Enqueued | BusbarError): void {
+  if (result instanceof BusbarError) answer.reject(result)
+  else answer.resolve(result)
+}
+
+function full({ target }: ItemToAdd, why: string): BusbarError {
+  return new BusbarError('QUEUE_FULL', { message: `${target} cannot be enqueued: the queue is full: ${why}` })
+}
+
+function unwritable(file: string, cause: unknown): BusbarError {
+  const message = `the queue's file ${file} cannot be written: ${(cause as Error).message}`
+  return new BusbarError('QUEUE_UNAVAILABLE', { message, cause })
+}
+
+function closed(): BusbarError {
+  return new BusbarError('QUEUE_UNAVAILABLE', { message: 'the queue of the app is stopping' })
+}

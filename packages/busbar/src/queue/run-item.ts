@@ -1,0 +1,55 @@
+import { BusbarError, type ErrorCode } from '../contract/errors.ts'
+import { decodeJson } from '../contract/value/decode.ts'
+import type { QueueCalls } from '../mesh/typed/queue-calls.ts'
+import type { MethodQueueSettings } from '../shared/queues.ts'
+import { type ClaimedItem, type Reason, splitTarget } from './store.ts'
+
+/** How an attempt has ended. */
+export type Outcome =
+  | { readonly is: 'done' }
+  /** `final`: another attempt would end in the same way. */
+  | { readonly is: 'failed'; readonly why: Reason; readonly final: boolean }
+
+/** Errors that the method itself has not caused, or means for good. */
+const finalCodes: ReadonlySet<string> = new Set<ErrorCode>([
+  'INPUT_INVALID',
+  'METHOD_UNKNOWN',
+  'SERVICE_UNKNOWN',
+  'CONTRACT_MISMATCH',
+  'UNAUTHENTICATED',
+  'FORBIDDEN',
+  'OPERATION_UNSUPPORTED',
+])
+
+/** Characters of a reason that are kept. */
+const maxReason = 1_000
+
+/** One attempt. Never rejects. */
+export async function runItem(
+  { target, id, attempt, added, input, origin: { caller, trace, metadata } }: ClaimedItem,
+  calls: QueueCalls,
+  { timeout }: MethodQueueSettings,
+): Promise<Outcome> {
+  const [service, method] = splitTarget(target)
+  const delivery = { id, attempt, enqueuedAt: added }
+  try {
+    const value = input === null ? undefined : decodeJson(input)
+    await calls.call({ service, method, input: value, caller, trace, metadata, delivery, timeout })
+    return { is: 'done' }
+  } catch (thrown) {
+    const { code, message, declared } = isOurs(thrown) ? thrown : BusbarError.from(thrown)
+    const why = { code, message: message.slice(0, maxReason) }
+    return { is: 'failed', why, final: declared || finalCodes.has(code) }
+  }
+}
+
+/** Codes that a contract declares are not in the table, so `BusbarError.is` does not know them. */
+function isOurs(thrown: unknown): thrown is BusbarError<string> {
+  return thrown instanceof Error && thrown.name === 'BusbarError'
+}
+
+/** Milliseconds before the next attempt, with some chance, so that many do not come at once. */
+export function delayAfter(attempt: number, { backoff, maxBackoff }: MethodQueueSettings): number {
+  const full = Math.min(maxBackoff, backoff * 2 ** (attempt - 1))
+  return Math.round(full * (0.5 + Math.random() / 2))
+}

@@ -1,0 +1,250 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import type { Metadata, Trace } from '../contract/context.ts'
+import type { DeadLetter } from '../shared/queues.ts'
+import { Tally } from './tally.ts'
+
+/** Who has enqueued an item. */
+export interface ItemOrigin {
+  readonly caller?: string | undefined
+  readonly trace?: Trace | undefined
+  readonly metadata?: Metadata | undefined
+}
+
+export interface ItemToAdd {
+  readonly target: string
+  readonly id: string
+  /** Another item with this id is a duplicate until then. Undefined: nothing is compared. */
+  readonly until: number | undefined
+  readonly due: number
+  readonly added: number
+  readonly input: string | undefined
+  readonly origin: ItemOrigin
+}
+
+/** An item that an attempt runs. */
+export interface ClaimedItem {
+  readonly number: number
+  readonly target: string
+  readonly id: string
+  readonly attempt: number
+  readonly added: number
+  readonly size: number
+  readonly input: string | null
+  readonly origin: ItemOrigin
+}
+
+export interface Reason {
+  readonly code: string
+  readonly message: string
+}
+
+/** Ids within the window. Beyond that, the oldest are forgotten early. */
+const mostSeen = 1_000_000
+/** Rows that one transaction deletes of them. */
+const pruned = 10_000
+
+const state = { waiting: 0, running: 1, dead: 2 } as const
+
+/** The items in the file. All changes take place in {@link transaction}. */
+export class QueueStore {
+  readonly tally = new Tally()
+  readonly #database: DatabaseSync
+  readonly #statements = new Map<string, StatementSync>()
+  #seen: number
+
+  constructor(database: DatabaseSync) {
+    this.#database = database
+    const states = Object.keys(state) as (keyof typeof state)[]
+    const groups = 'SELECT target, state, count(*) AS by, sum(size) AS size FROM items GROUP BY target, state'
+    for (const { target, state: at, by, size } of this.#all(groups) as unknown as GroupRow[])
+      this.tally.add({ target, state: states[at]!, by, size })
+    this.tally.commit()
+    this.#seen = this.#countSeen()
+  }
+
+  /** Returns when everything is on disk. If anything throws, nothing has changed. */
+  transaction<T>(work: () => T): T {
+    this.#database.exec('BEGIN IMMEDIATE')
+    try {
+      const result = work()
+      this.#database.exec('COMMIT')
+      this.tally.commit()
+      return result
+    } catch (error) {
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK')
+      this.tally.rollback()
+      this.#seen = this.#countSeen()
+      throw error
+    }
+  }
+
+  close(): void {
+    this.#statements.clear()
+    this.#database.close()
+  }
+
+  /** False for a duplicate. */
+  add({ target, id, until, due, added, input, origin }: ItemToAdd): boolean {
+    if (until !== undefined && !this.#see(target, id, added, until)) return false
+    const size = input === undefined ? 0 : Buffer.byteLength(input)
+    this.#run(
+      'INSERT INTO items (target, id, state, due, attempt, added, size, input, origin) VALUES (?, ?, 0, ?, 0, ?, ?, ?, ?)',
+      [target, id, due, added, size, input ?? null, JSON.stringify(origin)],
+    )
+    this.tally.add({ target, state: 'waiting', by: 1, size })
+    return true
+  }
+
+  /** Counts the attempts that begin, before they do: also those that nothing survives. */
+  claim(target: string, now: number, limit: number): ClaimedItem[] {
+    const due = 'SELECT * FROM items WHERE target = ? AND state = 0 AND due <= ? ORDER BY due, number LIMIT ?'
+    return (this.#all(due, target, now, limit) as unknown as ItemRow[]).map((row) => {
+      const attempt = row.attempt + 1
+      this.#run('UPDATE items SET state = 1, attempt = ? WHERE number = ?', [attempt, row.number])
+      this.#move(target, 'waiting', 'running')
+      return { ...row, attempt, origin: JSON.parse(row.origin) as ItemOrigin }
+    })
+  }
+
+  /** When the next item of the method may be attempted. Undefined if none waits. */
+  nextDue(target: string): number | undefined {
+    const [row] = this.#all('SELECT min(due) AS due FROM items WHERE target = ? AND state = 0', target)
+    return (row as { due: number | null } | undefined)?.due ?? undefined
+  }
+
+  complete({ number, target, size }: ClaimedItem): void {
+    this.#run('DELETE FROM items WHERE number = ?', [number])
+    this.tally.add({ target, state: 'running', by: -1, size: -size })
+  }
+
+  /** Another attempt follows. */
+  postpone({ number, target }: Pick<ClaimedItem, 'number' | 'target'>, due: number, why: Reason): void {
+    this.#run('UPDATE items SET state = 0, due = ?, code = ?, message = ? WHERE number = ?', [
+      due,
+      why.code,
+      why.message,
+      number,
+    ])
+    this.#move(target, 'running', 'waiting')
+  }
+
+  /** Returns how many older dead letters were deleted to make room. */
+  bury({ number, target }: Pick<ClaimedItem, 'number' | 'target'>, now: number, why: Reason, keep: number): number {
+    this.#run('UPDATE items SET state = 2, due = ?, code = ?, message = ? WHERE number = ?', [
+      now,
+      why.code,
+      why.message,
+      number,
+    ])
+    this.#move(target, 'running', 'dead')
+    const beyond = this.tally.dead - keep
+    if (beyond <= 0) return 0
+    return this.#deleteDead(
+      'SELECT number, target, size FROM items WHERE state = 2 ORDER BY due, number LIMIT ?',
+      beyond,
+    )
+  }
+
+  /** The items that ran when the last owner of the file ended. */
+  interrupted(): { readonly number: number; readonly target: string; readonly attempt: number }[] {
+    return this.#all('SELECT number, target, attempt FROM items WHERE state = 1') as never
+  }
+
+  deadLetters(limit: number): DeadLetter[] {
+    const rows = this.#all('SELECT * FROM items WHERE state = 2 ORDER BY due DESC, number DESC LIMIT ?', limit)
+    return (rows as unknown as ItemRow[]).map(({ number, id, target, attempt, added, due, code, message, input }) => {
+      const [service, method] = splitTarget(target)
+      const known = { number, id, service, method, attempts: attempt, enqueuedAt: added, diedAt: due, input }
+      return { ...known, code: code ?? 'INTERNAL', message: message ?? '' }
+    })
+  }
+
+  /** `number` null: all. They begin with their first attempt again. Returns how many. */
+  revive(number: number | null, now: number): number {
+    const rows = this.#all('SELECT number, target FROM items WHERE state = 2 AND number = ifnull(?, number)', number)
+    for (const { number: one, target } of rows as unknown as ItemRow[]) {
+      this.#run('UPDATE items SET state = 0, due = ?, attempt = 0 WHERE number = ?', [now, one])
+      this.#move(target, 'dead', 'waiting')
+    }
+    return rows.length
+  }
+
+  drop(number: number | null): number {
+    return this.#deleteDead(
+      'SELECT number, target, size FROM items WHERE state = 2 AND number = ifnull(?, number)',
+      number,
+    )
+  }
+
+  /** Forgets ids that are out of the window. */
+  prune(now: number): void {
+    const old = 'DELETE FROM seen WHERE number IN (SELECT number FROM seen WHERE until <= ? ORDER BY until LIMIT ?)'
+    this.#seen -= Number(this.#run(old, [now, pruned]))
+    const beyond = Math.min(pruned, this.#seen - mostSeen)
+    if (beyond <= 0) return
+    const oldest = 'DELETE FROM seen WHERE number IN (SELECT number FROM seen ORDER BY until LIMIT ?)'
+    this.#seen -= Number(this.#run(oldest, [beyond]))
+  }
+
+  #see(target: string, id: string, now: number, until: number): boolean {
+    const [row] = this.#all('SELECT until FROM seen WHERE target = ? AND id = ?', target, id)
+    if (row !== undefined && (row as { until: number }).until > now) return false
+    if (row === undefined) this.#seen++
+    this.#run('INSERT OR REPLACE INTO seen (target, id, until) VALUES (?, ?, ?)', [target, id, until])
+    return true
+  }
+
+  #deleteDead(select: string, value: SQLInputValue): number {
+    const rows = this.#all(select, value) as unknown as ItemRow[]
+    for (const { number, target, size } of rows) {
+      this.#run('DELETE FROM items WHERE number = ?', [number])
+      this.tally.add({ target, state: 'dead', by: -1, size: -size })
+    }
+    return rows.length
+  }
+
+  #move(target: string, from: keyof typeof state, to: keyof typeof state): void {
+    this.tally.add({ target, state: from, by: -1, size: 0 })
+    this.tally.add({ target, state: to, by: 1, size: 0 })
+  }
+
+  #countSeen(): number {
+    return (this.#all('SELECT count(*) AS count FROM seen')[0] as { count: number }).count
+  }
+
+  #all(sql: string, ...values: SQLInputValue[]): Record<string, unknown>[] {
+    return this.#statement(sql).all(...values)
+  }
+
+  #run(sql: string, values: readonly SQLInputValue[]): number | bigint {
+    return this.#statement(sql).run(...values).changes
+  }
+
+  #statement(sql: string): StatementSync {
+    const known = this.#statements.get(sql)
+    if (known !== undefined) return known
+    const statement = this.#database.prepare(sql)
+    this.#statements.set(sql, statement)
+    return statement
+  }
+}
+
+interface ItemRow extends Omit<ClaimedItem, 'origin'> {
+  readonly origin: string
+  readonly due: number
+  readonly code: string | null
+  readonly message: string | null
+}
+
+interface GroupRow {
+  readonly target: string
+  readonly state: number
+  readonly by: number
+  readonly size: number
+}
+
+/** Neither part has a dot. */
+export function splitTarget(target: string): [service: string, method: string] {
+  const dot = target.indexOf('.')
+  return [target.slice(0, dot), target.slice(dot + 1)]
+}

@@ -1,0 +1,72 @@
+/** The queue of an app, as its config sets it and as the admin API shows it. */
+
+export interface QueueSettings {
+  /** Absolute. */
+  readonly file: string
+  /** How long the id of an item keeps further ones from being added. */
+  readonly window: number
+  /** Items that wait or run. */
+  readonly maxDepth: number
+  /** Bytes of the inputs of all items. */
+  readonly maxSize: number
+  /** Dead letters. Beyond that, the oldest are deleted. */
+  readonly keepDead: number
+  /** For methods that are not in `methods`. */
+  readonly usual: MethodQueueSettings
+  /** By `<service>.<method>`. */
+  readonly methods: Readonly<Record<string, MethodQueueSettings>>
+}
+
+export interface MethodQueueSettings {
+  /** After so many that failed, an item is a dead letter. */
+  readonly attempts: number
+  /** Milliseconds before the second attempt. Each further one waits twice as long. */
+  readonly backoff: number
+  readonly maxBackoff: number
+  /** Milliseconds of one attempt. */
+  readonly timeout: number
+  /** Items of the method that run at a time, in the whole app. */
+  readonly concurrency: number
+}
+
+/** The items of one method. */
+export interface QueueCounts {
+  readonly service: string
+  readonly method: string
+  readonly waiting: number
+  readonly running: number
+  readonly dead: number
+}
+
+/** An item that is not attempted any more. */
+export interface DeadLetter {
+  /** Identifies it in this file. */
+  readonly number: number
+  readonly id: string
+  readonly service: string
+  readonly method: string
+  /** How many attempts it had. */
+  readonly attempts: number
+  /** Milliseconds since 1970. */
+  readonly enqueuedAt: number
+  readonly diedAt: number
+  /** Why. */
+  readonly code: string
+  readonly message: string
+  /** JSON with tags; null without an input. */
+  readonly input: string | null
+}
+
+/** What the admin API asks of the owner of the queue. */
+export type QueueOrder =
+  | { readonly kind: 'list'; readonly limit: number }
+  /** `number` null: all dead letters. Results in how many there were. */
+  | { readonly kind: 'retry' | 'drop'; readonly number: number | null }
+  /** No attempt begins any more. Ends when none runs, or after `limit` milliseconds. */
+  | { readonly kind: 'pause'; readonly limit: number }
+
+export interface QueueList {
+  readonly queues: readonly QueueCounts[]
+  /** The latest first. */
+  readonly dead: readonly DeadLetter[]
+}

@@ -1,0 +1,28 @@
+import type { App } from '../config/app.ts'
+import { queueService } from '../contract/queues/queue-contract.ts'
+import { settlesWithin } from '../shared/settles-within.ts'
+import type { WorkerHandle } from './workers/worker-handle.ts'
+
+export interface AppQueueParts {
+  readonly app: () => App
+  readonly workers: () => readonly WorkerHandle[]
+}
+
+/**
+ * Called when the app serves. Returns a function that begins no further items, and waits for those
+ * that run: the services still serve meanwhile.
+ */
+export function openQueue({ app, workers }: AppQueueParts): () => Promise<void> {
+  return async () => {
+    const limit = app().stopTimeout
+    const owners = workers().filter(
+      ({ serving, spec }) => serving && spec.hosts.some(({ name }) => name === queueService),
+    )
+    const order = { kind: 'pause', limit } as const
+    const paused = owners.map((worker) =>
+      worker.perform({ kind: 'queue', service: queueService, order }).catch(() => {}),
+    )
+    // A worker that is blocked answers nothing. What it runs is attempted again at the next start.
+    await settlesWithin(limit, [Promise.all(paused)])
+  }
+}

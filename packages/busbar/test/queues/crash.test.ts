@@ -1,0 +1,113 @@
+/** Nothing that was enqueued is lost, however a worker or the app ends. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { pollUntil } from '../support/app/test-app.ts'
+import { QueueApp, QueueProcess, quick } from './support.ts'
+
+test('an item whose process ends during the attempt is attempted again', async () => {
+  await using app = await QueueApp.start(undefined, { run: 'process' })
+  await app.mail.crash.enqueue(undefined, { id: 'c' })
+  await app.untilLogged('crash c at 2')
+  await pollUntil(() => app.counts.running === 0 && app.counts.waiting === 0)
+  assert.deepEqual([app.counts.failures, app.counts.dead], [1, 0])
+})
+
+test('an app that is killed while it enqueues and runs items runs each of them at least once', async () => {
+  await using app = new QueueProcess({ queues: { ...quick, concurrency: 4 } })
+  const accepted = new Set<string>()
+  for (let round = 0; round < 3; round++) {
+    await app.start()
+    const before = accepted.size
+    const load = Array.from({ length: 8 }, async (_, lane) => {
+      for (let item = 0; ; item++) {
+        const id = `${round}-${lane}-${item}`
+        try {
+          await app.enqueue('send', { to: id }, id)
+        } catch {
+          return
+        }
+        accepted.add(id)
+        if (accepted.size >= before + 60) return
+      }
+    })
+    await pollUntil(() => accepted.size >= before + 40)
+    await app.kill()
+    await Promise.all(load)
+  }
+  await app.start()
+  const missing = (): string[] => [...accepted].filter((id) => !app.output.includes(`sent ${id} `))
+  await app.busbar.until(() => missing().length === 0)
+  assert.ok(accepted.size >= 120)
+  assert.equal(await app.stop(), 0)
+})
+
+test('an item that runs when the app is killed is attempted again, and its attempt counts', async () => {
+  await using app = new QueueProcess({ queues: quick, stopTimeout: 500 }, { run: 'thread' })
+  await app.start()
+  await app.enqueue('slow', 'deep', 's')
+  await app.enqueue('crash', undefined, 'k')
+  await app.busbar.message('slow deep begins')
+  await app.kill()
+  await app.start()
+  await app.busbar.message('slow deep begins')
+  await app.busbar.message('crash k at 2')
+})
+
+test('an item that kills the app each time becomes a dead letter', async () => {
+  await using app = new QueueProcess({ queues: { ...quick, attempts: 2 } })
+  await app.start()
+  await app.enqueue('slow', 'x', 'poison')
+  await app.busbar.message('slow x begins')
+  await app.kill()
+  await app.start()
+  await app.busbar.message('slow x begins')
+  await app.kill()
+  await app.start()
+  await app.busbar.message('is a dead letter after 2 attempts: WORKER_DIED')
+})
+
+test('a stop waits for attempts that run, and begins no others', async () => {
+  await using app = await QueueApp.start({ queues: { ...quick, concurrency: 1 } })
+  await app.mail.slow.enqueue('one')
+  await app.mail.slow.enqueue('two')
+  await app.untilLogged('slow one begins')
+  const { release } = app.mail
+  const stopping = app.stop()
+  await release().catch(() => {})
+  await app.untilLogged('slow one ends')
+  await stopping
+  assert.equal(app.logged('slow two begins').length, 0)
+  await app.start()
+  await app.untilLogged('slow two begins')
+  await app.mail.release()
+})
+
+test('a reload keeps the owner of the queue; a new config of the queue moves the file to a new one', async () => {
+  await using app = await QueueApp.start({ queues: quick, stopTimeout: 500 })
+  await app.mail.slow.enqueue('one')
+  await app.untilLogged('slow one begins')
+  await app.app.reload()
+  await app.orders.place({ to: 'ada' })
+  await app.untilLogged('sent ada')
+  assert.equal(app.logged('in use; this worker waits').length, 0)
+  app.configure({ queues: { ...quick, attempts: 40 }, stopTimeout: 500 })
+  await app.app.reload()
+  await app.orders.place({ to: 'bob' })
+  await app.untilLogged('sent bob')
+  assert.equal(app.logged('in use; this worker waits').length, 1)
+})
+
+test('a second process of the app waits for the file, and has it when the first is killed', async () => {
+  await using first = new QueueProcess()
+  await first.start()
+  await using app = new QueueApp()
+  app.configure({ queues: { ...quick, file: first.folder.at('.busbar', 'queue.sqlite') } })
+  await app.start()
+  await app.untilLogged('this worker waits for it')
+  await first.enqueue('slow', 'x', 's')
+  await first.busbar.message('slow x begins')
+  await first.kill()
+  await app.untilLogged('slow x begins')
+  await app.mail.release()
+  await app.untilLogged('slow x ends')
+})
