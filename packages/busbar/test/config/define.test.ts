@@ -129,6 +129,17 @@ const everyKey: Readonly<Record<string, readonly [value: unknown, read: (app: Ap
   'logs.files.compress': [false, (app) => app.logs?.files?.compress],
   'logs.rate': [100, (app) => app.logs?.rate],
   'logs.redact': [['iban'], (app) => app.logs?.redact],
+  'queues.file': ['q.sqlite', (app) => queueOf(app)?.file, /q\.sqlite$/],
+  'queues.window': ['5s', (app) => queueOf(app)?.window, 5_000],
+  'queues.maxDepth': [7, (app) => queueOf(app)?.maxDepth],
+  'queues.maxSize': ['2kb', (app) => queueOf(app)?.maxSize, 2_048],
+  'queues.keepDead': [3, (app) => queueOf(app)?.keepDead],
+  'queues.attempts': [4, (app) => queueOf(app)?.usual.attempts, 4],
+  'queues.backoff': ['2s', (app) => queueOf(app)?.usual.backoff, 2_000],
+  'queues.maxBackoff': ['3s', (app) => queueOf(app)?.usual.maxBackoff, 3_000],
+  'queues.timeout': ['4s', (app) => queueOf(app)?.usual.timeout, 4_000],
+  'queues.concurrency': [5, (app) => queueOf(app)?.usual.concurrency, 5],
+  'queues.methods': [{ 'typed.sum': { attempts: 2 } }, (app) => queueOf(app)?.methods['typed.sum']?.attempts, 2],
   'schedule.<name>': [
     { cron: '@daily', request: 'GET http://web.internal/' },
     (app) => app.schedule?.[0]?.cron,
@@ -189,7 +200,7 @@ const everyKey: Readonly<Record<string, readonly [value: unknown, read: (app: Ap
  * `expose`, `health`, `cronRestart`, `instances` and `workers`, and those about other hosts.
  */
 const elsewhere =
-  /^(trial|traces|otlp|gateway|admin|limits|defaults|environments|logs|schedule|services|services\.<name>|gateway\.tls(\..*)?|gateway\.routes\.<name>\.clientCertificate|services\.<name>\.permissions|services\.<name>\.(expose|health|cronRestart|instances)\..*|workers\..*|export(\..*)?|cluster(\..*)?|identity(\..*)?|services\.<name>\.remote)$/
+  /^(trial|traces|otlp|gateway|admin|limits|defaults|environments|logs|queues|queues\.methods\.<name>(\..*)?|schedule|services|services\.<name>|gateway\.tls(\..*)?|gateway\.routes\.<name>\.clientCertificate|services\.<name>\.permissions|services\.<name>\.(expose|health|cronRestart|instances)\..*|workers\..*|export(\..*)?|cluster(\..*)?|identity(\..*)?|services\.<name>\.remote)$/
 
 describe('every key of a config', () => {
   it('is in the table of this test', () => {
