@@ -202,6 +202,8 @@ const everyKey: Readonly<Record<string, readonly [value: unknown, read: (app: Ap
 const elsewhere =
   /^(trial|traces|otlp|gateway|admin|limits|defaults|environments|logs|queues|queues\.methods\.<name>(\..*)?|schedule|services|services\.<name>|gateway\.tls(\..*)?|gateway\.routes\.<name>\.clientCertificate|services\.<name>\.permissions|services\.<name>\.(expose|health|cronRestart|instances)\..*|workers\..*|export(\..*)?|cluster(\..*)?|identity(\..*)?|services\.<name>\.remote)$/
 
+const queueOf = ({ services }: App) => services.find((one) => one.queueSettings !== undefined)?.queueSettings
+
 describe('every key of a config', () => {
   it('is in the table of this test', () => {
     const keys = [...allKeys()].map(({ path }) => path).filter((path) => !elsewhere.test(path))
