@@ -14,6 +14,7 @@ test('an item whose process ends during the attempt is attempted again', async (
 
 test('an app that is killed while it enqueues and runs items runs each of them at least once', async () => {
   await using app = new QueueProcess({ queues: { ...quick, concurrency: 4 } })
+  const file = app.folder.at('sent')
   const accepted = new Set<string>()
   for (let round = 0; round < 3; round++) {
     await app.start()
@@ -22,7 +23,7 @@ test('an app that is killed while it enqueues and runs items runs each of them a
       for (let item = 0; ; item++) {
         const id = `${round}-${lane}-${item}`
         try {
-          await app.enqueue('send', { to: id }, id)
+          await app.enqueue('send', { to: id, file }, id)
         } catch {
           return
         }
@@ -35,8 +36,11 @@ test('an app that is killed while it enqueues and runs items runs each of them a
     await Promise.all(load)
   }
   await app.start()
-  const missing = (): string[] => [...accepted].filter((id) => !app.output.includes(`sent ${id} `))
-  await app.busbar.until(() => missing().length === 0)
+  const missing = (): string[] => {
+    const sent = new Set(app.folder.read('sent').split('\n'))
+    return [...accepted].filter((id) => !sent.has(id))
+  }
+  await pollUntil(() => missing().length === 0, missing)
   assert.ok(accepted.size >= 120)
   assert.equal(await app.stop(), 0)
 })

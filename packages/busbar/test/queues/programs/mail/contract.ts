@@ -2,7 +2,7 @@ import { fn, service, type } from 'busbar/contract'
 import * as z from 'zod'
 
 export const mail = service('mail', {
-  send: fn({ input: type<{ to: string; at?: Date; amount?: bigint }>(), queue: true }),
+  send: fn({ input: type<{ to: string; at?: Date; amount?: bigint; file?: string }>(), queue: true }),
   /** Fails as often as the input says. */
   flaky: fn({
     input: z.object({ failures: z.int(), as: z.string().default('throw') }),
