@@ -3,14 +3,14 @@ import { BusbarError } from '../../../contract/errors.ts'
 import { dropDeadLetter, listQueue, retryDeadLetter } from '../../../supervisor/admin/operations/queue.ts'
 import { findRun } from '../../admin/find-runs.ts'
 import { printResult } from '../../admin/print-result.ts'
-import type { Context } from '../../command.ts'
+import type { CommandContext } from '../../command.ts'
 import { alignColumns } from '../../terminal/columns.ts'
 import { type Output, paint } from '../../terminal/terminal.ts'
 
 type Queue = z.output<typeof listQueue.output>
 
 /** `busbar queue`: lists the queue of a running app, and retries or drops dead letters. */
-export async function queue(context: Context): Promise<number> {
+export async function queue(context: CommandContext): Promise<number> {
   const { operands, flags, terminal } = context
   const [action, given] = operands
   const number = action === undefined ? undefined : numberOf(action, given)
