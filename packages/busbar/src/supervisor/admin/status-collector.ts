@@ -178,7 +178,8 @@ export class StatusCollector {
       eventLoopUtilization: blockedFor !== null ? 1 : (own?.utilization ?? null),
       eventLoopDelay: own === undefined ? null : (blockedFor ?? own.delay),
       heapUsed: own?.heapUsed ?? null,
-      memory: memory ?? own?.memory ?? null,
+      // 0: it has not reported yet.
+      memory: memory ?? (own?.memory || null),
     }
   }
 

@@ -22,9 +22,10 @@ import type { Sandbox } from '../sandbox/sandbox.ts'
 import { KeepAliveConnections } from '../sandbox/servers/keep-alive-connections.ts'
 import type { ProgramProcess } from '../sandbox/process/program-process.ts'
 import { ServedConnections } from '../sandbox/servers/served-connections.ts'
-import { openQueue } from './open-queue.ts'
 import { loadInterceptors, startTypedService } from './start-typed-service.ts'
 import { serviceLog } from './service-log.ts'
+import type { QueueCells } from '../../shared/metrics/queue-cells.ts'
+import type { Metering } from '../reporting/metering.ts'
 
 export interface TypedSandbox extends Sandbox {
   readonly limits: Limits
@@ -198,4 +199,21 @@ function listenerOptions(
 
 function stackOf(thrown: unknown): string {
   return thrown instanceof Error ? (thrown.stack ?? thrown.message) : BusbarError.from(thrown).message
+}
+
+/** Creates the service that owns the queue. Undefined for every other service. */
+async function openQueue(
+  { queueSettings, stopTimeout }: Service,
+  { queueCalls: calls, metering }: { readonly queueCalls: QueueCalls; readonly metering?: Metering },
+  log: Log,
+): Promise<QueueHost | undefined> {
+  if (queueSettings === undefined) return undefined
+  // Loaded only here: it loads SQLite.
+  const module = await import('../../queue/queue-host.ts')
+  const known = new Map<string, QueueCells | undefined>()
+  const cells = (service: string): QueueCells | undefined => {
+    if (calls.isKnown(service) && !known.has(service)) known.set(service, metering?.queueOf(service))
+    return known.get(service)
+  }
+  return new module.QueueHost({ settings: queueSettings, calls, log, cells, stopTimeout })
 }

@@ -131,6 +131,8 @@ describe('busbar ps', () => {
   test('shows a blocked worker while its service blocks the thread', async () => {
     await using app = new RunningApp()
     const url = await app.busbar.url()
+    // A share of a processor needs two readings.
+    while ((await app.status()).workers.some(({ cpu, memory }) => cpu === null || memory === null));
     const stuck = fetch(`${url}/render/loop`).catch(() => {})
     let row: string | undefined
     while (row === undefined) row = (await app.ps()).stdout.split('\n').find((line) => line.includes('blocked for'))
