@@ -1,5 +1,5 @@
-# On an unsupported Node the `busbar` command must print one clear sentence. The test needs such a Node: the machine's
-# own, or one that is installed here.
+# On an unsupported Node the `busbar` command must print one clear sentence. The test needs such a
+# Node: the machine's own, or one that is installed here.
 if ! node -e 'process.exit(parseInt(process.versions.node) < 24 ? 0 : 1)'; then
   old_node="${TMPDIR:-/tmp}/busbar-old-node-$(id -u)"
   # The package with the binary, which the package `node` would download in an install script.

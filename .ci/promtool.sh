@@ -1,5 +1,6 @@
-# Prometheus' checker, for the test of /metrics and of the alert rules. Only the one program of Debian's package, which
-# would otherwise bring a server. Elsewhere these checks are skipped, unless `promtool` is on PATH.
+# Prometheus' checker, for the test of /metrics and of the alert rules. Only the one program of
+# Debian's package, which would otherwise bring a server. Elsewhere these checks are skipped, unless
+# `promtool` is on PATH.
 if ! command -v promtool >/dev/null && command -v apt-get dpkg-deb >/dev/null && [ "$(id -u)" = 0 ]; then
   promtool_folder="${TMPDIR:-/tmp}/busbar-promtool-$(id -u)"
   if [ ! -x "$promtool_folder/usr/bin/promtool" ]; then

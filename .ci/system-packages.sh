@@ -1,5 +1,6 @@
-# Programs that tests need besides Node: `script` for a terminal, Chromium for pages, a NATS server. The names are Debian's. On other
-# systems, or without permission to install, these tests are skipped, except for those of pages, which fail on CI.
+# Programs that tests need besides Node: `script` for a terminal, Chromium for pages, a NATS server.
+# The names are Debian's. On other systems, or without permission to install, these tests are
+# skipped, except for those of pages, which fail on CI.
 missing=()
 command -v git >/dev/null || missing+=(git)
 command -v script >/dev/null || missing+=(bsdutils)

@@ -1,6 +1,6 @@
 /**
- * Writes the config's JSON Schema for editors to `dist/busbar.schema.json`, which the package exports
- * as `busbar/schema.json`.
+ * Writes the config's JSON Schema for editors to `dist/busbar.schema.json`, which the package
+ * exports as `busbar/schema.json`.
  */
 import { writeFile } from 'node:fs/promises'
 import { createJsonSchema } from '../packages/busbar/src/config/schema/json-schema.ts'

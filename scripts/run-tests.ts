@@ -71,8 +71,8 @@ function fail(message: string): never {
 }
 
 /**
- * `node` on PATH is the Node that runs the tests. The processes of tests load the same sources, some
- * thousand times: with Node's compile cache they take a third less CPU time.
+ * `node` on PATH is the Node that runs the tests. The processes of tests load the same sources,
+ * some thousand times: with Node's compile cache they take a third less CPU time.
  */
 function environment(): NodeJS.ProcessEnv {
   const path = [dirname(node), process.env['PATH']].filter(Boolean).join(delimiter)

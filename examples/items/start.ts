@@ -1,6 +1,6 @@
 /**
- * `npm start -- --preload 10000 --tls --grpc`: sets the variables that the config reads. Other arguments
- * are those of `busbar start`.
+ * `npm start -- --preload 10000 --tls --grpc`: sets the variables that the config reads. Other
+ * arguments are those of `busbar start`.
  */
 import { spawnSync } from 'node:child_process'
 import { createRequire } from 'node:module'

@@ -3,13 +3,13 @@
  * `node:http`, over several starts in turns:
  * `node scripts/entrance/measure.ts [--lines 24,26] [--programs fastify,express] [--requests get,post] [--schemes http,https] [--arms node,portable,native] [--starts 8] [--rounds 3] [--seconds 3] [--connections 100] [--workers 1] [--threads 1] [--json <file>]`
  *
- * Arms: `node` is the plain program, `portable` and `native` are an app with that entrance, `duplex`
- * and `exchange` are the bridges by themselves (`serve.ts`).
+ * Arms: `node` is the plain program, `portable` and `native` are an app with that entrance,
+ * `duplex` and `exchange` are the bridges by themselves (`serve.ts`).
  *
- * Needs `wrk`, Linux, and the add-on: `cargo build --release -p busbar-entrance`. A start on Node 26
- * is fast or slow for its whole life, so the sample is a start: each arm is started once in turn, and
- * the rounds within are averaged. The ratios are of arms within a turn; the interval is that of
- * their mean logarithm over the turns (95 %, Student's t). Needs an idle machine.
+ * Needs `wrk`, Linux, and the add-on: `cargo build --release -p busbar-entrance`. A start on Node
+ * 26 is fast or slow for its whole life, so the sample is a start: each arm is started once in
+ * turn, and the rounds within are averaged. The ratios are of arms within a turn; the interval is
+ * that of their mean logarithm over the turns (95 %, Student's t). Needs an idle machine.
  */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'

@@ -128,7 +128,9 @@ function underBusbar(folder: string, port: number, run: string): Launch {
   return { args: [busbar, 'start'], env: {} }
 }
 
-/** Five processes, as PM2 starts programs by default; `pm2-runtime` is its own way without a daemon. */
+/**
+ * Five processes, as PM2 starts programs by default; `pm2-runtime` is its own way without a daemon.
+ */
 async function underPm2(folder: string, port: number): Promise<Launch> {
   const ports = await freePorts(leaves.length)
   const origins = JSON.stringify(ports.map((one) => `http://127.0.0.1:${one}`))

@@ -3,8 +3,8 @@
  * `node scripts/operations/deaths.ts [--run process,thread] [--seconds 30] [--perSecond 300]`
  *
  * In processes by SIGKILL, in threads by an exit while it computes. Prints the failures of requests
- * that may be repeated (GET: none are allowed) and of those that may not (POST: 502). Ends with 1 if
- * a GET fails, or a POST with another failure. Build first.
+ * that may be repeated (GET: none are allowed) and of those that may not (POST: 502). Ends with 1
+ * if a GET fails, or a POST with another failure. Build first.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'

@@ -1,6 +1,6 @@
 /**
- * Load by the lab's engine, which takes little of the processors that the app needs: one half of the
- * requests on kept connections, the other half with a connection each.
+ * Load by the lab's engine, which takes little of the processors that the app needs: one half of
+ * the requests on kept connections, the other half with a connection each.
  */
 import { findEngine, load } from '../../packages/lab/src/engine/load.ts'
 import type { LoadJob, LoadResult } from '../../packages/lab/src/engine/job.ts'

@@ -1,6 +1,6 @@
 /**
- * Whether restarts leave anything behind in the supervisor: its memory after garbage collection, its
- * handles and its file descriptors, while instances of a service die again and again:
+ * Whether restarts leave anything behind in the supervisor: its memory after garbage collection,
+ * its handles and its file descriptors, while instances of a service die again and again:
  *
  *     node --expose-gc scripts/operations/restarts.ts [--run thread] [--restarts 1000] [--instances 4]
  *

@@ -18,6 +18,7 @@ export const checkSteps: Steps = [
   ['imports', 'node', 'scripts/check-imports.ts'],
   ['undocumented names', 'node', 'scripts/check-undocumented.ts'],
   ['retired names', 'node', 'scripts/check-names.ts'],
+  ['comments', 'node', 'scripts/check-comments.ts'],
 ]
 
 /** For additional runs of tests: prints failures and a summary line. */
@@ -32,8 +33,8 @@ export const semanticsSuites = ['mesh', 'gateway', 'worker', 'raw', 'typed'].map
 export const withoutAccelerators = { BUSBAR_ACCELERATORS: 'none' } as const
 
 /**
- * The suites that compare with TCP and plain Node. `npm test` has time only for these on Node 26, and
- * without accelerators.
+ * The suites that compare with TCP and plain Node. `npm test` has time only for these on Node 26,
+ * and without accelerators.
  */
 export const comparingSuites = ['mesh', 'worker', 'raw'].map((name) => `packages/busbar/test/${name}`)
 

@@ -1,7 +1,7 @@
 /**
  * A minute of Busbar: `npm run tour`. Load runs while a service moves from a shared worker to a
- * thread of its own, to two processes and back; one process is killed, and everything is reloaded. A
- * table shows what callers see of each step and what each placement costs. Ends with 1 if any
+ * thread of its own, to two processes and back; one process is killed, and everything is reloaded.
+ * A table shows what callers see of each step and what each placement costs. Ends with 1 if any
  * request failed.
  *
  *     node scripts/tour/tour.ts [--seconds 4] [--rate 200] [--connections 16]

@@ -1,6 +1,6 @@
 /**
- * What it costs to count calls by edge: `node packages/busbar/bench/edges.ts [rounds]`. Measures the
- * CPU time of one thread, on against off in turns, since the machine is shared, and checks that
+ * What it costs to count calls by edge: `node packages/busbar/bench/edges.ts [rounds]`. Measures
+ * the CPU time of one thread, on against off in turns, since the machine is shared, and checks that
  * every call was counted.
  */
 import assert from 'node:assert/strict'

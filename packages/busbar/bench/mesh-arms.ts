@@ -1,4 +1,7 @@
-/** A mesh of four programs and a typed service in one thread, and the calls to them that benchmarks time. */
+/**
+ * A mesh of four programs and a typed service in one thread, and the calls to them that benchmarks
+ * time.
+ */
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { client } from '../src/contract/client-entry.ts'
@@ -49,7 +52,9 @@ export async function startArms(
     enter,
   })
   router.add(Object.assign(new TestEndpoint('typed', createServer()), { typed }) as LocalEndpoint)
-  /** Its observers are looked up for each request, and those of typed calls once for each method. */
+  /**
+   * Its observers are looked up for each request, and those of typed calls once for each method.
+   */
   let mesh: { -readonly [Key in keyof Observers]: Observers[Key] | undefined } = {}
   await startMesh({
     router,

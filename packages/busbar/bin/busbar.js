@@ -1,6 +1,8 @@
 #!/usr/bin/env node
-// Old syntax on purpose: an old Node must be able to read this file in order to say one clear sentence.
-// Handing an accepted connection to a thread (`postMessage(socket, [socket])`) came with Node 24.20 and 26.6.
+// Old syntax on purpose: an old Node must be able to read this file in order to say one clear
+// sentence.
+// Handing an accepted connection to a thread (`postMessage(socket, [socket])`) came with Node 24.20
+// and 26.6.
 var version = process.versions.node
 var parts = version.split('.').map(Number)
 var supported = (parts[0] === 24 && parts[1] >= 20) || (parts[0] === 26 && parts[1] >= 6) || parts[0] > 26

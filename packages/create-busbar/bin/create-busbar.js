@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// `npm create busbar [folder]` is `busbar init [folder]`, which has the templates of its own version.
+// `npm create busbar [folder]` is `busbar init [folder]`, which has the templates of its own
+// version.
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'

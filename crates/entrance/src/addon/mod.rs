@@ -74,8 +74,8 @@ impl NativeEntrance {
         Ok(BoundAddress { address: bound.ip().to_string(), port: bound.port() })
     }
 
-    /// For handshakes that begin later. The first pair is for names that no certificate has. With an
-    /// error, the previous certificates stay in use.
+    /// For handshakes that begin later. The first pair is for names that no certificate has. With
+    /// an error, the previous certificates stay in use.
     #[napi(catch_unwind)]
     pub fn set_certificates(&self, pairs: Vec<CertificatePair>, options: Option<TlsOptions>) -> Result<()> {
         let pair_of = |CertificatePair { cert, key, names }| Pair { cert, key, names };

@@ -68,7 +68,8 @@ impl Member for Connection {
 }
 
 impl Io {
-    /// Gives a member its slot, its number and its task. `guard` is dropped when the task has ended.
+    /// Gives a member its slot, its number and its task. `guard` is dropped when the task has
+    /// ended.
     pub fn add<M: Member + 'static>(self: &Rc<Self>, make: impl FnOnce(u32, u32) -> M, guard: impl Sized + 'static) {
         let slot = self.members.borrow().vacant_key();
         let member = Rc::new(RefCell::new(make(slot as u32, self.next_number())));

@@ -12,8 +12,8 @@
 //! 8 remote address   13 local address   18 method   20 target   22 time of arrival
 //! 23 number of fields   their table
 //! ```
-//! An address has five words. The time is in microseconds and wraps around. Method, target, names and
-//! values are an offset and a length each. With `flag::CERTIFICATE`, four bytes of length and a
+//! An address has five words. The time is in microseconds and wraps around. Method, target, names
+//! and values are an offset and a length each. With `flag::CERTIFICATE`, four bytes of length and a
 //! certificate (DER) follow the bytes.
 //!
 //! From a worker:

@@ -17,7 +17,9 @@ export function configText(config: AppConfig, { canImport, comments = [] }: Conf
   return `${above}/** @type {import('busbar').AppConfig} */\nexport default ${value}\n`
 }
 
-/** JSON as this repository writes literals: plain keys, single quotes, short objects on one line. */
+/**
+ * JSON as this repository writes literals: plain keys, single quotes, short objects on one line.
+ */
 function format(value: unknown, depth: number): string {
   if (typeof value === 'string') return quote(value)
   if (typeof value !== 'object' || value === null) return String(value)

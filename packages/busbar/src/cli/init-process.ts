@@ -1,8 +1,8 @@
 /**
- * Busbar as the first process of a container. The kernel makes process 1 the parent of every process
- * whose own parent has ended, and it must wait for them, or they stay zombies until the container
- * has no process IDs left. Node waits for its own children only. So a shell takes process 1 by
- * `execve`, starts Busbar as its child, waits for everything and passes on signals.
+ * Busbar as the first process of a container. The kernel makes process 1 the parent of every
+ * process whose own parent has ended, and it must wait for them, or they stay zombies until the
+ * container has no process IDs left. Node waits for its own children only. So a shell takes process
+ * 1 by `execve`, starts Busbar as its child, waits for everything and passes on signals.
  */
 import { accessSync, constants } from 'node:fs'
 

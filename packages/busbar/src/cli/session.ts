@@ -34,8 +34,8 @@ export interface Session {
   /** Loads the config, with the flags of the command line as overrides. */
   loadApp(): Promise<App>
   /**
-   * Resolves to undefined if a stop signal came first. `restart`: what a request to restart the whole
-   * app does, once the config has been read.
+   * Resolves to undefined if a stop signal came first. `restart`: what a request to restart the
+   * whole app does, once the config has been read.
    */
   startApp(app: App, mode: 'start' | 'dev', restart: (next: App) => void): Promise<RunningApp | undefined>
   /** Prints an error to standard error and writes it to a JSON log. */

@@ -77,7 +77,10 @@ export function checkRaw(app: Pick<App, 'gateway' | 'services'>, problems: Probl
     })
 }
 
-/** A range from `auto` may be smaller than its least number on a small machine; one of numbers may not. */
+/**
+ * A range from `auto` may be smaller than its least number on a small machine; one of numbers may
+ * not.
+ */
 export function checkRanges({ workers, services = {} }: ParsedConfig, problems: Problems): void {
   const own = Object.entries(services).map(([name, service]) => ({
     key: `services.${name}.instances`,

@@ -67,7 +67,10 @@ export interface TlsFiles extends CertificateFiles {
   readonly certificates?: readonly CertificateFiles[]
   /** Default: 1.2. */
   readonly minVersion?: 'TLSv1.2' | 'TLSv1.3'
-  /** Absolute path of the authorities that sign clients' certificates. Undefined: none are asked for. */
+  /**
+   * Absolute path of the authorities that sign clients' certificates. Undefined: none are asked
+   * for.
+   */
   readonly clientCa?: string | undefined
   /** For routes that do not say it themselves. */
   readonly clientCertificate?: ClientCertificate

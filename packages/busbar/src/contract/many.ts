@@ -10,8 +10,8 @@ export interface Many<S extends Schema = Schema> {
 
 /**
  * Declares that the caller of a method sends many values: `fn({ input: many(Item) })`. The caller
- * passes an iterable, also an asynchronous one, and the method gets an async iterable. Each value is
- * validated by itself.
+ * passes an iterable, also an asynchronous one, and the method gets an async iterable. Each value
+ * is validated by itself.
  */
 export function many<S extends Schema>(schema: S): Many<S> {
   return { [brand]: schema }

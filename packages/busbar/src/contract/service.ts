@@ -46,7 +46,9 @@ export interface ServiceOptions<S extends Schema | undefined = undefined> {
    * metadata fails with INPUT_INVALID. The validated result is the context's `metadata`.
    */
   readonly metadata?: S
-  /** The full name in gRPC, such as `rpz.ItemService`. Default: `items.ItemsService` for `items`. */
+  /**
+   * The full name in gRPC, such as `rpz.ItemService`. Default: `items.ItemsService` for `items`.
+   */
   readonly grpc?: string
   /**
    * The content of `proto.lock.json`, for callers over gRPC: the numbers of the fields. Without it,

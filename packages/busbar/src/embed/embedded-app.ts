@@ -105,8 +105,8 @@ export interface EmbeddedApp extends AsyncDisposable {
    */
   scale(service: string, instances: number | `+${number}` | `-${number}`): Promise<void>
   /**
-   * Changes where a service runs, while it serves. `instances`: default as before. It stays so until
-   * the app is restarted.
+   * Changes where a service runs, while it serves. `instances`: default as before. It stays so
+   * until the app is restarted.
    */
   move(
     service: string,

@@ -257,8 +257,8 @@ function createLogTarget(log: StartAppOptions['log']): LogTarget {
 }
 
 /**
- * A log function that throws, or rejects, must not affect the code that logs. Only its first error is
- * reported: it may fail for every line.
+ * A log function that throws, or rejects, must not affect the code that logs. Only its first error
+ * is reported: it may fail for every line.
  */
 function contained(log: (line: LogLine) => unknown): LogTarget['write'] {
   let hasFailed = false
@@ -290,7 +290,7 @@ function notRunning(reason: EndReason): BusbarError {
   })
 }
 
-/** Only if something has changed that needs a restart: otherwise the previous version keeps serving. */
+/** Only if a change needs a restart: otherwise the previous version keeps serving. */
 function betweenVersions(): BusbarError {
   return new BusbarError('APP_NOT_RUNNING', {
     message: 'a reload has stopped the app, and the new version has not started',

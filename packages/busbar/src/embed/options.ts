@@ -54,7 +54,10 @@ export function checkOptions(options: unknown): StartAppOptions {
   return options as StartAppOptions
 }
 
-/** Returns the path of the app. A `file:` URL may be a string too: `import.meta.resolve` returns one. */
+/**
+ * Returns the path of the app. A `file:` URL may be a string too: `import.meta.resolve` returns
+ * one.
+ */
 export function checkLocation(location: unknown): string {
   const isPath = typeof location === 'string' && location !== '' && !location.startsWith('file:')
   return isPath ? location : (pathOf(location) ?? refuseLocation(location))

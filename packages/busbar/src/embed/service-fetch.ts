@@ -116,7 +116,9 @@ export class ServiceFetch {
   }
 }
 
-/** `init` is checked by the constructor of `Request`, except for headers that only `fetch` refuses. */
+/**
+ * `init` is checked by the constructor of `Request`, except for headers that only `fetch` refuses.
+ */
 function requestOf(url: URL, init: Init, service: string): Request {
   try {
     const request = new Request(url, withDuplex(init))

@@ -35,8 +35,8 @@ export class QueueTimes {
 }
 
 /**
- * The difference of the clocks, by the quickest of several readings. A thread that is suspended between the two
- * readings would else count every wait as zero.
+ * The difference of the clocks, by the quickest of several readings. A thread that is suspended
+ * between the two readings would else count every wait as zero.
  */
 function offsetOf(port: WorkerPort): number {
   let [best, offset] = [Infinity, 0]

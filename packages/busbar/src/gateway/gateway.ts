@@ -68,8 +68,8 @@ export interface Gateway {
   fail(error: BusbarError, service?: string): void
   /**
    * Drains: responds to requests in flight and to new ones with `connection: close`, closes idle
-   * connections, and destroys the rest when the time is over. Closes WebSockets of services elsewhere
-   * if `times` says so, and leaves all other upgraded connections to their programs.
+   * connections, and destroys the rest when the time is over. Closes WebSockets of services
+   * elsewhere if `times` says so, and leaves all other upgraded connections to their programs.
    */
   stop(times: StopTimes): Promise<void>
   /** Destroys every connection, upgraded ones included. */

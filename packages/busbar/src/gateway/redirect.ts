@@ -8,7 +8,9 @@ import { announcesBody } from './request-body.ts'
 import { checkHost, normalizeTarget } from './routing/request-target.ts'
 import { createServer, type GatewayServer } from './server.ts'
 
-/** Answers every request over plain HTTP with the address at which the gateway serves it over TLS. */
+/**
+ * Answers every request over plain HTTP with the address at which the gateway serves it over TLS.
+ */
 export class Redirect {
   readonly #server: GatewayServer['server']
   readonly accept: (socket: Socket) => void

@@ -65,7 +65,9 @@ function selectProtocol({ protocols }: { protocols: string[] }): string | undefi
   return protocols.includes('http/1.1') ? 'http/1.1' : protocols.find((protocol) => protocol === 'h2')
 }
 
-/** Only of this gateway's own TLS: a stream of the native entrance says the same, and is HTTP/1.1. */
+/**
+ * Only of this gateway's own TLS: a stream of the native entrance says the same, and is HTTP/1.1.
+ */
 export function isHttp2(socket: Socket): boolean {
   return (socket as Partial<TLSSocket>).alpnProtocol === 'h2'
 }

@@ -80,8 +80,8 @@ export class Upgrades {
 const quiet = 500
 
 /**
- * A command that drains does not close its WebSockets by itself, so they end like those of a program.
- * Undefined for all others.
+ * A command that drains does not close its WebSockets by itself, so they end like those of a
+ * program. Undefined for all others.
  */
 function endingWith(
   endpoint: Endpoint,

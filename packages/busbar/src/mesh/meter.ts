@@ -16,8 +16,8 @@ export class Meter extends Sampler {
   }
 
   /**
-   * Always the same for the same call over HTTP. `caller`: a service, or undefined for requests from
-   * outside. `route`: of the gateway.
+   * Always the same for the same call over HTTP. `caller`: a service, or undefined for requests
+   * from outside. `route`: of the gateway.
    */
   http(caller: string | undefined, callee: string, method: string, transport: Transport, route = ''): Edge {
     const edges = this.#http.get(callee) ?? []

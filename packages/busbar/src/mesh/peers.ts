@@ -42,12 +42,16 @@ interface Peer {
   presence: Presence
 }
 
-/** A worker that leaves or is gone gets no more calls. Frames that it has sent may be in transit. */
+/**
+ * A worker that leaves or is gone gets no more calls. Frames that it has sent may be in transit.
+ */
 type Presence = { readonly is: 'here' } | { readonly is: 'leaving' | 'gone'; readonly reason: ErrorRecord }
 
 type Mutable<T> = Omit<T, 'state'> & { state: EndpointState }
 
-/** Milliseconds for the link of a worker that is gone to deliver the rest. It then closes itself. */
+/**
+ * Milliseconds for the link of a worker that is gone to deliver the rest. It then closes itself.
+ */
 const lastFramesTimeout = 1_000
 
 /** The code with which a stopped worker closes its links. */

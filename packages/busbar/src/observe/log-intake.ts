@@ -20,7 +20,10 @@ export class LogIntake {
     this.#write = write
   }
 
-  /** Applies the settings of the app, or of a new version of it. Secrets of earlier versions stay hidden. */
+  /**
+   * Applies the settings of the app, or of a new version of it. Secrets of earlier versions stay
+   * hidden.
+   */
   use({ logs, secrets = [] }: Pick<App, 'logs' | 'secrets'>): void {
     for (const secret of secrets) this.#secrets.add(secret)
     this.#redactor = new Redactor({ secrets: [...this.#secrets], fields: logs?.redact ?? [] })

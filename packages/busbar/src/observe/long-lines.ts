@@ -8,9 +8,9 @@ const mostHeld = 256 * 1024
 type Held = { readonly is: 'held'; readonly text: string } | { readonly is: 'cut' }
 
 /**
- * Redacts lines that are too long for one record. What may be the beginning of a secret is held back
- * until the next record of the line has come. Each service and stream of a worker has one line that
- * is not complete, so the memory is bounded.
+ * Redacts lines that are too long for one record. What may be the beginning of a secret is held
+ * back until the next record of the line has come. Each service and stream of a worker has one line
+ * that is not complete, so the memory is bounded.
  */
 export class LongLines {
   readonly #held = new Map<string, Held>()

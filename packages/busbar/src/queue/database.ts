@@ -40,7 +40,8 @@ export function openDatabase(file: string): DatabaseSync | undefined {
     // Items may hold what only this user may read.
     closeSync(openSync(file, 'a', 0o600))
     database = new DatabaseSync(file, { timeout: 0 })
-    // FULL: a commit returns when the log is on disk. `fullfsync` makes macOS flush the drive's cache.
+    // FULL: a commit returns when the log is on disk. `fullfsync` makes macOS flush the drive's
+    // cache.
     database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
     database.exec('PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON; PRAGMA journal_size_limit = 67108864')
     prepare(database)

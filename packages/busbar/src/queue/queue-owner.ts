@@ -84,7 +84,9 @@ export class QueueOwner {
     return count
   }
 
-  /** No attempt begins any more. Resolves when none runs, at the latest after `limit` milliseconds. */
+  /**
+   * No attempt begins any more. Resolves when none runs, at the latest after `limit` milliseconds.
+   */
   async pause(limit: number): Promise<void> {
     this.#isPaused = true
     if (this.#attempts > 0) await settlesWithin(limit, [this.#idle.promise])

@@ -223,7 +223,7 @@ export interface WebSocketClose {
 }
 
 export type FromWorker =
-  /** From a process, before its services start: it accepts links at {@link ProcessInit.listenAt}. */
+  /** From a process, before its services start: it accepts links at `ProcessInit.listenAt`. */
   | { type: 'listening' }
   /** Sent before a program is loaded, so that one that blocks its thread can be named. */
   | { type: 'starting'; service: string }

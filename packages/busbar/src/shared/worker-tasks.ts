@@ -3,7 +3,10 @@
 import type { QueueOrder } from './queues.ts'
 
 export type WorkerTask =
-  /** Calls a method of a typed service, as a client from outside does. Results in a {@link CallResult}. */
+  /**
+   * Calls a method of a typed service, as a client from outside does. Results in a {@link
+   * CallResult}.
+   */
   | {
       readonly kind: 'call'
       readonly service: string
@@ -15,7 +18,9 @@ export type WorkerTask =
       /** Values of a stream that are collected. */
       readonly maxValues: number
     }
-  /** Runs the handlers that the service's code has for the signal. Results in whether there are any. */
+  /**
+   * Runs the handlers that the service's code has for the signal. Results in whether there are any.
+   */
   | { readonly kind: 'signal'; readonly service: string; readonly signal: NodeJS.Signals }
   /** Runs code as the service's own. Results in an {@link EvaluationResult}. */
   | { readonly kind: 'evaluate'; readonly service: string; readonly code: string; readonly colors: boolean }

@@ -26,7 +26,10 @@ export class Lifetime {
     this.#owned.defer(async () => void (await close()))
   }
 
-  /** Calls `open`, which returns what closes it again. Once the end has begun, nothing opens any more. */
+  /**
+   * Calls `open`, which returns what closes it again. Once the end has begun, nothing opens any
+   * more.
+   */
   use(open: () => () => unknown): void {
     this.#checkOpen()
     this.own(open())

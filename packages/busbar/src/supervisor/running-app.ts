@@ -23,8 +23,8 @@ export interface StartOptions {
   /** Receives every line that programs and the supervisor write; must not throw. */
   readonly log: (record: AppLogRecord) => void
   /**
-   * Loads the config again, for `reload`, `scale` and `move`. `placements`: what these have changed,
-   * which overrides the config. Without it the app cannot do any of them.
+   * Loads the config again, for `reload`, `scale` and `move`. `placements`: what these have
+   * changed, which overrides the config. Without it the app cannot do any of them.
    */
   readonly load?: (placements: Placements) => Promise<App>
   /**
@@ -111,8 +111,8 @@ export interface RunningApp {
    */
   replace(next?: App, outdated?: Outdated): Promise<Change>
   /**
-   * Reads the config again, applies what differs, and replaces the workers of the service, or of all
-   * services, so that they run their current code. Rejects as {@link replace}.
+   * Reads the config again, applies what differs, and replaces the workers of the service, or of
+   * all services, so that they run their current code. Rejects as {@link replace}.
    */
   reload(service?: string): Promise<Change>
   /**

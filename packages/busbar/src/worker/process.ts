@@ -15,8 +15,8 @@ import { Metering } from './reporting/metering.ts'
 import { runWorker } from './run-worker.ts'
 
 /**
- * Milliseconds; a third of the age at which the supervisor calls a worker stale. Each heartbeat is a
- * message, which costs an idle supervisor more than all else.
+ * Milliseconds; a third of the age at which the supervisor calls a worker stale. Each heartbeat is
+ * a message, which costs an idle supervisor more than all else.
  */
 const beatInterval = 333
 /** One in this many heartbeats carries the service's counters. */

@@ -196,8 +196,9 @@ const everyKey: Readonly<Record<string, readonly [value: unknown, read: (app: Ap
 }
 
 /**
- * Objects whose keys are listed separately, and keys of other tests: TLS, client certificates, the parts of
- * `expose`, `health`, `cronRestart`, `instances` and `workers`, and those about other hosts.
+ * Objects whose keys are listed separately, and keys of other tests: TLS, client certificates, the
+ * parts of `expose`, `health`, `cronRestart`, `instances` and `workers`, and those about other
+ * hosts.
  */
 const elsewhere =
   /^(trial|traces|otlp|gateway|admin|limits|defaults|environments|logs|queues|queues\.methods\.<name>(\..*)?|schedule|services|services\.<name>|gateway\.tls(\..*)?|gateway\.routes\.<name>\.clientCertificate|services\.<name>\.permissions|services\.<name>\.(expose|health|cronRestart|instances)\..*|workers\..*|export(\..*)?|cluster(\..*)?|identity(\..*)?|services\.<name>\.remote)$/

@@ -1,4 +1,6 @@
-/** Services in processes and commands, which the native entrance reaches without a worker between. */
+/**
+ * Services in processes and commands, which the native entrance reaches without a worker between.
+ */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type AppSetup, appOf, TestApp } from '../support/app/test-app.ts'

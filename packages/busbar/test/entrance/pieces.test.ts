@@ -1,4 +1,7 @@
-/** Bodies in tiny pieces, which cost more memory and more framing than their bytes, and in a large one. */
+/**
+ * Bodies in tiny pieces, which cost more memory and more framing than their bytes, and in a large
+ * one.
+ */
 import assert from 'node:assert/strict'
 import { connect } from 'node:http2'
 import { text } from 'node:stream/consumers'

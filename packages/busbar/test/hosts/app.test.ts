@@ -18,7 +18,10 @@ async function certificatesFor(folder: TestFolder): Promise<void> {
   }
 }
 
-/** Its services run in a thread each, so that a link leads to one of them and calls are forwarded to the others. */
+/**
+ * Its services run in a thread each, so that a link leads to one of them and calls are forwarded to
+ * the others.
+ */
 describe('an app whose typed services are in another app, by TLS', () => {
   const folder = new TestFolder()
   let far: TestApp

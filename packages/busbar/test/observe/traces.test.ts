@@ -39,7 +39,9 @@ for (const [run, accelerators] of [
     }
   })
 
-/** The caller of an edge is who has opened the connection, which others of the thread may use too. */
+/**
+ * The caller of an edge is who has opened the connection, which others of the thread may use too.
+ */
 function agreesWithEdges(app: TracedApp, traces: readonly Trace[]): boolean {
   return keysOf(traces).join() === edgesOf(app).join()
 }

@@ -31,7 +31,8 @@ export async function exchangeRaw(port: number, pieces: RawCase): Promise<RawExc
     })
   })
   socket.setEncoding('latin1').on('data', (text: string) => (bytes += text))
-  // A connection may also end by a reset. Any other error is one of the machine, such as a full table of ports.
+  // A connection may also end by a reset. Any other error is one of the machine, such as a full
+  // table of ports.
   let failed: NodeJS.ErrnoException | undefined
   socket.on('error', (error: NodeJS.ErrnoException) => {
     if (!['ECONNRESET', 'EPIPE'].includes(error.code!)) failed = error

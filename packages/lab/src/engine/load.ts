@@ -21,7 +21,8 @@ export interface Engine {
 }
 
 /**
- * The binary of the package for this platform, else that of `cargo build --release`. `BUSBAR_LOAD` is the path of another one, or `autocannon`.
+ * The binary of the package for this platform, else that of `cargo build --release`. `BUSBAR_LOAD`
+ * is the path of another one, or `autocannon`.
  */
 export function findEngine(): Engine {
   const { BUSBAR_LOAD } = process.env

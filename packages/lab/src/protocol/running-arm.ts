@@ -156,8 +156,8 @@ export class RunningArm {
   }
 
   /**
-   * Its idle connections may have outlived their `keepAliveTimeout`, so that servers close them now.
-   * A request that met this would fail because of the freeze, so the load begins afterwards.
+   * Its idle connections may have outlived their `keepAliveTimeout`, so that servers close them
+   * now. A request that met this would fail because of the freeze, so the load begins afterwards.
    */
   async thaw(): Promise<void> {
     if (this.#state !== 'frozen') return

@@ -10,8 +10,9 @@ export function isWithin({ low, high }: Interval, share: number): boolean {
 
 /**
  * True if every interval is within the share after this round and after the one before. A session
- * that stops at the first narrow interval stops when the noise happens to look small. Simulated, for
- * a stated 1 % of false claims and rounds that vary by 14 %: 1.2 % at the first, 1.1 % at the second.
+ * that stops at the first narrow interval stops when the noise happens to look small. Simulated,
+ * for a stated 1 % of false claims and rounds that vary by 14 %: 1.2 % at the first, 1.1 % at the
+ * second.
  */
 export function isEnough(now: readonly Interval[], before: readonly Interval[], share: number): boolean {
   return now.length > 0 && before.length > 0 && [...now, ...before].every((each) => isWithin(each, share))

@@ -1,5 +1,5 @@
-//! HTTP/2. Each stream is a member of its thread, like a connection of HTTP/1: its request goes to a
-//! worker as text of HTTP/1.1, and the worker's text is its response.
+//! HTTP/2. Each stream is a member of its thread, like a connection of HTTP/1: its request goes to
+//! a worker as text of HTTP/1.1, and the worker's text is its response.
 
 mod body;
 pub mod connection;

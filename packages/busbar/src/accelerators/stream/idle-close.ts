@@ -35,9 +35,9 @@ export class IdleClose {
 }
 
 /**
- * Ends a client's socket and takes it out of its agent. An agent removes a socket at `'close'`, which
- * is too late: until then it uses the socket for requests. A socket that may stay half-open is
- * left to its owner, since agents have none of those.
+ * Ends a client's socket and takes it out of its agent. An agent removes a socket at `'close'`,
+ * which is too late: until then it uses the socket for requests. A socket that may stay half-open
+ * is left to its owner, since agents have none of those.
  */
 export function leaveAgent(socket: MemorySocket): void {
   if (socket.allowHalfOpen) return

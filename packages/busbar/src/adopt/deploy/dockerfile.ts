@@ -57,7 +57,8 @@ export const dockerignore = ['.git', '**/node_modules', '**/.env*', '**/*.log', 
 )
 
 function startArguments({ ports, environment }: Deployment): string[] {
-  // The gateway listens on the loopback address unless told otherwise, which nobody outside reaches.
+  // The gateway listens on the loopback address unless told otherwise, which nobody outside
+  // reaches.
   const address = ['--host', '0.0.0.0', '--port', String(ports[0]!.port)]
   return ['start', ...address, ...(environment === undefined ? [] : ['--env', environment])]
 }

@@ -114,7 +114,7 @@ export const items = service('items', {
 
 const implementation = `import { items, type Item } from './contract.ts'
 
-// Each instance has its own map. Use a database, or \`shared\` of busbar, for what all of them share.
+// Each instance has its own map. For what all share, use a database or \`shared\` of busbar.
 export default items.implement(() => {
   const stored = new Map<string, Item>([['1', { id: '1', name: 'a book' }]])
   return {

@@ -27,7 +27,9 @@ export interface Failed {
   readonly error: ErrorRecord
 }
 
-/** The whole app stops and starts again in the same process. Until it serves, a failure is a crash. */
+/**
+ * The whole app stops and starts again in the same process. Until it serves, a failure is a crash.
+ */
 export interface Restarting {
   readonly type: 'restarting'
 }

@@ -13,8 +13,8 @@ const defaultDays = 365
 const thisMachine = ['localhost', '127.0.0.1', '::1']
 
 /**
- * `busbar cert`: makes a certificate for an app, signed by a CA that the first call makes. A running
- * app reads the files again when they change.
+ * `busbar cert`: makes a certificate for an app, signed by a CA that the first call makes. A
+ * running app reads the files again when they change.
  */
 export async function cert(context: CommandContext): Promise<number> {
   const [name, ...hosts] = context.operands as [string, ...string[]]

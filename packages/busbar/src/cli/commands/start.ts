@@ -14,8 +14,8 @@ import { printResult } from '../admin/print-result.ts'
 const wait = 5000
 
 /**
- * Collects once what the start has left in the heap: modules, the config, their compilation. An idle
- * supervisor allocates too little to come to a collection, and would keep 17 MB
+ * Collects once what the start has left in the heap: modules, the config, their compilation. An
+ * idle supervisor allocates too little to come to a collection, and would keep 17 MB
  * (`scripts/operations/idle.ts`). It takes some 20 ms. Returns a function that prevents it.
  */
 function collectAfterStart(): () => void {

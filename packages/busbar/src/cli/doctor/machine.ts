@@ -28,7 +28,9 @@ export function checkDescriptors(): Finding {
   return ok('descriptors', `${limit} files and connections`)
 }
 
-/** Connections that wait to be accepted. More are dropped, and their clients retry a second later. */
+/**
+ * Connections that wait to be accepted. More are dropped, and their clients retry a second later.
+ */
 export function checkBacklog(): Finding | undefined {
   const most = numberIn('/proc/sys/net/core/somaxconn')
   if (most === undefined) return undefined

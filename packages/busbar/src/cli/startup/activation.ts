@@ -44,8 +44,8 @@ export function passSockets(sockets: readonly ActivatedSocket[]): { stdio: numbe
 
 /**
  * The app with the sockets in place of its ports: by name (`gateway`, or a service with `expose`),
- * the others in the order of the ports. Throws USAGE if there are too many, or if workers would open
- * the ports themselves.
+ * the others in the order of the ports. Throws USAGE if there are too many, or if workers would
+ * open the ports themselves.
  */
 export function withSockets(app: App, sockets: readonly ActivatedSocket[]): App {
   if (sockets.length === 0) return app

@@ -5,8 +5,8 @@ import { BusbarError } from '../../contract/errors.ts'
 import type { ServiceUnit } from './systemd-unit.ts'
 
 /**
- * Root installs units of the machine, others units of their own, unless told otherwise. `sudo` gives
- * rights to write the unit, not to run the app as root.
+ * Root installs units of the machine, others units of their own, unless told otherwise. `sudo`
+ * gives rights to write the unit, not to run the app as root.
  */
 export function unitTarget(wantsUser: boolean, env: NodeJS.ProcessEnv): ServiceUnit['target'] {
   if (wantsUser || process.getuid?.() !== 0) return { kind: 'user' }

@@ -7,7 +7,9 @@ export interface ServiceUnit {
   /** The command line of `systemctl reload`. */
   readonly reload: readonly string[]
   readonly folder: string
-  /** The unit of the app's sockets, which systemd opens. Undefined: the app opens its ports itself. */
+  /**
+   * The unit of the app's sockets, which systemd opens. Undefined: the app opens its ports itself.
+   */
   readonly socket?: string | undefined
   /** Milliseconds that the app may take to stop. */
   readonly stopTimeout: number
@@ -112,7 +114,10 @@ function unitText(sections: Readonly<Record<string, Lines>>): string {
     .join('\n')
 }
 
-/** The user's folder for sockets exists only while the user is logged in, unless systemd is asked for it. */
+/**
+ * The user's folder for sockets exists only while the user is logged in, unless systemd is asked
+ * for it.
+ */
 function ownerLines(target: ServiceUnit['target']): Lines {
   return target.kind === 'user' ? [] : [['User', target.user]]
 }

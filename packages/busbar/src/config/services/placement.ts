@@ -78,8 +78,8 @@ export function scalingOf(count: Count): ScalingRange | undefined {
 }
 
 /**
- * A number of workers or instances. `auto`: one per processor that this process may use. Of a range:
- * the least.
+ * A number of workers or instances. `auto`: one per processor that this process may use. Of a
+ * range: the least.
  */
 export function resolveCount(count: Count): number {
   if (typeof count === 'object') return count.min

@@ -11,7 +11,9 @@ export interface CallEdge {
 /** The status of a call that has succeeded. */
 export const succeeded = 200
 
-/** Counts the outcome of what `step` does with its argument: a value, a promise, or an exception. */
+/**
+ * Counts the outcome of what `step` does with its argument: a value, a promise, or an exception.
+ */
 export function counting<In, Out>(
   edge: CallEdge,
   began: number | undefined,

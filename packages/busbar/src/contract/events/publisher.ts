@@ -9,8 +9,8 @@ export type Publisher<T extends Topics> = {
   readonly [Name in keyof T]: {
     /**
      * One instance of each subscribing service gets the event. Resolves when they have accepted it;
-     * their handlers run later. Rejects only for a value that the topic's schema refuses, or outside
-     * an app.
+     * their handlers run later. Rejects only for a value that the topic's schema refuses, or
+     * outside an app.
      */
     emit(event: GivenOf<T[Name]>): Promise<Delivery>
     /** The same for every instance of each subscribing service. */

@@ -19,7 +19,8 @@ export type GivenOf<T extends Topic> = InputOf<T['value']>
 export type ReceivedOf<T extends Topic> = OutputOf<T['value']>
 
 /**
- * `emit`: one instance of each subscribing service gets the event. `broadcast`: every instance does.
+ * `emit`: one instance of each subscribing service gets the event. `broadcast`: every instance
+ * does.
  */
 export type Reach = 'emit' | 'broadcast'
 

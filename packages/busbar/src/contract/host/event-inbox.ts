@@ -45,7 +45,9 @@ export class EventInbox {
     this.topics = [...this.#queues.keys()]
   }
 
-  /** False if it is full, stops, or has no such subscription. The inbox owns the value from now on. */
+  /**
+   * False if it is full, stops, or has no such subscription. The inbox owns the value from now on.
+   */
   accept(topic: string, value: unknown, origin: EventOrigin): boolean {
     return this.#isOpen && this.#queues.get(topic)?.accept(value, origin) === true
   }
@@ -118,7 +120,9 @@ class EventQueue {
     return length
   }
 
-  /** In a later turn: a publisher in this thread goes on first, and handlers leave time for others. */
+  /**
+   * In a later turn: a publisher in this thread goes on first, and handlers leave time for others.
+   */
   #schedule(): void {
     if (this.#isScheduled || this.#running >= this.#concurrency) return
     this.#isScheduled = true

@@ -1,4 +1,6 @@
-/** The protobuf side of a contract, as plain data: what descriptors, text and codecs are made of. */
+/**
+ * The protobuf side of a contract, as plain data: what descriptors, text and codecs are made of.
+ */
 
 export type Scalar = 'string' | 'bool' | 'double' | 'int32' | 'uint32' | 'int64' | 'bytes'
 

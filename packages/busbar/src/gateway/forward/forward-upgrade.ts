@@ -100,7 +100,8 @@ function sendRequest(mesh: MeshContext, route: GatewayRoute, endpoint: Endpoint,
     rawHeaders: req.rawHeaders,
     httpVersion: req.httpVersionMinor === 0 ? '1.0' : '1.1',
   })
-  // A sticky client stays with its instance, wherever that is, and a WebSocket ends with its command.
+  // A sticky client stays with its instance, wherever that is, and a WebSocket ends with its
+  // command.
   const to = endpoint.at !== 'here' || route.sticky !== undefined ? endpoint : undefined
   const createConnection = (): Socket => openConnection(mesh, route, to)
   const outgoing = request({ createConnection, setHost: false, method: req.method })

@@ -72,7 +72,9 @@ function open(options: ForwardOptions, request: ExchangeRequest, response: Forwa
   return openText(options, request, response, connection)
 }
 
-/** A sticky client stays with its instance. Others get one that serves when the connection is made. */
+/**
+ * A sticky client stays with its instance. Others get one that serves when the connection is made.
+ */
 function connectAnew(options: ForwardOptions): RequestOptions {
   return newConnection(options, options.route.sticky && options.endpoint)
 }

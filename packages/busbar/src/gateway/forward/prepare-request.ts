@@ -19,9 +19,9 @@ export function prepareRequest(req: IncomingMessage, { route: { strippedPrefix }
 }
 
 /**
- * Sets `x-forwarded-for`, `-proto`, `-host`, `-prefix` if a prefix was stripped, and `client-cert` if
- * the client has shown a certificate. The client's
- * own fields of these names have been removed (`hop-by-hop.ts`).
+ * Sets `x-forwarded-for`, `-proto`, `-host`, `-prefix` if a prefix was stripped, and `client-cert`
+ * if the client has shown a certificate. The client's own fields of these names have been removed
+ * (`hop-by-hop.ts`).
  */
 function setForwardedHeaders(req: IncomingMessage, prefix: string): void {
   const socket = req.socket as Socket & Partial<TLSSocket>

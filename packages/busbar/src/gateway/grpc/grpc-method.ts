@@ -19,6 +19,8 @@ export interface GrpcMethod {
   readonly response: Codec
   /** Only clients with a certificate may call it. */
   readonly needsClientCertificate: boolean
-  /** Returns a promise, or an async iterable if it streams. Throws or rejects with a BusbarError. */
+  /**
+   * Returns a promise, or an async iterable if it streams. Throws or rejects with a BusbarError.
+   */
   call(input: unknown, options: GrpcCallOptions): Promise<unknown> | AsyncIterable<unknown>
 }

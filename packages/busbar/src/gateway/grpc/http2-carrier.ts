@@ -72,8 +72,8 @@ export class Http2Carrier implements GrpcCarrier {
   }
 
   /**
-   * A client that still sends is told to stop (RFC 9113, 8.1). In a later turn: before that, Node may
-   * not have written the head or the trailers.
+   * A client that still sends is told to stop (RFC 9113, 8.1). In a later turn: before that, Node
+   * may not have written the head or the trailers.
    */
   #stopReceiving(): void {
     const stream = this.#stream

@@ -4,7 +4,9 @@ import type { GrpcCarrier } from './carrier.ts'
 /** Messages that may wait before the client has to. */
 const maxWaiting = 16
 
-/** The messages of a client that streams, read one at a time. A slow reader slows the client down. */
+/**
+ * The messages of a client that streams, read one at a time. A slow reader slows the client down.
+ */
 export class MessageQueue implements AsyncIterable<FramedMessage> {
   readonly #carrier: GrpcCarrier
   readonly #messages: FramedMessage[] = []

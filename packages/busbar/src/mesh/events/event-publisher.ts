@@ -47,7 +47,10 @@ export class EventPublisher {
   /** Set in an app with a cluster. */
   cluster: ClusterPublisher | undefined
   readonly #parts: EventPublisherParts
-  /** By topic: the services that have had it. While none of their instances serves, events are dropped. */
+  /**
+   * By topic: the services that have had it. While none of their instances serves, events are
+   * dropped.
+   */
   readonly #known = new Map<string, Set<string>>()
   #turn = 0
 

@@ -54,9 +54,9 @@ export class ConnectionForwarder {
 
   /**
    * Each connection ends with the response to its next request, or when it is idle for `quiet`
-   * milliseconds; the rest end after `timeout`. The forwarder does not parse what connections carry,
-   * so it cannot tell a response that pauses from a keep-alive connection. Those of other protocols
-   * that are never idle are closed towards the end, between two messages.
+   * milliseconds; the rest end after `timeout`. The forwarder does not parse what connections
+   * carry, so it cannot tell a response that pauses from a keep-alive connection. Those of other
+   * protocols that are never idle are closed towards the end, between two messages.
    */
   async stop({ timeout, quiet }: StopTimes): Promise<void> {
     this.#isStopping = true

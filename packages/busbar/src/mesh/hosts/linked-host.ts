@@ -65,7 +65,9 @@ export class LinkedHost {
     }
   }
 
-  /** Undefined if this worker cannot have one: clients that need a system socket are then refused. */
+  /**
+   * Undefined if this worker cannot have one: clients that need a system socket are then refused.
+   */
   #bridge(service: string): Promise<ConnectionBridge | undefined> {
     const { socketPath, log } = this.#parts
     let bridge = this.#bridges.get(service)

@@ -39,7 +39,10 @@ interface Found {
   readonly services: readonly string[]
 }
 
-/** The services of other apps that this worker can call: links to their hosts, instances in the router. */
+/**
+ * The services of other apps that this worker can call: links to their hosts, instances in the
+ * router.
+ */
 export class RemoteHosts {
   readonly #parts: RemoteHostsParts
   readonly #addresses = new Map<string, RemoteAddress>()

@@ -43,7 +43,10 @@ export function answerRequests(mesh: MeshContext): CallHandler {
   }
 }
 
-/** Undefined if only text carries the request exactly. The instance's server then records the answer. */
+/**
+ * Undefined if only text carries the request exactly. The instance's server then records the
+ * answer.
+ */
 function openExchange(
   { exchanges, tracer }: MeshContext,
   endpoint: LocalEndpoint,

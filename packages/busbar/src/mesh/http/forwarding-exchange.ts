@@ -1,7 +1,10 @@
 import { noStatus } from '../../shared/metrics/edge-table.ts'
 import type { Exchange, ExchangeHandler, ResponseHead } from './exchange.ts'
 
-/** Stands between a caller and an exchange, and passes on what each says. A subclass observes some of it. */
+/**
+ * Stands between a caller and an exchange, and passes on what each says. A subclass observes some
+ * of it.
+ */
 export abstract class ForwardingExchange implements ExchangeHandler, Exchange {
   /** Of the response, once it has begun. */
   protected status = noStatus

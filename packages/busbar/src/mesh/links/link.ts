@@ -174,8 +174,8 @@ export interface LinkOptions {
 }
 
 /**
- * How a call of kind `bytes` ends after both of its directions have ended, or if one side half-closes
- * its direction and later destroys its socket.
+ * How a call of kind `bytes` ends after both of its directions have ended, or if one side
+ * half-closes its direction and later destroys its socket.
  */
 export const closedBy = {
   caller: { code: 'CALL_ABORTED', message: 'the caller closed the connection' },

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net'
 
 /**
- * Follows what a client writes to a connection of HTTP/1, by replacing the socket's `write`. Clients
- * write a head at once, and usually a request only after the response to the previous one. So a
- * write that follows bytes of the server begins a request.
+ * Follows what a client writes to a connection of HTTP/1, by replacing the socket's `write`.
+ * Clients write a head at once, and usually a request only after the response to the previous one.
+ * So a write that follows bytes of the server begins a request.
  *
  * Once the connection is to end, each request says `connection: close`. The server's response then
  * says it too, and the client takes another connection for its next request: none is lost between

@@ -20,8 +20,8 @@ export class RequestTracing implements Disposable {
   readonly #installed = new DisposableStack()
 
   /**
-   * `followsUndici`: accelerators leave requests of undici to its own connections as soon as anybody
-   * watches how these end.
+   * `followsUndici`: accelerators leave requests of undici to its own connections as soon as
+   * anybody watches how these end.
    */
   constructor(tracer: Tracer, followsUndici: boolean) {
     this.#tracer = tracer

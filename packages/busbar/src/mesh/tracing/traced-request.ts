@@ -31,7 +31,10 @@ export function bytesBefore({ socket }: IncomingMessage): number {
   return socket.bytesWritten
 }
 
-/** Call it when the response has closed. Without a stated length, the head of the response counts too. */
+/**
+ * Call it when the response has closed. Without a stated length, the head of the response counts
+ * too.
+ */
 export function countBytes(call: TracedCall, request: IncomingMessage, response: ServerResponse, before: number): void {
   call.sent = Number(request.headers['content-length'] ?? 0)
   const stated = response.getHeader('content-length')

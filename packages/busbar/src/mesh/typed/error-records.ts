@@ -1,4 +1,7 @@
-/** Errors of typed calls: as plain records, which links carry, and back; and of calls that reach nobody. */
+/**
+ * Errors of typed calls: as plain records, which links carry, and back; and of calls that reach
+ * nobody.
+ */
 import { BusbarError, errorTable, type ErrorCode, type ErrorRecord } from '../../contract/errors.ts'
 import { fromWire } from '../../contract/host/failures.ts'
 import type { ErrorSpec } from '../../contract/method.ts'

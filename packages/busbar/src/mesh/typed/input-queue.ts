@@ -5,8 +5,8 @@ type Step = IteratorResult<unknown, undefined>
 const done = { done: true, value: undefined } as const
 
 /**
- * The values of a caller in another worker. It buffers at most a window of them: a slow method slows
- * the caller down.
+ * The values of a caller in another worker. It buffers at most a window of them: a slow method
+ * slows the caller down.
  */
 export class InputQueue implements AsyncIterableIterator<unknown, undefined, undefined> {
   readonly #channel: Channel

@@ -39,7 +39,10 @@ export class MethodEdges {
   }
 }
 
-/** Counts a stream for the edge of its caller, from now to its end, its failure, or until the caller leaves. */
+/**
+ * Counts a stream for the edge of its caller, from now to its end, its failure, or until the caller
+ * leaves.
+ */
 export function countStream(values: AsyncIterator<unknown>, edge: CallEdge | undefined): AsyncIterator<unknown> {
   if (edge === undefined) return values
   const began = edge.begin()

@@ -59,7 +59,9 @@ const anyErrors: Readonly<Record<string, ErrorSpec>> = new Proxy(
 
 const anyMethod = { ...fn(), errors: anyErrors }
 
-/** For the worker that owns the queue. Inputs are always validated: the contract may have changed. */
+/**
+ * For the worker that owns the queue. Inputs are always validated: the contract may have changed.
+ */
 export function queueCalls(mesh: TypedMesh): QueueCalls {
   const { router } = mesh
   return {

@@ -30,9 +30,9 @@ interface Open {
 /**
  * Appends lines to `app.log`, and rotates it by size and age.
  *
- * The lines of one tick are one `write`, which is synchronous: when it returns, the operating system
- * has the lines, and they survive every end of this process. It appends, so that several processes
- * may write the file: the others notice a rotation by the changed inode.
+ * The lines of one tick are one `write`, which is synchronous: when it returns, the operating
+ * system has the lines, and they survive every end of this process. It appends, so that several
+ * processes may write the file: the others notice a rotation by the changed inode.
  */
 export class LogFile {
   readonly #parts: LogFileParts
@@ -110,7 +110,9 @@ export class LogFile {
     this.#file!.size += bytes.length
   }
 
-  /** Opens the file, again after another process has moved it, and rotates it when it is too old. */
+  /**
+   * Opens the file, again after another process has moved it, and rotates it when it is too old.
+   */
   #look(): void {
     const now = performance.now()
     if (this.#file !== undefined && now - this.#lookedAt < lookInterval) return

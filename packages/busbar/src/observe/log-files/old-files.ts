@@ -65,7 +65,8 @@ export class OldFiles {
         }
       }
     } catch {
-      // Stopped, or the folder cannot be written: the files stay as they are until the next rotation.
+      // Stopped, or the folder cannot be written: the files stay as they are until the next
+      // rotation.
     }
   }
 

@@ -70,7 +70,9 @@ export function mergeMetrics(
   return { families: [...families.values()], refused, shown: [...shown.values()] }
 }
 
-/** Of a counter, a histogram or a summary. A histogram with other bounds than before begins anew. */
+/**
+ * Of a counter, a histogram or a summary. A histogram with other bounds than before begins anew.
+ */
 export function sumOf(one: ServiceSeries, other: ServiceSeries): ServiceSeries {
   const { buckets, count, quantiles } = other
   if (one.buckets?.map(([le]) => le).join() !== buckets?.map(([le]) => le).join()) return other

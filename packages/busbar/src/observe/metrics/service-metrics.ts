@@ -120,7 +120,9 @@ export class ServiceMetrics {
   }
 }
 
-/** A program that forges messages of its worker must not end the supervisor, or speak for others. */
+/**
+ * A program that forges messages of its worker must not end the supervisor, or speak for others.
+ */
 function read(json: string): ServiceMetricsReport | undefined {
   try {
     return reportSchema.safeParse(decodeReport(json)).data

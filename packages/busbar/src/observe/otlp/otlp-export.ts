@@ -22,7 +22,10 @@ interface Constructors {
   readonly OTLPTraceExporter: new (options: ExporterOptions) => Exporter<ExportedSpan[]>
 }
 
-/** What is absent here the exporter takes from the standard variables, such as `OTEL_EXPORTER_OTLP_HEADERS`. */
+/**
+ * What is absent here the exporter takes from the standard variables, such as
+ * `OTEL_EXPORTER_OTLP_HEADERS`.
+ */
 interface ExporterOptions {
   readonly url?: string
   readonly headers?: Readonly<Record<string, string>>

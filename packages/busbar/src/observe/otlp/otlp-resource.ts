@@ -1,7 +1,10 @@
 import type { Attributes } from '@opentelemetry/api'
 import type { Resource, Time } from './otlp-types.ts'
 
-/** What the records are about. The package that creates such objects is only a dependency of the exporters. */
+/**
+ * What the records are about. The package that creates such objects is only a dependency of the
+ * exporters.
+ */
 export function resourceOf(attributes: Attributes): Resource {
   const resource: Resource = {
     attributes,
@@ -11,7 +14,10 @@ export function resourceOf(attributes: Attributes): Resource {
   return resource
 }
 
-/** Attributes for everything, of the standard variables `OTEL_RESOURCE_ATTRIBUTES` and `OTEL_SERVICE_NAME`. */
+/**
+ * Attributes for everything, of the standard variables `OTEL_RESOURCE_ATTRIBUTES` and
+ * `OTEL_SERVICE_NAME`.
+ */
 export function environmentAttributes(env: NodeJS.ProcessEnv): Record<string, string> {
   const pairs = (env['OTEL_RESOURCE_ATTRIBUTES'] ?? '').split(',').flatMap((pair) => {
     const at = pair.indexOf('=')

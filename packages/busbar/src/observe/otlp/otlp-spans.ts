@@ -9,7 +9,9 @@ const kinds = { server: 1, client: 2 }
 const unset = 0
 const error = 2
 
-/** Converts spans. Those of one service and worker share a resource, by which exporters group them. */
+/**
+ * Converts spans. Those of one service and worker share a resource, by which exporters group them.
+ */
 export class OtlpSpans {
   readonly #app: string
   readonly #common: Attributes

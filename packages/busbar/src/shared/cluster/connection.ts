@@ -12,7 +12,9 @@ type Client = typeof Nats
 
 /** Milliseconds until a server has accepted the connection. */
 const connectTimeout = 3_000
-/** Milliseconds between two pings of the server. After the second unanswered one it counts as gone. */
+/**
+ * Milliseconds between two pings of the server. After the second unanswered one it counts as gone.
+ */
 const pingInterval = 4_000
 const maxPingOut = 2
 

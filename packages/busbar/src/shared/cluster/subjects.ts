@@ -12,7 +12,9 @@ export interface ClusterSubjects {
   link(end: string): string
   /** All ends of one connection. */
   ends(connection: string): string
-  /** An event for one instance of each subscribing service, or for all. `topic`: `orders.placed`. */
+  /**
+   * An event for one instance of each subscribing service, or for all. `topic`: `orders.placed`.
+   */
   event(reach: 'emit' | 'broadcast', topic: string): string
   /** Prefix of the subjects where answers to requests arrive. */
   readonly inbox: string

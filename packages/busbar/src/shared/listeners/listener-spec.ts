@@ -1,8 +1,13 @@
 import type { Socket } from 'node:net'
 
-/** A public port: the gateway's, that of its redirects, that for other apps, or one that a service exposes. */
+/**
+ * A public port: the gateway's, that of its redirects, that for other apps, or one that a service
+ * exposes.
+ */
 export interface ListenerSpec {
-  /** `gateway`, `redirect`, `export`, `expose:<service>`, or `expose:<service>:2` for a second one. */
+  /**
+   * `gateway`, `redirect`, `export`, `expose:<service>`, or `expose:<service>:2` for a second one.
+   */
   readonly id: string
   readonly host: string
   /** The configured port; once open, the actual one. A worker that listens itself never gets 0. */

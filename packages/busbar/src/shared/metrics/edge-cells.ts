@@ -54,8 +54,8 @@ export class EdgeCells {
 }
 
 /**
- * The calls of one edge with the same status. Several edges share one if there are too many, so that
- * nothing of the counts is kept here.
+ * The calls of one edge with the same status. Several edges share one if there are too many, so
+ * that nothing of the counts is kept here.
  */
 export class OutcomeCells {
   readonly #cells: Uint32Array

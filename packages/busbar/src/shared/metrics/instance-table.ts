@@ -8,11 +8,12 @@
  *
  *     service │ state │ begun │ over │ failures │ shed │ waiting │ events … │ queue … │ padding to 128 bytes │
  *
- * `call-times.ts` describes the times, `queue-cells.ts` the queue, `edge-table.ts` the edges. Counters wrap and are compared by
- * difference: a reader that looks every second misses nothing. A service keeps its place for as long as the app runs, and
- * services that a new config adds take the unused ones, so that workers of two generations read the
- * same memory. The slots of a service with a limit are memory of their own
- * (`concurrency-slots.ts`), since a new config may change the limit.
+ * `call-times.ts` describes the times, `queue-cells.ts` the queue, `edge-table.ts` the edges.
+ * Counters wrap and are compared by difference: a reader that looks every second misses nothing. A
+ * service keeps its place for as long as the app runs, and services that a new config adds take the
+ * unused ones, so that workers of two generations read the same memory. The slots of a service with
+ * a limit are memory of their own (`concurrency-slots.ts`), since a new config may change the
+ * limit.
  */
 import { type CallTimer, CallTimes, callTimesCells } from './call-times.ts'
 import { bucketCount } from './latency-buckets.ts'

@@ -10,8 +10,8 @@
  * separate lines, 0.78 s with shared ones). Cells are unsigned 32-bit, so a store cannot tear.
  * Counters wrap and are compared by difference.
  *
- * The other counters are in `instance-table.ts`: one block for each row, with the counts per service
- * and the edges (`edge-table.ts`).
+ * The other counters are in `instance-table.ts`: one block for each row, with the counts per
+ * service and the edges (`edge-table.ts`).
  */
 const rowBytes = 128
 const rowCells = rowBytes / Uint32Array.BYTES_PER_ELEMENT

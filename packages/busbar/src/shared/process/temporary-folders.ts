@@ -20,8 +20,8 @@ const pattern = /^busbar-(?:links|file)-(\d+)-([a-z\d]+)-([a-z\d]*)-\w{6}$/
 const foreignRest = 60_000
 
 /**
- * For `mkdtemp`, which appends six characters and lets only this user enter the folder. `pid`: of the
- * process that it belongs to.
+ * For `mkdtemp`, which appends six characters and lets only this user enter the folder. `pid`: of
+ * the process that it belongs to.
  */
 export function temporaryPrefix(kind: Kind, pid: number = process.pid): string {
   return `busbar-${kind}-${pid}-${startOf(pid)}-${namespaceText()}-`

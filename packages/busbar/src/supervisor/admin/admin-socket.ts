@@ -41,7 +41,9 @@ export function runtimeFolders(env: NodeJS.ProcessEnv = process.env): string[] {
   return [runtimeFolder({ XDG_RUNTIME_DIR: usual }), runtimeFolder({})]
 }
 
-/** Chooses the path for a run of the app, by its folder and process. Rejects with ADMIN_UNAVAILABLE. */
+/**
+ * Chooses the path for a run of the app, by its folder and process. Rejects with ADMIN_UNAVAILABLE.
+ */
 export async function claimSocket(folder: string, root: string): Promise<string> {
   const path = join(folder, `busbar-${nameOf(root)}-${process.pid}-${runs++}.sock`)
   if (isWindows) return path

@@ -1,6 +1,6 @@
 /**
- * A file beside the admin socket that says how the app was started: for commands that its supervisor
- * cannot answer, because it is stuck or suspended.
+ * A file beside the admin socket that says how the app was started: for commands that its
+ * supervisor cannot answer, because it is stuck or suspended.
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import * as z from 'zod'

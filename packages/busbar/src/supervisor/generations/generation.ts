@@ -154,14 +154,18 @@ export class Generation {
     })
   }
 
-  /** Throws if a health check fails in one of the new workers, and not in the one that it replaces. */
+  /**
+   * Throws if a health check fails in one of the new workers, and not in the one that it replaces.
+   */
   #checkHealthy(): void {
     for (const { slot } of this.#changes)
       for (const [service, why] of slot.successor!.unhealthy)
         if (slot.serving?.unhealthy.has(service) !== true) throw unhealthy(service, why)
   }
 
-  /** After a failure no more begin. Waits for those that have begun, then rejects with the first. */
+  /**
+   * After a failure no more begin. Waits for those that have begun, then rejects with the first.
+   */
   async #start(changes: readonly Change[]): Promise<void> {
     const begun: Promise<void>[] = []
     let hasFailed = false

@@ -66,7 +66,9 @@ export class Operations {
   }
 }
 
-/** `loaded` with nothing but its placements: the config may have been edited since the last load. */
+/**
+ * `loaded` with nothing but its placements: the config may have been edited since the last load.
+ */
 function onlyPlaced(running: App, loaded: App): App {
   const services = running.services.map((service): Service => {
     const next = loaded.services.find(({ name }) => name === service.name)

@@ -43,8 +43,8 @@ const negligibleErrors = 0.01
 /** Milliseconds; differences below are noise. */
 const negligibleTime = 5
 /**
- * A service that answers less than half of its calls hangs, unless the running one does the same. It
- * soon gets no more calls, since others have fewer in flight, so one call is enough. It then has
+ * A service that answers less than half of its calls hangs, unless the running one does the same.
+ * It soon gets no more calls, since others have fewer in flight, so one call is enough. It then has
  * this many milliseconds more: the call may have begun at the end.
  */
 const hanging = { unanswered: 0.5, factor: 2, grace: 1000 } as const

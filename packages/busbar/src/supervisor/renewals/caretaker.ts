@@ -13,7 +13,10 @@ export interface CaretakerParts extends RenewalsParts {
   readonly changed: () => void
 }
 
-/** Replaces workers that serve but should not go on: by health checks, `cronRestart` and `maxUptime`. */
+/**
+ * Replaces workers that serve but should not go on: by health checks, `cronRestart` and
+ * `maxUptime`.
+ */
 export class Caretaker {
   readonly #unhealthy: UnhealthyInstances
   readonly #scheduled: ScheduledRenewals

@@ -10,7 +10,9 @@ export interface RenewalsParts {
   readonly log: (level: 'info' | 'warn', line: string) => void
 }
 
-/** Replaces workers that serve but should not go on: one after the other, and none in a tight loop. */
+/**
+ * Replaces workers that serve but should not go on: one after the other, and none in a tight loop.
+ */
 export class Renewals {
   readonly #parts: RenewalsParts
   readonly #pending = new Set<WorkerSlot>()

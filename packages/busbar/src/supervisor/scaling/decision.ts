@@ -22,7 +22,9 @@ export const queueFrom = 100
 const target = 0.6
 /** With one instance less, each of the others must stay below this: busy, and occupied. */
 const idleBelow = 0.5
-/** Samples in a row that must agree: a peak of a second is no reason, and a pause of one even less. */
+/**
+ * Samples in a row that must agree: a peak of a second is no reason, and a pause of one even less.
+ */
 const samplesToGrow = 3
 const samplesToShrink = 30
 

@@ -6,7 +6,9 @@ import type { Load } from './decision.ts'
 /** Milliseconds; a worker with an older heartbeat is blocked, and so wholly busy. */
 const blockedAfter = 1000
 
-/** Reads the load of a service from shared memory. No worker is asked, so a blocked one counts, too. */
+/**
+ * Reads the load of a service from shared memory. No worker is asked, so a blocked one counts, too.
+ */
 export class LoadReader {
   readonly #cells: SharedArrayBuffer
   readonly #instances: InstanceTable

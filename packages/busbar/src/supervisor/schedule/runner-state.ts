@@ -27,8 +27,9 @@ interface Runner {
 
 /**
  * What outlives a run of the app: which times were dealt with, and which process of the app runs
- * its schedule. A file names that process. It is created exclusively, and its holder touches it. Two
- * processes that replace a stale one at once end with one file, and each reads it before each run.
+ * its schedule. A file names that process. It is created exclusively, and its holder touches it.
+ * Two processes that replace a stale one at once end with one file, and each reads it before each
+ * run.
  *
  * Without a folder that can be written, this process runs the schedule, and nothing outlives it.
  */

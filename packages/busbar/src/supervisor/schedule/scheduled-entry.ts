@@ -16,13 +16,19 @@ export interface ScheduledEntryParts {
   readonly log: (level: 'info' | 'warn' | 'error', line: string) => void
 }
 
-/** Milliseconds. The system's clock may be set, and the machine may sleep: the time is looked at this often. */
+/**
+ * Milliseconds. The system's clock may be set, and the machine may sleep: the time is looked at
+ * this often.
+ */
 const longestWait = 30_000
 
 /** Milliseconds. A time that is noticed later than this was missed. */
 const missedAfter = 60_000
 
-/** Runs at a time under `overlap: 'allow'`. Each costs memory, and a target that hangs must not collect them. */
+/**
+ * Runs at a time under `overlap: 'allow'`. Each costs memory, and a target that hangs must not
+ * collect them.
+ */
 const mostRuns = 100
 
 /** One entry of the schedule: waits for its times, and runs it by its policies. */
@@ -72,8 +78,8 @@ export class ScheduledEntry {
   }
 
   /**
-   * No run begins any more. Those that have begun continue. Those that wait were not dealt with: the
-   * next run of the app finds them.
+   * No run begins any more. Those that have begun continue. Those that wait were not dealt with:
+   * the next run of the app finds them.
    */
   stop(): void {
     this.#open = false

@@ -122,7 +122,9 @@ export class Launcher {
     return this.#accelerators
   }
 
-  /** Before the first worker starts. A process whose Node has flags of its own probes for itself. */
+  /**
+   * Before the first worker starts. A process whose Node has flags of its own probes for itself.
+   */
   async probeAccelerators(): Promise<void> {
     const wanted = this.#parts.app().accelerators ?? defaultAccelerators
     this.#accelerators = await probeAccelerators(wanted, this.#parts.options.workerEntry)

@@ -43,7 +43,10 @@ export class Observations {
     this.serviceMetrics.ended(worker)
   }
 
-  /** Exports them, if the config says so. Returns what ends that; call it after the last worker has ended. */
+  /**
+   * Exports them, if the config says so. Returns what ends that; call it after the last worker has
+   * ended.
+   */
   async export(status: () => AppStatus): Promise<() => Promise<void>> {
     const { otlp: settings, name } = this.#app()
     if (settings === undefined) return async () => {}

@@ -1,4 +1,6 @@
-/** Who gets which part of the memory that all workers share. Its size is fixed when the app starts. */
+/**
+ * Who gets which part of the memory that all workers share. Its size is fixed when the app starts.
+ */
 import type { Service } from '../../config/app.ts'
 import { BusbarError } from '../../contract/errors.ts'
 import type { ServiceShape } from '../../shared/metrics/instance-table.ts'

@@ -114,8 +114,8 @@ export class Succession {
   }
 
   /**
-   * Each generation takes memory, so the next one waits for the previous one. In development an open
-   * page must not delay the next edit.
+   * Each generation takes memory, so the next one waits for the previous one. In development an
+   * open page must not delay the next edit.
    */
   async #finish(): Promise<void> {
     const { mode, timing } = this.#parts

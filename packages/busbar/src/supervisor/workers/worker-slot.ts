@@ -169,7 +169,7 @@ export class WorkerSlot {
     this.#spec = spec
   }
 
-  /** The app has no such slot any more: peers leave its worker, which then drains. Never rejects. */
+  /** The app has no such slot any more: peers leave its worker, which then drains. */
   async retire(timeout: number): Promise<void> {
     this.#stopping = true
     if (this.serving !== undefined) await this.#parts.leave(this.serving)
@@ -203,7 +203,7 @@ export class WorkerSlot {
   }
 
   /**
-   * Drains all workers within `timeout` milliseconds. `inOrder`: the whole app stops. Never rejects.
+   * Drains all workers within `timeout` milliseconds. `inOrder`: the app stops. Never rejects.
    */
   async stop(timeout: number, inOrder = true): Promise<void> {
     this.#stopping = true
@@ -253,7 +253,7 @@ export class WorkerSlot {
     if (this.#stopping || worker !== this.#worker || exit.why === 'stop') return
     const isOverdue = exit.why === 'overdue'
     const line = `worker ${workerLabel(this.spec)} ${isOverdue ? 'was ended' : 'died'}: ${exit.text}`
-    // A reader of the log may look at the status at once, so the death counts when the state changes.
+    // A reader of the log may look at the status at once: the death counts before.
     this.#parts.log(isOverdue ? 'warn' : 'error', line)
     this.#deaths.died(exit)
     // An overdue call says nothing about the next worker, and its deadline already limits how often

@@ -52,7 +52,9 @@ export class ConcurrencyLimits {
     return this.#limited
   }
 
-  /** The app's services are others from now on. Calls that wait keep waiting under the old limit. */
+  /**
+   * The app's services are others from now on. Calls that wait keep waiting under the old limit.
+   */
   update(services: readonly Service[]): void {
     const before = new Map(this.#services.map((service) => [service.name, limitsOf(service)]))
     this.#services = services

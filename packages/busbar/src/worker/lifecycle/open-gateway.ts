@@ -25,7 +25,9 @@ export interface GatewayState {
   readonly readiness: () => Readiness
 }
 
-/** The gateway of this worker. Rejects if a contract has no protobuf form, and the app serves gRPC. */
+/**
+ * The gateway of this worker. Rejects if a contract has no protobuf form, and the app serves gRPC.
+ */
 export async function openGateway(parts: GatewayNeeds, { tls, readiness }: GatewayState): Promise<Gateway> {
   const { init, router, cells, metering, outbox, attachments } = parts
   const { exchange: exchanges, stream: streams, handover } = attachments

@@ -29,7 +29,10 @@ const units: Readonly<Record<string, string>> = {
   '%': 'percent',
 }
 
-/** Of a counter it ends in `_total`. The unit is part of it, except for a count of things such as `{request}`. */
+/**
+ * Of a counter it ends in `_total`. The unit is part of it, except for a count of things such as
+ * `{request}`.
+ */
 export function metricName(name: string, unit: string, type: 'counter' | 'gauge' | 'histogram'): string {
   const clean = name.replaceAll(/[^a-zA-Z0-9_:]+/g, '_').replace(/^(?=\d)/, '_')
   const stem = type === 'counter' ? clean.replace(/_total$/, '') : clean

@@ -111,7 +111,10 @@ interface Distribution {
   readonly points: Point[]
 }
 
-/** Of a histogram or a summary: its values are lines, of which those with the same labels belong together. */
+/**
+ * Of a histogram or a summary: its values are lines, of which those with the same labels belong
+ * together.
+ */
 function distributions({ name, type, values }: PromMetric): ServiceSeries[] {
   const special = type === 'histogram' ? 'le' : 'quantile'
   const found = new Map<string, Distribution>()

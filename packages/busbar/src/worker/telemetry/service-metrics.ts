@@ -13,7 +13,10 @@ import type { Outbox } from '../reporting/outbox.ts'
 /** Milliseconds. */
 const interval = 1000
 
-/** Reports the metrics of this worker's services to the supervisor, once a second if they have changed. */
+/**
+ * Reports the metrics of this worker's services to the supervisor, once a second if they have
+ * changed.
+ */
 export class ServiceMetricsReporter {
   readonly #collect: () => Promise<readonly ServiceMetric[]>
   readonly #outbox: Outbox

@@ -1,4 +1,6 @@
-/** Hosts of one cluster with the typed service `shop`, and a caller, without supervisor and workers. */
+/**
+ * Hosts of one cluster with the typed service `shop`, and a caller, without supervisor and workers.
+ */
 import { randomBytes } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

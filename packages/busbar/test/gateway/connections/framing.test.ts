@@ -101,7 +101,8 @@ describe('pipelining', () => {
     const asked: string[] = []
     await using gateway = await TestGateway.start({ services: { shop: (req) => void asked.push(req.url!) } })
     const client = await gateway.raw()
-    // The native entrance begins one, and reads 64 KiB ahead. The end of its client is behind those.
+    // The native entrance begins one, and reads 64 KiB ahead. The end of its client is behind
+    // those.
     const [sent, most] = isNative ? [1000, 1] : [3000, 1000]
     client.write('GET /shop HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(sent))
     while (asked.length < most) await new Promise(setImmediate)

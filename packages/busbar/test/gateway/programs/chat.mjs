@@ -1,4 +1,5 @@
-// A chat by socket.io, and cookies in every way in which a program can set them. Says which instance it is.
+// A chat by socket.io, and cookies in every way in which a program can set them. Says which
+// instance it is.
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import { Server } from 'socket.io'

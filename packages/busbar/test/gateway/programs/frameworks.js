@@ -1,4 +1,5 @@
-// Each answers POST /echo with the path it saw and the body it was sent. Untyped on purpose: what users have.
+// Each answers POST /echo with the path it saw and the body it was sent. Untyped on purpose:
+// what users have.
 import express from 'express'
 import express4 from 'express4'
 import fastify from 'fastify'

@@ -102,7 +102,8 @@ describe('a typed call that the gateway answers', () => {
       await Promise.race([sleep(20), ...(client.socket.writableNeedDrain ? [once(client.socket, 'drain')] : [])])
       if (client.socket.writableLength > 1e6) break
     }
-    // The gateway reads no more, or discards what comes after the requests that a connection may have.
+    // The gateway reads no more, or discards what comes after the requests that a connection may
+    // have.
     assert.ok(client.socket.writableLength > 1e6 || begun.echo <= 1100, `${begun.echo} calls have begun`)
     client.socket.destroy()
   })

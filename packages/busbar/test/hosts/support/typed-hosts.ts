@@ -1,4 +1,6 @@
-/** Apps that export the typed service `shop`, and one that calls it, without supervisor and workers. */
+/**
+ * Apps that export the typed service `shop`, and one that calls it, without supervisor and workers.
+ */
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'

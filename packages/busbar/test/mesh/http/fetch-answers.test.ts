@@ -151,8 +151,8 @@ suite('fetch of a service: what comes back', () => {
       ]
     })
     same('can be wrapped, iterated, piped on and made a Node stream', async (side) => {
-      // `fetch` cancels the unread body of a response that is garbage collected, so this one is used
-      // below.
+      // `fetch` cancels the unread body of a response that is garbage collected, so this one is
+      // used below.
       const source = await fetch(`${side.at}/chunks`)
       const wrapped = new Response(source.body, { status: 202 })
       const iterated: Buffer[] = []

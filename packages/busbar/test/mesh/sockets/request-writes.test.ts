@@ -8,7 +8,9 @@ const closing = 'GET /a HTTP/1.1\r\nconnection: close, TE\r\nhost: a\r\nTE: trai
 const post = 'POST /a HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n'
 const upgrade = 'GET /a HTTP/1.1\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n'
 
-/** What reaches the server of texts that a client writes, each after a response to the one before. */
+/**
+ * What reaches the server of texts that a client writes, each after a response to the one before.
+ */
 function written(...texts: readonly (string | readonly string[])[]): string[] {
   const sent: string[] = []
   const socket = { bytesRead: 0, write: (data: string | Uint8Array) => sent.push(Buffer.from(data).toString('latin1')) }

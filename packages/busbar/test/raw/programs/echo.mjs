@@ -1,5 +1,5 @@
-// Answers with what it saw of a request, in the form that the query names. SERVICE is its name. Under
-// plain Node, without a gateway that strips prefixes, it serves as all services.
+// Answers with what it saw of a request, in the form that the query names. SERVICE is its name.
+// Under plain Node, without a gateway that strips prefixes, it serves as all services.
 import { createServer } from 'node:http'
 
 const { SERVICE: named, PORT: port } = process.env

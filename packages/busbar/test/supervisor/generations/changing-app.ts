@@ -5,7 +5,9 @@ import type { StartOptions } from '../../../src/supervisor/running-app.ts'
 import { TestApp } from '../../support/app/test-app.ts'
 import { TestFolder } from '../../support/app/test-folder.ts'
 
-/** Answers with the thread that it runs in, and forwards `/call/<service>/<path>` to that service. */
+/**
+ * Answers with the thread that it runs in, and forwards `/call/<service>/<path>` to that service.
+ */
 const program = `
 import { createServer } from 'node:http'
 import { randomUUID } from 'node:crypto'

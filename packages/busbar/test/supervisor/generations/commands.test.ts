@@ -28,7 +28,10 @@ const pid = `
 import { createServer } from 'node:http'
 createServer((request, response) => response.end(String(process.pid))).listen(process.env.PORT)`
 
-/** Asks the command again and again on one connection, until it has seen two of its processes for a while. */
+/**
+ * Asks the command again and again on one connection, until it has seen two of its processes for a
+ * while.
+ */
 const asking = `
 import { Agent, createServer, request } from 'node:http'
 const agent = new Agent({ keepAlive: true, maxSockets: 1 })

@@ -35,7 +35,9 @@ const topLevel: Readonly<Record<string, string>> = {
   models: 'Busbar starts no models',
 }
 
-/** `compose.yaml`: containers that are built here, or that run Node over a folder of this machine. */
+/**
+ * `compose.yaml`: containers that are built here, or that run Node over a folder of this machine.
+ */
 export async function importCompose(file: string): Promise<Imported> {
   const draft = new ImportDraft('compose', file, dirname(file))
   const content = await readYaml(file)

@@ -14,7 +14,8 @@ export async function readPm2File(file: string): Promise<unknown> {
   if (!/\.json5?$/i.test(file)) return await readConfig(file, { env: process.env, root: dirname(file) })
   const text = await readFile(file, 'utf8')
   try {
-    // PM2 evaluates its JSON as an expression, so these files have comments and keys without quotes.
+    // PM2 evaluates its JSON as an expression, so these files have comments and keys without
+    // quotes.
     const value: unknown = runInNewContext(
       `(${text.replace(/^\uFEFF/, '')}\n)`,
       { process },

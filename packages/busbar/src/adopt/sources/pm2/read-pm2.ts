@@ -27,7 +27,10 @@ export async function importPm2(file: string): Promise<Imported> {
   return draft.finish()
 }
 
-/** PM2 accepts an object with `apps` or `pm2`, a list, and one app. `static` has its own file servers. */
+/**
+ * PM2 accepts an object with `apps` or `pm2`, a list, and one app. `static` has its own file
+ * servers.
+ */
 function appsOf(content: unknown, file: string): { readonly key: string; readonly apps: readonly Fields[] } {
   const fields = isPlainObject(content) ? content : {}
   const key = ['apps', 'pm2', 'static'].find((name) => fields[name] !== undefined) ?? ''

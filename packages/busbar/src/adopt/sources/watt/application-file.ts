@@ -89,7 +89,9 @@ async function conventional(folder: string): Promise<string | undefined> {
   return found === undefined ? undefined : basename(found)
 }
 
-/** `@platformatic/next` in `$schema` or `module`; else by the package's dependencies, as Watt does. */
+/**
+ * `@platformatic/next` in `$schema` or `module`; else by the package's dependencies, as Watt does.
+ */
 async function capabilityOf(folder: string, { $schema, module }: Fields): Promise<string> {
   const [, named] = /@platformatic\/([\w-]+)/.exec(`${textOf(module, '')} ${textOf($schema, '')}`) ?? []
   if (named !== undefined) return named

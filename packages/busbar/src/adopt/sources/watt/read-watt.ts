@@ -29,7 +29,10 @@ interface Application {
 
 const unknown = 'Watt has no such key'
 
-/** `watt.json` or `platformatic.json`, of a runtime or of one application. Nothing of Watt is loaded. */
+/**
+ * `watt.json` or `platformatic.json`, of a runtime or of one application. Nothing of Watt is
+ * loaded.
+ */
 export async function importWatt(file: string): Promise<Imported> {
   const draft = new ImportDraft('watt', file, dirname(file))
   const fields = await readWattJson(file)

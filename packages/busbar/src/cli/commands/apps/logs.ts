@@ -7,7 +7,9 @@ import { findRun, type Run } from '../../admin/find-runs.ts'
 import { ownName, ownPath } from '../../background/own-folder.ts'
 import type { CommandContext } from '../../command.ts'
 
-/** `busbar logs`: shows the last lines of a running app's log, and with `--follow` the next ones. */
+/**
+ * `busbar logs`: shows the last lines of a running app's log, and with `--follow` the next ones.
+ */
 export async function logs(context: CommandContext): Promise<number> {
   const { operands, flags, terminal } = context
   const pattern = flags.grep === undefined ? undefined : parsePattern(flags.grep)
@@ -73,7 +75,9 @@ function prettyLine(colors: boolean): (line: string) => string {
 
 const units = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
-/** `10m` is ten minutes ago; also any date that JavaScript reads. Returns milliseconds since 1970. */
+/**
+ * `10m` is ten minutes ago; also any date that JavaScript reads. Returns milliseconds since 1970.
+ */
 function parseSince(text: string, now: number): number {
   const [, count, unit] = /^(\d+)([smhd])$/.exec(text) ?? []
   if (count !== undefined) return now - Number(count) * units[unit as keyof typeof units]

@@ -21,7 +21,9 @@ export async function ps(context: CommandContext): Promise<number> {
   return 0
 }
 
-/** An app whose supervisor is stuck or suspended. Name and folder are null if `startApp` started it. */
+/**
+ * An app whose supervisor is stuck or suspended. Name and folder are null if `startApp` started it.
+ */
 interface SilentRun {
   readonly name: string | null
   readonly root: string | null

@@ -19,7 +19,10 @@ export async function save(context: CommandContext): Promise<number> {
   return 0
 }
 
-/** Apps that are not detached belong to a terminal, to a service manager, or to the program that started them. */
+/**
+ * Apps that are not detached belong to a terminal, to a service manager, or to the program that
+ * started them.
+ */
 async function recordOf({ admin, status: { app } }: Run): Promise<StartRecord | undefined> {
   const { command } = await admin.json(describeApp, {}, { timeout: 5000 })
   return command === null ? undefined : { ...command, name: app.name, root: app.root }

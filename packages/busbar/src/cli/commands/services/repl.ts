@@ -11,7 +11,9 @@ import { print } from '../../terminal/terminal.ts'
 /** Runs code in the worker. Never rejects: `text` is the result or the error. */
 type Evaluate = (code: string) => Promise<{ readonly text: string; readonly isIncomplete: boolean }>
 
-/** `busbar repl`: reads JavaScript here, runs it in a worker of the service, and prints the results. */
+/**
+ * `busbar repl`: reads JavaScript here, runs it in a worker of the service, and prints the results.
+ */
 export async function repl(context: CommandContext): Promise<number> {
   const { operands, flags, terminal } = context
   const service = operands[0]!

@@ -1,4 +1,7 @@
-/** What `busbar try` and the lab give each other. The lab depends on Busbar, so these are not its types. */
+/**
+ * What `busbar try` and the lab give each other. The lab depends on Busbar, so these are not its
+ * types.
+ */
 import type { TodayService } from '../../../adopt/trying/today.ts'
 
 export interface TryLab {

@@ -56,7 +56,9 @@ async function toProto(contract: Contract): Promise<ProtoContract> {
   return { file, codecs: new Codecs(file.messages) }
 }
 
-/** Only for contracts with schemas of Valibot. The name is a variable, so that bundlers leave it. */
+/**
+ * Only for contracts with schemas of Valibot. The name is a variable, so that bundlers leave it.
+ */
 async function valibotConverter({ methods }: Contract): Promise<ValibotConverter | undefined> {
   const schemas = Object.values(methods).flatMap(({ input, output }) => [input, output])
   if (!schemas.some((schema) => schema?.['~standard'].vendor === 'valibot')) return undefined

@@ -1,6 +1,8 @@
 import type { Field, FieldType, Message, Scalar } from '../../../contract/protobuf/model.ts'
 
-/** Messages of gRPC's own services, for their codecs. `optional`: one of several that may be set. */
+/**
+ * Messages of gRPC's own services, for their codecs. `optional`: one of several that may be set.
+ */
 export function message(name: string, fields: readonly Field[]): [string, Message] {
   return [name, { name, fields }]
 }

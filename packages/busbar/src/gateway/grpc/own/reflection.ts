@@ -44,7 +44,10 @@ interface Request {
   readonly list_services?: string
 }
 
-/** Server reflection (github.com/grpc/grpc, doc/server-reflection.md): grpcurl and others ask what there is. */
+/**
+ * Server reflection (github.com/grpc/grpc, doc/server-reflection.md): grpcurl and others ask what
+ * there is.
+ */
 export function reflectionMethods(
   files: readonly FileDescriptorProto[],
   services: readonly string[],

@@ -38,7 +38,9 @@ const overloadFloor = 8
 export class ServiceInstances {
   readonly service: string
   readonly #loads: Loads
-  /** Set if the service has a concurrency limit and this worker shares memory with its instances. */
+  /**
+   * Set if the service has a concurrency limit and this worker shares memory with its instances.
+   */
   limited: LimitedService | undefined
   #local: Local | undefined
   #isLocalHealthy = true

@@ -1,4 +1,6 @@
-/** Operations that change how the app runs. Each is one generation, or a restart of the whole app. */
+/**
+ * Operations that change how the app runs. Each is one generation, or a restart of the whole app.
+ */
 import * as z from 'zod'
 import { BusbarError } from '../../../contract/errors.ts'
 import type { InstanceCount } from '../../generations/changes.ts'

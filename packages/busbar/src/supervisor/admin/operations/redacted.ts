@@ -11,11 +11,17 @@ const mask = '[redacted]'
 const secretName =
   /(?:secret|token|passw|passphrase|pwd$|credential|private|apikey|api_key|access_key|_key$|^key$|auth|cookie|session|signature|salt|dsn|cert$|_pem$)/i
 
-/** Values that are secrets whatever their name: private keys, JSON web tokens, keys of well-known services. */
+/**
+ * Values that are secrets whatever their name: private keys, JSON web tokens, keys of well-known
+ * services.
+ */
 const secretValue =
   /-----BEGIN [A-Z ]*PRIVATE KEY-----|^eyJ[\w-]+\.[\w-]+\.|^(?:sk|pk|rk)_(?:live|test)_|^gh[pousr]_|^github_pat_|^xox[abprs]-|^AKIA[0-9A-Z]{16}$|^glpat-/
 
-/** `postgres://user:password@host`: the part between the first colon and the last `@` before the path. */
+/**
+ * `postgres://user:password@host`: the part between the first colon and the last `@` before the
+ * path.
+ */
 const urlPassword = /^([a-z][a-z\d+.-]*:\/\/[^/?#@:]*:)[^/?#]*(?=@)/i
 
 /** `?api_key=…&x=1` in a URL. */
@@ -32,8 +38,8 @@ export function maskSecret(name: string, value: string): string {
 }
 
 /**
- * Hides in texts what the config reads from files of secrets. Names and paths stay: commands find the
- * app by them, and a short secret may be part of one.
+ * Hides in texts what the config reads from files of secrets. Names and paths stay: commands find
+ * the app by them, and a short secret may be part of one.
  */
 export function redactedStatus(status: AppStatus, { secrets = [] }: Pick<App, 'secrets'>): AppStatus {
   if (secrets.length === 0) return status

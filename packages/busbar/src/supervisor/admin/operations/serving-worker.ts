@@ -6,7 +6,9 @@ import { serviceUnknown } from '../../../contract/host/unknown-names.ts'
 
 type Where = Pick<OperationContext, 'running' | 'workers'>
 
-/** The workers that serve a service. Throws SERVICE_UNKNOWN, or SERVICE_UNAVAILABLE if none does. */
+/**
+ * The workers that serve a service. Throws SERVICE_UNKNOWN, or SERVICE_UNAVAILABLE if none does.
+ */
 export function servingWorkers(service: string, { running, workers }: Where): readonly WorkerHandle[] {
   knownService(running.app, service)
   const serving = workers().filter((worker) => worker.serving && instanceIn(worker, service) !== undefined)

@@ -1,4 +1,6 @@
-/** The shape of {@link AppStatus} for the OpenAPI document. A test ties it to what an app answers. */
+/**
+ * The shape of {@link AppStatus} for the OpenAPI document. A test ties it to what an app answers.
+ */
 import * as z from 'zod'
 import type { AppStatus } from '../../../observe/app-status.ts'
 

@@ -26,7 +26,9 @@ export async function threadStack(threadId: number): Promise<readonly string[] |
   }
 }
 
-/** Resolves to the ID of the session with the thread, or to undefined if there is no such thread. */
+/**
+ * Resolves to the ID of the session with the thread, or to undefined if there is no such thread.
+ */
 async function attach(session: Session, threadId: number): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string>()
   session.on('NodeWorker.attachedToWorker', ({ params: { sessionId, workerInfo } }) => {

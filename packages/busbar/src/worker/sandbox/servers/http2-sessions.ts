@@ -34,12 +34,12 @@ type State =
   | { readonly is: 'waiting'; streams: number; readonly closed: Promise<void> }
 
 /**
- * The sessions of a program's `http2` servers. A GOAWAY of Node refuses the streams that are on their
- * way, whatever last stream it names: nghttp2 ignores all that arrive after it, and Node has no
- * method for the notice that RFC 9113, 6.8 describes. So a session is closed when none is on its
- * way. New streams are not given to the program at first. A client that waits for responses then opens no
- * more: after a pause, and the answer to a PING, in which no stream began and nothing else was sent,
- * the GOAWAY follows, and then the streams are given to the program.
+ * The sessions of a program's `http2` servers. A GOAWAY of Node refuses the streams that are on
+ * their way, whatever last stream it names: nghttp2 ignores all that arrive after it, and Node has
+ * no method for the notice that RFC 9113, 6.8 describes. So a session is closed when none is on its
+ * way. New streams are not given to the program at first. A client that waits for responses then
+ * opens no more: after a pause, and the answer to a PING, in which no stream began and nothing else
+ * was sent, the GOAWAY follows, and then the streams are given to the program.
  */
 export class Http2Sessions {
   readonly #states = new Map<Http2Session, State>()
@@ -96,7 +96,9 @@ export class Http2Sessions {
     return state
   }
 
-  /** Resolves after a round trip in which no stream began and nothing was answered. Never rejects. */
+  /**
+   * Resolves after a round trip in which no stream began and nothing was answered. Never rejects.
+   */
   async #untilQuiet(session: Http2Session, state: { readonly streams: number }): Promise<void> {
     const { roundTrip } = this.#draining!
     const began = performance.now()

@@ -50,8 +50,8 @@ export class KeepAliveConnections {
   /**
    * Makes every response from now on end its connection. Resolves when all connections that wait
    * for a request are quiet, at the latest after twice `quiet` or half of `timeout`, and when
-   * callers in this app have closed theirs: the program's own `close()` would lose a request that is
-   * on its way.
+   * callers in this app have closed theirs: the program's own `close()` would lose a request that
+   * is on its way.
    */
   async drain(): Promise<void> {
     for (const server of this.#parts.servers)

@@ -80,7 +80,9 @@ function fail(outgoing: ServerResponse, text: string): void {
   else outgoing.writeHead(500, { 'content-type': 'text/plain; charset=utf-8' }).end(text)
 }
 
-/** In a worker, the service's own output is the place for it. The caller learns nothing of the code. */
+/**
+ * In a worker, the service's own output is the place for it. The caller learns nothing of the code.
+ */
 function printFailure(thrown: unknown): string {
   console.error(thrown)
   return 'Internal Server Error'

@@ -1,4 +1,7 @@
-/** Says what each kind of program sees of a request's path. `OWN_CLASSES`: its server makes objects of its own. */
+/**
+ * Says what each kind of program sees of a request's path. `OWN_CLASSES`: its server makes objects
+ * of its own.
+ */
 import { createServer, IncomingMessage, ServerResponse } from 'node:http'
 import express from 'express'
 import fastify from 'fastify'

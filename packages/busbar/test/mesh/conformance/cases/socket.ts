@@ -136,7 +136,9 @@ function countCall(socket: Socket & { seen?: number }, log: ProgramLog): void {
   log.add(`call ${socket.seen} of the connection`)
 }
 
-/** Answers two calls once both have arrived: on a busy machine, the first would else be over before. */
+/**
+ * Answers two calls once both have arrived: on a busy machine, the first would else be over before.
+ */
 function answerInPairs(): Handler {
   const waiting = new WeakMap<ProgramLog, ServerResponse>()
   return (request, response, log) => {

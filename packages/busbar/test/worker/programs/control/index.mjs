@@ -1,4 +1,6 @@
-/** Misuses the channel between its worker and the supervisor. `/<deed>` answers with the outcome. */
+/**
+ * Misuses the channel between its worker and the supervisor. `/<deed>` answers with the outcome.
+ */
 import { writeSync, readdirSync, readlinkSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { createRequire } from 'node:module'

@@ -1,6 +1,6 @@
 /**
- * Calls every Node function that takes a path with a relative one, and answers with the results, which
- * must be the same at every placement.
+ * Calls every Node function that takes a path with a relative one, and answers with the results,
+ * which must be the same at every placement.
  */
 import { createServer } from 'node:http'
 import { cases } from './cases.mjs'

@@ -1,4 +1,5 @@
-// Calls the others, and cuts the sockets under this worker's links when it is told to, which no program should.
+// Calls the others, and cuts the sockets under this worker's links when it is told to,
+// which no program should.
 import { createServer } from 'node:http'
 import { Socket } from 'node:net'
 import { client } from 'busbar/client'
