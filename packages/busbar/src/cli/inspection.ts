@@ -32,6 +32,6 @@ function unknownService(name: string, names: readonly string[]): BusbarError {
   const near = nearest(name, names)
   return new BusbarError('USAGE', {
     message: `--inspect: there is no service "${name}"`,
-    hint: near === undefined ? `the services are ${names.join(', ')}` : `did you mean ${near}?`,
+    hint: near === undefined ? `The services are ${names.join(', ')}.` : `Did you mean ${near}?`,
   })
 }

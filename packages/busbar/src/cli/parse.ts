@@ -151,7 +151,7 @@ function unknownFlag(raw: string, known: readonly Flag[], command: Command | und
 /** Suggests a word that may be a typing error away: up to a third of the letters, at most three. */
 function near(word: string, words: readonly string[]): string | undefined {
   const best = closest(word, words)
-  return distance(word, best) <= Math.min(3, Math.ceil(word.length / 3)) ? `did you mean ${best}?` : undefined
+  return distance(word, best) <= Math.min(3, Math.ceil(word.length / 3)) ? `Did you mean ${best}?` : undefined
 }
 
 function usage(message: string, hint?: string): BusbarError {

@@ -38,7 +38,7 @@ export function checkLocalPorts(services: readonly Service[], problems: Problems
       if (other !== undefined)
         problems.add('PORT_DUPLICATE', {
           message: `services.${other}.localhost and services.${name}.localhost are both ${port}`,
-          hint: 'Keep it at the service that listens there without Busbar.',
+          hint: 'Remove it from the other service.',
         })
       known.set(port, name)
     }
@@ -90,7 +90,7 @@ export function checkRanges({ workers, services = {} }: ParsedConfig, problems: 
     if (typeof count === 'object' && typeof count.max === 'number' && count.min > count.max)
       problems.add('CONFIG_INVALID', {
         message: `${key}.min (${count.min}) is more than ${key}.max (${count.max})`,
-        hint: 'Exchange them, or give one number.',
+        hint: 'Swap min and max, or give one number.',
       })
 }
 

@@ -286,7 +286,7 @@ function stdoutLog(format: 'pretty' | 'json'): Log {
 function notRunning(reason: EndReason): BusbarError {
   return new BusbarError('APP_NOT_RUNNING', {
     message: reason.why === 'stopped' ? 'the app was stopped' : `the app has ended: ${reason.error.message}`,
-    hint: 'start it again with startApp; app.ended tells when an app has ended, and why',
+    hint: 'Start it again with startApp; app.ended tells when an app has ended, and why.',
   })
 }
 
@@ -294,6 +294,6 @@ function notRunning(reason: EndReason): BusbarError {
 function betweenVersions(): BusbarError {
   return new BusbarError('APP_NOT_RUNNING', {
     message: 'a reload has stopped the app, and the new version has not started',
-    hint: 'if the reload has failed, correct what its error says and call app.reload() again',
+    hint: 'If the reload has failed, correct what its error says and call app.reload() again.',
   })
 }

@@ -120,7 +120,7 @@ class StreamLog implements Log {
     return new LogFile({
       settings,
       failed: ({ message }) =>
-        this.#stream(ownEntry('error', `the log files cannot be written until this is mended: ${message}`)),
+        this.#stream(ownEntry('error', `the log files cannot be written until this is fixed: ${message}`)),
       // Where the stream does not get the lines anyway, it is where they go now.
       lost: (lines) => {
         if (!this.#streams) for (const line of lines) this.#writer.write(line)

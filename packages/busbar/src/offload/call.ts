@@ -58,7 +58,7 @@ export class OffloadCall implements Expiring {
   /** `cause`: what the task threw when it was asked to stop, if that was an error of its own. */
   timedOut(where: string, cause?: unknown): BusbarError {
     const message = `a task did not finish within ${this.parts.timeout} ms: it ${where} (${this.parts.module})`
-    const hint = 'allow more time, or give the pool more threads'
+    const hint = 'Allow more time, or give the pool more threads.'
     return new BusbarError('DEADLINE_EXCEEDED', { message, hint, ...(cause !== undefined && { cause }) })
   }
 

@@ -96,7 +96,7 @@ function createPool({ threads, queue = 1000, grace = 500, idle = 10_000 }: Offlo
 
 function invalidOption(name: string, value: number, least: number): BusbarError {
   const message = `createOffload() got the invalid option ${name}: ${value}`
-  return new BusbarError('TASK_INVALID', { message, hint: `${name} must be an integer of at least ${least}` })
+  return new BusbarError('TASK_INVALID', { message, hint: `Give ${name} as an integer of at least ${least}.` })
 }
 
 /** The caller states the type of the result, since the module is not imported. */
@@ -113,7 +113,7 @@ async function run<Result>(
 
 function invalidTimeout(timeout: unknown): BusbarError {
   const message = `offload() got the invalid option timeout: ${String(timeout)}`
-  return new BusbarError('TASK_INVALID', { message, hint: 'timeout must be a number of milliseconds' })
+  return new BusbarError('TASK_INVALID', { message, hint: 'Give timeout as a number of milliseconds.' })
 }
 
 /** The URL of a task's module, as text. */
@@ -123,6 +123,6 @@ function moduleOf(module: URL | string): string {
   if (typeof module === 'string' && URL.canParse(module)) return module
   throw new BusbarError('TASK_INVALID', {
     message: `offload() was given ${typeof module === 'string' ? JSON.stringify(module) : `a ${typeof module}`} as the module of a task`,
-    hint: "pass a URL, not a relative path: new URL('./task.ts', import.meta.url)",
+    hint: "Pass a URL, not a relative path: new URL('./task.ts', import.meta.url).",
   })
 }

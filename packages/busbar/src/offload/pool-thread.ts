@@ -149,7 +149,7 @@ function died(code: number, thrown: unknown): BusbarError {
 
 function unclonable(cause: Error): BusbarError {
   const message = `the input of a task cannot be cloned: ${cause.message}`
-  return new BusbarError('TASK_INVALID', { message, cause, hint: 'pass data only: no functions, no streams' })
+  return new BusbarError('TASK_INVALID', { message, cause, hint: 'Pass data only: no functions, no streams.' })
 }
 
 function unreadable(cause: Error): BusbarError {

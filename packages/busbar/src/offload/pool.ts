@@ -168,7 +168,7 @@ export class Pool {
     const { size } = this.#parts
     return new BusbarError('RESOURCE_EXHAUSTED', {
       message: `the queue is full: ${this.#queue.size} tasks wait for ${size} ${size === 1 ? 'thread' : 'threads'}`,
-      hint: 'retry later, or give the pool more threads',
+      hint: 'Retry later, or give the pool more threads.',
     })
   }
 }

@@ -18,7 +18,7 @@ export function needsUnmet(service: string, needed: string, why: string): ErrorR
   return {
     code: 'NEEDS_UNMET',
     message: `service '${service}' cannot start: it needs service '${needed}', which ${why}`,
-    hint: `the log shows the state of ${needed}; ${service} starts as soon as that is ready`,
+    hint: `The log shows the state of ${needed}; ${service} starts as soon as that is ready.`,
     service,
   }
 }

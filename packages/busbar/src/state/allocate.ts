@@ -14,7 +14,7 @@ export function allocate(kind: NameKind, name: string): Allocation {
   const bytes = typeof name === 'string' ? Buffer.byteLength(name) : 0
   if (bytes < 1 || bytes > maxNameBytes) {
     const message = `shared.${kind}() got the invalid name ${JSON.stringify(name)}`
-    throw new BusbarError('SHARED_INVALID', { message, hint: `a name is a string of 1 to ${maxNameBytes} bytes` })
+    throw new BusbarError('SHARED_INVALID', { message, hint: `A name is a string of 1 to ${maxNameBytes} bytes.` })
   }
   const membership = member(`shared.${kind}(${JSON.stringify(name)})`)
   return { membership, at: found(membership.names.locate(kind, name), `shared.${kind}(${JSON.stringify(name)})`) }
@@ -31,7 +31,7 @@ function member(what: string): Membership {
   if (joined.state === 'crowded') throw full(what, `the limit of ${maxThreads} threads is reached`, 'run fewer threads')
   throw new BusbarError('SHARED_UNAVAILABLE', {
     message: `${what} is not available here: ${joined.reason}`,
-    hint: "run the services that share it with `run: 'shared'` or `run: 'thread'`; in a program of your own, import 'busbar' in the main thread before it starts other threads; across processes, keep the state in a service that the others call",
+    hint: "Run the services that share it with `run: 'shared'` or `run: 'thread'`; in a program of your own, import 'busbar' in the main thread before it starts other threads; across processes, keep the state in a service that the others call.",
   })
 }
 

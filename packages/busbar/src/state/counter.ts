@@ -34,5 +34,5 @@ export class Counter {
 
 function invalidAmount(name: string, by: unknown): BusbarError {
   const message = `shared.counter(${JSON.stringify(name)}) cannot add ${String(by)}`
-  return new BusbarError('SHARED_INVALID', { message, hint: 'add an integer of at least 0' })
+  return new BusbarError('SHARED_INVALID', { message, hint: 'Add an integer of at least 0.' })
 }

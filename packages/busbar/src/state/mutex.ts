@@ -124,13 +124,13 @@ const maxTimer = 2 ** 31 - 1
 function checkTimeout(timeout: number | undefined): void {
   if (timeout === undefined || (typeof timeout === 'number' && !Number.isNaN(timeout))) return
   const message = `a lock was requested with the invalid timeout ${timeout}`
-  throw new BusbarError('SHARED_INVALID', { message, hint: 'timeout must be a number of milliseconds' })
+  throw new BusbarError('SHARED_INVALID', { message, hint: 'Give timeout as a number of milliseconds.' })
 }
 
 function timedOut(what: string, timeout: number): BusbarError {
   return new BusbarError('DEADLINE_EXCEEDED', {
     message: `${what} could not be acquired within ${timeout} ms`,
-    hint: 'hold the lock for a shorter time, or increase the timeout',
+    hint: 'Hold the lock for a shorter time, or increase the timeout.',
   })
 }
 
@@ -144,6 +144,6 @@ function aborted(what: string, signal: AbortSignal): BusbarError {
 function heldByThisThread(what: string): BusbarError {
   return new BusbarError('SHARED_INVALID', {
     message: `lockSync() of ${what} would block for ever: this thread itself holds the lock`,
-    hint: 'use `await lock()`, or release the lock first',
+    hint: 'Use `await lock()`, or release the lock first.',
   })
 }

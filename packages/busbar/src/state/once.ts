@@ -67,7 +67,7 @@ export class Once {
       return serialize(value)
     } catch (cause) {
       const message = `the result of the init of ${this.#what} cannot be cloned: ${(cause as Error).message}`
-      throw new BusbarError('SHARED_INVALID', { message, cause, hint: 'return data only: no functions, no streams' })
+      throw new BusbarError('SHARED_INVALID', { message, cause, hint: 'Return data only: no functions, no streams.' })
     }
   }
 }

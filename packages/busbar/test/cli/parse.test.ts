@@ -31,10 +31,10 @@ test('--run accepts each placement', () => {
 })
 
 const wrong: readonly (readonly [line: string, message: RegExp, hint?: RegExp])[] = [
-  ['strat', /no command "strat"/, /did you mean start\?/],
+  ['strat', /no command "strat"/, /Did you mean start\?/],
   ['deploy', /no command "deploy"/, /start, dev, check/],
-  ['help chekc', /no command "chekc"/, /did you mean check\?/],
-  ['start --wrokers 2', /busbar start has no flag --wrokers/, /did you mean --workers\?/],
+  ['help chekc', /no command "chekc"/, /Did you mean check\?/],
+  ['start --wrokers 2', /busbar start has no flag --wrokers/, /Did you mean --workers\?/],
   ['start -x', /busbar start has no flag -x/, /busbar start --help/],
   ['openapi --json', /busbar openapi has no flag --json/],
   ['--workers 2', /busbar has no flag --workers/],
@@ -46,8 +46,8 @@ const wrong: readonly (readonly [line: string, message: RegExp, hint?: RegExp])[
   ['start --port 65536', /--port must be a whole number from 0 to 65535, not "65536"/],
   ['start --port 1e3', /--port must be/],
   ['start --workers 0', /--workers must be a whole number from 1 to 1024, or auto, not "0"/],
-  ['start --log-level wran', /--log-level must be one of trace, .* not "wran"/, /did you mean warn\?/],
-  ['start --run threads', /--run must be one of shared, thread, process, not "threads"/, /did you mean thread\?/],
+  ['start --log-level wran', /--log-level must be one of trace, .* not "wran"/, /Did you mean warn\?/],
+  ['start --run threads', /--run must be one of shared, thread, process, not "threads"/, /Did you mean thread\?/],
   ['check --json=yes', /--json takes no value/],
 ]
 
@@ -67,7 +67,7 @@ for (const [line, message, hint] of wrong)
 test('an invalid command line exits with 2 and prints only to standard error', async () => {
   const { code, stdout, stderr } = await BusbarProcess.run(['strat'])
   assert.deepEqual([code, stdout], [2, ''])
-  assert.equal(stderr, 'busbar: there is no command "strat" (USAGE)\n  hint: did you mean start?\n')
+  assert.equal(stderr, 'busbar: there is no command "strat" (USAGE)\n  hint: Did you mean start?\n')
 })
 
 test('without a command, busbar prints the help to standard error and exits with 2', async () => {

@@ -140,7 +140,7 @@ test('while the files cannot be written, lines go to standard output, and the fi
     .trim()
     .split('\n')
     .map((line) => (JSON.parse(line) as { msg: string }).msg)
-  assert.match(streamed[0]!, /^the log files cannot be written until this is mended: E/)
+  assert.match(streamed[0]!, /^the log files cannot be written until this is fixed: E/)
   assert.deepEqual(streamed.slice(1), ['one', 'two'])
 })
 

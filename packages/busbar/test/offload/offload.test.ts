@@ -67,7 +67,7 @@ for (const [what, module, message] of [
 
 for (const options of [{ threads: 0 }, { threads: 1.5 }, { queue: 0 }, { grace: -1 }, { idle: Number.NaN }])
   test(`a pool with ${Object.entries(options)[0]!.join(': ')} is refused`, () => {
-    assert.throws(() => createOffload(options), { code: 'TASK_INVALID', hint: /must be an integer of at least [01]/ })
+    assert.throws(() => createOffload(options), { code: 'TASK_INVALID', hint: /as an integer of at least [01]/ })
   })
 
 test('a module that cannot be loaded fails the call with its error, and is loaded again the next time', async () => {

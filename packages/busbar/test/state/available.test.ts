@@ -11,7 +11,7 @@ const segment = JSON.stringify(new URL('../../src/shared/state/segment.ts', impo
 
 for (const name of ['', 'x'.repeat(101), 'ü'.repeat(51), undefined as unknown as string])
   test(`a name of ${name?.length} characters is refused`, () => {
-    assert.throws(() => shared.counter(name), { code: 'SHARED_INVALID', hint: 'a name is a string of 1 to 100 bytes' })
+    assert.throws(() => shared.counter(name), { code: 'SHARED_INVALID', hint: 'A name is a string of 1 to 100 bytes.' })
   })
 
 test('a name may have any 100 bytes', () => {

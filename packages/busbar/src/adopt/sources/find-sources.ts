@@ -94,7 +94,7 @@ export async function sourceAt(location: string): Promise<Source> {
   const names = [first, second].map(({ path }) => basename(path)).join(' and ')
   throw new BusbarError('USAGE', {
     message: `${location} has ${names}`,
-    hint: `Give one of them: busbar import ${basename(first.path)}`,
+    hint: `Give one of them, as in busbar import ${basename(first.path)}.`,
   })
 }
 

@@ -68,7 +68,7 @@ export async function findRun(named: string | undefined, where: Where): Promise<
   const pids = [run!, ...others].map(({ status }) => status.app.pid)
   throw new BusbarError('USAGE', {
     message: `${run!.status.app.name} runs ${pids.length} times`,
-    hint: `choose one by --pid: ${pids.join(', ')}`,
+    hint: `Choose one by --pid: ${pids.join(', ')}.`,
   })
 }
 
@@ -105,7 +105,7 @@ function notAnswering(wanted: string, stuck: readonly FoundSocket[]): BusbarErro
   const folder = readStartRecord(stuck[0]!.path)?.root ?? wanted
   return new BusbarError('APP_NOT_RUNNING', {
     message: `the app in ${folder} (process ${stuck.map(({ pid }) => pid).join(', ')}) does not answer`,
-    hint: 'its supervisor is stuck or suspended: continue it (kill -CONT), or end it (kill -KILL)',
+    hint: 'Its supervisor is stuck or suspended: continue it (kill -CONT), or end it (kill -KILL).',
   })
 }
 
@@ -116,7 +116,7 @@ function notRunning(wanted: string, runs: readonly Run[]): BusbarError {
     message: `no app runs in ${wanted}`,
     hint:
       names.length > 0
-        ? `these run: ${names.join(', ')}; give the name or the folder of one`
-        : 'start it: busbar start -d; apps of other users and in other containers are not visible',
+        ? `These run: ${names.join(', ')}; give the name or the folder of one.`
+        : 'Start it: busbar start -d; apps of other users and in other containers are not visible.',
   })
 }

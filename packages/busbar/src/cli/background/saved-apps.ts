@@ -36,7 +36,7 @@ export function readSaved(env: NodeJS.ProcessEnv): readonly SavedApp[] {
   } catch (cause) {
     throw new BusbarError('USAGE', {
       message: `there is no ${file}`,
-      hint: 'run busbar save while the apps run that are to be started again',
+      hint: 'Run busbar save while the apps run that are to be started again.',
       cause,
     })
   }
@@ -45,7 +45,7 @@ export function readSaved(env: NodeJS.ProcessEnv): readonly SavedApp[] {
   } catch (cause) {
     throw new BusbarError('USAGE', {
       message: `${file} is not a list of busbar save`,
-      hint: 'run busbar save again',
+      hint: 'Run busbar save again.',
       cause,
     })
   }

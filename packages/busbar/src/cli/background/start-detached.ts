@@ -42,7 +42,7 @@ export async function startDetached({ args, folder, location, terminal }: Detach
   if (outcome.type === 'failed') throw BusbarError.fromRecord(outcome.error)
   throw new BusbarError('PROGRAM_EXITED', {
     message: `the process of the app ended before it served (${outcome.how})`,
-    hint: lastLines(errors) || `see ${errors}`,
+    hint: lastLines(errors) || `See ${errors}.`,
   })
 }
 

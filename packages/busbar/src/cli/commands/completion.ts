@@ -16,7 +16,7 @@ export async function completion(context: CommandContext): Promise<number> {
   }
   if (!Object.hasOwn(scripts, shell))
     throw new BusbarError('USAGE', {
-      message: `busbar completion knows ${Object.keys(scripts).join(', ')}, not "${shell}"`,
+      message: `busbar completion supports ${Object.keys(scripts).join(', ')}, not "${shell}"`,
     })
   stream.write(scripts[shell as keyof typeof scripts])
   return 0

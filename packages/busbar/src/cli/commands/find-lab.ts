@@ -15,8 +15,8 @@ export async function findLab(cwd: string, command: string): Promise<unknown> {
     message: `busbar ${command} needs the lab, which is not installed`,
     hint:
       command === 'try'
-        ? 'npx --package busbar --package busbar-lab busbar try, or npm install --save-dev busbar-lab'
-        : 'npm install --save-dev busbar-lab',
+        ? 'Run npx --package busbar --package busbar-lab busbar try, or npm install --save-dev busbar-lab.'
+        : 'Run npm install --save-dev busbar-lab.',
   })
 }
 

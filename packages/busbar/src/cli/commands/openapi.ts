@@ -48,7 +48,7 @@ function isolated(app: App): App {
   if (described === undefined)
     throw new BusbarError('CONFIG_INVALID', {
       message: `no service of ${app.name} behind the gateway has an OpenAPI document, or gateway.openapi is false`,
-      hint: 'typed services have one by their contract; for a program, set services.<name>.openapi',
+      hint: 'Typed services have one by their contract; for a program, set services.<name>.openapi.',
     })
   return {
     ...app,

@@ -43,14 +43,17 @@ function selected(services: readonly ProtoService[], name: string | undefined): 
       name === undefined
         ? 'the app has no typed service with a contract that lists its methods'
         : `${name} is no typed service of this app`,
-    hint: names === '' ? 'gRPC needs a contract: see docs/guides/typed-services.md' : `the typed services are ${names}`,
+    hint:
+      names === ''
+        ? 'A service needs a contract for gRPC: see docs/guides/typed-services.md.'
+        : `The typed services are ${names}.`,
   })
 }
 
 function ambiguous(services: readonly ProtoService[]): BusbarError {
   return new BusbarError('USAGE', {
     message: `the app has ${services.length} typed services, and a .proto file has one`,
-    hint: `name one of ${services.map(({ name }) => name).join(', ')} after the folder, or write all by --into <folder>`,
+    hint: `Name one of ${services.map(({ name }) => name).join(', ')} after the folder, or write all by --into <folder>.`,
   })
 }
 

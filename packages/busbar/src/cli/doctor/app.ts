@@ -17,7 +17,7 @@ export async function checkConfig(load: () => Promise<App>, isNamed: boolean): P
     const app = await load()
     return { app, finding: ok('config', app.configFile ?? `none; one program in ${app.root}`) }
   } catch (error) {
-    const { code, message, hint = 'correct what the message names' } = BusbarError.from(error)
+    const { code, message, hint = 'Correct what the message names.' } = BusbarError.from(error)
     if (code === 'CONFIG_NOT_FOUND' && !isNamed)
       return { app: undefined, finding: ok('config', 'no app in this folder: only the machine is checked') }
     return { app: undefined, finding: fail('config', `${message} (${code})`, hint) }

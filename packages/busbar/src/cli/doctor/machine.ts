@@ -95,7 +95,7 @@ export async function checkSocketFolder(env: NodeJS.ProcessEnv): Promise<Finding
     await claimSocket(folder, process.cwd())
     return ok('sockets', folder)
   } catch (error) {
-    const { message, hint = 'set XDG_RUNTIME_DIR to a folder of your own' } = BusbarError.from(error)
+    const { message, hint = 'Set XDG_RUNTIME_DIR to a folder of your own.' } = BusbarError.from(error)
     return warn('sockets', message, `commands will not find the app: ${hint}`)
   }
 }

@@ -54,7 +54,7 @@ export function withSockets(app: App, sockets: readonly ActivatedSocket[]): App 
   if (why !== undefined)
     throw new BusbarError('USAGE', {
       message: `systemd passed ${sockets.length} sockets, and ${why}`,
-      hint: 'the unit of the socket needs one ListenStream= for the gateway, and one for each expose: busbar startup systemd --socket',
+      hint: 'The unit of the socket needs one ListenStream= for the gateway, and one for each expose: busbar startup systemd --socket.',
     })
   const descriptors = assign(ports, sockets)
   const placed = <A extends Address>(address: A): A => {

@@ -60,7 +60,7 @@ function streamOf({ host, port }: Address): string {
   if (version === 0 || port === 0)
     throw new BusbarError('USAGE', {
       message: `systemd cannot open ${host}:${port}: it needs an IP address and a port`,
-      hint: 'set them in the config (gateway.host, gateway.port, expose)',
+      hint: 'Set them in the config (gateway.host, gateway.port, expose).',
     })
   return version === 6 ? `[${address}]:${port}` : `${address}:${port}`
 }

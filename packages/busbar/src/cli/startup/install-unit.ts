@@ -23,7 +23,7 @@ export function installUnit(name: string, text: string, kind: 'user' | 'system',
   } catch (cause) {
     throw new BusbarError('USAGE', {
       message: `${file} could not be written: ${(cause as Error).message}`,
-      hint: 'run it as the user who owns the folder, or print the unit (--print) and install it by hand',
+      hint: 'Run it as the user who owns the folder, or print the unit (--print) and install it by hand.',
       cause,
     })
   }

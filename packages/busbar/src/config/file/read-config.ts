@@ -84,7 +84,7 @@ async function withTimeout(config: Promise<unknown>, file: string, timeout: numb
 function noDefault(file: string): BusbarError {
   return new BusbarError('CONFIG_INVALID', {
     message: `${file} exports no config`,
-    hint: 'Write: export default defineApp({ … })',
+    hint: 'Write: export default defineApp({ … }).',
   })
 }
 

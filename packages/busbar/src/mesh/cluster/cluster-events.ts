@@ -85,7 +85,12 @@ export class ClusterEvents implements ClusterPublisher {
     const size = bytes.reduce((sum, { byteLength }) => sum + byteLength + 4, Buffer.byteLength(text))
     if (size + headRoom <= most) return
     const message = `an event ${topic} of ${size} bytes is larger than NATS allows with its head (${most} bytes)`
-    throw new BusbarError('INPUT_INVALID', { message, data: { issues: [{ path: [], message: 'it is too large' }] } })
+    const hint = 'Publish where the data is stored instead of the data, or raise max_payload of NATS.'
+    throw new BusbarError('INPUT_INVALID', {
+      message,
+      hint,
+      data: { issues: [{ path: [], message: 'it is too large' }] },
+    })
   }
 
   publish(reach: Reach, { topic, hops, trace, encoded }: MeshEvent, except: readonly string[]): void {

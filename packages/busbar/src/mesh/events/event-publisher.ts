@@ -158,7 +158,11 @@ function deliverByLink({ link, service }: RemoteEndpoint, event: MeshEvent): Pro
     onError: (_error: ErrorRecord, notStarted: boolean) => resolve(notStarted ? 'refused' : 'lost'),
   })
   const timer = setTimeout(() => {
-    channel.cancel({ code: 'DEADLINE_EXCEEDED', message: `an event ${method} was not accepted in time`, service })
+    channel.cancel({
+      code: 'DEADLINE_EXCEEDED',
+      message: `the event ${method} was not accepted within ${acceptTimeout / 1000} s`,
+      service,
+    })
     resolve('lost')
   }, acceptTimeout).unref()
   void promise.then(() => clearTimeout(timer))
@@ -167,7 +171,8 @@ function deliverByLink({ link, service }: RemoteEndpoint, event: MeshEvent): Pro
 
 function hopLimit(topic: Topic, maxHops: number): BusbarError {
   return new BusbarError('HOP_LIMIT', {
-    message: `the event ${keyOf(topic)} is number ${maxHops + 1} of a chain in which each call or event caused the next; ${maxHops} are allowed`,
+    message: `the event ${keyOf(topic)} exceeds the limit of ${maxHops} calls and events that cause one another`,
+    hint: 'Look for a circle of calls and events.',
     service: topic.service,
   })
 }

@@ -58,7 +58,7 @@ export function connectionRefusedError(reason: string, service: string, port = 8
 export function httpsRefused(service: string): BusbarError {
   return new BusbarError('HTTPS_TO_SERVICE', {
     message: `${service}.internal is a service of this app and is called without TLS: write http://${service}.internal`,
-    hint: `write http:// instead of https://, ws:// instead of wss://`,
+    hint: `Write http:// instead of https://, ws:// instead of wss://.`,
     service,
   })
 }

@@ -26,6 +26,6 @@ async function load(module: string): Promise<Task> {
   const found = task === undefined ? 'no default export' : `a default export that is ${typeof task}`
   throw new BusbarError('TASK_INVALID', {
     message: `${module} has ${found}`,
-    hint: 'export default (input, { signal }) => result',
+    hint: 'Write export default (input, { signal }) => result.',
   })
 }

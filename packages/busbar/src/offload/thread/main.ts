@@ -46,7 +46,7 @@ function reply(id: number, value: unknown, transferred: readonly TransferableObj
     post({ type: 'returned', id, value }, transferred)
   } catch (cause) {
     const message = `the result of a task cannot be cloned: ${(cause as Error).message}`
-    throw new BusbarError('TASK_INVALID', { message, cause, hint: 'return data only: no functions, no streams' })
+    throw new BusbarError('TASK_INVALID', { message, cause, hint: 'Return data only: no functions, no streams.' })
   }
 }
 

@@ -101,7 +101,7 @@ export function healthNeverPassed({ name, startTimeout }: Service, failure: stri
   return {
     code: 'PROGRAM_START_TIMEOUT',
     message: `service '${name}' listens, but its health check did not pass within ${startTimeout} ms; the last time, ${failure}`,
-    hint: `the path must answer with a status from 200 to 399; raise services.${name}.startTimeout if it needs longer`,
+    hint: `The path must answer with a status from 200 to 399; raise services.${name}.startTimeout if it needs longer.`,
     service: name,
   }
 }

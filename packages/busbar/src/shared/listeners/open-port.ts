@@ -68,14 +68,14 @@ export function portFailure(error: NodeJS.ErrnoException, spec: ListenerSpec): E
       return {
         code: 'PORT_IN_USE',
         message: `port ${spec.port} of ${spec.host} is in use already (${key})`,
-        hint: `stop what uses it, or set ${key} to another port (0 uses a free one)`,
+        hint: `Stop what uses it, or set ${key} to another port (0 uses a free one).`,
       }
     case 'EACCES':
     case 'EPERM':
       return {
         code: 'PORT_FORBIDDEN',
         message: `this user is not permitted to listen on port ${spec.port} of ${spec.host} (${key})`,
-        hint: `set ${key} to a port of at least 1024, or permit Node to use lower ones (setcap cap_net_bind_service=+ep)`,
+        hint: `Set ${key} to a port of at least 1024, or permit Node to use lower ones (setcap cap_net_bind_service=+ep).`,
       }
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
@@ -84,8 +84,8 @@ export function portFailure(error: NodeJS.ErrnoException, spec: ListenerSpec): E
         code: 'CONFIG_INVALID',
         message: `${spec.host} is not an address of this machine (${key.replace(/port$/, 'host')}): ${error.code}`,
         hint: /^\[.*\]$/.test(spec.host)
-          ? `write an IPv6 address without brackets: ${spec.host.slice(1, -1)}`
-          : 'use 127.0.0.1 for local connections only, or 0.0.0.0 for all IPv4 addresses of this machine',
+          ? `Write an IPv6 address without brackets: ${spec.host.slice(1, -1)}.`
+          : 'Use 127.0.0.1 for local connections only, or 0.0.0.0 for all IPv4 addresses of this machine.',
       }
     case 'ENOTSUP':
     case 'EOPNOTSUPP':
@@ -101,7 +101,7 @@ function unusableSocket({ message }: Error, descriptor: number, key: string): Er
   return {
     code: 'USAGE',
     message: `the socket that systemd passed as descriptor ${descriptor}, for ${key}, cannot be used: ${message}`,
-    hint: 'the unit of the socket needs ListenStream= with an address and a port, and Accept=no',
+    hint: 'The unit of the socket needs ListenStream= with an address and a port, and Accept=no.',
   }
 }
 
@@ -109,7 +109,7 @@ function reusePortMissing(): ErrorRecord {
   return {
     code: 'PLACEMENT_UNSUPPORTED',
     message: `accept: 'reusePort' needs SO_REUSEPORT with balancing, which ${process.platform} does not have`,
-    hint: "remove `accept`, or set it to 'balanced'",
+    hint: "Remove `accept`, or set it to 'balanced'.",
   }
 }
 

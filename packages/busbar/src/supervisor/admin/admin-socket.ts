@@ -133,13 +133,13 @@ function realPath(path: string): string {
 function tooLong(path: string): BusbarError {
   return new BusbarError('ADMIN_UNAVAILABLE', {
     message: `the path of the admin socket, ${path}, is longer than ${longest} bytes`,
-    hint: 'set XDG_RUNTIME_DIR to a shorter path',
+    hint: 'Set XDG_RUNTIME_DIR to a shorter path.',
   })
 }
 
 function foreign(folder: string): BusbarError {
   return new BusbarError('ADMIN_UNAVAILABLE', {
     message: `${folder}, the folder of the admin socket, belongs to another user`,
-    hint: 'set XDG_RUNTIME_DIR to a folder of your own',
+    hint: 'Set XDG_RUNTIME_DIR to a folder of your own.',
   })
 }

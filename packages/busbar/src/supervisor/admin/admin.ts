@@ -106,7 +106,7 @@ async function listening(server: Server, where: { path: string } | { host: strin
     const at = 'path' in where ? where.path : `${where.host}:${where.port}`
     throw new BusbarError('ADMIN_UNAVAILABLE', {
       message: `the admin listener cannot open ${at}: ${(cause as Error).message}`,
-      hint: 'path' in where ? 'set XDG_RUNTIME_DIR to a folder of your own' : 'change admin.port in the config',
+      hint: 'path' in where ? 'Set XDG_RUNTIME_DIR to a folder of your own.' : 'Change admin.port in the config.',
       cause,
     })
   }

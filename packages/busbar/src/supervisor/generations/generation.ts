@@ -150,7 +150,7 @@ export class Generation {
     if (lost === undefined) return
     throw new BusbarError('WORKER_DIED', {
       message: `the new worker ${lost.spec.name} ended before it took over`,
-      hint: 'the log above shows why',
+      hint: 'The log above shows why.',
     })
   }
 

@@ -88,7 +88,7 @@ function refuse(changed: readonly string[]): void {
   if (changed.length === 0) return
   throw new BusbarError('RESTART_NEEDED', {
     message: `only a restart of the whole app can change ${changed.join(', ')}`,
-    hint: 'run busbar restart, which ends all connections; nothing has been changed so far',
+    hint: 'Run busbar restart, which ends all connections; nothing has been changed so far.',
   })
 }
 

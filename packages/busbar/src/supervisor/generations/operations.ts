@@ -94,7 +94,7 @@ function countOf(count: unknown, now: number): number {
   if (typeof number === 'number' && Number.isInteger(number) && number >= 1) return number
   throw new BusbarError('INPUT_INVALID', {
     message: `${inspect(count)} is not a number of instances: there must be at least one, and there are ${now}`,
-    hint: "give a number such as 3, or how many more or fewer, such as '+1'",
+    hint: "Give a number such as 3, or how many more or fewer, such as '+1'.",
   })
 }
 
@@ -105,7 +105,7 @@ function targetOf(to: MoveTarget | null | undefined): MoveTarget {
   if (problem === undefined) return to!
   throw new BusbarError('INPUT_INVALID', {
     message: `${inspect(to)} is not a place for a service: ${problem}`,
-    hint: "give { run: 'thread' }, with instances if there are several",
+    hint: "Give { run: 'thread' }, with instances if there are several.",
   })
 }
 
@@ -125,6 +125,6 @@ function serviceOf({ services }: App, asked: unknown): Service {
   const near = nearest(name, names)
   throw new BusbarError('SERVICE_UNKNOWN', {
     message: `the app has no service '${name}'`,
-    hint: near === undefined ? `its services are ${names.join(', ')}` : `the nearest name is ${near}`,
+    hint: near === undefined ? `Its services are ${names.join(', ')}.` : `The nearest name is ${near}.`,
   })
 }

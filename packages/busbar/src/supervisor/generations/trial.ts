@@ -115,7 +115,7 @@ const textOf: Readonly<Record<Reason, (running: TrialFigures, next: TrialFigures
 function worse(service: string, text: string): BusbarError {
   return new BusbarError('GENERATION_WORSE', {
     message: `the new generation of service '${service}' is worse than the running one: ${text}`,
-    hint: 'look at the log of its services; the key trial of the config has the limits',
+    hint: 'Look at the log of its services; the key trial of the config has the limits.',
     service,
   })
 }

@@ -70,7 +70,7 @@ function makeFolder(temporary: string): string {
 function unusable(parent: string, why: string, cause?: unknown): BusbarError {
   return new BusbarError('PLACEMENT_UNSUPPORTED', {
     message: `services need a folder for their sockets, which cannot be created in ${parent}: ${why}`,
-    hint: 'set TMPDIR to a folder with a short path that this user may write to, such as /tmp',
+    hint: 'Set TMPDIR to a folder with a short path that this user may write to, such as /tmp.',
     cause,
   })
 }

@@ -243,8 +243,8 @@ function notStarted({ name, entry }: Service, error: Error): BusbarError {
   return new BusbarError('PROGRAM_THREW', {
     message: `service '${name}' could not be started: ${error.message}`,
     hint: isExhaustion(error)
-      ? 'raise the limit of file descriptors (ulimit -n)'
-      : `install ${entry.file}; it is searched in node_modules/.bin, then in PATH`,
+      ? 'Raise the limit of file descriptors (ulimit -n).'
+      : `Install ${entry.file}; it is searched in node_modules/.bin, then in PATH.`,
     service: name,
     cause: error,
   })
@@ -253,7 +253,7 @@ function notStarted({ name, entry }: Service, error: Error): BusbarError {
 function neverAnswered({ name, entry }: Service, how: string): BusbarError {
   return new BusbarError('PROGRAM_EXITED', {
     message: `service '${name}' (${[entry.file, ...entry.args].join(' ')}) ended before it answered: ${how}`,
-    hint: `see its output in the log; after startApp, log: 'pretty' shows it`,
+    hint: `See its output in the log; after startApp, log: 'pretty' shows it.`,
     service: name,
   })
 }
@@ -261,7 +261,7 @@ function neverAnswered({ name, entry }: Service, how: string): BusbarError {
 function tooLate({ name, entry, startTimeout }: Service, port: number): BusbarError {
   return new BusbarError('PROGRAM_START_TIMEOUT', {
     message: `service '${name}' (${[entry.file, ...entry.args].join(' ')}) did not answer on port ${port} within ${startTimeout} ms`,
-    hint: 'it must listen on the port in the environment variable PORT; $PORT in the command is replaced by it too',
+    hint: 'It must listen on the port in the environment variable PORT; $PORT in the command is replaced by it too.',
     service: name,
   })
 }

@@ -88,7 +88,7 @@ export function stuckAtStart(loading: readonly string[], age: number, stack?: re
   const exit = startFailed(
     new BusbarError('PROGRAM_START_TIMEOUT', {
       message: `${service === undefined ? 'the worker' : who} blocked its thread for ${seconds(age)} while it started${place(stack)}`,
-      hint: 'look for an endless loop or a blocking call at the top of its modules, or raise startTimeout',
+      hint: 'Look for an endless loop or a blocking call at the top of its modules, or raise startTimeout.',
       ...(service !== undefined && loading.length === 1 && { service }),
     }),
   )
@@ -105,7 +105,7 @@ export function restartLimit(label: string, maxRestarts: number, last: WorkerExi
   const times = maxRestarts === 1 ? 'once' : `${maxRestarts} times`
   return new BusbarError('WORKER_RESTART_LIMIT', {
     message: `worker ${label} died again after it was restarted ${times} (maxRestarts); the last time, ${last?.text ?? 'unknown'}`,
-    hint: 'see the log above for the cause, or remove maxRestarts to restart without a limit',
+    hint: 'See the log above for the cause, or remove maxRestarts to restart without a limit.',
     ...(last?.service !== undefined && { service: last.service }),
     cause: last?.error,
   })

@@ -293,7 +293,7 @@ export class WorkerHandle {
     const exit = this.#cause ?? seen
     const message = `worker ${workerLabel(this.spec)} died: ${exit.text}`
     this.#tasks.end(exit.text)
-    const hint = `see its output in the log; after startApp, log: 'pretty' shows it`
+    const hint = `See its output in the log; after startApp, log: 'pretty' shows it.`
     this.#ready.reject(exit.error ?? new BusbarError('WORKER_DIED', { message, hint }))
     this.#ended.resolve(exit)
   }

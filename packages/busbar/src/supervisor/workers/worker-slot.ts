@@ -253,7 +253,7 @@ export class WorkerSlot {
     if (this.#stopping || worker !== this.#worker || exit.why === 'stop') return
     const isOverdue = exit.why === 'overdue'
     const line = `worker ${workerLabel(this.spec)} ${isOverdue ? 'was ended' : 'died'}: ${exit.text}`
-    // A reader of the log may look at the status at once: the death counts before.
+    // Counted with the change of state: a reader of the log may look at the status at once.
     this.#parts.log(isOverdue ? 'warn' : 'error', line)
     this.#deaths.died(exit)
     // An overdue call says nothing about the next worker, and its deadline already limits how often

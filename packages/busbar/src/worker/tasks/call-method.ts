@@ -18,7 +18,7 @@ export async function callMethod(task: CallTask, { typed }: HostedService): Prom
   if (typed === undefined)
     throw new BusbarError('METHOD_UNKNOWN', {
       message: `service '${service}' is a program and has no methods`,
-      hint: `Send it a request: busbar inject ${service} GET /`,
+      hint: `Run busbar inject ${service} GET / to send it a request.`,
       service,
       data: { nearest: [] },
     })

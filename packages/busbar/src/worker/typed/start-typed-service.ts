@@ -73,7 +73,7 @@ function requireImplementation({ service }: ProgramProcess, value: unknown): Imp
 function timeout({ service }: ProgramProcess): BusbarError {
   return new BusbarError('PROGRAM_START_TIMEOUT', {
     message: `service '${service.name}' (${service.entry.file}) was not ready within ${service.startTimeout} ms`,
-    hint: `Raise services.${service.name}.startTimeout if it needs longer`,
+    hint: `Raise services.${service.name}.startTimeout if it needs longer.`,
     service: service.name,
   })
 }

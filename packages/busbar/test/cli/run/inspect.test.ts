@@ -81,7 +81,7 @@ test('an unknown service is refused, with the nearest', async () => {
   using folder = new TestFolder(files)
   const { code, stderr } = await BusbarProcess.run(['dev', folder.path, '--inspect=twoo'])
   assert.equal(code, 2)
-  assert.match(stderr, /there is no service "twoo"[^]*did you mean two\?/)
+  assert.match(stderr, /there is no service "twoo"[^]*Did you mean two\?/)
 })
 
 test('in development a stack shows the lines of TypeScript, run as it is or built', async () => {

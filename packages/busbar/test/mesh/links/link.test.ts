@@ -32,6 +32,7 @@ for (const way of ways) {
         isForeign: true,
         contract: 'c0ffee',
         key: 'customer 7',
+        delivery: { id: 'order-7', attempt: 2, enqueuedAt: 1_700_000_000_000 },
       }
       const callee = new Callee()
       using pair = await linked(callee.answer, { way })
@@ -44,6 +45,7 @@ for (const way of ways) {
         isForeign: false,
         contract: undefined,
         key: undefined,
+        delivery: undefined,
       })
     })
 

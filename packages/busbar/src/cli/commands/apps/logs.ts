@@ -40,7 +40,7 @@ async function findLogged(context: CommandContext): Promise<Run> {
   } catch (error) {
     const folder = ownPath(terminal.env, 'logs', ownName(resolve(terminal.cwd, flags.app ?? '.')))
     if (!BusbarError.is(error, 'APP_NOT_RUNNING') || !existsSync(folder)) throw error
-    const hint = `its log from the time when it ran in the background is in ${folder}`
+    const hint = `Its log from the time when it ran in the background is in ${folder}.`
     throw new BusbarError('APP_NOT_RUNNING', { message: error.message, hint, cause: error })
   }
 }
@@ -85,6 +85,6 @@ function parseSince(text: string, now: number): number {
   if (!Number.isNaN(date)) return date
   throw new BusbarError('USAGE', {
     message: `--since "${text}" is neither a span nor a date`,
-    hint: 'write 30s, 10m, 2h, 1d, or 2026-11-23T10:00:00',
+    hint: 'Write 30s, 10m, 2h, 1d, or 2026-11-23T10:00:00.',
   })
 }

@@ -13,7 +13,7 @@ type Target = ServiceUnit['target']
 export async function startup(context: CommandContext): Promise<number> {
   const { operands, flags, terminal } = context
   if (operands[0] !== 'systemd')
-    throw new BusbarError('USAGE', { message: `busbar startup knows systemd only, not "${operands[0]}"` })
+    throw new BusbarError('USAGE', { message: `busbar startup supports systemd, not "${operands[0]}"` })
   const target = unitTarget(flags.user === true, terminal.env)
   const units = flags.saved ? [savedUnit(target)] : await unitsFor(context, target)
   if (flags.print) {

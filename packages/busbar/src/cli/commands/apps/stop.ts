@@ -32,7 +32,7 @@ async function named(context: CommandContext): Promise<RunningApps> {
 function stuck(pids: readonly number[]): BusbarError {
   return new BusbarError('DEADLINE_EXCEEDED', {
     message: `the apps of these processes do not answer: ${pids.join(', ')}; the others have stopped`,
-    hint: 'their supervisors are stuck or suspended: continue them (kill -CONT), or end them (kill -KILL)',
+    hint: 'Their supervisors are stuck or suspended: continue them (kill -CONT), or end them (kill -KILL).',
   })
 }
 
@@ -53,7 +53,7 @@ export async function stopRun({ status: { app }, admin }: Run): Promise<StoppedR
     if (performance.now() - began > stopTimeout + extraTime)
       throw new BusbarError('DEADLINE_EXCEEDED', {
         message: `${app.name} (process ${pid}) still runs ${Math.round(performance.now() - began)} ms after it was asked to stop`,
-        hint: `look at its log; end it: kill -KILL ${pid}`,
+        hint: `Look at its log; end it: kill -KILL ${pid}.`,
       })
     await sleep(lookInterval)
   }

@@ -34,7 +34,7 @@ export async function restart(context: CommandContext): Promise<number> {
     if (took > stopTimeout + startLimit)
       throw new BusbarError('DEADLINE_EXCEEDED', {
         message: `${name} is not ready ${took} ms after it was asked to restart`,
-        hint: 'look at its log',
+        hint: 'Look at its log.',
       })
     await sleep(lookInterval)
   }
@@ -43,6 +43,6 @@ export async function restart(context: CommandContext): Promise<number> {
 function notStarted(name: string): BusbarError {
   return new BusbarError('APP_NOT_RUNNING', {
     message: `${name} has stopped, and could not start again`,
-    hint: 'its log says why (busbar logs); unless it runs with --once, it is tried again until it starts',
+    hint: 'Its log says why (busbar logs); unless it runs with --once, it is tried again until it starts.',
   })
 }

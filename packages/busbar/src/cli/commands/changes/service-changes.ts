@@ -32,7 +32,7 @@ export async function scale(context: CommandContext): Promise<number> {
   if (!/^(?:\+?0*[1-9]\d*|-\d+)$/.test(count))
     throw new BusbarError('USAGE', {
       message: `${count} is not a number of instances`,
-      hint: 'give a number such as 3, or how many more, such as +1',
+      hint: 'Give a number such as 3, or how many more, such as +1.',
     })
   const instances = /^\d/.test(count) ? Number(count) : count
   const { admin } = await findRun(flags.app, context)
@@ -46,7 +46,10 @@ export async function move(context: CommandContext): Promise<number> {
   const [service] = operands as [string]
   const { run, instances } = flags
   if (run === undefined)
-    throw new BusbarError('USAGE', { message: 'move needs --run', hint: 'one of shared, thread and process' })
+    throw new BusbarError('USAGE', {
+      message: 'move needs --run',
+      hint: 'Add --run shared, --run thread or --run process.',
+    })
   const { admin } = await findRun(flags.app, context)
   const input = { service, run, ...(instances !== undefined && { instances }) }
   printChange(context, await admin.json(moveService, input, { timeout: changeTimeout }))

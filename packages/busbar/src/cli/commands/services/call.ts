@@ -30,7 +30,7 @@ function parseInput(json: string): never {
   } catch (cause) {
     throw new BusbarError('USAGE', {
       message: `the input is not JSON: ${(cause as Error).message}`,
-      hint: `quote it for your shell: '{"id": 1}'`,
+      hint: `Quote it for your shell: '{"id": 1}'.`,
       cause,
     })
   }

@@ -44,5 +44,5 @@ async function readData(data: string): Promise<Buffer> {
 function parseHeader(text: string): [string, string] {
   const colon = text.indexOf(':')
   if (colon > 0) return [text.slice(0, colon).trim(), text.slice(colon + 1).trim()]
-  throw new BusbarError('USAGE', { message: `--header "${text}" has no colon`, hint: "write --header 'name: value'" })
+  throw new BusbarError('USAGE', { message: `--header "${text}" has no colon`, hint: "Write --header 'name: value'." })
 }

@@ -119,7 +119,7 @@ function comparisonText({ comparison, secondsNeeded }: Figures): string {
 
 function longerText(seconds: number | null): string {
   if (seconds === null) return ''
-  return `, --budget ${Math.ceil(seconds / 60) * 60} would tell`
+  return `, use --budget ${Math.ceil(seconds / 60) * 60} for a clear result`
 }
 
 function factor(value: number): string {

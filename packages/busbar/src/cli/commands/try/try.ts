@@ -27,7 +27,10 @@ const interrupted = 130
 export async function tryApp(context: CommandContext): Promise<number> {
   const { flags, terminal } = context
   if (process.platform === 'win32')
-    throw new BusbarError('PLACEMENT_UNSUPPORTED', { message: 'busbar try does not run on Windows', hint: 'Use WSL.' })
+    throw new BusbarError('PLACEMENT_UNSUPPORTED', {
+      message: 'busbar try does not run on Windows',
+      hint: 'Run it in WSL.',
+    })
   const lab = (await findLab(terminal.cwd, 'try')) as TryLab
   const found = await findRepository(resolveOperand(context))
   let trial: PreparedTrial | undefined
@@ -73,7 +76,7 @@ async function findRepository(path: string): Promise<Imported> {
   await checkNoConfig(path).catch((cause: BusbarError) => {
     throw new BusbarError('USAGE', {
       message: `${cause.message}, so Busbar runs it`,
-      hint: 'Measure its placements: busbar bench . --vary placement',
+      hint: 'Run busbar bench . --vary placement to measure its placements.',
     })
   })
   const found = await findServices(path)

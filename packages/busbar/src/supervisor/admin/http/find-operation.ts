@@ -20,7 +20,7 @@ export function findOperation(method: string, url: string): FoundOperation {
   if (matching.length === 0)
     throw new BusbarError('ROUTE_NOT_FOUND', {
       message: `the admin API has no ${path}`,
-      hint: 'GET /openapi.json describes it',
+      hint: 'GET /openapi.json describes it.',
     })
   // HEAD is answered like GET; Node sends no body then.
   const wanted = method === 'HEAD' ? 'GET' : method

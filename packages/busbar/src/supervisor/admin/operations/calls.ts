@@ -83,7 +83,7 @@ export const callMethod = defineJson({
     if (worker.spec.kind === 'command')
       throw new BusbarError('OPERATION_UNSUPPORTED', {
         message: `'${service}' is a command and has no methods`,
-        hint: `Send it a request: busbar inject ${service} GET /`,
+        hint: `Run busbar inject ${service} GET / to send it a request.`,
         service,
       })
     const task = { kind: 'call', service, method, input, timeout, maxValues } as const

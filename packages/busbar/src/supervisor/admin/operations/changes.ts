@@ -76,7 +76,10 @@ export const restartApp = defineJson({
   }),
   async handle(_, { running, requestRestart }) {
     if (requestRestart === undefined)
-      throw new BusbarError('INTERNAL', { message: 'what started this app cannot restart it' })
+      throw new BusbarError('INTERNAL', {
+        message: 'the program that started this app cannot restart it',
+        hint: 'Stop it and start it again in that program, or run it by busbar start.',
+      })
     const { startedAt } = running.status().app
     const { stopTimeout, stopDelay = 0 } = running.app
     await requestRestart()

@@ -131,7 +131,7 @@ function exitError(service: string, code: number): BusbarError {
   const cause = withProgramStack(new Error(`process.exit(${code})`))
   return new BusbarError('PROGRAM_EXITED', {
     message: `service '${service}' called process.exit(${code})`,
-    hint: 'The stack shows where. Remove the call: a hosted program ends only when it is stopped',
+    hint: 'The stack shows where. Remove the call: a hosted program ends only when it is stopped.',
     service,
     cause,
   })

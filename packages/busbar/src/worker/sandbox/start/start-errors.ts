@@ -17,7 +17,7 @@ export function neverListened({ service, servers }: ProgramProcess, found: strin
     const ports = servers.map(({ address }) => describeAddress(address)).join(', ')
     return new BusbarError('PROGRAM_NEVER_LISTENED', {
       message: `${what} never listened on port ${service.port}, but on ${ports}`,
-      hint: `Set services.${service.name}.port to the port that serves the service`,
+      hint: `Set services.${service.name}.port to the port that serves the service.`,
       service: service.name,
     })
   }
@@ -37,7 +37,7 @@ export function startTimeout({ service }: ProgramProcess, openHandles: readonly 
   const left = openHandles.length > 0 ? `; open handles: ${openHandles.join(', ')}` : ''
   return new BusbarError('PROGRAM_START_TIMEOUT', {
     message: `service '${service.name}' (${service.entry.file}) did not listen within ${service.startTimeout} ms${left}`,
-    hint: `Raise services.${service.name}.startTimeout if it needs longer`,
+    hint: `Raise services.${service.name}.startTimeout if it needs longer.`,
     service: service.name,
   })
 }
@@ -46,7 +46,7 @@ export function startTimeout({ service }: ProgramProcess, openHandles: readonly 
 export function neverSignalled({ service }: ProgramProcess): BusbarError {
   return new BusbarError('PROGRAM_START_TIMEOUT', {
     message: `service '${service.name}' (${service.entry.file}) listens, but did not signal within ${service.startTimeout} ms that it is ready`,
-    hint: `Call process.send('ready'), or ready() of busbar, when it is; or remove services.${service.name}.ready`,
+    hint: `Call process.send('ready'), or ready() of busbar, when it is; or remove services.${service.name}.ready.`,
     service: service.name,
   })
 }
