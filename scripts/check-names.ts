@@ -11,7 +11,7 @@ const retiredFiles = words(`
   clients/measured.ts contention/shared-ways.ts contention/ways.ts emit-in.ts engine/trust.ts
   exchange/answer.ts exchange/open.ts exchange/tell-problem.ts fanout/ways.ts fetch/defaults.ts
   file/json-text.ts file/package-file.ts file/places.ts gated-answers.ts gateway/typed/listener.ts
-  given-connections.ts in-thread/entrance.ts in-thread/starts.ts kept-connections.ts least-loaded.ts
+  given-connections.ts hosts/heard-transport.ts hosts/relayed-call.ts in-thread/entrance.ts in-thread/starts.ts kept-connections.ts least-loaded.ts
   lifecycle/run-worker.ts link/attempts.ts links/channel.ts links/frames.ts links/packets.ts links/pings.ts
   links/pipe.ts links/read.ts links/silence.ts links/value.ts machine/keeper.ts mesh/http-mesh.ts
   openapi/components.ts openapi/merge.ts openapi/upgrade.ts outflow.ts own-head.ts problems/answer-problem.ts
@@ -47,18 +47,18 @@ const retiredFiles = words(`
   test/gateway/places.test.ts test/mesh/balance test/mesh/bytes test/raw/compare.ts test/raw/corpus/heads.ts
   test/raw/corpus/lines.ts test/raw/corpus/turns.ts test/raw/talk.ts to-self.ts typed/over-http.ts underway.ts
   undici/copy.ts undici/diagnostics.ts undici/dispatcher.ts undici/global-dispatchers.ts undici/handler.ts
-  undici/request-parts.ts utc-date.ts
+  undici/request-parts.ts utc-date.ts worker/entrance-member.ts
 `)
 
 const retiredIdentifiers = words(`
   Acquaintance AnswerSender Answerer AskedRefusal Asker Attendant BUSBAR_KEPT BodyTaken CallFigures CallRelay
   CalledUrl CaughtHead CommandVessel ConnectionTaker CopyTraits Diary Doorman Doors DoubleVessel EdgeAnswer
-  EdgeBody EdgeCall EdgeOptions EdgeOutcome EdgeReply EdgeRequest EdgeStream ExitFigures FarEnd FarOptions
+  EdgeBody EdgeCall EdgeOptions EdgeOutcome EdgeReply EdgeRequest EdgeStream EntranceMember ExitFigures FarEnd FarOptions
   Fates ForwardedAnswer ForwardedAnswerParts GatheredSocket GivenUpCall GivenUpCalls Greeted HandedConnections
-  HeadNotes HeldAnswer HostedTyped HttpEdge HttpMesh InheritedCalls InstanceFigures Introductions Keeper
+  HeadNotes HeardTransport HeldAnswer HostedTyped HttpEdge HttpMesh InheritedCalls InstanceFigures Introductions Keeper
   KeptAgent KeptConnections KeptParts Likeness MemoryPipe NeighbourOrder Neighbours ObedientThread Outflow
   Outlet OutletOptions OwnApp OwnAppOptions OwnPorts OwnPortsParts Patience PeerWay PendingPipe Peril
-  PipeListener PlaceRow PlaceTotals PlannedPlace ProcessVessel RecordedCells RelayTarget RelayedConnection
+  PipeListener PlaceRow PlaceTotals PlannedPlace ProcessVessel RecordedCells RelayTarget RelayedCall RelayedCallParts RelayedConnection
   RelayedUpgrade Relinks RepeatedText RepeatedTextParts ServiceFigures SocketPipe SpareFigures StandIn
   StartableRoute StatedRequest StopWishes StrayProcess ThreadPipe ThreadVessel ToldAnswer TurnOfWrites
   TypedHosting Uncarriable Underway Vessel VesselEvents WorkerFigures Workshop acceptTagged addPlace admitOwn

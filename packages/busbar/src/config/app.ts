@@ -175,7 +175,7 @@ export interface Service extends Placement, Supervision {
   /** Ports of this machine that stand for it when the app calls them. */
   readonly localhost?: readonly number[] | undefined
   /**
-   * The name of another service with the same folder, because of which this one was moved to a
+   * The name of another service with the same folder, which is why this one was moved to a
    * thread of its own.
    */
   readonly copyOf?: string | undefined

@@ -18,7 +18,7 @@ export const http2Window = 128 * 1024
  * Up to this, several pieces are copied into one. A longer text is encoded once, for all its parts.
  */
 const copied = 64 * 1024
-/** Rust is told of consumed bytes of a body in steps of this, a quarter of what it sends ahead. */
+/** Consumed bytes of a body are acknowledged in steps of this, a quarter of what Rust sends ahead. */
 const creditStep = 64 * 1024
 
 /**
@@ -175,7 +175,7 @@ export class ConnectionSocket extends Socket {
     return this.destroy()
   }
 
-  // The worker lives by other things than its connections.
+  // Connections do not keep the worker alive.
   override ref(): this {
     return this
   }

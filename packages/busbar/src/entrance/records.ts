@@ -1,5 +1,5 @@
 /**
- * The records of which batches consist, as `crates/entrance/src/worker/record.rs` describes them:
+ * The format of the records in a batch, which `crates/entrance/src/worker/record.rs` describes:
  * 32-bit words, then bytes.
  */
 import type { AddressInfo } from 'node:net'

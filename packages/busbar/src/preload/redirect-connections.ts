@@ -40,7 +40,7 @@ export function redirectConnections(access: AppAccess, hops: HopCounter): void {
   }
 }
 
-/** TLS to a port of this machine is the business of whoever listens there. */
+/** A TLS connection to a port of this machine is not captured. */
 function serviceFor(access: AppAccess, { host, port }: ConnectTarget, client: Socket): string | undefined {
   return client instanceof TLSSocket ? access.serviceOf(host) : access.serviceAt(host, port)
 }

@@ -195,7 +195,7 @@ export interface Readiness {
    * The services without an instance that serves and is healthy; `gateway` stands for the gateway.
    */
   readonly unready: readonly string[]
-  /** Of these, the ones of which no instance is about to serve either. */
+  /** Those among them without an instance that is starting. */
   readonly unhealthy: readonly string[]
 }
 

@@ -26,7 +26,7 @@ export async function startSlots(
 class LimitedStart {
   readonly #slots: readonly SlotStart[]
   readonly #isOver: () => boolean
-  /** For each slot the groups of others of which one has to serve first. */
+  /** For each slot, groups of other slots. One slot of each group must serve first. */
   readonly #needs: ReadonlyMap<SlotStart, readonly (readonly SlotStart[])[]>
   readonly #starts = new Map<SlotStart, Promise<void>>()
   readonly #waiting: (() => void)[] = []

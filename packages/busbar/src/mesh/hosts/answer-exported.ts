@@ -19,8 +19,8 @@ export interface ExportedCallsParts {
 }
 
 /**
- * Answers the calls of another app, by whichever instance serves. What the peer says of itself is
- * not trusted: its services have no names here, and what it sends is always validated.
+ * Answers the calls of another app with any instance that serves. The caller that the peer names is
+ * ignored: its services have no names here. What it sends is always validated.
  */
 export function answerExported({ mesh, answer, allows, peer }: ExportedCallsParts): CallHandler {
   const { router } = mesh

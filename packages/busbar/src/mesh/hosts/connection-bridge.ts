@@ -27,7 +27,7 @@ export class ConnectionBridge {
     this.#server = createServer({ allowHalfOpen: true }, (socket) => void this.#accept(socket))
   }
 
-  /** `link`: the link of the moment. Rejects with Node's error if the path cannot be opened. */
+  /** `link` returns the current link. Rejects with Node's error if the path cannot be opened. */
   static async open(path: string, service: string, link: () => Link | undefined): Promise<ConnectionBridge> {
     const bridge = new ConnectionBridge(path, service, link)
     bridge.#server.listen({ path })

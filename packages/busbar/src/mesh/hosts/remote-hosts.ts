@@ -15,7 +15,7 @@ export interface RemoteHostsParts {
   readonly app: string
   readonly remotes: readonly RemoteService[]
   readonly router: Router
-  /** Of the moment: the files may change. */
+  /** The current one: its files may change. */
   readonly identity: () => Identity | undefined
   /** A new path for a private socket. */
   readonly socketPath: () => string

@@ -46,7 +46,7 @@ function captureSockets(mesh: MeshContext, installed: DisposableStack): void {
   })
 }
 
-/** TLS to a port of this machine is the business of whoever listens there. */
+/** A TLS connection to a port of this machine is not captured. */
 function serviceFor({ router }: MeshContext, { host, port }: ConnectTarget, client: Socket): string | undefined {
   return client instanceof TLSSocket ? router.serviceOf(host) : router.serviceAt(host, port)
 }

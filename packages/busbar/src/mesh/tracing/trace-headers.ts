@@ -13,7 +13,7 @@ export function readTrace(fields: readonly string[]): Trace | undefined {
   return tracestate === undefined ? { traceparent } : { traceparent, tracestate }
 }
 
-/** Replaces the context, whoever wrote it. */
+/** Overwrites an existing context. */
 export function writeTrace(fields: string[], { traceparent, tracestate }: Trace): void {
   setField(fields, parentField, traceparent)
   if (tracestate !== undefined) setField(fields, stateField, tracestate)

@@ -16,7 +16,7 @@ export interface SpanSink {
   add(span: SpanRecord): void
 }
 
-/** What a span says of its call from the beginning. */
+/** The fields of a span that are known when its call begins. */
 export interface TracedCallInfo {
   readonly part: SpanRecord['part']
   readonly caller: string | undefined
@@ -86,7 +86,7 @@ export class TracedCall implements CountedEdge {
     return this.#parts.context.isSampled
   }
 
-  /** Always a number: who counts the call keeps nothing for the next one of this edge. */
+  /** Always a number, so the counter of the edge keeps no sample for the next call. */
   begin(): number {
     this.#began = this.#parts.edge?.begin()
     return this.#created

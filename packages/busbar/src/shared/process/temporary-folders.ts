@@ -1,6 +1,6 @@
 /**
- * Folders among the temporary files of which each names the process that it belongs to. A process
- * that was killed could not remove its own: the next command does.
+ * Temporary folders. The name of each contains the process that it belongs to. A process that was
+ * killed could not remove its own: the next command does.
  */
 import { lstatSync, readdirSync, rmSync, type Stats } from 'node:fs'
 import { tmpdir } from 'node:os'

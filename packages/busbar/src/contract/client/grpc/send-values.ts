@@ -26,7 +26,7 @@ export async function sendValues(
   }
 }
 
-/** The iterable is told that nothing more is read. What it throws then concerns nobody. */
+/** Calls `return()` of the iterable, and ignores its errors. */
 async function leave(values: Values): Promise<void> {
   try {
     await values.return?.()
