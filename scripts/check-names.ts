@@ -11,22 +11,23 @@ const retiredFiles = words(`
   clients/measured.ts contention/shared-ways.ts contention/ways.ts emit-in.ts engine/trust.ts
   exchange/answer.ts exchange/open.ts exchange/tell-problem.ts fanout/ways.ts fetch/defaults.ts
   file/json-text.ts file/package-file.ts file/places.ts gated-answers.ts gateway/typed/listener.ts
-  given-connections.ts hosts/heard-transport.ts hosts/relayed-call.ts in-thread/entrance.ts in-thread/starts.ts kept-connections.ts least-loaded.ts
-  lifecycle/run-worker.ts link/attempts.ts links/channel.ts links/frames.ts links/packets.ts links/pings.ts
-  links/pipe.ts links/read.ts links/silence.ts links/value.ts machine/keeper.ts mesh/http-mesh.ts
-  openapi/components.ts openapi/merge.ts openapi/upgrade.ts outflow.ts own-head.ts problems/answer-problem.ts
-  programs/perilous protocol/copy.ts protocol/patience.ts protocol/warm-up.ts relayed-connection.ts
-  rendezvous.ts schema/later.ts scripts/first.cjs scripts/stray-processes.ts server-kinds.ts
-  services/doubles.ts services/recursion.ts services/spares.ts src/assemble.ts src/cli/commands.ts
-  src/cli/keeper.ts src/cli/untested-node.ts src/cli/warnings.ts src/config/type-import-hint.ts
-  src/contract/answer-header.ts src/contract/host/live-stream.ts src/contract/host/unknown.ts
-  src/contract/http/answered-stream.ts src/contract/http/answering.ts src/contract/http/edge.ts
-  src/contract/http/readers.ts src/contract/openapi/carried.ts src/contract/plain.ts
-  src/contract/strip/apart.ts src/contract/value/refuse.ts src/embed/doubles.ts src/gateway/answer.ts
-  src/gateway/body-limit.ts src/gateway/client-error.ts src/gateway/director.ts src/gateway/early-hints.ts
-  src/gateway/end-to-end.ts src/gateway/expectation.ts src/gateway/forwarded-answer.ts
-  src/gateway/forwarded.ts src/gateway/gateway-context.ts src/gateway/in-flight.ts src/gateway/kept-agent.ts
-  src/gateway/lost.ts src/gateway/raw-entry.ts src/gateway/relay-upgrade.ts src/gateway/repeated-text.ts
+  given-connections.ts hosts/heard-transport.ts hosts/relayed-call.ts in-thread/entrance.ts
+  in-thread/starts.ts kept-connections.ts least-loaded.ts lifecycle/run-worker.ts link/attempts.ts
+  links/channel.ts links/frames.ts links/packets.ts links/pings.ts links/pipe.ts links/read.ts
+  links/silence.ts links/value.ts machine/keeper.ts mesh/http-mesh.ts openapi/components.ts openapi/merge.ts
+  openapi/upgrade.ts outflow.ts own-head.ts problems/answer-problem.ts programs/perilous protocol/copy.ts
+  protocol/patience.ts protocol/warm-up.ts relayed-connection.ts rendezvous.ts schema/later.ts
+  scripts/first.cjs scripts/stray-processes.ts server-kinds.ts services/doubles.ts services/recursion.ts
+  services/spares.ts src/assemble.ts src/cli/commands.ts src/cli/keeper.ts src/cli/untested-node.ts
+  src/cli/warnings.ts src/config/type-import-hint.ts src/contract/answer-header.ts
+  src/contract/host/live-stream.ts src/contract/host/unknown.ts src/contract/http/answered-stream.ts
+  src/contract/http/answering.ts src/contract/http/edge.ts src/contract/http/readers.ts
+  src/contract/openapi/carried.ts src/contract/plain.ts src/contract/strip/apart.ts
+  src/contract/value/refuse.ts src/embed/doubles.ts src/gateway/answer.ts src/gateway/body-limit.ts
+  src/gateway/client-error.ts src/gateway/director.ts src/gateway/early-hints.ts src/gateway/end-to-end.ts
+  src/gateway/expectation.ts src/gateway/forwarded-answer.ts src/gateway/forwarded.ts
+  src/gateway/gateway-context.ts src/gateway/in-flight.ts src/gateway/kept-agent.ts src/gateway/lost.ts
+  src/gateway/raw-entry.ts src/gateway/relay-upgrade.ts src/gateway/repeated-text.ts
   src/gateway/takes-upgrade.ts src/gateway/target.ts src/mesh/answer.ts src/mesh/balance
   src/mesh/failed-response.ts src/mesh/fates.ts src/mesh/hops.ts src/mesh/http/answer.ts src/mesh/refusals.ts
   src/mesh/relay src/mesh/repeats.ts src/mesh/run-guarded.ts src/mesh/service-name.ts src/mesh/turn.ts
@@ -53,26 +54,27 @@ const retiredFiles = words(`
 const retiredIdentifiers = words(`
   Acquaintance AnswerSender Answerer AskedRefusal Asker Attendant BUSBAR_KEPT BodyTaken CallFigures CallRelay
   CalledUrl CaughtHead CommandVessel ConnectionTaker CopyTraits Diary Doorman Doors DoubleVessel EdgeAnswer
-  EdgeBody EdgeCall EdgeOptions EdgeOutcome EdgeReply EdgeRequest EdgeStream EntranceMember ExitFigures FarEnd FarOptions
-  Fates ForwardedAnswer ForwardedAnswerParts GatheredSocket GivenUpCall GivenUpCalls Greeted HandedConnections
-  HeadNotes HeardTransport HeldAnswer HostedTyped HttpEdge HttpMesh InheritedCalls InstanceFigures Introductions Keeper
-  KeptAgent KeptConnections KeptParts Likeness MemoryPipe NeighbourOrder Neighbours ObedientThread Outflow
-  Outlet OutletOptions OwnApp OwnAppOptions OwnPorts OwnPortsParts Patience PeerWay PendingPipe Peril
-  PipeListener PlaceRow PlaceTotals PlannedPlace ProcessVessel RecordedCells RelayTarget RelayedCall RelayedCallParts RelayedConnection
-  RelayedUpgrade Relinks RepeatedText RepeatedTextParts ServiceFigures SocketPipe SpareFigures StandIn
-  StartableRoute StatedRequest StopWishes StrayProcess ThreadPipe ThreadVessel ToldAnswer TurnOfWrites
-  TypedHosting Uncarriable Underway Vessel VesselEvents WorkerFigures Workshop acceptTagged addPlace admitOwn
-  aliveInterval announceHops answerExpect answerProblem answeredStream answersOrigin appearAsMainThread
-  boundedTogether breakOffBadInput breakOffHead breakOffTunnel buryThread carriedInstance carriedKind
-  carryOver carryRecord catchHead checkPlace checkPlaces connectsToCommands dropHopByHop emitIn endStrays
-  fateTime faultsInWords findMovedCopies freeGivenUp fromUncarriable frontWarning gatedAnswers gatherWrites
-  giveConnections glanceMs goneSilent headCaught headPatience inWorkshop inheritCalls installHosting isApart
-  isHeadCaught isUnseen launchVessel likenessOf linkToSelf locateRefusal makesPlainObjects maxAnswerHead
-  maxOpening maxUnderWay mayMeanService meetExpectation memoryPipes noiseInWords notContained offerMesh
-  openByBytes openFarEnd ownApp ownConnection readOpening relayUpgrade rowsPerPlace sendOwnHead separateCopies
-  serviceNameIn settleTarget shareOut sharedWayOf startContained stateFetch stateForwarded stateRequest
-  stretchMs takeHeadsOfGateway tellKeeper tellProblem threadPipe throughputThatDecides useWithin wantsKeeper
-  watchOverdue waysBetween whyNotRead withOwnStack writeOpening
+  EdgeBody EdgeCall EdgeOptions EdgeOutcome EdgeReply EdgeRequest EdgeStream EntranceMember ExitFigures FarEnd
+  FarOptions Fates ForwardedAnswer ForwardedAnswerParts GatheredSocket GivenUpCall GivenUpCalls Greeted
+  HandedConnections HeadNotes HeardTransport HeldAnswer HostedTyped HttpEdge HttpMesh InheritedCalls
+  InstanceFigures Introductions Keeper KeptAgent KeptConnections KeptParts Likeness MemoryPipe NeighbourOrder
+  Neighbours ObedientThread Outflow Outlet OutletOptions OwnApp OwnAppOptions OwnPorts OwnPortsParts Patience
+  PeerWay PendingPipe Peril PipeListener PlaceRow PlaceTotals PlannedPlace ProcessVessel RecordedCells
+  RelayTarget RelayedCall RelayedCallParts RelayedConnection RelayedUpgrade Relinks RepeatedText
+  RepeatedTextParts ServiceFigures SocketPipe SpareFigures StandIn StartableRoute StatedRequest StopWishes
+  StrayProcess ThreadPipe ThreadVessel ToldAnswer TurnOfWrites TypedHosting Uncarriable Underway Vessel
+  VesselEvents WorkerFigures Workshop acceptTagged addPlace admitOwn aliveInterval announceHops answerExpect
+  answerProblem answeredStream answersOrigin appearAsMainThread boundedTogether breakOffBadInput breakOffHead
+  breakOffTunnel buryThread carriedInstance carriedKind carryOver carryRecord catchHead checkPlace checkPlaces
+  connectsToCommands dropHopByHop emitIn endStrays fateTime faultsInWords findMovedCopies freeGivenUp
+  fromUncarriable frontWarning gatedAnswers gatherWrites giveConnections glanceMs goneSilent headCaught
+  headPatience inWorkshop inheritCalls installHosting isApart isHeadCaught isUnseen launchVessel likenessOf
+  linkToSelf locateRefusal makesPlainObjects maxAnswerHead maxOpening maxUnderWay mayMeanService
+  meetExpectation memoryPipes noiseInWords notContained offerMesh openByBytes openFarEnd ownApp ownConnection
+  readOpening relayUpgrade rowsPerPlace sendOwnHead separateCopies serviceNameIn settleTarget shareOut
+  sharedWayOf startContained stateFetch stateForwarded stateRequest stretchMs takeHeadsOfGateway tellKeeper
+  tellProblem threadPipe throughputThatDecides useWithin wantsKeeper watchOverdue waysBetween whyNotRead
+  withOwnStack writeOpening
 `)
 
 if (import.meta.main) {

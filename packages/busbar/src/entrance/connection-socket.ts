@@ -18,7 +18,7 @@ export const http2Window = 128 * 1024
  * Up to this, several pieces are copied into one. A longer text is encoded once, for all its parts.
  */
 const copied = 64 * 1024
-/** Consumed bytes of a body are acknowledged in steps of this, a quarter of what Rust sends ahead. */
+/** Rust learns of a body's consumed bytes in steps of this, a quarter of what it sends ahead. */
 const creditStep = 64 * 1024
 
 /**
