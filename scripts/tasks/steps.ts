@@ -15,10 +15,10 @@ export const checkSteps: Steps = [
   ['types', 'tsc', '-b'],
   ['lint', 'oxlint', '--type-aware', '--deny-warnings'],
   ['format', 'oxfmt', '--check', '.'],
-  ['imports', 'node', 'scripts/check-imports.ts'],
-  ['undocumented names', 'node', 'scripts/check-undocumented.ts'],
-  ['retired names', 'node', 'scripts/check-names.ts'],
-  ['comments', 'node', 'scripts/check-comments.ts'],
+  ['imports', 'node', 'scripts/checks/check-imports.ts'],
+  ['undocumented names', 'node', 'scripts/checks/check-undocumented.ts'],
+  ['retired names', 'node', 'scripts/checks/check-names.ts'],
+  ['comments', 'node', 'scripts/checks/check-comments.ts'],
 ]
 
 /** For additional runs of tests: prints failures and a summary line. */

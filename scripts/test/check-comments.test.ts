@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { TestFolder } from '../../packages/busbar/test/support/app/test-folder.ts'
-import { findWideComments } from '../check-comments.ts'
+import { findWideComments } from '../checks/check-comments.ts'
 
 test('the comments of this repository are at most 100 columns wide', async () => {
   assert.deepEqual(await findWideComments(fileURLToPath(new URL('../../', import.meta.url))), [])

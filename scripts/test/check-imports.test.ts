@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { TestFolder } from '../../packages/busbar/test/support/app/test-folder.ts'
-import { findProblems } from '../check-imports.ts'
+import { findProblems } from '../checks/check-imports.ts'
 
 const source = 'packages/busbar/src'
 

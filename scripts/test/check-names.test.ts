@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { TestFolder } from '../../packages/busbar/test/support/app/test-folder.ts'
-import { findRetiredNames } from '../check-names.ts'
+import { findRetiredNames } from '../checks/check-names.ts'
 
 async function problemsOf(file: string, text: string): Promise<string[]> {
   using folder = new TestFolder({ [file]: text })

@@ -42,7 +42,7 @@ test('CONTRIBUTING lists exactly the layers', async () => {
   const text = await readFile(join(root, 'CONTRIBUTING.md'), 'utf8')
   const block = /^packages\/busbar\/src\/\n(?<layers>(?: {2}.+\n)+)/m.exec(text)!.groups!['layers']!
   const named = [...block.matchAll(/^ {2}(?<layer>\w+)\//gm)].map(({ groups }) => groups!['layer']!)
-  const rules = await readFile(join(root, 'scripts/check-imports.ts'), 'utf8')
+  const rules = await readFile(join(root, 'scripts/checks/check-imports.ts'), 'utf8')
   const layers = [...rules.matchAll(/^ {2}(?<layer>\w+): \[/gm)].map(({ groups }) => groups!['layer']!)
   assert.deepEqual(new Set(named), new Set(layers))
 })

@@ -6,7 +6,7 @@
 import { execFileSync } from 'node:child_process'
 import { glob, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { nodeBinary } from './node-lines.ts'
+import { nodeBinary } from '../node-lines.ts'
 import type { UndocumentedNames } from './undocumented-names.ts'
 
 const source = 'packages/busbar/src'
