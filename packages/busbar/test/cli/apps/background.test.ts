@@ -193,7 +193,7 @@ describe('busbar save and resurrect', () => {
     await using background = new Background()
     const { code, stderr } = await background.run(['resurrect'])
     assert.equal(code, 2)
-    assert.match(stderr, /run busbar save/)
+    assert.match(stderr, /Run busbar save/)
   })
 })
 

@@ -203,7 +203,7 @@ test(
     })
     const { code, stderr } = await busbar.ended
     assert.equal(code, 3)
-    assert.match(stderr, /need a folder for their sockets.+\(PLACEMENT_UNSUPPORTED\)\n {2}hint: set TMPDIR/)
+    assert.match(stderr, /need a folder for their sockets.+\(PLACEMENT_UNSUPPORTED\)\n {2}hint: Set TMPDIR/)
     const long = folder.at('x'.repeat(90))
     const other = await BusbarProcess.run(['start', folder.path], { env: { TMPDIR: long } })
     assert.match(other.stderr, /the path is too long: .*\(PLACEMENT_UNSUPPORTED\)/)
