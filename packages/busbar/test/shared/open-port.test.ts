@@ -31,7 +31,7 @@ test('failures name the port and the key to change', () => {
   assert.equal(forbidden.code, 'PORT_FORBIDDEN')
   assert.match(`${forbidden.message} ${forbidden.hint}`, /3101.*services\.shop\.expose/)
   assert.equal(failure('EADDRNOTAVAIL').code, 'CONFIG_INVALID')
-  assert.match(failure('ENOTFOUND', { ...spec, host: '[::1]' }).hint!, /without brackets: ::1$/)
+  assert.match(failure('ENOTFOUND', { ...spec, host: '[::1]' }).hint!, /address ::1 without brackets\.$/)
   assert.equal(failure('ENOTSUP').code, 'PLACEMENT_UNSUPPORTED')
   assert.equal(failure('EWHATEVER').code, 'INTERNAL')
 })

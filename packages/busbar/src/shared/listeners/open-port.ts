@@ -84,7 +84,7 @@ export function portFailure(error: NodeJS.ErrnoException, spec: ListenerSpec): E
         code: 'CONFIG_INVALID',
         message: `${spec.host} is not an address of this machine (${key.replace(/port$/, 'host')}): ${error.code}`,
         hint: /^\[.*\]$/.test(spec.host)
-          ? `Write an IPv6 address without brackets: ${spec.host.slice(1, -1)}.`
+          ? `Write the IPv6 address ${spec.host.slice(1, -1)} without brackets.`
           : 'Use 127.0.0.1 for local connections only, or 0.0.0.0 for all IPv4 addresses of this machine.',
       }
     case 'ENOTSUP':

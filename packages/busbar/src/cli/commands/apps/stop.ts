@@ -53,7 +53,7 @@ export async function stopRun({ status: { app }, admin }: Run): Promise<StoppedR
     if (performance.now() - began > stopTimeout + extraTime)
       throw new BusbarError('DEADLINE_EXCEEDED', {
         message: `${app.name} (process ${pid}) still runs ${Math.round(performance.now() - began)} ms after it was asked to stop`,
-        hint: `Look at its log; end it: kill -KILL ${pid}.`,
+        hint: `Look at its log, or run kill -KILL ${pid} to end it.`,
       })
     await sleep(lookInterval)
   }
