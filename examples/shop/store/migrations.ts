@@ -7,10 +7,13 @@ type Migration = (database: DatabaseSync) => void
 /** Each runs once, in this order. Never edit one: add another at the end. */
 const migrations: readonly Migration[] = [createTables, fill]
 
+/** SQLITE_BUSY; extended codes have more bits. */
+const busy = 5
+
 /** Safe to call concurrently: the first call migrates, the others find it done. */
 export function migrate(database: DatabaseSync): void {
   // In this mode readers do not wait for a writer.
-  database.exec('PRAGMA journal_mode = WAL')
+  useWriteAheadLog(database)
   database.exec('PRAGMA synchronous = NORMAL')
   inTransaction(database, () => {
     const { user_version: done } = database.prepare('PRAGMA user_version').get() as { user_version: number }
@@ -44,4 +47,20 @@ function fill(database: DatabaseSync): void {
     product.run(id, name, text, cents, picture, hue, featured ? 1 : 0)
     stock.run(id, left)
   }
+}
+
+/**
+ * Services and workers open a new database at the same time. SQLite does not wait for the others in
+ * this change, whatever the timeout, and reports a locked database at once.
+ */
+function useWriteAheadLog(database: DatabaseSync): void {
+  const end = Date.now() + 5000
+  for (;;)
+    try {
+      return database.exec('PRAGMA journal_mode = WAL')
+    } catch (error) {
+      const isBusy = ((error as { errcode?: number }).errcode! & 0xff) === busy
+      if (!isBusy || Date.now() > end) throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10)
+    }
 }
