@@ -29,7 +29,7 @@ export const semanticsSuites = ['mesh', 'gateway', 'worker', 'raw', 'typed'].map
   (name) => `packages/busbar/test/${name}`,
 )
 
-/** Documented APIs of Node only (docs/guides/accelerators.md). */
+/** Documented APIs of Node only (docs/guides/scale/accelerators.md). */
 export const withoutAccelerators = { BUSBAR_ACCELERATORS: 'none' } as const
 
 /**

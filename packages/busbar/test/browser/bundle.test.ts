@@ -30,7 +30,7 @@ describe('what a page loads', () => {
 
 /** In kB, as stated in the guide. */
 async function limitInGuide(name: string): Promise<number> {
-  const guide = await readFile(join(root, 'docs/guides/typed-services.md'), 'utf8')
+  const guide = await readFile(join(root, 'docs/guides/call/typed-services.md'), 'utf8')
   const found = new RegExp(`\`${name}\` (?:has )?at most (?<limit>\\d+(?:\\.\\d+)?) kB`).exec(guide)
   assert.ok(found, `the guide does not say how large ${name} is`)
   return Number(found.groups!['limit'])

@@ -15,8 +15,8 @@ import { TestFolder } from '../support/app/test-folder.ts'
 
 const packages = createRequire(import.meta.url)
 
-test('the tests in docs/guides/embedding.md pass', async () => {
-  const blocks = blocksOf(await readFile(join(root, 'docs/guides/embedding.md'), 'utf8'))
+test('the tests in docs/guides/run/embedding.md pass', async () => {
+  const blocks = blocksOf(await readFile(join(root, 'docs/guides/run/embedding.md'), 'utf8'))
   using folder = new TestFolder()
   mkdirSync(folder.at('node_modules'))
   symlinkSync(join(root, 'packages/busbar'), folder.at('node_modules/busbar'))

@@ -13,8 +13,8 @@ import { TestFolder } from '../support/app/test-folder.ts'
 
 const packages = createRequire(import.meta.url)
 
-test('the examples of docs/guides/events.md work', async () => {
-  const guide = await readFile(join(root, 'docs/guides/events.md'), 'utf8')
+test('the examples of docs/guides/call/events.md work', async () => {
+  const guide = await readFile(join(root, 'docs/guides/call/events.md'), 'utf8')
   const blocks = blocksOf(guide)
   using folder = new TestFolder({ 'package.json': { type: 'module' } })
   mkdirSync(folder.at('node_modules'))

@@ -11,8 +11,8 @@ import { blocksOf, root } from '../support/documents.ts'
 
 const packages = createRequire(import.meta.url)
 
-test('the example of docs/guides/queues.md works', async () => {
-  const guide = await readFile(join(root, 'docs/guides/queues.md'), 'utf8')
+test('the example of docs/guides/call/queues.md works', async () => {
+  const guide = await readFile(join(root, 'docs/guides/call/queues.md'), 'utf8')
   const blocks = blocksOf(guide)
   using folder = folderWithBusbar({ 'package.json': { type: 'module' } })
   symlinkSync(dirname(packages.resolve('zod/package.json')), folder.at('node_modules/zod'))

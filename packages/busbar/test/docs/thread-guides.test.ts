@@ -10,8 +10,8 @@ import { blocksOf, root } from '../support/documents.ts'
 import { TestFolder } from '../support/app/test-folder.ts'
 
 for (const guide of ['shared-state', 'cpu-work'])
-  test(`the examples of docs/guides/${guide}.md work`, async () => {
-    const blocks = blocksOf(await readFile(join(root, `docs/guides/${guide}.md`), 'utf8'))
+  test(`the examples of docs/guides/scale/${guide}.md work`, async () => {
+    const blocks = blocksOf(await readFile(join(root, `docs/guides/scale/${guide}.md`), 'utf8'))
     using folder = new TestFolder()
     mkdirSync(folder.at('node_modules'))
     symlinkSync(join(root, 'packages/busbar'), folder.at('node_modules/busbar'))

@@ -11,7 +11,7 @@ import { builtAddon } from './served.ts'
 
 const options = { skip: builtAddon === undefined ? 'the entrance is not built' : false }
 const file = `${import.meta.dirname}/../raw/programs/echo.mjs`
-const guide = new URL('../../../../docs/guides/entrance.md', import.meta.url)
+const guide = new URL('../../../../docs/guides/expose/entrance.md', import.meta.url)
 const names = Object.keys(corpus)
 
 async function outcomesOf(entrance: GatewayConfig['entrance']): Promise<ReadonlyMap<string, Outcome>> {

@@ -4,14 +4,14 @@ import { describe, it } from 'node:test'
 import { errorTable } from '../../src/contract/errors.ts'
 import { grpcStatusName, statusOfCode, statusOfDeclared, toGrpcStatus } from '../../src/contract/grpc/statuses.ts'
 
-const page = readFileSync(new URL('../../../../docs/guides/grpc.md', import.meta.url), 'utf8')
+const page = readFileSync(new URL('../../../../docs/guides/call/grpc.md', import.meta.url), 'utf8')
 const [, section] = /^## Errors\n(.*?)^## /ms.exec(page)!
 const rows = [...section!.matchAll(/^\| (.+?) \| ([A-Z_]+) \|$/gm)].map(([, errors, status]) => ({
   errors: errors!,
   status: status!,
 }))
 
-describe('the table of statuses in docs/guides/grpc.md', () => {
+describe('the table of statuses in docs/guides/call/grpc.md', () => {
   it('has every code with a status of its own', () => {
     const documented = rows.flatMap(({ errors, status }) =>
       [...errors.matchAll(/`([A-Z_]+)`/g)].map(([, code]) => [code!, status]),

@@ -14,7 +14,7 @@ import { isOn } from '../support/mesh/accelerators.ts'
 
 const file = `${import.meta.dirname}/programs/echo.mjs`
 const names = Object.keys(corpus)
-const guide = new URL('../../../../docs/guides/gateway.md', import.meta.url)
+const guide = new URL('../../../../docs/guides/expose/gateway.md', import.meta.url)
 
 type Outcomes = ReadonlyMap<string, Outcome>
 

@@ -4,7 +4,7 @@ import type { Work } from '../protocol/slice.ts'
 
 /**
  * A question that the lab answers: which arms are compared, with which work. See
- * `docs/guides/lab-scenarios.md`.
+ * `docs/guides/measure/lab-scenarios.md`.
  */
 export interface Scenario {
   readonly name: string

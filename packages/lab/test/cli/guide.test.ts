@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { flags, help } from '../../src/cli/options.ts'
 import { full, quick, type Timing } from '../../src/protocol/plan.ts'
 
-const guide = await readFile(new URL('../../../../docs/guides/lab.md', import.meta.url), 'utf8')
+const guide = await readFile(new URL('../../../../docs/guides/measure/lab.md', import.meta.url), 'utf8')
 
 test('the guide and the help list exactly the flags', () => {
   const names = Object.keys(flags).toSorted()

@@ -3,7 +3,7 @@
  * Clients (`fetch/`, `undici/`) describe the request. A virtual connection gives the callee a real
  * `IncomingMessage` and `ServerResponse`, in this thread or at the other end of a link. Relies on
  * the callbacks of Node's parser, on how a response builds its head, and on sockets over custom
- * handles. Gain: see docs/guides/accelerators.md.
+ * handles. Gain: see docs/guides/scale/accelerators.md.
  */
 import type { Exchanges, MeshContext } from '../../mesh/mesh-context.ts'
 import { installFetch } from './fetch/install-fetch.ts'

@@ -2,6 +2,6 @@
  * Gives the gateway's own request and response to a program of the same worker. Otherwise the
  * program's server would create its own from a connection. Relies on two properties of a server:
  * the classes of its requests and responses, and which upgrades it accepts. Gain: see
- * docs/guides/accelerators.md.
+ * docs/guides/scale/accelerators.md.
  */
 export { attachment, probe } from './handover.ts'

@@ -1,7 +1,7 @@
 /**
  * Connects services by byte streams in memory, within a thread and over the links between workers.
  * A socket class implements the documented methods of a stream, and servers get it as a connection.
- * Gain: see docs/guides/accelerators.md.
+ * Gain: see docs/guides/scale/accelerators.md.
  */
 import type { Streams } from '../../mesh/mesh-context.ts'
 import { acceptConnections } from './accept-over-link.ts'

@@ -45,7 +45,7 @@ function selected(services: readonly ProtoService[], name: string | undefined): 
         : `${name} is no typed service of this app`,
     hint:
       names === ''
-        ? 'A service needs a contract for gRPC: see docs/guides/typed-services.md.'
+        ? 'A service needs a contract for gRPC: see docs/guides/call/typed-services.md.'
         : `The typed services are ${names}.`,
   })
 }

@@ -108,7 +108,7 @@ export const appSchema = z
       .meta({
         title: 'an integer from 1 to 1024, "auto", or an object of min and max',
         description:
-          'How many shared workers, each with a copy of every shared service; `auto`: one per usable processor; `{ min, max }`: as many as the [load](../guides/scaling.md) needs.',
+          'How many shared workers, each with a copy of every shared service; `auto`: one per usable processor; `{ min, max }`: as many as the [load](../guides/scale/scaling.md) needs.',
       }),
     accept: z.enum(['balanced', 'reusePort']).prefault('balanced').meta({
       title: '"balanced" or "reusePort"',
@@ -121,7 +121,7 @@ export const appSchema = z
       .meta({
         title: '"all", "none" or a list of accelerators',
         description:
-          'Which [accelerators](../guides/accelerators.md) workers use. `BUSBAR_ACCELERATORS` overrides it: `all`, `none`, or names separated by commas.',
+          'Which [accelerators](../guides/scale/accelerators.md) workers use. `BUSBAR_ACCELERATORS` overrides it: `all`, `none`, or names separated by commas.',
       }),
     stopTimeout: durationWithDefault('8s', 0, 'How long a stop waits for what is in flight.'),
     trial,

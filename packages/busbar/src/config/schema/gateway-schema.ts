@@ -64,7 +64,7 @@ export const gateway = z
     entrance: z.enum(['auto', 'native', 'portable']).prefault('auto').meta({
       title: '"auto", "native" or "portable"',
       description:
-        'Who accepts connections and reads requests: the [native entrance](../guides/entrance.md) in Rust, or the gateway in JavaScript. `auto` is `portable` for now.',
+        'Who accepts connections and reads requests: the [native entrance](../guides/expose/entrance.md) in Rust, or the gateway in JavaScript. `auto` is `portable` for now.',
     }),
     raw: z.boolean().optional().meta({
       title: 'true or false',
@@ -108,7 +108,7 @@ export const gateway = z
       .meta({
         title: 'true, false, or an object',
         description:
-          'Serves [gRPC](../guides/grpc.md) at the same port: the typed services that a route or `entry` leads to, health and reflection. Default: false.',
+          'Serves [gRPC](../guides/call/grpc.md) at the same port: the typed services that a route or `entry` leads to, health and reflection. Default: false.',
       }),
     probes: z.boolean().optional().meta({
       title: 'true or false',

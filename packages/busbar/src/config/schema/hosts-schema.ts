@@ -8,7 +8,7 @@ export const remote = z
   .meta({
     title: "'cluster', an address such as 'tls://10.0.0.7:7001', or a list of these",
     description:
-      'Instead of a module: where another Busbar app serves it: `tls://host:port` or `tcp://host:port` of its export; `cluster` for every host of the `cluster`. See [several hosts](../guides/hosts.md).',
+      'Instead of a module: where another Busbar app serves it: `tls://host:port` or `tcp://host:port` of its export; `cluster` for every host of the `cluster`. See [several hosts](../guides/call/hosts.md).',
   })
 
 const callers = z.array(z.string().meta({ title: 'the name of an app, or "*"' }))
@@ -37,7 +37,7 @@ export const exported = z
   .optional()
   .meta({
     title: 'an object of tls or tcp, services and allow',
-    description: 'What other Busbar apps may call. See [several hosts](../guides/hosts.md).',
+    description: 'What other Busbar apps may call. See [several hosts](../guides/call/hosts.md).',
   })
 
 export const identity = z
@@ -97,5 +97,5 @@ export const cluster = z
   .optional()
   .meta({
     title: 'an object of nats, name, credentials, tls and services',
-    description: 'Calls to and from other apps over NATS. See [several hosts](../guides/hosts.md#over-nats).',
+    description: 'Calls to and from other apps over NATS. See [several hosts](../guides/call/hosts.md#over-nats).',
   })

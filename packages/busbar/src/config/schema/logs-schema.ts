@@ -50,5 +50,5 @@ export const logs = z
   .prefault({})
   .meta({
     title: 'an object',
-    description: 'The log: where it goes, its limits, what it hides. See [logs](../guides/logs.md).',
+    description: 'The log: where it goes, its limits, what it hides. See [logs](../guides/observe/logs.md).',
   })

@@ -51,5 +51,5 @@ export const queues = z
   .optional()
   .meta({
     title: 'an object',
-    description: 'Keeps [what is enqueued](../guides/queues.md) on disk. Default: nothing can be enqueued.',
+    description: 'Keeps [what is enqueued](../guides/call/queues.md) on disk. Default: nothing can be enqueued.',
   })

@@ -48,7 +48,7 @@ const entry = z
 
 export const schedule = z.record(z.string(), entry).optional().meta({
   title: 'an object of entries',
-  description: 'What runs at set times. See [the scheduler](../guides/scheduler.md).',
+  description: 'What runs at set times. See [the scheduler](../guides/operate/scheduler.md).',
 })
 
 export type ParsedEntry = z.output<typeof entry>

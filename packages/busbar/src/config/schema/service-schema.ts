@@ -128,7 +128,7 @@ const serviceObject = z.strictObject({
     .meta({
       title: 'an integer from 1 to 1024, "auto", "cpus-1", or an object of min and max',
       description:
-        'How many copies run, each in a thread or process of its own; `auto`: one per usable processor; `{ min, max }`: as many as the [load](../guides/scaling.md) needs.',
+        'How many copies run, each in a thread or process of its own; `auto`: one per usable processor; `{ min, max }`: as many as the [load](../guides/scale/scaling.md) needs.',
     }),
   concurrency: integer(1, 1_000_000).optional().meta({
     title: 'an integer from 1 to 1000000',
@@ -189,12 +189,12 @@ const serviceObject = z.strictObject({
     .meta({
       title: `${portNumber}, or a list of these`,
       description:
-        'Ports of this machine that stand for it when services of the app call them: `http://localhost:3001` goes through the [mesh](../guides/mesh.md#calls-to-localhost). No port is opened.',
+        'Ports of this machine that stand for it when services of the app call them: `http://localhost:3001` goes through the [mesh](../guides/call/mesh.md#calls-to-localhost). No port is opened.',
     }),
   sticky: z.enum(['cookie', 'address']).optional().meta({
     title: '"cookie" or "address"',
     description:
-      'Requests of one client go to the same [instance](../guides/gateway.md#clients-that-stay-with-an-instance): a client is known by a cookie that the gateway sets, or by its address.',
+      'Requests of one client go to the same [instance](../guides/expose/gateway.md#clients-that-stay-with-an-instance): a client is known by a cookie that the gateway sets, or by its address.',
   }),
   openapi: z
     .union([path(), z.literal(false)])

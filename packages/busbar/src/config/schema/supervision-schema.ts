@@ -86,5 +86,5 @@ export const trial = z
   .meta({
     title: 'an object of window, errors, p99 and calls',
     description:
-      'A new [generation](../guides/changing.md) first serves beside the running one, and is discarded if it is worse. Default: it takes over when it is ready.',
+      'A new [generation](../guides/operate/changing.md) first serves beside the running one, and is discarded if it is worse. Default: it takes over when it is ready.',
   })

@@ -21,7 +21,7 @@ export const otlp = z
     metrics: z.boolean().prefault(true).meta({ title: 'true or false', description: 'Whether metrics are exported.' }),
     traces: z.boolean().prefault(true).meta({
       title: 'true or false',
-      description: 'Whether the spans of recorded [traces](../guides/traces.md) are exported.',
+      description: 'Whether the spans of recorded [traces](../guides/observe/traces.md) are exported.',
     }),
     interval: optionalDuration(
       100,
@@ -31,7 +31,7 @@ export const otlp = z
   .optional()
   .meta({
     title: 'an object of url, headers, metrics, traces and interval',
-    description: 'Exports [metrics and traces](../guides/seeing.md#export-by-otlp) by OTLP. Default: none.',
+    description: 'Exports [metrics and traces](../guides/observe/seeing.md#export-by-otlp) by OTLP. Default: none.',
   })
 
 export const traces = z
@@ -49,5 +49,5 @@ export const traces = z
   .optional()
   .meta({
     title: 'an object of sample and keep',
-    description: 'Records [traces](../guides/traces.md). Default: none.',
+    description: 'Records [traces](../guides/observe/traces.md). Default: none.',
   })

@@ -1,7 +1,7 @@
 import { isOn } from '../../support/mesh/accelerators.ts'
 
 /**
- * Known differences of Unix sockets (`docs/guides/accelerators.md`, "Differences without
+ * Known differences of Unix sockets (`docs/guides/scale/accelerators.md`, "Differences without
  * `stream`").
  */
 const known = [
