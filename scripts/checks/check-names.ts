@@ -7,25 +7,24 @@ import { glob, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 const retiredFiles = words(`
-  announce-hops.ts answer-sender.ts app/obedient-thread.ts batch-writes/gather-writes.ts by-bytes.ts
-  clients/measured.ts contention/shared-ways.ts contention/ways.ts emit-in.ts engine/trust.ts
+  addon/port.rs announce-hops.ts answer-sender.ts app/obedient-thread.ts batch-writes/gather-writes.ts
+  by-bytes.ts clients/measured.ts contention/shared-ways.ts contention/ways.ts emit-in.ts engine/trust.ts
   exchange/answer.ts exchange/open.ts exchange/tell-problem.ts fanout/ways.ts fetch/defaults.ts
   file/json-text.ts file/package-file.ts file/places.ts gated-answers.ts gateway/typed/listener.ts
-  given-connections.ts hosts/heard-transport.ts hosts/relayed-call.ts in-thread/entrance.ts
-  in-thread/starts.ts kept-connections.ts least-loaded.ts lifecycle/run-worker.ts link/attempts.ts
-  links/channel.ts links/frames.ts links/packets.ts links/pings.ts links/pipe.ts links/read.ts
-  links/silence.ts links/value.ts machine/keeper.ts mesh/http-mesh.ts openapi/components.ts openapi/merge.ts
-  openapi/upgrade.ts outflow.ts own-head.ts problems/answer-problem.ts programs/perilous protocol/copy.ts
-  protocol/patience.ts protocol/warm-up.ts relayed-connection.ts rendezvous.ts schema/later.ts
-  scripts/first.cjs scripts/stray-processes.ts server-kinds.ts services/doubles.ts services/recursion.ts
-  services/spares.ts src/assemble.ts src/cli/commands.ts src/cli/keeper.ts src/cli/untested-node.ts
-  src/cli/warnings.ts src/config/type-import-hint.ts src/contract/answer-header.ts
-  src/contract/host/live-stream.ts src/contract/host/unknown.ts src/contract/http/answered-stream.ts
-  src/contract/http/answering.ts src/contract/http/edge.ts src/contract/http/readers.ts
-  src/contract/openapi/carried.ts src/contract/plain.ts src/contract/strip/apart.ts
-  src/contract/value/refuse.ts src/embed/doubles.ts src/gateway/answer.ts src/gateway/body-limit.ts
-  src/gateway/client-error.ts src/gateway/director.ts src/gateway/early-hints.ts src/gateway/end-to-end.ts
-  src/gateway/expectation.ts src/gateway/forwarded-answer.ts src/gateway/forwarded.ts
+  given-connections.ts hosts/heard-transport.ts hosts/relayed-call.ts http2/member.rs in-thread/entrance.ts
+  in-thread/starts.ts io/member.rs kept-connections.ts least-loaded.ts lifecycle/run-worker.ts link/attempts.ts
+  links/channel.ts links/frames.ts links/packets.ts links/pings.ts links/pipe.ts links/read.ts links/silence.ts
+  links/value.ts machine/keeper.ts mesh/http-mesh.ts openapi/components.ts openapi/merge.ts openapi/upgrade.ts
+  outflow.ts own-head.ts problems/answer-problem.ts programs/perilous protocol/copy.ts protocol/patience.ts
+  protocol/warm-up.ts relayed-connection.ts rendezvous.ts schema/later.ts scripts/first.cjs
+  scripts/stray-processes.ts server-kinds.ts services/doubles.ts services/recursion.ts services/spares.ts
+  src/assemble.ts src/cli/commands.ts src/cli/keeper.ts src/cli/untested-node.ts src/cli/warnings.ts
+  src/config/type-import-hint.ts src/contract/answer-header.ts src/contract/host/live-stream.ts
+  src/contract/host/unknown.ts src/contract/http/answered-stream.ts src/contract/http/answering.ts
+  src/contract/http/edge.ts src/contract/http/readers.ts src/contract/openapi/carried.ts src/contract/plain.ts
+  src/contract/strip/apart.ts src/contract/value/refuse.ts src/embed/doubles.ts src/gateway/answer.ts
+  src/gateway/body-limit.ts src/gateway/client-error.ts src/gateway/director.ts src/gateway/early-hints.ts
+  src/gateway/end-to-end.ts src/gateway/expectation.ts src/gateway/forwarded-answer.ts src/gateway/forwarded.ts
   src/gateway/gateway-context.ts src/gateway/in-flight.ts src/gateway/kept-agent.ts src/gateway/lost.ts
   src/gateway/raw-entry.ts src/gateway/relay-upgrade.ts src/gateway/repeated-text.ts
   src/gateway/takes-upgrade.ts src/gateway/target.ts src/mesh/answer.ts src/mesh/balance
@@ -40,15 +39,15 @@ const retiredFiles = words(`
   src/supervisor/overdue.ts src/supervisor/parting.ts src/supervisor/relinks.ts src/supervisor/restarts.ts
   src/supervisor/running.ts src/supervisor/runtimes/command-environment.ts src/supervisor/slot.ts
   src/supervisor/vessels src/supervisor/watchdog.ts src/worker/channel.ts src/worker/doors.ts
-  src/worker/head-limits.ts src/worker/host src/worker/neighbours.ts src/worker/order.ts
-  src/worker/own-ports.ts src/worker/recorded-cells.ts src/worker/sandbox/support/disposing.ts src/workshop.ts
-  stream/answer.ts stream/end.ts stream/far-end.ts stream/serve.ts supervisor/stop-order.ts
-  support/accelerated.ts support/broken.ts support/chance.ts support/listening.ts support/strays.ts
-  support/wanted.ts test/accelerators/missing.test.ts test/gateway/elsewhere.test.ts
-  test/gateway/places.test.ts test/mesh/balance test/mesh/bytes test/raw/compare.ts test/raw/corpus/heads.ts
-  test/raw/corpus/lines.ts test/raw/corpus/turns.ts test/raw/talk.ts to-self.ts typed/over-http.ts underway.ts
-  undici/copy.ts undici/diagnostics.ts undici/dispatcher.ts undici/global-dispatchers.ts undici/handler.ts
-  undici/request-parts.ts utc-date.ts worker/entrance-member.ts
+  src/worker/head-limits.ts src/worker/host src/worker/neighbours.ts src/worker/order.ts src/worker/own-ports.ts
+  src/worker/recorded-cells.ts src/worker/sandbox/support/disposing.ts src/workshop.ts stream/answer.ts
+  stream/end.ts stream/far-end.ts stream/serve.ts supervisor/stop-order.ts support/accelerated.ts
+  support/broken.ts support/chance.ts support/listening.ts support/strays.ts support/wanted.ts
+  test/accelerators/missing.test.ts test/gateway/elsewhere.test.ts test/gateway/places.test.ts test/mesh/balance
+  test/mesh/bytes test/raw/compare.ts test/raw/corpus/heads.ts test/raw/corpus/lines.ts test/raw/corpus/turns.ts
+  test/raw/talk.ts to-self.ts typed/over-http.ts underway.ts undici/copy.ts undici/diagnostics.ts
+  undici/dispatcher.ts undici/global-dispatchers.ts undici/handler.ts undici/request-parts.ts utc-date.ts
+  worker/entrance-member.ts
 `)
 
 const retiredIdentifiers = words(`
@@ -63,13 +62,13 @@ const retiredIdentifiers = words(`
   RelayTarget RelayedCall RelayedCallParts RelayedConnection RelayedUpgrade Relinks RepeatedText
   RepeatedTextParts ServiceFigures SocketPipe SpareFigures StandIn StartableRoute StatedRequest StopWishes
   StrayProcess ThreadPipe ThreadVessel ToldAnswer TurnOfWrites TypedHosting Uncarriable Underway Vessel
-  VesselEvents WorkerFigures Workshop acceptTagged addPlace admitOwn aliveInterval announceHops answerExpect
-  answerProblem answeredStream answersOrigin appearAsMainThread boundedTogether breakOffBadInput breakOffHead
-  breakOffTunnel buryThread carriedInstance carriedKind carryOver carryRecord catchHead checkPlace checkPlaces
-  connectsToCommands dropHopByHop emitIn endStrays fateTime faultsInWords findMovedCopies freeGivenUp
-  fromUncarriable frontWarning gatedAnswers gatherWrites giveConnections glanceMs goneSilent headCaught
-  headPatience inWorkshop inheritCalls installHosting isApart isHeadCaught isUnseen launchVessel likenessOf
-  linkToSelf locateRefusal makesPlainObjects maxAnswerHead maxOpening maxUnderWay mayMeanService
+  VesselEvents WorkerFigures WorkerPort Workshop acceptTagged addPlace admitOwn aliveInterval announceHops
+  answerExpect answerProblem answeredStream answersOrigin appearAsMainThread boundedTogether breakOffBadInput
+  breakOffHead breakOffTunnel buryThread carriedInstance carriedKind carryOver carryRecord catchHead checkPlace
+  checkPlaces connectsToCommands dropHopByHop emitIn endStrays fateTime faultsInWords findMovedCopies
+  freeGivenUp fromUncarriable frontWarning gatedAnswers gatherWrites giveConnections glanceMs goneSilent
+  headCaught headPatience inWorkshop inheritCalls installHosting isApart isHeadCaught isUnseen launchVessel
+  likenessOf linkToSelf locateRefusal makesPlainObjects maxAnswerHead maxOpening maxUnderWay mayMeanService
   meetExpectation memoryPipes noiseInWords notContained offerMesh openByBytes openFarEnd ownApp ownConnection
   readOpening relayUpgrade rowsPerPlace sendOwnHead separateCopies serviceNameIn settleTarget shareOut
   sharedWayOf startContained stateFetch stateForwarded stateRequest stretchMs takeHeadsOfGateway tellKeeper

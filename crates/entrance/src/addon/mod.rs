@@ -1,8 +1,8 @@
 //! The interface for JavaScript. A panic in an exported function becomes an exception
 //! (`catch_unwind`). Hooks and callbacks have their own guard, since a panic must not cross into C.
 
+mod channel;
 mod options;
-mod port;
 
 use std::collections::HashMap;
 use std::net::{TcpListener, ToSocketAddrs};

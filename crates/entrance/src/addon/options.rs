@@ -34,7 +34,7 @@ pub struct EntranceOptions {
 #[cfg_attr(test, allow(dead_code))]
 pub struct Build {
     pub version: String,
-    /// Of the records of batches.
+    /// The version of the records of batches and of the classes.
     pub format: u32,
 }
 

@@ -9,11 +9,11 @@ mod failover;
 mod handshake;
 mod http2;
 mod listener;
-mod member;
 mod output;
 #[cfg(test)]
 mod panics;
 mod reply;
+mod request_source;
 mod stream;
 pub mod thread;
 mod timer;

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use super::member::Member;
+use super::request_source::RequestSource;
 use super::thread::Io;
 use crate::entrance::{Command, Entrance, Job};
 use crate::limits::Limits;
@@ -33,7 +33,7 @@ impl Faulty {
     }
 }
 
-impl Member for Faulty {
+impl RequestSource for Faulty {
     fn poll(&mut self, _: &mut Context<'_>, _: &Io) -> Poll<()> {
         self.panics_in(Fault::Poll);
         if self.0 == Fault::End { Poll::Ready(()) } else { Poll::Pending }

@@ -1,5 +1,5 @@
-//! An I/O thread: its runtime, its listeners, and the commands of other threads. `member` is what
-//! requests belong to.
+//! An I/O thread: its runtime, its listeners, and the commands of other threads. It keeps the
+//! sources of requests in a slab.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 use tokio::task::{AbortHandle, JoinHandle, LocalSet, spawn_local};
 
 use super::connection::Connection;
-use super::member::Member;
+use super::request_source::RequestSource;
 use super::stream::{Ends, Stream};
 use super::{handshake, http2, listener, timer};
 use crate::direct;
@@ -35,7 +35,7 @@ pub struct Io {
     /// Workers with new records in their inboxes, to be woken.
     unwoken: RefCell<Vec<Arc<Worker>>>,
     wakeup: Notify,
-    pub(super) members: RefCell<Slab<Rc<RefCell<dyn Member>>>>,
+    pub(super) sources: RefCell<Slab<Rc<RefCell<dyn RequestSource>>>>,
     /// The tasks of connections that speak HTTP/2.
     pub http2: RefCell<Slab<AbortHandle>>,
     listeners: RefCell<Vec<JoinHandle<()>>>,
@@ -67,7 +67,7 @@ pub fn spawn(entrance: Arc<Entrance>, number: u8) -> std::io::Result<()> {
             words: RefCell::default(),
             unwoken: RefCell::default(),
             wakeup: Notify::new(),
-            members: RefCell::default(),
+            sources: RefCell::default(),
             http2: RefCell::default(),
             listeners: RefCell::default(),
             epochs: Cell::new(0),
@@ -195,9 +195,9 @@ impl Io {
                 self.cut();
                 self.closed.set(true);
             }
-            Command::Review => self.each(|member| member.review(self)),
-            Command::Dead(worker, orphans) => self.each(|member| member.worker_died(&worker, &orphans, self)),
-            Command::Return(id, records) => self.with(id.slot, |member| member.move_away(id, records.clone(), self)),
+            Command::Review => self.each(|source| source.review(self)),
+            Command::Dead(worker, orphans) => self.each(|source| source.worker_died(&worker, &orphans, self)),
+            Command::Return(id, records) => self.with(id.slot, |source| source.move_away(id, records.clone(), self)),
             Command::Serve(target) => drop(spawn_local(direct::serve(self.clone(), target))),
             #[cfg(test)]
             Command::Run(job) => job(self),
@@ -205,7 +205,7 @@ impl Io {
     }
 
     fn cut(&self) {
-        self.each(|member| member.cut());
+        self.each(|source| source.cut());
         for (_, task) in self.http2.borrow().iter() {
             task.abort();
         }

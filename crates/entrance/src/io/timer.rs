@@ -23,7 +23,7 @@ pub async fn run(io: Rc<Io>) {
         io.guard(|| relieve_late_workers(&io, now));
         turn = (turn + 1) % CONNECTIONS;
         if turn == 0 {
-            io.guard(|| io.each(|member| member.look_at_clock(now, &io)));
+            io.guard(|| io.each(|source| source.look_at_clock(now, &io)));
             io.entrance.queue_times.collect(&io.entrance.registry.all());
         }
     }
@@ -40,7 +40,7 @@ fn relieve_late_workers(io: &Io, now: u64) {
     }
     for worker in workers.iter().filter(|worker| worker.is_late(now)) {
         for (id, records) in worker.inbox.reclaim(io.number) {
-            io.with(id.slot, |member| member.move_away(id, records.clone(), io));
+            io.with(id.slot, |source| source.move_away(id, records.clone(), io));
         }
     }
 }

@@ -75,9 +75,9 @@ pub mod flag {
     pub const CERTIFICATE: u16 = 1024;
 }
 
-/// Of this description. To be raised with each change: a binary serves only the library that has
-/// the same.
-pub const FORMAT: u32 = 3;
+/// The version of this format and of the add-on's classes. Raise it with each change: a binary
+/// serves only a library that has the same number.
+pub const FORMAT: u32 = 4;
 pub const WORDS: usize = 8;
 pub const REQUEST_WORDS: usize = 24;
 pub const REPLY_WORDS: usize = 5;

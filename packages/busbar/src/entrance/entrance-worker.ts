@@ -1,5 +1,5 @@
 import type { Bridge } from './bridge.ts'
-import type { EntranceAddon, WorkerPort } from './load.ts'
+import type { EntranceAddon, EntranceChannel } from './load.ts'
 import { QueueTimes } from './queue-times.ts'
 import { at, bodyEndKind, bodyKind, clientEndedKind, closedKind, creditKind, flags, requestKind } from './records.ts'
 import type { Batch } from './records.ts'
@@ -10,7 +10,7 @@ const threadBits = 0xff00
 /** A worker's end of the entrance: takes batches of requests, and gives each to the bridge. */
 export class EntranceWorker {
   readonly replies: Replies
-  readonly #port: WorkerPort
+  readonly #channel: EntranceChannel
   readonly #batches: readonly [Batch, Batch]
   /** The first cell: the sequence of the request that was begun last. */
   readonly #cells: Int32Array
@@ -22,42 +22,42 @@ export class EntranceWorker {
 
   constructor(addon: EntranceAddon, entrance: number, values: boolean, bridge: (replies: Replies) => Bridge) {
     // Nothing is registered before the bridge is there, and no call comes before this turn is over.
-    this.#port = new addon.WorkerPort(entrance, values, this.#take)
-    this.#batches = [batchIn(this.#port.requests(0)), batchIn(this.#port.requests(1))]
-    this.#cells = new Int32Array(this.#port.cells())
-    this.#queueTimes = new QueueTimes(this.#port, this.#cells)
-    this.replies = new Replies(this.#port)
+    this.#channel = new addon.EntranceChannel(entrance, values, this.#take)
+    this.#batches = [batchIn(this.#channel.requests(0)), batchIn(this.#channel.requests(1))]
+    this.#cells = new Int32Array(this.#channel.cells())
+    this.#queueTimes = new QueueTimes(this.#channel, this.#cells)
+    this.replies = new Replies(this.#channel)
     this.#bridge = bridge(this.replies)
   }
 
   /** Requests that are not answered, without upgraded connections. */
   get requests(): number {
-    return this.#port.inFlight - this.#port.tunnels
+    return this.#channel.inFlight - this.#channel.tunnels
   }
 
   /** Clients of all workers that may send requests. */
   get clients(): number {
-    return this.#port.clients
+    return this.#channel.clients
   }
 
   /** Takes no more requests. */
   drain(): void {
-    this.#port.drain()
+    this.#channel.drain()
   }
 
   /** Takes no new requests for now, or takes them again. */
   pause(isPaused: boolean): void {
-    this.#port.pause(isPaused)
+    this.#channel.pause(isPaused)
   }
 
   /** Other workers get what was not begun. */
   close(): void {
     this.replies.close()
-    this.#port.close()
+    this.#channel.close()
   }
 
   #takeBatch(): void {
-    const taken = this.#port.take()
+    const taken = this.#channel.take()
     const batch = this.#batches[this.#turn]
     this.#turn = this.#turn === 0 ? 1 : 0
     const end = (taken < 0 ? ~taken : taken) / 4

@@ -10,8 +10,8 @@ import { BusbarError } from '../contract/errors.ts'
 import type { EntranceLibrary, EntranceLimits, NativeEntrance } from '../shared/entrance.ts'
 import { recordFormat } from './records.ts'
 
-/** A worker's end. */
-export interface WorkerPort {
+/** A worker's channel to the native entrance: requests come in batches, replies go in batches. */
+export interface EntranceChannel {
   readonly inFlight: number
   /** Of these, connections that were upgraded. */
   readonly tunnels: number
@@ -41,8 +41,8 @@ export interface EntranceAddon {
    * `values`: requests as values, for the exchange. Otherwise as text, for a parser. `onWake` must
    * not throw.
    */
-  readonly WorkerPort: new (entrance: number, values: boolean, onWake: () => void) => WorkerPort
-  /** Undefined in the first binaries. `format`: of the records of batches. */
+  readonly EntranceChannel: new (entrance: number, values: boolean, onWake: () => void) => EntranceChannel
+  /** Undefined in the first binaries. `format`: the version of the records and classes. */
   readonly build?: () => { readonly version: string; readonly format: number }
 }
 

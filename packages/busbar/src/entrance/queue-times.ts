@@ -1,5 +1,5 @@
 import { queueTimeBounds } from '../shared/entrance.ts'
-import type { WorkerPort } from './load.ts'
+import type { EntranceChannel } from './load.ts'
 
 /**
  * The cells: the first is another one's; then the number of requests up to each bound, of longer
@@ -18,9 +18,9 @@ export class QueueTimes {
   /** In units, with their fractions. */
   #sum = 0
 
-  constructor(port: WorkerPort, cells: Int32Array) {
+  constructor(channel: EntranceChannel, cells: Int32Array) {
     this.#cells = cells
-    this.#offset = offsetOf(port)
+    this.#offset = offsetOf(channel)
   }
 
   /** `arrived`: microseconds of the entrance's clock. */
@@ -38,11 +38,11 @@ export class QueueTimes {
  * The difference of the clocks, by the quickest of several readings. A thread that is suspended
  * between the two readings would else count every wait as zero.
  */
-function offsetOf(port: WorkerPort): number {
+function offsetOf(channel: EntranceChannel): number {
   let [best, offset] = [Infinity, 0]
   for (let reading = 0; reading < 8; reading++) {
     const before = performance.now()
-    const there = port.clock() / 1000
+    const there = channel.clock() / 1000
     const took = performance.now() - before
     if (took < best) [best, offset] = [took, there - before - took / 2]
   }

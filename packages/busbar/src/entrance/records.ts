@@ -4,8 +4,8 @@
  */
 import type { AddressInfo } from 'node:net'
 
-/** Of this description. A binary with another one is not used. */
-export const recordFormat = 3
+/** The version of this format and of the add-on's classes. A binary with another one is not used. */
+export const recordFormat = 4
 
 /** To a worker. */
 export const requestKind = 1

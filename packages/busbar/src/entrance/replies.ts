@@ -1,5 +1,5 @@
 import { dataReply, flags as known, wordsOfReply } from './records.ts'
-import type { WorkerPort } from './load.ts'
+import type { EntranceChannel } from './load.ts'
 
 /** Which request a reply is of. */
 export interface ExchangeId {
@@ -14,7 +14,7 @@ const maxPiece = 128 * 1024
 
 /** All replies of a turn of the event loop go back in one batch. */
 export class Replies {
-  readonly #port: WorkerPort
+  readonly #channel: EntranceChannel
   readonly #words: Int32Array
   readonly #bytes: Buffer
   /** In bytes. */
@@ -31,16 +31,16 @@ export class Replies {
     this.flush()
   }
 
-  constructor(port: WorkerPort) {
-    this.#port = port
-    const memory = port.replies()
+  constructor(channel: EntranceChannel) {
+    this.#channel = channel
+    const memory = channel.replies()
     this.#words = new Int32Array(memory)
     this.#bytes = Buffer.from(memory)
   }
 
   flush(): void {
     if (this.#end === 0) return
-    if (!this.#isClosed) this.#port.send(this.#end)
+    if (!this.#isClosed) this.#channel.send(this.#end)
     this.#end = 0
   }
 

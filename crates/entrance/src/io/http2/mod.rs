@@ -1,11 +1,11 @@
-//! HTTP/2. Each stream is a member of its thread, like a connection of HTTP/1: its request goes to
-//! a worker as text of HTTP/1.1, and the worker's text is its response.
+//! HTTP/2. Each stream is a source of one request. The request goes to a worker as text of HTTP/1.1,
+//! and the worker's text is the response.
 
 mod body;
 pub mod connection;
 mod frames;
 mod head;
-mod member;
+mod request_source;
 mod response;
 mod stream;
 mod watched;

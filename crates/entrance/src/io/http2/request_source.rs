@@ -1,11 +1,11 @@
-//! A stream as a member of its thread: time limits, and workers that die.
+//! A stream as a source of requests: time limits, and workers that die.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use super::stream::{Http2Stream, State};
 use crate::http1::refusal::Refusal;
-use crate::io::member::Member;
+use crate::io::request_source::RequestSource;
 use crate::io::thread::Io;
 use crate::stats::add;
 use crate::worker::Worker;
@@ -24,7 +24,7 @@ impl Http2Stream {
     }
 }
 
-impl Member for Http2Stream {
+impl RequestSource for Http2Stream {
     fn poll(&mut self, context: &mut Context<'_>, io: &Io) -> Poll<()> {
         self.progress(context, io)
     }

@@ -1,4 +1,4 @@
-//! A worker's end.
+//! A worker's channel to the entrance: requests come in batches, replies go in batches.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -14,16 +14,16 @@ use crate::worker::area::{AREA, Area, Cells};
 use crate::worker::outbox::distribute;
 use crate::worker::{Form, Worker};
 
-/// A worker's side of the entrance. Created in the worker's thread.
+/// Created in the worker's thread.
 #[napi]
-pub struct WorkerPort {
+pub struct EntranceChannel {
     entrance: Arc<Entrance>,
     worker: Arc<Worker>,
     replies: Arc<Area>,
 }
 
 #[napi]
-impl WorkerPort {
+impl EntranceChannel {
     /// `on_wake` must not throw. It does not keep the thread alive.
     #[napi(constructor, catch_unwind)]
     pub fn new(env: Env, entrance: u32, values: bool, on_wake: Function<(), ()>) -> Result<Self> {
