@@ -28,6 +28,8 @@ pub struct Limits {
     pub problems: bool,
     /// All requests of a connection go to one worker, while it serves.
     pub pin_connections: bool,
+    /// Workers get gRPC calls as such, and not as requests of HTTP.
+    pub grpc: bool,
 }
 
 impl Default for Limits {
@@ -45,6 +47,7 @@ impl Default for Limits {
             worker_timeout: Duration::from_secs(10),
             problems: false,
             pin_connections: false,
+            grpc: false,
         }
     }
 }

@@ -27,6 +27,7 @@ pub struct EntranceOptions {
     pub worker_timeout: Option<u32>,
     pub problems: Option<bool>,
     pub pin_connections: Option<bool>,
+    pub grpc: Option<bool>,
 }
 
 /// What the library compares with its own, before it uses the add-on.
@@ -61,6 +62,7 @@ pub fn limits_of(options: &EntranceOptions) -> Limits {
         worker_timeout: time(options.worker_timeout, usual.worker_timeout),
         problems: options.problems.unwrap_or(usual.problems),
         pin_connections: options.pin_connections.unwrap_or(usual.pin_connections),
+        grpc: options.grpc.unwrap_or(usual.grpc),
     }
 }
 

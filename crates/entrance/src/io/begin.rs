@@ -156,7 +156,8 @@ pub(super) fn offer(origin: &Origin<'_>, offer: &Offer<'_>, io: &Io) -> Result<E
         let Some(worker) = first.or_else(|| io.entrance.registry.choose(now, max_in_flight)) else {
             return Err(if io.entrance.has_worker() { Refusal::Overloaded } else { Refusal::NoWorker });
         };
-        let fields: &[_] = if worker.form == Form::Values { fields } else { &[] };
+        let has_table = worker.form == Form::Values || flags & flag::GRPC != 0;
+        let fields: &[_] = if has_table { fields } else { &[] };
         let Head { method: name, target, start, .. } = *head;
         let arrived = io.entrance.microseconds();
         RequestParts { remote, local, method: name, target, arrived, fields, start: start as u32 }.write(&mut words);
@@ -194,7 +195,8 @@ pub(super) fn offer(origin: &Origin<'_>, offer: &Offer<'_>, io: &Io) -> Result<E
 /// A service that is reached without a worker.
 fn find_direct(origin: &Origin<'_>, offer: &Offer<'_>, io: &Io) -> Option<Arc<Worker>> {
     let Entrance { direct, limits, stats, .. } = &*io.entrance;
-    if !direct.is_used() || offer.upgrade || origin.is_repeated || origin.certificate.is_some() {
+    let is_grpc = origin.flags & flag::GRPC != 0;
+    if !direct.is_used() || offer.upgrade || is_grpc || origin.is_repeated || origin.certificate.is_some() {
         return None;
     }
     let found = direct.find(offer.head, offer.fields, offer.text)?.target.worker.clone();

@@ -38,7 +38,7 @@ pub mod kind {
     pub const CREDIT: u8 = 4;
     /// The connection is closed.
     pub const CLOSED: u8 = 5;
-    /// The client has closed its half of an upgraded connection.
+    /// The client has closed its half of an upgraded connection, or has sent all of a gRPC call.
     pub const CLIENT_ENDED: u8 = 6;
 }
 
@@ -52,6 +52,12 @@ pub mod reply {
     pub const END: u8 = 3;
     /// The program has destroyed the connection.
     pub const RESET: u8 = 4;
+    /// Of a gRPC call: a line with the status, and the lines of the fields.
+    pub const HEAD: u8 = 5;
+    /// Of a gRPC call: bytes of its messages.
+    pub const BODY: u8 = 6;
+    /// Of a gRPC call: the lines of its trailers. It is complete.
+    pub const TRAILERS: u8 = 7;
 }
 
 pub mod flag {
@@ -61,7 +67,7 @@ pub mod flag {
     pub const IS_1_0: u16 = 4;
     pub const UPGRADE: u16 = 8;
     pub const CHUNKED: u16 = 16;
-    /// In a reply as values: these bytes end the response.
+    /// In a reply as values, or in the head of a gRPC call: these bytes end the response.
     pub const LAST: u16 = 32;
     /// Together with `LAST`: the connection must be closed.
     pub const CLOSE: u16 = 64;
@@ -73,11 +79,13 @@ pub mod flag {
     pub const HTTP2: u16 = 512;
     /// Of a request: behind the body's first piece is the certificate that the client has shown.
     pub const CERTIFICATE: u16 = 1024;
+    /// Of a request: a gRPC call. Its body has no framing of HTTP/1, and `CLIENT_ENDED` ends it.
+    pub const GRPC: u16 = 2048;
 }
 
 /// The version of this format and of the add-on's classes. Raise it with each change: a binary
 /// serves only a library that has the same number.
-pub const FORMAT: u32 = 4;
+pub const FORMAT: u32 = 5;
 pub const WORDS: usize = 8;
 pub const REQUEST_WORDS: usize = 24;
 pub const REPLY_WORDS: usize = 5;
@@ -163,7 +171,7 @@ pub struct RequestParts<'a> {
     pub target: Span,
     /// In microseconds of the entrance's clock.
     pub arrived: u32,
-    /// Empty for a worker that gets requests as text.
+    /// Empty for a worker that gets requests as text, except for gRPC calls.
     pub fields: &'a [(Span, Span)],
     /// The head's position in the buffer that the spans refer to.
     pub start: u32,

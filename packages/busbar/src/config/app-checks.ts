@@ -46,7 +46,7 @@ export function checkLocalPorts(services: readonly Service[], problems: Problems
 
 /** What an entrance does not do. */
 export function checkEntrance(
-  { accept, gateway: { entrance, balance, grpc = false } }: ParsedConfig,
+  { accept, gateway: { entrance, balance } }: ParsedConfig,
   problems: Problems,
 ): void {
   if (entrance === 'portable' && balance === 'request')
@@ -56,11 +56,6 @@ export function checkEntrance(
       hint: "Leave balance out, or write entrance: 'native'.",
     })
   if (entrance !== 'native') return
-  if (grpc !== false)
-    problems.add('CONFIG_INVALID', {
-      message: "gateway.grpc is set, and gateway.entrance is 'native': only the portable gateway serves gRPC so far",
-      hint: "Leave entrance out, or write entrance: 'portable'.",
-    })
   if (accept === 'reusePort')
     problems.add('CONFIG_INVALID', {
       message: "accept is 'reusePort', and gateway.entrance is 'native': the entrance accepts the connections itself",

@@ -7,7 +7,7 @@ import type { Socket } from 'node:net'
 import type { Bridge } from './bridge.ts'
 import { ConnectionSocket, http2Window, IdleClock } from './connection-socket.ts'
 import { SecureConnectionSocket } from './secure-connection-socket.ts'
-import { at, endsOf, flags, wordsOfField, type Batch } from './records.ts'
+import { at, certificateIn, endsOf, flags, textStart, type Batch } from './records.ts'
 import type { ExchangeId, Replies } from './replies.ts'
 
 const crlf = Buffer.from('\r\n')
@@ -104,15 +104,4 @@ export class DuplexBridge implements Bridge {
     this.#accept(socket)
     return socket
   }
-}
-
-/** Where a request's text begins, in bytes. */
-function textStart(words: Int32Array, record: number): number {
-  return (record + at.fields + words[record + at.fieldCount]! * wordsOfField) * 4
-}
-
-/** DER, in memory of its own. It is behind the body's first piece. */
-function certificateIn({ words, bytes }: Batch, record: number): Buffer {
-  const start = textStart(words, record) + words[record + at.headLength]! + words[record + at.bodyLength]!
-  return Buffer.from(bytes.subarray(start + 4, start + 4 + bytes.readUInt32LE(start)))
 }

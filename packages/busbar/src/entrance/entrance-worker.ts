@@ -1,8 +1,10 @@
 import type { Bridge } from './bridge.ts'
+import { CallBridge } from './call-bridge.ts'
 import type { EntranceAddon, EntranceChannel } from './load.ts'
 import { QueueTimes } from './queue-times.ts'
 import { at, bodyEndKind, bodyKind, clientEndedKind, closedKind, creditKind, flags, requestKind } from './records.ts'
 import type { Batch } from './records.ts'
+import type { GrpcCarrier } from '../shared/grpc-carrier.ts'
 import { Replies } from './replies.ts'
 
 const threadBits = 0xff00
@@ -16,11 +18,19 @@ export class EntranceWorker {
   readonly #cells: Int32Array
   readonly #queueTimes: QueueTimes
   readonly #bridge: Bridge
+  readonly #calls: CallBridge
   /** Which batch the next one is. */
   #turn: 0 | 1 = 0
   readonly #take = (): void => this.#takeBatch()
 
-  constructor(addon: EntranceAddon, entrance: number, values: boolean, bridge: (replies: Replies) => Bridge) {
+  /** `serveCall`: for an entrance that knows gRPC. */
+  constructor(
+    addon: EntranceAddon,
+    entrance: number,
+    values: boolean,
+    bridge: (replies: Replies) => Bridge,
+    serveCall: (carrier: GrpcCarrier) => void = refuseCall,
+  ) {
     // Nothing is registered before the bridge is there, and no call comes before this turn is over.
     this.#channel = new addon.EntranceChannel(entrance, values, this.#take)
     this.#batches = [batchIn(this.#channel.requests(0)), batchIn(this.#channel.requests(1))]
@@ -28,6 +38,7 @@ export class EntranceWorker {
     this.#queueTimes = new QueueTimes(this.#channel, this.#cells)
     this.replies = new Replies(this.#channel)
     this.#bridge = bridge(this.replies)
+    this.#calls = new CallBridge(serveCall, this.replies)
   }
 
   /** Requests that are not answered, without upgraded connections. */
@@ -77,12 +88,16 @@ export class EntranceWorker {
     const second = words[record + at.kind]!
     const connection = words[record + at.connection]!
     const epoch = words[record + at.epoch]!
+    const kind = second & 0xff
+    if (kind === requestKind) {
+      this.#cells[0] = words[record + at.sequence]!
+      this.#queueTimes.count(words[record + at.arrived]!)
+      const bridge = (second >>> 16) & flags.grpc ? this.#calls : this.#bridge
+      return bridge.request(batch, record, { thread: second & threadBits, slot: words[record + at.slot]!, epoch })
+    }
+    if (this.#calls.has(connection)) return this.#dispatchCall(kind, batch, record)
     const bridge = this.#bridge
-    switch (second & 0xff) {
-      case requestKind:
-        this.#cells[0] = words[record + at.sequence]!
-        this.#queueTimes.count(words[record + at.arrived]!)
-        return bridge.request(batch, record, { thread: second & threadBits, slot: words[record + at.slot]!, epoch })
+    switch (kind) {
       case bodyKind: {
         const isLast = ((second >>> 16) & flags.more) === 0
         return bridge.body(connection, epoch, copyOf(bytes, words, record), isLast, words[record + at.headLength]!)
@@ -97,6 +112,16 @@ export class EntranceWorker {
         return bridge.clientEnded(connection)
     }
   }
+
+  #dispatchCall(kind: number, { words, bytes }: Batch, record: number): void {
+    const connection = words[record + at.connection]!
+    const epoch = words[record + at.epoch]!
+    const length = words[record + at.headLength]!
+    if (kind === bodyKind) this.#calls.body(connection, epoch, copyOf(bytes, words, record), length)
+    else if (kind === creditKind) this.#calls.credit(connection, epoch, length)
+    else if (kind === clientEndedKind) this.#calls.clientEnded(connection)
+    else if (kind === closedKind) this.#calls.closed(connection)
+  }
 }
 
 function batchIn(memory: ArrayBuffer): Batch {
@@ -107,6 +132,10 @@ function batchIn(memory: ArrayBuffer): Batch {
 function copyOf(bytes: Buffer, words: Int32Array, record: number): Buffer {
   const start = (record + at.bytes) * 4
   return Buffer.from(bytes.subarray(start, start + words[record + at.bodyLength]!))
+}
+
+function refuseCall(carrier: GrpcCarrier): void {
+  carrier.refuse(415, 'This app serves no gRPC.\n')
 }
 
 function rethrow(error: unknown): never {

@@ -5,7 +5,7 @@
 import type { AddressInfo } from 'node:net'
 
 /** The version of this format and of the add-on's classes. A binary with another one is not used. */
-export const recordFormat = 4
+export const recordFormat = 5
 
 /** To a worker. */
 export const requestKind = 1
@@ -20,6 +20,10 @@ export const dataReply = 1
 export const creditReply = 2
 export const endReply = 3
 export const resetReply = 4
+/** Of a gRPC call: its head, the bytes of messages, its trailers. */
+export const headReply = 5
+export const messageReply = 6
+export const trailersReply = 7
 
 export const flags = {
   more: 1,
@@ -33,6 +37,7 @@ export const flags = {
   secure: 256,
   http2: 512,
   certificate: 1024,
+  grpc: 2048,
 } as const
 
 /** In words, from a record's begin. */
@@ -70,8 +75,24 @@ export interface TcpEnds {
   readonly local: AddressInfo
 }
 
-export function endsOf({ words, bytes }: Batch, record: number): TcpEnds {
-  return { remote: addressAt(words, bytes, record + at.remote), local: addressAt(words, bytes, record + at.local) }
+/** Where a request's text begins, in bytes. */
+export function textStart(words: Int32Array, record: number): number {
+  return (record + at.fields + words[record + at.fieldCount]! * wordsOfField) * 4
+}
+
+/** DER, in memory of its own. It is behind the body's first piece. */
+export function certificateIn({ words, bytes }: Batch, record: number): Buffer {
+  const start = textStart(words, record) + words[record + at.headLength]! + words[record + at.bodyLength]!
+  return Buffer.from(bytes.subarray(start + 4, start + 4 + bytes.readUInt32LE(start)))
+}
+
+export function endsOf(batch: Batch, record: number): TcpEnds {
+  const { words, bytes } = batch
+  return { remote: remoteOf(batch, record), local: addressAt(words, bytes, record + at.local) }
+}
+
+export function remoteOf({ words, bytes }: Batch, record: number): AddressInfo {
+  return addressAt(words, bytes, record + at.remote)
 }
 
 function addressAt(words: Int32Array, bytes: Buffer, word: number): TcpEnds['remote'] {

@@ -1,4 +1,4 @@
-import { dataReply, flags as known, wordsOfReply } from './records.ts'
+import { dataReply, flags as known, messageReply, wordsOfReply } from './records.ts'
 import type { EntranceChannel } from './load.ts'
 
 /** Which request a reply is of. */
@@ -59,7 +59,7 @@ export class Replies {
 
   /** The number of bytes. */
   data(id: ExchangeId, chunk: string | Uint8Array, encoding: BufferEncoding, flags = 0): number {
-    return typeof chunk === 'string' ? this.#text(id, chunk, encoding, flags) : this.#piece(id, chunk, flags)
+    return typeof chunk === 'string' ? this.#text(id, chunk, encoding, flags) : this.#pieces(dataReply, id, chunk, flags)
   }
 
   /** A head in Latin-1, with what comes behind it. */
@@ -81,21 +81,32 @@ export class Replies {
     return length
   }
 
+  /** Lines of fields, in Latin-1. */
+  lines(kind: number, id: ExchangeId, lines: string, flags: number): void {
+    this.#open(kind, id, flags, lines.length)
+    this.#append(this.#bytes.write(lines, this.#end, 'latin1'))
+  }
+
+  /** Bytes of a gRPC call's messages. */
+  message(id: ExchangeId, chunk: Uint8Array): void {
+    this.#pieces(messageReply, id, chunk, 0)
+  }
+
   #text(id: ExchangeId, chunk: string, encoding: BufferEncoding, flags: number): number {
     // No character has more than three bytes in any encoding.
-    if (chunk.length * 3 > maxPiece) return this.#piece(id, Buffer.from(chunk, encoding), flags)
+    if (chunk.length * 3 > maxPiece) return this.#pieces(dataReply, id, Buffer.from(chunk, encoding), flags)
     this.#open(dataReply, id, flags, chunk.length * 3)
     const length = this.#bytes.write(chunk, this.#end, encoding)
     this.#append(length)
     return length
   }
 
-  #piece(id: ExchangeId, chunk: Uint8Array, flags: number): number {
+  #pieces(kind: number, id: ExchangeId, chunk: Uint8Array, flags: number): number {
     let at = 0
     do {
       const end = Math.min(at + maxPiece, chunk.length)
       // Only the last piece can end a response. What the bytes are holds for all.
-      this.#open(dataReply, id, end === chunk.length ? flags : flags & known.text, end - at)
+      this.#open(kind, id, end === chunk.length ? flags : flags & known.text, end - at)
       this.#bytes.set(at === 0 && end === chunk.length ? chunk : chunk.subarray(at, end), this.#end)
       this.#append(end - at)
       at = end

@@ -5,6 +5,7 @@ import { type BusbarError, errorTable } from '../contract/errors.ts'
 import { type ConnectionSink, toConnectionSink } from '../mesh/sockets/connection-sink.ts'
 import type { MeshContext } from '../mesh/mesh-context.ts'
 import type { WorkerCells } from '../shared/metrics/worker-cells.ts'
+import type { GrpcCarrier } from '../shared/grpc-carrier.ts'
 import type { LogRecord, StopTimes, TlsMaterial } from '../shared/control-messages.ts'
 import { Connections } from './connections.ts'
 import { forward } from './forward/forward.ts'
@@ -57,6 +58,8 @@ export interface Gateway {
   accept(socket: Socket): void
   /** Accepts a connection of the native entrance, also after {@link stop}: its client is old. */
   acceptVirtual(socket: Socket): void
+  /** Serves a gRPC call of the native entrance. Undefined if the gateway serves none. */
+  readonly serveCall: ((carrier: GrpcCarrier) => void) | undefined
   /** Accepts connections in clear. Undefined if the app has no port for that. */
   readonly redirect: ConnectionSink | undefined
   /** Applies to later connections. */
@@ -164,6 +167,17 @@ class HttpGateway implements Gateway {
     // With redirects, only their port is in clear.
     if (this.redirect === undefined || 'encrypted' in socket) this.#server.emit('connection', socket)
     else this.redirect.accept(socket)
+  }
+
+  get serveCall(): Gateway['serveCall'] {
+    const { grpc } = this.#parts
+    if (grpc === undefined) return undefined
+    // As in `acceptVirtual`.
+    const needsTls = this.redirect !== undefined
+    return (carrier) => {
+      if (!needsTls || carrier.peer.encrypted === true) grpc.serve(carrier)
+      else carrier.refuse(403, 'This port redirects to HTTPS.\n')
+    }
   }
 
   fail(error: BusbarError, service?: string): void {

@@ -45,6 +45,8 @@ export interface EntranceLimits {
   readonly problems?: boolean
   /** All requests of a connection go to one worker, while it serves. */
   readonly pinConnections?: boolean
+  /** Workers get gRPC calls as such. Default: as requests of HTTP. */
+  readonly grpc?: boolean
 }
 
 export interface EntranceCertificate {

@@ -6,11 +6,20 @@ import { EntranceWorker } from '../entrance/entrance-worker.ts'
 import { loadEntrance } from '../entrance/load.ts'
 import type { StopTimes } from '../shared/control-messages.ts'
 import type { EntranceAccess } from '../shared/entrance.ts'
+import type { GrpcCarrier } from '../shared/grpc-carrier.ts'
 import type { HostedService } from './hosted-service.ts'
 import type { ServiceHealth } from './lifecycle/service-health.ts'
 
 /** Milliseconds. The entrance sends no event when the last request has been answered. */
 const pollInterval = 10
+
+/** What takes the requests that the entrance gives to this worker. */
+export interface EntranceSinks {
+  /** Gets a connection for each client that sends requests. */
+  readonly accept: (socket: Socket) => void
+  /** Gets each gRPC call. Undefined if the app serves none. */
+  readonly serveCall?: ((carrier: GrpcCarrier) => void) | undefined
+}
 
 /** This worker as one of those to which the native entrance gives requests. */
 export class EntranceRegistration {
@@ -22,14 +31,14 @@ export class EntranceRegistration {
     this.#worker = worker
   }
 
-  /** `accept` gets a connection for each client that sends requests to this worker. */
-  static join({ file, id }: EntranceAccess, accept: (socket: Socket) => void): EntranceRegistration {
+  static join({ file, id }: EntranceAccess, { accept, serveCall }: EntranceSinks): EntranceRegistration {
     let bridge: DuplexBridge | undefined
     const worker = new EntranceWorker(
       loadEntrance(file),
       id,
       false,
       (replies) => (bridge = new DuplexBridge(accept, replies)),
+      serveCall,
     )
     return new EntranceRegistration(bridge!, worker)
   }
@@ -73,13 +82,13 @@ export class EntranceRegistration {
  */
 export function joinerOf(
   access: EntranceAccess,
-  accept: (socket: Socket) => void,
+  sinks: EntranceSinks,
   entry: Pick<HostedService, 'service' | 'report'> | undefined,
   health: Pick<ServiceHealth, 'watch'> | undefined,
 ): () => EntranceRegistration {
   if (entry?.report.tls === true) throw BusbarError.fromRecord(ownTls(entry.service))
   return () => {
-    const member = EntranceRegistration.join(access, accept)
+    const member = EntranceRegistration.join(access, sinks)
     health?.watch((isHealthy) => member.setHealthy(isHealthy))
     return member
   }

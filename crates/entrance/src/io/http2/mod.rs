@@ -4,6 +4,7 @@
 mod body;
 pub mod connection;
 mod frames;
+mod grpc;
 mod head;
 mod request_source;
 mod response;

@@ -64,6 +64,22 @@ impl Response {
         self.stream.is_some()
     }
 
+    /// The head, which is all of the response if `is_last`.
+    pub fn begins(&mut self, response: http::Response<()>, is_last: bool) {
+        if self.stream.is_some() || self.end != End::None {
+            return;
+        }
+        match self.responder.send_response(response, is_last) {
+            Ok(_) if is_last => self.end = End::Sent,
+            Ok(stream) => self.stream = Some(stream),
+            Err(_) => self.end = End::Reset,
+        }
+    }
+
+    pub fn ends_with(&mut self, trailers: HeaderMap) {
+        self.trailers = Some(trailers).filter(|trailers| !trailers.is_empty());
+    }
+
     /// What is queued is all of it.
     pub fn completes(&mut self) {
         self.is_complete = true;
@@ -166,10 +182,7 @@ impl ResponseParts for Response {
         let status = if status == 101 && self.is_tunnel { 200 } else { status };
         let Some(response) = head::response(status, text) else { return };
         if status >= 200 {
-            match self.responder.send_response(response, false) {
-                Ok(stream) => self.stream = Some(stream),
-                Err(_) => self.end = End::Reset,
-            }
+            self.begins(response, false);
         } else if status != 101 {
             let _ = self.responder.send_informational(response);
         }
@@ -186,7 +199,6 @@ impl ResponseParts for Response {
     }
 
     fn trailers(&mut self, lines: &[u8]) {
-        let trailers = head::trailers(lines);
-        self.trailers = Some(trailers).filter(|trailers| !trailers.is_empty());
+        self.ends_with(head::trailers(lines));
     }
 }

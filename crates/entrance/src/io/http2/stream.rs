@@ -11,6 +11,7 @@ use http::header::CONTENT_LENGTH;
 use http::{Method, Request};
 
 use super::connection::Shared;
+use super::grpc;
 use super::head;
 use super::response::{Responder, Response};
 use crate::http1::method::is_idempotent;
@@ -40,6 +41,7 @@ pub struct Http2Stream {
     pub(super) gathered: BytesMut,
     /// Bytes of the body that the worker has not consumed.
     pub(super) unconsumed: usize,
+    pub(super) is_grpc: bool,
     /// The request's head as text, which a worker gets, or another one after it.
     head: Vec<u8>,
     pub(super) is_repeated: bool,
@@ -72,6 +74,7 @@ impl Http2Stream {
             rest: Bytes::new(),
             gathered: BytesMut::new(),
             unconsumed: 0,
+            is_grpc: false,
             head: Vec::new(),
             is_repeated: false,
             met: Vec::new(),
@@ -97,6 +100,12 @@ impl Http2Stream {
         }
         if parts.method == Method::CONNECT {
             return self.refuse(Refusal::NotImplemented, io);
+        }
+        if io.entrance.limits.grpc && grpc::is_call(&parts.headers) {
+            self.is_grpc = true;
+            self.head = head::request_text(&parts, false);
+            self.body = has_body.then_some(body);
+            return self.offer(io);
         }
         let length = parts.headers.get(CONTENT_LENGTH);
         // Its worker would wait for the body.
@@ -136,7 +145,7 @@ impl Http2Stream {
             slot: self.slot,
             number: self.number,
             ends: self.ends,
-            flags: if self.shared.is_secure { flag::SECURE | flag::HTTP2 } else { flag::HTTP2 },
+            flags: if self.shared.is_secure { flag::SECURE | flag::HTTP2 } else { flag::HTTP2 } | self.call_flags(),
             certificate: self.shared.certificate.as_deref(),
             pinned: pinned.as_ref(),
             retriable: retriable && !self.is_repeated,
@@ -145,7 +154,10 @@ impl Http2Stream {
         let bytes = &text[head.start..head.end];
         let upgrade = self.response.is_tunnel;
         let request = Offer { head: &head, fields: &fields, text, bytes, body: &[], upgrade, method };
-        let exchange = offer(&origin, &request, io)?;
+        let mut exchange = offer(&origin, &request, io)?;
+        if self.is_grpc {
+            exchange.body = if self.body.is_some() { Body::Raw } else { Body::Done };
+        }
         self.meet(&exchange.worker.clone());
         self.epoch = exchange.id.epoch;
         self.state = State::Exchange(Box::new(exchange));
@@ -169,6 +181,9 @@ impl Http2Stream {
     /// Sends the entrance's own response. If a response has begun, the stream is reset.
     pub(super) fn refuse(&mut self, refusal: Refusal, io: &Io) {
         io.entrance.stats.refused(refusal);
+        if self.is_grpc {
+            return self.refuse_call(refusal);
+        }
         let target = self.head.split(|&byte| byte == b' ').nth(1).unwrap_or_default();
         let answer = refusal.answer(io.entrance.limits.problems, false, target);
         if self.response.has_begun() {
@@ -218,6 +233,7 @@ impl Http2Stream {
                     let _ = body.flow_control().release_capacity(released);
                 }
             }
+            reply::HEAD | reply::BODY | reply::TRAILERS => self.on_call_reply(record, length, io),
             reply::END if exchange.response.is_switched() => self.ends(),
             reply::END | reply::RESET if exchange.response.ends_with_connection() => self.ends(),
             reply::END | reply::RESET => return self.refuse(Refusal::HungUp, io),
@@ -226,7 +242,7 @@ impl Http2Stream {
         self.wake();
     }
 
-    fn ends(&mut self) {
+    pub(super) fn ends(&mut self) {
         self.response.completes();
         self.state = State::Over;
     }
@@ -270,8 +286,8 @@ impl Http2Stream {
         }
     }
 
-    /// A WebSocket has no body that must arrive in time.
+    /// A WebSocket has no body that must arrive in time. The worker limits the time of a gRPC call.
     pub(super) fn has_body(&self) -> bool {
-        self.body.is_some() && !self.response.is_tunnel
+        self.body.is_some() && !self.response.is_tunnel && !self.is_grpc
     }
 }

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import type { BusbarError } from '../../contract/errors.ts'
 import type { ConnectionSink } from '../../mesh/sockets/connection-sink.ts'
 import type { StopTimes } from '../../shared/control-messages.ts'
+import type { GrpcCarrier } from '../../shared/grpc-carrier.ts'
 import type { Connections } from '../connections.ts'
 import { GrpcServer, type GrpcParts } from './grpc-server.ts'
 import { ProtocolSniffer } from './protocol-sniffer.ts'
@@ -33,6 +34,11 @@ export class GrpcEntrance {
   acceptSecure(connections: Connections, socket: Socket): void {
     connections.addHttp2(socket)
     this.#server.accept(socket)
+  }
+
+  /** A call that the native entrance gives to this worker. */
+  serve(carrier: GrpcCarrier): void {
+    this.#server.serve(carrier)
   }
 
   /** Ends the calls in flight of one service, or of all. */

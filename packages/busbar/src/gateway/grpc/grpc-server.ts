@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net'
-import type { TLSSocket } from 'node:tls'
 import type { App } from '../../config/app.ts'
 import type { ProtoService } from '../../config/contracts/load-contracts.ts'
 import { BusbarError } from '../../contract/errors.ts'
@@ -8,11 +7,11 @@ import { descriptorBytes, toDescriptor, wellKnownFiles } from '../../contract/pr
 import { fullServiceName } from '../../contract/protobuf/model.ts'
 import type { TypedMesh } from '../../mesh/typed/mesh-transport.ts'
 import type { StopTimes } from '../../shared/control-messages.ts'
+import type { GrpcCarrier, GrpcPeer } from '../../shared/grpc-carrier.ts'
 import { clientCertificateField, clientCertificateOf } from '../tls/client-certificate.ts'
 import { appMethods, reachable } from './app-methods.ts'
 import { type CallLimits, GrpcCall } from './grpc-call.ts'
 import type { GrpcMethod } from './grpc-method.ts'
-import type { Http2Carrier } from './http2-carrier.ts'
 import { Http2Listener } from './http2-listener.ts'
 import { healthDescriptor, healthMethods, healthService } from './own/health.ts'
 import { reflectionDescriptor } from './own/reflection-descriptor.ts'
@@ -42,8 +41,7 @@ export class GrpcServer {
     this.#onCount = parts.onCount
     this.#listener = new Http2Listener({
       limits: parts.app.limits,
-      onStream: (carrier, headers, socket) =>
-        this.#serve(carrier, String(headers[':method']), String(headers[':path']), socket),
+      onStream: (carrier) => this.serve(carrier),
     })
   }
 
@@ -92,22 +90,24 @@ export class GrpcServer {
     return new Map([...methods, ...reflectionMethods(files, listed)])
   }
 
-  #serve(carrier: Http2Carrier, verb: string, path: string, socket: Socket): void {
-    const type = carrier.headers['content-type']
+  /** A stream of HTTP/2 that begins now. */
+  serve(carrier: GrpcCarrier): void {
+    const { headers, peer } = carrier
+    const { 'content-type': type, ':path': path = '' } = headers
     if (type === undefined || !grpcType.test(type))
       return carrier.refuse(415, 'This gateway serves gRPC over HTTP/2. Use HTTP/1.1 for everything else.\n')
-    if (verb !== 'POST') return carrier.refuse(405, 'gRPC uses POST.\n')
+    if (headers[':method'] !== 'POST') return carrier.refuse(405, 'gRPC uses POST.\n')
     const method = this.#methods.get(path)
     if (method === undefined) return reject(carrier, unknown(path))
-    if (method.needsClientCertificate && clientCertificateOf(socket) === undefined)
+    if (method.needsClientCertificate && clientCertificateOf(peer) === undefined)
       return reject(carrier, needsCertificate(method))
-    const head = readHead(carrier.headers, trustedFields(socket, carrier.headers[':authority']))
+    const head = readHead(headers, trustedFields(peer, headers[':authority']))
     if (isFault(head)) return reject(carrier, new BusbarError(head.code, head), head.fields)
     this.#begin(carrier, method, head)
   }
 
   #begin(
-    carrier: Http2Carrier,
+    carrier: GrpcCarrier,
     method: GrpcMethod,
     head: Exclude<ReturnType<typeof readHead>, { code: string }>,
   ): void {
@@ -125,18 +125,17 @@ export class GrpcServer {
 
 const grpcType = /^application\/grpc(?:\+proto)?(?:;|$)/
 
-function trustedFields(socket: Socket, authority: string | undefined): Record<string, string> {
-  const { encrypted } = socket as Socket & Partial<TLSSocket>
-  const certificate = clientCertificateOf(socket)
+function trustedFields(peer: GrpcPeer, authority: string | undefined): Record<string, string> {
+  const certificate = clientCertificateOf(peer)
   return {
-    'x-forwarded-for': socket.remoteAddress ?? 'unknown',
-    'x-forwarded-proto': encrypted === true ? 'https' : 'http',
+    'x-forwarded-for': peer.remoteAddress ?? 'unknown',
+    'x-forwarded-proto': peer.encrypted === true ? 'https' : 'http',
     ...(authority !== undefined && { 'x-forwarded-host': authority }),
     ...(certificate !== undefined && { [clientCertificateField]: certificate }),
   }
 }
 
-function reject(carrier: Http2Carrier, error: BusbarError, fields: Readonly<Record<string, string>> = {}): void {
+function reject(carrier: GrpcCarrier, error: BusbarError, fields: Readonly<Record<string, string>> = {}): void {
   carrier.finish({ ...fields, ...toTrailers(error) })
 }
 

@@ -1,14 +1,16 @@
 import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
-import type { CarrierEvents, GrpcCarrier } from './carrier.ts'
+import type { CarrierEvents, GrpcCarrier, GrpcPeer } from '../../shared/grpc-carrier.ts'
 
 /** Carries a call on a stream of `node:http2`. */
 export class Http2Carrier implements GrpcCarrier {
   readonly headers: Readonly<Record<string, string>>
+  readonly peer: GrpcPeer
   readonly #stream: ServerHttp2Stream
   #trailers: Readonly<Record<string, string>> = {}
 
-  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders) {
+  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, peer: GrpcPeer) {
     this.#stream = stream
+    this.peer = peer
     this.headers = flat(headers)
     // What happened shows in `close`; without a listener the error would end the worker.
     stream.on('error', () => {})
@@ -86,7 +88,6 @@ export class Http2Carrier implements GrpcCarrier {
   }
 }
 
-/** Without the pseudo fields that only HTTP/2 has; `:path` and `:method` are read before. */
 function flat(headers: IncomingHttpHeaders): Record<string, string> {
   const fields: Record<string, string> = {}
   for (const name in headers) {

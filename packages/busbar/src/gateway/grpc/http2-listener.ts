@@ -12,7 +12,7 @@ import { Http2Carrier } from './http2-carrier.ts'
 
 export interface Http2Parts {
   readonly limits: Limits
-  readonly onStream: (carrier: Http2Carrier, headers: IncomingHttpHeaders, socket: Socket) => void
+  readonly onStream: (carrier: Http2Carrier) => void
 }
 
 /** Streams of one connection. More wait at the client. */
@@ -54,7 +54,7 @@ export class Http2Listener {
     session.on('error', () => {})
     session.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
       // A client may have reset it before this event.
-      if (!stream.destroyed) this.#parts.onStream(new Http2Carrier(stream, headers), headers, socket)
+      if (!stream.destroyed) this.#parts.onStream(new Http2Carrier(stream, headers, socket))
     })
     this.#add(session)
   }

@@ -1,15 +1,13 @@
-import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
+import type { GrpcPeer } from '../../shared/grpc-carrier.ts'
 
 /** The gateway sets it, and removes what clients send by that name (RFC 9440). */
 export const clientCertificateField = 'client-cert'
 
-type MaybeSecure = Socket & Partial<Pick<TLSSocket, 'authorized' | 'getPeerX509Certificate'>>
-
-const known = new WeakMap<Socket, string>()
+const known = new WeakMap<GrpcPeer, string>()
 
 /** The certificate that the client has shown, as the value of `Client-Cert` (RFC 9440, 2.2). */
-export function clientCertificateOf(socket: MaybeSecure): string | undefined {
+export function clientCertificateOf(socket: GrpcPeer): string | undefined {
   if (socket.authorized !== true) return undefined
   const before = known.get(socket)
   if (before !== undefined) return before

@@ -164,5 +164,6 @@ export function entranceLimits(app: App, { backlog }: Pick<Timing, 'backlog'>): 
     workerTimeout: backlog,
     problems: !isRawEntry(app),
     pinConnections: app.gateway.balance === 'connection',
+    grpc: app.gateway.grpc !== undefined,
   }
 }

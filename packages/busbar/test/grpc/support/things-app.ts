@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { App, Service } from '../../../src/config/app.ts'
 import { loadApp } from '../../../src/config/load.ts'
-import { TestApp } from '../../support/app/test-app.ts'
+import { behindEntrance, TestApp } from '../../support/app/test-app.ts'
 
 export const appFolder = join(import.meta.dirname, '..', 'programs', 'app')
 
@@ -12,7 +12,7 @@ export async function startThings(
 ): Promise<TestApp> {
   const app = await loadApp(appFolder, { env: {} })
   const services = app.services.map((service) => ({ ...service, ...placement }))
-  return await TestApp.startLoaded(change({ ...app, services, gateway: { ...app.gateway, port: 0 } }))
+  return await TestApp.startLoaded(behindEntrance(change({ ...app, services, gateway: { ...app.gateway, port: 0 } })))
 }
 
 /** `127.0.0.1:3000`, for the clients of gRPC. */

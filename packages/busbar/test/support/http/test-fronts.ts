@@ -68,7 +68,10 @@ export class NativeFront implements Front {
     this.#isSecure = tls !== undefined
     if (tls !== undefined) this.setTls(tls)
     const access = { file: library.file, id: this.#native.id }
-    this.#member = EntranceRegistration.join(access, (socket) => gateway.acceptVirtual(socket))
+    this.#member = EntranceRegistration.join(access, {
+      accept: (socket) => gateway.acceptVirtual(socket),
+      serveCall: gateway.serveCall,
+    })
   }
 
   get connections(): number {

@@ -1,10 +1,26 @@
+import type { X509Certificate } from 'node:crypto'
+
+/** The client of a call, as its socket shows it. */
+export interface GrpcPeer {
+  readonly remoteAddress?: string | undefined
+  readonly encrypted?: boolean
+  /** The client has shown a certificate, and it was checked. */
+  readonly authorized?: boolean
+  getPeerX509Certificate?(): X509Certificate | undefined
+}
+
 /**
  * A stream of HTTP/2 as a gRPC call sees it: what differs between the portable gateway and the
  * native entrance. Framing, statuses and messages are above it.
  */
 export interface GrpcCarrier {
-  /** Lower-case names. Repeated fields are joined. */
+  readonly peer: GrpcPeer
+  /**
+   * Lower-case names, with `:method`, `:path` and `:authority`. Repeated fields are joined.
+   */
   readonly headers: Readonly<Record<string, string>>
+  /** Once, in the turn in which the carrier was made. */
+  attach(events: CarrierEvents): void
   /** Sends the response's head. */
   respond(fields: Readonly<Record<string, string>>): void
   /** False: the client reads slowly; wait for `onDrain`. */

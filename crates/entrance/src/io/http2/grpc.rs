@@ -1,0 +1,122 @@
+//! A gRPC call. Its worker gets the bytes of its messages, and answers with a head, bytes and
+//! trailers, so no text of HTTP/1.1 stands between.
+
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, HeaderValue, Response};
+
+use super::head;
+use super::stream::{Http2Stream, State};
+use crate::http1::refusal::Refusal;
+use crate::http1::response::ResponseParts;
+use crate::io::thread::Io;
+use crate::worker::record::{REPLY_WORDS, flag, reply, word};
+
+const TYPE: &[u8] = b"application/grpc";
+
+/// Whether the request is of gRPC, with any encoding of its messages. gRPC-Web is not.
+pub fn is_call(headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
+    kind.strip_prefix(TYPE).is_some_and(|rest| matches!(rest.first(), None | Some(b'+' | b';')))
+}
+
+impl Http2Stream {
+    /// What the record of a request says about a gRPC call.
+    pub(super) fn call_flags(&self) -> u16 {
+        match (self.is_grpc, self.body.is_some()) {
+            (true, true) => flag::GRPC | flag::MORE,
+            (true, false) => flag::GRPC,
+            (false, _) => 0,
+        }
+    }
+
+    pub(super) fn on_call_reply(&mut self, record: &[u8], length: usize, io: &Io) {
+        let start = REPLY_WORDS * 4;
+        let Some(bytes) = record.get(start..start + length) else { return };
+        let State::Exchange(exchange) = &mut self.state else { return };
+        if !self.is_grpc {
+            return;
+        }
+        let is_last = (word(record, 1) >> 16) as u16 & flag::LAST != 0;
+        exchange.sent_any = true;
+        self.since = io.entrance.now();
+        self.response.continues(self.since);
+        match word(record, 1) as u8 {
+            reply::HEAD => match response(bytes) {
+                Some(response) => self.response.begins(response, is_last),
+                None => self.response.reset(),
+            },
+            reply::BODY => self.response.data(bytes),
+            _ => self.response.ends_with(head::trailers(bytes)),
+        }
+        if is_last || word(record, 1) as u8 == reply::TRAILERS {
+            self.ends();
+        }
+    }
+
+    /// As a status, also behind messages that were sent.
+    pub(super) fn refuse_call(&mut self, refusal: Refusal) {
+        let (status, message) = status_of(refusal);
+        let mut fields = HeaderMap::new();
+        fields.insert("grpc-status", HeaderValue::from_static(status));
+        fields.insert("grpc-message", HeaderValue::from_static(message));
+        if self.response.has_begun() {
+            self.response.ends_with(fields);
+        } else {
+            fields.insert(CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
+            let mut head = Response::new(());
+            *head.headers_mut() = fields;
+            self.response.begins(head, true);
+        }
+        self.ends();
+        self.wake();
+    }
+}
+
+/// From a line with the status, and the lines of fields.
+fn response(bytes: &[u8]) -> Option<Response<()>> {
+    let status = std::str::from_utf8(bytes.get(..3)?).ok()?;
+    head::response(status.parse().ok()?, bytes)
+}
+
+/// The same as in `packages/busbar/src/contract/grpc/statuses.ts`.
+fn status_of(refusal: Refusal) -> (&'static str, &'static str) {
+    match refusal {
+        Refusal::HeadTooLarge => ("8", "The metadata is larger than the limit"),
+        Refusal::BodyTooLarge | Refusal::ExtensionTooLarge => ("8", "The messages are larger than the limit"),
+        Refusal::HeadTimeout | Refusal::BodyTimeout => ("4", "The call did not arrive in time"),
+        Refusal::WorkerDied => ("14", "The worker ended before it had answered"),
+        Refusal::HungUp => ("14", "The service hung up before it had answered"),
+        Refusal::NoWorker | Refusal::Overloaded | Refusal::ConnectionLimit => {
+            ("14", "No worker can serve the call at the moment")
+        }
+        Refusal::Malformed | Refusal::NotImplemented => ("13", "The head of the call cannot be read"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_types_of_grpc_are_calls() {
+        for (kind, expected) in [
+            ("application/grpc", true),
+            ("application/grpc+proto", true),
+            ("application/grpc;a=b", true),
+            ("application/grpc-web", false),
+            ("application/json", false),
+        ] {
+            let headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static(kind))]);
+            assert_eq!(is_call(&headers), expected, "{kind}");
+        }
+        assert!(!is_call(&HeaderMap::new()));
+    }
+
+    #[test]
+    fn a_head_begins_with_its_status() {
+        let found = response(b"415\r\ncontent-type: text/plain\r\n").unwrap();
+        assert_eq!(found.status(), 415);
+        assert_eq!(found.headers()[CONTENT_TYPE], "text/plain");
+        assert!(response(b"no").is_none());
+    }
+}

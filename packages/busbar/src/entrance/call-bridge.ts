@@ -1,0 +1,69 @@
+import type { GrpcCarrier } from '../shared/grpc-carrier.ts'
+import { CallCarrier, peerOf } from './call-carrier.ts'
+import { at, type Batch, certificateIn, flags, remoteOf, textStart, wordsOfField } from './records.ts'
+import type { ExchangeId, Replies } from './replies.ts'
+
+/** Gives each gRPC call of the entrance to the gateway, without a connection or a parser. */
+export class CallBridge {
+  readonly #serve: (carrier: GrpcCarrier) => void
+  readonly #replies: Replies
+  readonly #calls = new Map<number, CallCarrier>()
+
+  constructor(serve: (carrier: GrpcCarrier) => void, replies: Replies) {
+    this.#serve = serve
+    this.#replies = replies
+  }
+
+  /** Whether the records of this stream are for {@link CallBridge}. */
+  has(connection: number): boolean {
+    return this.#calls.has(connection)
+  }
+
+  request(batch: Batch, record: number, id: ExchangeId): void {
+    const { words } = batch
+    const stated = words[record + at.kind]! >>> 16
+    const certificate = (stated & flags.certificate) === 0 ? undefined : certificateIn(batch, record)
+    const peer = peerOf(remoteOf(batch, record).address, (stated & flags.secure) !== 0, certificate)
+    const carrier = new CallCarrier(headersIn(batch, record), peer, id, this.#replies)
+    this.#calls.set(words[record + at.connection]!, carrier)
+    this.#serve(carrier)
+    if ((stated & flags.more) === 0) carrier.receiveEnd()
+  }
+
+  body(connection: number, epoch: number, bytes: Buffer, consumed: number): void {
+    const carrier = this.#calls.get(connection)
+    if (carrier?.epoch === epoch) carrier.receive(bytes, consumed)
+  }
+
+  credit(connection: number, epoch: number, length: number): void {
+    const carrier = this.#calls.get(connection)
+    if (carrier?.epoch === epoch) carrier.sent(length)
+  }
+
+  clientEnded(connection: number): void {
+    this.#calls.get(connection)?.receiveEnd()
+  }
+
+  closed(connection: number): void {
+    const carrier = this.#calls.get(connection)
+    this.#calls.delete(connection)
+    carrier?.closed()
+  }
+}
+
+function headersIn({ words, bytes }: Batch, record: number): Record<string, string> {
+  const start = textStart(words, record)
+  const text = bytes.toString('latin1', start, start + words[record + at.headLength]!)
+  const part = (word: number): string => text.substr(words[word]!, words[word + 1])
+  const headers: Record<string, string> = { ':method': part(record + at.method), ':path': part(record + at.target) }
+  const end = record + at.fields + words[record + at.fieldCount]! * wordsOfField
+  for (let field = record + at.fields; field < end; field += wordsOfField) {
+    const name = part(field)
+    const value = part(field + 2)
+    // The entrance writes it for `:authority`; all other names are in lower case.
+    const known = name === 'Host' ? ':authority' : name
+    const before = headers[known]
+    headers[known] = before === undefined ? value : `${before}, ${value}`
+  }
+  return headers
+}
