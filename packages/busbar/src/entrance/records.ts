@@ -4,7 +4,7 @@
  */
 import type { AddressInfo } from 'node:net'
 
-/** The version of this format and of the add-on's classes. A binary with another one is not used. */
+/** The version of this format and of the add-on's classes. A binary with another is not used. */
 export const recordFormat = 5
 
 /** To a worker. */

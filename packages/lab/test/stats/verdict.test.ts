@@ -62,7 +62,8 @@ for (const rounds of [6, 12, 30])
     for (const noise of Object.keys(noises)) {
       test(`${noise}: at most one in a hundred false claims`, () => {
         // With a true 1 %, 2,500 series give more than 1.5 % once in 200 times. A correlation in
-        // one arm only cannot be detected in few rounds and adds 0.5 %, as docs/guides/measure/lab.md says.
+        // one arm only cannot be detected in few rounds and adds 0.5 %, as
+        // docs/guides/measure/lab.md says.
         const limit = noise.includes('resemble') ? 0.022 : 0.016
         const found = share(noise, rounds, 1, rules, (result) => isClaim(result.verdict))
         assert.ok(found <= limit, `${(found * 100).toFixed(2)} % false verdicts`)

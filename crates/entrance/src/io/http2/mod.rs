@@ -1,5 +1,5 @@
-//! HTTP/2. Each stream is a source of one request. The request goes to a worker as text of HTTP/1.1,
-//! and the worker's text is the response.
+//! HTTP/2. Each stream is a source of one request. The request goes to a worker as text of
+//! HTTP/1.1, and the worker's text is the response.
 
 mod body;
 pub mod connection;
