@@ -45,10 +45,7 @@ export function checkLocalPorts(services: readonly Service[], problems: Problems
 }
 
 /** What an entrance does not do. */
-export function checkEntrance(
-  { accept, gateway: { entrance, balance } }: ParsedConfig,
-  problems: Problems,
-): void {
+export function checkEntrance({ accept, gateway: { entrance, balance } }: ParsedConfig, problems: Problems): void {
   if (entrance === 'portable' && balance === 'request')
     problems.add('CONFIG_INVALID', {
       message:

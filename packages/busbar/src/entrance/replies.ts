@@ -59,7 +59,9 @@ export class Replies {
 
   /** The number of bytes. */
   data(id: ExchangeId, chunk: string | Uint8Array, encoding: BufferEncoding, flags = 0): number {
-    return typeof chunk === 'string' ? this.#text(id, chunk, encoding, flags) : this.#pieces(dataReply, id, chunk, flags)
+    return typeof chunk === 'string'
+      ? this.#text(id, chunk, encoding, flags)
+      : this.#pieces(dataReply, id, chunk, flags)
   }
 
   /** A head in Latin-1, with what comes behind it. */

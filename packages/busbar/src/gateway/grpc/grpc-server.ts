@@ -106,11 +106,7 @@ export class GrpcServer {
     this.#begin(carrier, method, head)
   }
 
-  #begin(
-    carrier: GrpcCarrier,
-    method: GrpcMethod,
-    head: Exclude<ReturnType<typeof readHead>, { code: string }>,
-  ): void {
+  #begin(carrier: GrpcCarrier, method: GrpcMethod, head: Exclude<ReturnType<typeof readHead>, { code: string }>): void {
     this.#onCount(1)
     const onEnd = (): void => {
       this.#onCount(-1)

@@ -130,7 +130,12 @@ export class WorkerApp {
     const accept = gateway?.acceptVirtual.bind(gateway) ?? entry?.accept.bind(entry)
     if (entrance === undefined || accept === undefined) return undefined
     const { joinerOf } = await import('../entrance-registration.ts')
-    return joinerOf(entrance, { accept, serveCall: gateway?.serveCall }, entry, entry && this.#health.get(entry.service))
+    return joinerOf(
+      entrance,
+      { accept, serveCall: gateway?.serveCall },
+      entry,
+      entry && this.#health.get(entry.service),
+    )
   }
 
   async #startService(service: Service): Promise<HostedService> {
