@@ -7,6 +7,7 @@ export const buildSteps: Steps = [
   ['build', 'tsc', '-b', 'packages/busbar'],
   ['schema', 'node', 'scripts/emit-schema.ts'],
   ['page', 'node', 'scripts/emit-reference-page.ts'],
+  ['dashboard', 'vite', 'build', 'packages/dashboard', '--logLevel', 'warn'],
 ]
 
 export const labSteps: Steps = [['lab', 'tsc', '-b', 'packages/lab', 'packages/lab/arms']]

@@ -72,6 +72,7 @@ export interface Flags {
   readonly count?: number
   readonly timeout?: number
   readonly once?: true
+  readonly open?: true
   readonly detach?: true
   readonly live?: true
   readonly user?: true

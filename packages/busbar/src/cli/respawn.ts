@@ -15,6 +15,7 @@ import { temporaryPrefix } from '../shared/process/temporary-folders.ts'
 import { RestartPolicy } from '../supervisor/restart-policy.ts'
 import { OrphanReaper } from '../supervisor/runtimes/orphan-reaper.ts'
 import { defaultTiming } from '../supervisor/timing.ts'
+import { type PageAddress, passPage } from './dashboard/run-page.ts'
 import { isStartMessage, passOn } from './background/process-messages.ts'
 import { passSockets, takeSockets } from './startup/activation.ts'
 import type { Command, Flags } from './command.ts'
@@ -113,6 +114,7 @@ class InnerProcess {
   /** From the same config. */
   stableAfter = defaultTiming.stable
   logs: LogSettings | undefined
+  #page: PageAddress | undefined
   /** Milliseconds for which the last one served; 0 if it did not. */
   servedFor = 0
   readonly #stop = new AbortController()
@@ -135,7 +137,7 @@ class InnerProcess {
     boundStderr()
     // A process group of its own: Ctrl-C reaches only this process, which forwards it once.
     const child = (this.#child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
-      env: { ...process.env, ...this.#sockets.env, [innerVariable]: '1' },
+      env: { ...process.env, ...this.#sockets.env, ...passPage(this.#page), [innerVariable]: '1' },
       stdio: ['inherit', 'inherit', 'inherit', 'ipc', ...this.#sockets.stdio],
       detached: true,
     }))
@@ -155,12 +157,13 @@ class InnerProcess {
     passOn(message)
     if (message.type === 'restarting') this.#servedAt = undefined
     if (message.type !== 'serving') return
-    const { stopTimeout, maxRestarts, stableAfter = defaultTiming.stable, logs } = message
+    const { stopTimeout, maxRestarts, stableAfter = defaultTiming.stable, logs, page } = message
     this.#servedAt ??= Date.now()
     this.hasServed = true
     this.maxRestarts = maxRestarts
     this.stableAfter = stableAfter
     this.logs = logs
+    this.#page = page
     this.#grace = Math.ceil(stopTimeout / 1000) + extraGrace
     this.#reaper.grace = this.#grace
   }

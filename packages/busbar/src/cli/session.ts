@@ -13,6 +13,7 @@ import { stateFolder, ownFolder, ownName } from './background/own-folder.ts'
 import { testedNodes } from '../shared/accelerators.ts'
 import type { RunningApp } from '../supervisor/running-app.ts'
 import { reportFailed, detachedVariable } from './background/process-messages.ts'
+import { type PageAddress, RunPage } from './dashboard/run-page.ts'
 import { startArguments } from './background/start-detached.ts'
 import type { CommandContext } from './command.ts'
 import { forInspection, inspectionOptions } from './inspection.ts'
@@ -38,6 +39,8 @@ export interface Session {
    * whole app does, once the config has been read.
    */
   startApp(app: App, mode: 'start' | 'dev', restart: (next: App) => void): Promise<RunningApp | undefined>
+  /** With `--open`: shows where the dashboard of the app is. */
+  announcePage(running: RunningApp): PageAddress | undefined
   /** Prints an error to standard error and writes it to a JSON log. */
   report(thrown: unknown): void
   /** Logs the stop. If a thread hangs, makes the process end by SIGKILL. */
@@ -57,6 +60,7 @@ export function openSession(context: CommandContext): Session {
   const isDetached = takeDetached(env)
   const sockets = takeSockets(env)
   const recent = new RecentLog()
+  const page = flags.open === true ? new RunPage(env) : undefined
   const log = createLog({
     recent,
     format: out.isTerminal ? 'pretty' : 'json',
@@ -106,6 +110,7 @@ export function openSession(context: CommandContext): Session {
           signal: stopped.signal,
           adminFolder,
           recentLog: recent,
+          page: page?.port,
           stateFolder: stateFolder(env),
           requestStop: () => stopBy('busbar stop'),
           requestRestart: async () => restart(await load({})),
@@ -116,6 +121,12 @@ export function openSession(context: CommandContext): Session {
         if (error === stopped) return undefined
         throw error
       }
+    },
+    announcePage(running) {
+      const opened = page?.opened(running)
+      // In the background nobody sees this terminal, and the command that has started it does that.
+      if (opened !== undefined) page!.announce(opened, terminal, log)
+      return opened
     },
     report(thrown) {
       const error = BusbarError.from(thrown)
@@ -131,6 +142,7 @@ export function openSession(context: CommandContext): Session {
       forget()
       await systemd.flush()
       intake.close()
+      page?.close()
       await log.flush(1000)
       await log.close()
     },

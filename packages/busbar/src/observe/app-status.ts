@@ -159,6 +159,8 @@ export interface WorkerStats {
   /** The longest delay of its event loop in the last second, or since it blocks. */
   readonly eventLoopDelay: number | null
   readonly heapUsed: number | null
+  /** Time of garbage collection since the worker's start. */
+  readonly gcTime: number | null
   /** For a thread its heap and what the heap refers to, for a process its resident memory. */
   readonly memory: number | null
   /** The spare thread, if there is one. */

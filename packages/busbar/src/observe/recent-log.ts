@@ -25,6 +25,16 @@ export interface LogReading extends LogFilter {
   readonly signal: AbortSignal
 }
 
+/** What one call of {@link RecentLog.readAfter} reads. */
+export interface LogPage {
+  /** Lines of JSON as on standard output, the oldest first. */
+  readonly lines: readonly string[]
+  /** Entries since the position that are not among them. */
+  readonly dropped: number
+  /** For the next call. */
+  readonly position: number
+}
+
 /** Lines that wait for a slow reader; further ones are dropped and counted. */
 const maxWaiting = 10_000
 
@@ -71,14 +81,28 @@ export class RecentLog {
     }
   }
 
+  /**
+   * The entries after a position of an earlier call: the last `limit` of those that match. Nothing
+   * waits in memory for a reader that comes back late.
+   */
+  readAfter(position: number | undefined, filter: LogFilter, limit: number): LogPage {
+    const format = createJsonFormat()
+    const from = position ?? 0
+    const passed = position === undefined ? 0 : Math.max(0, this.#oldest - from)
+    const found = this.#matching(filter, Infinity, Math.max(from, this.#oldest))
+    const shown = found.slice(-limit)
+    const dropped = position === undefined ? 0 : passed + found.length - shown.length
+    return { lines: shown.map((entry) => format(entry).trimEnd()), dropped, position: this.#next }
+  }
+
   /** Whether it has a line of the service. */
   has(service: string): boolean {
     return this.#matching({ service }, 1).length > 0
   }
 
-  #matching(filter: LogFilter, limit: number): LogEntry[] {
+  #matching(filter: LogFilter, limit: number, first = this.#oldest): LogEntry[] {
     const found: LogEntry[] = []
-    for (let at = this.#next - 1; at >= this.#oldest && found.length < limit; at--) {
+    for (let at = this.#next - 1; at >= first && found.length < limit; at--) {
       const entry = this.#entries[at % this.#most]!
       if (matches(entry, filter)) found.push(entry)
     }

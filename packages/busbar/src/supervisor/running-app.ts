@@ -41,6 +41,8 @@ export interface StartOptions {
   readonly adminFolder?: string | undefined
   /** Where the state of the schedule is kept; undefined: the schedule of the app does not run. */
   readonly stateFolder?: string | undefined
+  /** Opens one more admin port for this run alone, on the loopback interface: for the dashboard. */
+  readonly page?: PagePort | undefined
   /** The log's last lines, which the admin API reads. */
   readonly recentLog?: RecentLog
   /** The command line that started the app. Undefined: a program did, by `startApp`. */
@@ -70,6 +72,12 @@ export interface StartOptions {
   readonly workerEntry?: URL
 }
 
+export interface PagePort {
+  /** 0 selects a free one. */
+  readonly port: number
+  readonly token: string
+}
+
 export interface StartCommand {
   /** The arguments after `busbar start`, with an absolute path. */
   readonly args: readonly string[]
@@ -94,6 +102,8 @@ export interface RunningApp {
    * Where the admin listener answers: `unix:/run/user/1000/busbar/….sock`, `http://127.0.0.1:9464`.
    */
   readonly adminUrls: readonly string[]
+  /** The port of {@link StartOptions.page}, without its token. */
+  readonly pageUrl: string | undefined
   /** How a process outside of the workers calls services by name. */
   readonly calls: CallAccess
   /**

@@ -62,6 +62,7 @@ class Supervisor implements RunningApp {
   readonly #lifetime = new Lifetime()
   #app: App
   adminUrls: readonly string[] = []
+  pageUrl: string | undefined
   readonly #certificates = new AppCertificates()
   #plan: Plan
 
@@ -228,17 +229,18 @@ class Supervisor implements RunningApp {
   /** First, so that `busbar ps` can show a start that hangs. */
   async #openAdmin(): Promise<void> {
     this.#lifetime.use(() => this.#status.watch())
-    const { adminFolder, recentLog, command, requestRestart, requestStop = () => void this.stop() } = this.#options
-    const given = { recentLog, requestRestart, requestStop, observations: this.#launcher.observations }
-    const opening = openAdmin(this.#app, adminFolder, {
-      running: this,
+    const { command, mode, requestStop = () => void this.stop() } = this.#options
+    const { observations, totals } = this.#launcher
+    const own = { running: this, observations, edges: () => totals.edges, requestStop }
+    const opening = openAdmin(this.#app, {
+      ...this.#options,
+      ...own,
       workers: () => this.#slots.workers,
-      ...given,
-      command: command && { ...command, mode: this.#options.mode },
+      command: command && { ...command, mode },
       warn: (line) => this.#log('warn', line),
     })
     this.#lifetime.own(() => opening.then((admin) => admin.close()).catch(() => {}))
-    this.adminUrls = (await opening).urls
+    ;({ urls: this.adminUrls, pageUrl: this.pageUrl } = await opening)
   }
 
   async #startWorkers(): Promise<void> {

@@ -23,6 +23,7 @@ const worker: WorkerStats = {
   cpu: 0.5,
   eventLoopUtilization: 0.25,
   eventLoopDelay: 30,
+  gcTime: 12,
   heapUsed: 1000,
   memory: 2000,
   spare: null,
@@ -38,6 +39,7 @@ const dead: WorkerStats = {
   cpuTime: null,
   eventLoopUtilization: null,
   eventLoopDelay: null,
+  gcTime: null,
   heapUsed: null,
   memory: null,
 }

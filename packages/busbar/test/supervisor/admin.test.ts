@@ -154,7 +154,7 @@ describe('the admin port', () => {
     const headers = { authorization: `Bearer ${token}` }
     const state = await ask(url, '/status?x=1', headers)
     assert.equal((JSON.parse(state.body) as AppStatus).app.pid, process.pid)
-    assert.equal((await ask(url, '/', headers)).status, 404)
+    assert.equal((await ask(url, '/nothing', headers)).status, 404)
     assert.equal((await ask(url, '/status', headers, 'POST')).status, 405)
   })
 

@@ -4,6 +4,7 @@
  */
 import type { App, LogSettings } from '../../config/app.ts'
 import type { BusbarError, ErrorRecord } from '../../contract/errors.ts'
+import type { PageAddress } from '../dashboard/run-page.ts'
 
 /** Marks the processes of an app in the background. */
 export const detachedVariable = 'BUSBAR_DETACHED'
@@ -19,6 +20,8 @@ export interface Serving {
   readonly maxRestarts: number | undefined
   readonly stableAfter: number | undefined
   readonly logs: LogSettings | undefined
+  /** Of `--open`. */
+  readonly page: PageAddress | undefined
 }
 
 /** The app could not start, or gave up. */
@@ -35,8 +38,12 @@ export interface Restarting {
 }
 
 /** Does nothing in a process that nobody waits for. */
-export function reportServing({ stopTimeout, stopDelay = 0, maxRestarts, stableAfter, logs }: App): void {
-  send({ type: 'serving', pid: process.pid, stopTimeout: stopDelay + stopTimeout, maxRestarts, stableAfter, logs })
+export function reportServing(
+  { stopTimeout, stopDelay = 0, maxRestarts, stableAfter, logs }: App,
+  page?: PageAddress,
+): void {
+  const { pid } = process
+  send({ type: 'serving', pid, stopTimeout: stopDelay + stopTimeout, maxRestarts, stableAfter, logs, page })
 }
 
 export function reportRestarting(): void {

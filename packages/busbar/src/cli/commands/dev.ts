@@ -102,6 +102,7 @@ class DevLoop {
   #announce(running: RunningApp | undefined, began: number): void {
     if (running === undefined) return
     announce(running, { terminal: this.#context.terminal, log: this.#session.log, took: performance.now() - began })
+    this.#session.announcePage(running)
   }
 
   /**

@@ -8,6 +8,7 @@ import { reportRestarting, reportServing, type Serving } from '../background/pro
 import { type Session, openSession, resolveOperand } from '../session.ts'
 import { describeApp } from '../../supervisor/admin/operations/describe.ts'
 import { listRuns } from '../admin/find-runs.ts'
+import { showPage } from '../dashboard/run-page.ts'
 import { printResult } from '../admin/print-result.ts'
 
 /** Milliseconds: the app serves, and its first requests have been answered. */
@@ -80,7 +81,7 @@ async function runOnce(app: App, session: Session, { terminal }: CommandContext)
   })
   if (running === undefined) return undefined
   announce(running, { terminal, log: session.log, took: performance.now() - began })
-  reportServing(app)
+  reportServing(app, session.announcePage(running))
   session.systemd.notify('READY=1', `STATUS=serves at ${running.addresses.map(({ url }) => url).join(', ')}`)
   const preventCollection = collectAfterStart()
   await untilEnd(running, session, () => next !== undefined).finally(preventCollection)
@@ -100,7 +101,7 @@ async function untilEnd(running: RunningApp, session: Session, isRestarting: () 
 }
 
 /** `took`: milliseconds until the app served. */
-async function printStarted(context: CommandContext, { pid, logs }: Serving, took: number): Promise<void> {
+async function printStarted(context: CommandContext, { pid, logs, page }: Serving, took: number): Promise<void> {
   const { runs } = await listRuns(context.terminal.env)
   const run = runs.find(({ status }) => status.app.pid === pid)
   const described = await run?.admin.json(describeApp, {}, { timeout: 5000 })
@@ -111,5 +112,7 @@ async function printStarted(context: CommandContext, { pid, logs }: Serving, too
     ...addresses.map(({ url, serves }) => `  ${url}  ${serves}`),
     ...(log === undefined ? [] : [`  log files: ${log}`]),
   ]
-  printResult(context, { ok: true, name, root, pid, took, addresses, logs: log }, lines.join('\n'))
+  const dashboard = page && { url: page.url, file: page.file }
+  printResult(context, { ok: true, name, root, pid, took, addresses, logs: log, dashboard }, lines.join('\n'))
+  if (page !== undefined && context.flags.json !== true) showPage(page, context.terminal)
 }

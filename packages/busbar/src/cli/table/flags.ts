@@ -32,6 +32,11 @@ export const overrides: readonly Flag[] = [
   run,
 ]
 
+export const open: Flag = {
+  name: 'open',
+  summary: 'open the dashboard: on a loopback port of its own, with a token made for this run',
+}
+
 export const inspect: Flag = {
   name: 'inspect',
   value: 'service',

@@ -1,6 +1,6 @@
 /** Commands that load an app: from its folder, its config, or a single program. */
 import type { Command } from '../command.ts'
-import { common, environment, inspect, json, logLevel, overrides } from './flags.ts'
+import { common, environment, inspect, json, logLevel, open, overrides } from './flags.ts'
 
 const start: Command = {
   name: 'start',
@@ -12,6 +12,7 @@ const start: Command = {
   flags: [
     ...overrides,
     logLevel,
+    open,
     { name: 'detach', short: 'd', summary: 'run it in the background; return when it serves, or with its error' },
     json,
     { name: 'once', summary: 'end when the process crashes, instead of restarting' },
@@ -28,7 +29,7 @@ const dev: Command = {
   description:
     'Runs the app and watches the folders of its services, its config and its .env file. A new version takes over ' +
     'when all of it has started. If it fails to start, the previous version keeps serving.',
-  flags: [...overrides, inspect, logLevel, ...common],
+  flags: [...overrides, inspect, logLevel, open, ...common],
   load: async () => (await import('../commands/dev.ts')).dev,
 }
 

@@ -2,6 +2,7 @@ import { relative } from 'node:path'
 import type { App, Service } from '../../config/app.ts'
 import type { Log } from '../../observe/log.ts'
 import { Redactor } from '../../observe/redactor.ts'
+import { referenceUrl } from '../../supervisor/reference-url.ts'
 import type { OpenAddress, RunningApp } from '../../supervisor/running-app.ts'
 import { alignColumns } from './columns.ts'
 import { type Terminal, paint, print } from './terminal.ts'
@@ -46,17 +47,6 @@ function bannerText(running: RunningApp, { out }: Terminal, took: number): strin
   )
   const ready = `${paint(out, 'bold', app.name)} is ready after ${Math.round(took)} ms. Ctrl-C stops it.`
   return ['', ...lines, '', ready].join('\n')
-}
-
-/** The URL of the API reference page; undefined without one, or if a program serves that path. */
-function referenceUrl({ app: { gateway, services }, addresses: [gatewayAddress] }: RunningApp): string | undefined {
-  const { openapi, entry, routes } = gateway
-  if (openapi?.page === undefined || gatewayAddress?.serves.kind !== 'gateway') return undefined
-  const takers = routes.filter(({ host, prefix }) => host === undefined && `${openapi.page}/`.startsWith(`${prefix}/`))
-  const names = new Set([entry, ...takers.filter(({ prefix }) => prefix === '').map(({ service }) => service)])
-  const isProgram = services.some(({ name, kind }) => kind !== 'typed' && names.has(name))
-  if (takers.some(({ prefix }) => prefix !== '') || (isProgram && !openapi.beforeEntry)) return undefined
-  return gatewayAddress.url.replace(/\/$/, '') + openapi.page
 }
 
 /** The services behind a port: `tsfastify, /shop → web, /api → catalog (strip: false)`. */

@@ -13,7 +13,8 @@ export const scriptName = 'reference.js'
 
 /**
  * Only the page's own script runs, and only this server is contacted: the page works offline and
- * tells no third party about its readers. Scalar adds inline styles.
+ * tells no third party about its readers. Scalar adds inline styles. Only the dashboard of this
+ * machine may show it inside of another page.
  */
 const policy = [
   "default-src 'none'",
@@ -24,7 +25,7 @@ const policy = [
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
-  "frame-ancestors 'none'",
+  'frame-ancestors http://127.0.0.1:* http://localhost:*',
 ].join('; ')
 
 export function answerPage(res: ServerResponse, { path, page, title }: OpenApi & { readonly page: string }): void {

@@ -16,7 +16,18 @@
 const rowBytes = 128
 const rowCells = rowBytes / Uint32Array.BYTES_PER_ELEMENT
 
-const cell = { heartbeat: 0, closed: 1, inFlight: 2, busy: 3, heap: 4, memory: 5, cpu: 6, thread: 7, delay: 8 } as const
+const cell = {
+  heartbeat: 0,
+  closed: 1,
+  inFlight: 2,
+  busy: 3,
+  heap: 4,
+  memory: 5,
+  cpu: 6,
+  thread: 7,
+  delay: 8,
+  gc: 9,
+} as const
 
 /** What a worker reports about itself, about once a second. */
 export interface Vitals {
@@ -30,6 +41,8 @@ export interface Vitals {
   readonly cpu: number
   /** The longest delay of its event loop since the last report, in milliseconds. */
   readonly delay: number
+  /** Time of garbage collection since its start in milliseconds. */
+  readonly gc: number
 }
 
 export function createCells(rows: number): SharedArrayBuffer {
@@ -101,16 +114,18 @@ export class WorkerCells {
       memory: row[cell.memory]! * 1024,
       cpu: row[cell.cpu]!,
       delay: row[cell.delay]! / 1000,
+      gc: row[cell.gc]! / 10,
     }
   }
 
-  set vitals({ utilization, heapUsed, memory, cpu, delay }: Vitals) {
+  set vitals({ utilization, heapUsed, memory, cpu, delay, gc }: Vitals) {
     const row = this.#row
     row[cell.busy] = Math.round(utilization * 1000)
     row[cell.heap] = heapUsed / 1024
     row[cell.memory] = memory / 1024
     row[cell.cpu] = Math.round(cpu)
     row[cell.delay] = Math.round(delay * 1000)
+    row[cell.gc] = Math.round(gc * 10)
   }
 
   /** Event loop utilisation, 0 to 1. */

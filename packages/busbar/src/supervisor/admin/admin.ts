@@ -1,20 +1,24 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
 import { chmodSync } from 'node:fs'
-import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { AdminPort, App } from '../../config/app.ts'
 import { BusbarError } from '../../contract/errors.ts'
 import { reservedDescriptors } from '../../shared/process/descriptors.ts'
 import { removeAbandonedFolders } from '../../shared/process/temporary-folders.ts'
+import { referenceUrl } from '../reference-url.ts'
+import type { PagePort, StartOptions } from '../running-app.ts'
 import { claimSocket } from './admin-socket.ts'
+import { isPage, sendPage } from './dashboard/dashboard-page.ts'
+import { distrust, isLoopbackAddress } from './dashboard/trusted-origin.ts'
 import { answer } from './http/answer.ts'
 import { isPublic } from './http/find-operation.ts'
 import { sendProblem } from './http/send.ts'
 import type { OperationContext } from './operations/operation.ts'
 import { removeSocket, writeStartRecord } from './start-record.ts'
 
-export interface AdminParts extends Omit<OperationContext, 'signal'> {
+export interface AdminParts extends Omit<OperationContext, 'signal'>, Pick<StartOptions, 'adminFolder' | 'page'> {
   readonly warn: (line: string) => void
 }
 
@@ -22,6 +26,8 @@ export interface AdminParts extends Omit<OperationContext, 'signal'> {
 export interface Admin {
   /** `unix:/run/user/1000/busbar/….sock`, `http://127.0.0.1:9464`. */
   readonly urls: readonly string[]
+  /** The port for the dashboard. */
+  readonly pageUrl: string | undefined
   close(): Promise<void>
 }
 
@@ -31,13 +37,19 @@ interface AdminListener {
 }
 
 /**
- * Opens the admin socket in `folder`, if given, and the admin port, if configured. A socket that
- * cannot be opened is only a warning. Rejects with ADMIN_UNAVAILABLE when the port cannot be
- * opened.
+ * Opens the admin socket, if it has a folder, and the admin ports. A socket that cannot be opened is
+ * only a warning. Rejects with ADMIN_UNAVAILABLE when a port cannot be opened.
  */
-export async function openAdmin(app: App, folder: string | undefined, parts: AdminParts): Promise<Admin> {
+export async function openAdmin(app: App, parts: AdminParts): Promise<Admin> {
+  const { adminFolder: folder, page } = parts
   const listeners: AdminListener[] = []
+  let pageUrl: string | undefined
   if (app.admin !== undefined) listeners.push(await openPort(app.admin, parts))
+  if (page !== undefined) {
+    const opened = await openPagePort(page, parts)
+    listeners.push(opened)
+    pageUrl = opened.url
+  }
   try {
     if (folder !== undefined) listeners.push(await openSocket(await claimSocket(folder, app.root), parts))
     // Claiming a socket does that, too.
@@ -47,13 +59,14 @@ export async function openAdmin(app: App, folder: string | undefined, parts: Adm
   }
   return {
     urls: listeners.map(({ url }) => url),
+    pageUrl,
     close: async () => void (await Promise.all(listeners.map((listener) => listener.close()))),
   }
 }
 
 /** Only this user can connect. */
 async function openSocket(path: string, parts: AdminParts): Promise<AdminListener> {
-  const server = createAdmin(parts, true, () => true)
+  const server = createAdmin((req, res) => void answer(parts, true, req, res))
   await listening(server, { path })
   const { running, command } = parts
   if (process.platform !== 'win32') {
@@ -69,25 +82,48 @@ async function openSocket(path: string, parts: AdminParts): Promise<AdminListene
   }
 }
 
-/** Each request needs the token, except probes. */
+/** For this run alone, on the loopback interface. Another one if the port is taken meanwhile. */
+async function openPagePort({ port, token }: PagePort, parts: AdminParts): Promise<AdminListener> {
+  const host = '127.0.0.1'
+  try {
+    return await openPort({ host, port, token }, parts)
+  } catch (error) {
+    if (port === 0) throw error
+    return await openPort({ host, port: 0, token }, parts)
+  }
+}
+
+/** Each request needs the token, except probes and the files of the dashboard. */
 async function openPort({ host, port, token }: AdminPort, parts: AdminParts): Promise<AdminListener> {
   const expected = digest(`Bearer ${token}`)
-  const server = createAdmin(parts, false, ({ headers }) =>
-    timingSafeEqual(digest(headers.authorization ?? ''), expected),
-  )
+  const isLoopback = isLoopbackAddress(host)
+  const server = createAdmin((req, res) => {
+    if (isPublic(req.url!)) return void answer(parts, false, req, res)
+    const distrusted = distrust(req.headers, isLoopback)
+    if (distrusted !== undefined) return sendProblem(res, distrusted)
+    if (isPage(req)) return void sendPage(req, res, referenceOrigins(parts.running, req.headers.host))
+    if (timingSafeEqual(digest(req.headers.authorization ?? ''), expected)) return void answer(parts, false, req, res)
+    sendProblem(res, new BusbarError('UNAUTHENTICATED', { message: 'the token is missing or wrong' }))
+  })
   await listening(server, { host, port })
   const { port: open } = server.address() as AddressInfo
   return { url: `http://${host.includes(':') ? `[${host}]` : host}:${open}`, close: () => closed(server) }
 }
 
-function createAdmin(parts: AdminParts, isLocal: boolean, admits: (req: IncomingMessage) => boolean): Server {
-  const server = createServer({ headersTimeout: 10_000, requestTimeout: 10_000 }, (req, res) => {
-    if (isPublic(req.url!) || admits(req)) void answer(parts, isLocal, req, res)
-    else sendProblem(res, new BusbarError('UNAUTHENTICATED', { message: 'the token is missing or wrong' }))
-  })
+function createAdmin(listener: RequestListener): Server {
+  const server = createServer({ headersTimeout: 10_000, requestTimeout: 10_000 }, listener)
   // Scrapers keep one connection each. Clients that leak connections must not take all descriptors.
   server.maxConnections = Math.floor(reservedDescriptors() / 2)
   return server
+}
+
+/** The origin of the app's API reference, as the browser that sent `host` reaches it. */
+function referenceOrigins(running: AdminParts['running'], host = ''): string[] {
+  const reference = referenceUrl(running)
+  if (reference === undefined) return []
+  const reached = new URL(reference)
+  if (/^(?:0\.0\.0\.0|\[::\])$/.test(reached.hostname)) reached.hostname = host.replace(/:\d+$/, '')
+  return [reached.origin]
 }
 
 /**

@@ -178,6 +178,7 @@ export class StatusCollector {
       eventLoopUtilization: blockedFor !== null ? 1 : (own?.utilization ?? null),
       eventLoopDelay: own === undefined ? null : (blockedFor ?? own.delay),
       heapUsed: own?.heapUsed ?? null,
+      gcTime: own?.gc ?? null,
       // 0: it has not reported yet.
       memory: memory ?? (own?.memory || null),
     }
@@ -225,7 +226,7 @@ export class StatusCollector {
 
 type Vitals = Pick<
   WorkerStats,
-  'requests' | 'cpuTime' | 'cpu' | 'eventLoopUtilization' | 'eventLoopDelay' | 'heapUsed' | 'memory'
+  'requests' | 'cpuTime' | 'cpu' | 'eventLoopUtilization' | 'eventLoopDelay' | 'heapUsed' | 'gcTime' | 'memory'
 >
 
 const noVitals: Vitals = {
@@ -235,6 +236,7 @@ const noVitals: Vitals = {
   eventLoopUtilization: null,
   eventLoopDelay: null,
   heapUsed: null,
+  gcTime: null,
   memory: null,
 }
 

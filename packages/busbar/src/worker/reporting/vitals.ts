@@ -1,5 +1,5 @@
 import { readlinkSync } from 'node:fs'
-import { performance } from 'node:perf_hooks'
+import { performance, PerformanceObserver } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
 import type { Vitals, WorkerCells } from '../../shared/metrics/worker-cells.ts'
 import { thisThread } from '../../shared/process/this-thread.ts'
@@ -15,6 +15,10 @@ const cpuUsage = thisThread.isMain ? process.cpuUsage.bind(process) : process.th
 export function createVitalsReader(): () => Omit<Vitals, 'delay'> {
   let last = performance.eventLoopUtilization()
   let lastRss = 0
+  let gc = 0
+  new PerformanceObserver((entries) => {
+    for (const { duration } of entries.getEntries()) gc += duration
+  }).observe({ entryTypes: ['gc'] })
   const processMemory = (): number => (lastRss = rssOr(lastRss))
   return () => {
     const now = performance.eventLoopUtilization()
@@ -23,7 +27,7 @@ export function createVitalsReader(): () => Omit<Vitals, 'delay'> {
     const { user, system } = cpuUsage()
     const { used_heap_size: heapUsed, total_physical_size: heap, external_memory: external } = getHeapStatistics()
     const memory = thisThread.isMain ? processMemory() : heap + external
-    return { utilization, heapUsed, memory, cpu: (user + system) / 1000 }
+    return { utilization, heapUsed, memory, cpu: (user + system) / 1000, gc }
   }
 }
 

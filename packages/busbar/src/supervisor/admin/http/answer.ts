@@ -4,6 +4,7 @@ import type { Operation, OperationContext } from '../operations/operation.ts'
 import { findOperation } from './find-operation.ts'
 import { readInput } from './read-input.ts'
 import { sendJson, sendProblem, sendStream, sendText } from './send.ts'
+import { sendEvents } from './send-events.ts'
 
 /**
  * Answers one admitted request. `isLocal`: it came over the admin socket, from the app's own user.
@@ -54,6 +55,8 @@ async function run(
       return sendText(res, 200, operation.type, operation.handle(input, context))
     case 'lines':
       return await sendStream(res, 'application/x-ndjson', operation.handle(input, context))
+    case 'events':
+      return await sendEvents(res, operation.handle(input, context))
     case 'file':
       return await sendStream(res, 'application/octet-stream', await operation.handle(input, context))
   }

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { App, Service } from '../../../config/app.ts'
 import { Redactor } from '../../../observe/redactor.ts'
+import { referenceUrl } from '../../reference-url.ts'
 import type { RunningApp } from '../../running-app.ts'
 import { knownService } from './serving-worker.ts'
 import { defineJson } from './operation.ts'
@@ -48,6 +49,7 @@ const description = z.looseObject({
   workers: z.int(),
   stopTimeout: z.number().meta({ description: 'milliseconds' }),
   addresses: z.array(address),
+  reference: z.string().nullable().meta({ description: 'the page that shows the API of the app' }),
   adminUrls: z.array(z.string()),
   routes: z.array(z.object({ host: z.string().nullable(), prefix: z.string(), service: z.string() })),
   services: z.array(service),
@@ -77,6 +79,7 @@ export const describeApp = defineJson({
     workers: running.app.workers,
     stopTimeout: running.app.stopTimeout,
     addresses: addressesOf(running),
+    reference: referenceUrl(running) ?? null,
     adminUrls: [...running.adminUrls],
     routes: routesOf(running.app),
     schedule: redactedStatus(running.status(), running.app).schedule.map((entry) => ({

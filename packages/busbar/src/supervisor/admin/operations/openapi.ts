@@ -102,6 +102,8 @@ function contentOf(operation: Operation): Json {
       return jsonContent('application/json', schemaOf(operation.output, 'output'))
     case 'lines':
       return jsonContent('application/x-ndjson', schemaOf(operation.output, 'output'))
+    case 'events':
+      return jsonContent('text/event-stream', schemaOf(operation.output, 'output'))
     case 'text':
       return jsonContent(operation.type, { type: 'string' })
     case 'file':

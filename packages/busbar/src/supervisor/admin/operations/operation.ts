@@ -1,6 +1,7 @@
 /** The admin API's operations: what one is. They are listed in `table.ts`. */
 import type { Readable } from 'node:stream'
 import type * as z from 'zod'
+import type { EdgeTotal } from '../../../observe/metrics/edge-totals.ts'
 import type { RecentLog } from '../../../observe/recent-log.ts'
 import type { RunningApp, StartCommand } from '../../running-app.ts'
 import type { Observations } from '../../workers/observations.ts'
@@ -12,8 +13,10 @@ export interface OperationContext {
   /** All workers that have not ended. */
   readonly workers: () => readonly WorkerHandle[]
   /** Undefined if the app was started without a log that keeps its recent lines. */
-  readonly recentLog: RecentLog | undefined
+  readonly recentLog?: RecentLog | undefined
   readonly observations: Observations
+  /** The edges with all of their latency buckets, as of the last `status()`. */
+  readonly edges: () => readonly EdgeTotal[]
   /** Undefined: a program started the app, by `startApp`. */
   readonly command: (StartCommand & { readonly mode: 'start' | 'dev' }) | undefined
   /** Ends the whole command that runs the app, as a stop signal does. Returns at once. */
@@ -22,7 +25,7 @@ export interface OperationContext {
    * Resolves when the config is read and a restart of the whole app has begun. Undefined if what
    * started the app cannot do that.
    */
-  readonly requestRestart: (() => Promise<void>) | undefined
+  readonly requestRestart?: (() => Promise<void>) | undefined
   /** Aborts when the client has disconnected. */
   readonly signal: AbortSignal
 }
@@ -75,13 +78,27 @@ export interface TextOperation<Input extends z.ZodObject = z.ZodObject> extends 
   handle(input: z.output<Input>, context: OperationContext): string
 }
 
+/** Answers server-sent events, as they come. */
+export interface EventsOperation<Input extends z.ZodObject = z.ZodObject> extends Common<Input> {
+  readonly answers: 'events'
+  /** The data of each event, by its name. */
+  readonly output: z.ZodType
+  /** Is read only as fast as the client reads: what it yields must not be collected before. */
+  handle(input: z.output<Input>, context: OperationContext): AsyncIterable<ServerEvent>
+}
+
+export interface ServerEvent {
+  readonly event: string
+  readonly data: unknown
+}
+
 /** Answers the bytes of a file. */
 export interface FileOperation<Input extends z.ZodObject = z.ZodObject> extends Common<Input> {
   readonly answers: 'file'
   handle(input: z.output<Input>, context: OperationContext): Promise<Readable>
 }
 
-export type Operation = JsonOperation | LinesOperation | TextOperation | FileOperation
+export type Operation = JsonOperation | LinesOperation | EventsOperation | TextOperation | FileOperation
 
 /** Keeps the types of input and output, with which the client of the API is typed. */
 export function defineJson<Input extends z.ZodObject, Output extends z.ZodType>(
@@ -94,6 +111,12 @@ export function defineLines<Input extends z.ZodObject>(
   operation: Omit<LinesOperation<Input>, 'answers'>,
 ): LinesOperation<Input> {
   return { answers: 'lines', ...operation }
+}
+
+export function defineEvents<Input extends z.ZodObject>(
+  operation: Omit<EventsOperation<Input>, 'answers'>,
+): EventsOperation<Input> {
+  return { answers: 'events', ...operation }
 }
 
 export function defineText<Input extends z.ZodObject>(

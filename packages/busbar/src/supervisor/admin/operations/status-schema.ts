@@ -41,6 +41,7 @@ const worker = z.object({
   eventLoopUtilization: z.number().nullable(),
   eventLoopDelay: milliseconds.nullable(),
   heapUsed: z.number().nullable(),
+  gcTime: milliseconds.nullable(),
   memory: z.number().nullable(),
   spare: z.object({ state: z.enum(['starting', 'ready']), memory: z.number().nullable() }).nullable(),
 })

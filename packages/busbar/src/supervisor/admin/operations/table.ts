@@ -11,6 +11,8 @@ import { readLogs } from './logs.ts'
 import { getHealthz, getReadyz, getServiceHealthz, getServiceReadyz } from './probes.ts'
 import { dropDeadLetter, listQueue, retryDeadLetter } from './queue.ts'
 import { openApiOperation } from './openapi.ts'
+import { followApp } from './live.ts'
+import { getReport, listReports } from './reports.ts'
 import { getTrace, listTraces } from './traces.ts'
 import type { Operation } from './operation.ts'
 
@@ -25,11 +27,14 @@ const rows = [
   describeApp,
   getEnvironment,
   readLogs,
+  followApp,
   listTraces,
   getTrace,
   listQueue,
   retryDeadLetter,
   dropDeadLetter,
+  listReports,
+  getReport,
   stopApp,
   restartApp,
   reloadApp,

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { AppStatus } from '../../../src/observe/app-status.ts'
+import { noChromium } from '../../support/browser.ts'
+import { pollUntil } from '../../support/app/test-app.ts'
+import { OpenedPage } from './opened-page.ts'
+
+const shop = {
+  folder: new URL('../../../../../examples/shop', import.meta.url).pathname,
+  paths: ['/', '/api/catalog/featured'],
+}
+
+describe('the actions of the dashboard', { skip: noChromium }, () => {
+  let opened: OpenedPage
+  before(async () => {
+    opened = await OpenedPage.open(shop)
+    await opened.view({ theme: 'dark', width: 1440 })
+  })
+  after(() => opened?.[Symbol.asyncDispose]())
+
+  const now = (): AppStatus => opened.running.status()
+  const kindsOf = (service: string): string[] => {
+    const { instances, workers } = now()
+    return instances
+      .filter((one) => one.service === service)
+      .map(({ worker }) => workers.find((one) => one.worker === worker)!.kind)
+  }
+  const row = (service: string) => opened.tab.locator(`tr[data-service="${service}"]`)
+
+  it('reload a service, and all', async () => {
+    await opened.goTo('services')
+    await row('web').getByRole('button', { name: 'Reload' }).click()
+    await opened.tab.getByText(/web reloaded: .* worker/).waitFor()
+    await opened.tab.getByRole('button', { name: 'Reload all' }).click()
+    await opened.tab.getByText(/The app is reloaded: .* worker/).waitFor()
+  })
+
+  it('scale a service', async () => {
+    await row('web').getByRole('button', { name: 'One more instance' }).click()
+    await pollUntil(() => kindsOf('web').length === 2)
+    await row('web').getByText('2', { exact: true }).waitFor()
+    await row('web').getByRole('button', { name: 'One instance of web fewer' }).click()
+    await pollUntil(() => kindsOf('web').length === 1)
+  })
+
+  it('move a service', async () => {
+    await row('catalog').getByRole('button', { name: 'Move…' }).click()
+    await opened.tab.locator('dialog[open] [value="process"]').check()
+    await opened.screenshot('move')
+    await opened.tab.locator('dialog[open]').getByRole('button', { name: 'Move', exact: true }).click()
+    await pollUntil(
+      () => kindsOf('catalog').join() === 'process',
+      () => kindsOf('catalog'),
+    )
+    await row('catalog')
+      .locator('td', { hasText: /^process/ })
+      .waitFor()
+  })
+
+  it('show why a worker was restarted', async () => {
+    const { pid } = now().workers.find(({ kind }) => kind === 'process')!
+    process.kill(pid!, 'SIGKILL')
+    await opened.tab.locator('.exit').getByText('SIGKILL').waitFor()
+    await pollUntil(() => now().workers.every(({ state }) => state === 'serving'))
+  })
+
+  it('take a profile and show it as a flame graph', async () => {
+    await row('web').getByRole('button', { name: 'Profile' }).click()
+    await opened.tab.getByLabel('Seconds').fill('1')
+    await opened.tab.getByRole('button', { name: 'Take a CPU profile' }).click()
+    await opened.tab.getByRole('heading', { name: 'Flame graph of web 0' }).waitFor()
+    const root = opened.tab.locator('.flame').first()
+    await root.focus()
+    await root.press('ArrowDown')
+    const inner = opened.tab.locator('.flame:focus')
+    assert.notEqual(await inner.getAttribute('data-frame'), await root.getAttribute('data-frame'))
+    await inner.press('Enter')
+    await opened.tab.getByRole('button', { name: 'Show all' }).waitFor()
+    assert.deepEqual(await opened.violations(), [])
+    await opened.screenshot('flames')
+    const download = opened.tab.waitForEvent('download')
+    await opened.tab.getByRole('button', { name: 'Save' }).click()
+    assert.match((await download).suggestedFilename(), /^web-0-\d+\.cpuprofile$/)
+  })
+
+  it('send a request, call a method, and show the reference of the app', async () => {
+    const { tab } = opened
+    await opened.goTo('api')
+    await tab.getByRole('button', { name: 'Send' }).click()
+    await tab.locator('.answer').getByText('200 OK').waitFor()
+    await tab.getByRole('combobox', { name: 'Service' }).selectOption('catalog')
+    await tab.getByRole('combobox', { name: 'What' }).selectOption('method')
+    await tab.getByRole('textbox', { name: 'Method' }).fill('search')
+    await tab.getByLabel('Input, as JSON').fill('{ "text": "lamp" }')
+    await tab.getByRole('button', { name: 'Send' }).click()
+    await tab.locator('.answer').getByText('Harbour lamp').waitFor()
+    await tab.getByRole('textbox', { name: 'Method' }).fill('serch')
+    await tab.getByRole('button', { name: 'Send' }).click()
+    await tab.locator('.answer').getByText('serch').waitFor()
+    await tab.getByRole('button', { name: 'Show here' }).click()
+    await tab.frameLocator('iframe').getByText('/api/catalog/featured').first().waitFor()
+    await opened.screenshot('reference')
+  })
+
+  it('report what the app refuses', async () => {
+    await opened.goTo('services')
+    await opened.tab.getByRole('button', { name: 'Restart…' }).click()
+    await opened.tab.locator('dialog[open]').getByRole('button', { name: 'Restart', exact: true }).click()
+    await opened.tab.locator('.toast.bad').getByText('cannot restart it').waitFor()
+    await opened.tab.locator('.toast.bad').getByRole('button', { name: 'Close' }).click()
+    await opened.tab.locator('.toast.bad').waitFor({ state: 'detached' })
+  })
+
+  it('change the theme, and sign out and in', async () => {
+    const { tab } = opened
+    await tab.getByRole('button', { name: 'Use the light theme' }).click()
+    await tab.getByRole('button', { name: 'Use the dark theme' }).waitFor()
+    await tab.getByRole('button', { name: 'Sign out' }).click()
+    await tab.getByLabel('Token').fill('a wrong token')
+    await tab.getByRole('button', { name: 'Sign in' }).click()
+    // It is refused, and the page asks again.
+    await tab.getByLabel('Token').waitFor()
+    assert.deepEqual(await opened.violations(), [])
+    await opened.view({ theme: 'light', width: 900 })
+    assert.doesNotMatch(tab.url(), /token/)
+  })
+
+  it('cause no error but those of the refusals', () => {
+    const expected = /status of (?:401|500|404|422)/
+    assert.deepEqual(
+      opened.complaints.filter((text) => !expected.test(text)),
+      [],
+    )
+  })
+
+  it('say that the app is away when it has ended', async () => {
+    await opened.stopLoad()
+    await opened.running.stop()
+    await opened.tab.getByText('The app does not answer').waitFor()
+  })
+})

@@ -1,0 +1,47 @@
+/** Calls the admin API. The token is in a header of each call, never in an address. */
+import { token } from '../state/session.ts'
+
+/** A problem document (RFC 9457) as an error. */
+export class ApiError extends Error {
+  readonly status: number
+  readonly code: string
+  readonly hint: string | undefined
+
+  constructor(status: number, code: string, message: string, hint: string | undefined) {
+    super(message)
+    this.status = status
+    this.code = code
+    this.hint = hint
+  }
+}
+
+export async function get<T>(
+  path: string,
+  query: Readonly<Record<string, string | number | boolean>> = {},
+): Promise<T> {
+  const entries = Object.entries(query).map(([name, value]): [string, string] => [name, String(value)])
+  const suffix = entries.length === 0 ? '' : `?${new URLSearchParams(entries).toString()}`
+  return (await (await send(`${path}${suffix}`)).json()) as T
+}
+
+export async function post<T>(path: string, body: object = {}, signal?: AbortSignal): Promise<T> {
+  const headers = { 'content-type': 'application/json' }
+  const options = { method: 'POST', headers, body: JSON.stringify(body), ...(signal && { signal }) }
+  return (await (await send(path, options)).json()) as T
+}
+
+/** Rejects with an {@link ApiError}, or with a `TypeError` if nothing answers. */
+export async function send(path: string, options: RequestInit = {}): Promise<Response> {
+  const headers = new Headers(options.headers)
+  headers.set('authorization', `Bearer ${token.value ?? ''}`)
+  // Relative: a proxy may add a prefix.
+  const response = await fetch(`.${path}`, { ...options, headers, cache: 'no-store' })
+  if (response.ok) return response
+  const problem = (await response.json().catch(() => ({}))) as { code?: string; detail?: string; hint?: string }
+  const { code = 'INTERNAL', detail = `the app answered ${response.status}`, hint } = problem
+  throw new ApiError(response.status, code, detail, hint)
+}
+
+export function serviceAt(service: string, action: string): string {
+  return `/services/${encodeURIComponent(service)}/${action}`
+}

@@ -1,0 +1,64 @@
+import { useEffect, useRef } from 'preact/hooks'
+import type { ComponentType } from 'preact'
+import { connection, follow, status } from './state/live.ts'
+import { pageName } from './state/route.ts'
+import { token } from './state/session.ts'
+import { Sidebar } from './parts/sidebar.tsx'
+import { SignIn } from './parts/sign-in.tsx'
+import { Toasts } from './parts/toasts.tsx'
+import { TopBar } from './parts/top-bar.tsx'
+import { ApiPage } from './pages/api/api-page.tsx'
+import { LatencyPage } from './pages/latency/latency-page.tsx'
+import { LogsPage } from './pages/logs/logs-page.tsx'
+import { ProfilePage } from './pages/profile/profile-page.tsx'
+import { ReportsPage } from './pages/reports/reports-page.tsx'
+import { RuntimePage } from './pages/runtime/runtime-page.tsx'
+import { ServicesPage } from './pages/services/services-page.tsx'
+import { TopologyPage } from './pages/topology/topology-page.tsx'
+import { TracesPage } from './pages/traces/traces-page.tsx'
+
+const pages: Readonly<Record<string, ComponentType>> = {
+  '': TopologyPage,
+  services: ServicesPage,
+  latency: LatencyPage,
+  runtime: RuntimePage,
+  traces: TracesPage,
+  logs: LogsPage,
+  api: ApiPage,
+  profile: ProfilePage,
+  reports: ReportsPage,
+}
+
+export function App() {
+  return token.value === null ? <SignIn /> : <Shell key={token.value} />
+}
+
+function Shell() {
+  useEffect(() => {
+    const stop = new AbortController()
+    void follow(stop.signal)
+    return () => stop.abort()
+  }, [])
+  const main = useRef<HTMLElement>(null)
+  const Page = pages[pageName.value] ?? TopologyPage
+  const name = status.value?.app.name
+  useEffect(() => void (document.title = name === undefined ? 'Busbar' : `${name} · Busbar`), [name])
+  return (
+    <div class="shell">
+      <button class="skip" onClick={() => main.current?.focus()}>
+        Skip to the content
+      </button>
+      <Sidebar />
+      <TopBar />
+      <main ref={main} tabIndex={-1} aria-live="off">
+        {connection.value === 'lost' && (
+          <p class="lost" role="status">
+            The app does not answer. What is shown is its last state; the page connects again by itself.
+          </p>
+        )}
+        {status.value === null ? <p class="dim">Connecting…</p> : <Page key={pageName.value} />}
+      </main>
+      <Toasts />
+    </div>
+  )
+}

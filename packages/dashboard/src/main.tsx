@@ -1,0 +1,11 @@
+import '@preact/signals'
+import { render } from 'preact'
+import 'uplot/dist/uPlot.min.css'
+import './styles/theme.css'
+import './styles/shell.css'
+import './styles/parts.css'
+import './styles/pages.css'
+import './styles/drawings.css'
+import { App } from './app.tsx'
+
+render(<App />, document.getElementById('page')!)

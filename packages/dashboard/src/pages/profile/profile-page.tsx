@@ -1,0 +1,161 @@
+import { signal } from '@preact/signals'
+import { useState } from 'preact/hooks'
+import { send, serviceAt } from '../../api/client.ts'
+import { Card, Empty } from '../../parts/card.tsx'
+import { formatShare, formatTime } from '../../state/format.ts'
+import { status } from '../../state/live.ts'
+import { subject } from '../../state/route.ts'
+import { reportError } from '../../state/toasts.ts'
+import { type CpuProfile, type Frame, hottest, readProfile } from './cpu-profile.ts'
+import { FlameGraph } from './flame-graph.tsx'
+
+interface Taken {
+  readonly of: string
+  readonly at: number
+  readonly text: string
+  readonly root: Frame
+}
+
+/** Stays while other pages are shown. */
+const taken = signal<Taken>()
+const running = signal<string>()
+
+async function take(service: string, instance: number, seconds: number): Promise<void> {
+  running.value = `${service} ${instance}`
+  try {
+    const headers = { 'content-type': 'application/json' }
+    const body = JSON.stringify({ of: 'cpu', seconds, instance })
+    const response = await send(serviceAt(service, 'profile'), { method: 'POST', headers, body })
+    const text = await response.text()
+    taken.value = {
+      of: `${service} ${instance}`,
+      at: Date.now(),
+      text,
+      root: readProfile(JSON.parse(text) as CpuProfile),
+    }
+  } catch (error) {
+    reportError(error)
+  } finally {
+    running.value = undefined
+  }
+}
+
+export function ProfilePage() {
+  const { instances, workers } = status.value!
+  const kindOf = (index: number) => workers.find(({ worker }) => worker === index)?.kind
+  const choices = instances.filter(({ worker }) => kindOf(worker) !== 'command')
+  const preferred = choices.find(({ service }) => service === subject.value) ?? choices[0]
+  const [search, setSearch] = useState('')
+  const submit = (event: SubmitEvent): void => {
+    event.preventDefault()
+    const form = new FormData(event.currentTarget as HTMLFormElement)
+    const { service, instance } = choices[Number(form.get('instance'))]!
+    void take(service, instance, Number(form.get('seconds')))
+  }
+  const profile = taken.value
+  return (
+    <div class="page">
+      <header>
+        <h1>Profile</h1>
+        <p class="lead">
+          Where a worker uses the processor. It serves meanwhile; all services in the worker are in the profile.
+        </p>
+      </header>
+      <section class="card" aria-label="Take a profile">
+        <form class="body row bottom" onSubmit={submit}>
+          <label class="field">
+            Instance
+            <select name="instance">
+              {choices.map((one, index) => (
+                <option key={`${one.service} ${one.instance}`} value={index} selected={one === preferred}>
+                  {one.service} {one.instance} in {workers.find(({ worker }) => worker === one.worker)?.name}
+                </option>
+              ))}
+            </select>
+          </label>
+          <label class="field">
+            Seconds
+            <input name="seconds" type="number" min={1} max={300} step={1} defaultValue="5" required />
+          </label>
+          <button class="primary" type="submit" disabled={running.value !== undefined || choices.length === 0}>
+            {running.value === undefined ? 'Take a CPU profile' : `Profiling ${running.value}…`}
+          </button>
+        </form>
+      </section>
+      {profile === undefined ? (
+        <section class="card">
+          <Empty title={running.value === undefined ? 'No profile yet' : 'The profile is being taken'}>
+            The flame graph appears here. A profile without load shows an idle worker.
+          </Empty>
+        </section>
+      ) : (
+        <Shown profile={profile} search={search} setSearch={setSearch} />
+      )}
+    </div>
+  )
+}
+
+interface ShownProps {
+  readonly profile: Taken
+  readonly search: string
+  readonly setSearch: (text: string) => void
+}
+
+function Shown({ profile: { of, at, root, text }, search, setSearch }: ShownProps) {
+  const hot = hottest(root, 15)
+  return (
+    <>
+      <Card
+        title={`Flame graph of ${of}`}
+        end={
+          <>
+            <input
+              type="search"
+              placeholder="Find a function"
+              aria-label="Find a function"
+              value={search}
+              onInput={({ currentTarget }) => setSearch(currentTarget.value)}
+            />
+            <button class="compact" onClick={() => save(text, `${of.replaceAll(' ', '-')}-${at}.cpuprofile`)}>
+              Save
+            </button>
+          </>
+        }
+      >
+        {root.total === 0 ? (
+          <Empty title="Nothing ran">The worker was idle the whole time.</Empty>
+        ) : (
+          <FlameGraph root={root} search={search} />
+        )}
+      </Card>
+      <Card title="Most time of their own" flush>
+        <table>
+          <thead>
+            <tr>
+              <th>function</th>
+              <th>where</th>
+              <th class="num">itself</th>
+              <th class="num">share</th>
+            </tr>
+          </thead>
+          <tbody>
+            {hot.map(({ name, place, self }) => (
+              <tr key={`${name} ${place}`}>
+                <td class="mono">{name}</td>
+                <td class="mono dim">{place}</td>
+                <td class="num">{formatTime(self)}</td>
+                <td class="num">{formatShare(self / root.total)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Card>
+    </>
+  )
+}
+
+function save(text: string, name: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }))
+  Object.assign(document.createElement('a'), { href: url, download: name }).click()
+  URL.revokeObjectURL(url)
+}

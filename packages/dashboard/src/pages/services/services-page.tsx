@@ -1,0 +1,107 @@
+import { get } from '../../api/client.ts'
+import type { Description, ServiceDescription } from '../../api/types.ts'
+import { Badge, StateBadge } from '../../parts/badge.tsx'
+import { Card } from '../../parts/card.tsx'
+import { useResource } from '../../parts/resource.ts'
+import { formatNumber, formatRate } from '../../state/format.ts'
+import { shape, status } from '../../state/live.ts'
+import { linkTo } from '../../state/route.ts'
+import { AppActions } from './app-actions.tsx'
+import { ServiceActions } from './service-actions.tsx'
+import { WorkersTable } from './workers-table.tsx'
+
+export function ServicesPage() {
+  const described = useResource(() => get<Description>('/describe'), shape.value).value
+  return (
+    <div class="page">
+      <header>
+        <h1>Services</h1>
+        <AppActions />
+      </header>
+      <Card title="Services" flush>
+        <table>
+          <thead>
+            <tr>
+              <th>service</th>
+              <th>state</th>
+              <th>runs</th>
+              <th class="num">in flight</th>
+              <th class="num">now</th>
+              <th class="num">calls</th>
+              <th class="num">failed</th>
+              <th>actions</th>
+            </tr>
+          </thead>
+          <tbody>
+            {described?.services.map((service) => (
+              <ServiceRow key={service.name} service={service} />
+            ))}
+          </tbody>
+        </table>
+      </Card>
+      <Card title="Workers" flush>
+        <WorkersTable />
+      </Card>
+    </div>
+  )
+}
+
+function ServiceRow({ service }: { readonly service: ServiceDescription }) {
+  const { instances, workers, services } = status.value!
+  const { name, kind, run, group, needs } = service
+  const own = instances.filter((one) => one.service === name)
+  const sum = (of: (one: (typeof own)[number]) => number): number => own.reduce((total, one) => total + of(one), 0)
+  const { waiting = 0, shed = 0 } = services.find((one) => one.service === name) ?? {}
+  const states = [...new Set(own.map(({ state }) => state))]
+  const unhealthy = own.flatMap(({ unhealthy }) => unhealthy ?? [])
+  const places = own.map(({ worker }) => workers.find((one) => one.worker === worker)?.name ?? `${worker}`)
+  return (
+    <tr data-service={name}>
+      <td>
+        <strong>{name}</strong>
+        <div class="small dim">
+          {kind}
+          {needs.length > 0 && `, needs ${needs.join(', ')}`}
+        </div>
+      </td>
+      <td>
+        <div class="row tight">
+          {states.map((state) => (
+            <StateBadge key={state} state={state} />
+          ))}
+          {unhealthy.length > 0 && <Badge tone="bad">unhealthy: {unhealthy[0]}</Badge>}
+          {waiting > 0 && <Badge tone="warn">{waiting} waiting</Badge>}
+          {shed > 0 && <Badge tone="bad">{formatNumber(shed)} refused</Badge>}
+        </div>
+      </td>
+      <td>
+        {group === null ? run : `${run} of ${group}`}
+        <div class="small dim">{shortList(places)}</div>
+      </td>
+      <td class="num">{sum(({ inFlight }) => inFlight)}</td>
+      <td class="num">{formatRate(sum(({ callsPerSecond }) => callsPerSecond))}</td>
+      <td class="num" data-calls={sum(({ calls }) => calls)}>
+        {formatNumber(sum(({ calls }) => calls))}
+      </td>
+      <td class="num">
+        <Failures count={sum(({ failures }) => failures)} service={name} />
+      </td>
+      <td>
+        <ServiceActions service={service} instances={own.length} />
+      </td>
+    </tr>
+  )
+}
+
+function Failures({ count, service }: { readonly count: number; readonly service: string }) {
+  if (count === 0) return <span class="dim">0</span>
+  return (
+    <a href={linkTo('logs', service)} title="Its log">
+      {formatNumber(count)}
+    </a>
+  )
+}
+
+function shortList(names: readonly string[]): string {
+  return names.length <= 3 ? names.join(', ') : `${names.slice(0, 2).join(', ')} and ${names.length - 2} more`
+}

@@ -1,0 +1,160 @@
+/** The app as a graph: services, and what flows between them. */
+import { Graph, layout } from '@dagrejs/dagre'
+import type { AppStatus, Edge, Instance } from '../../api/types.ts'
+import { edgeKey, recentOf } from '../../state/history.ts'
+import { quantile } from '../../state/latency.ts'
+
+/** Seconds over which the graph shows rates and latencies. */
+export const recentSeconds = 30
+
+export const outside = ''
+/** Edges beyond the distinguished ones. */
+export const others = '*'
+
+export interface ServiceNode {
+  readonly id: string
+  readonly kind: 'outside' | 'service' | 'remote' | 'others'
+  readonly label: string
+  /** `shared × 2`, `process`. */
+  readonly note: string
+  readonly state: Instance['state'] | undefined
+}
+
+/** All calls of one service to another one. */
+export interface Flow {
+  readonly id: string
+  readonly caller: string
+  readonly callee: string
+  readonly edges: readonly Edge[]
+  readonly transports: readonly string[]
+  readonly perSecond: number
+  readonly failed: number
+  readonly calls: number
+  /** Milliseconds; null without a recent call. */
+  readonly p50: number | null
+  readonly p99: number | null
+}
+
+export function nodesOf(status: AppStatus): ServiceNode[] {
+  const { services, instances, workers, remotes, edges } = status
+  const ends = new Set(edges.flatMap(({ caller, callee }) => [caller, callee]))
+  const own = services.map(({ service }): ServiceNode => {
+    const list = instances.filter((one) => one.service === service)
+    const kinds = new Set(list.map(({ worker }) => workers.find((one) => one.worker === worker)?.kind))
+    const note = `${[...kinds].join(', ')}${list.length > 1 ? ` × ${list.length}` : ''}`
+    return { id: service, kind: 'service', label: service, note, state: worstOf(list) }
+  })
+  return [
+    ...(ends.has(outside)
+      ? [{ id: outside, kind: 'outside', label: 'clients', note: 'outside', state: undefined } as const]
+      : []),
+    ...own,
+    ...remotes.map(({ service, reachable }): ServiceNode => ({
+      id: service,
+      kind: 'remote',
+      label: service,
+      note: 'another app',
+      state: reachable ? 'serving' : 'waiting',
+    })),
+    ...(ends.has(others)
+      ? [{ id: others, kind: 'others', label: 'others', note: 'not told apart', state: undefined } as const]
+      : []),
+  ]
+}
+
+/** `key` of the moment: what is recent changes with it. */
+export function flowsOf(status: AppStatus): Flow[] {
+  const grouped = Map.groupBy(status.edges, ({ caller, callee }) => flowId(caller, callee))
+  return [...grouped].map(([id, edges]) => {
+    const { caller, callee } = edges[0]!
+    const { seconds, calls, failures, counts } = recentOf(edges.map(edgeKey), recentSeconds)
+    return {
+      id,
+      caller,
+      callee,
+      edges,
+      transports: [...new Set(edges.map(({ transport }) => transport))].filter(Boolean),
+      perSecond: seconds === 0 ? 0 : calls / seconds,
+      failed: calls === 0 ? 0 : failures / calls,
+      calls: edges.reduce((sum, edge) => sum + edge.calls, 0),
+      p50: quantile(counts, 0.5),
+      p99: quantile(counts, 0.99),
+    }
+  })
+}
+
+export function flowId(caller: string, callee: string): string {
+  return `${caller}→${callee}`
+}
+
+export interface Placed {
+  readonly width: number
+  readonly height: number
+  readonly nodes: ReadonlyMap<string, { readonly x: number; readonly y: number }>
+  readonly paths: ReadonlyMap<string, { readonly d: string; readonly x: number; readonly y: number }>
+}
+
+export const nodeSize = { width: 168, height: 62 } as const
+const labelSize = { width: 132, height: 40 } as const
+
+/** From left to right. */
+export function place(
+  nodes: readonly string[],
+  flows: readonly { readonly caller: string; readonly callee: string }[],
+): Placed {
+  const graph = new Graph({ multigraph: true })
+  graph.setGraph({ rankdir: 'LR', nodesep: 34, ranksep: 46, marginx: 12, marginy: 12 })
+  graph.setDefaultEdgeLabel(() => ({}))
+  // Names are free, and dagre keeps some for itself.
+  for (const id of nodes) graph.setNode(`n ${id}`, { ...nodeSize })
+  for (const { caller, callee } of flows)
+    graph.setEdge(`n ${caller}`, `n ${callee}`, { ...labelSize, labelpos: 'c' }, flowId(caller, callee))
+  layout(graph)
+  const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number }
+  const placed = new Map(nodes.map((id) => [id, graph.node(`n ${id}`) as { x: number; y: number }]))
+  const paths = new Map(
+    flows.map(({ caller, callee }) => {
+      const id = flowId(caller, callee)
+      const edge = graph.edge(`n ${caller}`, `n ${callee}`, id) as unknown as EdgePlace
+      return [id, { d: curve(edge.points), x: edge.x ?? 0, y: edge.y ?? 0 }]
+    }),
+  )
+  return { width, height, nodes: placed, paths }
+}
+
+interface EdgePlace {
+  readonly points: readonly { readonly x: number; readonly y: number }[]
+  readonly x?: number
+  readonly y?: number
+}
+
+/** A smooth line through the points. */
+function curve(points: EdgePlace['points']): string {
+  const [first, ...rest] = points
+  let d = `M${round(first!.x)} ${round(first!.y)}`
+  rest.forEach((point, index) => {
+    const next = rest[index + 1]
+    if (next === undefined) d += ` L${round(point.x)} ${round(point.y)}`
+    else d += ` Q${round(point.x)} ${round(point.y)} ${round((point.x + next.x) / 2)} ${round((point.y + next.y) / 2)}`
+  })
+  return d
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10
+}
+
+const order: readonly Instance['state'][] = [
+  'givenUp',
+  'blocked',
+  'waiting',
+  'stopped',
+  'starting',
+  'draining',
+  'serving',
+]
+
+function worstOf(instances: readonly Instance[]): Instance['state'] | undefined {
+  if (instances.some(({ unhealthy }) => unhealthy !== null)) return 'blocked'
+  return order.find((state) => instances.some((one) => one.state === state))
+}

@@ -1,0 +1,108 @@
+import { useEffect, useRef } from 'preact/hooks'
+import uPlot from 'uplot'
+import { colour, theme } from '../state/theme.ts'
+
+export interface Series {
+  readonly label: string
+  /** One for each time; null: not known. */
+  readonly values: readonly (number | null)[]
+}
+
+interface ChartProps {
+  /** Names the chart for those who do not see it. */
+  readonly label: string
+  /** Milliseconds since 1970. */
+  readonly times: readonly number[]
+  readonly series: readonly Series[]
+  readonly format: (value: number) => string
+  /** The least upper end of the scale. */
+  readonly atLeast?: number
+  readonly height?: number
+}
+
+/** Lines over time, of one unit. */
+export function TimeChart({ label, times, series, format, atLeast = 0, height = 150 }: ChartProps) {
+  const host = useRef<HTMLDivElement>(null)
+  const chart = useRef<uPlot>(null)
+  const names = series.map((one) => one.label).join()
+  useEffect(() => {
+    const element = host.current!
+    const made = new uPlot(
+      optionsOf(element.clientWidth, height, series, format, atLeast),
+      [[], ...series.map(() => [])],
+      element,
+    )
+    chart.current = made
+    const resized = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height }))
+    resized.observe(element)
+    return () => {
+      resized.disconnect()
+      made.destroy()
+    }
+  }, [names, theme.value, atLeast, height])
+  useEffect(() => {
+    chart.current?.setData([times.map((time) => time / 1000), ...series.map(({ values }) => [...values])])
+  })
+  const last = series.map(({ label, values }) => `${label} ${shown(values.at(-1), format)}`).join(', ')
+  return (
+    <figure class="chart">
+      <div ref={host} role="img" aria-label={`${label}: ${last}`} />
+      <figcaption class="legend">
+        {series.map(({ label, values }, index) => (
+          <span key={label}>
+            <svg width="10" height="10" aria-hidden="true">
+              <rect width="10" height="10" rx="3" fill={`var(--series-${(index % 8) + 1})`} />
+            </svg>
+            {label} <strong>{shown(values.at(-1), format)}</strong>
+          </span>
+        ))}
+      </figcaption>
+    </figure>
+  )
+}
+
+function shown(value: number | null | undefined, format: (value: number) => string): string {
+  return value === null || value === undefined ? '–' : format(value)
+}
+
+function optionsOf(
+  width: number,
+  height: number,
+  series: readonly Series[],
+  format: (value: number) => string,
+  atLeast: number,
+): uPlot.Options {
+  const axis = {
+    stroke: colour('dim'),
+    grid: { stroke: colour('line'), width: 1 },
+    ticks: { show: false },
+    font: '11px system-ui',
+  }
+  return {
+    width,
+    height,
+    padding: [8, 10, 0, 0],
+    legend: { show: false },
+    cursor: { y: false, drag: { x: false, y: false }, points: { size: 5 } },
+    scales: { y: { range: (_, __, max) => [0, Math.max(atLeast, (max ?? 0) * 1.08)] } },
+    axes: [
+      {
+        ...axis,
+        size: 26,
+        space: 70,
+        values: (_, ticks) => ticks.map((tick) => new Date(tick * 1000).toLocaleTimeString('en-GB')),
+      },
+      { ...axis, size: 62, values: (_, ticks) => ticks.map((tick) => format(tick)) },
+    ],
+    series: [
+      {},
+      ...series.map(({ label }, index) => ({
+        label,
+        stroke: colour(`series-${(index % 8) + 1}`),
+        width: 1.6,
+        points: { show: false },
+        spanGaps: false,
+      })),
+    ],
+  }
+}

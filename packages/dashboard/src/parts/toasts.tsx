@@ -1,0 +1,17 @@
+import { dismiss, toasts } from '../state/toasts.ts'
+import { Icon } from './icon.tsx'
+
+export function Toasts() {
+  return (
+    <div class="toasts" role="status" aria-live="polite">
+      {toasts.value.map(({ id, kind, text }) => (
+        <div key={id} class={`toast ${kind}`}>
+          <span class="grow">{text}</span>
+          <button class="icon plain compact" aria-label="Close" onClick={() => dismiss(id)}>
+            <Icon name="close" size={14} />
+          </button>
+        </div>
+      ))}
+    </div>
+  )
+}

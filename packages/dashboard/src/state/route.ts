@@ -1,0 +1,24 @@
+/** Which page is shown: `#/traces/<id>`. */
+import { computed, signal } from '@preact/signals'
+
+const hash = signal(location.hash)
+addEventListener('hashchange', () => (hash.value = location.hash))
+
+const segments = computed(() =>
+  hash.value
+    .replace(/^#\/?/, '')
+    .split('/')
+    .map((segment) => decodeURIComponent(segment)),
+)
+
+export const pageName = computed(() => segments.value[0] ?? '')
+/** What follows the page's name. */
+export const subject = computed(() => segments.value.slice(1).join('/'))
+
+export function linkTo(page: string, about?: string): string {
+  return about === undefined ? `#/${page}` : `#/${page}/${encodeURIComponent(about)}`
+}
+
+export function goTo(page: string, about?: string): void {
+  location.hash = linkTo(page, about)
+}
