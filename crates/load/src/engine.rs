@@ -1,7 +1,8 @@
 //! The event loop: one thread, one poll, all connections. This file sends. `connecting` opens and
-//! closes, `receiving` reads and checks.
+//! closes, `receiving` reads and checks, `pulsing` turns the load on and off.
 
 mod connecting;
+mod pulsing;
 mod receiving;
 
 use crate::alarm::Alarm;
@@ -11,10 +12,12 @@ use crate::connection::{Connection, InFlight};
 use crate::job::{Job, Load};
 use crate::machine;
 use crate::pace::{Nanos, Pacer};
+use crate::pulses::Switches;
 use crate::record::{Failure, Record};
 use crate::report::{Generator, Line};
 use crate::stream::Connector;
 use mio::{Events, Poll, Token};
+use pulsing::Pulses;
 use std::collections::VecDeque;
 use std::io;
 use std::time::{Duration, Instant};
@@ -22,11 +25,13 @@ use std::time::{Duration, Instant};
 const TICK: Nanos = 100_000_000;
 /// Token of the alarm. Connections have smaller ones.
 const ALARM: Token = Token(usize::MAX);
+/// Token of the lines of standard input.
+const SWITCHES: Token = Token(usize::MAX - 1);
 
-/// Runs the job. `each_tick` is called every 100 ms, and its error ends the job.
-pub fn run(job: &Job, each_tick: impl FnMut(Line) -> io::Result<()>) -> Result<Line, Box<dyn std::error::Error>> {
+/// Runs the job. `each_line` is called every 100 ms and for each pulse, and its error ends the job.
+pub fn run(job: &Job, each_line: impl FnMut(Line) -> io::Result<()>) -> Result<Line, Box<dyn std::error::Error>> {
     let mut engine = Engine::new(job)?;
-    engine.run(each_tick)?;
+    engine.run(each_line)?;
     Ok(engine.outcome())
 }
 
@@ -38,6 +43,9 @@ struct Engine<'a> {
     requests: Vec<Prepared>,
     connections: Vec<Connection>,
     pacer: Option<Pacer>,
+    /// None unless the load comes in pulses.
+    switches: Option<Switches>,
+    pulses: Pulses,
     /// Open loop: requests that are due and have no free connection.
     waiting: VecDeque<Nanos>,
     /// Open loop: idle connections.
@@ -84,6 +92,10 @@ impl<'a> Engine<'a> {
                 }
             })
             .collect();
+        let switches = match job.load {
+            Load::Pulses {} => Some(Switches::new(poll.registry(), SWITCHES)?),
+            _ => None,
+        };
         let end = job.duration().map(nanos);
         let budget = match job.load {
             Load::Closed { requests: Some(count), .. } => count,
@@ -97,6 +109,8 @@ impl<'a> Engine<'a> {
             connections: (0..job.connections).map(|place| Connection::new(place % requests.len())).collect(),
             requests,
             pacer: Pacer::new(job),
+            switches,
+            pulses: Pulses::default(),
             waiting: VecDeque::new(),
             free: Vec::new(),
             budget,
@@ -112,20 +126,23 @@ impl<'a> Engine<'a> {
         })
     }
 
-    fn run(&mut self, mut each_tick: impl FnMut(Line) -> io::Result<()>) -> io::Result<()> {
+    fn run(&mut self, mut each_line: impl FnMut(Line) -> io::Result<()>) -> io::Result<()> {
         let mut events = Events::with_capacity(1024);
         let mut next_tick = TICK;
         self.open_all();
         while !self.is_over() {
             self.wait(&mut events, next_tick)?;
             for event in events.iter() {
-                if event.token() != ALARM {
+                if event.token() != ALARM && event.token() != SWITCHES {
                     self.turn(event.token().0, event.is_writable(), event.is_read_closed());
                 }
             }
             self.send_due();
+            if let Some(pulse) = self.switch() {
+                each_line(pulse)?;
+            }
             if self.now >= next_tick {
-                each_tick(Line::tick(next_tick as f64 / 1e9, &self.record.tick))?;
+                each_line(Line::tick(next_tick as f64 / 1e9, &self.record.tick))?;
                 self.record.tick = Record::new(0, None).tick;
                 next_tick += TICK * ((self.now - next_tick) / TICK + 1);
                 self.time_out();
@@ -149,7 +166,9 @@ impl<'a> Engine<'a> {
             self.alarm.set(delay);
             self.poll.poll(events, self.alarm.patience(delay))
         };
-        self.waited += before.elapsed();
+        if self.switches.is_none() || self.pulses.running {
+            self.waited += before.elapsed();
+        }
         self.clock();
         match polled {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
@@ -170,9 +189,15 @@ impl<'a> Engine<'a> {
         self.budget == 0 || self.end.is_some_and(|end| self.now >= end)
     }
 
+    /// False after the end, and between pulses.
+    fn may_send(&self) -> bool {
+        !self.is_closing() && (self.switches.is_none() || self.pulses.on)
+    }
+
     fn is_over(&self) -> bool {
         let grace = self.job.grace_ms * 1_000_000;
-        if self.end.is_none() && self.now > self.progress + self.job.timeout_ms * 1_000_000 + grace {
+        let is_waiting = self.switches.is_none() || self.pulses.running;
+        if self.end.is_none() && is_waiting && self.now > self.progress + self.job.timeout_ms * 1_000_000 + grace {
             return true;
         }
         if !self.is_closing() {
@@ -189,7 +214,7 @@ impl<'a> Engine<'a> {
                 None => self.free.push(place),
             }
         } else {
-            while self.connections[place].in_flight.len() < self.job.pipelining && !self.is_closing() {
+            while self.connections[place].in_flight.len() < self.job.pipelining && self.may_send() {
                 self.budget -= u64::from(self.budget != u64::MAX);
                 let from = if self.job.reconnect { self.connections[place].opened_at } else { self.now };
                 self.queue(place, from);
@@ -263,8 +288,9 @@ impl<'a> Engine<'a> {
     }
 
     fn outcome(&self) -> Line {
-        let ran = self.began.elapsed().as_secs_f64();
-        let until = self.end.map_or(self.now, |end| end.min(self.now)) as f64 / 1e9;
+        let now = if self.switches.is_some() { nanos(self.pulses.total) } else { self.now };
+        let ran = if self.switches.is_some() { self.pulses.total } else { self.began.elapsed() }.as_secs_f64();
+        let until = self.end.map_or(now, |end| end.min(now)) as f64 / 1e9;
         let seconds = (until - self.job.discard_ms as f64 / 1e3).max(0.0);
         let (user, system) = machine::cpu_seconds();
         let generator = Generator {

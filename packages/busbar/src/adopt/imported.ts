@@ -1,7 +1,7 @@
 /** What an import found: a config, and what became of every key of the file. */
 import type { AppConfig } from '../config/schema/app-schema.ts'
 
-export type SourceKind = 'pm2' | 'watt' | 'compose' | 'procfile' | 'workspaces' | 'program'
+export type SourceKind = 'pm2' | 'watt' | 'compose' | 'procfile' | 'workspaces' | 'script' | 'program' | 'folders'
 
 export interface Imported {
   readonly kind: SourceKind

@@ -1,3 +1,4 @@
+import { withPulsePairs, type PulsePairs } from './pulse-pairs.ts'
 import { tQuantile, twoSidedP } from './student.ts'
 
 /**
@@ -51,13 +52,19 @@ export function judge(pairs: readonly (readonly [number, number])[], rules: Rule
 
 /**
  * All comparisons of a scenario, corrected together. `floors`: one per comparison, if they differ.
+ * `pulses`: of those that were measured in pulses.
  */
 export function judgeAll(
   comparisons: readonly (readonly (readonly [number, number])[])[],
   rules: Rules = defaultRules,
   floors?: readonly number[],
+  pulses: readonly (PulsePairs | undefined)[] = [],
 ): Ratio[] {
-  const estimates = comparisons.map((pairs) => estimate(pairs.map(([arm, baseline]) => Math.log(arm / baseline))))
+  const estimates = comparisons.map((pairs, at) => {
+    const byRounds = estimate(pairs.map(([arm, baseline]) => Math.log(arm / baseline)))
+    const pairsOfPulses = pulses[at]
+    return pairsOfPulses === undefined ? byRounds : withPulsePairs(byRounds, pairsOfPulses)
+  })
   return judgeEstimates(estimates, rules, floors).map((each, at) => ({ ...each, rounds: comparisons[at]!.length }))
 }
 

@@ -8,11 +8,12 @@ import { importCompose } from './compose/read-compose.ts'
 import { importPm2 } from './pm2/read-pm2.ts'
 import { importProcfile } from './procfile.ts'
 import { importWatt } from './watt/read-watt.ts'
-import { importProgram, importWorkspaces, workspacePatterns } from './workspaces.ts'
+import { hasParallelScript, importParallelScript } from './parallel-script.ts'
+import { hasPackageFolders, importFolders, importProgram, importWorkspaces, workspacePatterns } from './workspaces.ts'
 
 export interface Source {
   readonly kind: SourceKind
-  /** Absolute path of the file; of the folder for workspaces and a program. */
+  /** Absolute path of the file, or of the folder where there is none. */
   readonly path: string
 }
 
@@ -30,7 +31,9 @@ const importers: Readonly<Record<SourceKind, (path: string) => Promise<Imported>
   procfile: importProcfile,
   compose: importCompose,
   workspaces: importWorkspaces,
+  script: importParallelScript,
   program: importProgram,
+  folders: importFolders,
 }
 
 /** Throws CONFIG_INVALID if there is no service. */
@@ -55,7 +58,9 @@ export async function findSources(root: string): Promise<Source[]> {
   return [
     ...files,
     ...(isMonorepo ? [{ kind: 'workspaces', path: root } as const] : []),
+    ...((await hasParallelScript(root)) ? [{ kind: 'script', path: root } as const] : []),
     ...(isProgram ? [{ kind: 'program', path: root } as const] : []),
+    ...((await hasPackageFolders(root)) ? [{ kind: 'folders', path: root } as const] : []),
   ]
 }
 
@@ -82,8 +87,8 @@ export async function sourceAt(location: string): Promise<Source> {
   if (kind === 'missing')
     throw new BusbarError('CONFIG_NOT_FOUND', { message: `${location} does not exist`, hint: supported })
   if (kind === 'file') return fileSource(location)
-  const [first, second] = (await findSources(location)).filter(
-    (one) => one.kind !== 'program' && one.kind !== 'workspaces',
+  const [first, second] = (await findSources(location)).filter(({ kind: found }) =>
+    fileNames.some(([file]) => file === found),
   )
   if (first === undefined)
     throw new BusbarError('CONFIG_NOT_FOUND', {

@@ -28,7 +28,24 @@ export async function workspacePatterns(root: string): Promise<readonly string[]
 /** The packages of a monorepo that open a server. The others are libraries. */
 export async function importWorkspaces(root: string): Promise<Imported> {
   const draft = new ImportDraft('workspaces', root, root)
-  for (const folder of await packageFolders(root, (await workspacePatterns(root)) ?? [])) {
+  return await importPackages(await packageFolders(root, (await workspacePatterns(root)) ?? []), draft)
+}
+
+/** Where programs lie side by side that nothing else names, each with its own dependencies. */
+const usualFolders = ['*', '{services,apps,packages,servers,microservices,backend,src}/*']
+
+/** The same for packages that no file connects. */
+export async function importFolders(root: string): Promise<Imported> {
+  const draft = new ImportDraft('folders', root, root)
+  return await importPackages(await packageFolders(root, usualFolders), draft)
+}
+
+export async function hasPackageFolders(root: string): Promise<boolean> {
+  return (await packageFolders(root, usualFolders)).length > 0
+}
+
+async function importPackages(folders: readonly string[], draft: ImportDraft): Promise<Imported> {
+  for (const folder of folders) {
     const found = await readPackageJson(folder)
     if (found !== undefined) await importPackage(folder, found, draft)
   }

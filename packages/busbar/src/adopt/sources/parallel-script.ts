@@ -1,0 +1,109 @@
+/** A script of `package.json` that starts several programs at once. */
+import { basename, dirname, join, resolve } from 'node:path'
+import { type PackageJson, readPackageJson } from '../../config/file/package-json.ts'
+import { splitWords } from '../../config/services/start-script.ts'
+import { ImportDraft } from '../import-draft.ts'
+import type { Imported } from '../imported.ts'
+import { applyLaunch } from '../launch/apply-launch.ts'
+import { parseLaunch } from '../launch/launch.ts'
+
+/** One of the commands that run at the same time. */
+interface ParallelCommand {
+  /** Undefined: nobody has named it. */
+  readonly name: string | undefined
+  readonly line: string
+}
+
+/** The first of these that starts several commands. A development script may watch or rebuild. */
+const scriptNames = [/^start$/, /^start\b/, /^serve\b/, /^dev$/, /^dev\b/] as const
+
+/** Whether a script of the folder starts several programs. */
+export async function hasParallelScript(root: string): Promise<boolean> {
+  const found = await readPackageJson(root).catch(() => undefined)
+  return found !== undefined && parallelCommands(found) !== undefined
+}
+
+/** The services that a script of the folder starts with `concurrently` and the like. */
+export async function importParallelScript(root: string): Promise<Imported> {
+  const draft = new ImportDraft('script', root, root)
+  const found = await readPackageJson(root)
+  for (const { name, line } of (found && parallelCommands(found)) ?? []) {
+    const { folder, rest } = inFolder(line, root)
+    const launch = await parseLaunch(rest, folder)
+    const file = launch.kind === 'program' ? launch.entry : undefined
+    const service = draft.addService(name ?? nameFrom(folder, file, root))
+    if (launch.kind === 'program') service.config.run = 'process'
+    await applyLaunch({ service, folder, launch }, draft)
+  }
+  return draft.finish()
+}
+
+function parallelCommands({ scripts }: PackageJson): ParallelCommand[] | undefined {
+  for (const pattern of scriptNames)
+    for (const [name, script] of Object.entries(scripts)) {
+      if (!pattern.test(name)) continue
+      const commands = commandsOf(script, scripts)
+      if (commands.length > 1) return commands
+    }
+  return undefined
+}
+
+function commandsOf(script: string, scripts: PackageJson['scripts']): ParallelCommand[] {
+  const [program, ...words] = splitWords(script) ?? []
+  if (program === 'concurrently') return ofConcurrently(words, scripts)
+  if (program === 'run-p' || (program === 'npm-run-all' && /\s(?:-p|--parallel)\b/.test(script)))
+    return words.filter((word) => !word.startsWith('-')).flatMap((name) => ofScripts(name, scripts))
+  // A shell runs these at the same time: `node a.js & node b.js`.
+  const parts = script.split(/\s&(?=\s|$)/).map((part) => part.trim())
+  return parts.filter((part) => part !== '' && part !== 'wait').map((line) => ({ name: undefined, line }))
+}
+
+/** Flags of `concurrently` with a value. */
+const withValue = /^(?:-n|--names|-c|--prefix-colors|-p|--prefix|-l|--prefix-length|-m|--max-processes|-s|--success)$/
+
+function ofConcurrently(words: readonly string[], scripts: PackageJson['scripts']): ParallelCommand[] {
+  let names: readonly string[] = []
+  const lines: string[] = []
+  for (let at = 0; at < words.length; at++) {
+    const [flag, inline] = words[at]!.startsWith('-') ? words[at]!.split(/=(.*)/s) : []
+    if (flag === undefined) lines.push(words[at]!)
+    else {
+      const value = inline ?? (withValue.test(flag) ? words[++at] : undefined)
+      if (flag === '-n' || flag === '--names') names = (value ?? '').split(',')
+    }
+  }
+  return lines.flatMap((line, at) => {
+    const script = /^(?:npm|pnpm|yarn|bun):(\S+)$/.exec(line)?.[1]
+    if (script !== undefined) return ofScripts(script, scripts)
+    return [{ name: names[at]?.trim() || undefined, line }]
+  })
+}
+
+/** `start:*` stands for all scripts with this beginning. Their common beginning names nothing. */
+function ofScripts(pattern: string, scripts: PackageJson['scripts']): ParallelCommand[] {
+  const beginning = pattern.replace(/\*+$/, '')
+  const names = pattern.endsWith('*') ? Object.keys(scripts).filter((name) => name.startsWith(beginning)) : [pattern]
+  return names.flatMap((name) => {
+    const line = scripts[name]
+    return line === undefined ? [] : [{ name: name.replace(/^(?:start|serve|dev)[:-]/, ''), line }]
+  })
+}
+
+/** `cd web && npm start`, `npm --prefix web start` and `npm run start --prefix web` run in `web`. */
+function inFolder(line: string, root: string): { readonly folder: string; readonly rest: string } {
+  const [, moved, command] = /^cd\s+([^\s'"&;|]+)\s*&&\s*(\S.*)$/s.exec(line) ?? []
+  if (moved !== undefined) return { folder: resolve(root, moved), rest: command! }
+  const [, prefix] = /^npm\s.*?(?:--prefix|-C)[ =]([^\s'"]+)/.exec(line) ?? []
+  if (prefix === undefined) return { folder: root, rest: line }
+  const rest = line.replace(/\s(?:--prefix|-C)[ =][^\s'"]+/, '')
+  return { folder: resolve(root, prefix), rest }
+}
+
+/** The folder that it runs in, or else that of its module; `api` for `api.js` of the root. */
+function nameFrom(folder: string, entry: string | undefined, root: string): string {
+  if (folder !== root) return basename(folder)
+  if (entry === undefined) return 'service'
+  const module = join(root, entry)
+  const within = dirname(module).replace(/[\\/](?:src|dist|lib|build|bin)$/, '')
+  return within === root ? basename(module).replace(/\.\w+$/, '') : basename(within)
+}
