@@ -50,7 +50,7 @@ function Shell() {
       </button>
       <Sidebar />
       <TopBar />
-      <main ref={main} tabIndex={-1} aria-live="off">
+      <main ref={main} tabIndex={0} aria-label="Content">
         {connection.value === 'lost' && (
           <p class="lost" role="status">
             The app does not answer. What is shown is its last state; the page connects again by itself.

@@ -17,7 +17,7 @@ export function quantile(counts: Counts, share: number): number | null {
   return null
 }
 
-/** The upper bounds of the rows of a heat map in milliseconds: two per doubling, up to 12 seconds. */
+/** The upper bounds of the rows of a heat map in milliseconds: two per doubling, up to 12 s. */
 export const rowBounds: readonly number[] = Array.from({ length: 36 }, (_, row) => 0.064 * 2 ** (row / 2))
 
 /** The row of a bucket. */

@@ -15,7 +15,7 @@ export const status = signal<AppStatus | null>(null)
 /** Of the app's own clock: milliseconds since 1970. */
 export const seenAt = signal(0)
 export const latestTrace = signal<string | null>(null)
-/** Counts the generations and restarts that the page has seen: what describes the app is read again. */
+/** Changes with each restart and placement: then what describes the app is read again. */
 export const shape = computed(() => {
   const { app, workers = [], instances = [] } = status.value ?? {}
   return `${app?.startedAt} ${workers.map(({ name, kind }) => `${name} ${kind}`).join()} ${instances.length}`

@@ -37,8 +37,8 @@ interface AdminListener {
 }
 
 /**
- * Opens the admin socket, if it has a folder, and the admin ports. A socket that cannot be opened is
- * only a warning. Rejects with ADMIN_UNAVAILABLE when a port cannot be opened.
+ * Opens the admin socket, if it has a folder, and the admin ports. A socket that cannot be opened
+ * is only a warning. Rejects with ADMIN_UNAVAILABLE when a port cannot be opened.
  */
 export async function openAdmin(app: App, parts: AdminParts): Promise<Admin> {
   const { adminFolder: folder, page } = parts

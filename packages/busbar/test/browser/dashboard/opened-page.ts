@@ -102,16 +102,15 @@ export class OpenedPage implements AsyncDisposable {
   /** What axe-core finds against WCAG 2 A and AA. */
   async violations(): Promise<string[]> {
     await this.tab.evaluate(axe)
-    const found = (await this.tab.evaluate(
+    return await this.tab.evaluate<string[]>(
       `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] })
         .then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 160)).join(' | ')))`,
-    )) as string[]
-    return found
+    )
   }
 
   /** Whether the page itself scrolls sideways. */
   async isTooWide(): Promise<boolean> {
-    return (await this.tab.evaluate('document.documentElement.scrollWidth > innerWidth')) as boolean
+    return await this.tab.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth')
   }
 
   /** For those who look at it: `BUSBAR_SCREENSHOTS` names a folder. */

@@ -129,7 +129,7 @@ function NodeBox({ node, at, isSelected, select }: BoxProps) {
       <rect width={width} height={height} rx={10} class="box" />
       {state !== undefined && <circle cx={18} cy={23} r={5} class={`state ${toneOfState[state]}`} />}
       <text x={state === undefined ? 14 : 31} y={28} class="label">
-        {label.length > 17 ? `${label.slice(0, 16)}…` : label}
+        {label.length > 17 ? `${label.slice(0, 16)}…` : label}{' '}
       </text>
       <text x={state === undefined ? 14 : 31} y={46} class="note">
         {note.length > 22 ? `${note.slice(0, 21)}…` : note}
