@@ -1,8 +1,7 @@
 /**
  * How a `ServerResponse` builds its head and sends (lib/_http_outgoing.js): the two lowest methods,
  * which all others call; the state that Node keeps while it builds a head; and the headers that
- * were set. A program may change the prototype of a response, as Express does, but does not
- * override these.
+ * were set. A program may change the prototype of a response, as Express does.
  */
 import { createServer, IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
@@ -56,6 +55,27 @@ export function replaceLowLevelMethods(response: ServerResponse, storeHeader: St
 
 export function replaceSend(response: ServerResponse, send: Send): void {
   internals(response)._send = send
+}
+
+const original = {
+  storeHeader: internals(ServerResponse.prototype)._storeHeader,
+  send: internals(ServerResponse.prototype)._send,
+  writeRaw: internals(ServerResponse.prototype)._writeRaw,
+  writeToSocket: Socket.prototype.write,
+}
+
+/**
+ * False if a program has replaced one of the methods by which Node's own code sends a response, on
+ * the response or on a prototype. What it sends then depends on that method.
+ */
+export function sendsByOriginalMethods(response: ServerResponse): boolean {
+  const { _storeHeader, _send, _writeRaw } = internals(response)
+  return (
+    _storeHeader === original.storeHeader &&
+    _send === original.send &&
+    _writeRaw === original.writeRaw &&
+    Socket.prototype.write === original.writeToSocket
+  )
 }
 
 /** Restores Node's two methods. */

@@ -7,6 +7,7 @@ import {
   replaceLowLevelMethods,
   restoreLowLevelMethods,
   type Send,
+  sendsByOriginalMethods,
   storeHeader,
   type StoreHeader,
   writeRaw,
@@ -25,9 +26,12 @@ export interface CapturingSocket extends TrailerReceiver {
   responseEnded(): void
 }
 
-/** Captures the head of a response as fields, and what is sent after it as the body. */
+/**
+ * Captures the head of a response as fields, and what is sent after it as the body. If the program
+ * has replaced methods that send, the response stays text.
+ */
 export function captureResponse(response: ServerResponse): void {
-  replaceLowLevelMethods(response, buildHead, send)
+  if (sendsByOriginalMethods(response)) replaceLowLevelMethods(response, buildHead, send)
 }
 
 const buildHead: StoreHeader = function (firstLine, headers) {

@@ -97,9 +97,18 @@ function requireMain(file: string, program: ProgramProcess, programs: Programs):
   }
 }
 
-/** Sets the properties that Node gives to the main module. */
+/**
+ * Sets the properties that Node gives to the main module. Only by its setter does `parent` change
+ * what errors of `require` show. With `--pending-deprecation` the setter warns (DEP0144), or throws.
+ */
 function asMain(module: NodeJS.Module | undefined): unknown {
-  return module && Object.assign(module, { id: '.', parent: null })
+  const { noDeprecation = false } = process
+  process.noDeprecation = true
+  try {
+    return module && Object.assign(module, { id: '.', parent: null })
+  } finally {
+    process.noDeprecation = noDeprecation
+  }
 }
 
 /**
