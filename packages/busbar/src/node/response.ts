@@ -61,7 +61,7 @@ const original = {
   storeHeader: internals(ServerResponse.prototype)._storeHeader,
   send: internals(ServerResponse.prototype)._send,
   writeRaw: internals(ServerResponse.prototype)._writeRaw,
-  writeToSocket: Socket.prototype.write,
+  writeToSocket: Reflect.get(Socket.prototype, 'write') as unknown,
 }
 
 /**
