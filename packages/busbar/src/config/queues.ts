@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path'
-import { queueService } from '../contract/queues/queue-contract.ts'
+import { queueService } from '../contract/queues/queue-service.ts'
 import type { MethodQueueSettings, QueueSettings } from '../shared/queues.ts'
 import type { Service } from './app.ts'
 import { nearest } from './nearest.ts'

@@ -1,5 +1,5 @@
 import type { App } from '../config/app.ts'
-import { queueService } from '../contract/queues/queue-contract.ts'
+import { queueService } from '../contract/queues/queue-service.ts'
 import { settlesWithin } from '../shared/settles-within.ts'
 import type { WorkerHandle } from './workers/worker-handle.ts'
 

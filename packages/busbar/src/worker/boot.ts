@@ -7,7 +7,7 @@ import type { CallHandler } from '../mesh/links/link.ts'
 import { EventPublisher } from '../mesh/events/event-publisher.ts'
 import { Peers } from '../mesh/peers.ts'
 import { offerTypedCalls, serviceTransport } from '../mesh/typed/mesh-transport.ts'
-import { enqueueBy, queueCalls } from '../mesh/typed/queue-calls.ts'
+import { enqueueBy } from '../mesh/typed/enqueue-by.ts'
 import { Router } from '../mesh/routing/router.ts'
 import type { LogRecord, PeerSpec, WorkerInit } from '../shared/control-messages.ts'
 import { localPortsOf } from '../shared/calls/local-ports.ts'
@@ -20,7 +20,7 @@ import { ConcurrencyLimits } from './lifecycle/concurrency-limits.ts'
 import type { Metering } from './reporting/metering.ts'
 import { PeerServices } from './lifecycle/peer-services.ts'
 import type { Outbox } from './reporting/outbox.ts'
-import { WorkerHosts } from './worker-hosts.ts'
+import { hasHosts, noHosts } from './worker-hosts.ts'
 import { WorkerApp, type WorkerParts } from './lifecycle/worker-app.ts'
 
 /**
@@ -39,6 +39,7 @@ export async function prepareWorker(init: WorkerInit, parts: WorkerParts): Promi
     ? await import('./typed/hosted-typed-service.ts')
     : undefined
   const gateway = init.kind === 'shared' && !isRawEntry(app) ? await import('./lifecycle/open-gateway.ts') : undefined
+  const linked = hasHosts(app) ? await import('./linked-hosts.ts') : undefined
   const limits = new ConcurrencyLimits(init, services, metering)
   const router = new Router(callableNames(app), metering.loads, limits.limited, localPortsOf(app.services))
   let worker: WorkerApp | undefined
@@ -62,7 +63,8 @@ export async function prepareWorker(init: WorkerInit, parts: WorkerParts): Promi
   offerTypedCalls(mesh, { publish: events.publish, enqueue })
   const answer = gateCalls(limits.gates, answerLinkCalls(mesh))
   limits.open(answer)
-  const hosts = new WorkerHosts({ init, mesh, events, answer, metering, outbox, socketPath: paths })
+  const hostsParts = { init, mesh, events, answer, metering, outbox, socketPath: paths }
+  const hosts = linked === undefined ? noHosts : new linked.LinkedHosts(hostsParts)
   await hosts.dialled()
   const peers = createPeers(init, { router, answer, limits, metering, outbox })
   await peers.listen()
@@ -78,7 +80,7 @@ export async function prepareWorker(init: WorkerInit, parts: WorkerParts): Promi
     peers,
     hosts,
     limits,
-    queueCalls: queueCalls(mesh),
+    mesh,
     forwarder,
     attachments,
     ...typed,

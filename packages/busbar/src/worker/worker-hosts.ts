@@ -1,127 +1,33 @@
-import { WorkerCluster } from '../mesh/cluster/worker-cluster.ts'
-import { ExportListener } from '../mesh/hosts/export-listener.ts'
-import { ExportedLinks } from '../mesh/hosts/exported-links.ts'
-import type { ExportedService } from '../mesh/hosts/host-hello.ts'
-import { RemoteHosts } from '../mesh/hosts/remote-hosts.ts'
-import type { MeshContext } from '../mesh/mesh-context.ts'
-import type { CallHandler } from '../mesh/links/link.ts'
-import type { EventPublisher } from '../mesh/events/event-publisher.ts'
-import type { ErrorRecord } from '../contract/errors.ts'
 import type { App } from '../config/app.ts'
-import { hostIdOf } from '../shared/cluster/subjects.ts'
-import type { WorkerInit } from '../shared/control-messages.ts'
+import type { ErrorRecord } from '../contract/errors.ts'
+import type { ExportListener } from '../mesh/hosts/export-listener.ts'
 import type { Identity } from '../shared/hosts.ts'
-import type { Metering } from './reporting/metering.ts'
-import type { Outbox } from './reporting/outbox.ts'
 
-export interface WorkerHostsParts {
-  readonly init: WorkerInit
-  readonly mesh: MeshContext
-  /** Answers calls by the instances of this worker. */
-  readonly answer: CallHandler
-  readonly events: EventPublisher
-  readonly metering: Metering
-  readonly outbox: Outbox
-  readonly socketPath: () => string
-}
-
-/**
- * Milliseconds that a worker waits, before it starts its services, until other apps have been
- * dialled: programs may call them while they start.
- */
-const dialTime = 2_000
-/** Milliseconds between two reports of the hosts that this worker calls. */
-const reportInterval = 1_000
-
-/** This worker's links to other apps: those that it calls, and those that call it. */
-export class WorkerHosts {
+/** What a worker has to do with other apps. */
+export interface WorkerHosts {
   /** Undefined if this worker exports nothing at a port. */
   readonly exported: ExportListener | undefined
-  readonly #remote: RemoteHosts
-  readonly #links: ExportedLinks
-  readonly #cluster: WorkerCluster | undefined
-  readonly #reports: NodeJS.Timeout | undefined
-  #identity: Identity | undefined
-
-  constructor(parts: WorkerHostsParts) {
-    const { init, mesh, answer, metering, outbox, socketPath } = parts
-    const { app, hosts, identity } = init
-    const log = (level: 'info' | 'warn', line: string): void =>
-      outbox.log({ time: Date.now(), level, service: undefined, stream: 'busbar', line })
-    this.#identity = identity
-    const { router } = mesh
-    const { name, version = '', remotes = [], export: config } = app
-    const here = new Set(hosts.map((host) => host.name))
-    const loadOf = (service: string): number => (here.has(service) ? metering.of(service).inFlight : 0)
-    this.#remote = new RemoteHosts({ app: name, remotes, router, identity: () => this.#identity, socketPath, log })
-    this.#links = new ExportedLinks({ mesh, answer, loadOf })
-    this.#cluster = this.#openCluster(parts, log)
-    parts.events.cluster = this.#cluster?.events
-    if (remotes.length > 0) this.#reports = setInterval(() => this.#report(outbox), reportInterval).unref()
-    if (config === undefined) return
-    const services = servicesOf(app)
-    this.exported = new ExportListener({ links: this.#links, config, app: name, version, services, identity, log })
-  }
-
   /** Resolves when every host was dialled once, or a while has passed. */
-  async dialled(): Promise<void> {
-    await Promise.all([this.#remote.tried(dialTime), this.#cluster?.tried(dialTime)])
-  }
-
+  dialled(): Promise<void>
   /** The worker takes part in what the app serves from now on. */
-  announced(): void {
-    this.#cluster?.accept()
-  }
-
-  setIdentity(identity: Identity): void {
-    this.#identity = identity
-    this.exported?.setIdentity(identity)
-  }
-
+  announced(): void
+  setIdentity(identity: Identity): void
   /** Waits until other apps call elsewhere, for at most `timeout` milliseconds. */
-  async drain(timeout: number, appStops: boolean): Promise<void> {
-    this.#cluster?.stopAccepting()
-    await Promise.all([this.#cluster?.events?.stop(timeout), this.#links.drain(timeout, appStops)])
-  }
-
+  drain(timeout: number, appStops: boolean): Promise<void>
   /** Fails the calls in flight with `reason`. */
-  async close(reason: ErrorRecord): Promise<void> {
-    clearInterval(this.#reports)
-    this.exported?.close()
-    this.#links.close(reason)
-    this.#remote.close(reason)
-    await this.#cluster?.close()
-  }
-
-  /** The supervisor shows it, and readiness depends on it. */
-  #report(outbox: Outbox): void {
-    outbox.post({ type: 'hosts', hosts: this.#remote.connections.map(({ report }) => report) })
-  }
-
-  /** Undefined without a cluster. Every worker may publish events. */
-  #openCluster({ init, mesh, metering }: WorkerHostsParts, log: (level: 'info' | 'warn', line: string) => void) {
-    const { app, hosts, kind, secret } = init
-    const { cluster, remotes = [] } = app
-    if (cluster === undefined) return undefined
-    const calls = remotes.flatMap(({ name, inCluster }) => (inCluster === true ? [name] : []))
-    const offered = servicesOf(app).filter(({ name }) => cluster.services.includes(name))
-    // A shared worker forwards calls to commands, which have no links.
-    const isOffering =
-      offered.length > 0 && (kind === 'shared' || hosts.some(({ name }) => cluster.services.includes(name)))
-    return new WorkerCluster({
-      config: cluster,
-      app: app.name,
-      version: app.version ?? '',
-      host: hostIdOf(secret),
-      calls,
-      hosts: this.#remote,
-      events: { ...mesh, countDropped: (service) => metering.of(service).countEventDropped() },
-      offers: isOffering ? { links: this.#links, services: offered } : undefined,
-      log,
-    })
-  }
+  close(reason: ErrorRecord): Promise<void>
 }
 
-function servicesOf({ services }: App): ExportedService[] {
-  return services.map(({ name, kind }) => ({ name, typed: kind === 'typed' }))
+/** Most apps know no others: their workers do not load what links to them need. */
+export const noHosts: WorkerHosts = {
+  exported: undefined,
+  dialled: async () => {},
+  announced: () => {},
+  setIdentity: () => {},
+  drain: async () => {},
+  close: async () => {},
+}
+
+export function hasHosts({ remotes = [], export: exported, cluster }: App): boolean {
+  return remotes.length > 0 || exported !== undefined || cluster !== undefined
 }

@@ -1,15 +1,14 @@
 import type { Metadata } from '../context.ts'
-import { BusbarError } from '../errors.ts'
-import { serviceUnknown } from '../host/unknown-names.ts'
 import { fn } from '../method.ts'
 import { type } from '../schema.ts'
 import { service } from '../service.ts'
 import type { AddItem, Enqueued, NewItem } from './enqueue.ts'
+import { queueService } from './queue-service.ts'
 
-/** The name of the service that owns the queue of an app. */
-export const queueService = 'busbar-queue'
-
-/** Its contract: how items get from any thread of the app into the queue. */
+/**
+ * The contract of the service that owns the queue: how items get from any thread of the app into
+ * it. Most workers and the supervisor need only its name (`queue-service.ts`).
+ */
 export const queueContract = service(queueService, { add: fn({ input: type<ItemRecord>(), output: type<Enqueued>() }) })
 
 /** A {@link NewItem} as every transport carries it, JSON too. */
@@ -33,27 +32,4 @@ export function addBy(call: (item: ItemRecord) => Promise<Enqueued>): AddItem {
     }
     return call({ service: to, method, delay, ...optional })
   }
-}
-
-/**
- * Throws unless the app has a queue and the service. `names`: what it can call. `remotes`: those of
- * them that belong to other apps.
- */
-export function checkQueue(
-  { service, method }: Pick<NewItem, 'service' | 'method'>,
-  names: readonly string[],
-  remotes: readonly { readonly name: string }[] = [],
-): void {
-  const refuse = (why: string, hint: string): never => {
-    const message = `${service}.${method} cannot be enqueued: ${why}`
-    throw new BusbarError('QUEUE_UNAVAILABLE', { message, hint, service })
-  }
-  if (!names.includes(queueService)) refuse('this app has no queue', 'Add queues: {} to its config.')
-  if (!names.includes(service))
-    throw serviceUnknown(
-      service,
-      names.filter((name) => name !== queueService),
-    )
-  if (remotes.some(({ name }) => name === service))
-    refuse(`'${service}' belongs to another app`, 'Call it in a method of this app, and enqueue that.')
 }

@@ -1,27 +1,7 @@
-import type { CallTransport } from '../../contract/client/transport.ts'
 import type { Metadata, QueueDelivery, Trace } from '../../contract/context.ts'
 import type { Contract } from '../../contract/contract.ts'
-import type { AddItem, Enqueued } from '../../contract/queues/enqueue.ts'
-import { addBy, checkQueue, queueContract } from '../../contract/queues/queue-contract.ts'
 import { type ErrorSpec, fn } from '../../contract/method.ts'
-import type { Router } from '../routing/router.ts'
 import { outsideTransport, type OutsideOptions, type TypedMesh } from './mesh-transport.ts'
-
-/** Puts items of services in this thread into the app's queue: calls the service that owns it. */
-export function enqueueBy({ router, remotes = [] }: EnqueueParts, transport: CallTransport): AddItem {
-  const bound = transport.bind(queueContract, 'add', queueContract.methods.add)
-  const add = addBy((item) => bound(item, undefined) as Promise<Enqueued>)
-  return async (item) => {
-    checkQueue(item, router.names, remotes)
-    return await add(item)
-  }
-}
-
-interface EnqueueParts {
-  readonly router: Router
-  /** Services of other apps. */
-  readonly remotes?: readonly { readonly name: string }[] | undefined
-}
 
 /** The call that runs an item. */
 export interface QueuedCall {

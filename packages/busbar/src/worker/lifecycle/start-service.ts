@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import { isRawEntry, type Limits, type Service } from '../../config/app.ts'
 import type { HealthCheck } from '../../config/supervision.ts'
-import type { QueueCalls } from '../../mesh/typed/queue-calls.ts'
+import type { TypedMesh } from '../../mesh/typed/mesh-transport.ts'
 import type { Router } from '../../mesh/routing/router.ts'
 import type { WorkerInit } from '../../shared/control-messages.ts'
 import type { HostedService } from '../hosted-service.ts'
@@ -20,7 +20,7 @@ export interface StartServiceParts {
   readonly metering: Metering
   readonly outbox: Outbox
   readonly limits: ConcurrencyLimits
-  readonly queueCalls: QueueCalls
+  readonly mesh: TypedMesh
   /** Undefined if this worker hosts no typed service. */
   readonly hostTypedService?: typeof hostTypedService
 }
@@ -35,7 +35,7 @@ export interface StartedService {
  * Starts a service and adds it to the router. Rejects with a BusbarError that names the service.
  */
 export async function startService(service: Service, parts: StartServiceParts): Promise<StartedService> {
-  const { init, router, sandbox, metering, outbox, limits: concurrency, queueCalls, hostTypedService } = parts
+  const { init, router, sandbox, metering, outbox, limits: concurrency, mesh, hostTypedService } = parts
   const { limits, gateway, interceptors } = init.app
   const cells = metering.of(service.name)
   cells.state = 'starting'
@@ -47,7 +47,7 @@ export async function startService(service: Service, parts: StartServiceParts): 
     ...metered,
     admission,
     limits,
-    queueCalls,
+    mesh,
     interceptors,
     cors: gateway.cors ?? [],
     development: init.mode === 'dev',

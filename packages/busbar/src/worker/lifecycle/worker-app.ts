@@ -5,7 +5,7 @@ import type { Gateway } from '../../gateway/gateway.ts'
 import type { ConnectionForwarder } from '../../mesh/forwarding/connection-forwarder.ts'
 import type { Peers } from '../../mesh/peers.ts'
 import type { Router } from '../../mesh/routing/router.ts'
-import type { QueueCalls } from '../../mesh/typed/queue-calls.ts'
+import type { TypedMesh } from '../../mesh/typed/mesh-transport.ts'
 import type { WorkerCells } from '../../shared/metrics/worker-cells.ts'
 import type {
   ListenerSpec,
@@ -56,7 +56,7 @@ export interface WorkerAppParts extends WorkerParts {
   readonly peers: Peers
   readonly hosts: WorkerHosts
   readonly limits: ConcurrencyLimits
-  readonly queueCalls: QueueCalls
+  readonly mesh: TypedMesh
   readonly forwarder: ConnectionForwarder
   readonly attachments: Attachments
   /** Undefined if this worker hosts no typed service. */

@@ -12,7 +12,7 @@ import type { EndpointState } from '../../mesh/routing/endpoint.ts'
 import { currentScope, type Scope } from '../../mesh/scope.ts'
 import { PrivateListener } from '../../mesh/sockets/private-listener.ts'
 import { CallContexts } from '../../mesh/typed/call-contexts.ts'
-import type { QueueCalls } from '../../mesh/typed/queue-calls.ts'
+import type { TypedMesh } from '../../mesh/typed/mesh-transport.ts'
 import type { QueueHost } from '../../queue/queue-host.ts'
 import type { EventAdmission } from '../../contract/host/event-inbox.ts'
 import type { ServiceReport, StopTimes } from '../../shared/control-messages.ts'
@@ -38,7 +38,8 @@ export interface TypedSandbox extends Sandbox {
   /** Clones arguments and results, so that code which relies on shared objects fails early. */
   readonly development: boolean
   /** For the service that owns the queue. */
-  readonly queueCalls: QueueCalls
+  /** For the calls of the queue. */
+  readonly mesh: TypedMesh
 }
 
 /** An async context without stores of Busbar or of another program. */
@@ -204,12 +205,16 @@ function stackOf(thrown: unknown): string {
 /** Creates the service that owns the queue. Undefined for every other service. */
 async function openQueue(
   { queueSettings, stopTimeout }: Service,
-  { queueCalls: calls, metering }: { readonly queueCalls: QueueCalls; readonly metering?: Metering },
+  { mesh, metering }: { readonly mesh: TypedMesh; readonly metering?: Metering },
   log: Log,
 ): Promise<QueueHost | undefined> {
   if (queueSettings === undefined) return undefined
   // Loaded only here: it loads SQLite.
-  const module = await import('../../queue/queue-host.ts')
+  const [module, { queueCalls }] = await Promise.all([
+    import('../../queue/queue-host.ts'),
+    import('../../mesh/typed/queue-calls.ts'),
+  ])
+  const calls = queueCalls(mesh)
   const known = new Map<string, QueueCells | undefined>()
   const cells = (service: string): QueueCells | undefined => {
     if (calls.isKnown(service) && !known.has(service)) known.set(service, metering?.queueOf(service))

@@ -1,7 +1,7 @@
 /** Operations on the app's queue. Its owner carries them out, in its worker. */
 import * as z from 'zod'
 import { BusbarError } from '../../../contract/errors.ts'
-import { queueService } from '../../../contract/queues/queue-contract.ts'
+import { queueService } from '../../../contract/queues/queue-service.ts'
 import type { QueueList, QueueOrder } from '../../../shared/queues.ts'
 import { defineJson, type OperationContext } from './operation.ts'
 import { servingWorker } from './serving-worker.ts'
