@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { BusbarError } from '../contract/errors.ts'
 import { deferBuiltinUndici } from '../shared/process/builtin-undici.ts'
+import { takeCompileCacheVariables, useCompileCache } from '../shared/process/compile-cache.ts'
 import type { Command, Layers } from './command.ts'
 import { leaveProcessOne } from './init-process.ts'
 import { helpText } from './terminal/help.ts'
@@ -16,6 +17,8 @@ import { type Output, type Terminal, print, processTerminal } from './terminal/t
  */
 export async function main(argv: readonly string[]): Promise<never> {
   if (runsAnApp.has(argv[0])) leaveProcessOne()
+  takeCompileCacheVariables()
+  useCompileCache()
   // A config may be ESM in a package without a type. Node warns that parsing it twice is slow;
   // `busbar` loads it once.
   silenceWarning('MODULE_TYPELESS_PACKAGE_JSON')

@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LogSettings } from '../config/app.ts'
+import { compileCacheVariables } from '../shared/process/compile-cache.ts'
 import { temporaryPrefix } from '../shared/process/temporary-folders.ts'
 import { RestartPolicy } from '../supervisor/restart-policy.ts'
 import { OrphanReaper } from '../supervisor/runtimes/orphan-reaper.ts'
@@ -137,7 +138,13 @@ class InnerProcess {
     boundStderr()
     // A process group of its own: Ctrl-C reaches only this process, which forwards it once.
     const child = (this.#child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
-      env: { ...process.env, ...this.#sockets.env, ...passPage(this.#page), [innerVariable]: '1' },
+      env: {
+        ...process.env,
+        ...compileCacheVariables(),
+        ...this.#sockets.env,
+        ...passPage(this.#page),
+        [innerVariable]: '1',
+      },
       stdio: ['inherit', 'inherit', 'inherit', 'ipc', ...this.#sockets.stdio],
       detached: true,
     }))

@@ -6,6 +6,7 @@ import '../shared/process/this-thread.ts'
 import { WorkerCells } from '../shared/metrics/worker-cells.ts'
 import type { Order, ProbeData, ThreadData, ThreadInit } from '../shared/control-messages.ts'
 import { OutputWindow } from '../shared/output/output-window.ts'
+import { takeCompileCacheVariables } from '../shared/process/compile-cache.ts'
 import { reserveDescriptors } from '../shared/process/descriptors.ts'
 import { runWorker } from './run-worker.ts'
 import { Metering } from './reporting/metering.ts'
@@ -21,6 +22,7 @@ const mainThreadValues = {
   workerData: null,
 }
 
+takeCompileCacheVariables()
 const data = workerData as ThreadData | ProbeData
 if ('probe' in data) await (await import('./accelerators.ts')).reportAccelerators(data.probe)
 else await host(data)

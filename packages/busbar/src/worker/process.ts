@@ -4,6 +4,7 @@
  */
 import type { Socket } from 'node:net'
 import { WorkerCells, createCells } from '../shared/metrics/worker-cells.ts'
+import { takeCompileCacheVariables } from '../shared/process/compile-cache.ts'
 import { hideDebuggerFlags } from '../shared/process/debugger-flags.ts'
 import { descriptorLimit, hasDescriptors, reserveDescriptors } from '../shared/process/descriptors.ts'
 import type { Order, ProcessInit } from '../shared/control-messages.ts'
@@ -23,6 +24,7 @@ const beatInterval = 333
 const beatsPerReport = 3
 
 hideDebuggerFlags()
+takeCompileCacheVariables()
 const exit = process.exit.bind(process)
 const window = new OutputWindow()
 /** Orders that arrived before the worker could handle them. */

@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module'
 import { BusbarError } from '../contract/errors.ts'
 import { type WorkerCells, threadsNow } from '../shared/metrics/worker-cells.ts'
 import type { FromWorker, Order, WorkerInit } from '../shared/control-messages.ts'
@@ -138,6 +139,8 @@ async function stop(
     outbox.log({ time: Date.now(), level: 'error', service: undefined, stream: 'busbar', line })
   }
   await reportMetrics()
+  // At the first stop it writes some hundred files. An exit must not take as long.
+  flushCompileCache()
   outbox.post({ type: 'stopped' })
   closeInspector()
   // A worker that exits by itself runs the 'exit' handlers of its programs.

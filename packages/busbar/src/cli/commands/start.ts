@@ -3,6 +3,7 @@ import { BusbarError } from '../../contract/errors.ts'
 import type { RunningApp } from '../../supervisor/running-app.ts'
 import { announce } from '../terminal/banner.ts'
 import type { CommandContext } from '../command.ts'
+import { limitCompileCache } from '../background/compile-cache-limit.ts'
 import { startDetached, startArguments } from '../background/start-detached.ts'
 import { reportRestarting, reportServing, type Serving } from '../background/process-messages.ts'
 import { type Session, openSession, resolveOperand } from '../session.ts'
@@ -17,11 +18,15 @@ const wait = 5000
 /**
  * Collects once what the start has left in the heap: modules, the config, their compilation. An
  * idle supervisor allocates too little to come to a collection, and would keep 17 MB
- * (`scripts/operations/idle.ts`). It takes some 20 ms. Returns a function that prevents it.
+ * (`scripts/operations/idle.ts`). It takes some 20 ms. Also limits the compile cache. Returns a
+ * function that prevents both.
  */
-function collectAfterStart(): () => void {
+function tidyAfterStart(env: NodeJS.ProcessEnv): () => void {
   // A Node can be built without an inspector, and permissions can forbid it: the memory stays.
-  const timer = setTimeout(() => void collect().catch(() => {}), wait).unref()
+  const timer = setTimeout(() => {
+    void collect().catch(() => {})
+    void limitCompileCache(env)
+  }, wait).unref()
   return () => clearTimeout(timer)
 }
 
@@ -83,8 +88,8 @@ async function runOnce(app: App, session: Session, { terminal }: CommandContext)
   announce(running, { terminal, log: session.log, took: performance.now() - began })
   reportServing(app, session.announcePage(running))
   session.systemd.notify('READY=1', `STATUS=serves at ${running.addresses.map(({ url }) => url).join(', ')}`)
-  const preventCollection = collectAfterStart()
-  await untilEnd(running, session, () => next !== undefined).finally(preventCollection)
+  const preventTidying = tidyAfterStart(terminal.env)
+  await untilEnd(running, session, () => next !== undefined).finally(preventTidying)
   return next
 }
 

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import type { AcceleratorName, AcceleratorState } from '../../shared/accelerators.ts'
 import type { ProbeData } from '../../shared/control-messages.ts'
+import { compileCacheVariables } from '../../shared/process/compile-cache.ts'
 import { threadFlags } from './node-flags.ts'
 import { workerMain } from './thread.ts'
 
@@ -18,6 +19,7 @@ export async function probeAccelerators(
   const thread = new Worker(entry, {
     name: 'busbar probes',
     workerData: data,
+    env: { ...process.env, ...compileCacheVariables() },
     ...(threadFlags && { execArgv: threadFlags }),
   })
   try {

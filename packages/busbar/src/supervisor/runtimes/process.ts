@@ -5,6 +5,7 @@ import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Socket } from 'node:net'
 import type { Service } from '../../config/app.ts'
+import { compileCacheVariables } from '../../shared/process/compile-cache.ts'
 import { hasDebuggerFlags } from '../../shared/process/debugger-flags.ts'
 import { withoutConnections } from '../../shared/process/child-stdio.ts'
 import { threadsNow, type WorkerCells } from '../../shared/metrics/worker-cells.ts'
@@ -75,7 +76,7 @@ export class ProcessRuntime implements WorkerRuntime {
     const options: ForkOptions = {
       execArgv: flagsOf(service, init.app.root),
       cwd: service.path,
-      env: { ...process.env, ...service.env },
+      env: { ...process.env, ...compileCacheVariables(), ...service.env },
       serialization: 'advanced',
     }
     this.#counts = CountsFile.create(join(tmpdir(), `busbar-counts-${randomUUID()}`))

@@ -10,6 +10,7 @@ import {
 import type { Socket } from 'node:net'
 import { WorkerCells, threadsNow } from '../../shared/metrics/worker-cells.ts'
 import type { ThreadData, ThreadInit, ToWorker } from '../../shared/control-messages.ts'
+import { compileCacheVariables } from '../../shared/process/compile-cache.ts'
 import { prepareSegment } from '../../shared/state/segment.ts'
 import { threadStack } from '../watchdogs/stack/thread-stack.ts'
 import { threadExited, threw } from '../workers/worker-exit.ts'
@@ -62,6 +63,7 @@ export class ThreadRuntime implements WorkerRuntime {
     this.#worker = new Worker(entry ?? workerMain, {
       name,
       workerData,
+      env: { ...process.env, ...compileCacheVariables() },
       ...(threadFlags && { execArgv: threadFlags }),
       transferList: [port2],
       stdout: true,
