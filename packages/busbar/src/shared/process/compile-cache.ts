@@ -1,7 +1,6 @@
 /**
  * Node's compile cache: the code that V8 has compiled, and TypeScript without its types, of the
- * start before. It saves a fifth to a third of the processor time of a start
- * (docs/decisions/start.md).
+ * start before. What it saves: docs/decisions/start.md.
  */
 import { lstatSync, mkdirSync } from 'node:fs'
 import { enableCompileCache, getCompileCacheDir } from 'node:module'
