@@ -16,16 +16,19 @@ export interface ServerEvidence {
 }
 
 const frameworks =
-  /(?:from|require\(|import\()\s*['"](?:node:)?(?:https?2?|fastify|express|koa|hono|@hono\/|@nestjs\/|@hapi\/|@feathersjs\/|@fastify\/|restify|polka|micro|h3|srvx|next|nuxt|nitro|ws|socket\.io|apollo-server|@apollo\/server|graphql-yoga|@trpc\/server|json-server|serve|http-server)/
-const opensServer = /\blisten\s*\(|\bcreateServer\b|\bserve\s*\(|\bcreateSecureServer\b/
+  /(?:from|require\(|import\()\s*['"](?:node:)?(?:https?2?|fastify|express|koa|hono|@hono\/|@nestjs\/|@hapi\/|@feathersjs\/|@fastify\/|restify|restana|polka|micro|fast-gateway|http-proxy|@loopback\/|moleculer-web|sails|h3|srvx|next|nuxt|nitro|ws|socket\.io|apollo-server|@apollo\/server|graphql-yoga|@trpc\/server|json-server|serve|http-server)/
+const opensServer =
+  /\blisten\s*\(|\.start\s*\(\s*(?:\d{2,5}|[\w.]*port\b)|\bcreateServer\b|\bserve\s*\(|\bcreateSecureServer\b/i
 /** The exports that `worker/sandbox/start/recognise-export.ts` serves. */
 const servesExport =
   /\bexport\s+default\b|\bmodule\.exports\s*=(?!\s*\{(?![^}]*\b(?:default|server|app|handler|fetch|build|create)\b))|\bexports\.(?:default|server|app|handler|fetch|build|create)\s*=|\bexport\s+(?:const|let|function|async\s+function)\s+(?:server|app|handler|fetch|build|create)\b/
 
 const ports = [
-  /\blisten\s*\(\s*(\d{2,5})\b/g,
+  /\b(?:listen|start)\s*\(\s*(\d{2,5})\b/g,
   /\bPORT\b['"\]]*\)?\s*(?:\|\||\?\?)\s*['"]?(\d{2,5})\b/g,
   /\bport\s*[=:]\s*['"]?(\d{2,5})\b/gi,
+  // `CATALOG_PORT ?? 3002`
+  /\b\w+_PORT\b['"\]]*\)?\s*(?:\|\||\?\?)\s*['"]?(\d{2,5})\b/g,
 ]
 
 /** `file`: absolute path of the module that starts the program. */

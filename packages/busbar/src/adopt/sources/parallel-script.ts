@@ -49,7 +49,9 @@ function parallelCommands({ scripts }: PackageJson): ParallelCommand[] | undefin
 }
 
 function commandsOf(script: string, scripts: PackageJson['scripts']): ParallelCommand[] {
-  const [program, ...words] = splitWords(script) ?? []
+  // A pattern of scripts is none of files.
+  const quotedPatterns = script.replaceAll(/(?<=\s)[\w:.-]+\*+(?=\s|$)/g, "'$&'")
+  const [program, ...words] = splitWords(quotedPatterns) ?? []
   if (program === 'concurrently') return ofConcurrently(words, scripts)
   if (program === 'run-p' || (program === 'npm-run-all' && /\s(?:-p|--parallel)\b/.test(script)))
     return words.filter((word) => !word.startsWith('-')).flatMap((name) => ofScripts(name, scripts))
