@@ -38,6 +38,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   supervisor: ['contract', 'shared', 'config', 'observe'],
   cli: ['contract', 'shared', 'config', 'adopt', 'observe', 'supervisor'],
   embed: ['contract', 'shared', 'config', 'observe', 'supervisor'],
+  calibration: ['contract', 'embed'],
   '.': ['contract', 'shared', 'config', 'state', 'offload', 'embed'],
 }
 
@@ -45,6 +46,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 const typesOnly: Readonly<Record<string, readonly string[]>> = {
   shared: ['contract', 'config'],
   accelerators: ['config'],
+  calibration: ['config'],
   '.': ['observe'],
 }
 

@@ -8,7 +8,7 @@ import { quantile, quartiles, startArms, timeOf } from './mesh-arms.ts'
 
 const rounds = Number(process.argv[2] ?? 200)
 let recorded = 0
-const sink = { add: () => void recorded++ }
+const sink = { add: () => void recorded++, addOwn: () => {} }
 const tracers = {
   off: undefined,
   'at 0 %': new Tracer(0, sink),

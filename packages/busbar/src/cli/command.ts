@@ -68,6 +68,8 @@ export interface Flags {
   /** A service. */
   readonly service?: string
   readonly failed?: boolean
+  readonly try?: true
+  readonly calibrate?: true
   readonly interval?: number
   readonly count?: number
   readonly timeout?: number

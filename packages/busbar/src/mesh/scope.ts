@@ -11,6 +11,8 @@ export interface Scope {
   readonly hops: number
   /** The trace of the request that the code answers, if the app has traces. */
   readonly trace?: Trace | undefined
+  /** The context of OpenTelemetry that the service has set within it. No call passes it on. */
+  readonly context?: object
 }
 
 const storage = new AsyncLocalStorage<Scope>()

@@ -10,6 +10,7 @@ import type { EntranceAccess } from './entrance.ts'
 import type { HostReport, Identity } from './hosts.ts'
 import type { ListenerSpec, TlsMaterial } from './listeners/listener-spec.ts'
 import type { InstancesShape, ServiceShape } from './metrics/instance-table.ts'
+import type { OwnSpanRecord } from './traces/own-span.ts'
 import type { SpanRecord } from './traces/span.ts'
 import type { WorkerTask } from './worker-tasks.ts'
 import type { HealthReport } from './health/health-monitor.ts'
@@ -241,7 +242,7 @@ export type FromWorker =
   | { type: 'hosts'; hosts: readonly HostReport[] }
   | { type: 'log'; records: LogRecord[] }
   /** If the app has traces: spans that have ended. */
-  | { type: 'spans'; spans: readonly SpanRecord[] }
+  | { type: 'spans'; spans: readonly SpanRecord[]; own: readonly OwnSpanRecord[] }
   /** The metrics of its services, by `encodeReport` of `metrics/service-metrics.ts`. */
   | { type: 'metrics'; json: string }
   /** A service's uncaught exception, unhandled rejection or exit; sent before the thread ends. */

@@ -41,7 +41,7 @@ export async function runWorker({ init, cells, metering, send, output, onOrder }
     const loadUndici = deferBuiltinUndici()
     const { prepareWorker } = await import('./boot.ts')
     const worker = await prepareWorker(init, { cells, metering, outbox })
-    const reportMetrics = startTelemetry(init, outbox)
+    const reportMetrics = startTelemetry(init, outbox, metering.tracer)
     loadUndici()
     onOrder((order) =>
       order.type === 'stop' ? void stop(worker, order, outbox, reportMetrics) : handleOrder(worker, order, outbox),

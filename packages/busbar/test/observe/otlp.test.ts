@@ -32,6 +32,25 @@ async function tracesApp(otlp: App['otlp'], run: 'shared' | 'thread'): Promise<T
   })
 }
 
+test('spans of services are exported with their library, parent and failure', async () => {
+  await using receiver = await OtlpReceiver.open()
+  const id = newTraceId()
+  {
+    const otlp = await otlpOf({ url: receiver.url, metrics: false })
+    const app = await loadApp(`${import.meta.dirname}/programs/spans`)
+    await using running = await TestApp.startLoaded({ ...app, otlp, accelerators: acceleratorNames })
+    const headers = { traceparent: `00-${id}-1234567890123456-01` }
+    await (await fetch(new URL('/fetch', running.url), { headers })).text()
+  }
+  const spans = receiver.spans.filter(({ trace }) => trace === id)
+  const named = (name: string): (typeof spans)[number] => spans.find((span) => span.name === name)!
+  assert.deepEqual([named('work').service, named('work').attributes], ['web', { path: '/fetch' }])
+  assert.equal(named('inner').parent, named('work').id)
+  assert.equal(named('inner').failed, true)
+  // The call of another service lies in the span.
+  assert.ok(spans.some(({ parent, attributes }) => parent === named('work').id && 'http.request.method' in attributes))
+})
+
 /** As the config is after loading. */
 async function otlpOf(config: Record<string, unknown>): Promise<App['otlp'] & object> {
   using files = new TestFolder()

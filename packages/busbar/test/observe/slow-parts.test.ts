@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { noQueueCounts } from '../../src/shared/metrics/queue-cells.ts'
 import type { AppStatus, EdgeStats } from '../../src/observe/app-status.ts'
-import { findSlowParts } from '../../src/observe/metrics/slow-parts.ts'
+import { findSlowParts } from '../../src/observe/advice/slow-parts.ts'
 
 type Parts = Partial<Pick<AppStatus, 'workers' | 'instances' | 'services' | 'edges'>>
 

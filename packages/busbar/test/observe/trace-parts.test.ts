@@ -33,11 +33,11 @@ describe('a traceparent', () => {
 describe('the waterfall of a trace', () => {
   test('joins both sides of a call, and counts the instances that have got it', () => {
     const store = new TraceStore()
-    store.add([span({ id: id(1), service: 'web', duration: 100, transport: 'local' })], 'a', 10)
-    store.add([span({ id: id(2), parent: id(1), start: 10, duration: 50, queue: 5 })], 'a', 10)
-    store.add([span({ id: id(3), parent: id(2), part: 'answer', start: 12, duration: 10, status: 0 })], 'b', 10)
-    store.add([span({ id: id(4), parent: id(2), part: 'answer', start: 30, duration: 20, queue: 2 })], 'c', 10)
-    store.add([span({ id: id(5), parent: id(4), service: 'stock', start: 35, duration: 10 })], 'c', 10)
+    store.add([span({ id: id(1), service: 'web', duration: 100, transport: 'local' })], [], 'a', 10)
+    store.add([span({ id: id(2), parent: id(1), start: 10, duration: 50, queue: 5 })], [], 'a', 10)
+    store.add([span({ id: id(3), parent: id(2), part: 'answer', start: 12, duration: 10, status: 0 })], [], 'b', 10)
+    store.add([span({ id: id(4), parent: id(2), part: 'answer', start: 30, duration: 20, queue: 2 })], [], 'c', 10)
+    store.add([span({ id: id(5), parent: id(4), service: 'stock', start: 35, duration: 10 })], [], 'c', 10)
     const [web, cart, stock, ...more] = waterfallOf(store.get(trace)!)
     assert.deepEqual(more, [])
     assert.deepEqual([web!.depth, web!.wire, web!.run], [0, 0, 100])
@@ -52,7 +52,7 @@ describe('the waterfall of a trace', () => {
   test('has spans that name each other as their parents, and ends', () => {
     const store = new TraceStore()
     const circle = [span({ id: id(1), parent: id(2) }), span({ id: id(2), parent: id(1) }), span({ id: id(3) })]
-    store.add(circle, 'a', 10)
+    store.add(circle, [], 'a', 10)
     assert.deepEqual(
       waterfallOf(store.get(trace)!).map((hop) => hop.id),
       [id(3), id(1), id(2)],
@@ -63,11 +63,12 @@ describe('the waterfall of a trace', () => {
 describe('the kept traces', () => {
   test('are bounded in number and in spans', () => {
     const store = new TraceStore()
-    for (let number = 1; number <= 30; number++) store.add([span({ trace: `${number}`, id: id(number) })], 'a', 10)
+    for (let number = 1; number <= 30; number++) store.add([span({ trace: `${number}`, id: id(number) })], [], 'a', 10)
     const list = store.list({ limit: 100, failed: false })
     assert.deepEqual([list.length, list[0]!.id, list.at(-1)!.id], [10, '30', '21'])
     store.add(
       Array.from({ length: 3000 }, (_, at) => span({ trace: 'large', id: id(at) })),
+      [],
       'a',
       10,
     )
@@ -75,6 +76,7 @@ describe('the kept traces', () => {
     for (let number = 0; number < 20; number++)
       store.add(
         Array.from({ length: 1500 }, (_, at) => span({ trace: `many ${number}`, id: id(at) })),
+        [],
         'a',
         100,
       )
@@ -85,8 +87,8 @@ describe('the kept traces', () => {
 
   test('are found by service and by failure', () => {
     const store = new TraceStore()
-    store.add([span({ trace: 'one' })], 'a', 10)
-    store.add([span({ trace: 'two', service: 'stock', status: 503 })], 'a', 10)
+    store.add([span({ trace: 'one' })], [], 'a', 10)
+    store.add([span({ trace: 'two', service: 'stock', status: 503 })], [], 'a', 10)
     const found = (filter: { service?: string; failed: boolean }): string[] =>
       store.list({ limit: 10, ...filter }).map((one) => one.id)
     assert.deepEqual(found({ failed: true }), ['two'])

@@ -1,6 +1,6 @@
 /** Commands on running apps. */
 import type { Command } from '../command.ts'
-import { all, appFlag, common, environment, json, lines, pid, user } from './flags.ts'
+import { all, appFlag, common, environment, json, lines, pid, seconds, user } from './flags.ts'
 
 const ps: Command = {
   name: 'ps',
@@ -62,6 +62,25 @@ const whySlow: Command = {
     'own code takes most of the time of all calls, and the hop in which most time is spent.',
   flags: [interval, pid, json, ...common],
   load: async () => (await import('../commands/apps/why-slow.ts')).whySlow,
+}
+
+const advise: Command = {
+  name: 'advise',
+  summary: 'say where the services of a running app should run',
+  operands: ['[app]'],
+  description:
+    'Watches a running app for some seconds. From its calls and what calls cost on this machine, which is measured ' +
+    'once, it estimates what each service would cost elsewhere. With --try it moves the services of the first ' +
+    'suggestion, measures again, and moves them back if that is worse.',
+  flags: [
+    seconds,
+    { name: 'try', summary: 'apply the first suggestion, and take it back if it is worse' },
+    { name: 'calibrate', summary: 'measure again what calls cost on this machine' },
+    pid,
+    json,
+    ...common,
+  ],
+  load: async () => (await import('../commands/apps/advise.ts')).advise,
 }
 
 const logs: Command = {
@@ -161,6 +180,7 @@ export const appCommands: readonly Command[] = [
   ps,
   top,
   whySlow,
+  advise,
   describe,
   logs,
   traces,

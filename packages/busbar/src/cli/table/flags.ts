@@ -89,6 +89,8 @@ export const timeout: Flag = {
   summary: 'milliseconds to wait for the answer; default: 30000',
 }
 
+export const seconds: Flag = { name: 'seconds', value: 'n', summary: 'how long to record or to watch; default: 10' }
+
 export const output: Flag = { name: 'output', short: 'o', value: 'file', summary: 'the file to write' }
 
 export const user: Flag = { name: 'user', summary: 'a unit of this user, also as root' }

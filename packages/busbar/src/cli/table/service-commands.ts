@@ -1,6 +1,6 @@
 /** Commands on the services of a running app. */
 import type { Command } from '../command.ts'
-import { all, appFlag, common, instance, json, lines, output, pid, timeout } from './flags.ts'
+import { all, appFlag, common, instance, json, lines, output, pid, seconds, timeout } from './flags.ts'
 
 const one = [appFlag, pid] as const
 
@@ -90,14 +90,7 @@ const profile: Command = {
   description:
     'Writes a profile of the worker that hosts the service, for the performance or the memory panel of Chrome: where ' +
     'it uses the processor, or where it allocates memory.',
-  flags: [
-    ...one,
-    instance,
-    { name: 'seconds', value: 'n', summary: 'how long to record; default: 10' },
-    output,
-    json,
-    ...common,
-  ],
+  flags: [...one, instance, seconds, output, json, ...common],
   load: async () => (await import('../commands/services/profile.ts')).profile,
 }
 

@@ -1,6 +1,7 @@
 import type { CallEdge } from '../../contract/call/call-edge.ts'
 import type { Trace } from '../../contract/context.ts'
 import type { Transport } from '../../shared/metrics/edge-table.ts'
+import type { OwnSpanRecord } from '../../shared/traces/own-span.ts'
 import { isFailedSpan, maxPath, type SpanRecord } from '../../shared/traces/span.ts'
 import {
   newSpanId,
@@ -14,6 +15,7 @@ import type { CountedEdge } from '../meter.ts'
 /** Receives the spans that are kept. */
 export interface SpanSink {
   add(span: SpanRecord): void
+  addOwn(span: OwnSpanRecord): void
 }
 
 /** The fields of a span that are known when its call begins. */
@@ -44,13 +46,29 @@ export class Tracer {
    * `edge`: counts the call too. Calls of traces that are not sampled are recorded if they fail.
    */
   call(info: TracedCallInfo, from: Trace | undefined, edge?: CallEdge): TracedCall {
+    const { context, parent } = this.#context(from)
+    return new TracedCall(info, { context, parent, from, edge, sink: this.#sink })
+  }
+
+  /** The context of a span that code of a service begins. */
+  begin(from: Trace | undefined): { trace: Trace; parent: string | undefined; isSampled: boolean } {
+    const { context, parent } = this.#context(from)
+    return { trace: withParent(from, context), parent, isSampled: context.isSampled }
+  }
+
+  /** Such a span has ended. */
+  own(span: OwnSpanRecord): void {
+    this.#sink.addOwn(span)
+  }
+
+  #context(from: Trace | undefined): { context: ParsedTrace; parent: string | undefined } {
     const parent = from && parseTraceparent(from.traceparent)
-    const context: ParsedTrace = {
+    const context = {
       trace: parent?.trace ?? newTraceId(),
       span: newSpanId(),
       isSampled: parent?.isSampled ?? Math.random() < this.#sample,
     }
-    return new TracedCall(info, { context, parent: parent?.span, from, edge, sink: this.#sink })
+    return { context, parent: parent?.span }
   }
 }
 

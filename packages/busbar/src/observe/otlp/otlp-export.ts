@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import { pathToFileURL } from 'node:url'
 import type { OtlpSettings } from '../../config/app.ts'
 import { settlesWithin } from '../../shared/settles-within.ts'
-import type { StoredSpan } from '../traces/trace-store.ts'
+import type { StoredOwnSpan, StoredSpan } from '../traces/trace-store.ts'
 import { environmentAttributes } from './otlp-resource.ts'
 import { OtlpSpans } from './otlp-spans.ts'
 import type { ExportedMetrics, ExportedSpan } from './otlp-types.ts'
@@ -42,7 +42,7 @@ export class OtlpExport {
   readonly #common: Readonly<Record<string, string>>
   readonly #spans: OtlpSpans
   readonly #limits: { readonly delay: number; readonly queue: number; readonly batch: number }
-  #queue: StoredSpan[] = []
+  #queue: (StoredSpan | StoredOwnSpan)[] = []
   #metricExport: SignalExport<ExportedMetrics> | undefined
   #spanExport: SignalExport<ExportedSpan[]> | undefined
   #metricTimer: NodeJS.Timeout | undefined
@@ -81,7 +81,7 @@ export class OtlpExport {
     return [this.#metricExport, this.#spanExport].flatMap((one) => one?.counts ?? [])
   }
 
-  add(spans: readonly StoredSpan[]): void {
+  add(spans: readonly (StoredSpan | StoredOwnSpan)[]): void {
     if (this.#spanExport === undefined) return
     const room = Math.max(0, this.#limits.queue - this.#queue.length)
     this.#queue.push(...spans.slice(0, room))

@@ -1,12 +1,14 @@
 import type { Attributes } from '@opentelemetry/api'
 import { isFailedSpan } from '../../shared/traces/span.ts'
-import type { StoredSpan } from '../traces/trace-store.ts'
+import type { StoredOwnSpan, StoredSpan } from '../traces/trace-store.ts'
 import { instrumentationScope, resourceOf, toTime } from './otlp-resource.ts'
 import type { ExportedSpan, Resource } from './otlp-types.ts'
 
 /** Numbers of OpenTelemetry's `SpanKind` and `SpanStatusCode`. */
 const kinds = { server: 1, client: 2 }
 const unset = 0
+/** Of `TraceFlags`. */
+const sampled = 1
 const error = 2
 
 /**
@@ -23,17 +25,48 @@ export class OtlpSpans {
     this.#common = common
   }
 
-  convert(span: StoredSpan): ExportedSpan {
+  convert(span: StoredSpan | StoredOwnSpan): ExportedSpan {
+    return 'part' in span ? this.#call(span) : this.#own(span)
+  }
+
+  #own(span: StoredOwnSpan): ExportedSpan {
+    const { trace, id, parent, start, duration, name, kind, status, message, scope, version, dropped } = span
+    return {
+      name,
+      kind,
+      ...identityOf(trace, id, parent),
+      startTime: toTime(start),
+      endTime: toTime(start + duration),
+      duration: toTime(duration),
+      status: { code: status, ...(message !== undefined && { message }) },
+      attributes: span.attributes as Attributes,
+      links: span.links.map((link) => ({
+        context: { traceId: link.trace, spanId: link.id, traceFlags: sampled },
+        attributes: link.attributes as Attributes,
+      })),
+      events: span.events.map((event) => ({
+        name: event.name,
+        time: toTime(event.time),
+        attributes: event.attributes as Attributes,
+      })),
+      ended: true,
+      resource: this.#resourceOf(span.service, span.worker),
+      instrumentationScope: { name: scope, ...(version !== undefined && { version }) },
+      droppedAttributesCount: dropped.attributes,
+      droppedEventsCount: dropped.events,
+      droppedLinksCount: dropped.links,
+    }
+  }
+
+  #call(span: StoredSpan): ExportedSpan {
     const { trace, id, parent, start, duration } = span
     // A call within one thread has one span, which the answering service shows.
     const isServer = span.part === 'answer' || span.caller === undefined || span.transport === 'local'
-    const traceFlags = 1
     const failed = isFailedSpan(span)
     return {
       name: span.protocol === 'rpc' ? `${span.service}/${span.method}` : span.method,
       kind: isServer ? kinds.server : kinds.client,
-      spanContext: () => ({ traceId: trace, spanId: id, traceFlags }),
-      ...(parent !== undefined && { parentSpanContext: { traceId: trace, spanId: parent, traceFlags } }),
+      ...identityOf(trace, id, parent),
       startTime: toTime(start),
       endTime: toTime(start + duration),
       duration: toTime(duration),
@@ -64,6 +97,17 @@ export class OtlpSpans {
     if (this.#resources.size >= 1000) this.#resources.clear()
     this.#resources.set(key, resource)
     return resource
+  }
+}
+
+function identityOf(
+  traceId: string,
+  spanId: string,
+  parent: string | undefined,
+): Pick<ExportedSpan, 'spanContext' | 'parentSpanContext'> {
+  return {
+    spanContext: () => ({ traceId, spanId, traceFlags: sampled }),
+    ...(parent !== undefined && { parentSpanContext: { traceId, spanId: parent, traceFlags: sampled } }),
   }
 }
 

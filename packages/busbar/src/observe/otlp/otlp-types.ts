@@ -22,13 +22,13 @@ export interface ExportedSpan {
   readonly startTime: Time
   readonly endTime: Time
   readonly duration: Time
-  readonly status: { readonly code: number }
+  readonly status: { readonly code: number; readonly message?: string }
   readonly attributes: Attributes
-  readonly links: readonly never[]
-  readonly events: readonly never[]
+  readonly links: readonly { readonly context: SpanContext; readonly attributes: Attributes }[]
+  readonly events: readonly { readonly name: string; readonly time: Time; readonly attributes: Attributes }[]
   readonly ended: boolean
   readonly resource: Resource
-  readonly instrumentationScope: { readonly name: string }
+  readonly instrumentationScope: { readonly name: string; readonly version?: string }
   readonly droppedAttributesCount: number
   readonly droppedEventsCount: number
   readonly droppedLinksCount: number

@@ -1,3 +1,4 @@
+import type { OwnSpanRecord } from '../../shared/traces/own-span.ts'
 import { isFailedSpan, type SpanRecord } from '../../shared/traces/span.ts'
 
 /** A span, and the worker that has recorded it. */
@@ -5,9 +6,15 @@ export interface StoredSpan extends SpanRecord {
   readonly worker: string
 }
 
+export interface StoredOwnSpan extends OwnSpanRecord {
+  readonly worker: string
+}
+
 export interface StoredTrace {
   readonly id: string
   readonly spans: StoredSpan[]
+  /** Those that services have made themselves. */
+  readonly own: StoredOwnSpan[]
   /** Spans that were not kept. */
   dropped: number
 }
@@ -23,17 +30,19 @@ export class TraceStore {
   #size = 0
 
   /** `keep`: how many traces at most. */
-  add(spans: readonly SpanRecord[], worker: string, keep: number): void {
-    for (const span of spans) this.#add({ ...span, worker })
+  add(spans: readonly SpanRecord[], own: readonly OwnSpanRecord[], worker: string, keep: number): void {
+    for (const span of spans) this.#add(span.trace, (trace) => trace.spans.push({ ...span, worker }))
+    for (const span of own) this.#add(span.trace, (trace) => trace.own.push({ ...span, worker }))
     for (const [id, trace] of this.#traces) {
       if (this.#traces.size <= keep && this.#size <= maxSpans) return
       this.#traces.delete(id)
-      this.#size -= trace.spans.length
+      this.#size -= sizeOf(trace)
     }
   }
 
   get(id: string): StoredTrace | undefined {
-    return this.#traces.get(id)
+    const trace = this.#traces.get(id)
+    return trace !== undefined && trace.spans.length > 0 ? trace : undefined
   }
 
   /** The latest first. */
@@ -41,19 +50,42 @@ export class TraceStore {
     const found: StoredTrace[] = []
     for (const trace of [...this.#traces.values()].toReversed()) {
       if (found.length >= limit) break
+      // A trace of nothing but own spans has no call to show: its calls may not have ended yet.
+      if (trace.spans.length === 0) continue
       const fits = service === undefined || trace.spans.some((span) => span.service === service)
       if (fits && (!failed || trace.spans.some(isFailedSpan))) found.push(trace)
     }
     return found
   }
 
-  #add(span: StoredSpan): void {
-    let trace = this.#traces.get(span.trace)
-    if (trace === undefined) this.#traces.set(span.trace, (trace = { id: span.trace, spans: [], dropped: 0 }))
-    if (trace.spans.length >= maxSpansOfTrace) return void trace.dropped++
-    trace.spans.push(span)
+  /**
+   * The bytes of a call on average, of request and response, by `caller callee`. Without values of
+   * typed calls, whose bytes nobody counts.
+   */
+  bytesByPair(): Map<string, number> {
+    const sums = new Map<string, { calls: number; bytes: number }>()
+    for (const { spans } of this.#traces.values())
+      for (const { part, protocol, caller = '', service, sent, received } of spans) {
+        if (part !== 'call' || protocol !== 'http') continue
+        const sum = sums.get(`${caller} ${service}`) ?? { calls: 0, bytes: 0 }
+        sums.set(`${caller} ${service}`, sum)
+        sum.calls++
+        sum.bytes += sent + received
+      }
+    return new Map([...sums].map(([pair, { calls, bytes }]) => [pair, bytes / calls]))
+  }
+
+  #add(id: string, push: (trace: StoredTrace) => void): void {
+    let trace = this.#traces.get(id)
+    if (trace === undefined) this.#traces.set(id, (trace = { id, spans: [], own: [], dropped: 0 }))
+    if (sizeOf(trace) >= maxSpansOfTrace) return void trace.dropped++
+    push(trace)
     this.#size++
   }
+}
+
+function sizeOf({ spans, own }: StoredTrace): number {
+  return spans.length + own.length
 }
 
 export interface TraceFilter {

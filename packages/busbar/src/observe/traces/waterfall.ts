@@ -1,4 +1,4 @@
-import type { StoredSpan, StoredTrace } from './trace-store.ts'
+import type { StoredOwnSpan, StoredSpan, StoredTrace } from './trace-store.ts'
 
 /** One call of a trace. Times are milliseconds. */
 export interface Hop {
@@ -8,6 +8,8 @@ export interface Hop {
   readonly spans: readonly string[]
   /** The hop that caused it. Null: none that was recorded. */
   readonly parent: string | null
+  /** The span of the service's own in which it was made. Null: none. */
+  readonly within: string | null
   readonly depth: number
   /** Null: outside the app. */
   readonly caller: string | null
@@ -36,12 +38,12 @@ export interface Hop {
 }
 
 /** The calls of a trace in the order in which they caused each other. */
-export function waterfallOf({ spans }: StoredTrace): Hop[] {
+export function waterfallOf({ spans, own }: StoredTrace): Hop[] {
   const joined = join(spans)
   const start = Math.min(...spans.map((span) => span.start))
   const bySpan = new Map(joined.flatMap((one) => [one.main, ...one.answers].map(({ id }) => [id, one] as const)))
-  const parentOf = ({ main }: Joined): Joined | undefined =>
-    main.parent === undefined ? undefined : bySpan.get(main.parent)
+  const owns = new Map(own.map((one) => [one.id, one]))
+  const parentOf = ({ main }: Joined): Joined | undefined => enclosing(main.parent, bySpan, owns)
   const children = Map.groupBy(joined, parentOf)
   const hops: Hop[] = []
   const seen = new Set<Joined>()
@@ -51,10 +53,26 @@ export function waterfallOf({ spans }: StoredTrace): Hop[] {
     const { one, depth } = next
     if (seen.has(one)) continue
     seen.add(one)
-    hops.push(hopOf(one, parentOf(one), depth, start))
+    hops.push(hopOf(one, { parent: parentOf(one), within: owns.get(one.main.parent ?? '')?.id }, depth, start))
     waiting.unshift(...inOrder(children.get(one)).map((child) => ({ one: child, depth: depth + 1 })))
   }
   return hops
+}
+
+/** The call in which spans of a service lie, however deep. */
+export function enclosing<T>(
+  span: string | undefined,
+  calls: ReadonlyMap<string, T>,
+  owns: ReadonlyMap<string, Pick<StoredOwnSpan, 'parent'>>,
+): T | undefined {
+  // They may lead in a circle: what services send is not trusted.
+  const seen = new Set<string>()
+  for (let at = span; at !== undefined && !seen.has(at); at = owns.get(at)?.parent) {
+    const call = calls.get(at)
+    if (call !== undefined) return call
+    seen.add(at)
+  }
+  return undefined
 }
 
 /** Both sides of a call. */
@@ -74,7 +92,12 @@ function join(spans: readonly StoredSpan[]): Joined[] {
     .map((main) => ({ main, answers: main.part === 'call' ? inTime(answers.get(main.id)) : [] }))
 }
 
-function hopOf({ main, answers }: Joined, parent: Joined | undefined, depth: number, start: number): Hop {
+function hopOf(
+  { main, answers }: Joined,
+  { parent, within }: { parent: Joined | undefined; within: string | undefined },
+  depth: number,
+  start: number,
+): Hop {
   // Of several, the last one has ended the call.
   const answer = answers.at(-1)
   const queue = main.queue + (answer?.queue ?? 0)
@@ -84,6 +107,7 @@ function hopOf({ main, answers }: Joined, parent: Joined | undefined, depth: num
     id: main.id,
     spans: [main, ...answers].map(({ id }) => id),
     parent: parent?.main.id ?? null,
+    within: within ?? null,
     depth,
     caller: main.caller ?? null,
     service: main.service,

@@ -3,6 +3,7 @@ import type { ErrorRecord } from '../../contract/errors.ts'
 import type { CallId } from '../../shared/calls/call-id.ts'
 import type { HostReport, HostServiceReport } from '../../shared/hosts.ts'
 import { isTransport } from '../../shared/metrics/edge-table.ts'
+import type { OwnEvent, OwnLink, OwnSpanRecord } from '../../shared/traces/own-span.ts'
 import type { SpanRecord } from '../../shared/traces/span.ts'
 import type { FromWorker, LogRecord, ServiceReport } from '../../shared/control-messages.ts'
 
@@ -76,6 +77,27 @@ const span = object({
   received: number,
   status: number,
 } satisfies Form<SpanRecord>)
+const isPlain: Check = (value) => text(value) || number(value) || boolean(value)
+const attributes: Check = (value) =>
+  isObject(value) && Object.values(value).every((one) => isPlain(one) || listOf(isPlain)(one))
+const ownSpan = object({
+  trace: text,
+  id: text,
+  parent: optional(text),
+  service: text,
+  name: text,
+  kind: number,
+  scope: text,
+  version: optional(text),
+  start: number,
+  duration: number,
+  status: number,
+  message: optional(text),
+  attributes,
+  events: listOf(object({ name: text, time: number, attributes } satisfies Form<OwnEvent>)),
+  links: listOf(object({ trace: text, id: text, attributes } satisfies Form<OwnLink>)),
+  dropped: object({ attributes: number, events: number, links: number } satisfies Form<OwnSpanRecord['dropped']>),
+} satisfies Form<OwnSpanRecord>)
 const hostReport = object({
   name: text,
   app: optional(text),
@@ -104,7 +126,7 @@ const forms: { readonly [T in FromWorker['type']]: Form<Extract<FromWorker, { ty
   health: { service: text, healthy: boolean, failures: number, why: text },
   hosts: { hosts: listOf(hostReport) },
   log: { records: listOf(record) },
-  spans: { spans: listOf(span) },
+  spans: { spans: listOf(span), own: listOf(ownSpan) },
   metrics: { json: text },
   fault: { service: optional(text), reason: oneOf('exception', 'rejection', 'exit'), error },
   closed: { service: optional(text) },

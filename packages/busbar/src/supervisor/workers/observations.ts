@@ -35,8 +35,9 @@ export class Observations {
   receive(worker: number, spec: SlotSpec, message: Extract<FromWorker, { type: 'spans' | 'metrics' }>): void {
     if (message.type === 'metrics') return this.serviceMetrics.report(worker, spec, message.json)
     const label = workerLabel(spec)
-    this.traces.add(message.spans, label, this.#app().traces?.keep ?? 0)
-    this.#otlp?.add(message.spans.map((span) => ({ ...span, worker: label })))
+    const { spans, own } = message
+    this.traces.add(spans, own, label, this.#app().traces?.keep ?? 0)
+    this.#otlp?.add([...spans, ...own].map((span) => ({ ...span, worker: label })))
   }
 
   ended(worker: number): void {

@@ -1,4 +1,5 @@
 import type { SpanSink } from '../../mesh/tracing/tracer.ts'
+import type { OwnSpanRecord } from '../../shared/traces/own-span.ts'
 import type { SpanRecord } from '../../shared/traces/span.ts'
 import type { Outbox } from './outbox.ts'
 
@@ -11,6 +12,7 @@ const batchSize = 500
 export class SpanSender implements SpanSink {
   readonly #outbox: Outbox
   #spans: SpanRecord[] = []
+  #own: OwnSpanRecord[] = []
   #timer: NodeJS.Timeout | undefined
 
   constructor(outbox: Outbox) {
@@ -19,17 +21,27 @@ export class SpanSender implements SpanSink {
 
   add(span: SpanRecord): void {
     this.#spans.push(span)
-    if (this.#spans.length >= batchSize) this.flush()
-    else this.#timer ??= setTimeout(() => this.flush(), interval).unref()
+    this.#added()
+  }
+
+  addOwn(span: OwnSpanRecord): void {
+    this.#own.push(span)
+    this.#added()
   }
 
   /** The worker may be about to end. */
   flush(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    if (this.#spans.length === 0) return
-    const spans = this.#spans
+    const [spans, own] = [this.#spans, this.#own]
+    if (spans.length + own.length === 0) return
     this.#spans = []
-    this.#outbox.post({ type: 'spans', spans })
+    this.#own = []
+    this.#outbox.post({ type: 'spans', spans, own })
+  }
+
+  #added(): void {
+    if (this.#spans.length + this.#own.length >= batchSize) this.flush()
+    else this.#timer ??= setTimeout(() => this.flush(), interval).unref()
   }
 }

@@ -2,12 +2,14 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { MetricsAPI } from '@opentelemetry/api'
 import { createRequire, registerHooks } from 'node:module'
 import { fileURLToPath } from 'node:url'
+import type { Tracer } from '../../mesh/tracing/tracer.ts'
 import { currentScope, runInScope } from '../../mesh/scope.ts'
 import type { WorkerInit } from '../../shared/control-messages.ts'
 import type { Outbox } from '../reporting/outbox.ts'
 import { type EnterService, ServiceMeterProvider } from './meter-provider.ts'
 import { type PromClient, PromRegisters } from './prom-registers.ts'
 import { ServiceMetricsReporter } from './service-metrics.ts'
+import { type OfferedApi, offerTracing } from './tracing/offer-tracing.ts'
 
 /** Not that of the service that loads a library first. */
 const inCleanContext = AsyncLocalStorage.snapshot()
@@ -16,15 +18,15 @@ const inCleanContext = AsyncLocalStorage.snapshot()
 const finishLimit = 1000
 
 /** What is used of a copy of `@opentelemetry/api`. */
-interface OpenTelemetryApi {
+interface OpenTelemetryApi extends OfferedApi {
   readonly metrics: MetricsAPI
 }
 
 /**
  * Finds the copies of `prom-client` and `@opentelemetry/api` that services load, and reports what
- * they record. Before any service is loaded. Returns what sends the last report.
+ * they record; `tracer` gets their spans. Before any service is loaded. Returns what sends the last report.
  */
-export function startTelemetry({ hosts }: WorkerInit, outbox: Outbox): () => Promise<void> {
+export function startTelemetry({ hosts }: WorkerInit, outbox: Outbox, tracer: Tracer | undefined): () => Promise<void> {
   const only = hosts.length === 1 ? hosts[0]!.name : undefined
   const ownerOf = (): string | undefined => currentScope()?.service ?? only
   const enter: EnterService = (service, run) => (service === undefined ? run() : runInScope({ service, hops: 0 }, run))
@@ -42,7 +44,9 @@ export function startTelemetry({ hosts }: WorkerInit, outbox: Outbox): () => Pro
       inCleanContext(() => reporter.start())
     },
     '@opentelemetry/api': (library) => {
-      offerMeters((library as OpenTelemetryApi).metrics, meters)
+      const api = library as OpenTelemetryApi
+      offerMeters(api.metrics, meters)
+      if (tracer !== undefined) offerTracing(api, tracer, ownerOf, (name) => globals()?.[name] !== undefined)
       inCleanContext(() => reporter.start())
     },
   })

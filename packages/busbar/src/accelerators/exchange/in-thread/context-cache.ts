@@ -2,8 +2,11 @@ import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks'
 import type { LocalEndpoint } from '../../../mesh/routing/endpoint.ts'
 import { runInScope, type Scope } from '../../../mesh/scope.ts'
 
-/** All fields of a scope: with another one, the cache below would be wrong. */
-const fields: Record<keyof Scope, true> = { service: true, hops: true, trace: true }
+/**
+ * All fields of a scope: with another one, the cache below would be wrong. A call begins without a
+ * `context`.
+ */
+const fields: Record<keyof Scope, true> = { service: true, hops: true, trace: true, context: true }
 void fields
 
 /** Chains of calls are short. Longer ones are not cached. */

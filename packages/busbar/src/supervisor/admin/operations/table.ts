@@ -2,6 +2,7 @@
  * The operations of the admin API. Routing, validation, problem documents and the OpenAPI document
  * follow from this table; the commands of the command line call the same rows.
  */
+import { getAdvice, getCosts, getSlowParts, measureCallCosts, tryAdvice } from './advice.ts'
 import { getMetrics, getReady, getStatus, stopApp } from './app.ts'
 import { callMethod, injectRequest } from './calls.ts'
 import { moveService, reloadApp, restartApp, scaleService } from './changes.ts'
@@ -30,6 +31,11 @@ const rows = [
   followApp,
   listTraces,
   getTrace,
+  getSlowParts,
+  getAdvice,
+  getCosts,
+  measureCallCosts,
+  tryAdvice,
   listQueue,
   retryDeadLetter,
   dropDeadLetter,

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { BusbarError } from '../../../contract/errors.ts'
+import { ownSpansOf } from '../../../observe/traces/own-spans.ts'
 import { summaryOf, waterfallOf } from '../../../observe/traces/waterfall.ts'
 import { defineJson } from './operation.ts'
 import { knownService } from './serving-worker.ts'
@@ -24,6 +25,7 @@ const hop = z.object({
     .array(z.string())
     .meta({ description: "all of its spans; a program's own have one of these as their parent" }),
   parent: z.string().nullable().meta({ description: 'the hop that caused it' }),
+  within: z.string().nullable().meta({ description: 'the own span of the calling service in which it was made' }),
   depth: z.int(),
   caller,
   service: z.string(),
@@ -41,6 +43,25 @@ const hop = z.object({
   received: z.number().meta({ description: 'bytes of the response' }),
   status,
   attempts: z.int().meta({ description: 'instances that have got the call' }),
+})
+
+const attributes = z.record(z.string(), z.unknown())
+
+const ownSpan = z.object({
+  id: z.string(),
+  parent: z.string().nullable().meta({ description: 'a span of a call, or another own span' }),
+  call: z.string().nullable().meta({ description: 'the call whose service has made it' }),
+  service: z.string(),
+  worker: z.string(),
+  name: z.string(),
+  kind: z.enum(['internal', 'server', 'client', 'producer', 'consumer']),
+  scope: z.string().meta({ description: 'the library that has made it' }),
+  start: z.number().meta({ description: 'milliseconds since the start of the trace' }),
+  duration: milliseconds,
+  failed: z.boolean(),
+  message: z.string().nullable(),
+  attributes,
+  events: z.array(z.object({ name: z.string(), time: milliseconds, attributes })),
 })
 
 export const listTraces = defineJson({
@@ -74,12 +95,16 @@ export const getTrace = defineJson({
   input: z.strictObject({ id: z.string().meta({ description: '32 hexadecimal digits' }) }),
   output: summary.extend({
     calls: z.array(hop),
+    own: z.array(ownSpan).meta({ description: 'spans that services have made by the API of OpenTelemetry' }),
     dropped: z.int().meta({ description: 'spans beyond those that are kept of one trace' }),
   }),
   handle({ id }, { running: { app }, observations: { traces } }) {
     const trace = traces.get(id.toLowerCase())
-    if (trace !== undefined)
-      return { ...mutable(summaryOf(trace)), calls: mutable(waterfallOf(trace)), dropped: trace.dropped }
+    if (trace !== undefined) {
+      const calls = waterfallOf(trace)
+      const own = ownSpansOf(trace, calls).map((span) => ({ ...mutable(span), attributes: { ...span.attributes } }))
+      return { ...mutable(summaryOf(trace)), calls: mutable(calls), own, dropped: trace.dropped }
+    }
     throw new BusbarError('TRACE_UNKNOWN', {
       message: `no trace ${JSON.stringify(id.slice(0, 64))} is kept`,
       hint:

@@ -4,20 +4,32 @@
  * without that of the calls by it; calls that it makes at the same time count one after the other.
  */
 import type { AppStatus, EdgeStats } from '../app-status.ts'
+import type { StoredTrace } from '../traces/trace-store.ts'
+import { slowDelay } from './slow-delay.ts'
 
 export interface SlowPart {
-  readonly kind: 'blocked' | 'waiting' | 'loop' | 'service' | 'hop'
+  readonly kind: 'blocked' | 'waiting' | 'loop' | 'service' | 'hop' | 'delay'
   /** A worker, a service, or a hop. */
   readonly what: string
   /** One sentence. */
   readonly text: string
+  /** Those of the sentence. Times are milliseconds, shares are from 0 to 1. */
+  readonly figures: Readonly<Record<string, number>>
 }
 
 /** A busier event loop makes calls wait. */
 const busy = 0.9
 
-/** `seconds`: between the readings. The worst of each kind, the most urgent kind first. */
-export function findSlowParts(before: AppStatus, after: AppStatus, seconds: number): SlowPart[] {
+/**
+ * `seconds`: between the readings. `traces`: those that began between them. The worst of each kind,
+ * the most urgent kind first.
+ */
+export function findSlowParts(
+  before: AppStatus,
+  after: AppStatus,
+  seconds: number,
+  traces: readonly StoredTrace[] = [],
+): SlowPart[] {
   const hops = after.edges
     .map((edge) =>
       hopOf(
@@ -26,7 +38,14 @@ export function findSlowParts(before: AppStatus, after: AppStatus, seconds: numb
       ),
     )
     .filter(({ calls }) => calls > 0)
-  return [...blocked(after), ...waiting(after), ...busyLoops(after), ...slowService(hops, seconds), ...slowHop(hops)]
+  return [
+    ...blocked(after),
+    ...waiting(after),
+    ...busyLoops(after),
+    ...slowService(hops, seconds),
+    ...slowHop(hops),
+    ...slowDelay(traces),
+  ]
 }
 
 /** The calls of an edge between the readings. */
@@ -58,7 +77,7 @@ function blocked({ workers, instances }: AppStatus): SlowPart[] {
     .map(({ worker, name, silentFor }) => {
       const hosted = instances.filter((one) => one.worker === worker).map(({ service }) => service)
       const text = `worker ${name} has been blocked for ${millisecondsText(silentFor ?? 0)}, with ${hosted.join(', ')}`
-      return { kind: 'blocked', what: name, text }
+      return { kind: 'blocked', what: name, text, figures: { blocked: silentFor ?? 0 } }
     })
 }
 
@@ -68,7 +87,7 @@ function waiting({ services }: AppStatus): SlowPart[] {
     .toSorted((one, other) => other.waiting - one.waiting)
     .map(({ service, waiting: calls }) => {
       const text = `${calls} calls wait for an instance of ${service} with room: it needs more instances, or a higher concurrency`
-      return { kind: 'waiting', what: service, text }
+      return { kind: 'waiting', what: service, text, figures: { waiting: calls } }
     })
 }
 
@@ -79,7 +98,7 @@ function busyLoops({ workers }: AppStatus): SlowPart[] {
     .map(({ name, eventLoopUtilization, eventLoopDelay }) => {
       const share = `${Math.round(eventLoopUtilization! * 100)} %`
       const text = `the event loop of worker ${name} is busy ${share} of the time, with delays of up to ${millisecondsText(eventLoopDelay ?? 0)}`
-      return { kind: 'loop', what: name, text }
+      return { kind: 'loop', what: name, text, figures: { share: eventLoopUtilization!, delay: eventLoopDelay ?? 0 } }
     })
 }
 
@@ -94,7 +113,8 @@ function slowService(hops: readonly Hop[], seconds: number): SlowPart[] {
   const { service, calls, time } = worst
   const figures = `${Math.round(calls / seconds)} calls a second of ${millisecondsText(time / calls)}`
   const text = `service ${service} takes ${Math.round((time / all) * 100)} % of the time of all calls: ${figures}, without the calls that it makes`
-  return [{ kind: 'service', what: service, text }]
+  const shown = { share: time / all, callsPerSecond: calls / seconds, mean: time / calls }
+  return [{ kind: 'service', what: service, text, figures: shown }]
 }
 
 function slowHop(hops: readonly Hop[]): SlowPart[] {
@@ -103,7 +123,7 @@ function slowHop(hops: readonly Hop[]): SlowPart[] {
   const { edge, calls, time } = worst
   const what = `${edge.caller === '' ? '(outside)' : edge.caller} > ${edge.callee} ${`${edge.method} ${edge.route}`.trim()}`
   const text = `most time is spent in ${what} (${edge.transport}): ${millisecondsText(time / calls)} on average, p99 since the start ${millisecondsText(edge.p99)}`
-  return [{ kind: 'hop', what, text }]
+  return [{ kind: 'hop', what, text, figures: { calls, mean: time / calls, p99: edge.p99 } }]
 }
 
 function sumOf(hops: readonly Hop[], key: 'calls' | 'time'): number {

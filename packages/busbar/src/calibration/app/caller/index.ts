@@ -1,0 +1,79 @@
+import { createServer } from 'node:http'
+import { client } from '../../../contract/client/client.ts'
+import { cpuTime, type MeasuredCalls } from '../payload.ts'
+import { typed } from '../typed/contract.ts'
+
+const typedClient = client(typed)
+
+interface Way {
+  call(bytes: number): Promise<unknown>
+  cpu(isProcess: boolean): Promise<number>
+}
+
+const ways: Readonly<Record<string, Way>> = {
+  http: {
+    call: async (bytes) => await (await fetch(`http://program.internal/${bytes}`)).text(),
+    cpu: async (isProcess) =>
+      Number(await (await fetch(`http://program.internal/cpu/${isProcess ? 'process' : 'thread'}`)).text()),
+  },
+  rpc: {
+    call: (bytes) => typedClient.get(bytes),
+    cpu: (isProcess) => typedClient.cpu(isProcess),
+  },
+}
+
+/** Milliseconds of each part: calls until the code is optimised, one at a time, several at a time. */
+const times = { warmUp: 300, latency: 40, cpu: 80 }
+const atATime = 4
+/** Other processes only make calls more expensive. So the cheapest of several rounds counts. */
+const rounds = 6
+
+/** `/http/100/thread`: how, bytes, and the extent of what is measured. */
+createServer((request, response) => {
+  const [, how, bytes, extent] = request.url!.split('/')
+  measure(ways[how!]!, Number(bytes), extent === 'process').then(
+    (measured) => response.end(JSON.stringify(measured)),
+    (error: unknown) => response.writeHead(500).end(String(error)),
+  )
+}).listen(3000)
+
+async function measure(way: Way, bytes: number, isProcess: boolean): Promise<MeasuredCalls> {
+  await callFor(way, bytes, times.warmUp)
+  let lowest: MeasuredCalls = { latency: Infinity, caller: Infinity, callee: Infinity }
+  for (let round = 0; round < rounds; round++) {
+    const latency = await latencyOf(way, bytes)
+    const before = { caller: cpuTime(isProcess), callee: await way.cpu(isProcess) }
+    const calls = await callFor(way, bytes, times.cpu)
+    const caller = (cpuTime(isProcess) - before.caller) / calls
+    const callee = ((await way.cpu(isProcess)) - before.callee) / calls
+    const cheaper = caller + callee < lowest.caller + lowest.callee ? { caller, callee } : lowest
+    lowest = { latency: Math.min(latency, lowest.latency), caller: cheaper.caller, callee: cheaper.callee }
+  }
+  return lowest
+}
+
+/** The median of calls that are made one after the other. */
+async function latencyOf(way: Way, bytes: number): Promise<number> {
+  const durations: number[] = []
+  for (const end = performance.now() + times.latency; performance.now() < end;) {
+    const began = performance.now()
+    await way.call(bytes)
+    durations.push(performance.now() - began)
+  }
+  return durations.toSorted((one, other) => one - other)[durations.length >> 1]!
+}
+
+/** Returns how many calls were made. */
+async function callFor(way: Way, bytes: number, milliseconds: number): Promise<number> {
+  const end = performance.now() + milliseconds
+  let calls = 0
+  const chain = async (): Promise<void> => {
+    while (performance.now() < end) {
+      await way.call(bytes)
+      // A call within the thread may never leave the queue of microtasks.
+      if (calls++ % 64 === 0) await new Promise(setImmediate)
+    }
+  }
+  await Promise.all(Array.from({ length: atATime }, chain))
+  return calls
+}

@@ -1,0 +1,106 @@
+import type * as z from 'zod'
+import { getAdvice, getCosts, measureCallCosts, tryAdvice } from '../../../supervisor/admin/operations/advice.ts'
+import { findRun, type Run } from '../../admin/find-runs.ts'
+import { printResult } from '../../admin/print-result.ts'
+import type { CommandContext } from '../../command.ts'
+import { alignColumns } from '../../terminal/columns.ts'
+import { type Output, paint, print } from '../../terminal/terminal.ts'
+
+type Advice = z.output<typeof getAdvice.output>
+type Trial = z.output<typeof tryAdvice.output>
+type Effect = Advice['services'][number]['elsewhere'][number]['change']
+
+/** Milliseconds beyond those in which the app is watched: calibration and moves take longest. */
+const patience = 300_000
+
+/**
+ * `busbar advise`: what services would cost elsewhere. `--try` applies the first suggestion, and
+ * takes it back if it is worse.
+ */
+export async function advise(context: CommandContext): Promise<number> {
+  const { operands, flags, terminal } = context
+  const seconds = flags.seconds ?? 10
+  const run = await findRun(operands[0], context)
+  await measureOnce(run, context)
+  const timeout = seconds * 1000 + patience
+  const advice = await run.admin.json(getAdvice, { seconds }, { timeout })
+  const [first] = advice.suggestions
+  const moves = first?.moves.map(({ service, run: where }) => ({ service, run: where }))
+  const tried = flags.try === true && moves !== undefined
+  if (tried && flags.json !== true) print(terminal.out, adviceText(advice, run, terminal.out))
+  const trial = tried ? await run.admin.json(tryAdvice, { moves, seconds }, { timeout: 2 * timeout }) : undefined
+  const text = trial === undefined ? adviceText(advice, run, terminal.out) : trialText(trial, terminal.out)
+  printResult(
+    context,
+    { app: run.status.app.name, ...advice, ...(flags.try === true && { trial: trial ?? null }) },
+    text,
+  )
+  return 0
+}
+
+async function measureOnce({ admin }: Run, { terminal, flags }: CommandContext): Promise<void> {
+  const { costs } = await admin.json(getCosts, {}, { timeout: 10_000 })
+  if (costs !== null && flags.calibrate !== true) return
+  print(terminal.err, 'measuring what calls cost on this machine; this takes some ten seconds of a processor')
+  await admin.json(measureCallCosts, {}, { timeout: patience })
+}
+
+function adviceText(advice: Advice, { status }: Run, out: Output): string {
+  const { now, suggestions, services, unknown, seconds, costs } = advice
+  const latency = now.mean === null ? '' : ` of ${ms(now.mean)} on average, p99 ${ms(now.p99!)}`
+  const cores = `${now.cpu.toFixed(2)} of ${now.cores.toFixed(1)} processors`
+  const busiest = `${Math.round(now.utilization * 100)} % (${now.busiest})`
+  const [date] = new Date(costs.measuredAt).toISOString().split('T')
+  const lines = [
+    paint(out, 'bold', status.app.name),
+    `in ${seconds.toFixed(0)} s: ${now.callsPerSecond.toFixed(0)} calls a second from outside${latency}; ${cores}, the busiest part ${busiest}`,
+    '',
+    ...(suggestions.length === 0 ? ['nothing is clearly better than it is now'] : []),
+    ...suggestions.flatMap(({ text, moves, figures, cautions }) => [
+      `- ${text}`,
+      ...figures.map((line) => paint(out, 'dim', `    ${line}`)),
+      ...cautions.map((line) => `    ${line}`),
+      ...moves.map(({ service, run }) => paint(out, 'dim', `    busbar move ${service} --run ${run}`)),
+    ]),
+    '',
+    ...alignColumns([
+      ['service', 'runs', 'calls/s', 'own cpu', 'elsewhere'].map((head) => paint(out, 'dim', head)),
+      ...services.map(({ service, run, callsPerSecond, cpu, elsewhere, fixed }) => [
+        service,
+        run,
+        callsPerSecond.toFixed(0),
+        cpu.toFixed(3),
+        fixed === null
+          ? elsewhere.map(({ run: where, change }) => `${where}: ${effectText(change)}`).join('; ')
+          : fixed,
+      ]),
+    ]),
+    '',
+    `Estimates, for the same calls per second, from calls measured on ${date} (${costs.machine}, Node ${costs.node}).`,
+    ...unknown.map((line) => `Not known: ${line}`),
+  ]
+  return lines.join('\n')
+}
+
+function effectText({ cpu, mean }: Effect): string {
+  const cores = `${cpu < 0 ? '-' : '+'}${Math.abs(cpu).toFixed(3)} cores`
+  return mean === null ? cores : `${cores}, mean ${mean < 0 ? '-' : '+'}${ms(Math.abs(mean))}`
+}
+
+function trialText({ before, after, kept, why }: Trial, out: Output): string {
+  const row = (name: string, one: Trial['before']): string[] => [
+    name,
+    one.callsPerSecond.toFixed(0),
+    ...[one.mean, one.p50, one.p99, one.cpuPerCall].map((value) => (value === null ? '–' : ms(value))),
+    one.cpu === null ? '–' : one.cpu.toFixed(2),
+    `${one.failures}`,
+  ]
+  const heads = ['measured', 'calls/s', 'mean', 'p50', 'p99', 'cpu/call', 'cores', 'failed']
+  const table = alignColumns([heads.map((head) => paint(out, 'dim', head)), row('before', before), row('after', after)])
+  return ['', ...table, '', `${kept ? 'kept' : 'moved back'}: ${why}`].join('\n')
+}
+
+function ms(value: number): string {
+  if (value < 1) return `${Number((value * 1000).toPrecision(3))} µs`
+  return `${Number(value.toPrecision(3))} ms`
+}

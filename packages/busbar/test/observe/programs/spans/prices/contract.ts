@@ -1,0 +1,4 @@
+import { fn, service } from 'busbar/contract'
+import * as z from 'zod'
+
+export const prices = service('prices', { price: fn({ output: z.string() }) })
