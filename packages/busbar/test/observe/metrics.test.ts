@@ -150,6 +150,7 @@ const count = { service: 'web', worker: '0', count: 3 }
 const observed: Observed = {
   services: { families: [], refused: [], shown: [count], dropped: [count] },
   otlp: [{ signal: 'traces', exported: 4, dropped: 5 }],
+  exemplars: () => undefined,
 }
 
 describe('the text for Prometheus', () => {

@@ -34,6 +34,8 @@ export interface TracedCallInfo {
 export class Tracer {
   readonly #sample: number
   readonly #sink: SpanSink
+  #lastFrom: Trace | undefined
+  #lastParsed: ParsedTrace | undefined
 
   /** `sample`: the share of new traces that are recorded, from 0 to 1. */
   constructor(sample: number, sink: SpanSink) {
@@ -62,13 +64,22 @@ export class Tracer {
   }
 
   #context(from: Trace | undefined): { context: ParsedTrace; parent: string | undefined } {
-    const parent = from && parseTraceparent(from.traceparent)
+    const parent = from && this.#parsed(from)
     const context = {
       trace: parent?.trace ?? newTraceId(),
       span: newSpanId(),
       isSampled: parent?.isSampled ?? Math.random() < this.#sample,
     }
     return { context, parent: parent?.span }
+  }
+
+  /** A request often makes several calls in a row. */
+  #parsed(from: Trace): ParsedTrace | undefined {
+    if (from !== this.#lastFrom) {
+      this.#lastFrom = from
+      this.#lastParsed = parseTraceparent(from.traceparent)
+    }
+    return this.#lastParsed
   }
 }
 

@@ -7,23 +7,8 @@ import { type AppModel, modelOf, type ModelParts } from './app-model.ts'
 import { isFromOutside, type Latency, latencyOf } from './app-window.ts'
 import { type Estimate, estimate } from './estimate.ts'
 import { placedAt, type PlacedService } from './placement.ts'
+import type { Effect, Move } from './move.ts'
 import { callLines, cautionsOf, planText } from './sentences.ts'
-
-export interface Move {
-  readonly service: string
-  readonly from: Service['run']
-  readonly run: Service['run']
-}
-
-/** Before minus after is what is saved. Times are milliseconds. */
-export interface Effect {
-  /** Processors. */
-  readonly cpu: number
-  readonly mean: number | null
-  readonly p99: number | null
-  /** Of the busiest workers, or of the machine. */
-  readonly utilization: number
-}
 
 export interface Suggestion {
   readonly moves: readonly Move[]

@@ -91,7 +91,7 @@ export function modelOf(given: ModelParts): AppModel {
   }
 }
 
-/** Calls cannot use more processor time than the app has used: then they cost less than measured. */
+/** Calls that would use more processor time than the app has used cost less than measured. */
 function fitted(
   { costs, ...parts }: ModelParts,
   calls: readonly ModelCalls[],

@@ -1,6 +1,6 @@
 /** Advice in words. */
 import type { AppModel } from './app-model.ts'
-import type { Effect, Move } from './advise.ts'
+import type { Effect, Move } from './move.ts'
 import { costOfCall } from './placement-costs.ts'
 import { type Placement, transportBetween } from './placement.ts'
 

@@ -1,6 +1,6 @@
 import type { StoredTrace } from '../traces/trace-store.ts'
 import { type Hop, waterfallOf } from '../traces/waterfall.ts'
-import type { SlowPart } from './slow-parts.ts'
+import type { SlowPart } from './slow-part.ts'
 
 /** Of the time of all first calls. Less says nothing. */
 const worthSaying = 0.05

@@ -6,16 +6,7 @@
 import type { AppStatus, EdgeStats } from '../app-status.ts'
 import type { StoredTrace } from '../traces/trace-store.ts'
 import { slowDelay } from './slow-delay.ts'
-
-export interface SlowPart {
-  readonly kind: 'blocked' | 'waiting' | 'loop' | 'service' | 'hop' | 'delay'
-  /** A worker, a service, or a hop. */
-  readonly what: string
-  /** One sentence. */
-  readonly text: string
-  /** Those of the sentence. Times are milliseconds, shares are from 0 to 1. */
-  readonly figures: Readonly<Record<string, number>>
-}
+import type { SlowPart } from './slow-part.ts'
 
 /** A busier event loop makes calls wait. */
 const busy = 0.9

@@ -3,6 +3,7 @@
  * OpenTelemetry's semantic conventions, as its exporters write them for Prometheus.
  */
 import type { EdgeStats, OutcomeStats } from '../app-status.ts'
+import type { Exemplars } from '../traces/exemplars.ts'
 import { type HistogramSample, type Labels, type Metric, type Sample, toHistogram } from './prometheus.ts'
 
 const edgeLabels = ['caller', 'callee', 'protocol', 'method', 'route', 'transport']
@@ -46,7 +47,11 @@ const rpcClient = duration('rpc_client_call_duration_seconds', 'Duration of type
   ...rpcLabels,
 ])
 
-type Histogram = readonly [Metric, (edges: readonly EdgeStats[]) => readonly HistogramSample[]]
+/** `exemplars`: for a syntax that has them. */
+type Histogram = readonly [
+  Metric,
+  (edges: readonly EdgeStats[], exemplars: Exemplars | undefined) => readonly HistogramSample[],
+]
 type Simple = readonly [Metric, (edges: readonly EdgeStats[]) => readonly Sample[]]
 
 /** In the order of the text, before the histograms. */
@@ -62,10 +67,10 @@ export const edgeMetrics: readonly Simple[] = [
 ]
 
 export const edgeHistograms: readonly Histogram[] = [
-  [httpServer, (edges) => samples(edges, 'http', asServer)],
-  [httpClient, (edges) => samples(edges.filter(isFromService), 'http', asClient)],
-  [rpcServer, (edges) => samples(edges, 'rpc', asServer)],
-  [rpcClient, (edges) => samples(edges.filter(isFromService), 'rpc', asClient)],
+  [httpServer, (edges, exemplars) => samples(edges, exemplars, 'http', asServer)],
+  [httpClient, (edges, exemplars) => samples(edges.filter(isFromService), exemplars, 'http', asClient)],
+  [rpcServer, (edges, exemplars) => samples(edges, exemplars, 'rpc', asServer)],
+  [rpcClient, (edges, exemplars) => samples(edges.filter(isFromService), exemplars, 'rpc', asClient)],
 ]
 
 function duration(name: string, help: string, labels: readonly string[]): Metric {
@@ -74,13 +79,20 @@ function duration(name: string, help: string, labels: readonly string[]): Metric
 
 function samples(
   edges: readonly EdgeStats[],
+  exemplars: Exemplars | undefined,
   protocol: EdgeStats['protocol'],
   side: (edge: EdgeStats) => Labels,
 ): readonly HistogramSample[] {
   return edges
     .filter((edge) => edge.protocol === protocol)
     .flatMap((edge) =>
-      edge.outcomes.map((one) => toHistogram(one, { ...side(edge), ...whatOf(edge), ...outcomeLabels(edge, one) })),
+      edge.outcomes.map((one) =>
+        toHistogram(
+          one,
+          { ...side(edge), ...whatOf(edge), ...outcomeLabels(edge, one) },
+          exemplars && ((above, upTo) => exemplars.find(edge, one.status, above, upTo)),
+        ),
+      ),
     )
 }
 

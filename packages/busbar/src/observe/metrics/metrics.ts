@@ -15,6 +15,7 @@ import {
 import type { AppStatus, InstanceStats, ServiceStats, WorkerStats } from '../app-status.ts'
 import { eventMetrics } from './event-metrics.ts'
 import { edgeHistograms, edgeMetrics } from './edge-metrics.ts'
+import type { Exemplars } from '../traces/exemplars.ts'
 import { remoteMetrics } from './remote-metrics.ts'
 import { runtimeMetrics } from './runtime-metrics.ts'
 import { nothingObserved, type Observed, observedMetrics } from './observed-metrics.ts'
@@ -198,7 +199,7 @@ export const metrics: readonly Metric[] = [
 ]
 
 /** Without those that services record themselves. */
-export function readMetrics(status: AppStatus, observed: Observed = nothingObserved): Reading[] {
+export function readMetrics(status: AppStatus, observed: Observed = nothingObserved, exemplars?: Exemplars): Reading[] {
   const { entrance, services, app } = status
   const ofServices = (value: (one: ServiceStats) => number): Sample[] =>
     services.map((one) => ({ labels: { service: one.service }, value: value(one) }))
@@ -212,7 +213,7 @@ export function readMetrics(status: AppStatus, observed: Observed = nothingObser
     { metric: lastExit, samples: status.workers.flatMap(exitSamples) },
     { metric: duration, histograms: pairs },
     ...edgeMetrics.map(([metric, samplesOf]) => ({ metric, samples: samplesOf(status.edges) })),
-    ...edgeHistograms.map(([metric, samplesOf]) => ({ metric, histograms: samplesOf(status.edges) })),
+    ...edgeHistograms.map(([metric, samplesOf]) => ({ metric, histograms: samplesOf(status.edges, exemplars) })),
     ...runtimeMetrics.map(([metric, samplesOf]) => ({ metric, samples: samplesOf(status) })),
     ...entranceMetrics.map(([metric, samplesOf]) => ({
       metric,
@@ -230,7 +231,7 @@ export function formatMetrics(
   observed: Observed = nothingObserved,
 ): string {
   const isOpen = syntax === 'openmetrics'
-  const texts = readMetrics(status, observed).map((reading) =>
+  const texts = readMetrics(status, observed, isOpen ? observed.exemplars() : undefined).map((reading) =>
     'histograms' in reading
       ? formatHistogram(reading.metric, reading.histograms)
       : formatMetric(isOpen ? toOpenMetrics(reading.metric) : reading.metric, reading.samples),

@@ -1,5 +1,6 @@
 /** Metrics of what services record themselves, and of the export by OTLP. */
 import type { OtlpCounts } from '../otlp/signal-export.ts'
+import type { Exemplars } from '../traces/exemplars.ts'
 import type { Metric, Sample } from './prometheus.ts'
 import { noServiceMetrics, type SeriesCount, type ServiceMetricsView } from './service-families.ts'
 
@@ -7,9 +8,11 @@ export interface Observed {
   readonly services: ServiceMetricsView
   /** Empty: nothing is exported. */
   readonly otlp: readonly OtlpCounts[]
+  /** Finds calls with a trace. Only for a syntax that has exemplars: it looks at many traces. */
+  readonly exemplars: () => Exemplars | undefined
 }
 
-export const nothingObserved: Observed = { services: noServiceMetrics, otlp: [] }
+export const nothingObserved: Observed = { services: noServiceMetrics, otlp: [], exemplars: () => undefined }
 
 export const observedMetrics: readonly (readonly [Metric, (observed: Observed) => readonly Sample[]])[] = [
   [

@@ -1,3 +1,5 @@
+import type { Exemplar } from '../traces/exemplars.ts'
+
 /** The text format of Prometheus, version 0.0.4, and that of OpenMetrics 1.0. */
 export type MetricsSyntax = 'prometheus' | 'openmetrics'
 
@@ -32,7 +34,7 @@ export interface HistogramSample {
    * Upper bounds with the number of values up to them; the last one is Infinity and counts all
    * values.
    */
-  readonly buckets: readonly { readonly le: number; readonly count: number }[]
+  readonly buckets: readonly { readonly le: number; readonly count: number; readonly exemplar?: Exemplar }[]
   readonly sum: number
 }
 
@@ -41,15 +43,22 @@ export type Reading =
   | { readonly metric: Metric; readonly samples: readonly Sample[] }
   | { readonly metric: Metric; readonly histograms: readonly HistogramSample[] }
 
-/** From milliseconds. The bound null is infinity. */
+/** From milliseconds. The bound null is infinity. `exemplarOf`: a value of a bucket, in seconds. */
 export function toHistogram(
   { sum, buckets }: { sum: number; buckets: readonly { readonly le: number | null; readonly count: number }[] },
   labels: Labels,
+  exemplarOf?: (above: number, upTo: number) => Exemplar | undefined,
 ): HistogramSample {
+  const bounds = buckets.map(({ le }) => (le === null ? Infinity : le / 1000))
   return {
     labels,
     sum: sum / 1000,
-    buckets: buckets.map(({ le, count }) => ({ le: le === null ? Infinity : le / 1000, count })),
+    buckets: buckets.map(({ count }, at) => {
+      const [above, le] = [bounds[at - 1] ?? 0, bounds[at]!]
+      const isEmpty = count === (buckets[at - 1]?.count ?? 0)
+      const exemplar = isEmpty ? undefined : exemplarOf?.(above, le)
+      return exemplar === undefined ? { le, count } : { le, count, exemplar }
+    }),
   }
 }
 
@@ -67,15 +76,23 @@ export function head({ name, family = name, type, help }: Metric): string {
 
 function histogramLines(name: string, { labels, buckets, sum }: HistogramSample): string {
   return [
-    ...buckets.map(({ le, count }) => line(`${name}_bucket`, { ...labels, le: numberText(le) }, count)),
+    ...buckets.map(({ le, count, exemplar }) =>
+      line(`${name}_bucket`, { ...labels, le: numberText(le) }, count, exemplar),
+    ),
     line(`${name}_sum`, labels, sum),
     line(`${name}_count`, labels, buckets.at(-1)?.count ?? 0),
   ].join('')
 }
 
-export function line(name: string, labels: Labels, value: number): string {
+/** Only OpenMetrics has exemplars. */
+export function line(name: string, labels: Labels, value: number, exemplar?: Exemplar): string {
   const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`)
-  return `${name}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${numberText(value)}\n`
+  const more = exemplar === undefined ? '' : exemplarText(exemplar)
+  return `${name}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${numberText(value)}${more}\n`
+}
+
+function exemplarText({ trace, span, value, time }: Exemplar): string {
+  return ` # {trace_id="${trace}",span_id="${span}"} ${numberText(value)} ${time.toFixed(3)}`
 }
 
 function escaped(text: string): string {

@@ -31,11 +31,31 @@ export async function readCosts(accelerators: Accelerators): Promise<PlacementCo
   }
 }
 
+let isMeasuring = false
+
 /**
- * Measures them in a process of its own, which uses a processor for some seconds, and keeps them. A
- * cache that cannot be written is not an error: the next time they are measured again.
+ * Measures them, unless that is under way: two measurements would disturb each other. Aborting
+ * `signal` ends it.
  */
 export async function measureCosts(accelerators: Accelerators, signal: AbortSignal): Promise<PlacementCosts> {
+  if (isMeasuring)
+    throw new BusbarError('OPERATION_UNSUPPORTED', {
+      message: 'the costs of calls are being measured already',
+      hint: 'Wait some ten seconds.',
+    })
+  isMeasuring = true
+  try {
+    return await measure(accelerators, signal)
+  } finally {
+    isMeasuring = false
+  }
+}
+
+/**
+ * In a process of its own, which uses a processor for some seconds. A cache that cannot be
+ * written is not an error: the next time they are measured again.
+ */
+async function measure(accelerators: Accelerators, signal: AbortSignal): Promise<PlacementCosts> {
   const { NODE_OPTIONS: _, ...env } = process.env
   const names = namesOf(accelerators)
   const options = {

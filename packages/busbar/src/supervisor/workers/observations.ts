@@ -4,6 +4,7 @@ import { readMetrics } from '../../observe/metrics/metrics.ts'
 import type { Observed } from '../../observe/metrics/observed-metrics.ts'
 import { ServiceMetrics } from '../../observe/metrics/service-metrics.ts'
 import type { OtlpExport } from '../../observe/otlp/otlp-export.ts'
+import { Exemplars } from '../../observe/traces/exemplars.ts'
 import { TraceStore } from '../../observe/traces/trace-store.ts'
 import type { FromWorker } from '../../shared/control-messages.ts'
 import { workerLabel, type SlotSpec } from '../plan.ts'
@@ -28,7 +29,9 @@ export class Observations {
 
   /** What metrics show of them. */
   get observed(): Observed {
-    return { services: this.serviceMetrics.read(), otlp: this.#otlp?.counts ?? [] }
+    const exemplars = (): Exemplars | undefined =>
+      this.#app().traces && new Exemplars(this.traces.list({ limit: 1000, failed: false }))
+    return { services: this.serviceMetrics.read(), otlp: this.#otlp?.counts ?? [], exemplars }
   }
 
   /** `worker`: its number, which no other one has. */

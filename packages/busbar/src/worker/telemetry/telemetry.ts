@@ -24,7 +24,8 @@ interface OpenTelemetryApi extends OfferedApi {
 
 /**
  * Finds the copies of `prom-client` and `@opentelemetry/api` that services load, and reports what
- * they record; `tracer` gets their spans. Before any service is loaded. Returns what sends the last report.
+ * they record; `tracer` gets their spans. Before any service is loaded. Returns what sends the last
+ * report.
  */
 export function startTelemetry({ hosts }: WorkerInit, outbox: Outbox, tracer: Tracer | undefined): () => Promise<void> {
   const only = hosts.length === 1 ? hosts[0]!.name : undefined

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks'
 import type { LocalEndpoint } from '../../../mesh/routing/endpoint.ts'
-import { runInScope, type Scope } from '../../../mesh/scope.ts'
+import { runInScopeWith, type Scope } from '../../../mesh/scope.ts'
 
 /**
  * All fields of a scope: with another one, the cache below would be wrong. A call begins without a
@@ -31,13 +31,9 @@ export class ContextCache {
       return this.#endpoint.enter(scope, () => run(one, two))
     const resource = (this.#remembered[hops] ??= this.#endpoint.enter({ service: scope.service, hops }, makeResource))
     if (scope.trace === undefined) resource.runInAsyncScope(run, undefined, one, two)
-    else resource.runInAsyncScope(enterTraced<One, Two>, undefined, scope, run, one, two)
+    // Each call has its own context of a trace.
+    else resource.runInAsyncScope(runInScopeWith<One, Two>, undefined, scope, run, one, two)
   }
-}
-
-/** Each call has its own context of a trace. */
-function enterTraced<One, Two>(scope: Scope, run: (one: One, two: Two) => void, one: One, two: Two): void {
-  runInScope(scope, () => run(one, two))
 }
 
 function makeResource(): AsyncResource {

@@ -22,7 +22,7 @@ const ways: Readonly<Record<string, Way>> = {
   },
 }
 
-/** Milliseconds of each part: calls until the code is optimised, one at a time, several at a time. */
+/** Milliseconds: until the code is optimised, with one call at a time, with several. */
 const times = { warmUp: 300, latency: 40, cpu: 80 }
 const atATime = 4
 /** Other processes only make calls more expensive. So the cheapest of several rounds counts. */

@@ -1,4 +1,4 @@
-/** A trace as text: each call below the one that caused it, with the spans of services between them. */
+/** A trace as text: each call and each span of a service below the one that caused it. */
 import type * as z from 'zod'
 import type { getTrace } from '../../../supervisor/admin/operations/traces.ts'
 import { alignColumns } from '../../terminal/columns.ts'

@@ -16,7 +16,6 @@ import {
   type OwnSpanRecord,
   ownSpanLimits,
 } from '../../../shared/traces/own-span.ts'
-import { toMilliseconds } from './time-input.ts'
 
 type Begun = Pick<OwnSpanRecord, 'trace' | 'id' | 'parent' | 'service' | 'kind' | 'scope' | 'version'>
 
@@ -175,4 +174,15 @@ function cut(text: string): string {
 
 function isTime(value: Attributes | TimeInput | undefined): value is TimeInput {
   return typeof value === 'number' || value instanceof Date || Array.isArray(value)
+}
+
+/**
+ * Milliseconds since 1970. A number below the start of this process is one of `performance.now()`,
+ * as the SDK reads it.
+ */
+function toMilliseconds(time: TimeInput | undefined): number | undefined {
+  if (time === undefined || time === null) return undefined
+  if (Array.isArray(time)) return time[0] * 1000 + time[1] / 1e6
+  if (typeof time !== 'number') return time.getTime()
+  return time < performance.timeOrigin ? performance.timeOrigin + time : time
 }

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { advise } from '../../src/observe/advice/advise.ts'
+import type { ModelParts } from '../../src/observe/advice/app-model.ts'
+import type { AppWindow, EdgeWindow } from '../../src/observe/advice/app-window.ts'
+import type { CostTable } from '../../src/observe/advice/placement-costs.ts'
+import type { PlacedService } from '../../src/observe/advice/placement.ts'
+import { slowDelay } from '../../src/observe/advice/slow-delay.ts'
+import { bucketCount, bucketOf } from '../../src/shared/metrics/latency-buckets.ts'
+
+const cost = (latency: number, cpu: number): CostTable['http']['local'] => ({
+  latency,
+  caller: cpu / 2,
+  callee: cpu / 2,
+  latencyPerKib: 0,
+  cpuPerKib: 0,
+})
+const table = { local: cost(0.03, 0.01), thread: cost(0.2, 0.08), unix: cost(0.4, 0.15) }
+const costs: ModelParts['costs'] = { http: table, rpc: table, others: 0, machine: 'test', node: 'v24' }
+
+interface Setup {
+  /** Milliseconds of own work of each call. */
+  readonly own: Readonly<Record<'web' | 'cart' | 'stock', number>>
+  readonly rate?: number
+  readonly fixed?: string
+}
+
+/** `web` calls `cart` and `stock` one after the other. Each runs in a thread of its own. */
+function partsOf({ own, rate = 100, fixed }: Setup): ModelParts {
+  const seconds = 10
+  const calls = rate * seconds
+  const hop = table.thread
+  const durations = { cart: own.cart + hop.latency, stock: own.stock + hop.latency, web: 0 }
+  durations.web = own.web + durations.cart + durations.stock
+  const edges = [
+    edge('', 'web', calls, durations.web, 'local'),
+    edge('web', 'cart', calls, durations.cart, 'thread'),
+    edge('web', 'stock', calls, durations.stock, 'thread'),
+  ]
+  const used = { web: own.web + hop.caller * 2, cart: own.cart + hop.callee, stock: own.stock + hop.callee }
+  const names = ['web', 'cart', 'stock'] as const
+  const window: AppWindow = {
+    seconds,
+    edges,
+    workers: names.map((name) => ({
+      name,
+      kind: 'thread',
+      services: [name],
+      cpu: (used[name] * rate) / 1000,
+      loop: null,
+    })),
+    cpu: null,
+    machine: 0,
+  }
+  const place = { run: 'thread', group: undefined, workers: 1, kind: 'program' } as const
+  const services = new Map(names.map((name): [string, PlacedService] => [name, { ...place, name, fixed }]))
+  return { window, placement: { services, sharedWorkers: 1, isRaw: true }, costs, cores: 4, bytesOf: () => 100 }
+}
+
+function edge(caller: string, callee: string, calls: number, mean: number, transport: 'local' | 'thread'): EdgeWindow {
+  const buckets = new Float64Array(bucketCount)
+  buckets[bucketOf(Math.ceil(mean * 1000))] = calls
+  return { caller, callee, protocol: 'http', method: 'GET', route: '', transport, calls, failures: 0, mean, buckets }
+}
+
+test('services whose calls cost more than their own work are put together, and the figures say why', () => {
+  const { suggestions, services, unknown } = advise(partsOf({ own: { web: 0.1, cart: 0.05, stock: 0.05 } }))
+  const [first] = suggestions
+  assert.deepEqual(
+    new Set(first!.moves.map(({ service, run }) => `${service} ${run}`)),
+    new Set(['web shared', 'cart shared', 'stock shared']),
+  )
+  assert.match(first!.text, /^put .* together \(run: shared\): mean -0\.3\d* ms, p99 -.* ms, 0\.01 cores less/)
+  assert.equal(first!.figures.length, 2)
+  assert.match(first!.figures.join(), /web > cart: 100 calls a second .* thread 200 µs .* local 30 µs/)
+  assert.match(first!.cautions.join(), /share globals/)
+  assert.deepEqual(unknown, [])
+  // Alone in a shared worker, a service is as far from the others as in its thread.
+  const cart = services.find(({ service }) => service === 'cart')!
+  assert.ok(Math.abs(cart.cpu - 0.005) < 1e-9)
+  const elsewhere = Object.fromEntries(cart.elsewhere.map(({ run, change }) => [run, change.cpu]))
+  assert.ok(elsewhere['process']! > 0.006 && Math.abs(elsewhere['shared']!) < 1e-9, JSON.stringify(elsewhere))
+})
+
+test('services that need more than one processor together stay apart', () => {
+  const { suggestions, now } = advise(partsOf({ own: { web: 6, cart: 7, stock: 7 } }))
+  assert.ok(now.utilization > 0.6)
+  assert.deepEqual(suggestions, [])
+})
+
+test('what is fixed stays, and says why', () => {
+  const { suggestions, services } = advise(
+    partsOf({ own: { web: 0.1, cart: 0.05, stock: 0.05 }, fixed: 'it is a command' }),
+  )
+  assert.deepEqual(suggestions, [])
+  assert.deepEqual(
+    services.map(({ fixed, elsewhere }) => [fixed, elsewhere.length]),
+    Array(3).fill(['it is a command', 0]),
+  )
+})
+
+test('of few calls, and of costs measured on a busy machine, the advice says that it does not know', () => {
+  const parts = partsOf({ own: { web: 0.1, cart: 0.05, stock: 0.05 }, rate: 2 })
+  const { suggestions, unknown } = advise({ ...parts, costs: { ...costs, others: 1.5 }, bytesOf: () => undefined })
+  assert.deepEqual(suggestions, [])
+  assert.match(unknown.join('\n'), /Only 20 calls .*too few/s)
+  assert.match(unknown.join('\n'), /Other processes used 1\.5 processors/)
+  assert.match(unknown.join('\n'), /bytes of calls are not known/)
+})
+
+test('why-slow names the hop that waits longest, from traces', () => {
+  const span = {
+    trace: 'a',
+    protocol: 'http',
+    method: 'GET',
+    path: '/',
+    sent: 0,
+    received: 0,
+    status: 200,
+    worker: '0',
+  }
+  const call = {
+    ...span,
+    id: '1',
+    parent: undefined,
+    caller: undefined,
+    service: 'web',
+    part: 'call',
+    transport: 'local',
+    start: 0,
+    duration: 100,
+    queue: 0,
+  } as const
+  const hop = {
+    ...call,
+    id: '2',
+    parent: '1',
+    caller: 'web',
+    service: 'cart',
+    transport: 'thread',
+    duration: 60,
+    queue: 40,
+  } as const
+  const answer = { ...hop, id: '3', parent: '2', part: 'answer', duration: 15, queue: 0 } as const
+  const spans = [call, hop, answer].map((one) => ({ ...one, protocol: 'http' as const }))
+  const [part] = slowDelay([{ id: 'a', spans, own: [], dropped: 0 }])
+  assert.equal(part!.what, 'web > cart GET (thread)')
+  assert.deepEqual(part!.figures, { calls: 1, queue: 40, wire: 5, mean: 60 })
+  assert.match(part!.text, /wait 40 ms and are under way for 5 ms, of 60 ms/)
+})
