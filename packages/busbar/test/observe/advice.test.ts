@@ -95,7 +95,7 @@ test('what is fixed stays, and says why', () => {
   assert.deepEqual(suggestions, [])
   assert.deepEqual(
     services.map(({ fixed, elsewhere }) => [fixed, elsewhere.length]),
-    Array(3).fill(['it is a command', 0]),
+    Array.from({ length: 3 }, () => ['it is a command', 0]),
   )
 })
 

@@ -39,7 +39,7 @@ export class OtlpSpans {
       endTime: toTime(start + duration),
       duration: toTime(duration),
       status: { code: status, ...(message !== undefined && { message }) },
-      attributes: span.attributes as Attributes,
+      attributes: span.attributes,
       links: span.links.map((link) => ({
         context: { traceId: link.trace, spanId: link.id, traceFlags: sampled },
         attributes: link.attributes as Attributes,

@@ -23,13 +23,10 @@ const effect = z.object({
   utilization: z.number().meta({ description: 'of the busiest workers, or of the machine: 1 is all of it' }),
 })
 
-const secondsInput = (fallback: number): z.ZodDefault<z.ZodCoercedNumber> =>
-  z.coerce
-    .number()
-    .min(0.1)
-    .max(600)
-    .default(fallback)
-    .meta({ description: 'how long the app is watched' }) as z.ZodDefault<z.ZodCoercedNumber>
+function secondsInput(fallback: number) {
+  const seconds = z.coerce.number().min(0.1).max(600).default(fallback)
+  return seconds.meta({ description: 'how long the app is watched' })
+}
 
 export const getSlowParts = defineJson({
   name: 'getSlowParts',

@@ -38,7 +38,7 @@ export class ServiceSpan implements Span {
   readonly #links: OwnLink[] = []
   readonly #dropped = { attributes: 0, events: 0, links: 0 }
   #name: string
-  #status: SpanStatus = { code: 0 }
+  #status: { readonly code: number; readonly message?: string } = { code: 0 }
   #isOver = false
 
   constructor(parts: ServiceSpanParts) {
@@ -72,7 +72,7 @@ export class ServiceSpan implements Span {
     }
     const given = isTime(attributes) ? undefined : attributes
     const at = toMilliseconds(isTime(attributes) ? attributes : time) ?? performance.timeOrigin + performance.now()
-    this.#events.push({ name: cut(String(name)), time: at, attributes: attributesOf(given) })
+    this.#events.push({ name: cut(name), time: at, attributes: attributesOf(given) })
     return this
   }
 
@@ -90,12 +90,12 @@ export class ServiceSpan implements Span {
 
   setStatus({ code, message }: SpanStatus): this {
     if (this.#isOver) return this
-    this.#status = message === undefined ? { code } : { code, message: cut(String(message)) }
+    this.#status = message === undefined ? { code } : { code, message: cut(message) }
     return this
   }
 
   updateName(name: string): this {
-    if (!this.#isOver) this.#name = cut(String(name))
+    if (!this.#isOver) this.#name = cut(name)
     return this
   }
 
@@ -168,7 +168,9 @@ function cutValue(value: string | number | boolean): string | number | boolean {
   return typeof value === 'string' ? cut(value) : value
 }
 
-function cut(text: string): string {
+/** Callers in JavaScript may pass anything. */
+function cut(given: unknown): string {
+  const text = String(given)
   return text.length <= maxOwnText ? text : text.slice(0, maxOwnText)
 }
 

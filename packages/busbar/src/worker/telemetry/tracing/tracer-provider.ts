@@ -77,7 +77,7 @@ class ServiceTracer implements OtelTracer {
         scope: this.#library.name,
         version: this.#library.version,
       },
-      name: String(name),
+      name,
       context: span,
       startTime: options.startTime,
       add: (record) => tracer.own(record),
@@ -88,10 +88,15 @@ class ServiceTracer implements OtelTracer {
 
   startActiveSpan<F extends (span: Span) => ReturnType<F>>(name: string, ...rest: unknown[]): ReturnType<F> {
     const replaced = this.#replaced()
-    if (replaced !== undefined) return Reflect.apply(replaced.startActiveSpan, replaced, [name, ...rest])
+    if (replaced !== undefined) return (replaced as unknown as ActiveStarter<F>).startActiveSpan(name, ...rest)
     const run = rest.pop() as F
     const [options, context = this.#source.contexts.active()] = rest as [SpanOptions?, Context?]
     const span = this.startSpan(name, options, context)
     return this.#source.contexts.with(this.#source.api.trace.setSpan(context, span), () => run(span))
   }
+}
+
+/** The same method with all of its overloads. */
+interface ActiveStarter<F extends (span: Span) => ReturnType<F>> {
+  startActiveSpan(name: string, ...rest: unknown[]): ReturnType<F>
 }
