@@ -6,6 +6,9 @@ import type { ParsedConfig } from './schema/app-schema.ts'
 
 /** The client of NATS. Only apps with a cluster need it, so Busbar does not install it. */
 const clientPackage = '@nats-io/transport-node'
+/** For what the servers keep: only apps of a cluster with a queue or a schedule need them. */
+const jetstreamPackage = '@nats-io/jetstream'
+const kvPackage = '@nats-io/kv'
 
 const defaultPort = 4222
 
@@ -42,11 +45,14 @@ export function resolveCluster(
         message: `cluster.services names ${JSON.stringify(one)}, which is not a service of this app`,
         hint: `The services are ${services.map((service) => service.name).join(', ')}.`,
       })
-  const client = findClient(root)
-  if (client === undefined)
+  const keeps = config.queues !== undefined || Object.keys(config.schedule ?? {}).length > 0
+  const packages = keeps ? [clientPackage, jetstreamPackage, kvPackage] : [clientPackage]
+  const [client = '', jetstream, kv] = packages.map((one) => findPackage(root, one))
+  const missing = packages.filter((one) => findPackage(root, one) === undefined)
+  if (missing.length > 0)
     problems.add('CONFIG_INVALID', {
-      message: `the app has a cluster, and ${clientPackage} is not installed: neither in ${root} nor beside Busbar`,
-      hint: `Run npm install ${clientPackage}.`,
+      message: `the app has a cluster${keeps ? ' with a queue or a schedule' : ''}, and ${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} not installed: neither in ${root} nor beside Busbar`,
+      hint: `Run npm install ${missing.join(' ')}.`,
     })
   const file = (path: string | undefined): string | undefined => path && resolve(root, path)
   const paths = tls && { ca: file(tls.ca), cert: file(tls.cert), key: file(tls.key) }
@@ -60,7 +66,10 @@ export function resolveCluster(
     password: login?.password,
     tls: usesTls ? defined(paths ?? {}) : undefined,
     services: [...new Set(offered ?? services.map((service) => service.name))],
-    client: client ?? '',
+    client,
+    jetstream,
+    kv,
+    replicas: cluster.replicas,
   }
 }
 
@@ -82,10 +91,10 @@ function parseServer(text: string, problems: Problems): Server[] {
 }
 
 /** The app's own copy comes first: Busbar may be installed for all apps of a machine. */
-function findClient(root: string): string | undefined {
+function findPackage(root: string, name: string): string | undefined {
   for (const from of [join(root, 'busbar.config.ts'), import.meta.filename]) {
     try {
-      return createRequire(from).resolve(clientPackage)
+      return createRequire(from).resolve(name)
     } catch {
       // The next place.
     }

@@ -55,8 +55,15 @@ function isTls({ protocol }: HostAddress): boolean {
 function resolveRemotes({ config, gateway, services }: HostsContext, problems: Problems): RemoteService[] {
   return Object.entries(config.services ?? {}).flatMap(([name, service]): RemoteService[] => {
     const isDouble = services.some((own) => own.name === name)
-    if (typeof service === 'string' || service.remote === undefined || isDouble) return []
-    const others = Object.keys(service).filter((key) => key !== 'remote')
+    if (typeof service === 'string') return []
+    if (service.remote === undefined && service.versions !== undefined)
+      problems.add('CONFIG_INVALID', {
+        service: name,
+        message: `services.${name}.versions is for services of other apps, and this one has no remote`,
+        hint: 'Leave versions out, or add remote.',
+      })
+    if (service.remote === undefined || isDouble) return []
+    const others = Object.keys(service).filter((key) => key !== 'remote' && key !== 'versions')
     if (others.length > 0)
       problems.add('CONFIG_INVALID', {
         service: name,
@@ -83,7 +90,18 @@ function resolveRemotes({ config, gateway, services }: HostsContext, problems: P
       })
       return []
     })
-    return [{ name, addresses, ...(inCluster && { inCluster }) }]
+    const { versions } = service
+    if (versions !== undefined) checkVersions(name, versions, problems)
+    return [{ name, addresses, ...(inCluster && { inCluster }), ...(versions !== undefined && { versions }) }]
+  })
+}
+
+function checkVersions(name: string, versions: Readonly<Record<string, number>>, problems: Problems): void {
+  if (Object.values(versions).some((weight) => weight > 0)) return
+  problems.add('CONFIG_INVALID', {
+    service: name,
+    message: `services.${name}.versions has no version with a weight above 0: no host would get a call`,
+    hint: "Write for example versions: { '1': 90, '2': 10 }.",
   })
 }
 

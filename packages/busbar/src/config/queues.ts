@@ -1,5 +1,6 @@
 import { dirname, resolve } from 'node:path'
 import { queueService } from '../contract/queues/queue-service.ts'
+import type { ClusterConfig } from '../shared/hosts.ts'
 import type { MethodQueueSettings, QueueSettings } from '../shared/queues.ts'
 import type { Service } from './app.ts'
 import { nearest } from './nearest.ts'
@@ -11,19 +12,16 @@ export interface QueuesContext {
   readonly config: ParsedConfig
   /** The services of this app. */
   readonly services: readonly Service[]
+  /** Undefined: the app is in none. */
+  readonly cluster: ClusterConfig | undefined
 }
 
 /** Undefined if the app has no queue. */
 export function resolveQueues(context: QueuesContext, problems: Problems): QueueSettings | undefined {
-  const { root, config, services } = context
+  const { root, config, services, cluster } = context
   const { queues } = config
   if (queues === undefined) return undefined
   const { file, window, maxDepth, maxSize, keepDead, methods, ...usual } = queues
-  if (config.cluster !== undefined)
-    problems.add('CONFIG_INVALID', {
-      message: 'the app has queues and a cluster: the queue is a file of one host, which the others do not see',
-      hint: 'Leave one of them out. Items that all hosts share are not supported yet.',
-    })
   if (services.some(({ name }) => name === queueService))
     problems.add('CONFIG_INVALID', {
       service: queueService,
@@ -31,6 +29,7 @@ export function resolveQueues(context: QueuesContext, problems: Problems): Queue
       hint: 'Give it another name.',
     })
   for (const target of Object.keys(methods)) checkTarget(target, services, problems)
+  const names = services.filter(({ kind }) => kind === 'typed').map(({ name }) => name)
   const settings = Object.entries(methods).map(([target, own]) => [target, withDefaults(own, usual)] as const)
   for (const [target, { backoff, maxBackoff }] of [['', usual] as const, ...settings])
     if (backoff > maxBackoff)
@@ -39,7 +38,8 @@ export function resolveQueues(context: QueuesContext, problems: Problems): Queue
         hint: 'Raise maxBackoff.',
       })
   return {
-    file: resolve(root, file),
+    place:
+      cluster === undefined ? { is: 'file', path: resolve(root, file) } : { is: 'streams', cluster, services: names },
     window,
     maxDepth,
     maxSize,

@@ -7,9 +7,11 @@ import { type ItemRecord, queueContract } from '../contract/queues/queue-contrac
 import type { QueueCalls } from '../mesh/typed/queue-calls.ts'
 import type { QueueCells } from '../shared/metrics/queue-cells.ts'
 import type { QueueOrder, QueueSettings } from '../shared/queues.ts'
-import { openDatabase } from './database.ts'
-import { QueueOwner } from './queue-owner.ts'
-import { QueueStore } from './store.ts'
+import { openDatabase } from './file/database.ts'
+import { FileQueue } from './file/file-queue.ts'
+import { QueueStore } from './file/store.ts'
+import type { ItemQueue } from './item-queue.ts'
+import { StreamQueue } from './streams/stream-queue.ts'
 
 export interface QueueHostParts {
   readonly settings: QueueSettings
@@ -20,7 +22,7 @@ export interface QueueHostParts {
   readonly stopTimeout: number
 }
 
-/** Characters of an input. As large as what one message of NATS may have. */
+/** Characters of an input. */
 const maxInput = 1024 ** 2
 /** Milliseconds between looks at a file that another owner has. */
 const retryInterval = 50
@@ -28,14 +30,14 @@ const retryInterval = 50
 const patience = 10_000
 
 /**
- * The service that owns the queue. The worker that replaces another one waits until that has
- * released the file; so does a second process of the app.
+ * The service that owns the queue. If it is a file, the worker that replaces another one waits
+ * until that has released it; so does a second process of the app.
  */
 export class QueueHost {
   readonly implementation: Implementation
   readonly #parts: QueueHostParts
   readonly #stopped = new AbortController()
-  #owner: QueueOwner | undefined
+  #owner: ItemQueue | undefined
   #owning: Promise<void> = Promise.resolve()
 
   constructor(parts: QueueHostParts) {
@@ -56,16 +58,24 @@ export class QueueHost {
     throw this.#isTaken()
   }
 
-  #open(): QueueOwner | undefined {
-    const database = openDatabase(this.#parts.settings.file)
-    return database && new QueueOwner({ ...this.#parts, store: new QueueStore(database) })
+  /** Undefined: another process owns the file. */
+  #open(): ItemQueue | undefined {
+    const { place } = this.#parts.settings
+    if (place.is === 'streams') return new StreamQueue({ ...this.#parts, place })
+    const database = openDatabase(place.path)
+    return database && new FileQueue({ ...this.#parts, file: place.path, store: new QueueStore(database) })
+  }
+
+  get #file(): string {
+    const { place } = this.#parts.settings
+    return place.is === 'file' ? place.path : ''
   }
 
   /** Never rejects. */
   async #waitForFile(): Promise<void> {
-    const { log, settings } = this.#parts
+    const { log } = this.#parts
     const { signal } = this.#stopped
-    log.info(`the queue's file ${settings.file} is in use; this worker waits for it`)
+    log.info(`the queue's file ${this.#file} is in use; this worker waits for it`)
     while (this.#owner === undefined && !signal.aborted) {
       await sleep(retryInterval, undefined, { signal }).catch(() => {})
       try {
@@ -75,7 +85,7 @@ export class QueueHost {
         await sleep(patience, undefined, { signal }).catch(() => {})
       }
     }
-    if (this.#owner !== undefined) log.info(`this worker has the queue's file ${settings.file} now`)
+    if (this.#owner !== undefined) log.info(`this worker has the queue's file ${this.#file} now`)
   }
 
   async #add(item: ItemRecord, { caller, trace }: Context): Promise<Enqueued> {
@@ -95,7 +105,7 @@ export class QueueHost {
     })
   }
 
-  async #waitForOwner(): Promise<QueueOwner> {
+  async #waitForOwner(): Promise<ItemQueue> {
     const over = new AbortController()
     await Promise.race([this.#owning, sleep(patience, undefined, { signal: over.signal }).catch(() => {})])
     over.abort()
@@ -111,7 +121,7 @@ export class QueueHost {
 
   #isTaken(): BusbarError {
     return new BusbarError('QUEUE_UNAVAILABLE', {
-      message: `the queue's file ${this.#parts.settings.file} is in use by another process`,
+      message: `the queue's file ${this.#file} is in use by another process`,
       hint: 'Only one process of the app runs its queue. Stop the other one, or set queues.file.',
     })
   }

@@ -1,6 +1,12 @@
 import type { QueueCells } from '../shared/metrics/queue-cells.ts'
-import { splitTarget } from './store.ts'
-import type { Counts, Tally } from './tally.ts'
+import { splitTarget } from './item-queue.ts'
+
+/** The items of one method, by state. */
+export interface ItemCounts {
+  readonly waiting: number
+  readonly running: number
+  readonly dead: number
+}
 
 /** Writes the counts of the queue to shared memory. */
 export class QueueMeter {
@@ -16,8 +22,9 @@ export class QueueMeter {
     this.#cells(splitTarget(target)[0])?.count(what)
   }
 
-  show({ targets }: Tally): void {
-    const byService = new Map<string, Counts>()
+  /** `targets`: by `<service>.<method>`. */
+  show(targets: ReadonlyMap<string, ItemCounts>): void {
+    const byService = new Map<string, ItemCounts>()
     for (const service of this.#shown) byService.set(service, { waiting: 0, running: 0, dead: 0 })
     for (const [target, { waiting, running, dead }] of targets) {
       const [service] = splitTarget(target)

@@ -1,8 +1,8 @@
 import { BusbarError, type ErrorCode } from '../contract/errors.ts'
 import { decodeJson } from '../contract/value/decode.ts'
 import type { QueueCalls } from '../mesh/typed/queue-calls.ts'
-import type { MethodQueueSettings } from '../shared/queues.ts'
-import { type ClaimedItem, type Reason, splitTarget } from './store.ts'
+import type { MethodQueueSettings, QueuePlace } from '../shared/queues.ts'
+import { type ItemAttempt, type Reason, splitTarget } from './item-queue.ts'
 
 /** How an attempt has ended. */
 export type Outcome =
@@ -21,14 +21,18 @@ const finalCodes: ReadonlySet<string> = new Set<ErrorCode>([
   'OPERATION_UNSUPPORTED',
 ])
 
+/** Another host may have a newer version of the service. */
+const versionCodes: ReadonlySet<string> = new Set<ErrorCode>(['METHOD_UNKNOWN', 'CONTRACT_MISMATCH'])
+
 /** Characters of a reason that are kept. */
 const maxReason = 1_000
 
 /** One attempt. Never rejects. */
 export async function runItem(
-  { target, id, attempt, added, input, origin: { caller, trace, metadata } }: ClaimedItem,
+  { target, id, attempt, added, input, origin: { caller, trace, metadata } }: ItemAttempt,
   calls: QueueCalls,
   { timeout }: MethodQueueSettings,
+  place: QueuePlace['is'],
 ): Promise<Outcome> {
   const [service, method] = splitTarget(target)
   const delivery = { id, attempt, enqueuedAt: added }
@@ -39,7 +43,8 @@ export async function runItem(
   } catch (thrown) {
     const { code, message, declared } = isOurs(thrown) ? thrown : BusbarError.from(thrown)
     const why = { code, message: message.slice(0, maxReason) }
-    return { is: 'failed', why, final: declared || finalCodes.has(code) }
+    const final = declared || (finalCodes.has(code) && !(place === 'streams' && versionCodes.has(code)))
+    return { is: 'failed', why, final }
   }
 }
 

@@ -18,6 +18,11 @@ export interface RemoteService {
   readonly addresses: readonly HostAddress[]
   /** Hosts of this app's cluster serve it, too. Default: false. */
   readonly inCluster?: boolean
+  /**
+   * Weights of the versions of its apps, by version or its beginning; `*`: all others. Hosts of
+   * versions without a weight get no calls. Undefined: all are equal.
+   */
+  readonly versions?: Readonly<Record<string, number>> | undefined
 }
 
 /** How this app and others find and call each other through NATS. */
@@ -36,6 +41,11 @@ export interface ClusterConfig {
   readonly services: readonly string[]
   /** Absolute path of the NATS client's module. */
   readonly client: string
+  /** Absolute paths of its modules for what the servers keep. Undefined: the app keeps nothing. */
+  readonly jetstream: string | undefined
+  readonly kv: string | undefined
+  /** Servers that keep it. */
+  readonly replicas: number
 }
 
 /** What this app offers to others. */

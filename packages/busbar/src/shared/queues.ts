@@ -1,8 +1,15 @@
 /** The queue of an app, as its config sets it and as the admin API shows it. */
+import type { ClusterConfig } from './hosts.ts'
+
+/** Where items are kept. */
+export type QueuePlace =
+  /** `path` is absolute. */
+  | { readonly is: 'file'; readonly path: string }
+  /** JetStream. `services`: those of this app, whose items it runs. */
+  | { readonly is: 'streams'; readonly cluster: ClusterConfig; readonly services: readonly string[] }
 
 export interface QueueSettings {
-  /** Absolute. */
-  readonly file: string
+  readonly place: QueuePlace
   /** How long the id of an item keeps further ones from being added. */
   readonly window: number
   /** Items that wait or run. */

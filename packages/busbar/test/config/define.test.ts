@@ -129,7 +129,7 @@ const everyKey: Readonly<Record<string, readonly [value: unknown, read: (app: Ap
   'logs.files.compress': [false, (app) => app.logs?.files?.compress],
   'logs.rate': [100, (app) => app.logs?.rate],
   'logs.redact': [['iban'], (app) => app.logs?.redact],
-  'queues.file': ['q.sqlite', (app) => queueOf(app)?.file, /q\.sqlite$/],
+  'queues.file': ['q.sqlite', (app) => placeOf(app), /q\.sqlite$/],
   'queues.window': ['5s', (app) => queueOf(app)?.window, 5_000],
   'queues.maxDepth': [7, (app) => queueOf(app)?.maxDepth],
   'queues.maxSize': ['2kb', (app) => queueOf(app)?.maxSize, 2_048],
@@ -201,9 +201,13 @@ const everyKey: Readonly<Record<string, readonly [value: unknown, read: (app: Ap
  * hosts.
  */
 const elsewhere =
-  /^(trial|traces|otlp|gateway|admin|limits|defaults|environments|logs|queues|queues\.methods\.<name>(\..*)?|schedule|services|services\.<name>|gateway\.tls(\..*)?|gateway\.routes\.<name>\.clientCertificate|services\.<name>\.permissions|services\.<name>\.(expose|health|cronRestart|instances)\..*|workers\..*|export(\..*)?|cluster(\..*)?|identity(\..*)?|services\.<name>\.remote)$/
+  /^(trial|traces|otlp|gateway|admin|limits|defaults|environments|logs|queues|queues\.methods\.<name>(\..*)?|schedule|services|services\.<name>|gateway\.tls(\..*)?|gateway\.routes\.<name>\.clientCertificate|services\.<name>\.permissions|services\.<name>\.(expose|health|cronRestart|instances)\..*|workers\..*|export(\..*)?|cluster(\..*)?|identity(\..*)?|services\.<name>\.(remote|versions)(\..*)?)$/
 
 const queueOf = ({ services }: App) => services.find((one) => one.queueSettings !== undefined)?.queueSettings
+const placeOf = (app: App) => {
+  const place = queueOf(app)?.place
+  return place?.is === 'file' ? place.path : undefined
+}
 
 describe('every key of a config', () => {
   it('is in the table of this test', () => {

@@ -47,6 +47,19 @@ describe('a config of several hosts', () => {
     assert.deepEqual([gateway.entry, gateway.routes], ['web', []])
   })
 
+  it('has the weights of versions', async () => {
+    const far = { remote: 'tcp://10.0.0.7:7001', versions: { '1': 90, '2.0.0-rc': 10, '*': 0 } }
+    const { remotes } = await load({ services: { web: './web', far } })
+    assert.deepEqual(remotes?.[0]?.versions, far.versions)
+    for (const [versions, message] of [
+      [{ '1': 0 }, /far\.versions has no version with a weight above 0/],
+      [{ 'v 1': 1 }, /versions/],
+    ] as const)
+      await assert.rejects(load({ services: { web: './web', far: { ...far, versions } } }), { message })
+    const own = { path: './stock', versions: { '1': 1 } }
+    await assert.rejects(load({ services: { web: './web', own } }), { message: /and this one has no remote/ })
+  })
+
   it('has the servers of a cluster, and what the app offers there', async () => {
     const { cluster, remotes, secrets, services } = await load({
       services: { web: { path: './web', needs: ['far'] }, stock: './stock', far: { remote: 'cluster' } },

@@ -18,12 +18,21 @@ test('a queue has defaults, and methods have those of the queue', async () => {
     queues: { attempts: 3, methods: { 'mail.send': { concurrency: 1, backoff: '1h' } } },
   })
   const [owner, ...others] = services
-  assert.equal(owner!.queueSettings!.file, `${root}/.busbar/queue.sqlite`)
+  assert.deepEqual(owner!.queueSettings!.place, { is: 'file', path: `${root}/.busbar/queue.sqlite` })
   const usual = { attempts: 3, backoff: 1_000, maxBackoff: 600_000, timeout: 60_000, concurrency: 10 }
   assert.deepEqual(owner!.queueSettings!.usual, usual)
   const own = { ...usual, concurrency: 1, backoff: 3_600_000, maxBackoff: 3_600_000 }
   assert.deepEqual(owner!.queueSettings!.methods, { 'mail.send': own })
   for (const { needs } of others) assert.deepEqual(needs, ['busbar-queue'])
+})
+
+test('the queue of a cluster is in streams of its servers', async () => {
+  const cluster = { nats: 'nats://127.0.0.1:4222', name: 'shop', replicas: 3 }
+  const [owner] = (await load({ queues: {}, cluster })).services
+  const { place } = owner!.queueSettings!
+  assert.ok(place.is === 'streams')
+  assert.deepEqual([place.cluster.name, place.cluster.replicas, place.services], ['shop', 3, ['mail']])
+  assert.match(place.cluster.jetstream!, /jetstream/)
 })
 
 for (const [what, config, message] of [
@@ -36,7 +45,6 @@ for (const [what, config, message] of [
     { queues: {}, services: { 'busbar-queue': './web' } },
     /which is the name of the service/,
   ],
-  ['a cluster', { queues: {}, cluster: { nats: 'nats://127.0.0.1:4222', name: 'shop' } }, /queues and a cluster/],
 ] as const)
   test(`a config of a queue is refused: ${what}`, async () => {
     await assert.rejects(load(config), { code: 'CONFIG_INVALID', message })

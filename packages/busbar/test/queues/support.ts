@@ -5,7 +5,7 @@ import { folderWithBusbar, TestFolder } from '../support/app/test-folder.ts'
 import { mail } from './programs/mail/contract.ts'
 import { orders } from './programs/orders/contract.ts'
 
-const programs = new URL('programs', import.meta.url).pathname
+export const programs = new URL('programs', import.meta.url).pathname
 
 /** Short pauses, so that tests need not wait. */
 export const quick = { backoff: 1, maxBackoff: 5 }

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { filled } from './fields.ts'
+import { filled, integer } from './fields.ts'
 
 /** Where another app accepts links. */
 export const remote = z
@@ -9,6 +9,19 @@ export const remote = z
     title: "'cluster', an address such as 'tls://10.0.0.7:7001', or a list of these",
     description:
       'Instead of a module: where another Busbar app serves it: `tls://host:port` or `tcp://host:port` of its export; `cluster` for every host of the `cluster`. See [several hosts](../guides/call/hosts.md).',
+  })
+
+/** How calls are divided among versions of the apps that serve it. */
+export const versions = z
+  .record(
+    z.string().regex(/^(\*|[A-Za-z0-9][A-Za-z0-9.+-]{0,63})$/),
+    z.number().min(0).max(1_000_000).meta({ title: 'a number' }),
+  )
+  .optional()
+  .meta({
+    title: "an object of weights by version, such as { '1': 90, '2.0.0-rc': 10 }",
+    description:
+      'With `remote`: how calls are divided among the versions of the other apps (in their `package.json`). A version stands for all that begin with it, `*` for all others. Hosts of other versions get no calls. Default: all hosts are equal.',
   })
 
 const callers = z.array(z.string().meta({ title: 'the name of an app, or "*"' }))
@@ -77,7 +90,9 @@ export const cluster = z
       title: 'a name',
       description: 'Apps with this name call each other: letters, digits, `-` and `_`.',
     }),
-    credentials: file('Credentials of this app, as `nsc` writes them; read again for each connection.'),
+    credentials: file(
+      'Credentials of this app, as `nsc` writes them, or the seed of an nkey; read again for each connection.',
+    ),
     tls: z
       .strictObject({
         ca: file('PEM file of the CA that signs the certificates of the servers. Default: those of Node.'),
@@ -93,9 +108,14 @@ export const cluster = z
         title: 'a list of service names',
         description: 'What other apps of the cluster may call. Default: every service of this app.',
       }),
+    replicas: integer(1, 5).prefault(1).meta({
+      title: 'an integer from 1 to 5',
+      description:
+        'How many of the servers keep the items of the queue and the state of the schedule. 3 survives the loss of one server.',
+    }),
   })
   .optional()
   .meta({
-    title: 'an object of nats, name, credentials, tls and services',
+    title: 'an object of nats, name, credentials, tls, services and replicas',
     description: 'Calls to and from other apps over NATS. See [several hosts](../guides/call/hosts.md#over-nats).',
   })

@@ -23,7 +23,8 @@ export const queues = z
   .strictObject({
     file: filled().prefault('.busbar/queue.sqlite').meta({
       title: 'a file',
-      description: 'Where the items are. In a folder that `busbar dev` watches, its name should begin with a dot.',
+      description:
+        'Where the items are, unless the app is in a [cluster](../guides/call/queues.md#in-a-cluster). In a folder that `busbar dev` watches, its name should begin with a dot.',
     }),
     window: durationWithDefault('120s', 0, 'How long the `id` of an item keeps others with the same id out.'),
     maxDepth: integer(1, 10_000_000).prefault(100_000).meta({

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { bytes, filled, integer, optionalDuration, path, port, portNumber, range, size } from './fields.ts'
-import { remote } from './hosts-schema.ts'
+import { remote, versions } from './hosts-schema.ts'
 import { cronRestart, health, maxUptime, ready } from './supervision-schema.ts'
 
 export const run = z.enum(['shared', 'thread', 'process']).optional().meta({
@@ -116,6 +116,7 @@ const serviceObject = z.strictObject({
     description: 'Instead of a module: any program that listens on the port in the variable `PORT`, or `$PORT` here.',
   }),
   remote,
+  versions,
   build,
   run,
   group: filled().optional().meta({

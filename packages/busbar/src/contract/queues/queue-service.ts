@@ -12,7 +12,7 @@ export const queueService = 'busbar-queue'
 export function checkQueue(
   { service, method }: Pick<NewItem, 'service' | 'method'>,
   names: readonly string[],
-  remotes: readonly { readonly name: string }[] = [],
+  remotes: readonly { readonly name: string; readonly inCluster?: boolean }[] = [],
 ): void {
   const refuse = (why: string, hint: string): never => {
     const message = `${service}.${method} cannot be enqueued: ${why}`
@@ -24,6 +24,6 @@ export function checkQueue(
       service,
       names.filter((name) => name !== queueService),
     )
-  if (remotes.some(({ name }) => name === service))
+  if (remotes.some(({ name, inCluster }) => name === service && inCluster !== true))
     refuse(`'${service}' belongs to another app`, 'Call it in a method of this app, and enqueue that.')
 }

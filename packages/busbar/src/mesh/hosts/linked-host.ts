@@ -1,12 +1,16 @@
+import type { RemoteService } from '../../shared/hosts.ts'
+import { shareOf, type VersionShare } from '../routing/balance/version-shares.ts'
 import type { EndpointState, RemoteEndpoint } from '../routing/endpoint.ts'
 import type { Router } from '../routing/router.ts'
 import { ConnectionBridge } from './connection-bridge.ts'
-import type { HostHello } from './host-hello.ts'
+import type { ExportedService, HostHello } from './host-hello.ts'
 import type { ObservedLink } from './observed-link.ts'
 
 export interface LinkedHostParts {
   /** The services that this app may call there. */
   readonly services: readonly string[]
+  /** By service: the weights of its versions. */
+  readonly versions: (service: string) => RemoteService['versions']
   readonly router: Router
   /** A new path for a private socket. */
   readonly socketPath: () => string
@@ -27,18 +31,31 @@ export class LinkedHost {
     this.#parts = parts
   }
 
-  async opened(link: ObservedLink, { services }: HostHello, name: string): Promise<void> {
-    const { services: known } = this.#parts
+  async opened(link: ObservedLink, { services, version }: HostHello, name: string): Promise<void> {
+    const { services: known, versions } = this.#parts
     for (const service of known)
       if (!services.some((one) => one.name === service))
         this.#parts.log('warn', `${name} does not export service '${service}' to this app`)
-    const callable = services.filter((one) => known.includes(one.name))
+    const shares = new Map<string, VersionShare | undefined>()
+    const mayCall = ({ name: service }: ExportedService): boolean => {
+      const weights = versions(service)
+      if (weights !== undefined) shares.set(service, shareOf(weights, version))
+      return known.includes(service) && (weights === undefined || shares.get(service) !== undefined)
+    }
+    const callable = services.filter(mayCall)
     const bridges = await Promise.all(callable.map((one) => this.#bridge(one.name)))
     // It may have been lost meanwhile.
     if (link.state !== 'open') return
     const common = { link, host: name, state: this.#state }
     const next = callable.map(
-      (one, at) => new HostEndpoint({ service: one.name, typed: one.typed, path: bridges[at]?.path, ...common }),
+      (one, at) =>
+        new HostEndpoint({
+          ...common,
+          service: one.name,
+          typed: one.typed,
+          path: bridges[at]?.path,
+          share: shares.get(one.name),
+        }),
     )
     this.#link = link
     // First the new ones, so that calls always find one.
@@ -100,16 +117,18 @@ class HostEndpoint implements RemoteEndpoint {
   readonly path: string | undefined
   readonly link: ObservedLink
   readonly host: string
+  readonly share: VersionShare | undefined
   state: EndpointState
   /** Contracts of methods that the host does not have, and until when it is not asked again. */
   #rejected: Map<string, number> | undefined
 
-  constructor(parts: Pick<HostEndpoint, 'service' | 'typed' | 'path' | 'link' | 'host' | 'state'>) {
+  constructor(parts: Pick<HostEndpoint, 'service' | 'typed' | 'path' | 'link' | 'host' | 'share' | 'state'>) {
     this.service = parts.service
     this.typed = parts.typed
     this.path = parts.path
     this.link = parts.link
     this.host = parts.host
+    this.share = parts.share
     this.state = parts.state
   }
 

@@ -112,7 +112,9 @@ export class RemoteHosts {
 
   #connect(name: string, services: readonly string[], dial: FoundHost['dial']): HostConnection {
     const { router, socketPath, keepAliveTimeout, log } = this.#parts
-    const host = new LinkedHost({ services, router, socketPath, log, keep: (bridge) => this.#keep(bridge) })
+    const versions = (service: string): RemoteService['versions'] => this.#remote(service)?.versions
+    const keep = (bridge: ConnectionBridge): void => this.#keep(bridge)
+    const host = new LinkedHost({ services, versions, router, socketPath, log, keep })
     return new HostConnection({
       name,
       services,
@@ -141,7 +143,7 @@ export class RemoteHosts {
   }
 
   #hostsOf(service: string): HostConnection[] {
-    const { addresses = [] } = this.#parts.remotes.find(({ name }) => name === service) ?? {}
+    const { addresses = [] } = this.#remote(service) ?? {}
     const configured = addresses.flatMap((address) => this.#addresses.get(addressText(address))?.connections ?? [])
     return [...configured, ...this.#foundFor(service)]
   }
@@ -152,12 +154,19 @@ export class RemoteHosts {
     )
   }
 
+  #remote(service: string): RemoteService | undefined {
+    return this.#parts.remotes.find(({ name }) => name === service)
+  }
+
   #faultOf(name: string): string | undefined {
-    const service = this.#parts.remotes.find((remote) => remote.name === name)
+    const service = this.#remote(name)
     if (service === undefined) return undefined
     const faults = service.addresses.flatMap((address) => this.#addresses.get(addressText(address))?.faults ?? [])
     if (service.inCluster === true) faults.push(...this.#clusterFaults(name))
-    const why = faults.length > 0 ? faults.join('; ') : 'its hosts do not export it to this app'
+    const { versions = {} } = service
+    const other = `hosts that export it to this app have none of the versions ${Object.keys(versions).join(', ')}`
+    const none = service.versions === undefined ? 'its hosts do not export it to this app' : other
+    const why = faults.length > 0 ? faults.join('; ') : none
     return `service '${name}' of another app cannot be reached: ${why}`
   }
 

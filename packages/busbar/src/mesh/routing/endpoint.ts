@@ -5,6 +5,7 @@ import type { CallCounter, TypedHost } from '../../contract/host/typed-host.ts'
 import type { Link } from '../links/link.ts'
 import type { Scope } from '../scope.ts'
 import type { PrivateListener } from '../sockets/private-listener.ts'
+import type { VersionShare } from './balance/version-shares.ts'
 
 /** An instance of a service, as the mesh sees it. Where it runs decides how a call gets there. */
 export type Endpoint = LocalEndpoint | RemoteEndpoint | TcpEndpoint
@@ -67,6 +68,8 @@ export interface RemoteEndpoint {
   readonly load?: number | undefined
   /** Set if the service has a concurrency limit. */
   readonly admission?: Admission
+  /** Set if the config divides the calls among versions of another app's service. */
+  readonly share?: VersionShare | undefined
   /** Another app said that it has another contract of a method. */
   reject?(contract: string): void
   /** It said so a short while ago. */

@@ -6,7 +6,7 @@ import type { Router } from '../routing/router.ts'
 export interface EnqueueParts {
   readonly router: Router
   /** Services of other apps. */
-  readonly remotes?: readonly { readonly name: string }[] | undefined
+  readonly remotes?: readonly { readonly name: string; readonly inCluster?: boolean }[] | undefined
 }
 
 /** Puts items of services in this thread into the app's queue: calls the service that owns it. */

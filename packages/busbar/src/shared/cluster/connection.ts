@@ -97,9 +97,8 @@ export class ClusterConnection {
 
   /** Resolves when the connection is lost. */
   async #connect(wasLost: boolean): Promise<void> {
-    const { config, opened, lost, log } = this.#parts
-    const client = createRequire(config.client)(config.client) as Client
-    const connection = await client.connect(optionsOf(this.#parts, client))
+    const { opened, lost, log } = this.#parts
+    const connection = await this.#dial()
     if (this.#isClosed) return await connection.close()
     this.#connection = connection
     if (wasLost) log('info', `NATS at ${this.#servers} is connected again`)
@@ -109,6 +108,22 @@ export class ClusterConnection {
     await connection.closed()
     this.#connection = undefined
     lost()
+  }
+
+  /** The first server that accepts, in random order. Rejects with what the last one says. */
+  async #dial(): Promise<NatsConnection> {
+    const { config } = this.#parts
+    const client = createRequire(config.client)(config.client) as Client
+    let fault: unknown
+    for (const server of shuffled(config.servers)) {
+      if (this.#isClosed) break
+      try {
+        return await client.connect(optionsOf(this.#parts, server, client))
+      } catch (error) {
+        fault = error
+      }
+    }
+    throw fault ?? new Error('is not dialled any more')
   }
 
   /** What the server refuses: it answers later, and to nobody in particular. */
@@ -141,10 +156,10 @@ const flushTimeout = 1_000
 /** Milliseconds between two reports of what the server refuses. */
 const quietTime = 10_000
 
-function optionsOf({ config, name }: ClusterConnectionParts, client: Client): ConnectionOptions {
-  const { servers, credentials, user, password, tls } = config
+function optionsOf({ config, name }: ClusterConnectionParts, server: string, client: Client): ConnectionOptions {
+  const { credentials, user, password, tls } = config
   return {
-    servers: [...servers],
+    servers: [server],
     name,
     timeout: connectTimeout,
     pingInterval,
@@ -162,13 +177,34 @@ function optionsOf({ config, name }: ClusterConnectionParts, client: Client): Co
         ...(tls.ca !== undefined && { caFile: tls.ca }),
         ...(tls.cert !== undefined && { certFile: tls.cert }),
         ...(tls.key !== undefined && { keyFile: tls.key }),
+        ...hostOf(server),
       },
     }),
   }
 }
 
-function authenticatorOf(file: string, { credsAuthenticator }: Client): (nonce?: string) => Auth {
-  return (nonce) => credsAuthenticator(readFileSync(file))(nonce)
+/** `file`: credentials, as `nsc` writes them, or the seed of an nkey alone. */
+function authenticatorOf(file: string, { credsAuthenticator, nkeyAuthenticator }: Client): (nonce?: string) => Auth {
+  return (nonce) => {
+    const content = readFileSync(file)
+    if (content.includes('BEGIN NATS USER JWT')) return credsAuthenticator(content)(nonce)
+    return nkeyAuthenticator(Buffer.from(content.toString().trim()))(nonce)
+  }
+}
+
+/**
+ * By which the certificate of a server is checked. The client passes it to `tls.connect`, which
+ * otherwise compares with `localhost` if the address is an IP address (transport-node 3.4).
+ */
+function hostOf(server: string): object {
+  return { host: new URL(`nats://${server}`).hostname.replace(/^\[|\]$/g, '') }
+}
+
+function shuffled<T>(list: readonly T[]): T[] {
+  return list
+    .map((value) => ({ value, at: Math.random() }))
+    .toSorted((one, other) => one.at - other.at)
+    .map(({ value }) => value)
 }
 
 function describe(error: unknown): string {

@@ -17,8 +17,13 @@ import { answerServiceRequests } from './nats-services.ts'
 
 /** Other hosts whose announcements are kept. */
 const maxMembers = 10_000
-/** Milliseconds within which hosts answer the question who is there, so that not all do at once. */
-const rollSpread = 50
+/**
+ * Milliseconds for each known host within which hosts answer the question who is there. When all
+ * hosts start together, each asks: without this, every question would have as many answers as there
+ * are hosts.
+ */
+const rollSpread = 5
+const leastRollSpread = 50
 
 export interface AppClusterParts {
   readonly app: () => App
@@ -45,6 +50,7 @@ export class AppCluster {
   #connection: ClusterConnection | undefined
   #subjects: ClusterSubjects = subjectsOf('')
   #phase: Readiness['phase'] = 'starting'
+  #answer: NodeJS.Timeout | undefined
 
   constructor(parts: AppClusterParts) {
     this.#parts = parts
@@ -84,6 +90,11 @@ export class AppCluster {
     return [...this.#others.values()].map(({ announcement, seenAt }) => ({ announcement, silentFor: now - seenAt }))
   }
 
+  /** Undefined while there is none. */
+  get connection(): NatsConnection | undefined {
+    return this.#connection?.current
+  }
+
   get stats(): ClusterStats | null {
     const { cluster } = this.#parts.app()
     if (cluster === undefined) return null
@@ -105,9 +116,7 @@ export class AppCluster {
     connection.subscribe(announcements, {
       callback: (error, message) => this.#heard(error === null ? readAnnouncement(message.string()) : undefined),
     })
-    connection.subscribe(roll, {
-      callback: () => void setTimeout(() => this.#announce(), Math.random() * rollSpread).unref(),
-    })
+    connection.subscribe(roll, { callback: () => this.#answerRoll() })
     answerServiceRequests(connection, { ...this.#parts, subjects: this.#subjects, services: () => this.#services })
     connection.publish(roll)
     this.#announce()
@@ -119,6 +128,15 @@ export class AppCluster {
     if (state === 'leaving') this.#others.delete(host)
     else if (this.#others.has(host) || this.#others.size < maxMembers)
       this.#others.set(host, { announcement, seenAt: performance.now() })
+  }
+
+  /** One answer for all who ask meanwhile. */
+  #answerRoll(): void {
+    const spread = Math.max(leastRollSpread, rollSpread * this.#others.size)
+    this.#answer ??= setTimeout(() => {
+      this.#answer = undefined
+      this.#announce()
+    }, Math.random() * spread).unref()
   }
 
   #announce(): void {

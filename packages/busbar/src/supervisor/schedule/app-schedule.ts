@@ -1,6 +1,7 @@
 import type { App } from '../../config/app.ts'
 import type { ScheduleStats } from '../../observe/app-status.ts'
 import type { CallPorts } from '../accept/call-ports.ts'
+import type { AppCluster } from '../cluster/app-cluster.ts'
 import type { SlotTable } from '../generations/slot-table.ts'
 import type { StartOptions } from '../running-app.ts'
 import { TargetRunner } from './run-target.ts'
@@ -12,6 +13,9 @@ export interface AppScheduleParts {
   readonly slots: Pick<SlotTable, 'workers'>
   readonly options: StartOptions
   readonly log: (level: 'info' | 'warn' | 'error', line: string) => void
+  readonly cluster: Pick<AppCluster, 'connection'>
+  /** The id of this app's host. */
+  readonly host: string
 }
 
 /** The schedule of a running app. An app without a command that owns it (`startApp`) runs none. */
@@ -37,7 +41,7 @@ export class AppSchedule {
    * workers still serve meanwhile.
    */
   open(): () => Promise<void> {
-    const { app, options, log, callPorts, slots } = this.#parts
+    const { app, options, log, callPorts, slots, cluster, host } = this.#parts
     if (options.stateFolder === undefined) return async () => {}
     const target = new TargetRunner({
       app,
@@ -46,8 +50,11 @@ export class AppSchedule {
       log: options.log,
       isLogBehind: options.isLogBehind,
     })
+    const { root, name, cluster: config } = app()
+    const shared = { app: name, host, connection: () => cluster.connection }
     const scheduler = (this.#scheduler = new Scheduler({
-      root: app().root,
+      root,
+      cluster: config && { ...shared, config },
       folder: options.stateFolder,
       run: (entry, signal) => target.run(entry, signal),
       log,

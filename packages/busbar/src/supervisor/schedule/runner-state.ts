@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, ut
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { isSameProcess, pidNamespace, startOf } from '../../shared/process/process-identity.ts'
+import type { ScheduleState } from './schedule-state.ts'
 
 export interface RunnerStateParts {
   readonly root: string
@@ -33,7 +34,7 @@ interface Runner {
  *
  * Without a folder that can be written, this process runs the schedule, and nothing outlives it.
  */
-export class RunnerState {
+export class RunnerState implements ScheduleState {
   readonly #parts: RunnerStateParts
   readonly #self: Runner = {
     host: `${hostname()} ${pidNamespace()}`,
@@ -51,7 +52,6 @@ export class RunnerState {
     this.#parts = parts
   }
 
-  /** Reads the state. Called when there is a schedule for the first time. */
   open(): void {
     if (this.#isOpen) return
     this.#isOpen = true
@@ -73,7 +73,6 @@ export class RunnerState {
     this.#report()
   }
 
-  /** Whether this process runs the schedule. */
   get isRunner(): boolean {
     if (this.#files === undefined) return true
     const isRunner = this.#holds()
@@ -81,12 +80,10 @@ export class RunnerState {
     return isRunner
   }
 
-  /** Milliseconds since 1970: up to then, all times of this entry were dealt with. */
   handled(entry: string): number | undefined {
     return this.#times[entry]
   }
 
-  /** Forgets the entries that are in the config no more. */
   keep(entries: readonly string[]): void {
     for (const entry of Object.keys(this.#times)) if (!entries.includes(entry)) delete this.#times[entry]
   }
@@ -104,7 +101,12 @@ export class RunnerState {
     }
   }
 
-  close(): void {
+  /** The file was written at once. */
+  async commit(): Promise<boolean> {
+    return true
+  }
+
+  async close(): Promise<void> {
     clearInterval(this.#timer)
     if (this.#files !== undefined && this.#holds()) rmSync(this.#files.runner, { force: true })
     this.#files = undefined

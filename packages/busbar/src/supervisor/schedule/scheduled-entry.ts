@@ -13,6 +13,8 @@ export interface ScheduledEntryParts {
   readonly handled: number | undefined
   /** This time was dealt with. */
   readonly handle: (planned: number) => void
+  /** Keeps that, before a run begins. False: another host may run it. */
+  readonly commit: () => Promise<boolean>
   readonly log: (level: 'info' | 'warn' | 'error', line: string) => void
 }
 
@@ -78,15 +80,27 @@ export class ScheduledEntry {
   }
 
   /**
+   * From now on this process runs the schedule. `handled`: the last time that was dealt with, by
+   * whichever process.
+   */
+  resume(handled: number | undefined): void {
+    if (!this.#open) return
+    if (handled === undefined) return this.#parts.handle(this.#lookedAt)
+    clearTimeout(this.#timer)
+    this.#forgetWaiting()
+    this.#lookedAt = handled
+    this.#next = nextTime(this.entry.cron, this.entry.timeZone, new Date(handled))?.getTime()
+    this.#wait()
+  }
+
+  /**
    * No run begins any more. Those that have begun continue. Those that wait were not dealt with:
    * the next run of the app finds them.
    */
   stop(): void {
     this.#open = false
-    this.#queued = undefined
     clearTimeout(this.#timer)
-    for (const delay of this.#delays.values()) clearTimeout(delay)
-    this.#delays.clear()
+    this.#forgetWaiting()
   }
 
   /** Resolves when the runs have ended. */
@@ -97,6 +111,13 @@ export class ScheduledEntry {
   /** Ends the runs. */
   abort(): void {
     for (const controller of this.#running.values()) controller.abort(new Error('the app stops'))
+  }
+
+  /** They were not dealt with. */
+  #forgetWaiting(): void {
+    this.#queued = undefined
+    for (const delay of this.#delays.values()) clearTimeout(delay)
+    this.#delays.clear()
   }
 
   #wait(): void {
@@ -173,7 +194,11 @@ export class ScheduledEntry {
 
   /** Never rejects. */
   async #carryOut(planned: number, controller: AbortController): Promise<void> {
-    const { entry, run, log } = this.#parts
+    const { entry, run, log, commit } = this.#parts
+    if (!(await commit())) {
+      this.#history.omit(planned, 'missed')
+      return log('warn', `schedule ${entry.name}: not run: another host may run the schedule`)
+    }
     const end = this.#history.begin(planned)
     const late = new Error(`it did not end within ${entry.timeout} ms`)
     const timer = setTimeout(() => controller.abort(late), entry.timeout)

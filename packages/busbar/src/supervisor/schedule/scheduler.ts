@@ -2,7 +2,9 @@ import { isDeepStrictEqual } from 'node:util'
 import type { App, ScheduleEntry } from '../../config/app.ts'
 import type { ScheduleStats } from '../../observe/app-status.ts'
 import { settlesWithin } from '../../shared/settles-within.ts'
+import { ClusterState, type ClusterStateParts } from './cluster-state.ts'
 import { RunnerState } from './runner-state.ts'
+import type { ScheduleState } from './schedule-state.ts'
 import { ScheduledEntry } from './scheduled-entry.ts'
 
 export interface SchedulerParts {
@@ -13,16 +15,18 @@ export interface SchedulerParts {
   /** Carries out one run. Rejects if it fails. */
   readonly run: (entry: ScheduleEntry, signal: AbortSignal) => Promise<void>
   readonly log: (level: 'info' | 'warn' | 'error', line: string) => void
+  /** Undefined: the app is in no cluster. */
+  readonly cluster?: Omit<ClusterStateParts, 'log' | 'taken'> | undefined
 }
 
 /**
  * Runs what the config's `schedule` names. It lives in the supervisor, so there is one per app,
  * however many workers and instances there are. Among several processes of one app, one runs the
- * schedule ({@link RunnerState}).
+ * schedule ({@link RunnerState}); so does one host of a cluster ({@link ClusterState}).
  */
 export class Scheduler {
   readonly #parts: SchedulerParts
-  readonly #state: RunnerState
+  readonly #state: ScheduleState
   #entries: ScheduledEntry[] = []
   /** Entries that are in the config no more, and whose runs have not ended. */
   readonly #leaving = new Set<ScheduledEntry>()
@@ -30,7 +34,9 @@ export class Scheduler {
 
   constructor(parts: SchedulerParts) {
     this.#parts = parts
-    this.#state = new RunnerState(parts)
+    const { cluster, log } = parts
+    const taken = (): void => this.#resume()
+    this.#state = cluster === undefined ? new RunnerState(parts) : new ClusterState({ ...cluster, log, taken })
   }
 
   get stats(): readonly ScheduleStats[] {
@@ -50,16 +56,14 @@ export class Scheduler {
     for (const one of before) if (!this.#entries.includes(one)) void this.#leave(one)
   }
 
-  /** No run begins any more. */
-  stop(): void {
+  /**
+   * No run begins any more. Resolves when all runs have ended; ends those that take longer than
+   * `limit` milliseconds.
+   */
+  async close(limit: number): Promise<void> {
     this.#open = false
     for (const entry of this.#entries) entry.stop()
-    this.#state.close()
-  }
-
-  /** Resolves when all runs have ended; ends those that take longer than `limit` milliseconds. */
-  async close(limit: number): Promise<void> {
-    this.stop()
+    await this.#state.close()
     const all = [...this.#entries, ...this.#leaving]
     const ended = Promise.all(all.map((entry) => entry.ended()))
     if (await settlesWithin(limit, [ended])) return
@@ -77,7 +81,12 @@ export class Scheduler {
       isRunner: () => state.isRunner,
       handled: state.handled(entry.name),
       handle: (planned) => state.handle(entry.name, planned),
+      commit: () => state.commit(),
     })
+  }
+
+  #resume(): void {
+    for (const entry of this.#entries) entry.resume(this.#state.handled(entry.entry.name))
   }
 
   async #leave(entry: ScheduledEntry): Promise<void> {

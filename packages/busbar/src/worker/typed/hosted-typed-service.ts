@@ -216,8 +216,11 @@ async function openQueue(
   ])
   const calls = queueCalls(mesh)
   const known = new Map<string, QueueCells | undefined>()
+  const { place } = queueSettings
+  const isOwn = (name: string): boolean =>
+    place.is === 'streams' ? place.services.includes(name) : calls.isKnown(name)
   const cells = (service: string): QueueCells | undefined => {
-    if (calls.isKnown(service) && !known.has(service)) known.set(service, metering?.queueOf(service))
+    if (isOwn(service) && !known.has(service)) known.set(service, metering?.queueOf(service))
     return known.get(service)
   }
   return new module.QueueHost({ settings: queueSettings, calls, log, cells, stopTimeout })

@@ -19,7 +19,7 @@ export const withoutNats = command === undefined && process.env['CI'] === undefi
 
 export class NatsServer implements AsyncDisposable {
   readonly #folder = mkdtempSync(join(tmpdir(), 'busbar-nats-'))
-  readonly #settings: string
+  #settings: string
   #port = -1
   #process: ChildProcess | undefined
 
@@ -38,12 +38,26 @@ export class NatsServer implements AsyncDisposable {
     return this.#port
   }
 
+  /** Keeps what it has in its folder, over restarts too. */
+  static async startWithJetStream(settings = ''): Promise<NatsServer> {
+    const server = new NatsServer(settings)
+    server.#settings += `\njetstream: { store_dir: "${server.#folder}", max_file: 1Tb, max_mem: 64Mb }`
+    await server.start()
+    return server
+  }
+
   /** The config of an app. `port`: of a proxy in between. */
   config(rest: Partial<ClusterConfig> = {}, port = this.#port): ClusterConfig {
-    const client = createRequire(import.meta.url).resolve('@nats-io/transport-node')
+    return NatsServer.configOf(port, rest)
+  }
+
+  static configOf(port: number, rest: Partial<ClusterConfig> = {}): ClusterConfig {
+    const [client, jetstream, kv] = ['transport-node', 'jetstream', 'kv'].map((name) =>
+      createRequire(import.meta.url).resolve(`@nats-io/${name}`),
+    ) as [string, string, string]
     const servers = [`127.0.0.1:${port}`]
     const none = { credentials: undefined, user: undefined, password: undefined, tls: undefined }
-    return { name: 'test', servers, ...none, services: [], client, ...rest }
+    return { name: 'test', servers, ...none, services: [], client, jetstream, kv, replicas: 1, ...rest }
   }
 
   /** A client of its own, as tools of NATS have one. */

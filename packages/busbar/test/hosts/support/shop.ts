@@ -14,6 +14,7 @@ import { CallContexts } from '../../../src/mesh/typed/call-contexts.ts'
 export const shop = service('shop', {
   read: fn({ input: type<unknown>(), output: type<unknown>(), idempotent: true }),
   write: fn({ input: type<unknown>(), output: type<unknown>() }),
+  keyed: fn({ input: type<string>(), output: type<unknown>(), key: (key) => key }),
   fails: fn({ input: type<unknown>(), output: type<unknown>(), errors: { SOLD_OUT: type<{ left: number }>() } }),
   busy: fn({ output: type<unknown>() }),
   dies: fn({ output: type<unknown>(), idempotent: true }),
@@ -64,6 +65,7 @@ export class Shop {
     return shop.implement({
       read: act,
       write: act,
+      keyed: act,
       fails: async (_, { fail }) => fail('SOLD_OUT', { left: 0 }),
       busy: async (_, context) => {
         if (this.isDown) throw down()

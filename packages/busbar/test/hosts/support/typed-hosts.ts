@@ -20,6 +20,7 @@ export interface ShopHostOptions {
   readonly identity?: Identity
   readonly allow?: ExportConfig['allow']
   readonly keepAliveTimeout?: number
+  readonly version?: string
 }
 
 /** An app with the shop, at a port. */
@@ -57,13 +58,13 @@ export class ShopHost extends Shop implements AsyncDisposable {
 
   /** New connections go to another listener, as when a worker is replaced. */
   async replace(): Promise<void> {
-    const { identity, allow, keepAliveTimeout } = this.#options
+    const { identity, allow, keepAliveTimeout, version = '' } = this.#options
     this.links = await this.openLinks(keepAliveTimeout)
     this.listener = new ExportListener({
       links: this.links,
       config: { protocol: this.#protocol, host: '127.0.0.1', port: 0, services: ['shop'], allow },
       app: this.name,
-      version: '',
+      version,
       services: [{ name: 'shop', typed: true }],
       identity,
       log: (_, line) => this.log.push(line),

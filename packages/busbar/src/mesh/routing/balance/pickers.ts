@@ -53,6 +53,11 @@ export function pickByKey<T>(key: string, candidates: readonly T[], indexOf: (ca
   return best
 }
 
+/** From 0, below 1: the same for the same key everywhere. */
+export function fractionOf(key: string): number {
+  return (mixed(hashOf(key)) >>> 0) / 2 ** 32
+}
+
 /** FNV-1a over UTF-16 units. */
 function hashOf(key: string): number {
   let hash = 0x811c9dc5

@@ -1,8 +1,9 @@
 import type { Endpoint, LocalEndpoint, RemoteEndpoint, TcpEndpoint } from '../endpoint.ts'
 import type { LimitedInstance, LimitedService } from '../limits/limited-service.ts'
 import type { Loads } from './loads.ts'
-import { pickByKey, pickLeastLoaded, pickOfTwo } from './pickers.ts'
+import { fractionOf, pickByKey, pickLeastLoaded, pickOfTwo } from './pickers.ts'
 import { Reservation } from './reservation.ts'
+import { chooseVersion } from './version-shares.ts'
 import { CallsInTransit } from './calls-in-transit.ts'
 
 export interface FindOptions {
@@ -123,8 +124,9 @@ export class ServiceInstances {
     const fitting = this.#remote.filter(
       (one) => isCallable(one) && one !== target && !(one.at === 'link' && one.rejects?.(contract) === true),
     )
-    if (key !== undefined) return pickByKey(key, fitting, (one) => this.#indexOf(one))
-    return pickOfTwo(fitting, (one) => this.#loadOf(one))
+    const chosen = chooseVersion(fitting, key === undefined ? Math.random() : fractionOf(key))
+    if (key !== undefined) return pickByKey(key, chosen, (one) => this.#indexOf(one))
+    return pickOfTwo(chosen, (one) => this.#loadOf(one))
   }
 
   #find(key: string | undefined, not: Endpoint | undefined): Endpoint | undefined {
@@ -155,13 +157,16 @@ export class ServiceInstances {
   #instanceForKey(key: string, here: LocalEndpoint | undefined, not: Endpoint | undefined): Endpoint | undefined {
     const serving: Endpoint[] = this.#remote.filter((one) => isCallable(one) && one !== not)
     if (here !== undefined) serving.push(here)
-    return pickByKey(key, serving, (one) => this.#indexOf(one))
+    return pickByKey(key, chooseVersion(serving, fractionOf(key)), (one) => this.#indexOf(one))
   }
 
   #leastLoadedRemote(not: Endpoint | undefined): RemoteInstance | undefined {
     const loadOf = (one: RemoteInstance): number => (isCallable(one) && one !== not ? this.#loadOf(one) : Infinity)
     const [any] = this.#remote
-    if (any?.at === 'link' && any.host !== undefined) return pickOfTwo(this.#remote, loadOf)
+    if (any?.at === 'link' && any.host !== undefined) {
+      const callable = this.#remote.filter((one) => loadOf(one) !== Infinity)
+      return pickOfTwo(chooseVersion(callable, Math.random()), loadOf)
+    }
     const fresh = (one: RemoteInstance): number => (this.#loads.isStale(rowOf(one)) ? Infinity : loadOf(one))
     // If all heartbeats are late, the machine is overloaded, and they say nothing.
     return pickLeastLoaded(this.#remote, fresh) ?? pickLeastLoaded(this.#remote, loadOf)

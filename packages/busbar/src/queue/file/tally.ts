@@ -1,9 +1,6 @@
-/** The items of one method, by state. */
-export interface Counts {
-  waiting: number
-  running: number
-  dead: number
-}
+import type { ItemCounts } from '../queue-meter.ts'
+
+type Counts = { -readonly [State in keyof ItemCounts]: ItemCounts[State] }
 
 interface Step {
   readonly target: string
@@ -23,7 +20,7 @@ export class Tally {
   #steps: Step[] = []
 
   /** By `<service>.<method>`. */
-  get targets(): ReadonlyMap<string, Readonly<Counts>> {
+  get targets(): ReadonlyMap<string, ItemCounts> {
     return this.#targets
   }
 

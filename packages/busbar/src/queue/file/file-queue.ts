@@ -1,16 +1,20 @@
-import { BusbarError } from '../contract/errors.ts'
-import type { Log } from '../contract/context.ts'
-import type { Enqueued } from '../contract/queues/enqueue.ts'
-import type { QueueCalls } from '../mesh/typed/queue-calls.ts'
-import type { MethodQueueSettings, QueueCounts, QueueList, QueueOrder, QueueSettings } from '../shared/queues.ts'
-import type { QueueCells } from '../shared/metrics/queue-cells.ts'
-import { settlesWithin } from '../shared/settles-within.ts'
-import { QueueMeter } from './queue-meter.ts'
-import { delayAfter, type Outcome, runItem } from './run-item.ts'
-import { type ClaimedItem, type ItemToAdd, type QueueStore, splitTarget } from './store.ts'
+import { BusbarError } from '../../contract/errors.ts'
+import type { Log } from '../../contract/context.ts'
+import type { Enqueued } from '../../contract/queues/enqueue.ts'
+import type { QueueCalls } from '../../mesh/typed/queue-calls.ts'
+import type { MethodQueueSettings, QueueCounts, QueueList, QueueOrder, QueueSettings } from '../../shared/queues.ts'
+import type { QueueCells } from '../../shared/metrics/queue-cells.ts'
+import { settlesWithin } from '../../shared/settles-within.ts'
+import { type ItemQueue, type ItemToAdd, splitTarget } from '../item-queue.ts'
+import { buriedText, closed, failedText, full } from '../messages.ts'
+import { QueueMeter } from '../queue-meter.ts'
+import { delayAfter, type Outcome, runItem } from '../run-item.ts'
+import type { ClaimedItem, QueueStore } from './store.ts'
 
-export interface QueueOwnerParts {
+export interface FileQueueParts {
   readonly store: QueueStore
+  /** Absolute path, for messages. */
+  readonly file: string
   readonly settings: QueueSettings
   readonly calls: QueueCalls
   readonly log: Log
@@ -40,8 +44,8 @@ const longestWait = 30_000
  * together in one turn of the event loop is one transaction, so that one fsync serves many. The
  * file changes in no other place, and nothing is answered or begun before its commit.
  */
-export class QueueOwner {
-  readonly #parts: QueueOwnerParts
+export class FileQueue implements ItemQueue {
+  readonly #parts: FileQueueParts
   readonly #meter: QueueMeter
   #adding: Adding[] = []
   #ended: Ended[] = []
@@ -56,15 +60,14 @@ export class QueueOwner {
   #notes: (() => void)[] = []
   #idle = Promise.withResolvers<void>()
 
-  constructor(parts: QueueOwnerParts) {
+  constructor(parts: FileQueueParts) {
     this.#parts = parts
     this.#meter = new QueueMeter(parts.cells)
     this.#recover()
-    this.#meter.show(parts.store.tally)
+    this.#meter.show(parts.store.tally.targets)
     this.#schedule()
   }
 
-  /** Resolves when the item is on disk. */
   add(item: ItemToAdd): Promise<Enqueued> {
     if (this.#isClosed) return Promise.reject(closed())
     const answer = Promise.withResolvers<Enqueued>()
@@ -73,7 +76,6 @@ export class QueueOwner {
     return answer.promise
   }
 
-  /** Carries out what the admin API asks for. */
   async order(order: QueueOrder): Promise<unknown> {
     if (order.kind === 'list') return this.#list(order.limit)
     if (order.kind === 'pause') return await this.pause(order.limit)
@@ -93,7 +95,6 @@ export class QueueOwner {
     if (!this.#isClosed) this.#flush()
   }
 
-  /** What still runs is attempted again by the next owner of the file. */
   async close(limit: number): Promise<void> {
     await this.pause(limit)
     if (this.#isClosed) return
@@ -141,20 +142,20 @@ export class QueueOwner {
       // Nothing has changed in the file. What has ended is written later.
       this.#notes = []
       this.#ended.unshift(...ended)
-      const error = unwritable(this.#parts.settings.file, cause)
+      const error = unwritable(this.#parts.file, cause)
       log.error(error.message)
       for (const { answer } of adding) answer.reject(error)
       this.#wake(pause)
     }
-    this.#meter.show(store.tally)
+    this.#meter.show(store.tally.targets)
   }
 
   #addItem(item: ItemToAdd): Enqueued | BusbarError {
     const { store, settings } = this.#parts
     const { depth, size } = store.tally
-    if (depth >= settings.maxDepth) return full(item, `${depth} items wait or run, which is queues.maxDepth`)
+    if (depth >= settings.maxDepth) return full(item.target, `${depth} items wait or run, which is queues.maxDepth`)
     if (size + (item.input?.length ?? 0) > settings.maxSize)
-      return full(item, `the inputs of its items have ${size} bytes, and queues.maxSize is ${settings.maxSize}`)
+      return full(item.target, `the inputs of its items have ${size} bytes, and queues.maxSize is ${settings.maxSize}`)
     const isNew = store.add(item)
     this.#notes.push(() => this.#meter.count(item.target, isNew ? 'enqueued' : 'duplicates'))
     return { id: item.id, duplicate: !isNew }
@@ -183,7 +184,7 @@ export class QueueOwner {
     if (this.#attempts++ === 0) this.#idle = Promise.withResolvers()
     this.#running.set(target, (this.#running.get(target) ?? 0) + 1)
     this.#meter.count(target, 'attempts')
-    void runItem(item, this.#parts.calls, this.#settingsOf(target)).then((outcome) => {
+    void runItem(item, this.#parts.calls, this.#settingsOf(target), 'file').then((outcome) => {
       const left = this.#running.get(target)! - 1
       if (left === 0) this.#running.delete(target)
       else this.#running.set(target, left)
@@ -196,15 +197,14 @@ export class QueueOwner {
   #keepOutcome({ item, outcome }: Ended, now: number): void {
     const { store, log } = this.#parts
     if (outcome.is === 'done') return store.complete(item)
-    const { target, id, attempt } = item
+    const { target, attempt } = item
     const { why } = outcome
     const settings = this.#settingsOf(target)
     this.#notes.push(() => this.#meter.count(target, 'failures'))
     if (outcome.final || attempt >= settings.attempts) return this.#bury(item, now, outcome)
     const delay = delayAfter(attempt, settings)
     store.postpone(item, now + delay, why)
-    const text = `attempt ${attempt} at ${id} has failed, the next one is in ${delay} ms: ${why.code}: ${why.message}`
-    this.#notes.push(() => log.warn(`queue ${target}: ${text}`))
+    this.#notes.push(() => log.warn(failedText(item, delay, why)))
   }
 
   #bury(
@@ -213,12 +213,11 @@ export class QueueOwner {
     { why }: Extract<Outcome, { why: object }>,
   ) {
     const { store, log, settings } = this.#parts
-    const { number, target, attempt } = item
+    const { number, target } = item
     const deleted = store.bury(item, now, why, settings.keepDead)
-    const count = attempt === 1 ? '1 attempt' : `${attempt} attempts`
     this.#notes.push(() => {
       this.#meter.count(target, 'buried')
-      log.error(`queue ${target}: item ${number} is a dead letter after ${count}: ${why.code}: ${why.message}`)
+      log.error(buriedText(item, number, why))
       if (deleted > 0)
         log.warn(`queue: ${deleted} older dead letters were deleted: queues.keepDead is ${settings.keepDead}`)
     })
@@ -275,15 +274,7 @@ function settle(answer: PromiseWithResolvers<Enqueued>, result: Enqueued | Busba
   else answer.resolve(result)
 }
 
-function full({ target }: ItemToAdd, why: string): BusbarError {
-  return new BusbarError('QUEUE_FULL', { message: `${target} cannot be enqueued: the queue is full: ${why}` })
-}
-
 function unwritable(file: string, cause: unknown): BusbarError {
   const message = `the queue's file ${file} cannot be written: ${(cause as Error).message}`
   return new BusbarError('QUEUE_UNAVAILABLE', { message, cause })
-}
-
-function closed(): BusbarError {
-  return new BusbarError('QUEUE_UNAVAILABLE', { message: 'the queue of the app is stopping' })
 }

@@ -1,7 +1,7 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { BusbarError } from '../contract/errors.ts'
+import { BusbarError } from '../../contract/errors.ts'
 
 /** Says in the head of the file whose it is (SQLite's `application_id`). */
 const applicationId = 0x42_75_71_31

@@ -1,41 +1,12 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
-import type { Metadata, Trace } from '../contract/context.ts'
-import type { DeadLetter } from '../shared/queues.ts'
+import type { DeadLetter } from '../../shared/queues.ts'
+import { type ItemAttempt, type ItemOrigin, type ItemToAdd, type Reason, splitTarget } from '../item-queue.ts'
 import { Tally } from './tally.ts'
 
-/** Who has enqueued an item. */
-export interface ItemOrigin {
-  readonly caller?: string | undefined
-  readonly trace?: Trace | undefined
-  readonly metadata?: Metadata | undefined
-}
-
-export interface ItemToAdd {
-  readonly target: string
-  readonly id: string
-  /** Another item with this id is a duplicate until then. Undefined: nothing is compared. */
-  readonly until: number | undefined
-  readonly due: number
-  readonly added: number
-  readonly input: string | undefined
-  readonly origin: ItemOrigin
-}
-
 /** An item that an attempt runs. */
-export interface ClaimedItem {
+export interface ClaimedItem extends ItemAttempt {
   readonly number: number
-  readonly target: string
-  readonly id: string
-  readonly attempt: number
-  readonly added: number
   readonly size: number
-  readonly input: string | null
-  readonly origin: ItemOrigin
-}
-
-export interface Reason {
-  readonly code: string
-  readonly message: string
 }
 
 /** Ids within the window. Beyond that, the oldest are forgotten early. */
@@ -241,10 +212,4 @@ interface GroupRow {
   readonly state: number
   readonly by: number
   readonly size: number
-}
-
-/** Neither part has a dot. */
-export function splitTarget(target: string): [service: string, method: string] {
-  const dot = target.indexOf('.')
-  return [target.slice(0, dot), target.slice(dot + 1)]
 }

@@ -1,0 +1,32 @@
+/** What both kinds of queues say. */
+import { BusbarError } from '../contract/errors.ts'
+import type { ItemAttempt, Reason } from './item-queue.ts'
+
+export function full(target: string, why: string): BusbarError {
+  return new BusbarError('QUEUE_FULL', { message: `${target} cannot be enqueued: the queue is full: ${why}` })
+}
+
+export function closed(): BusbarError {
+  return new BusbarError('QUEUE_UNAVAILABLE', { message: 'the queue of the app is stopping' })
+}
+
+/** Characters of an input that are too many: an INPUT_INVALID. */
+export function tooLarge(target: string, length: number, limit: number): BusbarError {
+  const message = `it has ${length} characters as JSON, and an item may have ${limit}: store it elsewhere`
+  return new BusbarError('INPUT_INVALID', {
+    message: `an item of ${target} is refused: input: ${message}`,
+    data: { issues: [{ path: ['input'], message }] },
+  })
+}
+
+export function failedText({ target, id, attempt }: Attempted, delay: number, { code, message }: Reason): string {
+  return `queue ${target}: attempt ${attempt} at ${id} has failed, the next one is in ${delay} ms: ${code}: ${message}`
+}
+
+/** `number`: of the dead letter. */
+export function buriedText({ target, attempt }: Attempted, number: number, { code, message }: Reason): string {
+  const count = attempt === 1 ? '1 attempt' : `${attempt} attempts`
+  return `queue ${target}: item ${number} is a dead letter after ${count}: ${code}: ${message}`
+}
+
+type Attempted = Pick<ItemAttempt, 'target' | 'attempt'> & { readonly id?: string }

@@ -1,0 +1,94 @@
+import type { Log } from '../../contract/context.ts'
+import type { ConsumerMessages, JsMsg } from '../../shared/cluster/jetstream.ts'
+import { ackWait } from './attempts.ts'
+import { encodeItem, decodeItem } from './item-message.ts'
+import { type ItemStreams, nanos } from './item-streams.ts'
+
+export interface ConsumerParts {
+  readonly streams: ItemStreams
+  readonly stream: 'ready' | 'later'
+  /** A durable consumer, which all hosts share. */
+  readonly name: string
+  readonly subject: string
+  /** Messages that all hosts together may have at a time. -1: no limit. */
+  readonly maxPending: number
+  /** Messages that this host asks for. */
+  readonly batch: number
+  readonly take: (message: JsMsg) => void
+  readonly log: Log
+}
+
+/** Takes messages of one consumer, while it is on. */
+export class SharedConsumer {
+  readonly #parts: ConsumerParts
+  #isOn = false
+  #isChanging = false
+  #messages: ConsumerMessages | undefined
+
+  constructor(parts: ConsumerParts) {
+    this.#parts = parts
+  }
+
+  /** Called again and again. Never rejects. */
+  async set(isOn: boolean): Promise<void> {
+    this.#isOn = isOn
+    if (this.#isChanging || isOn === (this.#messages !== undefined)) return
+    this.#isChanging = true
+    try {
+      if (isOn) await this.#open()
+      else await this.#close()
+    } catch (error) {
+      if (!this.#parts.streams.connection.isClosed())
+        this.#parts.log.warn(`queue: ${this.#parts.name} cannot be consumed: ${(error as Error).message}`)
+    }
+    this.#isChanging = false
+    if (this.#isOn !== isOn) await this.set(this.#isOn)
+  }
+
+  async #open(): Promise<void> {
+    const { streams, stream, name, subject, maxPending, batch, take } = this.#parts
+    const { AckPolicy } = streams.modules.jetstream
+    await streams.manager.consumers.add(streams.nameOf(stream), {
+      durable_name: name,
+      filter_subject: subject,
+      ack_policy: AckPolicy.Explicit,
+      ack_wait: nanos(ackWait),
+      max_deliver: -1,
+      max_ack_pending: maxPending,
+    })
+    const consumer = await streams.client.consumers.get(streams.nameOf(stream), name)
+    const settings = { max_messages: batch, abort_on_missing_resource: true, callback: take }
+    const messages = await consumer.consume(settings)
+    this.#messages = messages
+    void messages.closed().then(() => {
+      if (this.#messages === messages) this.#messages = undefined
+    })
+  }
+
+  async #close(): Promise<void> {
+    const messages = this.#messages
+    this.#messages = undefined
+    await messages?.close()
+  }
+}
+
+/** Milliseconds. The server keeps the time of a message that is put off. */
+const longestPause = 3_600_000
+/** Milliseconds before a message that could not be moved is tried again. */
+const retryPause = 1_000
+
+/** Moves items whose time has come back to the stream `ready`. No delivery of `later` counts. */
+export async function moveWhenDue(message: JsMsg, streams: ItemStreams): Promise<void> {
+  const item = decodeItem(message.data)
+  if (item === undefined) return message.term()
+  const wait = item.due - Date.now()
+  if (wait > 0) return message.nak(Math.min(wait, longestPause))
+  try {
+    const target = streams.targetOf(message.subject)
+    const msgID = `${streams.nameOf('later')} ${message.seq}`
+    await streams.client.publish(streams.subjectOf('ready', target), encodeItem(item), { msgID })
+    await message.ackAck()
+  } catch {
+    message.nak(retryPause)
+  }
+}

@@ -1,0 +1,80 @@
+import { apiCode, isApiError, type StoredMsg } from '../../shared/cluster/jetstream.ts'
+import type { DeadLetter } from '../../shared/queues.ts'
+import { splitTarget } from '../item-queue.ts'
+import { decodeDeadLetter, encodeItem } from './item-message.ts'
+import type { ItemStreams } from './item-streams.ts'
+
+/** Messages that are read at a time. */
+const atOnce = 50
+
+/** The latest first. The number of a dead letter is that of its message. */
+export async function listDeadLetters(streams: ItemStreams, limit: number): Promise<DeadLetter[]> {
+  const numbers = (await numbersOf(streams)).toReversed().slice(0, limit)
+  const found: DeadLetter[] = []
+  for (let at = 0; at < numbers.length; at += atOnce) {
+    const messages = await Promise.all(numbers.slice(at, at + atOnce).map((number) => read(streams, number)))
+    for (const message of messages) if (message !== undefined) found.push(...toDeadLetter(message, streams))
+  }
+  return found
+}
+
+/** `number` null: all. Their attempts begin anew. Returns how many. */
+export async function retryDeadLetters(streams: ItemStreams, number: number | null): Promise<number> {
+  let count = 0
+  for (const one of number === null ? await numbersOf(streams) : [number]) {
+    const message = await read(streams, one)
+    const letter = message && decodeDeadLetter(message.data)
+    if (message === undefined || letter === undefined) continue
+    const { id, added, origin, input } = letter
+    const item = encodeItem({ id, added, origin, input, due: Date.now(), attempts: 0 })
+    const msgID = `${streams.nameOf('dead')} ${one}`
+    await streams.client.publish(streams.subjectOf('ready', streams.targetOf(message.subject)), item, { msgID })
+    if (await remove(streams, one)) count++
+  }
+  return count
+}
+
+/** `number` null: all. Returns how many. */
+export async function dropDeadLetters(streams: ItemStreams, number: number | null): Promise<number> {
+  if (number !== null) return (await remove(streams, number)) ? 1 : 0
+  return (await streams.manager.streams.purge(streams.nameOf('dead'))).purged
+}
+
+async function numbersOf(streams: ItemStreams): Promise<number[]> {
+  const { state } = await streams.manager.streams.info(streams.nameOf('dead'), { deleted_details: true })
+  const { first_seq, last_seq, messages, num_deleted, deleted } = state
+  if (messages === 0) return []
+  const gone = new Set(num_deleted > 0 ? deleted : [])
+  const numbers: number[] = []
+  for (let number = first_seq; number <= last_seq; number++) if (!gone.has(number)) numbers.push(number)
+  return numbers
+}
+
+async function read(streams: ItemStreams, seq: number): Promise<StoredMsg | undefined> {
+  try {
+    return (await streams.manager.streams.getMessage(streams.nameOf('dead'), { seq })) ?? undefined
+  } catch (error) {
+    if (isApiError(error, apiCode.noMessage)) return undefined
+    throw error
+  }
+}
+
+async function remove(streams: ItemStreams, number: number): Promise<boolean> {
+  try {
+    return await streams.manager.streams.deleteMessage(streams.nameOf('dead'), number)
+  } catch (error) {
+    if (noSuchMessage.some((code) => isApiError(error, code))) return false
+    throw error
+  }
+}
+
+/** Of a message that another host has deleted, or that has never been. */
+const noSuchMessage = [apiCode.noMessage, apiCode.sequenceNotFound, apiCode.deleteFailed]
+
+function toDeadLetter({ seq: number, data, subject }: StoredMsg, streams: ItemStreams): DeadLetter[] {
+  const letter = decodeDeadLetter(data)
+  if (letter === undefined) return []
+  const { id, attempts, added: enqueuedAt, diedAt, why, input } = letter
+  const [service, method] = splitTarget(streams.targetOf(subject))
+  return [{ number, id, service, method, attempts, enqueuedAt, diedAt, ...why, input }]
+}

@@ -1,0 +1,142 @@
+import type { NatsConnection } from '../../shared/cluster/connection.ts'
+import {
+  apiCode,
+  isApiError,
+  type JetStreamClient,
+  type JetStreamManager,
+  type JetStreamModules,
+} from '../../shared/cluster/jetstream.ts'
+import type { QueueSettings } from '../../shared/queues.ts'
+import { splitTarget } from '../item-queue.ts'
+
+/**
+ * The streams of a cluster's queue. `ready`: every item comes in here, and is attempted from here.
+ * `later`: items that wait for their time. `dead`: dead letters.
+ */
+export type ItemStream = 'ready' | 'later' | 'dead'
+
+/** Milliseconds in which a message that is moved twice is recognized. */
+const moveWindow = 120_000
+/** Milliseconds. The server accepts no shorter one. */
+const leastWindow = 100
+
+export interface ItemStreamsParts {
+  readonly connection: NatsConnection
+  readonly modules: JetStreamModules
+  /** The name of the cluster. */
+  readonly cluster: string
+  /** Servers that keep each message. */
+  readonly replicas: number
+}
+
+/** The streams, by one connection. */
+export class ItemStreams {
+  readonly connection: NatsConnection
+  readonly client: JetStreamClient
+  readonly #parts: ItemStreamsParts
+  #manager: JetStreamManager | undefined
+
+  constructor(parts: ItemStreamsParts) {
+    this.#parts = parts
+    this.connection = parts.connection
+    this.client = parts.modules.jetstream.jetstream(parts.connection)
+  }
+
+  /** Creates them, or applies the settings of this host. */
+  async open({ window, maxDepth, maxSize, keepDead }: QueueSettings): Promise<void> {
+    const { jetstream } = this.#parts.modules
+    this.#manager = await jetstream.jetstreamManager(this.connection)
+    const { Workqueue, Limits } = jetstream.RetentionPolicy
+    const { New, Old } = jetstream.DiscardPolicy
+    const limits = { max_msgs: maxDepth, max_bytes: maxSize, discard: New, retention: Workqueue }
+    await this.#ensure('ready', { ...limits, duplicate_window: nanos(windowOf(window)) })
+    await this.#ensure('later', { ...limits, duplicate_window: nanos(moveWindow) })
+    // The server has no stream without messages, so `keepDead: 0` keeps one.
+    const dead = { max_msgs: Math.max(1, keepDead), max_bytes: maxSize, discard: Old, retention: Limits }
+    await this.#ensure('dead', { ...dead, duplicate_window: nanos(moveWindow) })
+  }
+
+  get manager(): JetStreamManager {
+    return this.#manager!
+  }
+
+  get modules(): JetStreamModules {
+    return this.#parts.modules
+  }
+
+  nameOf(stream: ItemStream): string {
+    return `busbar_${this.#parts.cluster}_queue_${stream}`
+  }
+
+  /** `target`: `<service>.<method>`. Default: every one. */
+  subjectOf(stream: ItemStream, target?: string): string {
+    const rest = target === undefined ? '>' : splitTarget(target).map(encodeToken).join('.')
+    return `busbar.${this.#parts.cluster}.queue.${stream}.${rest}`
+  }
+
+  /** Methods whose first item has come are named here, so that hosts need not look for them. */
+  get news(): string {
+    return `busbar.${this.#parts.cluster}.queue.news`
+  }
+
+  targetOf(subject: string): string {
+    return subject.split('.').slice(-2).map(decodeURIComponent).join('.')
+  }
+
+  /** A name of a consumer: no dot, and no character of wildcards and paths. */
+  consumerOf(target: string): string {
+    return splitTarget(target).map(encodeToken).join('=')
+  }
+
+  /** How many messages there are, by target. */
+  async count(stream: ItemStream): Promise<Map<string, number>> {
+    const { state } = await this.manager.streams.info(this.nameOf(stream), { subjects_filter: '>' })
+    return new Map(Object.entries(state.subjects ?? {}).map(([subject, count]) => [this.targetOf(subject), count]))
+  }
+
+  /** Of these, how many are at a host that attempts them. */
+  async countRunning(): Promise<Map<string, number>> {
+    const running = new Map<string, number>()
+    for await (const { config, num_ack_pending } of this.manager.consumers.list(this.nameOf('ready')))
+      if (config.filter_subject !== undefined) running.set(this.targetOf(config.filter_subject), num_ack_pending)
+    return running
+  }
+
+  async #ensure(stream: ItemStream, settings: object): Promise<void> {
+    const { File } = this.#parts.modules.jetstream.StorageType
+    const subjects = [this.subjectOf(stream)]
+    const config = {
+      ...settings,
+      name: this.nameOf(stream),
+      subjects,
+      storage: File,
+      num_replicas: this.#parts.replicas,
+    }
+    try {
+      await this.manager.streams.add(config)
+    } catch (error) {
+      if (!isApiError(error, apiCode.streamNameInUse)) throw error
+      await this.manager.streams.update(config.name, config)
+    }
+  }
+}
+
+/** Whether a stream is full, and which limit it has. Undefined: the error is another one. */
+export function limitOf(error: unknown): 'maxDepth' | 'maxSize' | undefined {
+  if (!isApiError(error, apiCode.storeFailed)) return undefined
+  const { message } = error as Error
+  if (message.includes('maximum messages')) return 'maxDepth'
+  return message.includes('maximum bytes') ? 'maxSize' : undefined
+}
+
+export function nanos(milliseconds: number): number {
+  return milliseconds * 1e6
+}
+
+function windowOf(window: number): number {
+  return window === 0 ? moveWindow : Math.max(leastWindow, window)
+}
+
+function encodeToken(text: string): string {
+  return encodeURIComponent(text).replaceAll('*', '%2A').replaceAll('.', '%2E')
+}

@@ -1,0 +1,165 @@
+import { BusbarError } from '../../contract/errors.ts'
+import type { Enqueued } from '../../contract/queues/enqueue.ts'
+import type { QueueCounts, QueueList, QueueOrder } from '../../shared/queues.ts'
+import { type ItemToAdd, splitTarget } from '../item-queue.ts'
+import { full, tooLarge } from '../messages.ts'
+import type { ItemCounts } from '../queue-meter.ts'
+import type { Attempts, AttemptsParts } from './attempts.ts'
+import { moveWhenDue, SharedConsumer } from './consumers.ts'
+import { dropDeadLetters, listDeadLetters, retryDeadLetters } from './dead-letters.ts'
+import { encodeItem, headSize } from './item-message.ts'
+import { type ItemStreams, limitOf } from './item-streams.ts'
+
+export interface SessionParts extends AttemptsParts {
+  readonly streams: ItemStreams
+  readonly attempts: Attempts
+  /** Services of this app. Their items run here. */
+  readonly services: readonly string[]
+}
+
+/** Milliseconds between looks at which services serve. */
+const reviewInterval = 250
+/** Milliseconds between looks at what is in the streams. */
+const countInterval = 2_000
+/** Items that this host moves at a time when they are due. */
+const moveBatch = 100
+
+/** The queue by one connection to NATS, from its set-up to its loss. */
+export class QueueSession {
+  readonly #parts: SessionParts
+  /** By target: those of the services of this app. */
+  readonly #consumers = new Map<string, SharedConsumer>()
+  readonly #later: SharedConsumer
+  /** Methods of which other hosts know that they have items. */
+  readonly #announced = new Set<string>()
+  readonly #timers: readonly NodeJS.Timeout[]
+  #isConsuming = true
+
+  constructor(parts: SessionParts) {
+    this.#parts = parts
+    const { streams, log } = parts
+    this.#later = new SharedConsumer({
+      streams,
+      log,
+      stream: 'later',
+      name: 'later',
+      subject: streams.subjectOf('later'),
+      maxPending: -1,
+      batch: moveBatch,
+      take: (message) => void moveWhenDue(message, streams),
+    })
+    streams.connection.subscribe(streams.news, { callback: (_, message) => this.#heard(message.string()) })
+    const count = (): void => void this.#count().catch(() => {})
+    this.#timers = [setInterval(() => this.#review(), reviewInterval), setInterval(count, countInterval)]
+    for (const timer of this.#timers) timer.unref()
+    count()
+    this.#review()
+  }
+
+  async add(item: ItemToAdd): Promise<Enqueued> {
+    const { target, id, until, due, added, input = null, origin } = item
+    const { streams, meter } = this.#parts
+    const limit = (streams.connection.info?.max_payload ?? 0) - headSize
+    if (input !== null && Buffer.byteLength(input) > limit) throw tooLarge(target, input.length, limit)
+    const data = encodeItem({ id, added, due, attempts: 0, origin, input })
+    const options = until === undefined ? {} : { msgID: `${target} ${id}` }
+    const published = streams.client.publish(streams.subjectOf('ready', target), data, options)
+    const { duplicate } = await published.catch((error: unknown) => {
+      throw this.#refusal(target, error)
+    })
+    meter.count(target, duplicate ? 'duplicates' : 'enqueued')
+    this.#announce(target)
+    return { id, duplicate }
+  }
+
+  async order(order: Exclude<QueueOrder, { kind: 'pause' }>): Promise<unknown> {
+    const { streams } = this.#parts
+    if (order.kind !== 'list') {
+      const change = order.kind === 'drop' ? dropDeadLetters : retryDeadLetters
+      const count = await change(streams, order.number)
+      await this.#count()
+      return count
+    }
+    const dead = await listDeadLetters(streams, order.limit)
+    const queues = [...(await this.#count())].map(([target, counts]): QueueCounts => {
+      const [service, method] = splitTarget(target)
+      return { service, method, ...counts }
+    })
+    return { queues, dead } satisfies QueueList
+  }
+
+  /** No further messages come. */
+  async stopConsuming(): Promise<void> {
+    this.#isConsuming = false
+    await Promise.all([this.#later, ...this.#consumers.values()].map((one) => one.set(false)))
+  }
+
+  /** The connection is lost, or is about to close. */
+  end(): void {
+    for (const timer of this.#timers) clearInterval(timer)
+  }
+
+  #review(): void {
+    if (!this.#isConsuming) return
+    void this.#later.set(true)
+    for (const [target, consumer] of this.#consumers)
+      void consumer.set(this.#parts.calls.serves(splitTarget(target)[0]))
+  }
+
+  /** Also finds methods whose items came when this host was not there. */
+  async #count(): Promise<Map<string, ItemCounts>> {
+    const { streams, meter } = this.#parts
+    const [ready, later, dead] = await Promise.all([
+      streams.count('ready'),
+      streams.count('later'),
+      streams.count('dead'),
+    ])
+    const running = await streams.countRunning()
+    const counts = new Map<string, ItemCounts>()
+    for (const target of new Set([...ready.keys(), ...later.keys(), ...dead.keys()])) {
+      const of = (one: Map<string, number>): number => one.get(target) ?? 0
+      const waiting = Math.max(0, of(ready) + of(later) - of(running))
+      counts.set(target, { waiting, running: of(running), dead: of(dead) })
+    }
+    meter.show(counts)
+    for (const target of ready.keys()) this.#heard(target)
+    return counts
+  }
+
+  #announce(target: string): void {
+    if (this.#announced.has(target)) return
+    this.#announced.add(target)
+    const { connection, news } = this.#parts.streams
+    connection.publish(news, target)
+    this.#heard(target)
+  }
+
+  #heard(target: string): void {
+    const { services, streams, settings, attempts, log } = this.#parts
+    if (this.#consumers.has(target) || !services.includes(splitTarget(target)[0])) return
+    const { concurrency } = settings.methods[target] ?? settings.usual
+    const consumer = new SharedConsumer({
+      streams,
+      log,
+      stream: 'ready',
+      name: streams.consumerOf(target),
+      subject: streams.subjectOf('ready', target),
+      maxPending: concurrency,
+      batch: concurrency,
+      take: (message) => attempts.deliver({ message, streams }),
+    })
+    this.#consumers.set(target, consumer)
+    this.#review()
+  }
+
+  #refusal(target: string, cause: unknown): BusbarError {
+    const { settings } = this.#parts
+    const limit = limitOf(cause)
+    if (limit !== undefined) return full(target, `queues.${limit} is ${settings[limit]}`)
+    return new BusbarError('QUEUE_UNAVAILABLE', {
+      message: `${target} cannot be enqueued: NATS has not kept the item: ${(cause as Error).message}`,
+      hint: 'It may be there or not: enqueue it again with the same id.',
+      cause,
+    })
+  }
+}

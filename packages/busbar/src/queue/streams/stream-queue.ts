@@ -1,0 +1,128 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Log } from '../../contract/context.ts'
+import { BusbarError } from '../../contract/errors.ts'
+import type { Enqueued } from '../../contract/queues/enqueue.ts'
+import type { QueueCalls } from '../../mesh/typed/queue-calls.ts'
+import { ClusterConnection, type NatsConnection } from '../../shared/cluster/connection.ts'
+import { loadJetStream } from '../../shared/cluster/jetstream.ts'
+import type { QueueCells } from '../../shared/metrics/queue-cells.ts'
+import type { QueueOrder, QueuePlace, QueueSettings } from '../../shared/queues.ts'
+import type { ItemQueue, ItemToAdd } from '../item-queue.ts'
+import { closed } from '../messages.ts'
+import { QueueMeter } from '../queue-meter.ts'
+import { Attempts } from './attempts.ts'
+import { ItemStreams } from './item-streams.ts'
+import { QueueSession } from './queue-session.ts'
+
+export interface StreamQueueParts {
+  readonly place: Extract<QueuePlace, { is: 'streams' }>
+  readonly settings: QueueSettings
+  readonly calls: QueueCalls
+  readonly log: Log
+  readonly cells: (service: string) => QueueCells | undefined
+}
+
+/** Milliseconds that an item waits for the server. */
+const patience = 10_000
+/** Milliseconds between two attempts to set the streams up. */
+const setUpPause = 1_000
+
+/**
+ * The queue of a cluster: streams of JetStream, which all hosts share. Each host runs items of the
+ * services that it has.
+ */
+export class StreamQueue implements ItemQueue {
+  readonly #parts: StreamQueueParts
+  readonly #meter: QueueMeter
+  readonly #attempts: Attempts
+  readonly #connection: ClusterConnection
+  #session: QueueSession | undefined
+  #opened = Promise.withResolvers<void>()
+  #fault: string | undefined
+  #isClosed = false
+
+  constructor(parts: StreamQueueParts) {
+    this.#parts = parts
+    this.#meter = new QueueMeter(parts.cells)
+    this.#attempts = new Attempts({ ...parts, meter: this.#meter })
+    const { cluster: config } = parts.place
+    this.#connection = new ClusterConnection({
+      config,
+      name: 'busbar queue',
+      opened: (connection) => void this.#open(connection),
+      lost: () => this.#lost(),
+      log: (level, line) => parts.log[level](line),
+    })
+  }
+
+  async add(item: ItemToAdd): Promise<Enqueued> {
+    const session = await this.#current()
+    return await session.add(item)
+  }
+
+  async order(order: QueueOrder): Promise<unknown> {
+    if (order.kind === 'pause') return await this.#pause(order.limit)
+    const session = await this.#current()
+    return await session.order(order)
+  }
+
+  async close(limit: number): Promise<void> {
+    await this.#pause(limit)
+    this.#isClosed = true
+    this.#opened.resolve()
+    this.#session?.end()
+    this.#attempts.close()
+    await this.#connection.close()
+  }
+
+  async #pause(limit: number): Promise<void> {
+    await this.#session?.stopConsuming()
+    await this.#attempts.pause(limit)
+  }
+
+  /** Never rejects. */
+  async #open(connection: NatsConnection): Promise<void> {
+    const { place, settings, log } = this.#parts
+    const { name: cluster, replicas } = place.cluster
+    const modules = loadJetStream(place.cluster)
+    while (!connection.isClosed() && !this.#isClosed) {
+      try {
+        const streams = new ItemStreams({ connection, modules, cluster, replicas })
+        await streams.open(settings)
+        if (connection.isClosed()) return
+        const parts = { ...this.#parts, meter: this.#meter, attempts: this.#attempts }
+        this.#session = new QueueSession({ ...parts, streams, services: place.services })
+        this.#fault = undefined
+        this.#opened.resolve()
+        return
+      } catch (error) {
+        const fault = `JetStream cannot be used: ${(error as Error).message}`
+        if (fault !== this.#fault && !connection.isClosed()) log.warn(`queue: ${fault}; it is tried until it can`)
+        this.#fault = fault
+        await sleep(setUpPause, undefined, { ref: false })
+      }
+    }
+  }
+
+  #lost(): void {
+    this.#session?.end()
+    if (this.#session !== undefined) this.#opened = Promise.withResolvers()
+    this.#session = undefined
+  }
+
+  async #current(): Promise<QueueSession> {
+    const over = new AbortController()
+    if (this.#session === undefined)
+      await Promise.race([this.#opened.promise, sleep(patience, undefined, over).catch(() => {})])
+    over.abort()
+    if (this.#isClosed) throw closed()
+    if (this.#session !== undefined) return this.#session
+    const fault = this.#connection.fault ?? this.#fault ?? ''
+    throw new BusbarError('QUEUE_UNAVAILABLE', {
+      message: `the queue of the cluster cannot be reached: ${fault}`,
+      hint: fault.includes('storage')
+        ? 'Its streams reserve three times queues.maxSize: lower that, or raise max_file_store of the server.'
+        : 'The queue needs a NATS server with JetStream: nats-server -js.',
+    })
+  }
+}

@@ -1,0 +1,115 @@
+/** Nothing that a cluster has enqueued is lost, however hosts and servers end. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { FaultProxy } from '../hosts/support/fault-proxy.ts'
+import { NatsServer, withoutNats } from '../cluster/support/nats-server.ts'
+import { pollUntil } from '../support/app/test-app.ts'
+import { QueueApp, QueueProcess, quick } from './support.ts'
+
+describe('the queue of a cluster', { skip: withoutNats }, () => {
+  const configOf = (port: number, queues: object = quick): object => ({
+    queues,
+    cluster: { nats: `nats://127.0.0.1:${port}`, name: 'shop' },
+    stopTimeout: 500,
+  })
+
+  it('gives items of a host that is killed to another one, and counts their attempts', async () => {
+    await using nats = await NatsServer.startWithJetStream()
+    await using dies = new QueueProcess(configOf(nats.port))
+    await dies.start()
+    await dies.enqueue('slow', 'deep', 's')
+    await dies.busbar.message('slow deep begins')
+    await using lives = await QueueApp.start(configOf(nats.port))
+    await dies.kill()
+    await lives.untilLogged('slow deep begins')
+    await lives.mail.release()
+    await lives.untilLogged('slow deep ends')
+    await pollUntil(() => lives.counts.running === 0 && lives.counts.waiting === 0)
+  })
+
+  it('makes an item that kills its host each time a dead letter', async () => {
+    await using nats = await NatsServer.startWithJetStream()
+    await using app = new QueueProcess(configOf(nats.port, { ...quick, attempts: 2 }))
+    await app.start()
+    await app.enqueue('slow', 'x', 'poison')
+    for (let attempt = 1; attempt <= 2; attempt++) {
+      await app.busbar.message('slow x begins')
+      await app.kill()
+      await app.start()
+    }
+    await app.busbar.message('is a dead letter after 2 attempts: WORKER_DIED')
+  })
+
+  it('loses nothing when its app is killed while it enqueues and runs', async () => {
+    await using nats = await NatsServer.startWithJetStream()
+    await using app = new QueueProcess(configOf(nats.port, { ...quick, concurrency: 4 }))
+    const file = app.folder.at('sent')
+    const accepted = new Set<string>()
+    for (let round = 0; round < 3; round++) {
+      await app.start()
+      const most = accepted.size + 60
+      const load = Array.from({ length: 8 }, async (_, lane) => {
+        for (let item = 0; accepted.size < most; item++) {
+          const id = `${round}-${lane}-${item}`
+          const added = await app.enqueue('send', { to: id, file }, id).catch(() => undefined)
+          if (added === undefined) return
+          accepted.add(id)
+        }
+      })
+      await pollUntil(() => accepted.size >= most - 20)
+      await app.kill()
+      await Promise.all(load)
+    }
+    await app.start()
+    const missing = (): string[] => {
+      const sent = new Set(app.folder.read('sent').split('\n'))
+      return [...accepted].filter((id) => !sent.has(id))
+    }
+    await pollUntil(() => missing().length === 0, missing)
+  })
+
+  it('goes on when its server was restarted; an item says if it was not kept', async () => {
+    await using nats = await NatsServer.startWithJetStream()
+    await using app = await QueueApp.start(configOf(nats.port, { ...quick, concurrency: 1 }))
+    await app.mail.slow.enqueue('one')
+    await app.mail.slow.enqueue('two')
+    await app.untilLogged('slow one begins')
+    await nats.kill()
+    await app.mail.release()
+    await app.untilLogged('slow one ends')
+    const adding = app.mail.send.enqueue({ to: 'ada' }, { id: 'a' }).catch((error: unknown) => error)
+    await nats.start()
+    // It waits for the server, or failed with the connection.
+    const added = await adding
+    if (added instanceof Error) assert.equal((added as Error & { code: string }).code, 'QUEUE_UNAVAILABLE')
+    await app.mail.send.enqueue({ to: 'ada' }, { id: 'a' })
+    await app.untilLogged('slow two ends')
+    await app.untilLogged('sent ada')
+    await pollUntil(() => app.counts.waiting === 0 && app.counts.running === 0)
+    // Its outcome was kept until the server was back.
+    assert.equal(app.logged('slow one begins').length, 1)
+    assert.equal(app.logged('sent ada').length, 1)
+  })
+
+  it('does not run an item twice at a host that was cut off for a while', async () => {
+    await using nats = await NatsServer.startWithJetStream()
+    await using proxy = await FaultProxy.open(nats.port)
+    await using app = await QueueApp.start(configOf(proxy.port))
+    await app.mail.slow.enqueue('one')
+    await app.untilLogged('slow one begins')
+    proxy.cut()
+    await app.untilLogged('is connected again')
+    await app.mail.send.enqueue({ to: 'ada' })
+    await app.untilLogged('sent ada')
+    await app.mail.release()
+    await pollUntil(() => app.counts.waiting === 0 && app.counts.running === 0)
+    assert.equal(app.logged('slow one begins').length, 1)
+  })
+
+  it('says what is missing if the server has no JetStream', async () => {
+    await using nats = await NatsServer.start()
+    await using app = await QueueApp.start(configOf(nats.port))
+    await app.untilLogged(/JetStream cannot be used/)
+    await assert.rejects(app.mail.slow.enqueue('x'), { code: 'QUEUE_UNAVAILABLE', message: /JetStream cannot be used/ })
+  })
+})

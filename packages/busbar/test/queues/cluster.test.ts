@@ -1,0 +1,130 @@
+/** The queue of a cluster: streams of NATS, which all hosts share. */
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { QueueList } from '../../src/shared/queues.ts'
+import { NatsServer, withoutNats } from '../cluster/support/nats-server.ts'
+import { pollUntil } from '../support/app/test-app.ts'
+import { programs, QueueApp, QueueProcess, quick } from './support.ts'
+
+describe('the queue of a cluster', { skip: withoutNats }, () => {
+  let nats: NatsServer
+  let clusters = 0
+
+  before(async () => (nats = await NatsServer.startWithJetStream()))
+  after(() => nats[Symbol.asyncDispose]())
+
+  /** Each test has a cluster of its own. */
+  const newCluster = () => ({ nats: `nats://127.0.0.1:${nats.port}`, name: `shop${clusters++}` })
+  const start = (queues: object = quick, cluster: object = newCluster()): Promise<QueueApp> =>
+    QueueApp.start({ queues, cluster })
+
+  it('runs an item with its id, its attempt, its caller and its metadata', async () => {
+    await using app = await start()
+    const { id, duplicate } = await app.orders.place({ to: 'ada' })
+    assert.equal(duplicate, false)
+    const [line] = await app.untilLogged('sent ada')
+    assert.match(line!, new RegExp(`sent ada {"id":"${id}","attempt":1,"enqueuedAt":\\d+} true bigint orders order`))
+    await pollUntil(() => app.counts.running === 0 && app.counts.waiting === 0)
+    assert.deepEqual([app.counts.enqueued, app.counts.attempts, app.counts.failures], [1, 1, 0])
+  })
+
+  it('takes an id once within the window, for each method; without a window it is no limit', async () => {
+    await using app = await start()
+    assert.equal((await app.orders.place({ to: 'ada', id: 'a' })).duplicate, false)
+    assert.equal((await app.orders.place({ to: 'ada', id: 'a' })).duplicate, true)
+    assert.equal((await app.mail.flaky.enqueue({ failures: 0 }, { id: 'a' })).duplicate, false)
+    await app.untilLogged('flaky a done')
+    await app.untilLogged('sent ada')
+    assert.equal(app.logged('sent ada').length, 1)
+    assert.equal(app.counts.duplicates, 1)
+    await using endless = await start({ ...quick, window: 0 })
+    for (let time = 0; time < 2; time++) await endless.orders.place({ to: 'bob', id: 'a' })
+    await endless.untilLogged('sent bob', 2)
+  })
+
+  it('attempts an item that fails again, and delays others', async () => {
+    await using app = await start()
+    const began = Date.now()
+    await app.mail.send.enqueue({ to: 'late' }, { delay: 300 })
+    await app.mail.flaky.enqueue({ failures: 2 }, { id: 'f' })
+    await app.untilLogged('flaky f done at 3')
+    await app.untilLogged('sent late')
+    assert.ok(Date.now() - began >= 300)
+    assert.deepEqual([app.counts.attempts, app.counts.failures], [4, 2])
+    assert.match(app.logged('sent late')[0]!, /"attempt":1/)
+  })
+
+  it('runs a method as often at a time as its concurrency says, in all hosts together', async () => {
+    const cluster = newCluster()
+    const queues = { ...quick, methods: { 'mail.slow': { concurrency: 2 } } }
+    await using first = await start(queues, cluster)
+    await using second = await start(queues, cluster)
+    for (const name of ['a', 'b', 'c']) await first.mail.slow.enqueue(name)
+    const begun = (): number => [first, second].flatMap((app) => app.logged(/slow . begins/)).length
+    await pollUntil(() => begun() === 2 && first.counts.waiting === 1 && second.counts.running === 2)
+    for (const app of [first, second]) await app.mail.release()
+    await pollUntil(() => begun() === 3)
+  })
+
+  it('does not let items that wait for their next attempt take the place of others', async () => {
+    await using app = await start({ ...quick, backoff: 60_000, maxBackoff: 60_000, concurrency: 1 })
+    await app.mail.flaky.enqueue({ failures: 1 }, { id: 'bad' })
+    await app.mail.flaky.enqueue({ failures: 0 }, { id: 'good' })
+    await app.untilLogged('flaky bad fails')
+    await app.untilLogged('flaky good done')
+  })
+
+  it('refuses what does not fit, with a typed error', async () => {
+    await using app = await start({ ...quick, maxDepth: 1, concurrency: 1 })
+    await assert.rejects(app.mail.slow.enqueue('x'.repeat(2 ** 20 - 9)), { code: 'INPUT_INVALID' })
+    await app.mail.slow.enqueue('one')
+    await assert.rejects(app.mail.send.enqueue({ to: 'ada' }), { code: 'QUEUE_FULL', message: /queues\.maxDepth/ })
+    await app.mail.release()
+    await app.untilLogged('slow one ends')
+    await using small = await start({ ...quick, maxSize: 2000 })
+    await assert.rejects(small.mail.send.enqueue({ to: 'x'.repeat(3000) }), { code: 'QUEUE_FULL', message: /maxSize/ })
+  })
+
+  it('runs items at whichever host has the service; apps without it enqueue them, too', async () => {
+    const cluster = newCluster()
+    const common = { cluster, queues: quick }
+    const services = { orders: `${programs}/orders`, mail: { remote: 'cluster' } }
+    await using shop = await QueueApp.start({ ...common, services })
+    assert.equal((await shop.orders.place({ to: 'ada' })).duplicate, false)
+    await using post = await QueueApp.start({ ...common, gateway: { port: 0 }, services: { mail: `${programs}/mail` } })
+    await post.untilLogged('sent ada')
+    await shop.mail.send.enqueue({ to: 'bob' })
+    await post.untilLogged('sent bob')
+  })
+
+  it('keeps dead letters with the reason; busbar queue lists them, puts them back or deletes them', async () => {
+    await using app = new QueueProcess({ queues: { ...quick, attempts: 2 }, cluster: newCluster() })
+    await app.start()
+    assert.match((await app.queue()).stdout, /the queue is empty/)
+    for (const id of ['a', 'b', 'c']) await app.enqueue('flaky', { failures: 3 }, id)
+    await app.enqueue('flaky', { failures: 3, as: 'declared' }, 'gone')
+    await app.busbar.until(() => app.output.split('is a dead letter').length === 5)
+    assert.match(app.output, /is a dead letter after 1 attempt: GONE: mail\.flaky answered GONE/)
+    const { queues, dead } = JSON.parse((await app.queue('--json')).stdout) as QueueList
+    assert.deepEqual(queues, [{ service: 'mail', method: 'flaky', waiting: 0, running: 0, dead: 4 }])
+    const { number, attempts, code, input } = dead.find(({ id }) => id === 'a')!
+    assert.deepEqual([attempts, code, input], [2, 'INTERNAL', '{"failures":3}'])
+    assert.match(
+      (await app.queue()).stdout,
+      /mail\.flaky +0 +0 +4\n[^]*mail\.flaky +a +2 .*INTERNAL: mail\.flaky failed/,
+    )
+    assert.match((await app.queue('drop', `${number}`)).stdout, /deleted: 1 dead letter\b/)
+    assert.equal((await app.queue('drop', `${number}`)).code, 1)
+    assert.match((await app.queue('retry', 'all')).stdout, /put back: 3 dead letters/)
+    await app.busbar.until(() => app.output.split('is a dead letter').length === 8)
+    assert.match((await app.queue('drop', 'all')).stdout, /deleted: 3 dead letters/)
+    assert.equal(await app.stop(), 0)
+  })
+
+  it('keeps as many dead letters as the config says', async () => {
+    await using app = await start({ ...quick, attempts: 1, keepDead: 2 })
+    for (let item = 0; item < 4; item++) await app.mail.flaky.enqueue({ failures: 9 })
+    await app.untilLogged('is a dead letter', 4)
+    await pollUntil(() => app.counts.dead === 2)
+  })
+})
