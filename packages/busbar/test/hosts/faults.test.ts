@@ -109,6 +109,36 @@ describe('a link between two apps that breaks', () => {
     assert.deepEqual(host.aborted, ['LINK_LOST'])
   })
 
+  it('is slow, and loses nothing, when its bytes are delayed and few', async () => {
+    await using host = await ShopHost.start('far')
+    await using proxy = await behindProxy(host)
+    using caller = await ShopCaller.open([tcp(proxy.port)])
+    proxy.weather = { delay: 50, rate: 50_000 }
+    const inputs = Array.from({ length: 20 }, (_, at) => `${at}`.repeat(500))
+    const answers = await Promise.all(inputs.map((input) => caller.shop.write(input)))
+    assert.deepEqual(
+      answers,
+      inputs.map((input) => ({ at: 'far', input })),
+    )
+    const seen: number[] = []
+    for await (const tick of caller.shop.ticks(50)) seen.push(tick)
+    assert.equal(seen.length, 50)
+  })
+
+  it('counts as lost when only the caller still has its connection', async () => {
+    await using host = await ShopHost.start('far')
+    await using proxy = await behindProxy(host)
+    using caller = await ShopCaller.open([tcp(proxy.port)], { keepAliveTimeout: 300 })
+    host.delay = Infinity
+    const answer = safe(caller.shop.write(1))
+    await host.began()
+    proxy.halfOpen()
+    assert.equal((await answer)[0]?.code, 'LINK_LOST')
+    host.delay = 0
+    await caller.linked()
+    assert.deepEqual(await caller.shop.write(2), { at: 'far', input: 2 })
+  })
+
   it('has an error that says where the app was looked for, when there is none', async () => {
     using caller = await ShopCaller.open([tcp(1)])
     const [error] = await safe(caller.shop.write(1))

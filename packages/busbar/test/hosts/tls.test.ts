@@ -55,6 +55,16 @@ describe('a link between two apps over TLS', () => {
     assert.equal(host.links.size, 0)
   })
 
+  it('goes to each of two hosts with one certificate', async () => {
+    const identity = await identityOf('far')
+    await using one = await ShopHost.start('one', { identity })
+    await using other = await ShopHost.start('other', { identity })
+    using caller = await ShopCaller.open([one.address, other.address], { own: await identityOf('near') })
+    for (let at = 0; at < 40; at++) await caller.shop.write(at)
+    assert.ok(one.done.length > 0 && other.done.length > 0)
+    assert.deepEqual([...one.done, ...other.done].toSorted((a, b) => Number(a) - Number(b)), [...Array(40).keys()])
+  })
+
   it('checks the name of the config, not the address that it has', async () => {
     await using host = await ShopHost.start('far', { identity: await identityOf('far', { hosts: ['shop.example'] }) })
     const resolve = async (): Promise<string[]> => ['127.0.0.1']

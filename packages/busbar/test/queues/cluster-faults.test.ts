@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { FaultProxy } from '../hosts/support/fault-proxy.ts'
-import { NatsServer, withoutNats } from '../cluster/support/nats-server.ts'
+import { NatsCluster, NatsServer, withoutNats } from '../cluster/support/nats-server.ts'
 import { pollUntil } from '../support/app/test-app.ts'
 import { QueueApp, QueueProcess, quick } from './support.ts'
 
@@ -104,6 +104,21 @@ describe('the queue of a cluster', { skip: withoutNats }, () => {
     await app.mail.release()
     await pollUntil(() => app.counts.waiting === 0 && app.counts.running === 0)
     assert.equal(app.logged('slow one begins').length, 1)
+  })
+
+  it('loses nothing when one of three servers is killed under load, and comes back', async () => {
+    await using nats = await NatsCluster.start()
+    const cluster = { nats: nats.addresses, name: 'shop', replicas: 3 }
+    await using app = await QueueApp.start({ queues: quick, cluster })
+    const ids = Array.from({ length: 60 }, (_, at) => `item-${at}`)
+    for (const [at, id] of ids.entries()) {
+      if (at === 20) await nats.servers[0]!.kill()
+      if (at === 40) await nats.servers[0]!.start()
+      // One that was not accepted is enqueued again, with the same id.
+      while ((await app.mail.send.enqueue({ to: id }, { id }).catch(() => undefined)) === undefined);
+    }
+    const missing = (): string[] => ids.filter((id) => app.logged(`sent ${id} `).length === 0)
+    await pollUntil(() => missing().length === 0, missing)
   })
 
   it('says what is missing if the server has no JetStream', async () => {

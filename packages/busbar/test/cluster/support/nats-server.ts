@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -97,4 +98,37 @@ export class NatsServer implements AsyncDisposable {
     await this.kill()
     rmSync(this.#folder, { recursive: true, force: true })
   }
+}
+
+/** Servers that form one cluster of NATS, with JetStream. */
+export class NatsCluster implements AsyncDisposable {
+  readonly servers: readonly NatsServer[]
+
+  private constructor(servers: readonly NatsServer[]) {
+    this.servers = servers
+  }
+
+  static async start(count = 3): Promise<NatsCluster> {
+    const ports = await freePorts(count)
+    const routes = ports.map((port) => `"nats-route://127.0.0.1:${port}"`).join(', ')
+    const settings = (at: number): string =>
+      `server_name: s${at}\ncluster: { name: servers, listen: "127.0.0.1:${ports[at]}", routes: [${routes}] }`
+    return new NatsCluster(await Promise.all(ports.map((_, at) => NatsServer.startWithJetStream(settings(at)))))
+  }
+
+  get addresses(): string[] {
+    return this.servers.map(({ port }) => `nats://127.0.0.1:${port}`)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.servers.map((server) => server[Symbol.asyncDispose]()))
+  }
+}
+
+async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
+  await Promise.all(servers.map((server) => once(server, 'listening')))
+  const ports = servers.map((server) => (server.address() as AddressInfo).port)
+  await Promise.all(servers.map((server) => once(server.close(), 'close')))
+  return ports
 }
