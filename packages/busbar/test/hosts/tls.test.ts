@@ -62,7 +62,10 @@ describe('a link between two apps over TLS', () => {
     using caller = await ShopCaller.open([one.address, other.address], { own: await identityOf('near') })
     for (let at = 0; at < 40; at++) await caller.shop.write(at)
     assert.ok(one.done.length > 0 && other.done.length > 0)
-    assert.deepEqual([...one.done, ...other.done].toSorted((a, b) => Number(a) - Number(b)), [...Array(40).keys()])
+    assert.deepEqual(
+      [...one.done, ...other.done].toSorted((a, b) => Number(a) - Number(b)),
+      [...Array(40).keys()],
+    )
   })
 
   it('checks the name of the config, not the address that it has', async () => {
