@@ -50,7 +50,7 @@ async function serve({ nats, identity }: Setup): Promise<void> {
   await ClusterShop.start(new Shop('far'), NatsServer.configOf(nats))
   const raw = await connect({ servers: `127.0.0.1:${nats}` })
   raw.subscribe('raw', {
-    callback: (_, message) => message.respond(JSON.stringify({ at: 'far', input: message.json() })),
+    callback: (_, message) => void message.respond(JSON.stringify({ at: 'far', input: message.json() })),
   })
   const ports: Ports = { http: (answer.address() as AddressInfo).port, tcp: tcp.port, tls: tls.port }
   process.send!(ports)
