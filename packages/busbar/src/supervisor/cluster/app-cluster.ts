@@ -132,8 +132,9 @@ export class AppCluster {
 
   /** One answer for all who ask meanwhile. */
   #answerRoll(): void {
+    if (this.#answer !== undefined) return
     const spread = Math.max(leastRollSpread, rollSpread * this.#others.size)
-    this.#answer ??= setTimeout(() => {
+    this.#answer = setTimeout(() => {
       this.#answer = undefined
       this.#announce()
     }, Math.random() * spread).unref()

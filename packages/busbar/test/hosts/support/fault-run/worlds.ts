@@ -16,7 +16,7 @@ export interface World extends AsyncDisposable {
   /** Ends a host as a crash does, then starts another one in its place. */
   restart(host: number, pause: number): Promise<void>
   /** The NATS server, if there is one. */
-  restartServer?(pause: number): Promise<void>
+  readonly restartServer?: (pause: number) => Promise<void>
 }
 
 const names = ['first', 'second', 'third']
