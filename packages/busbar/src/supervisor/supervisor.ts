@@ -117,10 +117,9 @@ class Supervisor implements RunningApp {
     })
     this.#operations = new Operations(options.load, this.#generations)
     this.#openAutoscaler = () => openAutoscaler({ ...parts, generations: this.#generations })
-    const { host } = this.#launcher
+    const { host, remotes } = this.#launcher
     this.#cluster = new AppCluster({ ...parts, host, status: () => this.status() })
     this.#schedule = new AppSchedule({ ...parts, options, callPorts: this.#callPorts, cluster: this.#cluster, host })
-    const { remotes } = this.#launcher
     this.#readiness = new AppReadiness({ ...parts, remotes, entered: (phase) => this.#cluster.entered(phase) })
     this.#caretaker = new Caretaker({ ...parts, generations: this.#generations, changed: () => this.#review() })
     this.#status = new StatusCollector({
