@@ -26,17 +26,28 @@ test('the index of the docs has every page', async () => {
 
 test('every file in CONTRIBUTING exists', async () => {
   const text = await readFile(join(root, 'CONTRIBUTING.md'), 'utf8')
-  const names = [...text.matchAll(/`(?<name>[\w./-]+\.(?:ts|cjs))`/g)].map(({ groups }) => groups!['name']!)
+  const names = [...text.matchAll(/`(?<name>[\w./-]+\.(?:ts|cjs|rs))`/g)].map(({ groups }) => groups!['name']!)
   assert.ok(names.length > 20)
-  const missing = names.filter(
-    (name) =>
-      name !== 'index.ts' &&
-      name !== '.ts' &&
-      !existsSync(join(root, name)) &&
-      !existsSync(join(root, 'packages/busbar/src', name)),
-  )
+  const missing = names.filter((name) => name !== 'index.ts' && name !== '.ts' && named(name) === undefined)
   assert.deepEqual(missing, [])
 })
+
+test('every function that CONTRIBUTING names after a file is in that file', async () => {
+  const text = await readFile(join(root, 'CONTRIBUTING.md'), 'utf8')
+  const pairs = [...text.matchAll(/`(?<file>[\w./-]+\.(?:ts|rs))`\s+\(`(?<name>#?\w+)`\)/g)]
+  assert.ok(pairs.length > 10)
+  for (const { groups } of pairs) {
+    const { file, name } = groups!
+    const source = await readFile(named(file!)!, 'utf8')
+    assert.match(source, new RegExp(`(?<![\\w#.])${name}(?:<.+>)?\\(`), `${file} has no function ${name}`)
+  }
+})
+
+/** The file that a path in CONTRIBUTING means. */
+function named(path: string): string | undefined {
+  const folders = ['', 'packages/busbar/src', 'crates/entrance/src']
+  return folders.map((folder) => join(root, folder, path)).find((file) => existsSync(file))
+}
 
 test('CONTRIBUTING lists exactly the layers', async () => {
   const text = await readFile(join(root, 'CONTRIBUTING.md'), 'utf8')
