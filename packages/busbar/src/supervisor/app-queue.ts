@@ -9,20 +9,16 @@ export interface AppQueueParts {
 }
 
 /**
- * Called when the app serves. Returns a function that begins no further items, and waits for those
- * that run: the services still serve meanwhile.
+ * Called when the app begins to stop and its services still serve. The queue begins no further
+ * items. Resolves when those that run have ended.
  */
-export function openQueue({ app, workers }: AppQueueParts): () => Promise<void> {
-  return async () => {
-    const limit = app().stopTimeout
-    const owners = workers().filter(
-      ({ serving, spec }) => serving && spec.hosts.some(({ name }) => name === queueService),
-    )
-    const order = { kind: 'pause', limit } as const
-    const paused = owners.map((worker) =>
-      worker.perform({ kind: 'queue', service: queueService, order }).catch(() => {}),
-    )
-    // A worker that is blocked answers nothing. What it runs is attempted again at the next start.
-    await settlesWithin(limit, [Promise.all(paused)])
-  }
+export async function pauseQueue({ app, workers }: AppQueueParts): Promise<void> {
+  const limit = app().stopTimeout
+  const owners = workers().filter(
+    ({ serving, spec }) => serving && spec.hosts.some(({ name }) => name === queueService),
+  )
+  const order = { kind: 'pause', limit } as const
+  const paused = owners.map((worker) => worker.perform({ kind: 'queue', service: queueService, order }).catch(() => {}))
+  // A worker that is blocked answers nothing. What it runs is attempted again at the next start.
+  await settlesWithin(limit, [Promise.all(paused)])
 }

@@ -14,7 +14,7 @@ import { Generations } from './generations/generations.ts'
 import type { Change, InstanceCount, MoveTarget, Outdated } from './generations/changes.ts'
 import { Operations } from './generations/operations.ts'
 import { SlotTable } from './generations/slot-table.ts'
-import { openQueue } from './app-queue.ts'
+import { pauseQueue } from './app-queue.ts'
 import { openAutoscaler } from './scaling/autoscaler.ts'
 import { mostAdded } from './scaling/scalables.ts'
 import { Lifetime, openOrStop } from './lifetime.ts'
@@ -218,7 +218,7 @@ class Supervisor implements RunningApp {
     this.#lifetime.own(() => this.#ports.close())
     await this.#ports.open()
     this.#watchCertificates()
-    this.#lifetime.use(() => openQueue({ app: () => this.#app, workers: () => this.#slots.workers }))
+    this.#lifetime.own(() => pauseQueue({ app: () => this.#app, workers: () => this.#slots.workers }))
     this.#lifetime.use(() => this.#schedule.open())
     this.#lifetime.use(() => this.#caretaker.open())
     this.#lifetime.use(this.#openAutoscaler)
