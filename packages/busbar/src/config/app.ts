@@ -197,7 +197,7 @@ export type Sticky = 'cookie' | 'address'
 export interface ServiceBuild {
   /** Run one after the other, without a shell. */
   readonly commands: readonly (readonly string[])[]
-  /** For people: what the config or the `package.json` says. */
+  /** Human-readable: what the config or the `package.json` says. */
   readonly text: string
 }
 

@@ -25,7 +25,7 @@ export interface AppSupervision {
   readonly stableAfter?: number
   /** Workers that start at a time when the app starts. Undefined: no limit. */
   readonly startConcurrency?: number | undefined
-  /** How long a stop goes on serving while the app already reports that it is not ready. */
+  /** How long a stopping app still serves while it already reports that it is not ready. */
   readonly stopDelay?: number
 }
 

@@ -17,11 +17,11 @@ export class CallCarrier implements GrpcCarrier {
   readonly #replies: Replies
   #events: CarrierEvents | undefined
   #state: 'open' | 'answering' | 'over' = 'open'
-  /** Bytes that are not with the kernel, as far as is known. */
+  /** Bytes that were written and that the kernel has not been seen to take. */
   #ahead = 0
   #isFull = false
   #isPaused = false
-  /** Bytes that were received, and of which the entrance has not been told. */
+  /** Bytes that were received and not yet reported to the entrance as read. */
   #unread = 0
 
   constructor(headers: Fields, peer: GrpcPeer, id: ExchangeId, replies: Replies) {

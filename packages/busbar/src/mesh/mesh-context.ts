@@ -69,7 +69,7 @@ export interface Streams {
   answer(mesh: MeshContext): CallHandler
 }
 
-/** Who opens a connection. */
+/** The caller that opens a connection. */
 export interface ConnectionOrigin {
   /** The calling service. Undefined for requests from outside. */
   readonly caller: string | undefined

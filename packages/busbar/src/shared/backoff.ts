@@ -3,9 +3,9 @@ const firstWait = 100
 const longestWait = 10_000
 
 /**
- * The wait before the next try, after so many failures in a row: a random time up to a limit that
- * doubles. Many callers of a host that has restarted do not come back at the same moment ("full
- * jitter", AWS Architecture Blog, 2015).
+ * The wait before the next attempt: a random time up to a limit that doubles with each failure.
+ * Many callers of a host that has restarted do not come back at the same moment ("full jitter", AWS
+ * Architecture Blog, 2015).
  */
 export function backoff(failures: number, random: () => number = Math.random): number {
   const limit = Math.min(longestWait, firstWait * 2 ** Math.min(failures, 20))

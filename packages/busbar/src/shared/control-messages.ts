@@ -43,7 +43,7 @@ interface CommonInit {
   readonly calls: CallAccess
   /** PEM contents of the gateway's certificates and keys. */
   readonly tls: TlsMaterial | undefined
-  /** How the app proves to others who it is. Undefined if it uses no TLS with them. */
+  /** The app's certificate for links to other apps. Undefined if it uses no TLS with them. */
   readonly identity: Identity | undefined
   /** Undefined if the supervisor accepts the gateway's connections, or the workers themselves. */
   readonly entrance: EntranceAccess | undefined
@@ -295,6 +295,6 @@ export interface LogRecord {
   readonly stream: 'stdout' | 'stderr' | 'busbar'
   /** Without the newline. */
   readonly line: string
-  /** The line is too long for one record, and goes on in the next of this service and stream. */
+  /** The line is too long for one record: the next of this service and stream continues it. */
   readonly continues?: boolean
 }

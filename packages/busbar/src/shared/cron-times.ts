@@ -25,7 +25,7 @@ export function isTimeZone(text: string): boolean {
   }
 }
 
-/** More times a day than this are no list of times that somebody has written down. */
+/** An expression with more times a day than this is an interval: it has one for each minute. */
 const mostTimes = 1440
 
 /**

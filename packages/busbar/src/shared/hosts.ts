@@ -62,7 +62,7 @@ export interface ExportConfig {
   readonly allow?: Readonly<Record<string, readonly string[]>> | undefined
 }
 
-/** Absolute paths of the PEM files by which this app proves who it is, and checks others. */
+/** Absolute paths of PEM files: this app's certificate and key, and the CA of the others. */
 export interface IdentityFiles {
   readonly cert: string
   readonly key: string
@@ -88,7 +88,7 @@ export interface AppHosts {
   readonly identity?: IdentityFiles | undefined
 }
 
-/** For people: `tls://10.0.0.7:7001`. */
+/** Human-readable: `tls://10.0.0.7:7001`. */
 export function addressText({ protocol, host, port }: HostAddress): string {
   return `${protocol}://${host.includes(':') ? `[${host}]` : host}:${port}`
 }

@@ -25,7 +25,7 @@ export interface QueueSettings {
 }
 
 export interface MethodQueueSettings {
-  /** After so many that failed, an item is a dead letter. */
+  /** Failed attempts after which an item is a dead letter. */
   readonly attempts: number
   /** Milliseconds before the second attempt. Each further one waits twice as long. */
   readonly backoff: number

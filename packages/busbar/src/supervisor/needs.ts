@@ -4,7 +4,7 @@ import { needsUnmet, notServedIn, timeToServe } from '../shared/service-needs.ts
 import type { WorkerStatus } from './workers/worker-status.ts'
 
 /**
- * Why a worker with these `hosts` would wait in vain: one of its services needs another that serves
+ * Why a worker with these `hosts` cannot start: one of its services needs another that serves
  * nowhere and is not about to serve. Undefined if it can start.
  */
 export function unmetNeed(

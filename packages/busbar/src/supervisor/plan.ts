@@ -25,7 +25,7 @@ export interface SlotSpec {
   readonly index: number
   /** Identifies it in the plans of other versions of the app, whatever their other slots are. */
   readonly position: string
-  /** For people: `shared 0`, `api`, `render 1`. */
+  /** Human-readable: `shared 0`, `api`, `render 1`. */
   readonly name: string
   readonly kind: 'shared' | 'thread' | 'process' | 'command'
   /** At most one instance of each service, in the order they start. */

@@ -18,7 +18,7 @@ export interface AppReadinessParts {
 export class AppReadiness {
   readonly #parts: AppReadinessParts
   #phase: Readiness['phase'] = 'starting'
-  /** What each worker was told last. */
+  /** The state that was sent last to each worker. */
   readonly #told = new WeakMap<WorkerHandle, string>()
 
   constructor(parts: AppReadinessParts) {

@@ -147,7 +147,7 @@ export type EndReason = { readonly why: 'stopped' } | { readonly why: 'failed'; 
 /** An open listener; `port` is the real port. */
 export interface OpenAddress extends ListenerSpec {
   readonly protocol: 'http' | 'https' | 'tcp' | 'tls'
-  /** For people: `http://127.0.0.1:3043`. */
+  /** Human-readable: `http://127.0.0.1:3043`. */
   readonly url: string
 }
 

@@ -262,7 +262,7 @@ class Supervisor implements RunningApp {
     this.#certificates.watch(this.#timing.certificates, { ...parts, entrance: () => this.#ports.entrance })
   }
 
-  /** Probes fail first. An app that serves goes on doing so for `stopDelay`. */
+  /** Probes fail first. An app that serves continues to serve for `stopDelay`. */
   #end(reason: EndReason): Promise<void> {
     const delay = this.#readiness.stopDelay(reason, this.#options.mode)
     return this.#lifetime.end(reason, delay, () => this.#readiness.enter('stopping'))

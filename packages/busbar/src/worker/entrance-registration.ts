@@ -77,8 +77,8 @@ export class EntranceRegistration {
 }
 
 /**
- * Returns what makes this worker a member. Throws for an entry whose own server does TLS. `health`:
- * of the entry, whose server gets the requests.
+ * Returns a function that registers this worker with the entrance. Throws for an entry whose own
+ * server does TLS. `health`: that of the entry, whose server gets the requests.
  */
 export function joinerOf(
   access: EntranceAccess,

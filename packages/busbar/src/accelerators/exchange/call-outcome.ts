@@ -1,7 +1,7 @@
 import type { CountedEdge } from '../../mesh/meter.ts'
 import { noStatus } from '../../shared/metrics/edge-table.ts'
 
-/** Counts a call from now on. Who makes the call may abort it. */
+/** Counts a call from its beginning to its end, which may be an abort by the caller. */
 export class CallOutcome {
   readonly #edge: CountedEdge
   readonly #began: number | undefined
@@ -18,9 +18,9 @@ export class CallOutcome {
 
   /** `status`: of the response, once it has begun. `failure`: why it is not complete. */
   end(status: number, failure: NodeJS.ErrnoException | undefined, isAborted: boolean): void {
-    // On a connection of its own, nobody would have seen the call.
+    // A connection would have been refused, so the callee would not have counted the call.
     if (status === noStatus && notTaken.has(failure?.code ?? '')) return this.#edge.withdraw()
-    // A response that the caller did not want to the end counts as it began.
+    // A response that the caller aborted counts by its status.
     const counts = failure === undefined || isAborted || status >= 500
     this.#edge.end(counts ? status : noStatus, this.#began)
   }

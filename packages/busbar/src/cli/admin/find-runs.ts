@@ -30,7 +30,7 @@ export async function listRuns(env: NodeJS.ProcessEnv): Promise<RunningApps> {
       try {
         return { status: await askStatus(path), admin: new AdminClient(path) }
       } catch (error) {
-        // One that has just ended is not worth a word.
+        // Other errors come from an app that has just ended: it is left out.
         return BusbarError.is(error, 'DEADLINE_EXCEEDED') ? socket : undefined
       }
     }),

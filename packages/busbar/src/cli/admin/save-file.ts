@@ -18,7 +18,7 @@ export async function saveFile(context: CommandContext, content: Readable, name:
     try {
       await pipeline(content, handle.createWriteStream())
     } catch (error) {
-      // Never one that was there before: it may be a device, or somebody's work.
+      // Only a new file: an existing one may be a device, or hold the user's data.
       if (isNew) await rm(file, { force: true })
       throw error
     }

@@ -20,7 +20,7 @@ const firstInInner = 4
 /** What the outer process of `start` tells the inner one. */
 const passedVariable = 'BUSBAR_SOCKETS'
 
-/** `LISTEN_PIDFDID` tells processes with one ID apart; none of ours has had another's. */
+/** `LISTEN_PIDFDID` is only removed: the process ID is enough to recognize this process. */
 const variables = [passedVariable, 'LISTEN_PID', 'LISTEN_PIDFDID', 'LISTEN_FDS', 'LISTEN_FDNAMES']
 
 /** Removes the variables from `env`: they are not for the programs of the app. */

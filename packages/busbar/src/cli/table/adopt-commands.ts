@@ -1,4 +1,4 @@
-/** Commands for somebody who has no config yet, and for where an app is deployed. */
+/** Commands that create a config, and files for the place where an app is deployed. */
 import type { Command } from '../command.ts'
 import { common, environment, json, user, write } from './flags.ts'
 

@@ -1,16 +1,16 @@
 import { createInterface } from 'node:readline/promises'
 import type { Terminal } from './terminal.ts'
 
-/** Whether somebody is there who can answer. */
+/** True if input and output are a terminal. */
 export function canAsk({ out }: Terminal): boolean {
   return process.stdin.isTTY && out.isTerminal
 }
 
 export interface Question {
   readonly text: string
-  /** For an empty answer. */
+  /** The result of an empty answer. */
   readonly usual: string
-  /** Undefined: any text. An answer may be the first letters of one of them, or its number. */
+  /** The user may type the first letters of one, or its number. Undefined: any text. */
   readonly answers?: readonly string[]
 }
 

@@ -24,7 +24,7 @@ export type ReceivedOf<T extends Topic> = OutputOf<T['value']>
  */
 export type Reach = 'emit' | 'broadcast'
 
-/** What has become of an event when its publisher goes on. */
+/** The result of `emit` and `broadcast`. */
 export interface Delivery {
   /** Services of this app that have accepted it; for a broadcast, instances. */
   readonly accepted: number

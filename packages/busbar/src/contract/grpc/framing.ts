@@ -1,7 +1,7 @@
 /**
  * gRPC's messages on a stream of bytes: a flag, the length in four bytes, and the message
- * (github.com/grpc/grpc, doc/PROTOCOL-HTTP2.md). Whoever carries the bytes uses it: the portable
- * gateway, the client, and the native entrance.
+ * (github.com/grpc/grpc, doc/PROTOCOL-HTTP2.md). Used by everything that carries the
+ * bytes: the portable gateway, the client, and the native entrance.
  */
 
 const headLength = 5

@@ -1,6 +1,6 @@
 import { type CallEdge, counting } from '../call/call-edge.ts'
 
-/** What follows the promise of a method. */
+/** The two callbacks of a method's promise. */
 export interface Outcomes {
   readonly finish: (result: unknown) => unknown
   readonly failed: (thrown: unknown) => unknown
@@ -20,7 +20,7 @@ export class CountedOutcomes {
     this.#outcomes = outcomes
   }
 
-  /** A call begins. `edge`: undefined if somebody else counts it. */
+  /** Called when a call begins. `edge`: undefined if the call is counted elsewhere. */
   begin(edge: CallEdge | undefined): Outcomes {
     if (edge === undefined) return this.#outcomes
     const began = edge.begin()

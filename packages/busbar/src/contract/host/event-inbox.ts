@@ -14,10 +14,10 @@ export interface EventCounter {
   addEventsWaiting(by: number): void
 }
 
-/** Set for a service that answers only so many calls at a time: events take the place of calls. */
+/** Set for a service with `concurrency`: a handler of an event takes a slot, as a call does. */
 export interface EventAdmission {
   readonly concurrency: number
-  /** Resolves when one more handler may run, to what ends its turn. Never rejects. */
+  /** Resolves when a slot is free, to the function that frees it again. Never rejects. */
   enter(): Promise<() => void>
 }
 
@@ -121,7 +121,7 @@ class EventQueue {
   }
 
   /**
-   * In a later turn: a publisher in this thread goes on first, and handlers leave time for others.
+   * In a later turn, so that a publisher in this thread continues first and other work gets time.
    */
   #schedule(): void {
     if (this.#isScheduled || this.#running >= this.#concurrency) return
@@ -169,7 +169,7 @@ class EventQueue {
   }
 }
 
-/** Interceptors are for calls: there is nobody to sign in, and nobody who gets an answer. */
+/** Without interceptors: an event has no caller to authenticate, and no answer. */
 function hostingOf(host: EventInboxParts['host']): HostingService {
   const { service, options, cancellable } = host
   const countStart = (): undefined => undefined

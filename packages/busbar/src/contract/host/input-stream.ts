@@ -70,7 +70,7 @@ export class InputStream implements AsyncIterableIterator<unknown, undefined, un
     this.#leave()
   }
 
-  /** The caller is told, not awaited. */
+  /** Notifies the caller and does not wait for it. */
   #leave(): void {
     if (this.#isOver) return
     this.#isOver = true

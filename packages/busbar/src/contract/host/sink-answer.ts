@@ -15,7 +15,7 @@ export interface SinkAnswerParts {
   readonly service: HostingService
   readonly sink: CallSink
   readonly call: LiveCall
-  /** Counts the call for its caller, unless somebody else does. */
+  /** Counts the call for its caller. Undefined if the call is counted elsewhere. */
   readonly edge: CallEdge | undefined
 }
 

@@ -91,7 +91,7 @@ export class Http2Listener {
   }
 }
 
-/** A client that is gone without a word would keep its calls for ever. */
+/** Without pings, calls of a client that vanished without closing would never end. */
 function ping(session: ServerHttp2Session, timeout: number): void {
   if (session.destroyed) return
   const dead = setTimeout(() => session.destroy(), timeout)

@@ -38,7 +38,7 @@ export class ForwardedConnection {
     })
   }
 
-  /** True if no response is due, and no byte was transferred for so many milliseconds. */
+  /** True if no response is due, and no byte was transferred for that many milliseconds. */
   isIdle(milliseconds: number): boolean {
     return this.#isConnected && !this.#awaitsResponse && performance.now() - this.#lastBytes >= milliseconds
   }

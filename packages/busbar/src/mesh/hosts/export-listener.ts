@@ -9,7 +9,7 @@ import { greet } from '../transports/socket.ts'
 import type { ExportedLinks } from './exported-links.ts'
 import { type ExportedService, exporterGreeting } from './host-hello.ts'
 
-/** Connections of this worker that have not proved yet who they are. */
+/** The most connections of this worker that may be unauthenticated at a time. */
 const maxConnecting = 256
 /** Milliseconds for the TLS handshake. */
 const handshakeTimeout = 5_000
@@ -54,7 +54,7 @@ export class ExportListener implements ConnectionSink {
     if (this.#parts.config.protocol === 'tls') (this.#server as TlsServer).setSecureContext(contextOf(identity))
   }
 
-  /** Connections that have not proved yet who they are. */
+  /** Closes the connections that are not authenticated yet. */
   close(): void {
     for (const socket of this.#connecting.values()) socket.destroy()
   }

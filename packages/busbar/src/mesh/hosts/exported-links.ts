@@ -90,7 +90,7 @@ export class ExportedLinks {
   }
 }
 
-/** A link may live for months. Its peer has to prove again who it is. */
+/** A link may live for months, so its peer has to authenticate again. */
 function closeAtExpiry(link: Link, { validTo }: X509Certificate, label: string): NodeJS.Timeout {
   const left = Date.parse(validTo) - Date.now()
   const expire = (): void => {

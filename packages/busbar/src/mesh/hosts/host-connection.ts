@@ -11,7 +11,7 @@ import { ObservedLink } from './observed-link.ts'
 import { OutlierDetector } from './outlier-detector.ts'
 
 export interface HostConnectionParts {
-  /** For people: an address, or a member of the cluster. */
+  /** Human-readable: an address, or a member of the cluster. */
   readonly name: string
   readonly dial: (signal: AbortSignal) => Promise<HandshakeResult<HostHello>>
   /** What this app calls there. */

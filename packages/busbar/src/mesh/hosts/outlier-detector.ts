@@ -40,7 +40,7 @@ export class OutlierDetector {
     this.#failures++
     if (this.#failures < failuresToEject || this.isEjected || !this.#parts.mayEject()) return
     this.#failures = 0
-    // It has been well for so long that the fault is a new one.
+    // After such a long time without an ejection, this is a new fault.
     if (performance.now() - this.#returned > longestEjection) this.#ejections = 0
     const time = Math.min(longestEjection, firstEjection * 2 ** this.#ejections++)
     this.#timer = setTimeout(() => this.#return(), time).unref()

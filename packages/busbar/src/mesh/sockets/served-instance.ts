@@ -182,7 +182,7 @@ class ServedInstance implements InstanceHandler {
   }
 }
 
-/** The status of an upgrade, as far as anybody sees it. */
+/** The status that metrics record for an upgrade. */
 const upgraded = 101
 
 /** Answers instead of the program, and discards the rest of the request. */

@@ -8,7 +8,7 @@ export interface QueuedCall {
   readonly service: string
   readonly method: string
   readonly input: unknown
-  /** Who has enqueued it: the caller that a direct call would have had. */
+  /** The service that has enqueued it, which a direct call would have as its caller. */
   readonly caller: string | undefined
   readonly trace: Trace | undefined
   readonly metadata: Metadata | undefined
@@ -28,7 +28,7 @@ export interface QueueCalls {
 
 const declared: ErrorSpec = { status: 400, data: undefined }
 
-/** Which errors a method declares, the queue does not know: every code that is none of Busbar's. */
+/** The queue does not know the method's contract, so it accepts every code as declared. */
 const anyErrors: Readonly<Record<string, ErrorSpec>> = new Proxy(
   {},
   {

@@ -35,7 +35,8 @@ export class Upload {
   }
 
   /**
-   * The call is over. The caller's iterable is told, not awaited. True if it had more to send.
+   * The call is over. Closes the caller's iterable without waiting for it. True if it had more to
+   * send.
    */
   stop(): boolean {
     if (this.#isOver) return false

@@ -39,7 +39,7 @@ export function encodeAnnouncement(announcement: Announcement): string {
   return JSON.stringify([1, host, app, machine, version, state, list])
 }
 
-/** Undefined if it is none. Anybody who may publish in the cluster may send anything. */
+/** Undefined for anything else: every member of the cluster may publish any message. */
 export function readAnnouncement(text: string): Announcement | undefined {
   const list = parse(text)
   if (!Array.isArray(list) || list[0] !== 1) return undefined
@@ -57,7 +57,7 @@ export function readAnnouncement(text: string): Announcement | undefined {
   }
 }
 
-/** For people. */
+/** Human-readable. */
 export function memberName({ app, machine, host }: Pick<Announcement, 'app' | 'machine' | 'host'>): string {
   return `${app} on ${machine} (${host})`
 }

@@ -1,5 +1,5 @@
 /**
- * How long the calls that an instance answers take in it, whoever the caller is: a histogram of
+ * How long the calls that an instance answers take in it, from every caller: a histogram of
  * `latency-buckets.ts`, as the instance sees it. What callers measure is in `edge-table.ts`; it
  * does not tell the instances of two generations apart.
  */

@@ -34,7 +34,7 @@ export interface ServiceMetricsReport {
   readonly dropped: Readonly<Record<string, number>>
 }
 
-/** Of one worker: so many lines of text at most, and so many characters of JSON. */
+/** Limits of one worker's report: lines of text, and characters of JSON. */
 export const maxServiceSamples = 10_000
 export const maxServiceBytes = 1024 * 1024
 

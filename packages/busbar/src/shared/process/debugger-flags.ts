@@ -1,7 +1,7 @@
 /**
  * Flags with which SIGUSR1 opens the debugger of a worker process on a free port of the loopback
- * interface, for those who read its standard error: the address has a secret of 128 bits, which no
- * list of the port shows. Nothing is open before the signal.
+ * interface. The address has a secret of 128 bits, which is only in its standard error. Nothing is
+ * open before the signal.
  */
 export const debuggerFlags = ['--inspect-port=127.0.0.1:0', '--inspect-publish-uid=stderr'] as const
 

@@ -15,7 +15,7 @@ const pattern = /^busbar-(?:links|file)-(\d+)-([a-z\d]+)-([a-z\d]*)-\w{6}$/
 
 /**
  * Milliseconds. A folder of another container with the same temporary files, whose processes cannot
- * be seen from here, is left alone for so long.
+ * be seen from here, is left alone for this time.
  */
 const foreignRest = 60_000
 

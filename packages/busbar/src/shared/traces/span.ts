@@ -1,8 +1,8 @@
 import type { Transport } from '../metrics/edge-table.ts'
 
 /**
- * One span of a trace. `call`: a whole call, as the one who counts it for its edge sees it; exactly
- * one for each call of an edge. `answer`: of such a call, the part in the worker of the instance.
+ * One span of a trace. `call`: a whole call, recorded where it is counted for its edge; exactly one
+ * for each call of an edge. `answer`: the part of such a call in the worker of the instance.
  */
 export interface SpanRecord {
   readonly part: 'call' | 'answer'
@@ -16,11 +16,11 @@ export interface SpanRecord {
   readonly caller: string | undefined
   readonly service: string
   readonly protocol: 'http' | 'rpc'
-  /** Of HTTP, or of the contract. */
+  /** The HTTP method, or the method of the contract. */
   readonly method: string
   /** Of HTTP: the path without its query, cut to {@link maxPath}. */
   readonly path: string | undefined
-  /** Undefined: the other part of the call knows it. */
+  /** Undefined: the span of the other part has it. */
   readonly transport: Transport | undefined
   /** Milliseconds since 1970, with fractions. */
   readonly start: number
@@ -30,7 +30,7 @@ export interface SpanRecord {
   /** Bytes of the request's and the response's body, as far as this side knows them. */
   readonly sent: number
   readonly received: number
-  /** Of HTTP; a typed call has that of its error. 0: none came. */
+  /** HTTP status; of a failed typed call, the status of its error. 0: no response. */
   readonly status: number
 }
 

@@ -18,7 +18,7 @@ export interface PublicPortsParts {
   readonly plan: Pick<Plan, 'accept' | 'listeners'>
   readonly slots: () => readonly WorkerSlot[]
   readonly hasCertificates: () => boolean
-  /** Undefined: nobody can load the native entrance here. */
+  /** Loads the native entrance. Undefined if this process has no loader for it. */
   readonly entrance: (() => EntranceLibrary) | undefined
   readonly timing: Timing
   readonly log: (level: 'info' | 'warn' | 'error', line: string) => void
@@ -120,7 +120,7 @@ export class PublicPorts {
     }
   }
 
-  /** Closes the ports that the running generation does not have. The entrance learns its routes. */
+  /** Closes all other ports, and gives the native entrance the routes of the running generation. */
   async keep(listeners: readonly ListenerSpec[]): Promise<void> {
     this.#entrance?.route(this.#parts.app())
     const closing = this.#specs.filter((spec) => !listeners.some(({ id }) => id === spec.id))

@@ -95,7 +95,7 @@ function socketsIn(folder: string): (FoundSocket & { readonly name: string })[] 
   })
 }
 
-/** Empty for a folder of somebody else, who may want to be taken for an app of this user. */
+/** Empty for a folder of another user, whose sockets could impersonate an app of this user. */
 function filesOf(folder: string): string[] {
   try {
     return isWindows || isOwn(folder) ? readdirSync(folder) : []

@@ -41,7 +41,7 @@ export interface OtherMember {
 }
 
 /**
- * This app's place in its cluster: says what it serves, and knows who else is there. Its workers
+ * This app as a member of its cluster: announces what it serves, and knows the others. Its workers
  * have connections of their own, for calls. Does nothing for an app without a cluster.
  */
 export class AppCluster {

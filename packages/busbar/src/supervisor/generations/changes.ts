@@ -7,7 +7,7 @@ import type { Placement } from '../../config/app.ts'
  */
 export type Outdated = 'all' | readonly string[] | { readonly position: string }
 
-/** How many instances a service gets: that many, or `+2`, `-1`: so many more or fewer. */
+/** The number of instances that a service gets; `+2` and `-1` are relative to the present one. */
 export type InstanceCount = number | `+${number}` | `-${number}`
 
 /** What a generation has changed, in workers. */

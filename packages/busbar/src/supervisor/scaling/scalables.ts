@@ -5,7 +5,7 @@ import type { ScalingRange } from '../../config/supervision.ts'
 export interface Scalable {
   /** Undefined: the shared workers. */
   readonly service: string | undefined
-  /** For people. */
+  /** Human-readable. */
   readonly name: string
   readonly range: ScalingRange
 }

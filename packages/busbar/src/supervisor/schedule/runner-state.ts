@@ -11,12 +11,12 @@ export interface RunnerStateParts {
   readonly log: (level: 'info' | 'warn', line: string) => void
 }
 
-/** Milliseconds between two signs of life of the runner. */
+/** Milliseconds between two heartbeats of the runner: it touches the file. */
 const beat = 10_000
-/** Milliseconds after which a runner without a sign of life has ended. */
+/** Milliseconds without a heartbeat after which the runner counts as ended. */
 const deadAfter = 30_000
 
-/** Who runs the schedule of an app. */
+/** The process that runs the schedule of an app. */
 interface Runner {
   /** Where its process ID means something: the containers of a pod share a host name. */
   readonly host: string

@@ -1,5 +1,5 @@
 /**
- * Who gets which part of the memory that all workers share. Its size is fixed when the app starts.
+ * Assigns rows of the memory that all workers share. Its size is fixed when the app starts.
  */
 import type { Service } from '../../config/app.ts'
 import { BusbarError } from '../../contract/errors.ts'

@@ -45,7 +45,7 @@ export class WorkerSlot {
   #worker: WorkerHandle | undefined
   /** The workers of the next and of the previous generation. */
   readonly #succession: Succession
-  /** Kept ready if the config says so, else started when a call may block the worker for good. */
+  /** Kept ready if the config says so, else started when a call may block the worker for ever. */
   readonly #spare: Spare
   #timer: NodeJS.Timeout | undefined
   /** The next generation starts, or has started and did not take over yet. */

@@ -18,7 +18,7 @@ export type WorkerState =
 export type WorkerStatus = WorkerState & {
   /** The index of the slot. */
   readonly worker: number
-  /** For people: `shared 0`, `api`, `render 1`. */
+  /** Human-readable: `shared 0`, `api`, `render 1`. */
   readonly name: string
   readonly kind: SlotSpec['kind']
   readonly hosts: readonly InstanceSpec[]

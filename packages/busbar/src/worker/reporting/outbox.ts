@@ -21,7 +21,7 @@ export interface OutputFlow {
 
 /** Milliseconds without a line after which the next one is sent at once. */
 const quiet = 20
-/** A batch of so many lines, or bytes, is sent without waiting for the event loop. */
+/** A batch of this many lines, or bytes, is sent without waiting for the event loop. */
 const batchLimit = 1000
 const batchSize = 128 * 1024
 /** Bytes that may wait in a worker that does not block. */

@@ -5,7 +5,7 @@ import type { Outbox } from './outbox.ts'
 
 /** Milliseconds that a span waits for others. */
 const interval = 100
-/** So many are sent without waiting. */
+/** A batch of this many spans is sent without waiting. */
 const batchSize = 500
 
 /** Sends the spans of this worker to the supervisor, in batches. */

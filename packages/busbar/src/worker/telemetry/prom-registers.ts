@@ -112,8 +112,8 @@ interface Distribution {
 }
 
 /**
- * Of a histogram or a summary: its values are lines, of which those with the same labels belong
- * together.
+ * The series of a histogram or a summary. Its values are lines; those with the same labels make one
+ * series.
  */
 function distributions({ name, type, values }: PromMetric): ServiceSeries[] {
   const special = type === 'histogram' ? 'le' : 'quantile'

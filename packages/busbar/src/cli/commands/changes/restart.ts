@@ -6,7 +6,7 @@ import { findRun, listRuns, type Run } from '../../admin/find-runs.ts'
 import { printResult } from '../../admin/print-result.ts'
 import type { CommandContext } from '../../command.ts'
 
-/** Milliseconds between two looks at the app. */
+/** Milliseconds between two polls of the app's status. */
 const lookInterval = 50
 
 /** Milliseconds for the start, in addition to the stop. */
@@ -29,7 +29,7 @@ export async function restart(context: CommandContext): Promise<number> {
       printResult(context, { ok: true, name, pid, took }, `${name} (process ${pid}) runs again after ${took} ms`)
       return 0
     }
-    // It stays the same, so its end is that of a start that has failed.
+    // A restart keeps the process, so if that has ended, the start has failed.
     if (!isAlive(before)) throw notStarted(name)
     if (took > stopTimeout + startLimit)
       throw new BusbarError('DEADLINE_EXCEEDED', {

@@ -66,7 +66,7 @@ export class AnswerReader {
     return this.#callee
   }
 
-  /** The caller cannot go on. */
+  /** Ends the call with an error of the caller's side. */
   fail(error: BusbarError): void {
     this.#end(error)
     this.cancel()
@@ -93,7 +93,7 @@ export class AnswerReader {
     this.#encoding = headers['grpc-encoding'] as string | undefined
   }
 
-  /** Something on the way that does not speak gRPC (doc/http-grpc-status-mapping.md). */
+  /** A proxy without gRPC has answered (doc/http-grpc-status-mapping.md). */
   #refused(status: number | undefined, what = `it has the HTTP status ${status}`): void {
     const code: ErrorCode = (status !== undefined && httpCodes[status]) || 'ANSWER_MALFORMED'
     const { message, service } = this.malformed(what)

@@ -97,7 +97,7 @@ export class GrpcSession {
   }
 }
 
-/** A server that is gone without a word would keep its calls for ever. */
+/** Without pings, calls to a server that vanished without closing would never end. */
 function ping(session: Http2Session): void {
   if (session.destroyed) return
   const dead = setTimeout(() => session.destroy(), pingTimeout)

@@ -118,7 +118,7 @@ export class ServiceInstances {
     return new Reservation(this.limited, found, () => this.#candidates(options?.key, targetOf(options?.not)))
   }
 
-  /** Only other apps can have another contract, and all instances of their services are theirs. */
+  /** Only remote instances are candidates: a service of another app has no others. */
   #findWith(contract: string, { key, not }: FindOptions): Endpoint | undefined {
     const target = targetOf(not)
     const fitting = this.#remote.filter(

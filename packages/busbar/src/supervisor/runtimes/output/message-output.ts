@@ -5,7 +5,7 @@ import type { OutputScheduler, OutputSource } from './output-scheduler.ts'
 export interface MessageOutputParts {
   readonly scheduler: OutputScheduler
   readonly message: (message: FromWorker) => void
-  /** So many bytes have been read, and the worker may send as many again. */
+  /** `size` bytes have been read, and the worker may send as many again. */
   readonly read: (size: number) => void
 }
 
@@ -17,7 +17,7 @@ const last: ReadonlySet<FromWorker['type']> = new Set(['fault', 'failed', 'stopp
 
 /**
  * Queues log lines that a worker sent as messages, bounded by the worker's window. Other messages
- * pass.
+ * are passed on at once.
  */
 export class MessageOutput implements OutputSource {
   readonly #parts: MessageOutputParts

@@ -12,8 +12,8 @@ const longestRoundTrip = 1000
 const pause = 10
 
 /**
- * How long new streams wait for a client that goes on opening more: so many round trips, and at
- * least so many milliseconds.
+ * How long a drain waits for a client that keeps opening streams: this many round trips, and at
+ * least this many milliseconds.
  */
 const mostRoundTrips = 4
 const leastWait = 50
