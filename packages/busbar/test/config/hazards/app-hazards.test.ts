@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Files } from '../support/app/test-folder.ts'
-import { hazardsOf, other } from './support/hazards.ts'
+import type { Files } from '../../support/app/test-folder.ts'
+import { hazardsOf, other } from './support.ts'
 
 describe('busbar check', () => {
   it('no relative path in an app of one service', async () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { HazardCode } from '../../src/config/hazards/hazard.ts'
-import type { Files } from '../support/app/test-folder.ts'
-import { hazardsOf, other } from './support/hazards.ts'
+import type { HazardCode } from '../../../src/config/hazards/hazard.ts'
+import type { Files } from '../../support/app/test-folder.ts'
+import { hazardsOf, other } from './support.ts'
 
 interface Case {
   readonly what: string
