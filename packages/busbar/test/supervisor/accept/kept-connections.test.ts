@@ -3,15 +3,15 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import http from 'node:http'
 import https from 'node:https'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { type AppSetup, TestApp } from '../../support/app/test-app.ts'
 import { selfSigned } from '../../support/http/certificate.ts'
 import { ask, ClientLoops } from '../../support/http/client-loops.ts'
 
-const kept = `${dirname(import.meta.dirname)}/programs/kept.ts`
-const closes = `${dirname(import.meta.dirname)}/programs/closes.js`
-const asks = `${dirname(import.meta.dirname)}/programs/asks-kept.js`
+const kept = `${import.meta.dirname}/programs/kept.ts`
+const closes = `${import.meta.dirname}/programs/closes.js`
+const asks = `${import.meta.dirname}/programs/asks-kept.js`
 const expose = [{ host: '127.0.0.1', port: 0 }]
 
 const apps: Record<string, AppSetup> = {

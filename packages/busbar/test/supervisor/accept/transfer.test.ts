@@ -13,7 +13,7 @@ import { pollUntil, TestApp, type AppSetup } from '../../support/app/test-app.ts
 import { Connection } from '../../support/http/raw-connection.ts'
 
 const any = `${dirname(import.meta.dirname)}/programs/any.js`
-const echo = `${dirname(import.meta.dirname)}/programs/echo.js`
+const echo = `${import.meta.dirname}/programs/echo.js`
 
 const places: Record<string, AppSetup> = {
   'a thread': { services: { echo: { file: echo, run: 'thread' } } },

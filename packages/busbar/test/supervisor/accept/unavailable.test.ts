@@ -86,7 +86,7 @@ test('an exposed port answers 503 while its service does not serve, and other po
 
 for (const [name, service] of Object.entries({
   'the gateway': { file: any },
-  'a program itself': { file: `${programs}/secure.js` },
+  'a program itself': { file: `${import.meta.dirname}/programs/secure.js` },
 }))
   test(`${name} with TLS sends a fatal alert instead of the 503`, async () => {
     using folder = new TestFolder()

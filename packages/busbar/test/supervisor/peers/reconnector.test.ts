@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
-import { dirname } from 'node:path'
 import { describe, it, test } from 'node:test'
 import { Reconnector } from '../../../src/supervisor/peers/reconnector.ts'
 import { defaultTiming } from '../../../src/supervisor/timing.ts'
 import { TestApp } from '../../support/app/test-app.ts'
 
-const counts = `${dirname(import.meta.dirname)}/programs/counts.js`
-const cuts = `${dirname(import.meta.dirname)}/programs/cuts.js`
+const counts = `${import.meta.dirname}/programs/counts.js`
+const cuts = `${import.meta.dirname}/programs/cuts.js`
 const reconnected = 'lost their link and reconnect'
 
 for (const run of ['shared', 'thread', 'process'] as const)

@@ -48,7 +48,7 @@ test('the instances of a service are replaced one after the other at the times o
 test('an instance whose successor cannot start goes on', async () => {
   using folder = new TestFolder({})
   const env = { FAIL_IF: folder.at('fail') }
-  const file = `${dirname(import.meta.dirname)}/programs/fails-later.js`
+  const file = `${import.meta.dirname}/programs/fails-later.js`
   await using app = await TestApp.start({ services: { web: { file, env, maxUptime: 1000 } } })
   writeFileSync(env.FAIL_IF, '')
   const failed = 'could not be replaced and goes on'

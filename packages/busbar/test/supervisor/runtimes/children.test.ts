@@ -6,7 +6,7 @@ import { dirname } from 'node:path'
 import { test } from 'node:test'
 import { TestApp } from '../../support/app/test-app.ts'
 
-const drops = `${dirname(import.meta.dirname)}/programs/drops.js`
+const drops = `${import.meta.dirname}/programs/drops.js`
 const api = `${dirname(import.meta.dirname)}/programs/placements/api.js`
 
 /** Milliseconds after which a dropped connection that is still open counts as inherited. */

@@ -7,9 +7,9 @@ import type { AppLogRecord, RunningApp } from '../../../src/supervisor/running-a
 import { startSupervisor } from '../../../src/supervisor/supervisor.ts'
 import { type AppSetup, appOf } from '../../support/app/test-app.ts'
 
-const folder = `${dirname(import.meta.dirname)}/programs`
+const folder = `${import.meta.dirname}/programs`
 const file = `${folder}/floods.js`
-const web = { file: `${folder}/any.js`, run: 'thread' } as const
+const web = { file: `${dirname(import.meta.dirname)}/programs/any.js`, run: 'thread' } as const
 
 const command = { kind: 'command', run: 'process', path: folder } as const
 const entry = { file: process.execPath, args: ['floods.js'], nodeOptions: [], foundBy: 'command' }

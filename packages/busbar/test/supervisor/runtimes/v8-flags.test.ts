@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { dirname } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { BusbarProcess } from '../../support/app/busbar-process.ts'
 import { TestFolder } from '../../support/app/test-folder.ts'
 
-const wasm = `${dirname(import.meta.dirname)}/programs/wasm.js`
+const wasm = `${import.meta.dirname}/programs/wasm.js`
 
 test('V8 does not collect the WebAssembly code that threads share', async () => {
   const alone = await promisify(execFile)(process.execPath, [wasm], { env: { ...process.env, PORT: '1' } })

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { dirname } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -12,7 +11,7 @@ test(
   'a process that was suspended for longer than a worker may be stuck goes on with the same worker',
   { skip },
   async (t) => {
-    const child = spawn(process.execPath, [`${dirname(import.meta.dirname)}/programs/suspended.ts`], {
+    const child = spawn(process.execPath, [`${import.meta.dirname}/programs/suspended.ts`], {
       stdio: ['pipe', 'pipe', 'inherit'],
     })
     t.after(() => void child.kill('SIGKILL'))

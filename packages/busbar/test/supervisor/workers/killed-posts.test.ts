@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import http from 'node:http'
-import { dirname } from 'node:path'
 import { test } from 'node:test'
 import { type AppSetup, TestApp } from '../../support/app/test-app.ts'
 import { ask, ClientLoops } from '../../support/http/client-loops.ts'
@@ -9,7 +8,7 @@ import { TestFolder } from '../../support/app/test-folder.ts'
 
 type Run = 'thread' | 'process'
 
-const file = `${dirname(import.meta.dirname)}/programs/executes.js`
+const file = `${import.meta.dirname}/programs/executes.js`
 
 /** What each kill hits. An app of one service has no gateway: its workers get raw connections. */
 const kills: Readonly<Record<string, readonly Run[]>> = {

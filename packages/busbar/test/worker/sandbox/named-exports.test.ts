@@ -53,7 +53,7 @@ suite('a named export', () => {
   })
 
   test('that cannot be served is named in the error', async () => {
-    const error = await startFailureOf({ shop: { program: 'broken/named.mjs' } })
+    const error = await startFailureOf({ shop: { program: 'broken/exports/named.mjs' } })
     assert.equal(error.code, 'PROGRAM_EXPORT_UNKNOWN')
     assert.match(error.message, /its export app is an object with the keys name/)
     assert.match(error.hint ?? '', /server, app, handler, fetch and build/)

@@ -16,107 +16,135 @@ interface Expected {
 /** Faults that fail a start, and the errors that they cause. */
 const table: Record<string, Expected> = {
   'throws while it is imported': {
-    program: 'throws.js',
+    program: 'throws/throws.js',
     code: 'PROGRAM_THREW',
     message: /TypeError: no database/,
     stack: /throws-inside\.js:1:7\)?$/,
   },
   'throws while it is required': {
-    program: 'throws.cjs',
+    program: 'throws/throws.cjs',
     code: 'PROGRAM_THREW',
     message: /TypeError: no database/,
     stack: /throws-inside\.cjs:1:7[^]*throws\.cjs:1:1\)$/,
   },
-  'throws a value that is not an Error': { program: 'throws-text.js', code: 'PROGRAM_THREW', message: /only text/ },
+  'throws a value that is not an Error': {
+    program: 'throws/throws-text.js',
+    code: 'PROGRAM_THREW',
+    message: /only text/,
+  },
   'throws in a timer': {
-    program: 'throws-late.js',
+    program: 'throws/throws-late.js',
     code: 'PROGRAM_THREW',
     message: /late/,
     stack: /throws-late\.js:2/,
   },
-  'throws when it listens': { program: 'throws-when-listening.js', code: 'PROGRAM_THREW', message: /not ready/ },
-  'rejects when it listens': { program: 'rejects-when-listening.js', code: 'PROGRAM_THREW', message: /not ready/ },
+  'throws when it listens': { program: 'throws/throws-when-listening.js', code: 'PROGRAM_THREW', message: /not ready/ },
+  'rejects when it listens': {
+    program: 'throws/rejects-when-listening.js',
+    code: 'PROGRAM_THREW',
+    message: /not ready/,
+  },
   'exits when it listens': {
-    program: 'exits-when-listening.js',
+    program: 'exits/exits-when-listening.js',
     code: 'PROGRAM_EXITED',
     message: /process\.exit\(7\)/,
   },
   'leaves a rejection unhandled': {
-    program: 'rejects.js',
+    program: 'throws/rejects.js',
     code: 'PROGRAM_THREW',
     message: /rejection unhandled: Error: rejected/,
     stack: /rejects\.js:3/,
   },
-  'rejects with nothing': { program: 'rejects-undefined.js', code: 'PROGRAM_THREW', message: /undefined/ },
-  'has a syntax error in an ES module': { program: 'syntax.js', code: 'PROGRAM_THREW', stack: /syntax\.js:2\n.*= ;/ },
-  'imports an ES module with a syntax error': {
-    program: 'syntax-inside.js',
+  'rejects with nothing': { program: 'throws/rejects-undefined.js', code: 'PROGRAM_THREW', message: /undefined/ },
+  'has a syntax error in an ES module': {
+    program: 'throws/syntax.js',
     code: 'PROGRAM_THREW',
     stack: /syntax\.js:2\n.*= ;/,
   },
-  'has a syntax error in CommonJS': { program: 'syntax.cjs', code: 'PROGRAM_THREW', stack: /syntax\.cjs:1\n.*= ;/ },
+  'imports an ES module with a syntax error': {
+    program: 'throws/syntax-inside.js',
+    code: 'PROGRAM_THREW',
+    stack: /syntax\.js:2\n.*= ;/,
+  },
+  'has a syntax error in CommonJS': {
+    program: 'throws/syntax.cjs',
+    code: 'PROGRAM_THREW',
+    stack: /syntax\.cjs:1\n.*= ;/,
+  },
   'imports a package that is not installed': {
-    program: 'missing.js',
+    program: 'throws/missing.js',
     code: 'PROGRAM_THREW',
     message: /no-such-package/,
   },
-  exits: { program: 'exits.js', code: 'PROGRAM_EXITED', message: /process\.exit\(3\)/, stack: /exits\.js:3/ },
+  exits: { program: 'exits/exits.js', code: 'PROGRAM_EXITED', message: /process\.exit\(3\)/, stack: /exits\.js:3/ },
   'exits in a timer': {
-    program: 'exits-late.cjs',
+    program: 'exits/exits-late.cjs',
     code: 'PROGRAM_EXITED',
     message: /process\.exit\(0\)/,
     stack: /leave.*exits-late\.cjs:2/,
   },
   'exits because of an error of its own': {
-    program: 'exits-caught.js',
+    program: 'exits/exits-caught.js',
     code: 'PROGRAM_EXITED',
     stack: /exits-caught\.js:6/,
   },
-  'sends itself a signal': { program: 'kills.js', code: 'PROGRAM_EXITED', message: /process\.exit\(143\)/ },
-  'ends without a server': { program: 'nothing.js', code: 'PROGRAM_NEVER_LISTENED', message: /nothing\.js/ },
+  'sends itself a signal': { program: 'exits/kills.js', code: 'PROGRAM_EXITED', message: /process\.exit\(143\)/ },
+  'ends without a server': {
+    program: 'never-listens/nothing.js',
+    code: 'PROGRAM_NEVER_LISTENED',
+    message: /nothing\.js/,
+  },
   'exports a promise that never settles': {
-    program: 'never-settles.js',
+    program: 'never-listens/never-settles.js',
     code: 'PROGRAM_START_TIMEOUT',
     startTimeout: 200,
     message: /200 ms/,
   },
   'has a timer and never listens': {
-    program: 'waits.js',
+    program: 'never-listens/waits.js',
     code: 'PROGRAM_START_TIMEOUT',
     startTimeout: 200,
     message: /Timeout/,
   },
   'listens for something other than HTTP': {
-    program: 'raw.js',
+    program: 'never-listens/raw.js',
     code: 'PROGRAM_START_TIMEOUT',
     startTimeout: 200,
     message: /TCPSERVERWRAP/,
   },
   'exports a helper': {
-    program: 'nothing.cjs',
+    program: 'exports/nothing.cjs',
     code: 'PROGRAM_EXPORT_UNKNOWN',
     message: /module\.exports.*keys helper/,
   },
-  'exports a class': { program: 'class.js', code: 'PROGRAM_EXPORT_UNKNOWN', message: /class Application/ },
-  'exports a number': { program: 'number.js', code: 'PROGRAM_EXPORT_UNKNOWN', message: /default export is a number/ },
-  'exports a Fastify plugin': { program: 'plugin.js', code: 'PROGRAM_EXPORT_UNKNOWN', message: /Fastify plugin/ },
+  'exports a class': { program: 'exports/class.js', code: 'PROGRAM_EXPORT_UNKNOWN', message: /class Application/ },
+  'exports a number': {
+    program: 'exports/number.js',
+    code: 'PROGRAM_EXPORT_UNKNOWN',
+    message: /default export is a number/,
+  },
+  'exports a Fastify plugin': {
+    program: 'exports/plugin.js',
+    code: 'PROGRAM_EXPORT_UNKNOWN',
+    message: /Fastify plugin/,
+  },
   'exports a function that makes something else': {
-    program: 'factory.js',
+    program: 'exports/factory.js',
     code: 'PROGRAM_EXPORT_UNKNOWN',
     message: /keys not/,
   },
   'exports a function that throws': {
-    program: 'factory-throws.js',
+    program: 'throws/factory-throws.js',
     code: 'PROGRAM_THREW',
     message: /factory/,
     stack: /factory-throws\.js:2/,
   },
-  'uses an enum': { program: 'enum.ts', code: 'PROGRAM_NOT_STRIPPABLE', message: /enum/, stack: /enum\.ts:1/ },
-  'uses a decorator': { program: 'decorator.ts', code: 'PROGRAM_NOT_STRIPPABLE', stack: /decorator\.ts:3/ },
-  'uses a parameter property': { program: 'parameter.ts', code: 'PROGRAM_NOT_STRIPPABLE' },
-  'is JSX': { program: 'page.tsx', code: 'PROGRAM_NOT_STRIPPABLE', message: /\.tsx/ },
-  'imports TypeScript without an extension': { program: 'extensionless.ts', code: 'PROGRAM_NOT_STRIPPABLE' },
-  'imports TypeScript as .js': { program: 'js-for-ts.ts', code: 'PROGRAM_NOT_STRIPPABLE' },
+  'uses an enum': { program: 'types/enum.ts', code: 'PROGRAM_NOT_STRIPPABLE', message: /enum/, stack: /enum\.ts:1/ },
+  'uses a decorator': { program: 'types/decorator.ts', code: 'PROGRAM_NOT_STRIPPABLE', stack: /decorator\.ts:3/ },
+  'uses a parameter property': { program: 'types/parameter.ts', code: 'PROGRAM_NOT_STRIPPABLE' },
+  'is JSX': { program: 'types/page.tsx', code: 'PROGRAM_NOT_STRIPPABLE', message: /\.tsx/ },
+  'imports TypeScript without an extension': { program: 'types/extensionless.ts', code: 'PROGRAM_NOT_STRIPPABLE' },
+  'imports TypeScript as .js': { program: 'types/js-for-ts.ts', code: 'PROGRAM_NOT_STRIPPABLE' },
 }
 
 suite('a start fails with an error that names the service when its program', { concurrency: 2 }, () => {
@@ -133,10 +161,10 @@ suite('a start fails with an error that names the service when its program', { c
   }
 
   for (const program of [
-    'imports-type.ts',
-    'imports-type-of-package.ts',
-    'imports-type-inside.js',
-    're-exports-type.ts',
+    'types/imports-type.ts',
+    'types/imports-type-of-package.ts',
+    'types/imports-type-inside.js',
+    'types/re-exports-type.ts',
   ])
     test(`imports a type as if it were a value (${program})`, async () => {
       const error = await startFailureOf({ shop: { program: `broken/${program}` } })
@@ -146,12 +174,12 @@ suite('a start fails with an error that names the service when its program', { c
     })
 
   test('imports an export that a JavaScript module does not have: without a hint about types', async () => {
-    const error = await startFailureOf({ shop: { program: 'broken/imports-nothing.js' } })
+    const error = await startFailureOf({ shop: { program: 'broken/types/imports-nothing.js' } })
     assert.deepEqual([error.code, error.hint], ['PROGRAM_THREW', undefined])
   })
 
   test('does not listen on the port in the config', async () => {
-    const error = await startFailureOf({ shop: { program: 'broken/uses-other-port.js', port: 4000 } })
+    const error = await startFailureOf({ shop: { program: 'broken/never-listens/uses-other-port.js', port: 4000 } })
     assert.equal(error.code, 'PROGRAM_NEVER_LISTENED')
     assert.match(error.message, /port 4000.*\[::\]:3000/)
     assert.match(error.hint ?? '', /services\.shop\.port/)
@@ -160,13 +188,13 @@ suite('a start fails with an error that names the service when its program', { c
 
 suite('a program that exits while it starts', () => {
   test('runs its exit handlers, and no code after the call', async () => {
-    await using app = new HostedApp([serviceOf('shop', 'broken/exits.js')])
+    await using app = new HostedApp([serviceOf('shop', 'broken/exits/exits.js')])
     await assert.rejects(app.start(), StartFailure)
     assert.deepEqual(app.lines('shop'), ['leaving', 'exit handler 3'])
   })
 
   test('does not affect the programs that started before it', async () => {
-    await using app = new HostedApp([serviceOf('other', 'koa'), serviceOf('shop', 'broken/exits.js')])
+    await using app = new HostedApp([serviceOf('other', 'koa'), serviceOf('shop', 'broken/exits/exits.js')])
     await assert.rejects(app.start(), StartFailure)
     assert.deepEqual(app.faults, [])
   })

@@ -2,11 +2,11 @@
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { TestApp } from '../../support/app/test-app.ts'
-import { Connection } from '../../support/http/raw-connection.ts'
+import { TestApp } from '../../../support/app/test-app.ts'
+import { Connection } from '../../../support/http/raw-connection.ts'
 
 const timing = { stuck: 2500, watch: 50 }
-const app = await TestApp.start({ services: { any: `${import.meta.dirname}/any.js` } }, { timing })
+const app = await TestApp.start({ services: { any: `${import.meta.dirname}/../../programs/any.js` } }, { timing })
 using connection = await Connection.open(app.port)
 await report()
 
