@@ -1,5 +1,5 @@
 //! The event loop: one thread, one poll, all connections. This file sends. `connecting` opens and
-//! closes, `receiving` reads and checks, `pulsing` turns the load on and off.
+//! closes, `receiving` reads and checks, `pulsing` pauses.
 
 mod connecting;
 mod pulsing;
@@ -11,7 +11,7 @@ use crate::check::Checker;
 use crate::connection::{Connection, InFlight};
 use crate::job::{Job, Load};
 use crate::machine;
-use crate::pace::{Nanos, Pacer};
+use crate::pace::{Nanos, Pacer, nanos};
 use crate::pulses::Switches;
 use crate::record::{Failure, Record};
 use crate::report::{Generator, Line};
@@ -23,9 +23,8 @@ use std::io;
 use std::time::{Duration, Instant};
 
 const TICK: Nanos = 100_000_000;
-/// Token of the alarm. Connections have smaller ones.
+/// Tokens of the alarm and of standard input. Connections have smaller ones.
 const ALARM: Token = Token(usize::MAX);
-/// Token of the lines of standard input.
 const SWITCHES: Token = Token(usize::MAX - 1);
 
 /// Runs the job. `each_line` is called every 100 ms and for each pulse, and its error ends the job.
@@ -166,7 +165,7 @@ impl<'a> Engine<'a> {
             self.alarm.set(delay);
             self.poll.poll(events, self.alarm.patience(delay))
         };
-        if self.switches.is_none() || self.pulses.running {
+        if self.is_running() {
             self.waited += before.elapsed();
         }
         self.clock();
@@ -189,15 +188,10 @@ impl<'a> Engine<'a> {
         self.budget == 0 || self.end.is_some_and(|end| self.now >= end)
     }
 
-    /// False after the end, and between pulses.
-    fn may_send(&self) -> bool {
-        !self.is_closing() && (self.switches.is_none() || self.pulses.on)
-    }
-
     fn is_over(&self) -> bool {
         let grace = self.job.grace_ms * 1_000_000;
-        let is_waiting = self.switches.is_none() || self.pulses.running;
-        if self.end.is_none() && is_waiting && self.now > self.progress + self.job.timeout_ms * 1_000_000 + grace {
+        if self.end.is_none() && self.is_running() && self.now > self.progress + self.job.timeout_ms * 1_000_000 + grace
+        {
             return true;
         }
         if !self.is_closing() {
@@ -288,8 +282,9 @@ impl<'a> Engine<'a> {
     }
 
     fn outcome(&self) -> Line {
-        let now = if self.switches.is_some() { nanos(self.pulses.total) } else { self.now };
-        let ran = if self.switches.is_some() { self.pulses.total } else { self.began.elapsed() }.as_secs_f64();
+        let pulses = self.switches.as_ref().map(|_| self.pulses.total);
+        let ran = pulses.unwrap_or_else(|| self.began.elapsed()).as_secs_f64();
+        let now = pulses.map_or(self.now, nanos);
         let until = self.end.map_or(now, |end| end.min(now)) as f64 / 1e9;
         let seconds = (until - self.job.discard_ms as f64 / 1e3).max(0.0);
         let (user, system) = machine::cpu_seconds();
@@ -300,8 +295,4 @@ impl<'a> Engine<'a> {
         };
         Line::result(&self.record, seconds, self.pacer.is_some(), generator)
     }
-}
-
-fn nanos(duration: Duration) -> Nanos {
-    duration.as_nanos() as Nanos
 }

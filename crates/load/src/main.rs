@@ -1,8 +1,8 @@
 //! `busbar-load` applies load to an HTTP/1.1 server, checks every answer and reports measurements.
 //!
 //! It reads a job as JSON from standard input ([`job::Job`]), and writes JSON lines to standard
-//! output: a `tick` every 100 ms and a `result` at the end ([`report`]). A job in pulses is followed
-//! by lines that turn the load on and off ([`pulses`]). Exit status 0: the job ran, whatever the
+//! output: a `tick` every 100 ms and a `result` at the end ([`report`]). After a job in pulses come
+//! lines that turn the load on and off ([`pulses`]). Exit status 0: the job ran, whatever the
 //! server answered. 2: the job was invalid or could not start; the reason is on standard error.
 //!
 //! Where things are, along the path of a request:

@@ -1,8 +1,8 @@
 //! A load that standard input turns on and off, so that the server can be frozen in between.
 //!
 //! The job is the first line. Each further line is `on` or `off`. After `off` no request is sent,
-//! and when all have been answered the engine writes a `pulse`: what was done since `on`. The end of
-//! the input ends the job.
+//! and when all are answered the engine writes a `pulse`: what was done since `on`. The end of the
+//! input ends the job.
 
 use mio::{Registry, Token, Waker};
 use std::io::{self, BufRead};

@@ -18,6 +18,16 @@ pub(super) struct Pulses {
 }
 
 impl Engine<'_> {
+    /// False after the end, and between pulses.
+    pub(super) fn may_send(&self) -> bool {
+        !self.is_closing() && (self.switches.is_none() || self.pulses.on)
+    }
+
+    /// False between pulses, when nothing is in flight.
+    pub(super) fn is_running(&self) -> bool {
+        self.switches.is_none() || self.pulses.running
+    }
+
     /// Obeys the lines that have arrived. Returns a line if a pulse is complete.
     pub(super) fn switch(&mut self) -> Option<Line> {
         while let Some(switch) = self.switches.as_ref().and_then(|switches| switches.next()) {

@@ -60,7 +60,7 @@ export class PulsedLoad {
       const { value, done } = await this.#lines.next()
       if (done) throw this.#error ?? new Error((await this.#problem).trim() || 'the load engine ended early')
       const line = JSON.parse(value) as Tick | Pulse | LoadResult
-      if (line.type === type) return line as Pulse | LoadResult
+      if (line.type === type) return line
       if (line.type === 'tick' && line.done > 0) this.#ticks.push(line)
     }
   }

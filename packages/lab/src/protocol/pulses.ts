@@ -32,7 +32,7 @@ export function canPulse({ runs, rate, reconnect, probe }: Work): boolean {
 
 /**
  * The load of each cell is on for one pulse, then that of another one, in a new random order for
- * each turn. What disturbs the machine for longer than that disturbs all cells alike, so no pulse is
+ * each turn. What disturbs the machine for longer than that disturbs all cells alike, so nothing is
  * discarded. An error belongs to its cell.
  */
 export async function runPulses(

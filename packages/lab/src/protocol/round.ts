@@ -70,10 +70,7 @@ type Draft = { -readonly [Key in keyof CellRound]: CellRound[Key] } & {
 
 /** How often a disturbed slice is repeated. */
 const maxRepeats = 2
-/**
- * Duration of the load that checks whether the machine is calm. A kernel tick is 1 % of it on two
- * processors.
- */
+/** Duration of the load that checks whether the machine is calm. A kernel tick is 1 % of it. */
 const calmCheckMs = 500
 /**
  * Starts, warms up and freezes every cell. Then measures the cells in pulses, or visits them in

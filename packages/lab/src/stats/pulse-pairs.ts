@@ -1,14 +1,11 @@
-import type { Estimate } from './verdict.ts'
+import type { Estimate } from './student.ts'
 
-/**
- * Logarithms of the ratios of pulses that followed each other at once, by round. A round starts every
- * arm anew.
- */
+/** Logarithms of ratios of pulses of the same turn, by round. A round starts each arm anew. */
 export type PulsePairs = readonly (readonly number[])[]
 
 /**
  * How much one start of an arm is faster or slower than another, as a standard deviation: layout of
- * memory, order of compilation. Measured on quiet machines: 0.5 to 1.5 %.
+ * memory, order of compilation. Runs with starts that differ by up to 10 % are simulated.
  */
 const startOffset = 0.025
 /**
@@ -19,7 +16,7 @@ const tolerated = 1.15
 const fewest = { rounds: 4, pulses: 32 }
 
 /**
- * The same mean with the error that pairs of pulses show, which are many where rounds are few. Where
+ * The same mean with the error that pairs of pulses show, which are many where rounds are few. If
  * the rounds differ by more than that, or pulses are few, the error by rounds is kept. See
  * `docs/decisions/quick-comparisons.md` for the simulated share of false claims.
  */

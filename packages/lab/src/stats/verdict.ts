@@ -1,5 +1,5 @@
 import { withPulsePairs, type PulsePairs } from './pulse-pairs.ts'
-import { tQuantile, twoSidedP } from './student.ts'
+import { tQuantile, twoSidedP, type Estimate } from './student.ts'
 
 /**
  * From paired measurements to a verdict.
@@ -33,14 +33,6 @@ export interface Rules {
 }
 
 export const defaultRules: Rules = { confidence: 0.99, matters: 0.03, floor: 1 }
-
-/** A mean with its standard error. */
-export interface Estimate {
-  readonly mean: number
-  /** Standard error of the mean. */
-  readonly error: number
-  readonly freedom: number
-}
 
 /**
  * Compares one arm with its baseline. `pairs`: [arm, baseline] per round, both above 0, at least 2

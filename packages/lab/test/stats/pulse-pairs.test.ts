@@ -1,4 +1,4 @@
-/** Simulates quick runs on noisy machines: pulses in turns, a new start of each arm in each round. */
+/** Simulates quick runs on noisy machines: pulses in turns, new starts in each round. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { judgeAll, type Ratio, type Rules } from '../../src/stats/verdict.ts'

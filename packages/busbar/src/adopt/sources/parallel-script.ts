@@ -91,7 +91,7 @@ function ofScripts(pattern: string, scripts: PackageJson['scripts']): ParallelCo
   })
 }
 
-/** `cd web && npm start`, `npm --prefix web start` and `npm run start --prefix web` run in `web`. */
+/** `cd web && npm start` and `npm --prefix web start` run in `web`. */
 function inFolder(line: string, root: string): { readonly folder: string; readonly rest: string } {
   const [, moved, command] = /^cd\s+([^\s'"&;|]+)\s*&&\s*(\S.*)$/s.exec(line) ?? []
   if (moved !== undefined) return { folder: resolve(root, moved), rest: command! }
