@@ -45,7 +45,7 @@ test('every function that CONTRIBUTING names after a file is in that file', asyn
 
 /** The file that a path in CONTRIBUTING means. */
 function named(path: string): string | undefined {
-  const folders = ['', 'packages/busbar/src', 'crates/entrance/src']
+  const folders = ['', 'packages/busbar/src', 'packages/dashboard/src', 'crates/entrance/src']
   return folders.map((folder) => join(root, folder, path)).find((file) => existsSync(file))
 }
 
