@@ -137,12 +137,8 @@ class HttpGateway implements Gateway {
       responseTimeout: app.limits.responseTimeout,
       overdue: (service) => this.#reportTimeout(service),
     })
-    const created = createServer(
-      app.limits,
-      tls,
-      { shouldUpgradeCallback: (req) => this.#upgrades.wants(req) },
-      parts.grpc !== undefined,
-    )
+    const options = { shouldUpgradeCallback: (req: IncomingMessage) => this.#upgrades.wants(req) }
+    const created = createServer(app.limits, tls, options, parts.grpc !== undefined)
     ;({ server: this.#server, setTls: this.setTls } = created)
     this.#hsts = app.gateway.tls?.hsts
     this.redirect = redirectOf(app)
@@ -170,14 +166,7 @@ class HttpGateway implements Gateway {
   }
 
   get serveCall(): Gateway['serveCall'] {
-    const { grpc } = this.#parts
-    if (grpc === undefined) return undefined
-    // As in `acceptVirtual`.
-    const needsTls = this.redirect !== undefined
-    return (carrier) => {
-      if (!needsTls || carrier.peer.encrypted === true) grpc.serve(carrier)
-      else carrier.refuse(403, 'This port redirects to HTTPS.\n')
-    }
+    return this.#parts.grpc?.servesCalls(this.redirect !== undefined)
   }
 
   fail(error: BusbarError, service?: string): void {

@@ -36,9 +36,12 @@ export class GrpcEntrance {
     this.#server.accept(socket)
   }
 
-  /** A call that the native entrance gives to this worker. */
-  serve(carrier: GrpcCarrier): void {
-    this.#server.serve(carrier)
+  /** Calls of the native entrance. `needsTls`: the port in clear only redirects. */
+  servesCalls(needsTls: boolean): (carrier: GrpcCarrier) => void {
+    return (carrier) => {
+      if (!needsTls || carrier.peer.encrypted === true) this.#server.serve(carrier)
+      else carrier.refuse(403, 'This port redirects to HTTPS.\n')
+    }
   }
 
   /** Ends the calls in flight of one service, or of all. */

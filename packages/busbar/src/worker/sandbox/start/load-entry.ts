@@ -99,7 +99,7 @@ function requireMain(file: string, program: ProgramProcess, programs: Programs):
 
 /**
  * Sets the properties that Node gives to the main module. Only by its setter does `parent` change
- * what errors of `require` show. With `--pending-deprecation` the setter warns (DEP0144), or throws.
+ * what errors of `require` show. With `--pending-deprecation` the setter warns or throws (DEP0144).
  */
 function asMain(module: NodeJS.Module | undefined): unknown {
   const { noDeprecation = false } = process
