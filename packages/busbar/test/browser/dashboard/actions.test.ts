@@ -98,7 +98,7 @@ describe('the actions of the dashboard', { skip: noChromium }, () => {
     await tab.getByRole('button', { name: 'Send' }).click()
     await tab.locator('.answer').getByText('serch').waitFor()
     await tab.getByRole('button', { name: 'Show here' }).click()
-    await tab.frameLocator('iframe').getByText('/api/catalog/featured').first().waitFor({ state: 'attached' })
+    await tab.frameLocator('iframe').getByText('/api/checkout/order').first().waitFor({ state: 'attached' })
     await opened.screenshot('reference')
   })
 
