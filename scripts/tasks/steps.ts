@@ -40,7 +40,7 @@ export const withoutAccelerators = { BUSBAR_ACCELERATORS: 'none' } as const
 export const comparingSuites = ['mesh', 'worker', 'raw'].map((name) => `packages/busbar/test/${name}`)
 
 /** The suites whose requests come through the gateway's port. */
-export const gatewaySuites = ['gateway', 'raw'].map((name) => `packages/busbar/test/${name}`)
+export const gatewaySuites = ['gateway', 'raw', 'grpc'].map((name) => `packages/busbar/test/${name}`)
 
 /** Skipped on a platform without a package for this release line. */
 export function testStepsOn(line: NodeLine, name: string, suites: readonly string[]): Steps {

@@ -28,6 +28,7 @@ export class AnswerReader {
   readonly #stream: Http2Stream
   readonly #callee: StatusSource
   readonly #codec: Codec
+  readonly #deadline: number
   readonly #decoder = new MessageDecoder(maxMessage)
   readonly #messages: FramedMessage[] = []
   #state: State = { is: 'open' }
@@ -36,10 +37,12 @@ export class AnswerReader {
   #trailers: Http2Headers | undefined
   #hasHead = false
 
-  constructor(stream: Http2Stream, callee: StatusSource, codec: Codec) {
+  /** `deadline`: on the clock of `performance.now()`. */
+  constructor(stream: Http2Stream, callee: StatusSource, codec: Codec, deadline: number) {
     this.#stream = stream
     this.#callee = callee
     this.#codec = codec
+    this.#deadline = deadline
     let failure: Error | undefined
     stream.on('error', (error) => (failure = error))
     stream.on('response', (headers) => this.#began(headers))
@@ -136,7 +139,9 @@ export class AnswerReader {
   #lost(failure: Error | undefined): BusbarError {
     const { service, method } = this.#callee
     const { rstCode } = this.#stream
-    const code = rstCode === undefined ? undefined : resetCodes[rstCode]
+    // Some servers reset a call at its deadline, before this side's timer.
+    const isLate = rstCode === cancelCode && performance.now() >= this.#deadline
+    const code = isLate ? 'DEADLINE_EXCEEDED' : rstCode === undefined ? undefined : resetCodes[rstCode]
     const what = failure === undefined ? '' : `: ${failure.message}`
     const when = this.#hasHead ? 'before its answer was complete' : 'before it answered'
     const message = `${service}.${method} closed the stream ${when}${what}`

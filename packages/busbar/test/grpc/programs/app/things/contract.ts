@@ -44,6 +44,7 @@ export const things = service(
     first: fn({ input: many(z.object({ n: z.int() })), output: z.int() }),
     doubled: stream({ input: many(z.object({ n: z.int() })), output: z.object({ n: z.int() }) }),
     cancels: fn({ output: z.int() }),
+    dies: fn(),
   },
   { grpc: 'test.v1.ThingService', docs: 'One method of each kind.' },
 )

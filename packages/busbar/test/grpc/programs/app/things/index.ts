@@ -39,5 +39,6 @@ export default things.implement(() => {
       for await (const { n } of values) yield { n: n * 2 }
     },
     cancels: () => cancelled,
+    dies: () => void process.exit(1),
   }
 })

@@ -1,0 +1,5 @@
+export default {
+  workers: 1,
+  gateway: { port: 0, grpc: true, entrance: 'portable' },
+  services: { testing: './testing' },
+}
