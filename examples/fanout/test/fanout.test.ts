@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, it } from 'node:test'
 import { Agent, request } from 'undici'
+import { freePorts } from '../../../packages/busbar/test/support/http/free-ports.ts'
 
 const example = join(import.meta.dirname, '..')
 const names = ['fastify2', 'node3', 'type1', 'type4'] as const
@@ -156,20 +156,6 @@ async function configOf(folder: string, { workers = 1, secure = false, broken = 
       ...Object.fromEntries(services),
     },
   }
-}
-
-/** A port that was free a moment ago. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer().listen(0, '127.0.0.1')
-      await once(server, 'listening')
-      return server
-    }),
-  )
-  const ports = servers.map((server) => (server.address() as AddressInfo).port)
-  await Promise.all(servers.map((server) => once(server.close(), 'close')))
-  return ports
 }
 
 async function get(url: string, ca?: Buffer): Promise<[status: number, answer: unknown]> {

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
+import { freePort } from '../../../packages/busbar/test/support/http/free-ports.ts'
 
 const example = join(import.meta.dirname, '..')
 const command = join(example, '../../packages/busbar/test/support/busbar.ts')
@@ -111,13 +111,4 @@ class Server implements AsyncDisposable {
     this.#child.kill()
     if (this.#child.exitCode === null) await once(this.#child, 'exit')
   }
-}
-
-/** A port that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  await once(server.close(), 'close')
-  return port
 }

@@ -1,15 +1,36 @@
 import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:net'
+import { randomInt } from 'node:crypto'
 
-/** Ports that nothing listens on now. Another program may take them before the caller does. */
+/**
+ * Below the ports that systems give to connections, so that no connection of another test takes one
+ * before the caller listens.
+ */
+const range = [15_000, 32_000] as const
+
+/** Ports that nothing listens on now. */
 export async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
-  await Promise.all(servers.map((server) => once(server, 'listening')))
-  const ports = servers.map((server) => (server.address() as AddressInfo).port)
-  await Promise.all(servers.map((server) => once(server.close(), 'close')))
-  return ports
+  const ports = new Set<number>()
+  while (ports.size < count) {
+    const port = randomInt(...range)
+    if (await isFree(port)) ports.add(port)
+  }
+  return [...ports]
 }
 
 export async function freePort(): Promise<number> {
   return (await freePorts(1))[0]!
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer()
+  const listening = once(server, 'listening')
+  server.listen(port, '127.0.0.1')
+  try {
+    await listening
+  } catch {
+    return false
+  }
+  await once(server.close(), 'close')
+  return true
 }
