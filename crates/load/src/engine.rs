@@ -1,8 +1,7 @@
 //! The event loop: one thread, one poll, all connections. This file sends. `connecting` opens and
-//! closes, `receiving` reads and checks, `pulsing` pauses.
+//! closes, `receiving` reads and checks.
 
 mod connecting;
-mod pulsing;
 mod receiving;
 
 use crate::alarm::Alarm;
@@ -11,26 +10,23 @@ use crate::check::Checker;
 use crate::connection::{Connection, InFlight};
 use crate::job::{Job, Load};
 use crate::machine;
-use crate::pace::{Nanos, Pacer, nanos};
-use crate::pulses::Switches;
+use crate::pace::{Nanos, Pacer};
 use crate::record::{Failure, Record};
 use crate::report::{Generator, Line};
 use crate::stream::Connector;
 use mio::{Events, Poll, Token};
-use pulsing::Pulses;
 use std::collections::VecDeque;
 use std::io;
 use std::time::{Duration, Instant};
 
 const TICK: Nanos = 100_000_000;
-/// Tokens of the alarm and of standard input. Connections have smaller ones.
+/// Token of the alarm. Connections have smaller ones.
 const ALARM: Token = Token(usize::MAX);
-const SWITCHES: Token = Token(usize::MAX - 1);
 
-/// Runs the job. `each_line` is called every 100 ms and for each pulse, and its error ends the job.
-pub fn run(job: &Job, each_line: impl FnMut(Line) -> io::Result<()>) -> Result<Line, Box<dyn std::error::Error>> {
+/// Runs the job. `each_tick` is called every 100 ms, and its error ends the job.
+pub fn run(job: &Job, each_tick: impl FnMut(Line) -> io::Result<()>) -> Result<Line, Box<dyn std::error::Error>> {
     let mut engine = Engine::new(job)?;
-    engine.run(each_line)?;
+    engine.run(each_tick)?;
     Ok(engine.outcome())
 }
 
@@ -42,9 +38,6 @@ struct Engine<'a> {
     requests: Vec<Prepared>,
     connections: Vec<Connection>,
     pacer: Option<Pacer>,
-    /// None unless the load comes in pulses.
-    switches: Option<Switches>,
-    pulses: Pulses,
     /// Open loop: requests that are due and have no free connection.
     waiting: VecDeque<Nanos>,
     /// Open loop: idle connections.
@@ -91,10 +84,6 @@ impl<'a> Engine<'a> {
                 }
             })
             .collect();
-        let switches = match job.load {
-            Load::Pulses {} => Some(Switches::new(poll.registry(), SWITCHES)?),
-            _ => None,
-        };
         let end = job.duration().map(nanos);
         let budget = match job.load {
             Load::Closed { requests: Some(count), .. } => count,
@@ -108,8 +97,6 @@ impl<'a> Engine<'a> {
             connections: (0..job.connections).map(|place| Connection::new(place % requests.len())).collect(),
             requests,
             pacer: Pacer::new(job),
-            switches,
-            pulses: Pulses::default(),
             waiting: VecDeque::new(),
             free: Vec::new(),
             budget,
@@ -125,23 +112,20 @@ impl<'a> Engine<'a> {
         })
     }
 
-    fn run(&mut self, mut each_line: impl FnMut(Line) -> io::Result<()>) -> io::Result<()> {
+    fn run(&mut self, mut each_tick: impl FnMut(Line) -> io::Result<()>) -> io::Result<()> {
         let mut events = Events::with_capacity(1024);
         let mut next_tick = TICK;
         self.open_all();
         while !self.is_over() {
             self.wait(&mut events, next_tick)?;
             for event in events.iter() {
-                if event.token() != ALARM && event.token() != SWITCHES {
+                if event.token() != ALARM {
                     self.turn(event.token().0, event.is_writable(), event.is_read_closed());
                 }
             }
             self.send_due();
-            if let Some(pulse) = self.switch() {
-                each_line(pulse)?;
-            }
             if self.now >= next_tick {
-                each_line(Line::tick(next_tick as f64 / 1e9, &self.record.tick))?;
+                each_tick(Line::tick(next_tick as f64 / 1e9, &self.record.tick))?;
                 self.record.tick = Record::new(0, None).tick;
                 next_tick += TICK * ((self.now - next_tick) / TICK + 1);
                 self.time_out();
@@ -165,9 +149,7 @@ impl<'a> Engine<'a> {
             self.alarm.set(delay);
             self.poll.poll(events, self.alarm.patience(delay))
         };
-        if self.is_running() {
-            self.waited += before.elapsed();
-        }
+        self.waited += before.elapsed();
         self.clock();
         match polled {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
@@ -190,8 +172,7 @@ impl<'a> Engine<'a> {
 
     fn is_over(&self) -> bool {
         let grace = self.job.grace_ms * 1_000_000;
-        if self.end.is_none() && self.is_running() && self.now > self.progress + self.job.timeout_ms * 1_000_000 + grace
-        {
+        if self.end.is_none() && self.now > self.progress + self.job.timeout_ms * 1_000_000 + grace {
             return true;
         }
         if !self.is_closing() {
@@ -208,7 +189,7 @@ impl<'a> Engine<'a> {
                 None => self.free.push(place),
             }
         } else {
-            while self.connections[place].in_flight.len() < self.job.pipelining && self.may_send() {
+            while self.connections[place].in_flight.len() < self.job.pipelining && !self.is_closing() {
                 self.budget -= u64::from(self.budget != u64::MAX);
                 let from = if self.job.reconnect { self.connections[place].opened_at } else { self.now };
                 self.queue(place, from);
@@ -282,10 +263,8 @@ impl<'a> Engine<'a> {
     }
 
     fn outcome(&self) -> Line {
-        let pulses = self.switches.as_ref().map(|_| self.pulses.total);
-        let ran = pulses.unwrap_or_else(|| self.began.elapsed()).as_secs_f64();
-        let now = pulses.map_or(self.now, nanos);
-        let until = self.end.map_or(now, |end| end.min(now)) as f64 / 1e9;
+        let ran = self.began.elapsed().as_secs_f64();
+        let until = self.end.map_or(self.now, |end| end.min(self.now)) as f64 / 1e9;
         let seconds = (until - self.job.discard_ms as f64 / 1e3).max(0.0);
         let (user, system) = machine::cpu_seconds();
         let generator = Generator {
@@ -295,4 +274,8 @@ impl<'a> Engine<'a> {
         };
         Line::result(&self.record, seconds, self.pacer.is_some(), generator)
     }
+}
+
+fn nanos(duration: Duration) -> Nanos {
+    duration.as_nanos() as Nanos
 }

@@ -1,9 +1,9 @@
 //! `busbar-load` applies load to an HTTP/1.1 server, checks every answer and reports measurements.
 //!
 //! It reads a job as JSON from standard input ([`job::Job`]), and writes JSON lines to standard
-//! output: a `tick` every 100 ms and a `result` at the end ([`report`]). After a job in pulses come
-//! lines that turn the load on and off ([`pulses`]). Exit status 0: the job ran, whatever the
-//! server answered. 2: the job was invalid or could not start; the reason is on standard error.
+//! output: a `tick` every 100 ms and a `result` at the end ([`report`]). Exit status 0: the job
+//! ran, whatever the server answered. 2: the job was invalid or could not start; the reason is on
+//! standard error.
 //!
 //! Where things are, along the path of a request:
 //!
@@ -11,7 +11,6 @@
 //! |---|---|
 //! | read and check the job | `job.rs` |
 //! | decide when a request is due | `pace.rs` |
-//! | turn the load on and off | `pulses.rs` |
 //! | event loop: send due requests, time out | `engine.rs` |
 //! | open and close connections | `engine/connecting.rs` |
 //! | read and check answers | `engine/receiving.rs` |
@@ -31,13 +30,12 @@ mod engine;
 mod job;
 mod machine;
 mod pace;
-mod pulses;
 mod record;
 mod report;
 mod stream;
 mod trust;
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -51,7 +49,9 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), Box<dyn std::error::Error>> {
-    let job = job::Job::parse(&pulses::read_job(&mut std::io::stdin().lock())?)?;
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text)?;
+    let job = job::Job::parse(&text)?;
     if let Some(cpu) = job.cpu {
         machine::pin(cpu)?;
     }

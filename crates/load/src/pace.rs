@@ -5,10 +5,6 @@ use crate::job::{Arrivals, Job, Load};
 /// Nanoseconds since the start of the job.
 pub type Nanos = u64;
 
-pub fn nanos(duration: std::time::Duration) -> Nanos {
-    duration.as_nanos() as Nanos
-}
-
 /// The arrivals of an open loop. They depend only on the seed, not on the server.
 pub struct Pacer {
     arrivals: Arrivals,

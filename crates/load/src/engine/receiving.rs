@@ -74,7 +74,7 @@ impl Engine<'_> {
     /// After an answer, a closed loop sends the next request, an open loop only if one is due.
     pub(super) fn refill(&mut self, place: usize) {
         if self.pacer.is_none() {
-            if self.may_send() {
+            if !self.is_closing() {
                 self.budget -= u64::from(self.budget != u64::MAX);
                 self.queue(place, self.now);
             }

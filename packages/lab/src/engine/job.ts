@@ -6,8 +6,6 @@ export interface LoadJob {
   requests: LoadRequest[]
   load:
     | { loop: 'closed'; durationMs?: number; requests?: number }
-    /** On and off, as `PulsedLoad` says. */
-    | { loop: 'pulses' }
     | { loop: 'open'; durationMs: number; rate: number; arrivals: 'poisson' | 'constant' }
   connections: number
   pipelining?: number
@@ -46,14 +44,6 @@ export interface Tick {
   p50: number
   p99: number
   max: number
-}
-
-/** The load was on for so many seconds, until its last answer. */
-export interface Pulse {
-  type: 'pulse'
-  seconds: number
-  done: number
-  failed: number
 }
 
 export interface LoadResult {

@@ -45,14 +45,6 @@ export interface Slice extends Loaded {
   /** Samples of its Node programs. Undefined without any. */
   readonly runtime: RuntimeUsage | undefined
   readonly probe: Loaded | undefined
-  /** If the load was on and off: each time that it was on. */
-  readonly pulses?: readonly PulseCost[]
-}
-
-export interface PulseCost {
-  readonly done: number
-  readonly seconds: number
-  readonly cpuSeconds: number | undefined
 }
 
 export interface SliceOptions {
@@ -127,16 +119,11 @@ function otherCores(
   return Math.max(0, busySeconds - server - generators - (own.user + own.system) / 1e6) / seconds
 }
 
-export async function toJob(
-  running: RunningArm,
-  work: Work,
-  options: SliceOptions,
-  load = toLoad(work, options.durationMs),
-): Promise<LoadJob> {
+async function toJob(running: RunningArm, work: Work, options: SliceOptions): Promise<LoadJob> {
   return {
     target: await running.loadTarget(),
     requests: inTurn(work),
-    load,
+    load: toLoad(work, options.durationMs),
     connections: work.connections,
     discardMs: work.runs === undefined ? options.discardMs : 0,
     seed: options.seed,

@@ -1,5 +1,4 @@
-import { withPulsePairs, type PulsePairs } from './pulse-pairs.ts'
-import { tQuantile, twoSidedP, type Estimate } from './student.ts'
+import { tQuantile, twoSidedP } from './student.ts'
 
 /**
  * From paired measurements to a verdict.
@@ -34,6 +33,14 @@ export interface Rules {
 
 export const defaultRules: Rules = { confidence: 0.99, matters: 0.03, floor: 1 }
 
+/** A mean with its standard error. */
+export interface Estimate {
+  readonly mean: number
+  /** Standard error of the mean. */
+  readonly error: number
+  readonly freedom: number
+}
+
 /**
  * Compares one arm with its baseline. `pairs`: [arm, baseline] per round, both above 0, at least 2
  * rounds.
@@ -44,19 +51,13 @@ export function judge(pairs: readonly (readonly [number, number])[], rules: Rule
 
 /**
  * All comparisons of a scenario, corrected together. `floors`: one per comparison, if they differ.
- * `pulses`: of those that were measured in pulses.
  */
 export function judgeAll(
   comparisons: readonly (readonly (readonly [number, number])[])[],
   rules: Rules = defaultRules,
   floors?: readonly number[],
-  pulses: readonly (PulsePairs | undefined)[] = [],
 ): Ratio[] {
-  const estimates = comparisons.map((pairs, at) => {
-    const byRounds = estimate(pairs.map(([arm, baseline]) => Math.log(arm / baseline)))
-    const pairsOfPulses = pulses[at]
-    return pairsOfPulses === undefined ? byRounds : withPulsePairs(byRounds, pairsOfPulses)
-  })
+  const estimates = comparisons.map((pairs) => estimate(pairs.map(([arm, baseline]) => Math.log(arm / baseline))))
   return judgeEstimates(estimates, rules, floors).map((each, at) => ({ ...each, rounds: comparisons[at]!.length }))
 }
 
