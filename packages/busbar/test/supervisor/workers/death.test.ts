@@ -142,7 +142,7 @@ test('an app with maxRestarts ends with the cause', async () => {
 })
 
 test('a service that cannot start fails the start with its own error', async () => {
-  const throws = `${import.meta.dirname}/programs/throws.js`
+  const throws = `${dirname(import.meta.dirname)}/programs/throws.js`
   await assert.rejects(
     TestApp.start({ services: { any, throws }, workers: 2 }),
     (error) =>

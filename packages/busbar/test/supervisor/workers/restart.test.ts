@@ -8,7 +8,7 @@ import { appOf, TestApp } from '../../support/app/test-app.ts'
 import { Connection } from '../../support/http/raw-connection.ts'
 
 const any = `${dirname(import.meta.dirname)}/programs/any.js`
-const throws = `${import.meta.dirname}/programs/throws.js`
+const throws = `${dirname(import.meta.dirname)}/programs/throws.js`
 
 test('a restart gives new connections to a new thread, and the old one finishes its requests', async () => {
   await using app = await TestApp.start({ services: { any }, workers: 2 }, { mode: 'dev' })
