@@ -135,6 +135,8 @@ describe('advice of a running app', { timeout: 300_000 }, () => {
 
   it('is not tried without calls', async () => {
     await stop()
+    // A call counts slightly longer than its client waits for it.
+    await app.until(() => app.running.status().instances.every(({ inFlight }) => inFlight === 0))
     const moves = [{ service: 'cart', run: 'process' as const }]
     await assert.rejects(admin.json(tryAdvice, { moves, seconds: 0.2 }), {
       code: 'OPERATION_UNSUPPORTED',

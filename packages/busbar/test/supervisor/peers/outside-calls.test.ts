@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import http from 'node:http'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { InstanceStats } from '../../../src/observe/app-status.ts'
 import { appOf, pollUntil } from '../../support/app/test-app.ts'
 import { TestFolder } from '../../support/app/test-folder.ts'
@@ -96,4 +100,39 @@ describe('calls from outside', () => {
       await app.running.replace(undefined, [service])
       assert.equal((await calling).stdout, '{"failed":[]}\n')
     })
+
+  for (const run of ['thread', 'process'] as const)
+    test(`may go on after a response that a restart has not ended (a ${run})`, async () => {
+      const web = { ...catalog, run: 'shared' } as const
+      await using app = await started({ shop: command('shop.mjs'), catalog: { ...catalog, run }, web })
+      const url = (await ask(app, '/shop/env')).body.variables['CATALOG_URL']
+      using folder = new TestFolder()
+      const agent = new http.Agent({ keepAlive: true })
+      const first = await begin(`${url}/?head&until=${folder.at('go')}`, agent)
+      assert.equal(first.headers.connection, 'keep-alive')
+      const row = (): number | undefined => app.running.workers.find(({ name }) => name === 'catalog')?.row
+      const before = row()
+      const replaced = app.running.replace(undefined, ['catalog'])
+      await pollUntil(() => row() !== before, row)
+      // The status has no event for the old worker, which drains now.
+      await sleep(100)
+      folder.write('go', '')
+      await text(first)
+      folder.write('go', '')
+      await text(first)
+      // The head of the first response has promised that the connection stays open. A connection
+      // that was closed at once would be replaced by the agent.
+      await sleep(50)
+      const next = await begin(url, agent)
+      assert.deepEqual([next.reused, next.statusCode, next.headers.connection], [true, 200, 'close'])
+      await text(next)
+      await replaced
+      agent.destroy()
+    })
 })
+
+async function begin(url: string, agent: http.Agent): Promise<http.IncomingMessage & { readonly reused: boolean }> {
+  const request = http.get(url, { agent })
+  const [response] = (await once(request, 'response')) as [http.IncomingMessage]
+  return Object.assign(response, { reused: request.reusedSocket })
+}

@@ -49,17 +49,19 @@ export class KeepAliveConnections {
 
   /**
    * Makes every response from now on end its connection. Resolves when all connections that wait
-   * for a request are quiet, at the latest after twice `quiet` or half of `timeout`, and when
-   * callers in this app have closed theirs: the program's own `close()` would lose a request that
-   * is on its way.
+   * for a request are quiet and no response keeps its connection open, at the latest after twice
+   * `quiet` or half of `timeout`, and when callers in this app have closed theirs: the program's
+   * own `close()` would lose a request that is on its way.
    */
   async drain(): Promise<void> {
+    for (const connection of this.#parts.connections.reusable()) connection.endWithResponse()
     for (const server of this.#parts.servers)
       server.prependListener('request', (_request: unknown, response: { shouldKeepAlive: boolean }) => {
         response.shouldKeepAlive = false
       })
     const end = performance.now() + 2 * this.#quiet
-    while (!(await this.#isQuiet()) && performance.now() < end) await sleep(pollInterval)
+    const isSettled = async (): Promise<boolean> => (await this.#isQuiet()) && !this.#someStayOpen()
+    while (!(await isSettled()) && performance.now() < end) await sleep(pollInterval)
     while (this.#callersClose()) await sleep(askInterval)
   }
 
@@ -78,6 +80,11 @@ export class KeepAliveConnections {
     let isQuiet = true
     for (const one of this.#parts.connections.reusable()) if (!this.#isQuietConnection(one, now)) isQuiet = false
     return isQuiet
+  }
+
+  #someStayOpen(): boolean {
+    for (const { staysOpen } of this.#parts.connections.reusable()) if (staysOpen) return true
+    return false
   }
 
   #isQuietConnection(connection: ServedConnection, now: number): boolean {
@@ -100,17 +107,22 @@ export class KeepAliveConnections {
       if (socket.bytesRead === 0 || (waitsForRequest && isClosable(socket))) socket.destroy()
   }
 
-  /** Asks callers to close their idle connections. Returns true while some may still do so. */
+  /**
+   * Asks callers to close their quiet connections. Returns true while some may still do so. A
+   * caller may forward the connection of a client outside, whose next request is on its way to it.
+   */
   #callersClose(): boolean {
-    this.#askedAt ??= performance.now()
-    if (performance.now() - this.#askedAt > this.#closeTime) return false
-    let areAsked = false
-    for (const { socket, waitsForRequest } of this.#parts.connections.reusable())
-      if (waitsForRequest && isClosable(socket)) {
-        socket[closeIfIdle]()
-        areAsked = true
-      }
-    return areAsked
+    const now = performance.now()
+    this.#askedAt ??= now
+    if (now - this.#askedAt > this.#closeTime) return false
+    let areWaiting = false
+    for (const connection of this.#parts.connections.reusable()) {
+      const { socket, waitsForRequest } = connection
+      if (!waitsForRequest || !isClosable(socket)) continue
+      areWaiting = true
+      if (this.#isQuietConnection(connection, now)) socket[closeIfIdle]()
+    }
+    return areWaiting
   }
 }
 

@@ -106,6 +106,16 @@ export class ServedConnection {
     return trace && { ...currentScope()!, trace }
   }
 
+  /** The pending response says `connection: close`, unless its head was sent. */
+  endWithResponse(): void {
+    if (this.#last?.headersSent === false) this.#last.shouldKeepAlive = false
+  }
+
+  /** The pending response leaves it open: another request may follow. */
+  get staysOpen(): boolean {
+    return this.#last !== undefined && !this.#last.writableFinished && this.#last.shouldKeepAlive
+  }
+
   /** True for an HTTP/1 connection without a pending response, or one that has sent nothing yet. */
   get waitsForRequest(): boolean {
     return this.#last === undefined ? this.socket.bytesRead === 0 : this.#last.writableFinished

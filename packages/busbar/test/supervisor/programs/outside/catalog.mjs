@@ -10,10 +10,12 @@ const server = http.createServer((request, response) => {
   const { searchParams } = new URL(url, 'http://x')
   const file = searchParams.get('until')
   const answer = { service: 'catalog', url, own, remote: socket.remoteAddress, data: process.env.DATA ?? null }
+  response.setHeader('content-type', 'application/json')
   const send = () => {
     if (file !== null && !existsSync(file)) setTimeout(send, 20)
-    else response.setHeader('content-type', 'application/json').end(JSON.stringify(answer))
+    else response.end(JSON.stringify(answer))
   }
+  if (searchParams.has('head')) response.flushHeaders()
   setTimeout(send, 0)
 })
 new WebSocketServer({ server }).on('connection', (socket) => socket.on('message', (data) => socket.send(`["${data}"]`)))
