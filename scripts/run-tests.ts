@@ -30,7 +30,7 @@ async function runTests(): Promise<number> {
     [
       '--test',
       `--import=${leakCheck}`,
-      `--test-concurrency=${availableParallelism()}`,
+      `--test-concurrency=${availableParallelism() + 1}`,
       '--test-timeout=300000',
       ...reporters(),
       ...flags.filter((flag) => !isReporter(flag)),
