@@ -1,7 +1,7 @@
 /**
  * Writes the script of Scalar's API reference into the built package, for the gateway's OpenAPI
  * page. Scalar's own package would install 243 MB of dependencies. Its Fastify plugin serves the
- * one file that browsers need: `docs/decisions/reference-page.md`.
+ * one file that browsers need: `docs/decisions/expose/reference-page.md`.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'

@@ -1,7 +1,7 @@
 /**
  * Gives a program's requests to its server as values, without text and parser, where an exchange
  * does that exactly. All others go through the {@link DuplexBridge}. The product uses only that
- * one: docs/decisions/entrance.md has the measurement of both.
+ * one: docs/decisions/expose/entrance.md has the measurement of both.
  */
 import { maxForwardedHead } from '../../packages/busbar/src/mesh/http/exchange.ts'
 import type {

@@ -1,7 +1,7 @@
 /**
  * The cost of writing a validated result as JSON: a serialiser compiled from the schema (the one of
  * Fastify) against `JSON.stringify`. `node bench/answers.ts [rounds]` prints microseconds for lists
- * of products, as bytes, the best of the rounds (docs/decisions/json-results.md).
+ * of products, as bytes, the best of the rounds (docs/decisions/expose/json-results.md).
  */
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'

@@ -1,7 +1,7 @@
 /**
  * The memory of the supervisor while a service prints a million lines of 100 bytes, by where the
  * log goes. `node bench/log-lines.ts [lines] [arm]` prints the memory before, its peak, the time
- * until the last line was written, and the lines that arrived (docs/decisions/log-files.md).
+ * until the last line was written, and the lines that arrived (docs/decisions/run/log-files.md).
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'

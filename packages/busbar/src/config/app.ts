@@ -254,7 +254,7 @@ export interface EntryModule {
 
 /**
  * True if the native entrance accepts the gateway's connections. `auto` will choose it where
- * measurements show that it is faster (docs/decisions/entrance.md). So far none do.
+ * measurements show that it is faster (docs/decisions/expose/entrance.md). So far none do.
  */
 export function usesEntrance({ gateway }: Pick<App, 'gateway'>): boolean {
   return gateway.entrance === 'native' && gateway.raw !== true

@@ -5,8 +5,8 @@ const flag = 'wasm-code-gc'
 /**
  * Stops V8 from collecting compiled WebAssembly, unless the user has set that flag. Threads share
  * this code, and collecting it occasionally ends the process in Node 24 and 26
- * (docs/decisions/wasm-code.md). V8 reads the flag before each collection, in all threads. Returns
- * why if the flag cannot be set.
+ * (docs/decisions/run/wasm-code.md). V8 reads the flag before each collection, in all threads.
+ * Returns why if the flag cannot be set.
  */
 export function keepWasmCode(): string | undefined {
   const options = [...process.execArgv, process.env['NODE_OPTIONS'] ?? '']

@@ -3,7 +3,7 @@
  * machine, waking it costs more than everything else about a small response: a server that responds
  * on a hundred connections in one turn of the event loop would wake its client a hundred times. So
  * the first write of a turn is sent at once, and all others at the end of the turn. Figures and
- * constraints: docs/decisions/write-batching.md.
+ * constraints: docs/decisions/call/write-batching.md.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Socket } from 'node:net'

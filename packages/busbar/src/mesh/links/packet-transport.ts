@@ -2,7 +2,7 @@
 
 /**
  * All frames of one turn of the event loop: a JSON list of frames (`frame-encoder.ts`), and the
- * byte parts that its tags refer to. For the reasons for JSON see `docs/decisions/links.md`.
+ * byte parts that its tags refer to. For the reasons for JSON see `docs/decisions/call/links.md`.
  */
 export interface Packet {
   readonly text: string

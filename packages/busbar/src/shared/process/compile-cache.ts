@@ -1,6 +1,6 @@
 /**
  * Node's compile cache: the code that V8 has compiled, and TypeScript without its types, of the
- * start before. What it saves: docs/decisions/start.md.
+ * start before. What it saves: docs/decisions/run/start.md.
  */
 import { lstatSync, mkdirSync } from 'node:fs'
 import { enableCompileCache, getCompileCacheDir } from 'node:module'

@@ -26,7 +26,7 @@ const cell = {
 
 /**
  * The participating threads, one slot each. A thread is alive while its identity is in its slot.
- * The first to notice its end removes it, once (see `docs/decisions/shared-state.md`).
+ * The first to notice its end removes it, once (see `docs/decisions/run/shared-state.md`).
  */
 export class ThreadTable {
   readonly #cells: Int32Array

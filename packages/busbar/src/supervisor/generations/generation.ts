@@ -24,7 +24,7 @@ export interface GenerationParts {
 
 /**
  * How many workers start at a time while others serve, unless the config says it. A start keeps a
- * core busy: the other cores are for the requests (docs/decisions/generations.md).
+ * core busy: the other cores are for the requests (docs/decisions/run/generations.md).
  */
 const besideOthers = Math.max(1, Math.floor(availableParallelism() / 2))
 

@@ -9,7 +9,8 @@ import { workerMain } from './thread.ts'
 /**
  * Which of the accelerators in `wanted` work on this Node. A thread of its own runs the probes: in
  * a worker, V8 would optimise Node's HTTP code for the unusual sockets of the probes, too, and each
- * request would cost 5 to 7 % more (docs/decisions/accepting.md). Rejects if the thread fails.
+ * request would cost 5 to 7 % more (docs/decisions/expose/accepting.md). Rejects if the thread
+ * fails.
  */
 export async function probeAccelerators(
   wanted: readonly AcceleratorName[],

@@ -158,7 +158,7 @@ function withoutFlags(app: App, service: Service): App {
  * Megabytes for the young generation of a thread with a memory limit: three times the 16 MB that
  * can hold objects between two collections. When a thread reaches its limit, Node allows V8 16 MB
  * more until the thread ends. A collection that moves more than that to the old generation ends the
- * whole process (docs/decisions/thread-memory.md).
+ * whole process (docs/decisions/run/thread-memory.md).
  */
 const youngGeneration = 48
 
