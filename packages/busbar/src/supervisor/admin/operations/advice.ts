@@ -10,7 +10,7 @@ import { tryMoves } from '../../advice/try-moves.ts'
 import { modelParts, watchApp } from '../../advice/watch-app.ts'
 import { defineJson } from './operation.ts'
 import { knownService } from './serving-worker.ts'
-import { redactedStatus } from './redacted.ts'
+import { redactedStatus } from '../status/redacted.ts'
 
 const run = z.enum(['shared', 'thread', 'process'])
 const milliseconds = z.number().nullable().meta({ description: 'milliseconds; null without calls' })

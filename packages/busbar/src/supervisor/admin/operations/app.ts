@@ -4,8 +4,8 @@ import { BusbarError } from '../../../contract/errors.ts'
 import { formatMetrics } from '../../../observe/metrics/metrics.ts'
 import { metricsContentTypes } from '../../../observe/metrics/prometheus.ts'
 import { defineJson, defineText } from './operation.ts'
-import { redactedStatus } from './redacted.ts'
-import { statusSchema } from './status-schema.ts'
+import { redactedStatus } from '../status/redacted.ts'
+import { statusSchema } from '../status/status-schema.ts'
 
 /** Not strict: scrapers add parameters of their own. */
 const nothing = z.object({})

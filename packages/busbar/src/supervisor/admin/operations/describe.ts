@@ -5,8 +5,8 @@ import { referenceUrl } from '../../reference-url.ts'
 import type { RunningApp } from '../../running-app.ts'
 import { knownService } from './serving-worker.ts'
 import { defineJson } from './operation.ts'
-import { redactedStatus, maskSecret } from './redacted.ts'
-import { edgeSchema, scheduleSchema } from './status-schema.ts'
+import { redactedStatus, maskSecret } from '../status/redacted.ts'
+import { edgeSchema, scheduleSchema } from '../status/status-schema.ts'
 
 const address = z.object({
   url: z.string(),

@@ -9,8 +9,8 @@ import { logLevels } from '../../../shared/output/log-levels.ts'
 import type { RunningApp } from '../../running-app.ts'
 import { BusbarError } from '../../../contract/errors.ts'
 import { defineEvents, type OperationContext, type ServerEvent } from './operation.ts'
-import { redactedStatus } from './redacted.ts'
-import { statusSchema } from './status-schema.ts'
+import { redactedStatus } from '../status/redacted.ts'
+import { statusSchema } from '../status/status-schema.ts'
 
 /** Open streams of the app. Each costs a status per interval. */
 const maxStreams = 16

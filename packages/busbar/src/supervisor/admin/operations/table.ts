@@ -11,7 +11,7 @@ import { evaluateCode, signalService, takeHeapSnapshot, takeProfile } from './di
 import { readLogs } from './logs.ts'
 import { getHealthz, getReadyz, getServiceHealthz, getServiceReadyz } from './probes.ts'
 import { dropDeadLetter, listQueue, retryDeadLetter } from './queue.ts'
-import { openApiOperation } from './openapi.ts'
+import { openApiOperation } from '../http/openapi.ts'
 import { followApp } from './live.ts'
 import { getReport, listReports } from './reports.ts'
 import { getTrace, listTraces } from './traces.ts'

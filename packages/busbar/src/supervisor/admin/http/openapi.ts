@@ -1,6 +1,6 @@
 /** The OpenAPI document of the admin API, made from its operations. */
 import * as z from 'zod'
-import { type JsonOperation, type Operation, defineJson } from './operation.ts'
+import { type JsonOperation, type Operation, defineJson } from '../operations/operation.ts'
 
 /** `described`: called at a request, because the table lists this operation, too. */
 export function openApiOperation(described: () => readonly Operation[]): JsonOperation {

@@ -1,7 +1,7 @@
-import type { CallStats, EdgeStats } from '../../observe/app-status.ts'
-import type { EdgeTotal } from '../../observe/metrics/edge-totals.ts'
-import { noStatus, otherStatus } from '../../shared/metrics/edge-table.ts'
-import { bucketCount, quantile, upperBound } from '../../shared/metrics/latency-buckets.ts'
+import type { CallStats, EdgeStats } from '../../../observe/app-status.ts'
+import type { EdgeTotal } from '../../../observe/metrics/edge-totals.ts'
+import { noStatus, otherStatus } from '../../../shared/metrics/edge-table.ts'
+import { bucketCount, quantile, upperBound } from '../../../shared/metrics/latency-buckets.ts'
 
 export function toEdgeStats(total: EdgeTotal): EdgeStats {
   const { caller, callee, protocol, method, route, transport, inFlight, callsPerSecond } = total

@@ -1,4 +1,4 @@
-import type { App } from '../../config/app.ts'
+import type { App } from '../../../config/app.ts'
 import type {
   AppStatus,
   EntranceStats,
@@ -8,15 +8,15 @@ import type {
   ServiceStats,
   SpareStats,
   WorkerStats,
-} from '../../observe/app-status.ts'
-import { noQueueCounts, QueueCells, queueCounters, queueGauges } from '../../shared/metrics/queue-cells.ts'
-import { threadsNow, WorkerCells } from '../../shared/metrics/worker-cells.ts'
-import type { Readiness } from '../../shared/control-messages.ts'
+} from '../../../observe/app-status.ts'
+import { noQueueCounts, QueueCells, queueCounters, queueGauges } from '../../../shared/metrics/queue-cells.ts'
+import { threadsNow, WorkerCells } from '../../../shared/metrics/worker-cells.ts'
+import type { Readiness } from '../../../shared/control-messages.ts'
 import { distribution, toEdgeStats } from './edge-stats.ts'
 import { processCpuTime, processMemory, threadCpuTime } from './proc.ts'
-import type { AppCluster } from '../cluster/app-cluster.ts'
-import type { Launcher } from '../workers/launcher.ts'
-import type { WorkerStatus } from '../workers/worker-status.ts'
+import type { AppCluster } from '../../cluster/app-cluster.ts'
+import type { Launcher } from '../../workers/launcher.ts'
+import type { WorkerStatus } from '../../workers/worker-status.ts'
 
 export interface StatusCollectorParts {
   readonly app: () => App
