@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { CallTotals } from '../../src/observe/metrics/call-totals.ts'
-import { type EdgeKey, noStatus } from '../../src/shared/metrics/edge-table.ts'
-import { InstanceTable } from '../../src/shared/metrics/instance-table.ts'
-import { bucketOf } from '../../src/shared/metrics/latency-buckets.ts'
+import { CallTotals } from '../../../src/observe/metrics/call-totals.ts'
+import { type EdgeKey, noStatus } from '../../../src/shared/metrics/edge-table.ts'
+import { InstanceTable } from '../../../src/shared/metrics/instance-table.ts'
+import { bucketOf } from '../../../src/shared/metrics/latency-buckets.ts'
 
 const fromWeb: EdgeKey = {
   caller: 'web',

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { advise } from '../../src/observe/advice/advise.ts'
-import type { ModelParts } from '../../src/observe/advice/app-model.ts'
-import type { AppWindow, EdgeWindow } from '../../src/observe/advice/app-window.ts'
-import type { CostTable } from '../../src/observe/advice/placement-costs.ts'
-import type { PlacedService } from '../../src/observe/advice/placement.ts'
-import { slowDelay } from '../../src/observe/advice/slow-delay.ts'
-import { bucketCount, bucketOf } from '../../src/shared/metrics/latency-buckets.ts'
+import { advise } from '../../../src/observe/advice/advise.ts'
+import type { ModelParts } from '../../../src/observe/advice/app-model.ts'
+import type { AppWindow, EdgeWindow } from '../../../src/observe/advice/app-window.ts'
+import type { CostTable } from '../../../src/observe/advice/placement-costs.ts'
+import type { PlacedService } from '../../../src/observe/advice/placement.ts'
+import { slowDelay } from '../../../src/observe/advice/slow-delay.ts'
+import { bucketCount, bucketOf } from '../../../src/shared/metrics/latency-buckets.ts'
 
 const cost = (latency: number, cpu: number): CostTable['http']['local'] => ({
   latency,

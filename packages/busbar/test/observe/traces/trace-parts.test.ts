@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { TraceStore } from '../../src/observe/traces/trace-store.ts'
-import { summaryOf, waterfallOf } from '../../src/observe/traces/waterfall.ts'
-import type { SpanRecord } from '../../src/shared/traces/span.ts'
-import { formatTraceparent, newSpanId, newTraceId, parseTraceparent } from '../../src/shared/traces/trace-context.ts'
+import { TraceStore } from '../../../src/observe/traces/trace-store.ts'
+import { summaryOf, waterfallOf } from '../../../src/observe/traces/waterfall.ts'
+import type { SpanRecord } from '../../../src/shared/traces/span.ts'
+import { formatTraceparent, newSpanId, newTraceId, parseTraceparent } from '../../../src/shared/traces/trace-context.ts'
 
 const trace = newTraceId()
 const id = (number: number): string => `${number}`.padStart(16, '0')

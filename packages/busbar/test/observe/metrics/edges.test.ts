@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { loadApp } from '../../src/config/load.ts'
-import type { App, Service } from '../../src/config/app.ts'
-import { formatMetrics } from '../../src/observe/metrics/metrics.ts'
-import { acceleratorNames } from '../../src/shared/accelerators.ts'
-import { parseMetrics } from '../support/app/prometheus.ts'
-import { pollUntil, TestApp } from '../support/app/test-app.ts'
-import { wantedEntrance } from '../support/app/wanted-entrance.ts'
+import { loadApp } from '../../../src/config/load.ts'
+import type { App, Service } from '../../../src/config/app.ts'
+import { formatMetrics } from '../../../src/observe/metrics/metrics.ts'
+import { acceleratorNames } from '../../../src/shared/accelerators.ts'
+import { parseMetrics } from '../../support/app/prometheus.ts'
+import { pollUntil, TestApp } from '../../support/app/test-app.ts'
+import { wantedEntrance } from '../../support/app/wanted-entrance.ts'
 
-const folder = `${import.meta.dirname}/programs/edges`
+const folder = `${import.meta.dirname}/../programs/edges`
 
 const placements: Record<string, Service['run']> = {
   'in one thread': 'shared',

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
-import { noQueueCounts } from '../../src/shared/metrics/queue-cells.ts'
-import { formatMetrics, metrics } from '../../src/observe/metrics/metrics.ts'
-import type { Observed } from '../../src/observe/metrics/observed-metrics.ts'
-import type { AppStatus, EdgeStats, WorkerStats } from '../../src/observe/app-status.ts'
-import { parseMetrics } from '../support/app/prometheus.ts'
+import { noQueueCounts } from '../../../src/shared/metrics/queue-cells.ts'
+import { formatMetrics, metrics } from '../../../src/observe/metrics/metrics.ts'
+import type { Observed } from '../../../src/observe/metrics/observed-metrics.ts'
+import type { AppStatus, EdgeStats, WorkerStats } from '../../../src/observe/app-status.ts'
+import { parseMetrics } from '../../support/app/prometheus.ts'
 
 const worker: WorkerStats = {
   worker: 0,
@@ -253,7 +253,7 @@ test('the text of OpenMetrics has the same samples, a family for each metric, an
 })
 
 test('docs/reference/metrics.md lists exactly the metrics of the table', () => {
-  const page = readFileSync(new URL('../../../../docs/reference/metrics.md', import.meta.url), 'utf8')
+  const page = readFileSync(new URL('../../../../../docs/reference/metrics.md', import.meta.url), 'utf8')
   const rows = [...page.matchAll(/^\| `(\w+)` \| (\w+) \| (.+) \| (.+) \|$/gm)].map(([, ...cells]) => cells)
   assert.deepEqual(
     rows,

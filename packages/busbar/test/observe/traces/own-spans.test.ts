@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { App, Service } from '../../src/config/app.ts'
-import { loadApp } from '../../src/config/load.ts'
-import { acceleratorNames } from '../../src/shared/accelerators.ts'
-import { newTraceId } from '../../src/shared/traces/trace-context.ts'
-import { wantedEntrance } from '../support/app/wanted-entrance.ts'
-import { type Trace, TracedApp } from './support/traced-app.ts'
+import type { App, Service } from '../../../src/config/app.ts'
+import { loadApp } from '../../../src/config/load.ts'
+import { acceleratorNames } from '../../../src/shared/accelerators.ts'
+import { newTraceId } from '../../../src/shared/traces/trace-context.ts'
+import { wantedEntrance } from '../../support/app/wanted-entrance.ts'
+import { type Trace, TracedApp } from '../support/traced-app.ts'
 
-const folder = `${import.meta.dirname}/programs/spans`
+const folder = `${import.meta.dirname}/../programs/spans`
 
 interface Answer {
   readonly active: { readonly traceId: string; readonly spanId: string }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { Writable } from 'node:stream'
 import { test } from 'node:test'
-import { type LogOptions, createLog } from '../../src/observe/log.ts'
-import type { LogRecord } from '../../src/shared/control-messages.ts'
+import { type LogOptions, createLog } from '../../../src/observe/log.ts'
+import type { LogRecord } from '../../../src/shared/control-messages.ts'
 
 const plain = { time: 1_700_000_000_000, level: 'info', service: 'web', stream: 'stdout', worker: 2 } as const
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { toEntry } from '../../src/observe/log-entry.ts'
-import type { Placement } from '../../src/config/app.ts'
-import { levelsOfStderr } from '../../src/shared/output/log-levels.ts'
-import { TestApp } from '../support/app/test-app.ts'
+import { toEntry } from '../../../src/observe/log-entry.ts'
+import type { Placement } from '../../../src/config/app.ts'
+import { levelsOfStderr } from '../../../src/shared/output/log-levels.ts'
+import { TestApp } from '../../support/app/test-app.ts'
 
-const folder = `${import.meta.dirname}/../supervisor/programs`
+const folder = `${import.meta.dirname}/../../supervisor/programs`
 const file = `${folder}/warns.js`
 const [warn, error] = [40, 50]
 

@@ -1,20 +1,20 @@
 /** Traces that lead to other apps, and through what is not a call of a program. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { makeAuthority, makeCertificate } from '../../src/cli/certificates/make-certificate.ts'
-import type { App } from '../../src/config/app.ts'
-import { loadApp } from '../../src/config/load.ts'
-import { client } from '../../src/contract/client-entry.ts'
-import { newTraceId } from '../../src/shared/traces/trace-context.ts'
-import { NatsServer, withoutNats } from '../cluster/support/nats-server.ts'
-import { things } from '../grpc/programs/app/things/contract.ts'
-import { addressOf, startThings } from '../grpc/support/things-app.ts'
-import { startFar, exportPortOf, program, TwoApps } from '../hosts/support/two-apps.ts'
-import { QueueApp, quick } from '../queues/support.ts'
-import { TestApp } from '../support/app/test-app.ts'
-import { TestFolder } from '../support/app/test-folder.ts'
-import { OtlpReceiver } from './support/otlp-receiver.ts'
-import { wholeTrace } from './support/whole-trace.ts'
+import { makeAuthority, makeCertificate } from '../../../src/cli/certificates/make-certificate.ts'
+import type { App } from '../../../src/config/app.ts'
+import { loadApp } from '../../../src/config/load.ts'
+import { client } from '../../../src/contract/client-entry.ts'
+import { newTraceId } from '../../../src/shared/traces/trace-context.ts'
+import { NatsServer, withoutNats } from '../../cluster/support/nats-server.ts'
+import { things } from '../../grpc/programs/app/things/contract.ts'
+import { addressOf, startThings } from '../../grpc/support/things-app.ts'
+import { startFar, exportPortOf, program, TwoApps } from '../../hosts/support/two-apps.ts'
+import { QueueApp, quick } from '../../queues/support.ts'
+import { TestApp } from '../../support/app/test-app.ts'
+import { TestFolder } from '../../support/app/test-folder.ts'
+import { OtlpReceiver } from '../support/otlp-receiver.ts'
+import { wholeTrace } from '../support/whole-trace.ts'
 
 const traces = { sample: 1, keep: 100 }
 process.env['OTEL_BSP_SCHEDULE_DELAY'] = '50'
@@ -110,7 +110,7 @@ describe('a trace goes on', () => {
 
   test('from a client of the native entrance', limit, async () => {
     await using receiver = await OtlpReceiver.open()
-    const app = await loadApp(`${import.meta.dirname}/programs/traces`, { env: {} })
+    const app = await loadApp(`${import.meta.dirname}/../programs/traces`, { env: {} })
     const gateway = { ...app.gateway, entrance: 'native' as const }
     await using running = await TestApp.startLoaded({ ...app, gateway, traces, otlp: await exportTo(receiver) })
     const id = newTraceId()
@@ -122,7 +122,7 @@ describe('a trace goes on', () => {
 
 async function loadNews(receiver: OtlpReceiver): Promise<App> {
   using files = new TestFolder()
-  const folder = `${import.meta.dirname}/programs/news`
+  const folder = `${import.meta.dirname}/../programs/news`
   const services = { web: `${folder}/web`, mail: `${folder}/mail`, back: `${folder}/back` }
   files.write('busbar.config.json', JSON.stringify({ gateway: { port: 0, entry: 'web' }, services }))
   return { ...(await loadApp(files.path, { env: {} })), traces, otlp: await exportTo(receiver) }

@@ -5,9 +5,9 @@ import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
-import type { LogFiles } from '../../src/config/app.ts'
-import { createLog, type Log } from '../../src/observe/log.ts'
-import { TestFolder } from '../support/app/test-folder.ts'
+import type { LogFiles } from '../../../src/config/app.ts'
+import { createLog, type Log } from '../../../src/observe/log.ts'
+import { TestFolder } from '../../support/app/test-folder.ts'
 
 const defaults = { maxSize: 1000, maxAge: 3_600_000, maxTotal: 10_000, compress: false }
 

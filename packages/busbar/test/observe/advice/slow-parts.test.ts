@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { noQueueCounts } from '../../src/shared/metrics/queue-cells.ts'
-import type { AppStatus, EdgeStats } from '../../src/observe/app-status.ts'
-import { findSlowParts } from '../../src/observe/advice/slow-parts.ts'
+import { noQueueCounts } from '../../../src/shared/metrics/queue-cells.ts'
+import type { AppStatus, EdgeStats } from '../../../src/observe/app-status.ts'
+import { findSlowParts } from '../../../src/observe/advice/slow-parts.ts'
 
 type Parts = Partial<Pick<AppStatus, 'workers' | 'instances' | 'services' | 'edges'>>
 

@@ -3,14 +3,14 @@ import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
-import { loadApp } from '../../src/config/load.ts'
-import { acceleratorNames } from '../../src/shared/accelerators.ts'
-import { parseMetrics } from '../support/app/prometheus.ts'
-import { pollUntil } from '../support/app/test-app.ts'
-import { TestFolder } from '../support/app/test-folder.ts'
-import { type Trace, TracedApp } from './support/traced-app.ts'
+import { loadApp } from '../../../src/config/load.ts'
+import { acceleratorNames } from '../../../src/shared/accelerators.ts'
+import { parseMetrics } from '../../support/app/prometheus.ts'
+import { pollUntil } from '../../support/app/test-app.ts'
+import { TestFolder } from '../../support/app/test-folder.ts'
+import { type Trace, TracedApp } from '../support/traced-app.ts'
 
-const folder = `${import.meta.dirname}/programs/edges`
+const folder = `${import.meta.dirname}/../programs/edges`
 const openMetrics = 'application/openmetrics-text; version=1.0.0'
 
 test('a tally of the client, /metrics and the traces have the same counts', { timeout: 120_000 }, async () => {

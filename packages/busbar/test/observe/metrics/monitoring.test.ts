@@ -3,11 +3,11 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { test } from 'node:test'
-import { formatMetrics, metrics } from '../../src/observe/metrics/metrics.ts'
-import { TestApp } from '../support/app/test-app.ts'
-import { hasCommand } from '../support/has-command.ts'
+import { formatMetrics, metrics } from '../../../src/observe/metrics/metrics.ts'
+import { TestApp } from '../../support/app/test-app.ts'
+import { hasCommand } from '../../support/has-command.ts'
 
-const file = (name: string): string => fileURLToPath(new URL(`../../../../docs/monitoring/${name}`, import.meta.url))
+const file = (name: string): string => fileURLToPath(new URL(`../../../../../docs/monitoring/${name}`, import.meta.url))
 /** `.ci/run` fetches one. */
 const promtool = process.env['BUSBAR_PROMTOOL'] ?? 'promtool'
 const skip = hasCommand(promtool) ? false : 'no promtool on PATH'
@@ -38,7 +38,7 @@ test('the board is what Grafana imports', () => {
 })
 
 test('promtool accepts the metrics of an app', { skip }, async () => {
-  const any = `${import.meta.dirname}/../supervisor/programs/any.js`
+  const any = `${import.meta.dirname}/../../supervisor/programs/any.js`
   await using app = await TestApp.start({ services: { any } })
   await (await fetch(app.url)).text()
   const { status, stdout, stderr } = spawnSync(promtool, ['check', 'metrics'], {

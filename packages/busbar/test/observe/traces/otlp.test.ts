@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 import { test as anyTest } from 'node:test'
-import { loadApp } from '../../src/config/load.ts'
-import type { App } from '../../src/config/app.ts'
-import { acceleratorNames } from '../../src/shared/accelerators.ts'
-import { newTraceId } from '../../src/shared/traces/trace-context.ts'
-import { TestApp } from '../support/app/test-app.ts'
-import { TestFolder } from '../support/app/test-folder.ts'
-import { OtlpReceiver } from './support/otlp-receiver.ts'
+import { loadApp } from '../../../src/config/load.ts'
+import type { App } from '../../../src/config/app.ts'
+import { acceleratorNames } from '../../../src/shared/accelerators.ts'
+import { newTraceId } from '../../../src/shared/traces/trace-context.ts'
+import { TestApp } from '../../support/app/test-app.ts'
+import { TestFolder } from '../../support/app/test-folder.ts'
+import { OtlpReceiver } from '../support/otlp-receiver.ts'
 
-const folder = `${import.meta.dirname}/programs/traces`
-const programs = `${import.meta.dirname}/programs/metrics`
+const folder = `${import.meta.dirname}/../programs/traces`
+const programs = `${import.meta.dirname}/../programs/metrics`
 
 /** Optional packages, which an installation may leave out. */
 const skip = isInstalled('@opentelemetry/exporter-trace-otlp-proto') ? false : 'the exporters are not installed'
@@ -37,7 +37,7 @@ test('spans of services are exported with their library, parent and failure', as
   const id = newTraceId()
   {
     const otlp = await otlpOf({ url: receiver.url, metrics: false })
-    const app = await loadApp(`${import.meta.dirname}/programs/spans`)
+    const app = await loadApp(`${import.meta.dirname}/../programs/spans`)
     await using running = await TestApp.startLoaded({ ...app, otlp, accelerators: acceleratorNames })
     const headers = { traceparent: `00-${id}-1234567890123456-01` }
     await (await fetch(new URL('/fetch', running.url), { headers })).text()

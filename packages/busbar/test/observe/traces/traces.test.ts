@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { loadApp } from '../../src/config/load.ts'
-import type { App, Service } from '../../src/config/app.ts'
-import { newTraceId } from '../../src/shared/traces/trace-context.ts'
-import { getTrace } from '../../src/supervisor/admin/operations/traces.ts'
-import { acceleratorNames } from '../../src/shared/accelerators.ts'
-import { wantedEntrance } from '../support/app/wanted-entrance.ts'
-import { type Hop, type Trace, TracedApp } from './support/traced-app.ts'
+import { loadApp } from '../../../src/config/load.ts'
+import type { App, Service } from '../../../src/config/app.ts'
+import { newTraceId } from '../../../src/shared/traces/trace-context.ts'
+import { getTrace } from '../../../src/supervisor/admin/operations/traces.ts'
+import { acceleratorNames } from '../../../src/shared/accelerators.ts'
+import { wantedEntrance } from '../../support/app/wanted-entrance.ts'
+import { type Hop, type Trace, TracedApp } from '../support/traced-app.ts'
 
-const edges = `${import.meta.dirname}/programs/edges`
+const edges = `${import.meta.dirname}/../programs/edges`
 
 const placements: Record<string, Service['run']> = {
   'in one thread': 'shared',
@@ -69,7 +69,7 @@ function counted(keys: readonly string[]): string[] {
   return [...Map.groupBy(keys, (key) => key)].map(([key, all]) => `${key}: ${all.length}`).sort()
 }
 
-const folder = `${import.meta.dirname}/programs/traces`
+const folder = `${import.meta.dirname}/../programs/traces`
 const trace = 'abcdefabcdefabcdefabcdefabcdefab'
 const headers = { traceparent: `00-${trace}-1234567890123456-01`, tracestate: 'vendor=1' }
 

@@ -3,12 +3,12 @@ import { spawnSync } from 'node:child_process'
 import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
-import { findSockets } from '../../src/supervisor/admin/admin-socket.ts'
-import { type AppSetup, TestApp } from '../support/app/test-app.ts'
-import { TestFolder } from '../support/app/test-folder.ts'
-import { hasCommand } from '../support/has-command.ts'
+import { findSockets } from '../../../src/supervisor/admin/admin-socket.ts'
+import { type AppSetup, TestApp } from '../../support/app/test-app.ts'
+import { TestFolder } from '../../support/app/test-folder.ts'
+import { hasCommand } from '../../support/has-command.ts'
 
-const programs = `${import.meta.dirname}/programs/metrics`
+const programs = `${import.meta.dirname}/../programs/metrics`
 const promtool = process.env['BUSBAR_PROMTOOL'] ?? 'promtool'
 const hasPromtool = hasCommand(promtool)
 

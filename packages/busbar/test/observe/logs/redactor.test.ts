@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { LogIntake } from '../../src/observe/log-intake.ts'
-import { Redactor } from '../../src/observe/redactor.ts'
-import { LineSplitter } from '../../src/shared/output/line-splitter.ts'
+import { LogIntake } from '../../../src/observe/log-intake.ts'
+import { Redactor } from '../../../src/observe/redactor.ts'
+import { LineSplitter } from '../../../src/shared/output/line-splitter.ts'
 
 const redactor = new Redactor({ secrets: ['hunter22', 'say "hello" twice', 'abc'], fields: ['iban', 'Card-Number'] })
 
