@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use parking_lot::{Mutex, RwLock};
 
-use crate::direct::{Directory, Target};
+use crate::direct::directory::{Directory, Target};
 use crate::limits::Limits;
 use crate::stats::Stats;
 use crate::tls::Tls;
@@ -64,7 +64,7 @@ pub enum Command {
 }
 
 #[cfg(test)]
-pub type Job = Box<dyn FnOnce(&std::rc::Rc<crate::io::thread::Io>) + Send>;
+pub type Job = Box<dyn FnOnce(&std::rc::Rc<crate::io::shared::Io>) + Send>;
 
 impl IoThread {
     pub fn command(&self, command: Command) {
@@ -87,9 +87,9 @@ impl IoThread {
 static ENTRANCES: RwLock<Vec<Option<Arc<Entrance>>>> = RwLock::new(Vec::new());
 
 impl Entrance {
-    /// Starts the entrance's threads.
-    pub fn start(limits: Limits, threads: usize) -> std::io::Result<(u32, Arc<Self>)> {
-        let entrance = Arc::new(Self {
+    /// Its threads are started by `io::thread::start`.
+    pub fn new(limits: Limits, threads: usize) -> Arc<Self> {
+        Arc::new(Self {
             limits,
             stats: Stats::default(),
             registry: Registry::default(),
@@ -101,16 +101,14 @@ impl Entrance {
             clock: Instant::now(),
             workers: AtomicU32::new(0),
             expects_worker: AtomicBool::new(true),
-        });
-        for number in 0..entrance.threads.len() {
-            if let Err(error) = crate::io::thread::spawn(entrance.clone(), number as u8) {
-                entrance.command_all(|| Command::Close);
-                return Err(error);
-            }
-        }
+        })
+    }
+
+    /// Returns the number by which it is found.
+    pub fn register(entrance: &Arc<Self>) -> u32 {
         let mut all = ENTRANCES.write();
         all.push(Some(entrance.clone()));
-        Ok((all.len() as u32 - 1, entrance))
+        all.len() as u32 - 1
     }
 
     pub fn find(id: u32) -> Option<Arc<Self>> {

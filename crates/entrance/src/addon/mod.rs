@@ -13,6 +13,7 @@ use napi::{Error, Result, Status};
 use napi_derive::napi;
 
 use crate::entrance::{Command, Entrance};
+use crate::io::thread::start;
 use crate::tls::{Material, Pair};
 use crate::worker::queue_times::SUM_UNITS;
 use options::{DirectOptions, EntranceOptions, InstanceOptions, RouteOptions, limits_of};
@@ -52,7 +53,7 @@ impl NativeEntrance {
     #[napi(constructor, catch_unwind)]
     pub fn new(options: EntranceOptions) -> Result<Self> {
         let threads = options.threads.unwrap_or(1) as usize;
-        let (id, inner) = Entrance::start(limits_of(&options), threads).map_err(failed)?;
+        let (id, inner) = start(limits_of(&options), threads).map_err(failed)?;
         Ok(Self { inner, id, listeners: Vec::new() })
     }
 

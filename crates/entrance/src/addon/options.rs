@@ -5,7 +5,7 @@ use std::time::Duration;
 use napi_derive::napi;
 
 use crate::direct::routes::Route;
-use crate::direct::{Address, Settings};
+use crate::direct::settings::{Address, Settings};
 use crate::limits::Limits;
 use crate::worker::area::AREA;
 use crate::worker::record::FORMAT;

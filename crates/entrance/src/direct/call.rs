@@ -3,19 +3,22 @@
 use std::cell::Cell;
 use std::pin::Pin;
 use std::rc::Rc;
+use std::sync::Arc;
 
+use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedReceiver;
 
+use super::directory::Target;
 use super::forwarding::{Forwarding, Progress};
 use super::head::{self, Asked, Forwarded};
-use super::serve::{Served, Window};
-use super::upstream::Upstream;
-use super::{Address, Settings};
+use super::settings::{Address, Settings};
+use super::upstream::{Pool, Upstream};
 use crate::entrance::Command;
 use crate::http1::framing::Framing;
 use crate::http1::method::is_idempotent;
 use crate::http1::parser::{self, Fields, Head, parse};
 use crate::http1::refusal::{escaped, problem, without_query};
+use crate::io::shared::Io;
 use crate::limits::{CREDIT_STEP, PIECE_COST};
 use crate::worker::record::{ExchangeId, Header, REQUEST_WORDS, WORDS, address_at, flag, reply, reply_record, word};
 
@@ -24,6 +27,20 @@ const WINDOW: usize = 256 * 1024;
 const MAX_PIECE: usize = 64 * 1024;
 /// Bytes of one read.
 const READ: usize = 16 * 1024;
+
+/// What the calls of a target share.
+pub struct Served {
+    pub io: Rc<Io>,
+    pub target: Arc<Target>,
+    pub pool: Pool,
+}
+
+/// How far a response may be ahead of its client.
+#[derive(Default)]
+pub struct Window {
+    pub ahead: Cell<usize>,
+    pub opened: Notify,
+}
 
 pub struct Call {
     pub served: Rc<Served>,
@@ -146,7 +163,7 @@ impl Call {
         self.send(&problem(400, "Bad Request", detail, &more, request.is_head()));
     }
 
-    pub fn send(&self, bytes: &[u8]) {
+    fn send(&self, bytes: &[u8]) {
         self.window.ahead.set(self.window.ahead.get() + bytes.len());
         for piece in bytes.chunks(MAX_PIECE) {
             self.reply(reply::DATA, piece, piece.len());
@@ -249,7 +266,7 @@ impl Attempt<'_> {
             if length == 0 {
                 return self.end(forwarding);
             }
-            let progress = forwarding.take(&buffer[..length], self.call);
+            let progress = forwarding.take(&buffer[..length], |bytes| self.call.send(bytes));
             has_begun.set(forwarding.has_begun());
             match progress {
                 Progress::More => {}
@@ -265,7 +282,7 @@ impl Attempt<'_> {
     }
 
     fn end(&self, forwarding: &mut Forwarding) -> Outcome {
-        if forwarding.ends(self.call) {
+        if forwarding.ends(|bytes| self.call.send(bytes)) {
             Outcome::Complete
         } else if forwarding.has_begun() {
             self.cut()

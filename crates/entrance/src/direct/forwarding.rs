@@ -1,6 +1,5 @@
 //! The response of an instance on its way to the client's connection.
 
-use super::call::Call;
 use super::head::{self, Asked};
 use crate::http1::response::{ResponseParts, ResponseScan};
 
@@ -37,12 +36,12 @@ impl Forwarding {
         self.parts.has_begun
     }
 
-    pub fn take(&mut self, bytes: &[u8], call: &Call) -> Progress {
+    pub fn take(&mut self, bytes: &[u8], send: impl Fn(&[u8])) -> Progress {
         let taken = self.scan.feed_to(bytes, &mut self.parts);
         if self.parts.is_malformed || self.scan.is_switched() {
             return Progress::Malformed;
         }
-        call.send(&std::mem::take(&mut self.parts.out));
+        send(&std::mem::take(&mut self.parts.out));
         if !self.scan.is_done() {
             return Progress::More;
         }
@@ -51,12 +50,12 @@ impl Forwarding {
     }
 
     /// The instance has closed its connection. Returns whether the response is complete by that.
-    pub fn ends(&mut self, call: &Call) -> bool {
+    pub fn ends(&mut self, send: impl Fn(&[u8])) -> bool {
         if !self.scan.ends_with_connection() || !self.parts.has_begun {
             return false;
         }
         if self.parts.is_chunked {
-            call.send(b"0\r\n\r\n");
+            send(b"0\r\n\r\n");
         }
         true
     }

@@ -1,19 +1,18 @@
 //! Runs a target in an I/O thread: takes its inbox, as a worker does.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::task::{AbortHandle, spawn_local};
 
-use super::Target;
-use super::call::{self, Call};
+use super::call::{self, Call, Served, Window};
+use super::directory::Target;
 use super::upstream::Pool;
-use crate::io::thread::Io;
+use crate::io::shared::Io;
 use crate::limits::REQUEST_WINDOW;
 use crate::worker::record::{
     ExchangeId, Header, Records, WORDS, flag, id_of, kind, kind_of, reply, reply_record, word,
@@ -21,11 +20,9 @@ use crate::worker::record::{
 
 const CLEAN: Duration = Duration::from_secs(2);
 
-/// What the calls of a target share.
-pub struct Served {
-    pub io: Rc<Io>,
-    pub target: Arc<Target>,
-    pub pool: Pool,
+/// A target, and its calls by the connections that they came from.
+struct Server {
+    served: Rc<Served>,
     calls: RefCell<HashMap<u32, Running>>,
 }
 
@@ -38,17 +35,11 @@ struct Running {
     task: AbortHandle,
 }
 
-/// How far a response may be ahead of its client.
-#[derive(Default)]
-pub struct Window {
-    pub ahead: Cell<usize>,
-    pub opened: Notify,
-}
-
 /// Ends with its thread.
 pub async fn serve(io: Rc<Io>, target: Arc<Target>) {
-    let served = Rc::new(Served { io, target, pool: Pool::default(), calls: RefCell::default() });
+    let served = Rc::new(Served { io, target, pool: Pool::default() });
     spawn_local(clean(served.clone()));
+    let server = Rc::new(Server { served: served.clone(), calls: RefCell::default() });
     let mut area = 0;
     loop {
         served.target.notify.notified().await;
@@ -59,7 +50,7 @@ pub async fn serve(io: Rc<Io>, target: Arc<Target>) {
             // SAFETY: this task is the worker: nobody else takes, and nobody writes what was taken.
             let batch = unsafe { std::slice::from_raw_parts(worker.inbox.areas[area].pointer(), length) };
             area = 1 - area;
-            served.io.guard(|| Records(batch).for_each(|record| served.dispatch(record)));
+            served.io.guard(|| Records(batch).for_each(|record| server.dispatch(record)));
             if !more {
                 break;
             }
@@ -74,7 +65,7 @@ async fn clean(served: Rc<Served>) {
     }
 }
 
-impl Served {
+impl Server {
     fn dispatch(self: &Rc<Self>, record: &[u8]) {
         let connection = word(record, 5);
         if kind_of(record) == kind::REQUEST {
@@ -115,15 +106,15 @@ impl Served {
         let (body, pieces) = unbounded_channel();
         let window = Rc::new(Window::default());
         let id = id_of(record);
-        let call = Call { served: self.clone(), id, record: record.to_vec(), window: window.clone() };
-        let served = self.clone();
+        let call = Call { served: self.served.clone(), id, record: record.to_vec(), window: window.clone() };
+        let server = self.clone();
         let has_more = Header::of(record).flags & flag::MORE != 0;
         let task = spawn_local(async move {
             call::run(call, pieces).await;
-            served.ended(connection, id.epoch);
+            server.ended(connection, id.epoch);
             if has_more {
                 // Of what it has got and not read.
-                served.credit(id, REQUEST_WINDOW);
+                server.credit(id, REQUEST_WINDOW);
             }
         });
         let running = Running { epoch: id.epoch, body: Some(body), window, task: task.abort_handle() };
@@ -140,7 +131,7 @@ impl Served {
 
     /// The entrance does not let it exceed the window.
     fn credit(&self, id: ExchangeId, length: usize) {
-        let outbox = &self.io.entrance.threads[id.thread as usize].outbox;
+        let outbox = &self.served.io.entrance.threads[id.thread as usize].outbox;
         outbox.push(&reply_record(reply::CREDIT, flag::TEXT, id, length as u32, &[]));
     }
 

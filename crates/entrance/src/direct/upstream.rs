@@ -9,7 +9,7 @@ use tokio::net::TcpStream;
 #[cfg(unix)]
 use tokio::net::UnixStream;
 
-use super::Address;
+use super::settings::Address;
 
 /// Kept connections of one instance.
 const MAX_KEPT: usize = 64;

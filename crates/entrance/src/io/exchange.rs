@@ -1,13 +1,13 @@
-//! A request in a worker, and the transfer of its body.
+//! A request in a worker, the transfer of its body, and its move to another worker.
 
 use std::sync::Arc;
 
-use super::output::Credit;
-use super::thread::Io;
+use super::shared::Io;
 use crate::http1::chunks::{Chunks, Step};
 use crate::http1::refusal::Refusal;
 use crate::http1::response::ResponseScan;
 use crate::limits::{BODY_PIECE, PIECE_COST};
+use crate::stats::add;
 use crate::worker::in_flight::InFlight;
 use crate::worker::inbox::PushError;
 use crate::worker::record::{ExchangeId, Header, flag, kind};
@@ -137,7 +137,37 @@ impl Exchange {
         Ok(())
     }
 
-    pub(super) fn credit(&self) -> Credit {
-        Credit { worker: self.worker.clone(), id: self.id }
+    /// For a worker that has died or is late. Returns the new one. Undefined if there is none, and the request waits for one.
+    pub(super) fn move_to_another(&mut self, records: Vec<u8>, io: &Io) -> Result<Option<Arc<Worker>>, Refusal> {
+        let entrance = &io.entrance;
+        let Some((worker, sequence)) = place(self.worker.form, &records, io) else {
+            if entrance.has_worker() {
+                return Err(Refusal::Overloaded);
+            }
+            if !entrance.expects_worker() {
+                return Err(Refusal::NoWorker);
+            }
+            // The dead worker's inbox refuses what comes next, which then joins these records.
+            self.unsent = records;
+            self.waiting_since.get_or_insert(entrance.now());
+            return Ok(None);
+        };
+        self.in_flight = InFlight::at(&worker);
+        self.worker = worker.clone();
+        self.sequence = sequence;
+        self.waiting_since = None;
+        add(&entrance.stats.moved, 1);
+        io.wake_soon(&worker);
+        Ok(Some(worker))
     }
+}
+
+fn place(form: Form, records: &[u8], io: &Io) -> Option<(Arc<Worker>, u32)> {
+    let entrance = &io.entrance;
+    let worker = entrance.registry.choose(entrance.now(), entrance.limits.max_in_flight)?;
+    if worker.form != form {
+        return None;
+    }
+    let sequence = worker.inbox.adopt(records).ok()?;
+    Some((worker, sequence))
 }

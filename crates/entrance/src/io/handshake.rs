@@ -6,9 +6,9 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 
-use super::http2;
+use super::shared::{Io, Open};
 use super::stream::{Ends, Stream};
-use super::thread::{Io, Open};
+use super::{http1, http2};
 use crate::stats::add;
 
 const PERIOD: Duration = Duration::from_millis(250);
@@ -28,7 +28,7 @@ pub async fn run(io: Rc<Io>, tcp: TcpStream, ends: Ends, open: Open) {
             if stream.is_http2() {
                 http2::connection::serve(io, stream, ends, open).await;
             } else {
-                io.serve_http1(stream, ends, open);
+                http1::connection::serve(&io, stream, ends, open);
             }
         }
         Ok(Err(_)) | Err(_) => add(&stats.failed_handshakes, 1),

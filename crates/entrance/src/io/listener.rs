@@ -7,7 +7,9 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinHandle, spawn_local};
 
-use super::thread::Io;
+use super::shared::{Io, Open};
+use super::stream::{Ends, Stream};
+use super::{handshake, http1};
 use crate::http1::refusal::Refusal;
 
 pub fn start(io: Rc<Io>, listener: StdListener, secure: bool) -> Option<JoinHandle<()>> {
@@ -17,7 +19,7 @@ pub fn start(io: Rc<Io>, listener: StdListener, secure: bool) -> Option<JoinHand
             match listener.accept().await {
                 Ok((stream, _)) if io.is_full() => refuse(&io, &stream, secure),
                 Ok((stream, _)) => {
-                    io.guard(|| io.accept(stream, secure));
+                    io.guard(|| accept(&io, stream, secure));
                 }
                 Err(error) if is_of_one_connection(&error) => {}
                 // Out of descriptors or memory: wait until other connections close.
@@ -25,6 +27,17 @@ pub fn start(io: Rc<Io>, listener: StdListener, secure: bool) -> Option<JoinHand
             }
         }
     }))
+}
+
+fn accept(io: &Rc<Io>, tcp: TcpStream, secure: bool) {
+    let (Ok(remote), Ok(local)) = (tcp.peer_addr(), tcp.local_addr()) else { return };
+    let _ = tcp.set_nodelay(true);
+    let (ends, open) = (Ends { remote, local }, Open::new(io));
+    if secure {
+        spawn_local(handshake::run(io.clone(), tcp, ends, open));
+    } else {
+        http1::connection::serve(io, Stream::Plain(tcp), ends, open);
+    }
 }
 
 /// Refuses at once. Waiting for the client's request would use more of what is short.

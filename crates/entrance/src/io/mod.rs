@@ -1,19 +1,14 @@
 //! The threads that own listeners and connections.
 
-mod begin;
-mod buffer;
-mod closing;
-mod connection;
 mod exchange;
-mod failover;
 mod handshake;
+mod http1;
 mod http2;
 mod listener;
-mod output;
+mod offer;
 #[cfg(test)]
 mod panics;
-mod reply;
-mod request_source;
+pub mod shared;
 mod stream;
 pub mod thread;
 mod timer;

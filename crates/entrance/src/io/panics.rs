@@ -7,8 +7,8 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use super::request_source::RequestSource;
-use super::thread::Io;
+use super::shared::{Io, RequestSource};
+use super::thread::start;
 use crate::entrance::{Command, Entrance, Job};
 use crate::limits::Limits;
 use crate::worker::orphans::Orphans;
@@ -81,7 +81,7 @@ fn answer_to(port: u16, request: &[u8]) -> String {
 #[test]
 fn a_thread_survives_them() {
     let limits = Limits { worker_timeout: Duration::from_millis(10), ..Limits::default() };
-    let (id, entrance) = Entrance::start(limits, 1).unwrap();
+    let (id, entrance) = start(limits, 1).unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     entrance.listen(&listener, false).unwrap();
@@ -116,7 +116,7 @@ fn a_thread_survives_them() {
 
 #[test]
 fn a_panic_while_one_is_cut_leaves_the_others() {
-    let (id, entrance) = Entrance::start(Limits::default(), 1).unwrap();
+    let (id, entrance) = start(Limits::default(), 1).unwrap();
     for _ in 0..3 {
         run(&entrance, Box::new(|io| io.add(|_, _| Faulty(Fault::Cut), ())));
     }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use inbox::Inbox;
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 
 /// A worker that has not reacted to a wake-up for this long, in milliseconds, is late. It gets no
 /// requests while others are available.
@@ -47,8 +47,8 @@ pub struct Worker {
     /// When the worker was woken, in milliseconds of the entrance's clock. 0 if it has reacted
     /// since.
     expected_since: AtomicU64,
-    /// Of its queue times, what is in the totals.
-    pub seen_times: queue_times::Seen,
+    /// Of the queue times in its cells, what the entrance has added to its totals.
+    pub seen_times: Mutex<[u32; area::TIMES]>,
     wake: RwLock<Option<Wake>>,
 }
 
@@ -64,7 +64,7 @@ impl Worker {
             paused: AtomicBool::new(false),
             dead: AtomicBool::new(false),
             expected_since: AtomicU64::new(0),
-            seen_times: queue_times::Seen::default(),
+            seen_times: Mutex::default(),
             wake: RwLock::new(Some(wake)),
         })
     }

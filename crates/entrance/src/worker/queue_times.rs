@@ -7,8 +7,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use parking_lot::Mutex;
-
 use super::Worker;
 use super::area::TIMES;
 
@@ -16,9 +14,6 @@ use super::area::TIMES;
 pub const BOUNDS: [u64; TIMES - 2] = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 10_000];
 /// Units of the sum in a millisecond.
 pub const SUM_UNITS: u64 = 10;
-
-/// What the entrance has seen of a worker's cells.
-pub type Seen = Mutex<[u32; TIMES]>;
 
 #[derive(Default)]
 pub struct QueueTimes {

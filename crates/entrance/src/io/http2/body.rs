@@ -6,7 +6,7 @@ use super::head;
 use super::stream::{Http2Stream, State};
 use crate::http1::refusal::Refusal;
 use crate::io::exchange::Body;
-use crate::io::thread::Io;
+use crate::io::shared::Io;
 use crate::limits::BODY_PIECE;
 use crate::worker::record::kind;
 

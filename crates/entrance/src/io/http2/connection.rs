@@ -1,93 +1,31 @@
 //! A client's connection that speaks HTTP/2: accepts its streams, and limits what it may cost.
 
-use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use h2::server::{Builder, Connection};
 use h2::{Reason, RecvStream};
 use http::Request;
-use tokio::sync::Notify;
 use tokio::task::spawn_local;
 
 use super::response::Responder;
+use super::shared::{OpenStream, Shared};
 use super::stream::Http2Stream;
 use super::watched::WatchedStream;
+use crate::io::shared::{Io, Open};
 use crate::io::stream::{Ends, Stream};
-use crate::io::thread::{Io, Open};
 use crate::limits::REQUEST_WINDOW;
 use crate::stats::add;
-use crate::worker::Worker;
 
 /// Streams of one connection at a time.
 const MAX_STREAMS: u32 = 128;
 /// Bytes of request bodies that one connection may have sent and workers have not consumed.
 const CONNECTION_WINDOW: u32 = 1024 * 1024;
-/// Streams that a client may reset before their response without any that it lets end
-/// (CVE-2023-44487). Each complete response allows one more.
-const MAX_RESETS: u32 = 100;
 /// How often the connection's own limits are checked.
 const TICK: Duration = Duration::from_secs(1);
 /// Ticks that a connection has for its end after the entrance has announced it.
 const LAST_TICKS: u32 = 5;
-
-/// What the streams of a connection share with it.
-#[derive(Default)]
-pub struct Shared {
-    open: Cell<u32>,
-    resets: Cell<u32>,
-    pub is_secure: bool,
-    /// That the client has shown, in DER.
-    pub certificate: Option<Box<[u8]>>,
-    /// The worker that a stream came to last.
-    pub worker: RefCell<Option<Arc<Worker>>>,
-    /// Its frames were a flood.
-    flooded: Cell<bool>,
-    flood: Notify,
-}
-
-impl Shared {
-    /// A client has reset a stream before its response was complete.
-    pub fn was_reset(&self) {
-        self.resets.set(self.resets.get() + 1);
-    }
-
-    pub fn has_ended(&self) {
-        self.resets.set(self.resets.get().saturating_sub(1));
-    }
-
-    /// A client has sent more frames than it may.
-    pub fn floods(&self) {
-        self.flooded.set(true);
-        self.flood.notify_one();
-    }
-
-    pub fn has_flooded(&self) -> bool {
-        self.flooded.get()
-    }
-
-    fn is_flood(&self) -> bool {
-        self.has_flooded() || self.resets.get() > MAX_RESETS
-    }
-}
-
-/// Counts an open stream of a connection.
-pub struct OpenStream(pub Rc<Shared>);
-
-impl OpenStream {
-    fn new(shared: &Rc<Shared>) -> Self {
-        shared.open.set(shared.open.get() + 1);
-        Self(shared.clone())
-    }
-}
-
-impl Drop for OpenStream {
-    fn drop(&mut self) {
-        self.0.open.set(self.0.open.get() - 1);
-    }
-}
 
 /// In a task of its own, so that all connections of a thread can be cut.
 pub async fn serve(io: Rc<Io>, stream: Stream, ends: Ends, open: Open) {
@@ -101,7 +39,7 @@ pub async fn serve(io: Rc<Io>, stream: Stream, ends: Ends, open: Open) {
 async fn run(io: Rc<Io>, stream: Stream, ends: Ends, _open: Open) {
     let limits = &io.entrance.limits;
     let (is_secure, certificate) = (stream.is_secure(), stream.client_certificate().map(Box::from));
-    let shared = Rc::new(Shared { is_secure, certificate, ..Shared::default() });
+    let shared = Rc::new(Shared::new(is_secure, certificate));
     let stream = WatchedStream::new(stream, shared.clone(), io.clone());
     let handshake = builder(limits.max_head).handshake::<_, Bytes>(stream);
     let Ok(Ok(mut connection)) = tokio::time::timeout(limits.head_timeout, handshake).await else { return };
@@ -113,14 +51,14 @@ async fn run(io: Rc<Io>, stream: Stream, ends: Ends, _open: Open) {
                 Some(Ok((request, responder))) => begin(&io, request, responder, ends, &shared),
                 Some(Err(_)) | None => return,
             },
-            () = shared.flood.notified() => tick.reset_immediately(),
+            () = shared.flooded() => tick.reset_immediately(),
             _ = tick.tick() => {
                 if shared.is_flood() && life.last_ticks.is_none() {
                     add(&io.entrance.stats.floods, 1);
                     connection.abrupt_shutdown(Reason::ENHANCE_YOUR_CALM);
                     life.last_ticks = Some(0);
                 }
-                if !life.goes_on(&mut connection, shared.open.get() > 0, &io) {
+                if !life.goes_on(&mut connection, shared.has_streams(), &io) {
                     return;
                 }
             }

@@ -8,16 +8,8 @@ use super::head;
 use super::stream::{Http2Stream, State};
 use crate::http1::refusal::Refusal;
 use crate::http1::response::ResponseParts;
-use crate::io::thread::Io;
+use crate::io::shared::Io;
 use crate::worker::record::{REPLY_WORDS, flag, reply, word};
-
-const TYPE: &[u8] = b"application/grpc";
-
-/// Whether the request is of gRPC, with any encoding of its messages. gRPC-Web is not.
-pub fn is_call(headers: &HeaderMap) -> bool {
-    let kind = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
-    kind.strip_prefix(TYPE).is_some_and(|rest| matches!(rest.first(), None | Some(b'+' | b';')))
-}
 
 impl Http2Stream {
     /// What the record of a request says about a gRPC call.
@@ -96,21 +88,6 @@ fn status_of(refusal: Refusal) -> (&'static str, &'static str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_types_of_grpc_are_calls() {
-        for (kind, expected) in [
-            ("application/grpc", true),
-            ("application/grpc+proto", true),
-            ("application/grpc;a=b", true),
-            ("application/grpc-web", false),
-            ("application/json", false),
-        ] {
-            let headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static(kind))]);
-            assert_eq!(is_call(&headers), expected, "{kind}");
-        }
-        assert!(!is_call(&HeaderMap::new()));
-    }
 
     #[test]
     fn a_head_begins_with_its_status() {

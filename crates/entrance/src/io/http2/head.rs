@@ -1,6 +1,6 @@
 //! Heads between HTTP/2 and the text of HTTP/1.1.
 
-use http::header::{CONTENT_LENGTH, COOKIE, HOST};
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST};
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 
 use crate::http1::fields::field_of;
@@ -8,6 +8,14 @@ use crate::http1::fields::field_of;
 /// An intermediary cannot pass on a key that HTTP/2 does not have (RFC 8441, 5). It proves nothing,
 /// and the response to it ends here.
 const KEY: &[u8] = b"AAAAAAAAAAAAAAAAAAAAAA==";
+
+const GRPC: &[u8] = b"application/grpc";
+
+/// Whether the request is of gRPC, with any encoding of its messages. gRPC-Web is not.
+pub fn is_grpc(headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
+    kind.strip_prefix(GRPC).is_some_and(|rest| matches!(rest.first(), None | Some(b'+' | b';')))
+}
 
 /// A WebSocket that is asked for by an extended CONNECT (RFC 8441), as HTTP/1.1 asks for it.
 pub fn websocket_text(head: &http::request::Parts) -> Vec<u8> {
@@ -102,6 +110,21 @@ fn fields<'a>(lines: impl Iterator<Item = &'a [u8]>) -> HeaderMap {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_types_of_grpc_are_calls() {
+        for (kind, expected) in [
+            ("application/grpc", true),
+            ("application/grpc+proto", true),
+            ("application/grpc;a=b", true),
+            ("application/grpc-web", false),
+            ("application/json", false),
+        ] {
+            let headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static(kind))]);
+            assert_eq!(is_grpc(&headers), expected, "{kind}");
+        }
+        assert!(!is_grpc(&HeaderMap::new()));
+    }
     use http::Request;
 
     #[test]

@@ -8,5 +8,6 @@ mod grpc;
 mod head;
 mod request_source;
 mod response;
+mod shared;
 mod stream;
 mod watched;

@@ -5,8 +5,7 @@ use std::task::{Context, Poll};
 
 use super::stream::{Http2Stream, State};
 use crate::http1::refusal::Refusal;
-use crate::io::request_source::RequestSource;
-use crate::io::thread::Io;
+use crate::io::shared::{Io, RequestSource};
 use crate::stats::add;
 use crate::worker::Worker;
 use crate::worker::orphans::{Orphans, is_after};

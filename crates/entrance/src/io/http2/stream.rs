@@ -10,18 +10,17 @@ use h2::ext::Protocol;
 use http::header::CONTENT_LENGTH;
 use http::{Method, Request};
 
-use super::connection::Shared;
-use super::grpc;
 use super::head;
 use super::response::{Responder, Response};
+use super::shared::Shared;
 use crate::http1::method::is_idempotent;
 use crate::http1::parser::{Fields, Progress, parse};
 use crate::http1::refusal::Refusal;
 use crate::http1::response::ResponseScan;
-use crate::io::begin::{Offer, Origin, offer};
 use crate::io::exchange::{Body, Exchange};
+use crate::io::offer::{Offer, Origin, offer};
+use crate::io::shared::Io;
 use crate::io::stream::Ends;
-use crate::io::thread::Io;
 use crate::limits::{CREDIT_STEP, REQUEST_WINDOW};
 use crate::worker::Worker;
 use crate::worker::record::{Header, REPLY_WORDS, flag, kind, reply, word};
@@ -101,7 +100,7 @@ impl Http2Stream {
         if parts.method == Method::CONNECT {
             return self.refuse(Refusal::NotImplemented, io);
         }
-        if io.entrance.limits.grpc && grpc::is_call(&parts.headers) {
+        if io.entrance.limits.grpc && head::is_grpc(&parts.headers) {
             self.is_grpc = true;
             self.head = head::request_text(&parts, false);
             self.body = has_body.then_some(body);

@@ -7,10 +7,10 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::connection::Shared;
 use super::frames::FrameCounter;
+use super::shared::Shared;
+use crate::io::shared::Io;
 use crate::io::stream::Stream;
-use crate::io::thread::Io;
 use crate::stats::add;
 
 pub struct WatchedStream {

@@ -1,25 +1,28 @@
 //! One connection. It reads requests one after the other and gives them to workers. `begin` starts
-//! an exchange, `exchange` passes its body on, `reply` handles what a worker sends, `output`
-//! writes, `closing` ends the connection.
+//! an exchange, `body` passes its body on, `reply` handles what a worker sends, `write` sends it to
+//! the client, `closing` ends the connection, and `request_source` handles time limits and workers
+//! that die.
 
 use std::pin::Pin;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 use tokio::io::{AsyncRead, ReadBuf};
+use tokio::task::spawn_local;
 
 use super::buffer::Buffer;
-use super::exchange::{Body, Exchange};
 use super::output::Output;
-use super::stream::{Ends, Stream};
-use super::thread::Io;
 use crate::http1::parser::{Progress, parse};
 use crate::http1::refusal::Refusal;
+use crate::io::exchange::Exchange;
+use crate::io::http2;
+use crate::io::shared::{Io, Open};
+use crate::io::stream::{Ends, Stream};
 use crate::limits::READ_AHEAD;
 use crate::stats::add;
-use crate::worker::record::kind;
-use crate::worker::{Form, Worker};
+use crate::worker::Worker;
 
 pub struct Connection {
     pub(super) stream: Stream,
@@ -31,7 +34,7 @@ pub struct Connection {
     /// Some of them came before the last response was complete.
     pub(super) is_behind: bool,
     /// The scan of an incomplete head in `input`.
-    progress: Progress,
+    scan: Progress,
     pub(super) output: Output,
     pub(super) phase: Phase,
     /// The client has closed its half.
@@ -76,8 +79,13 @@ const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\n";
 /// A connection yields to others after this many steps.
 const MAX_STEPS: usize = 32;
 
+pub fn serve(io: &Rc<Io>, stream: Stream, ends: Ends, open: Open) {
+    let now = io.entrance.now();
+    io.add(|slot, number| Connection::new(stream, slot, number, ends, now), open);
+}
+
 impl Connection {
-    pub fn new(stream: Stream, slot: u32, number: u32, ends: Ends, now: u64) -> Self {
+    fn new(stream: Stream, slot: u32, number: u32, ends: Ends, now: u64) -> Self {
         Self {
             stream,
             slot,
@@ -85,7 +93,7 @@ impl Connection {
             ends,
             input: Buffer::default(),
             is_behind: false,
-            progress: Progress::default(),
+            scan: Progress::default(),
             output: Output::default(),
             phase: Phase::Head,
             client_ended: false,
@@ -100,7 +108,7 @@ impl Connection {
         }
     }
 
-    pub fn poll(&mut self, context: &mut Context<'_>, io: &Io) -> Poll<()> {
+    pub(super) fn progress(&mut self, context: &mut Context<'_>, io: &Io) -> Poll<()> {
         if !self.waker.as_ref().is_some_and(|waker| waker.will_wake(context.waker())) {
             self.waker = Some(context.waker().clone());
         }
@@ -125,7 +133,7 @@ impl Connection {
         self.epoch != 0
     }
 
-    pub fn wake(&mut self) {
+    pub(super) fn wake(&mut self) {
         if let Some(waker) = &self.waker {
             waker.wake_by_ref();
         }
@@ -191,9 +199,9 @@ impl Connection {
         }
         let limits = &io.entrance.limits;
         let mut fields = io.fields.borrow_mut();
-        match parse(self.input.unread(), &mut self.progress, &mut fields, limits.max_head, limits.max_fields) {
+        match parse(self.input.unread(), &mut self.scan, &mut fields, limits.max_head, limits.max_fields) {
             Ok(Some(head)) => {
-                self.progress = Progress::default();
+                self.scan = Progress::default();
                 self.begin(&head, &fields, io);
                 if self.waiting_since.is_some() { Next::Wait } else { Next::Again }
             }
@@ -203,10 +211,14 @@ impl Connection {
         }
     }
 
+    /// The client speaks HTTP/2 in clear (RFC 9113, 3.3).
     fn continue_as_http2(&mut self, io: &Io) -> Next {
         if let Stream::Plain(tcp) = std::mem::replace(&mut self.stream, Stream::Gone) {
-            let begin = Bytes::copy_from_slice(self.input.unread());
-            io.serve_http2(Stream::Http2(begin, tcp), self.ends);
+            let stream = Stream::Http2(Bytes::copy_from_slice(self.input.unread()), tcp);
+            if let Some(io) = io.owned() {
+                let open = Open::again(&io);
+                spawn_local(http2::connection::serve(io, stream, self.ends, open));
+            }
         }
         self.phase = Phase::Closed;
         Next::Closed
@@ -218,79 +230,5 @@ impl Connection {
             return self.end();
         }
         self.refuse(Refusal::Malformed, io)
-    }
-
-    fn exchange(&mut self, context: &mut Context<'_>, io: &Io) -> Next {
-        if !self.input.is_empty() {
-            let input = std::mem::take(&mut self.input);
-            let taken = self.body(input.unread(), io);
-            self.input = input;
-            self.input.consume(taken);
-        }
-        let Phase::Exchange(exchange) = &mut self.phase else { return Next::Again };
-        match exchange.body {
-            Body::Done if exchange.response_done => self.finish(io),
-            Body::Done if self.client_ended || self.input.len() >= READ_AHEAD => Next::Wait,
-            Body::Done => Next::Read,
-            Body::Raw => self.tunnel(context, io),
-            _ if exchange.window == 0 => Next::Wait,
-            _ if self.client_ended => self.end_of_client(io),
-            // Reads on while the worker can take more of the body.
-            _ => Next::Read,
-        }
-    }
-
-    /// The client has closed its half before the end of the body. The worker's server knows whether
-    /// the request was answered by then, and what to say otherwise.
-    fn end_of_client(&mut self, io: &Io) -> Next {
-        let Phase::Exchange(exchange) = &mut self.phase else { return Next::Again };
-        if exchange.response_done {
-            return self.end_exchange();
-        }
-        if exchange.worker.form == Form::Values {
-            return self.refuse(Refusal::Malformed, io);
-        }
-        if !std::mem::replace(&mut exchange.told_client_ended, true) {
-            let _ = exchange.push(kind::CLIENT_ENDED, 0, [0, 0], &[], self.number, io);
-        }
-        Next::Wait
-    }
-
-    /// Forwards bytes of the current request's body. Returns how many were taken.
-    pub(super) fn body(&mut self, bytes: &[u8], io: &Io) -> usize {
-        let mut at = 0;
-        while let Phase::Exchange(exchange) = &mut self.phase {
-            match exchange.pass_body(&bytes[at..], self.number, io) {
-                Ok(0) => break,
-                Ok(taken) => {
-                    at += taken;
-                    self.since = io.entrance.now();
-                }
-                Err(refusal) => {
-                    self.refuse(refusal, io);
-                    return bytes.len();
-                }
-            }
-        }
-        at
-    }
-
-    /// Each half of an upgraded connection ends separately. The connection ends with both.
-    fn tunnel(&mut self, context: &mut Context<'_>, io: &Io) -> Next {
-        use tokio::io::AsyncWrite;
-        let Phase::Exchange(exchange) = &mut self.phase else { return Next::Again };
-        if exchange.program_ended && self.output.is_empty() && !self.stream.has_unsent() {
-            if self.client_ended {
-                return self.end_exchange();
-            }
-            let _ = Pin::new(&mut self.stream).poll_shutdown(context);
-        }
-        if !self.client_ended {
-            return if exchange.window == 0 || !self.input.is_empty() { Next::Wait } else { Next::Read };
-        }
-        if self.input.is_empty() && !std::mem::replace(&mut exchange.told_client_ended, true) {
-            let _ = exchange.push(kind::CLIENT_ENDED, 0, [0, 0], &[], self.number, io);
-        }
-        Next::Wait
     }
 }

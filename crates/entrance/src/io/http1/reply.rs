@@ -1,15 +1,15 @@
 //! Handles what a worker sends for an exchange.
 
 use super::connection::{Connection, Phase};
-use super::exchange::Body;
-use super::thread::Io;
 use crate::http1::refusal::Refusal;
+use crate::io::exchange::Body;
+use crate::io::shared::Io;
 use crate::limits::REQUEST_WINDOW;
 use crate::worker::record::{REPLY_WORDS, flag, reply, word};
 
 impl Connection {
     /// Replies to an earlier exchange, or to another connection that had this slot, are ignored.
-    pub fn reply(&mut self, record: &[u8], io: &Io) {
+    pub(super) fn on_reply(&mut self, record: &[u8], io: &Io) {
         let (second, epoch, length) = (word(record, 1), word(record, 3), word(record, 4) as usize);
         if epoch != self.epoch {
             return;

@@ -7,21 +7,21 @@ use tokio::io::AsyncWrite;
 
 use super::buffer::{Buffer, KEPT};
 use super::connection::{Connection, Next, Phase};
-use super::thread::Io;
 use crate::http1::refusal::Refusal;
+use crate::io::shared::Io;
 use crate::limits::LINGER_BYTES;
 use crate::worker::record::{ExchangeId, Header, kind};
 
 impl Connection {
     /// Closes the connection at once.
-    pub fn cut(&mut self) {
+    pub(super) fn cut(&mut self) {
         self.phase = Phase::Closed;
         self.wake();
     }
 
     /// Called when the connection's task has ended. The workers that know the connection learn
     /// about it.
-    pub fn closed(&mut self, io: &Io) {
+    pub(super) fn leave_workers(&mut self, io: &Io) {
         self.cut();
         let id = ExchangeId { thread: io.number, slot: self.slot, epoch: 0 };
         for worker in std::mem::take(&mut self.met) {

@@ -1,61 +1,17 @@
-//! Bytes to the client. The worker learns about the progress, and writes no further ahead than its
+//! Writes to the client. The worker learns about the progress, and writes no further ahead than its
 //! window.
 
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use tokio::io::AsyncWrite;
 
-use super::buffer::Buffer;
 use super::connection::Connection;
-use super::thread::Io;
+use super::output::Credit;
+use crate::io::shared::Io;
 use crate::limits::CREDIT_STEP;
 use crate::stats::add;
-use crate::worker::Worker;
-use crate::worker::record::{ExchangeId, Header, kind};
-
-#[derive(Default)]
-pub(super) struct Output {
-    pending: Buffer,
-    /// When bytes were last sent.
-    since: u64,
-    credit: Option<Credit>,
-    uncredited: usize,
-}
-
-/// The exchange that learns about sent bytes: the last one, even after its end.
-pub(super) struct Credit {
-    pub worker: Arc<Worker>,
-    pub id: ExchangeId,
-}
-
-impl Output {
-    pub fn len(&self) -> usize {
-        self.pending.len()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.pending.is_empty()
-    }
-
-    pub fn is_stalled(&self, now: u64, limit: Duration) -> bool {
-        now.saturating_sub(self.since) > limit.as_millis() as u64
-    }
-
-    pub fn credit_to(&mut self, credit: Credit) {
-        self.credit = Some(credit);
-        self.uncredited = 0;
-    }
-
-    /// Releases the memory of a dead worker, which the connection would hold otherwise.
-    pub fn forget(&mut self, dead: &Arc<Worker>) {
-        if self.credit.as_ref().is_some_and(|credit| Arc::ptr_eq(&credit.worker, dead)) {
-            self.credit = None;
-        }
-    }
-}
+use crate::worker::record::{Header, kind};
 
 impl Connection {
     /// Writes directly as much as the kernel takes, and queues the rest.

@@ -1,0 +1,256 @@
+//! The services that are reached directly, with their instances, and the routes to them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+
+use parking_lot::RwLock;
+use tokio::sync::Notify;
+
+use super::routes::{Route, Routes, is_usual_path, usual_host};
+use super::settings::{Address, Settings};
+use crate::http1::parser::Head;
+use crate::http1::span::Span;
+use crate::worker::{Form, Worker};
+
+pub struct Target {
+    pub service: String,
+    pub worker: Arc<Worker>,
+    pub notify: Arc<Notify>,
+    /// With the number of requests that each has.
+    instances: RwLock<Vec<(Address, Arc<AtomicU32>)>>,
+    turn: AtomicUsize,
+}
+
+impl Target {
+    fn new(service: &str) -> Arc<Self> {
+        let notify = Arc::new(Notify::new());
+        let wake = notify.clone();
+        Arc::new(Self {
+            service: service.to_owned(),
+            worker: Worker::new(u32::MAX, Form::Text, Box::new(move || wake.notify_one())),
+            notify,
+            instances: RwLock::default(),
+            turn: AtomicUsize::new(0),
+        })
+    }
+
+    fn is_served(&self) -> bool {
+        !self.instances.read().is_empty()
+    }
+
+    /// The one with the fewest requests: one that is stuck gets no more than its share. Equals take
+    /// turns.
+    pub fn instance(&self) -> Option<(Address, Load)> {
+        let instances = self.instances.read();
+        let turn = self.turn.fetch_add(1, Ordering::Relaxed).checked_rem(instances.len())?;
+        let (later, first) = instances.split_at(turn);
+        let least = first.iter().chain(later).min_by_key(|(_, load)| load.load(Ordering::Relaxed))?;
+        Some((least.0.clone(), Load::new(&least.1)))
+    }
+
+    /// Those that stay keep their numbers.
+    fn replace(&self, addresses: impl Iterator<Item = Address>) {
+        let mut instances = self.instances.write();
+        let known = std::mem::take(&mut *instances);
+        let load = |address: &Address| known.iter().find(|(one, _)| one == address).map(|(_, load)| load.clone());
+        *instances = addresses
+            .map(|address| {
+                let load = load(&address).unwrap_or_default();
+                (address, load)
+            })
+            .collect();
+    }
+
+    pub fn has(&self, address: &Address) -> bool {
+        self.instances.read().iter().any(|(one, _)| one == address)
+    }
+}
+
+/// Counts a request of an instance.
+pub struct Load(Arc<AtomicU32>);
+
+impl Load {
+    fn new(count: &Arc<AtomicU32>) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(count.clone())
+    }
+}
+
+impl Drop for Load {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[derive(Default)]
+struct State {
+    routes: Routes,
+    settings: Arc<Settings>,
+    targets: HashMap<String, Arc<Target>>,
+}
+
+/// A service for a request, and the prefix that its path loses.
+pub struct Direct {
+    pub target: Arc<Target>,
+    pub stripped: String,
+}
+
+#[derive(Default)]
+pub struct Directory {
+    state: RwLock<State>,
+    /// An instance can be reached.
+    is_used: AtomicBool,
+}
+
+impl Directory {
+    /// `direct`: the services that are reached directly. Returns those that have to be served now.
+    pub fn set(&self, routes: Vec<Route>, direct: &[String], settings: Settings) -> Vec<Arc<Target>> {
+        let mut state = self.state.write();
+        state.routes = Routes::new(routes);
+        state.settings = Arc::new(settings);
+        let mut added = Vec::new();
+        for service in direct {
+            if !state.targets.contains_key(service) {
+                let target = Target::new(service);
+                added.push(target.clone());
+                state.targets.insert(service.clone(), target);
+            }
+        }
+        for (service, target) in &state.targets {
+            if !direct.contains(service) {
+                target.instances.write().clear();
+            }
+        }
+        self.is_used.store(state.targets.values().any(|target| target.is_served()), Ordering::Release);
+        added
+    }
+
+    /// The instances that serve now. Of a service that is not reached directly, nothing is kept.
+    pub fn set_instances(&self, instances: &[(String, Address)]) {
+        let state = self.state.read();
+        for (service, target) in &state.targets {
+            let own = instances.iter().filter(|(of, _)| of == service).map(|(_, address)| address.clone());
+            target.replace(own);
+        }
+        self.is_used.store(state.targets.values().any(|target| target.is_served()), Ordering::Release);
+    }
+
+    /// Undefined for a request that a worker gets.
+    pub fn find(&self, head: &Head, fields: &[(Span, Span)], text: &[u8]) -> Option<Direct> {
+        let state = self.state.read();
+        let path = head.target.of(text);
+        let host = usual_host(head, fields, text, &state.settings)?;
+        if !is_usual_path(path) || state.settings.reserved.iter().any(|own| path.starts_with(own.as_bytes())) {
+            return None;
+        }
+        let route = state.routes.find(host, path)?;
+        let target = state.targets.get(&route.service).filter(|target| target.is_served())?;
+        let stripped = if route.strip { route.prefix.clone() } else { String::new() };
+        Some(Direct { target: target.clone(), stripped })
+    }
+
+    pub fn is_used(&self) -> bool {
+        self.is_used.load(Ordering::Acquire)
+    }
+
+    pub fn settings(&self) -> Arc<Settings> {
+        self.state.read().settings.clone()
+    }
+
+    /// Requests that are with instances.
+    pub fn in_flight(&self) -> u32 {
+        let state = self.state.read();
+        state.targets.values().map(|target| target.worker.in_flight.load(Ordering::Relaxed)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http1::parser::{Fields, Progress, parse};
+
+    #[test]
+    fn the_instance_with_the_fewest_requests_is_next() {
+        let target = Target::new("a");
+        let address = |port| Address::Port("127.0.0.1".to_owned(), port);
+        assert!(target.instance().is_none());
+        target.replace([address(1), address(2)].into_iter());
+        let (first, _stuck) = target.instance().unwrap();
+        for _ in 0..3 {
+            assert_ne!(target.instance().unwrap().0, first);
+        }
+        target.replace([first.clone(), address(3)].into_iter());
+        for _ in 0..3 {
+            assert_eq!(target.instance().unwrap().0, address(3));
+        }
+        assert!(target.has(&first) && !target.has(&address(9)));
+    }
+
+    fn directory() -> Directory {
+        let directory = Directory::default();
+        let route = |host: Option<&str>, prefix: &str, strip, service: &str| Route {
+            host: host.map(str::to_owned),
+            prefix: prefix.to_owned(),
+            strip,
+            service: service.to_owned(),
+        };
+        let routes = vec![
+            route(None, "", false, "web"),
+            route(None, "/a", true, "a"),
+            route(None, "/a/b", false, "b"),
+            route(Some("shop.example"), "/a", true, "web"),
+        ];
+        let settings =
+            Settings { max_head: 16_384, max_body: 10, reserved: vec!["/healthz".to_owned()], ..Settings::default() };
+        directory.set(routes, &["a".to_owned(), "b".to_owned()], settings);
+        directory.set_instances(&[("a".to_owned(), Address::Port("127.0.0.1".to_owned(), 1))]);
+        directory
+    }
+
+    fn found(first: &str, fields: &str) -> Option<(String, String)> {
+        let text = format!("{first} HTTP/1.1\r\n{fields}\r\n");
+        let mut all = Fields::new();
+        let head = parse(text.as_bytes(), &mut Progress::default(), &mut all, 100_000, 1000).unwrap().unwrap();
+        directory().find(&head, &all, text.as_bytes()).map(|found| (found.target.service.clone(), found.stripped))
+    }
+
+    #[test]
+    fn usual_requests_to_a_served_service_are_direct() {
+        for first in ["GET /a", "GET /a/x?y=/../z%3f", "POST /a?x"] {
+            let first = first.replace("/../", "/-/");
+            assert_eq!(found(&first, "Host: any:80\r\n"), Some(("a".to_owned(), "/a".to_owned())), "{first}");
+        }
+        for fields in ["Connection: keep-alive\r\n", "Content-Length: 10\r\n", "X-Forward: a\r\nte2: b\r\n"] {
+            assert!(found("GET /a", &format!("Host: a\r\n{fields}")).is_some(), "{fields}");
+        }
+    }
+
+    #[test]
+    fn all_others_are_not() {
+        for first in
+            ["GET /ab", "GET /a/b", "GET /", "GET /a/../c", "GET /a//c", "GET /a/%2e%2e", "GET /a#b", "OPTIONS *"]
+        {
+            assert_eq!(found(first, "Host: a\r\n"), None, "{first}");
+        }
+        assert_eq!(found("GET http://a/a", "Host: a\r\n"), None);
+        for fields in [
+            "",
+            "Host: a\r\nHost: a\r\n",
+            "Host: a@b\r\n",
+            "Host: [::1]\r\n",
+            "Host: a:b\r\n",
+            "Host: a:1:2\r\n",
+            "Host: SHOP.example.:80\r\n",
+            "Host: a\r\nTE: trailers\r\n",
+            "Host: a\r\nExpect: 100-continue\r\n",
+            "Host: a\r\nX-Forwarded-For: b\r\n",
+            "Host: a\r\nConnection: x\r\n",
+            "Host: a\r\nContent-Length: 11\r\n",
+            "Host: a\r\nTransfer-Encoding: chunked\r\n",
+            "Host: a\r\nBusbar-Hops: 1\r\n",
+        ] {
+            assert_eq!(found("GET /a", fields), None, "{fields}");
+        }
+    }
+}

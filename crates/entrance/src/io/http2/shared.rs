@@ -1,0 +1,82 @@
+//! What a connection and its streams share, and its measure of a flood.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use tokio::sync::Notify;
+
+use crate::worker::Worker;
+
+/// Streams that a client may reset before their response without any that it lets end
+/// (CVE-2023-44487). Each complete response allows one more.
+const MAX_RESETS: u32 = 100;
+
+/// What the streams of a connection share with it.
+#[derive(Default)]
+pub struct Shared {
+    open: Cell<u32>,
+    resets: Cell<u32>,
+    pub is_secure: bool,
+    /// That the client has shown, in DER.
+    pub certificate: Option<Box<[u8]>>,
+    /// The worker that a stream came to last.
+    pub worker: RefCell<Option<Arc<Worker>>>,
+    /// Its frames were a flood.
+    has_flooded: Cell<bool>,
+    flood: Notify,
+}
+
+impl Shared {
+    pub fn new(is_secure: bool, certificate: Option<Box<[u8]>>) -> Self {
+        Self { is_secure, certificate, ..Self::default() }
+    }
+
+    pub fn has_streams(&self) -> bool {
+        self.open.get() > 0
+    }
+
+    /// A client has reset a stream before its response was complete.
+    pub fn was_reset(&self) {
+        self.resets.set(self.resets.get() + 1);
+    }
+
+    pub fn has_ended(&self) {
+        self.resets.set(self.resets.get().saturating_sub(1));
+    }
+
+    /// A client has sent more frames than it may.
+    pub fn floods(&self) {
+        self.has_flooded.set(true);
+        self.flood.notify_one();
+    }
+
+    /// Resolves when it has.
+    pub async fn flooded(&self) {
+        self.flood.notified().await;
+    }
+
+    pub fn has_flooded(&self) -> bool {
+        self.has_flooded.get()
+    }
+
+    pub fn is_flood(&self) -> bool {
+        self.has_flooded() || self.resets.get() > MAX_RESETS
+    }
+}
+
+/// Counts an open stream of a connection.
+pub struct OpenStream(Rc<Shared>);
+
+impl OpenStream {
+    pub fn new(shared: &Rc<Shared>) -> Self {
+        shared.open.set(shared.open.get() + 1);
+        Self(shared.clone())
+    }
+}
+
+impl Drop for OpenStream {
+    fn drop(&mut self) {
+        self.0.open.set(self.0.open.get() - 1);
+    }
+}
