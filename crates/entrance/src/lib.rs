@@ -4,8 +4,8 @@
 //! - `addon`: the interface for JavaScript
 //! - `entrance`: an entrance, the state that its threads share
 //! - `io`: the I/O threads. `thread` is one with its runtime, `shared` what its tasks share,
-//!   `listener` accepts, `http1` and `http2` read requests, `offer` gives one to a worker, `exchange`
-//!   is one that a worker has, `timer` enforces time limits
+//!   `listener` accepts, `http1` and `http2` read requests, `offer` gives one to a worker,
+//!   `exchange` is one that a worker has, `timer` enforces time limits
 //! - `http1`: the protocol without input and output. `parser` reads heads, `chunks` bodies, and
 //!   `response` finds the ends of responses
 //! - `worker`: the workers as the I/O threads see them. `registry` chooses one, `inbox` has the
