@@ -1,6 +1,6 @@
 import type { Arm, LaunchContext } from '../arm.ts'
 import { portsPerArm } from '../arm.ts'
-import type { TodayService, TriedApp } from './tried-app.ts'
+import type { TriedService, TriedApp } from './tried-app.ts'
 
 /** The services as they run today: processes and ports of their own. */
 export function todayArm({ today, entry }: TriedApp, path: string): Arm {
@@ -23,7 +23,7 @@ export function todayArm({ today, entry }: TriedApp, path: string): Arm {
 }
 
 /** Services without a port get free ones. */
-export function portsOf(today: readonly TodayService[], first: number): ReadonlyMap<string, number> {
+export function portsOf(today: readonly TriedService[], first: number): ReadonlyMap<string, number> {
   let next = first
   const ports = new Map(today.map(({ name, port }) => [name, port ?? next++]))
   if (next > first + portsPerArm) throw new Error(`more than ${portsPerArm} services have no port of their own`)
@@ -39,7 +39,7 @@ export function ownEnvironment({ folder }: Pick<LaunchContext, 'folder'>): Recor
 }
 
 /** The shell becomes the last process, so that its own memory does not count. */
-function scriptOf(today: readonly TodayService[], ports: ReadonlyMap<string, number>): string {
+function scriptOf(today: readonly TriedService[], ports: ReadonlyMap<string, number>): string {
   const lines = today.map(({ name, command, cwd, env, port }) => {
     const own = `${ports.get(name)!}`
     const variables = { ...(port === undefined && { PORT: own }), ...env }

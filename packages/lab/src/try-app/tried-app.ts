@@ -5,7 +5,7 @@ import type { ComparisonResult } from '../result.ts'
 export interface TriedApp {
   readonly name: string
   /** How each service is started today. Empty: nobody knows. */
-  readonly today: readonly TodayService[]
+  readonly today: readonly TriedService[]
   /** Why the services cannot run as today. Undefined if they can. */
   readonly notToday?: string
   /** The folder of the config by which Busbar runs the app. */
@@ -21,7 +21,7 @@ export interface TriedApp {
   readonly connections: number
 }
 
-export interface TodayService {
+export interface TriedService {
   readonly name: string
   /** Program and arguments; `$PORT` stands for its port. */
   readonly command: readonly [string, ...string[]]

@@ -1,15 +1,15 @@
 /**
  * What `busbar try` and the lab give each other. The lab depends on Busbar, so these are not its
- * types.
+ * types (`packages/lab/src/try-app/tried-app.ts`). A test of the lab ties the two.
  */
 import type { TodayService } from '../../../adopt/trying/today.ts'
 
 export interface TryLab {
-  tryCommand(
+  readonly tryCommand: (
     prepare: (folder: string) => Promise<TriedApp>,
     stderr: NodeJS.WritableStream,
-  ): Promise<{ readonly tried: Tried | null; readonly interrupted: boolean }>
-  readRequests(file: string): Promise<TriedRequest[]>
+  ) => Promise<{ readonly tried: Tried | null; readonly interrupted: boolean }>
+  readonly readRequests: (file: string) => Promise<TriedRequest[]>
 }
 
 export interface TriedApp {
