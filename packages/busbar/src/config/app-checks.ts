@@ -65,7 +65,7 @@ export function checkRaw(app: Pick<App, 'gateway' | 'services'>, problems: Probl
   if (need !== undefined)
     problems.add('CONFIG_INVALID', {
       message: `gateway.raw is true, and ${need}: the gateway has to read the requests`,
-      hint: 'Leave raw out, or what needs the gateway.',
+      hint: 'Remove gateway.raw. The gateway then reads the requests and forwards them.',
     })
 }
 

@@ -158,7 +158,7 @@ export class QueueSession {
     if (limit !== undefined) return full(target, `queues.${limit} is ${settings[limit]}`)
     return new BusbarError('QUEUE_UNAVAILABLE', {
       message: `${target} cannot be enqueued: NATS has not kept the item: ${(cause as Error).message}`,
-      hint: 'It may be there or not: enqueue it again with the same id.',
+      hint: 'NATS may have stored it all the same. Enqueue it again with the same id, so that it runs once.',
       cause,
     })
   }
