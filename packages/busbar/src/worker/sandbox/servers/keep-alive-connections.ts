@@ -49,9 +49,9 @@ export class KeepAliveConnections {
 
   /**
    * Makes every response from now on end its connection. Resolves when all connections that wait
-   * for a request are quiet and no response keeps its connection open, at the latest after twice
-   * `quiet` or half of `timeout`, and when callers in this app have closed theirs: the program's
-   * own `close()` would lose a request that is on its way.
+   * for a request are quiet, at the latest after half of `timeout`, and when callers in this app
+   * have closed theirs: the program's own `close()` would lose a request that is on its way. For
+   * responses that keep their connections open, it waits no longer than twice `quiet`.
    */
   async drain(): Promise<void> {
     for (const connection of this.#parts.connections.reusable()) connection.endWithResponse()
@@ -59,9 +59,11 @@ export class KeepAliveConnections {
       server.prependListener('request', (_request: unknown, response: { shouldKeepAlive: boolean }) => {
         response.shouldKeepAlive = false
       })
-    const end = performance.now() + 2 * this.#quiet
-    const isSettled = async (): Promise<boolean> => (await this.#isQuiet()) && !this.#someStayOpen()
-    while (!(await isSettled()) && performance.now() < end) await sleep(pollInterval)
+    const began = performance.now()
+    const hasTaken = (time: number): boolean => performance.now() - began >= time
+    const isSettled = async (): Promise<boolean> =>
+      (await this.#isQuiet()) && (!this.#someStayOpen() || hasTaken(2 * this.#quiet))
+    while (!(await isSettled()) && !hasTaken(this.#parts.timeout / 2)) await sleep(pollInterval)
     while (this.#callersClose()) await sleep(askInterval)
   }
 
