@@ -52,9 +52,22 @@ createServer(async (_, response) => {
 `
 }
 
-/** Who runs in shared workers: nobody, or each set of two or more. One alone shares with nobody. */
-export function placementsOf({ services }: GeneratedApp): readonly (readonly string[])[] {
+/** Where each service runs. */
+export type Placement = Readonly<Record<string, 'shared' | 'thread' | 'process'>>
+
+/** Nobody shares, or each set of two or more. One alone in the shared worker shares with nobody. */
+export function placementsOf({ services }: GeneratedApp): readonly Placement[] {
   const all = services.map(({ name }) => name)
   const sets = Array.from({ length: 2 ** all.length }, (_, bits) => all.filter((__, at) => (bits >> at) & 1))
-  return sets.filter(({ length }) => length !== 1)
+  return sets
+    .filter(({ length }) => length !== 1)
+    .map((shared) => Object.fromEntries(all.map((name) => [name, shared.includes(name) ? 'shared' : 'thread'])))
+}
+
+/** The same for placements at which the same services share. */
+export function titleOf(placement: Placement): string {
+  const at = (run: string): string[] => Object.keys(placement).filter((name) => placement[name] === run)
+  const [shared, processes] = [at('shared'), at('process')]
+  const together = shared.length > 1 ? shared.join('+') : 'apart'
+  return processes.length === 0 ? together : `${together}, process ${processes.join(', ')}`
 }
