@@ -11,7 +11,7 @@ export interface AppModel {
   readonly placement: Placement
   /** Calls from outside per second. */
   readonly rate: number
-  /** Processors that this app can use: without what other processes use. */
+  /** Processors that its workers can use: without what all other threads of the machine use. */
   readonly cores: number
   readonly services: ReadonlyMap<string, OwnWork>
   readonly calls: readonly ModelCalls[]
@@ -79,7 +79,9 @@ export function modelOf(given: ModelParts): AppModel {
     }
   }
   const outside = latencyOf(window.edges.filter(isFromOutside))
-  const others = Math.max(0, window.machine - (window.cpu ?? window.machine))
+  // The supervisor's thread and those of V8 also take time from the workers.
+  const ofWorkers = cpu.values().reduce((sum, one) => sum + one, 0)
+  const others = window.cpu === null ? 0 : Math.max(0, window.machine - ofWorkers)
   return {
     costs,
     placement,
