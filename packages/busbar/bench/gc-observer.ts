@@ -51,7 +51,9 @@ const [before, began] = [collections, process.threadCpuUsage()]
 for (let n = 0; n < 10_000; n++) await call()
 const { user, system } = process.threadCpuUsage(began)
 const perSecond = ((collections - before) / (user + system)) * 1e6
-console.log(`${perSecond.toFixed(0)} collections in a second of processor time: ${((perSecond * cost) / 1e4).toFixed(2)} %`)
+console.log(
+  `${perSecond.toFixed(0)} collections in a second of processor time: ${((perSecond * cost) / 1e4).toFixed(2)} %`,
+)
 assert.ok(paused > 0)
 // The pools of connections stay open.
 process.exit()

@@ -1,8 +1,10 @@
 /**
  * What traces cost: `node packages/busbar/bench/traces.ts [rounds]`. Measures the CPU time of one
- * thread, with and without a tracer in turns, since the machine is shared.
+ * thread, with and without a tracer in turns, since the machine is shared. As in an app, the calls
+ * are those of a service that answers a request of one trace.
  */
 import assert from 'node:assert/strict'
+import { runInScope } from '../src/mesh/scope.ts'
 import { Tracer } from '../src/mesh/tracing/tracer.ts'
 import { quantile, quartiles, startArms, timeOf } from './mesh-arms.ts'
 
@@ -22,7 +24,9 @@ for (const [name, arm] of Object.entries(arms)) {
   for (let round = -5; round < rounds; round++)
     for (const [key, tracer] of Object.entries(tracers)) {
       await use({ tracer })
-      const time = await timeOf(arm)
+      const call = (): Promise<unknown> =>
+        runInScope({ service: 'web', hops: 0, trace: tracer?.begin(undefined).trace }, arm.call)
+      const time = await timeOf({ ...arm, call })
       if (round >= 0) times[key]!.push(time)
     }
   for (const [key, all] of Object.entries(times)) {

@@ -26,9 +26,13 @@ export function runInScope<R>(scope: Scope, run: () => R): R {
   return storage.run(scope, run)
 }
 
-/** The same with arguments, which saves a closure. */
-export function runInScopeWith<One, Two>(scope: Scope, run: (one: One, two: Two) => void, one: One, two: Two): void {
-  storage.run(scope, run, one, two)
+/**
+ * Runs it in the scope and does not leave the scope again, which takes half as long. Only within
+ * an `AsyncResource`, which leaves it.
+ */
+export function enterScopeWith<One, Two>(scope: Scope, run: (one: One, two: Two) => void, one: One, two: Two): void {
+  storage.enterWith(scope)
+  run(one, two)
 }
 
 /**

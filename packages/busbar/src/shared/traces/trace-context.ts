@@ -25,8 +25,32 @@ export function formatTraceparent({ trace, span, isSampled }: ParsedTrace): stri
 
 /** The same vendors' state, with another parent. */
 export function withParent(from: Trace | undefined, parsed: ParsedTrace): Trace {
-  const traceparent = formatTraceparent(parsed)
-  return from?.tracestate === undefined ? { traceparent } : { traceparent, tracestate: from.tracestate }
+  return new OwnTrace(parsed, from?.tracestate)
+}
+
+/** Undefined for a context that is not valid. */
+export function parsedTrace(trace: Trace): ParsedTrace | undefined {
+  return OwnTrace.parsed(trace) ?? parseTraceparent(trace.traceparent)
+}
+
+/**
+ * A context of this thread. Calls that it causes do not parse its text again, which took a third of
+ * the time of traces. Copies of it have only the text.
+ */
+class OwnTrace implements Trace {
+  readonly traceparent: string
+  declare readonly tracestate?: string
+  readonly #parsed: ParsedTrace
+
+  constructor(parsed: ParsedTrace, tracestate: string | undefined) {
+    this.traceparent = formatTraceparent(parsed)
+    if (tracestate !== undefined) this.tracestate = tracestate
+    this.#parsed = parsed
+  }
+
+  static parsed(trace: Trace): ParsedTrace | undefined {
+    return #parsed in trace ? trace.#parsed : undefined
+  }
 }
 
 /** Not secret, so it needs no random numbers of the system, which cost twenty times as much. */
@@ -35,14 +59,23 @@ export function newTraceId(): string {
   return hex(Math.random() * 0xffff_ffff + 1) + random32() + random32() + random32()
 }
 
-/** Unique within a trace: a random beginning for each thread, and a number. */
+/** Unique within a trace: random digits for each thread, and a number. */
 export function newSpanId(): string {
-  if (spans === 0xffff_ffff) [prefix, spans] = [random32(), 0]
-  return prefix + hex(++spans)
+  if (last === 255) nextStem()
+  return stem + bytes[++last]!
+}
+
+/** All digits but the last two. The number is never 0, which would be invalid. */
+function nextStem(): void {
+  if (number === 0xff_ffff) [prefix, number] = [random32(), 0]
+  stem = prefix + hex(++number).slice(2)
+  last = -1
 }
 
 let prefix = ''
-let spans = 0xffff_ffff
+let number = 0xff_ffff
+let stem = ''
+let last = 255
 
 function random32(): string {
   return hex(Math.random() * 0x1_0000_0000)
@@ -54,7 +87,7 @@ function random32(): string {
  */
 const bytes = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
-function hex(number: number): string {
-  const bits = number >>> 0
+function hex(value: number): string {
+  const bits = value >>> 0
   return bytes[bits >>> 24]! + bytes[(bits >>> 16) & 255]! + bytes[(bits >>> 8) & 255]! + bytes[bits & 255]!
 }

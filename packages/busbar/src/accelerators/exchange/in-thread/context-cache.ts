@@ -1,6 +1,6 @@
 import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks'
 import type { LocalEndpoint } from '../../../mesh/routing/endpoint.ts'
-import { runInScopeWith, type Scope } from '../../../mesh/scope.ts'
+import { enterScopeWith, type Scope } from '../../../mesh/scope.ts'
 
 /**
  * All fields of a scope: with another one, the cache below would be wrong. A call begins without a
@@ -31,8 +31,8 @@ export class ContextCache {
       return this.#endpoint.enter(scope, () => run(one, two))
     const resource = (this.#remembered[hops] ??= this.#endpoint.enter({ service: scope.service, hops }, makeResource))
     if (scope.trace === undefined) resource.runInAsyncScope(run, undefined, one, two)
-    // Each call has its own context of a trace.
-    else resource.runInAsyncScope(runInScopeWith<One, Two>, undefined, scope, run, one, two)
+    // Each call has its own context of a trace. The resource is constant, so it does not keep it.
+    else resource.runInAsyncScope(enterScopeWith<One, Two>, undefined, scope, run, one, two)
   }
 }
 
