@@ -3,6 +3,7 @@ import type { ComponentType } from 'preact'
 import { connection, follow, status } from './state/live.ts'
 import { pageName } from './state/route.ts'
 import { token } from './state/session.ts'
+import { PageBoundary } from './parts/page-boundary.tsx'
 import { Sidebar } from './parts/sidebar.tsx'
 import { SignIn } from './parts/sign-in.tsx'
 import { Toasts } from './parts/toasts.tsx'
@@ -56,7 +57,13 @@ function Shell() {
             The app does not answer. What is shown is its last state; the page connects again by itself.
           </p>
         )}
-        {status.value === null ? <p class="dim">Connecting…</p> : <Page key={pageName.value} />}
+        {status.value === null ? (
+          <p class="dim">Connecting…</p>
+        ) : (
+          <PageBoundary key={pageName.value}>
+            <Page />
+          </PageBoundary>
+        )}
       </main>
       <Toasts />
     </div>

@@ -4,12 +4,7 @@ import { computed, signal } from '@preact/signals'
 const hash = signal(location.hash)
 addEventListener('hashchange', () => (hash.value = location.hash))
 
-const segments = computed(() =>
-  hash.value
-    .replace(/^#\/?/, '')
-    .split('/')
-    .map((segment) => decodeURIComponent(segment)),
-)
+const segments = computed(() => hash.value.replace(/^#\/?/, '').split('/').map(decoded))
 
 export const pageName = computed(() => segments.value[0] ?? '')
 /** What follows the page's name. */
@@ -21,4 +16,13 @@ export function linkTo(page: string, about?: string): string {
 
 export function goTo(page: string, about?: string): void {
   location.hash = linkTo(page, about)
+}
+
+/** An address that somebody has shortened may end amid an escape. */
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
 }

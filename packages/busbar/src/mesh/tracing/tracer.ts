@@ -80,7 +80,7 @@ export class TracedCall implements CountedEdge {
   #began: number | undefined
   #isOver = false
 
-  /** `from`: the context of the caller, whose vendors' state goes on. No object, which saves time. */
+  /** `from`: the context of the caller, whose vendors' state goes on. */
   constructor(
     info: TracedCallInfo,
     context: ParsedTrace,
