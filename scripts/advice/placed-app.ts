@@ -15,6 +15,7 @@ const sample = 0.05
 
 const running = new Set<ChildProcess>()
 process.once('exit', () => running.forEach((child) => child.kill('SIGKILL')))
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 
 export interface Suggestion {
   readonly moves: readonly { readonly service: string; readonly run: Placement[string] }[]
