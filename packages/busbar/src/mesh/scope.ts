@@ -27,8 +27,8 @@ export function runInScope<R>(scope: Scope, run: () => R): R {
 }
 
 /**
- * Runs it in the scope and does not leave the scope again, which takes half as long. Only within
- * an `AsyncResource`, which leaves it.
+ * Runs it in the scope and does not leave the scope again, which takes half as long (Node 24: 240
+ * to 280 ns after 420 to 520). Only within an `AsyncResource`, which leaves it.
  */
 export function enterScopeWith<One, Two>(scope: Scope, run: (one: One, two: Two) => void, one: One, two: Two): void {
   storage.enterWith(scope)
