@@ -41,7 +41,7 @@ describe('the gateway', () => {
       'gateway.routes["/a"].stripp is not a key; the nearest is gateway.routes["/a"].strip',
     ],
     [{ service: 'web', strip: 'no' }, 'gateway.routes["/a"].strip is "no"; allowed is true or false'],
-    [{ strip: false }, 'gateway.routes["/a"].service is nothing; allowed is the name of a service'],
+    [{ strip: false }, 'gateway.routes["/a"].service is missing; allowed is the name of a service'],
     [{ service: 'wep' }, 'gateway.routes["/a"] names "wep", which is not a service; the nearest is web'],
     [
       7,

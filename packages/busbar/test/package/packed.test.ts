@@ -54,6 +54,7 @@ test('the package has its programs, types and schema, and neither sources nor te
     'dist/worker/main.js',
     'dist/busbar.schema.json',
     'dist/gateway/openapi/reference.js',
+    'dist/dashboard/index.html',
     'LICENSE',
   ])
     assert.ok(names.includes(name), name)
@@ -78,6 +79,24 @@ test('busbar start runs the app in workers, answers a nested call, and stops', a
   busbar.child.kill('SIGTERM')
   const { code, stderr } = await busbar.ended
   assert.deepEqual([code, stderr], [0, ''])
+})
+
+test('busbar start --open serves the dashboard with its files', async () => {
+  const files = folder.at('files')
+  await mkdir(files)
+  // No browser opens: the address and its token are in a file for this user.
+  const closed = { ...env, BROWSER: 'true', TMPDIR: files }
+  await using busbar = new BusbarProcess(['start', '--open'], { cwd: folder.path, env: closed, entry: bin() })
+  await busbar.url()
+  const { dashboard } = await busbar.event((found) => 'dashboard' in found)
+  const { origin, hash } = new URL(/http:[^"]+#[^"]+/.exec(await readFile(dashboard as string, 'utf8'))![0])
+  const page = await (await fetch(origin)).text()
+  const paths = [...page.matchAll(/(?:src|href)="(\.[^"]+)"/g)].map(([, path]) => path!)
+  assert.ok(paths.length >= 2, page)
+  for (const path of paths) assert.equal((await fetch(new URL(path, origin))).status, 200, path)
+  assert.equal((await fetch(`${origin}/status`)).status, 401)
+  const headers = { authorization: hash.replace('#token=', 'Bearer ') }
+  assert.equal((await fetch(`${origin}/status`, { headers })).status, 200)
 })
 
 test('busbar start loads a program in a symlinked folder once', async () => {

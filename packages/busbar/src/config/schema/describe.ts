@@ -13,7 +13,7 @@ export function formatPath(path: readonly PropertyKey[]): string {
 
 /** A value, short enough for a message. */
 export function formatValue(value: unknown): string {
-  if (value === undefined) return 'nothing'
+  if (value === undefined) return 'missing'
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list'
   if (typeof value === 'object' && value !== null) return 'an object'
   if (typeof value === 'string') return shorten(JSON.stringify(value))

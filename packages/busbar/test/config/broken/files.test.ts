@@ -87,7 +87,7 @@ refused('files and places', [
     what: 'a config function that returns nothing',
     files: { 'busbar.config.mjs': 'export default () => {}' },
     code: 'CONFIG_INVALID',
-    says: ['the config is nothing'],
+    says: ['the config is missing'],
   },
   {
     what: 'two configs',

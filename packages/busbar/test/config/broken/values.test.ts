@@ -99,13 +99,13 @@ refused('values', [
     what: 'an expose without a port',
     config: web({ expose: { host: '::1' } }),
     code: 'CONFIG_INVALID',
-    says: ['services.web.expose.port is nothing'],
+    says: ['services.web.expose.port is missing'],
   },
   {
     what: 'a key file without a certificate',
     config: gateway({ tls: { key: 'a' } }),
     code: 'CONFIG_INVALID',
-    says: ['gateway.tls.cert is nothing'],
+    says: ['gateway.tls.cert is missing'],
   },
   {
     what: 'an override out of range',
