@@ -9,7 +9,7 @@ import { parseLaunch } from '../launch/launch.ts'
 
 /** One of the commands that run at the same time. */
 interface ParallelCommand {
-  /** Undefined: nobody has named it. */
+  /** Undefined: the script gives it no name. */
   readonly name: string | undefined
   readonly line: string
 }
@@ -49,7 +49,7 @@ function parallelCommands({ scripts }: PackageJson): ParallelCommand[] | undefin
 }
 
 function commandsOf(script: string, scripts: PackageJson['scripts']): ParallelCommand[] {
-  // A pattern of scripts is none of files.
+  // Here `*` matches names of scripts, not of files.
   const quotedPatterns = script.replaceAll(/(?<=\s)[\w:.-]+\*+(?=\s|$)/g, "'$&'")
   const [program, ...words] = splitWords(quotedPatterns) ?? []
   if (program === 'concurrently') return ofConcurrently(words, scripts)

@@ -31,7 +31,7 @@ export async function importWorkspaces(root: string): Promise<Imported> {
   return await importPackages(await packageFolders(root, (await workspacePatterns(root)) ?? []), draft)
 }
 
-/** Where programs lie side by side that nothing else names, each with its own dependencies. */
+/** Programs in neighbouring folders, each with its own dependencies, that no other file names. */
 const usualFolders = ['*', '{services,apps,packages,servers,microservices,backend,src}/*']
 
 /** The same for packages that no file connects. */

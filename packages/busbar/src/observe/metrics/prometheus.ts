@@ -43,7 +43,7 @@ export type Reading =
   | { readonly metric: Metric; readonly samples: readonly Sample[] }
   | { readonly metric: Metric; readonly histograms: readonly HistogramSample[] }
 
-/** From milliseconds. The bound null is infinity. `exemplarOf`: a value of a bucket, in seconds. */
+/** Input in milliseconds. The bound null is infinity. `exemplarOf`: by bounds in seconds. */
 export function toHistogram(
   { sum, buckets }: { sum: number; buckets: readonly { readonly le: number | null; readonly count: number }[] },
   labels: Labels,

@@ -47,7 +47,7 @@ export function waterfallOf({ spans, own }: StoredTrace): Hop[] {
   const children = Map.groupBy(joined, parentOf)
   const hops: Hop[] = []
   const seen = new Set<Joined>()
-  // Last those that only lead to each other, which no honest worker sends.
+  // Spans that are each other's parents come last. No honest worker sends them.
   const waiting = [...inOrder(children.get(undefined)), ...inOrder(joined)].map((one) => ({ one, depth: 0 }))
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
     const { one, depth } = next

@@ -27,7 +27,7 @@ export function encodeItem({ input, ...head }: StoredItem | StoredDeadLetter): U
   return Buffer.from(input === null ? line : line + input)
 }
 
-/** Undefined if it is none: whoever may publish in the cluster may send anything. */
+/** Undefined for any other message: every member of the cluster may publish anything. */
 export function decodeItem(data: Uint8Array): StoredItem | undefined {
   const head = headOf(data)
   if (head === undefined) return undefined

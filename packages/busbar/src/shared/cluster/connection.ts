@@ -193,7 +193,7 @@ function authenticatorOf(file: string, { credsAuthenticator, nkeyAuthenticator }
 }
 
 /**
- * By which the certificate of a server is checked. The client passes it to `tls.connect`, which
+ * The name that the certificate of a server must have. The client passes it to `tls.connect`, which
  * otherwise compares with `localhost` if the address is an IP address (transport-node 3.4).
  */
 function hostOf(server: string): object {

@@ -10,7 +10,7 @@ type Advice = z.output<typeof getAdvice.output>
 type Trial = z.output<typeof tryAdvice.output>
 type Effect = Advice['services'][number]['elsewhere'][number]['change']
 
-/** Milliseconds beyond those in which the app is watched: calibration and moves take longest. */
+/** Milliseconds added to the time of watching: calibration and moves take the most. */
 const patience = 300_000
 
 /**

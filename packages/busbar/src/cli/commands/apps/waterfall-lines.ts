@@ -30,7 +30,7 @@ export function timeText(milliseconds: number | null): string {
   return `${milliseconds < 100 ? milliseconds.toFixed(2) : Math.round(milliseconds)} ms`
 }
 
-/** What a row lies in comes before it, and what is in it follows in the order of its start. */
+/** Each row precedes those that it caused, which follow in the order of their starts. */
 function inTree({ calls, own }: Trace): { row: Call | Own; depth: number }[] {
   const callOf = new Map(calls.flatMap(({ id, spans }) => spans.map((span) => [span, id] as const)))
   const parentOf = (row: Call | Own): string | null =>
@@ -45,7 +45,7 @@ function inTree({ calls, own }: Trace): { row: Call | Own; depth: number }[] {
     found.push({ row, depth })
     for (const child of children.get(row.id) ?? []) add(child, depth + 1)
   }
-  // Last those that only lead to each other.
+  // Rows that are each other's parents come last.
   for (const row of [...(children.get(null) ?? []), ...rows]) add(row, 0)
   return found
 }
