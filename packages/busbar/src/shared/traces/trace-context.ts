@@ -34,8 +34,8 @@ export function parsedTrace(trace: Trace): ParsedTrace | undefined {
 }
 
 /**
- * A context of this thread. Calls that it causes do not parse its text again. Copies of it have only
- * the text.
+ * A context of this thread. Calls that it causes do not parse its text again. Copies of it have
+ * only the text.
  */
 class OwnTrace implements Trace {
   readonly traceparent: string
