@@ -53,14 +53,16 @@ export class Shop {
     return new ExportedLinks({ mesh: { router, maxHops: 16 }, answer, loadOf: () => typed.inFlight, keepAliveTimeout })
   }
 
+  protected async act(input: unknown, { signal }: { signal: AbortSignal }): Promise<unknown> {
+    signal.addEventListener('abort', () => this.aborted.push((signal.reason as { code: string }).code))
+    this.done.push(input)
+    if (this.delay === Infinity) return await new Promise(() => {})
+    if (this.delay > 0) await new Promise((resolve) => setTimeout(resolve, this.delay))
+    return { at: this.name, input }
+  }
+
   protected implementation(): Implementation {
-    const act = async (input: unknown, { signal }: { signal: AbortSignal }): Promise<unknown> => {
-      signal.addEventListener('abort', () => this.aborted.push((signal.reason as { code: string }).code))
-      this.done.push(input)
-      if (this.delay === Infinity) return await new Promise(() => {})
-      if (this.delay > 0) await new Promise((resolve) => setTimeout(resolve, this.delay))
-      return { at: this.name, input }
-    }
+    const act = (input: unknown, context: { signal: AbortSignal }): Promise<unknown> => this.act(input, context)
     const down = (): BusbarError => new BusbarError('SERVICE_UNAVAILABLE', { message: `${this.name} is down` })
     return shop.implement({
       read: act,
