@@ -52,6 +52,11 @@ export class ClusterTransport implements PacketTransport {
     this.#parts = parts
   }
 
+  /** Bytes of a packet that is not complete yet. */
+  get waiting(): number {
+    return this.#state.is === 'closed' ? 0 : this.#reader.waiting
+  }
+
   open(listener: PacketTransportListener): void {
     const before = this.#state
     if (before.is === 'closed') return process.nextTick(() => listener.onClose(before.reason))

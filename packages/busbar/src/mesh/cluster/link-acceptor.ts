@@ -79,13 +79,17 @@ export class LinkAcceptor {
     try {
       const dial = readDial(message.string())
       const peer = greeting.read({ text: dial.hello, bytes: [] })
-      if (links.isFull || dial.end === '') return void refuse()
+      if (links.isFullFor(peer) || dial.end === '') {
+        refuse()
+        if (!links.isFull) this.#refused(`has too many links already, or names no end: ${peer}`)
+        return
+      }
       end = ends.create()
       end.connect(dial.end, dial.maxMessage)
       // Before anything of the link, so that the caller knows where it comes from.
       message.respond(encodeDial({ hello: greeting.own.text, end: end.address, maxMessage: ends.maxMessage }))
       const allows = (service: string): boolean => services.some(({ name }) => name === service)
-      links.open(end.transport, { label: `app ${peer} in the cluster`, allows })
+      links.open(end.transport, { app: peer, label: `app ${peer} in the cluster`, allows })
     } catch (error) {
       end?.transport.close()
       refuse()

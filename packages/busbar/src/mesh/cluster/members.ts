@@ -22,7 +22,8 @@ export interface ClusterMembersParts {
 }
 
 interface Member {
-  readonly announcement: Announcement
+  /** For messages. */
+  readonly name: string
   readonly services: readonly string[]
   /** By the clock of `performance`. */
   readonly seenAt: number
@@ -54,10 +55,6 @@ export class ClusterMembers {
   async tried(): Promise<void> {
     await this.#answered.promise
     await Promise.all(this.#dials)
-  }
-
-  get all(): readonly Member[] {
-    return [...this.#members.values()]
   }
 
   opened(connection: NatsConnection, ends: LinkEnds): void {
@@ -97,18 +94,18 @@ export class ClusterMembers {
     if (state === 'leaving' || services.length === 0) return this.#remove(host)
     if (known !== undefined && !isSame(known.services, services)) this.#remove(host)
     if (!this.#members.has(host) && this.#members.size >= maxMembers) return
-    this.#members.set(host, { announcement, services, seenAt: performance.now() })
-    this.#dial(announcement, services)
+    const name = memberName(announcement)
+    this.#members.set(host, { name, services, seenAt: performance.now() })
+    this.#dial(host, name, services)
     // A host that has answered the first question is the only one that a start waits for.
     this.#answered.resolve()
   }
 
-  #dial(announcement: Announcement, services: readonly string[]): void {
+  #dial(host: string, name: string, services: readonly string[]): void {
     const { app, subjects, hosts } = this.#parts
-    const { host } = announcement
     const dial = async (signal: AbortSignal): ReturnType<typeof dialMember> =>
       await dialMember({ ...(await this.#nextSession(signal)), subjects, host, app, signal })
-    const dialling = hosts.add({ name: memberName(announcement), services, dial })
+    const dialling = hosts.add({ name, services, dial })
     this.#dials.add(dialling)
     void dialling.finally(() => this.#dials.delete(dialling))
   }
@@ -130,7 +127,7 @@ export class ClusterMembers {
     const member = this.#members.get(host)
     if (member === undefined) return
     this.#members.delete(host)
-    this.#parts.hosts.remove(memberName(member.announcement))
+    this.#parts.hosts.remove(member.name)
   }
 
   /** While there is no connection nobody can be heard, so nobody is gone. */

@@ -88,7 +88,12 @@ export class ExportListener implements ConnectionSink {
     try {
       const greeting = exporterGreeting({ app, version, services: services.filter(({ name }) => allows(name)) })
       const { transport, peer } = await greet(socket, false, greeting)
-      links.open(transport, { label: `app ${names[0] ?? peer} at ${addressOf(socket)}`, allows, certificate })
+      const app = names[0] ?? peer
+      if (links.isFullFor(app)) {
+        transport.close()
+        return this.#refused(socket, `app ${app} has too many links already`)
+      }
+      links.open(transport, { app, label: `app ${app} at ${addressOf(socket)}`, allows, certificate })
     } catch (error) {
       this.#refused(socket, BusbarError.from(error).message)
     } finally {

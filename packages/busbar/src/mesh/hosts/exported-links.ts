@@ -9,6 +9,8 @@ import { answerExported } from './answer-exported.ts'
 
 /** Links of one worker. */
 const maxLinks = 1_000
+/** The same of one other app: one that opens too many must not use up the limit of all. */
+const maxLinksOfApp = maxLinks / 2
 /** Timers count in 32 bits. */
 const maxTimer = 2 ** 31 - 1
 /** Milliseconds between two looks at links that are about to end. */
@@ -26,6 +28,8 @@ export interface ExportedLinksParts {
 
 /** The peer of a link, once it is known. */
 export interface LinkPeer {
+  /** The name of the app. Only a certificate proves it. */
+  readonly app: string
   /** For messages. */
   readonly label: string
   /** Whether it may call the service. */
@@ -38,6 +42,8 @@ export interface LinkPeer {
 export class ExportedLinks {
   readonly #parts: ExportedLinksParts
   readonly #links = new Set<Link>()
+  /** How many each app has. */
+  readonly #apps = new Map<string, number>()
   #isStopping = false
 
   constructor(parts: ExportedLinksParts) {
@@ -53,16 +59,23 @@ export class ExportedLinks {
     return this.#isStopping || this.size >= maxLinks
   }
 
-  open(transport: PacketTransport, { label, allows, certificate }: LinkPeer): void {
+  /** It accepts no more of this app. */
+  isFullFor(app: string): boolean {
+    return this.isFull || (this.#apps.get(app) ?? 0) >= maxLinksOfApp
+  }
+
+  open(transport: PacketTransport, { app, label, allows, certificate }: LinkPeer): void {
     const { mesh, answer, loadOf, keepAliveTimeout = hostKeepAlive } = this.#parts
     const calls = answerExported({ mesh, answer, allows, peer: label })
     const options = { peer: -1, label, answer: calls, keepAliveTimeout, loadOf, maxCalls: maxHostCalls }
     const link = createLink(transport, options)
     this.#links.add(link)
+    this.#count(app, 1)
     const expiry = certificate && closeAtExpiry(link, certificate, label)
     void link.closed.then(() => {
       clearTimeout(expiry)
       this.#links.delete(link)
+      this.#count(app, -1)
     })
     if (this.#isStopping) link.askToMove()
   }
@@ -83,6 +96,12 @@ export class ExportedLinks {
   close(reason: ErrorRecord): void {
     this.#isStopping = true
     for (const link of this.#links) link.close(reason)
+  }
+
+  #count(app: string, by: 1 | -1): void {
+    const count = (this.#apps.get(app) ?? 0) + by
+    if (count === 0) this.#apps.delete(app)
+    else this.#apps.set(app, count)
   }
 
   get #isAnswering(): boolean {

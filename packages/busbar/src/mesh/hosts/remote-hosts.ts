@@ -7,8 +7,12 @@ import type { ConnectionBridge } from './connection-bridge.ts'
 import { dialHost } from './dial-host.ts'
 import { HostConnection } from './host-connection.ts'
 import type { HostHello } from './host-hello.ts'
+import { limitLines } from './line-limit.ts'
 import { LinkedHost } from './linked-host.ts'
 import { RemoteAddress } from './remote-address.ts'
+
+/** Hosts of a cluster whose faults an error names. */
+const namedFaults = 5
 
 export interface RemoteHostsParts {
   /** The name of this app. */
@@ -45,6 +49,7 @@ interface Found {
  */
 export class RemoteHosts {
   readonly #parts: RemoteHostsParts
+  readonly #log: RemoteHostsParts['log']
   readonly #addresses = new Map<string, RemoteAddress>()
   /** By name. */
   readonly #found = new Map<string, Found>()
@@ -55,6 +60,7 @@ export class RemoteHosts {
 
   constructor(parts: RemoteHostsParts) {
     this.#parts = parts
+    this.#log = limitLines(parts.log)
     for (const address of parts.remotes.flatMap(({ addresses }) => addresses)) {
       const text = addressText(address)
       if (!this.#addresses.has(text)) this.#addresses.set(text, this.#open(address, text))
@@ -111,10 +117,10 @@ export class RemoteHosts {
   }
 
   #connect(name: string, services: readonly string[], dial: FoundHost['dial']): HostConnection {
-    const { router, socketPath, keepAliveTimeout, log } = this.#parts
+    const { router, socketPath, keepAliveTimeout } = this.#parts
     const versions = (service: string): RemoteService['versions'] => this.#remote(service)?.versions
     const keep = (bridge: ConnectionBridge): void => this.#keep(bridge)
-    const host = new LinkedHost({ services, versions, router, socketPath, log, keep })
+    const host = new LinkedHost({ services, versions, router, socketPath, log: this.#log, keep })
     return new HostConnection({
       name,
       services,
@@ -124,7 +130,7 @@ export class RemoteHosts {
       withdrawn: () => host.withdraw(),
       mayEject: () => this.#mayEject(services),
       ejected: (isEjected) => host.setState(isEjected ? 'unhealthy' : 'serving'),
-      log,
+      log: this.#log,
     })
   }
 
@@ -174,6 +180,9 @@ export class RemoteHosts {
     const hosts = this.#foundFor(service)
     const fault = this.clusterFault?.()
     if (fault !== undefined) return [fault]
-    return hosts.length === 0 ? ['no host of the cluster serves it'] : hosts.flatMap((host) => host.fault ?? [])
+    if (hosts.length === 0) return ['no host of the cluster serves it']
+    const faults = hosts.flatMap((host) => host.fault ?? [])
+    const others = faults.length - namedFaults
+    return others <= 0 ? faults : [...faults.slice(0, namedFaults), `${others} other hosts have faults, too`]
   }
 }

@@ -52,6 +52,11 @@ export class PacketReader {
     this.#limit = bytes
   }
 
+  /** Bytes of a packet that is not complete yet. */
+  get waiting(): number {
+    return this.#size
+  }
+
   /** Throws {@link ProtocolError} as soon as the head of a packet is invalid. */
   push(slice: Buffer): void {
     this.#slices.push(slice)

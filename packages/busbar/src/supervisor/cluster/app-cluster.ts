@@ -15,8 +15,9 @@ import type { Readiness } from '../../shared/control-messages.ts'
 import type { SlotTable } from '../generations/slot-table.ts'
 import { answerServiceRequests } from './nats-services.ts'
 
-/** Other hosts whose announcements are kept. */
+/** Other hosts whose announcements are kept, and the services of all of them together. */
 const maxMembers = 10_000
+const maxServices = 200_000
 /**
  * Milliseconds for each known host within which hosts answer the question who is there. When all
  * hosts start together, each asks: without this, every question would have as many answers as there
@@ -47,6 +48,7 @@ export interface OtherMember {
 export class AppCluster {
   readonly #parts: AppClusterParts
   readonly #others = new Map<string, { readonly announcement: Announcement; seenAt: number }>()
+  #countedServices = 0
   #connection: ClusterConnection | undefined
   #subjects: ClusterSubjects = subjectsOf('')
   #phase: Readiness['phase'] = 'starting'
@@ -70,7 +72,10 @@ export class AppCluster {
       log: this.#parts.log,
     })
     this.#connection = connection
-    const timer = setInterval(() => this.#announce(), announceInterval).unref()
+    const timer = setInterval(() => {
+      this.#expire()
+      this.#announce()
+    }, announceInterval).unref()
     return async () => {
       clearInterval(timer)
       await connection.close()
@@ -86,7 +91,7 @@ export class AppCluster {
   /** Other hosts, as they have announced themselves. */
   get others(): readonly OtherMember[] {
     const now = performance.now()
-    for (const [host, { seenAt }] of this.#others) if (now - seenAt > memberTimeout) this.#others.delete(host)
+    this.#expire()
     return [...this.#others.values()].map(({ announcement, seenAt }) => ({ announcement, silentFor: now - seenAt }))
   }
 
@@ -124,10 +129,24 @@ export class AppCluster {
 
   #heard(announcement: Announcement | undefined): void {
     if (announcement === undefined || announcement.host === this.#parts.host) return
-    const { host, state } = announcement
-    if (state === 'leaving') this.#others.delete(host)
-    else if (this.#others.has(host) || this.#others.size < maxMembers)
+    const { host, state, services } = announcement
+    const before = this.#others.get(host)
+    const count = this.#countedServices + services.length - (before?.announcement.services.length ?? 0)
+    if (state === 'leaving') this.#forget(host)
+    else if (count <= maxServices && (before !== undefined || this.#others.size < maxMembers)) {
+      this.#countedServices = count
       this.#others.set(host, { announcement, seenAt: performance.now() })
+    }
+  }
+
+  #forget(host: string): void {
+    this.#countedServices -= this.#others.get(host)?.announcement.services.length ?? 0
+    this.#others.delete(host)
+  }
+
+  #expire(): void {
+    const now = performance.now()
+    for (const [host, { seenAt }] of this.#others) if (now - seenAt > memberTimeout) this.#forget(host)
   }
 
   /** One answer for all who ask meanwhile. */

@@ -39,10 +39,10 @@ export class NatsServer implements AsyncDisposable {
     return this.#port
   }
 
-  /** Keeps what it has in its folder, over restarts too. */
-  static async startWithJetStream(settings = ''): Promise<NatsServer> {
+  /** Keeps what it has in its folder, over restarts too. `folder`: another one. */
+  static async startWithJetStream(settings = '', folder?: string): Promise<NatsServer> {
     const server = new NatsServer(settings)
-    server.#settings += `\njetstream: { store_dir: "${server.#folder}", max_file: 1Tb, max_mem: 64Mb }`
+    server.#settings += `\njetstream: { store_dir: "${folder ?? server.#folder}", max_file: 1Tb, max_mem: 64Mb }`
     await server.start()
     return server
   }

@@ -1,0 +1,101 @@
+/** A disk that is full: what was accepted is kept, what is not is refused, and all goes on later. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { NatsServer, withoutNats } from '../cluster/support/nats-server.ts'
+import { pollUntil } from '../support/app/test-app.ts'
+import { hasCommand } from '../support/has-command.ts'
+import { QueueApp, QueueProcess, quick } from './support.ts'
+
+const input = { to: 'x'.repeat(8_000) }
+
+describe('the queue on a full disk', () => {
+  const skip = !hasCommand('prlimit') && 'there is no prlimit'
+  it('refuses items with an error, keeps those that it has, and goes on when there is room', { skip }, async () => {
+    // It runs to the end of the test, so all others wait.
+    await using app = new QueueProcess({ queues: { ...quick, concurrency: 1 } })
+    await app.start()
+    await app.enqueue('slow', 'first', 'first')
+    await app.busbar.message('slow first begins')
+    const limit = (size: string): void => {
+      const { status } = spawnSync('prlimit', ['--pid', String(app.busbar.child.pid), `--fsize=${size}`])
+      assert.equal(status, 0)
+    }
+    limit('262144:unlimited')
+    const accepted: string[] = []
+    const refused = async (): Promise<string | undefined> => {
+      const id = `slow-${accepted.length}`
+      try {
+        await app.enqueue('slow', `${id} ${'x'.repeat(8_000)}`, id)
+        accepted.push(id)
+        return undefined
+      } catch (error) {
+        return (error as Error).message
+      }
+    }
+    let message: string | undefined
+    while ((message = await refused()) === undefined) assert.ok(accepted.length < 1_000)
+    assert.match(message, /QUEUE_UNAVAILABLE/)
+    limit('unlimited:unlimited')
+    assert.equal(await refused(), undefined)
+    await app.kill()
+    await app.start()
+    const { stdout } = await app.queue()
+    const [, waiting, running] = /slow +(\d+) +(\d+)/.exec(stdout)!.map(Number)
+    assert.equal(waiting! + running!, 1 + accepted.length)
+  })
+})
+
+describe('the queue of a cluster whose server has a full disk', { skip: withoutNats || withoutMount() }, () => {
+  it('refuses items with an error, keeps those that it has, and goes on when there is room', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'busbar-full-'))
+    mount(folder, ['-o', 'size=4m'])
+    try {
+      await using nats = await NatsServer.startWithJetStream('', folder)
+      const cluster = { nats: `nats://127.0.0.1:${nats.port}`, name: 'shop' }
+      await using app = await QueueApp.start({ queues: quick, cluster })
+      const accepted = new Set<string>()
+      const refused = async (): Promise<{ code: string; message: string } | undefined> => {
+        const id = `item-${accepted.size}`
+        const error = await app.mail.send.enqueue({ ...input, id }, { id, delay: 3_600_000 }).then(
+          () => undefined,
+          (one: unknown) => one,
+        )
+        if (error === undefined) accepted.add(id)
+        return error as { code: string; message: string } | undefined
+      }
+      let error: { code: string; message: string } | undefined
+      while ((error = await refused()) === undefined) assert.ok(accepted.size < 5_000)
+      assert.equal(error.code, 'QUEUE_UNAVAILABLE')
+      mount(folder, ['-o', 'remount,size=64m'])
+      // The server has turned JetStream off until it is restarted.
+      await nats.kill()
+      await nats.start()
+      while (await refused());
+      await pollUntil(
+        () => app.counts.waiting === accepted.size,
+        () => app.counts,
+      )
+    } finally {
+      spawnSync('umount', [folder])
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+})
+
+function mount(folder: string, options: readonly string[]): void {
+  const { status, stderr } = spawnSync('mount', ['-t', 'tmpfs', ...options, 'tmpfs', folder], { encoding: 'utf8' })
+  assert.equal(status, 0, stderr)
+}
+
+/** Only administrators can make a small disk. */
+function withoutMount(): string | false {
+  const folder = mkdtempSync(join(tmpdir(), 'busbar-mount-'))
+  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder])
+  if (status === 0) spawnSync('umount', [folder])
+  rmSync(folder, { recursive: true, force: true })
+  return status === 0 ? false : 'no file system can be mounted here'
+}
