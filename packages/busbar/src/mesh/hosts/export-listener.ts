@@ -88,12 +88,12 @@ export class ExportListener implements ConnectionSink {
     try {
       const greeting = exporterGreeting({ app, version, services: services.filter(({ name }) => allows(name)) })
       const { transport, peer } = await greet(socket, false, greeting)
-      const app = names[0] ?? peer
-      if (links.isFullFor(app)) {
+      const caller = names[0] ?? peer
+      if (links.isFullFor(caller)) {
         transport.close()
-        return this.#refused(socket, `app ${app} has too many links already`)
+        return this.#refused(socket, `app ${caller} has too many links already`)
       }
-      links.open(transport, { app, label: `app ${app} at ${addressOf(socket)}`, allows, certificate })
+      links.open(transport, { app: caller, label: `app ${caller} at ${addressOf(socket)}`, allows, certificate })
     } catch (error) {
       this.#refused(socket, BusbarError.from(error).message)
     } finally {
