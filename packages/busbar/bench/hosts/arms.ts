@@ -23,8 +23,10 @@ export async function openArms({ ports, nats, identity, packages }: ArmsParts): 
   const raw = await connect({ servers: `127.0.0.1:${nats}` })
   const near = await startNearApp(ports.app, identity)
   const plain = `http://127.0.0.1:${ports.http}/`
-  const inProgram = (url: string) => async (duration: number) => {
-    const response = await fetch(`${near.url}/?${String(new URLSearchParams({ url, duration: String(duration) }))}`)
+  const inProgram = (url: string, agent: 'own' | 'global') => async (duration: number) => {
+    const response = await fetch(
+      `${near.url}/?${String(new URLSearchParams({ url, agent, duration: String(duration) }))}`,
+    )
     if (!response.ok) throw new Error(await response.text())
     return Number(await response.text())
   }
@@ -32,8 +34,9 @@ export async function openArms({ ports, nats, identity, packages }: ArmsParts): 
     undici: during(async () => ({ call: callByUndici(plain), end: () => {} })),
     tcp: during(async () => await linked('tcp', ports.tcp)),
     'mutual tls': during(async () => await linked('tls', ports.tls, identity)),
-    'undici in a program': inProgram(plain),
-    'http over tls in a program': inProgram('http://stock.internal/'),
+    'undici in a program': inProgram(plain, 'own'),
+    'http over tls in a program': inProgram('http://stock.internal/', 'global'),
+    'http over tls by an own agent': inProgram('http://stock.internal/', 'own'),
     'raw nats': during(async () => {
       return {
         call: async () => (await raw.request('raw', JSON.stringify(order), { timeout: 5_000 })).json(),

@@ -22,6 +22,7 @@ const against: Record<string, readonly string[]> = {
   tcp: ['undici'],
   'mutual tls': ['undici'],
   'http over tls in a program': ['undici in a program'],
+  'http over tls by an own agent': ['undici in a program'],
   nats: ['raw nats', 'moleculer'],
 }
 
