@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import { safe } from '../../src/contract/client-entry.ts'
 import { FaultProxy } from '../hosts/support/fault-proxy.ts'
 import { Shop } from '../hosts/support/shop.ts'
+import { pollUntil } from '../support/app/test-app.ts'
 import { ClusterCaller, ClusterShop } from './support/cluster-shop.ts'
 import { NatsServer, withoutNats } from './support/nats-server.ts'
 
@@ -69,6 +70,35 @@ describe('a call over NATS', { skip: withoutNats }, () => {
     host.shop.delay = 0
     await caller.linked()
     assert.deepEqual(await caller.shop.write(2), { at: 'far', input: 2 })
+  })
+
+  it('fails within the keep-alive time when the server is cut off, and works again afterwards', async () => {
+    await using nats = await NatsServer.start()
+    await using host = await ClusterShop.start(new Shop('far'), nats.config(), 300)
+    await using caller = await ClusterCaller.open(nats.config(), 1, 300)
+    host.shop.delay = Infinity
+    const call = safe(caller.shop.write('once'))
+    await host.shop.began()
+    nats.freeze()
+    assert.equal((await call)[0]?.code, 'LINK_LOST')
+    nats.thaw()
+    host.shop.delay = 0
+    await caller.linked()
+    assert.deepEqual(await caller.shop.write('again'), { at: 'far', input: 'again' })
+    assert.deepEqual(host.shop.done, ['once', 'again'])
+  })
+
+  it('comes back for every caller when twenty lose the server at once', async () => {
+    await using nats = await NatsServer.start()
+    await using host = await ClusterShop.start(new Shop('far'), nats.config())
+    const callers = await Promise.all(Array.from({ length: 20 }, () => ClusterCaller.open(nats.config())))
+    for (let time = 0; time < 3; time++) {
+      await nats.kill()
+      await nats.start()
+      await Promise.all(callers.map((caller) => caller.linked()))
+    }
+    await pollUntil(() => host.links.size === 20)
+    await Promise.all(callers.map((caller) => caller[Symbol.asyncDispose]()))
   })
 
   it('may be larger than what the server allows, in both directions', async () => {

@@ -121,6 +121,20 @@ describe('the queue of a cluster', { skip: withoutNats }, () => {
     await pollUntil(() => missing().length === 0, missing)
   })
 
+  it('loses nothing when one of three servers is cut off under load, and is back', async () => {
+    await using nats = await NatsCluster.start()
+    const cluster = { nats: nats.addresses, name: 'shop', replicas: 3 }
+    await using app = await QueueApp.start({ queues: quick, cluster })
+    const ids = Array.from({ length: 40 }, (_, at) => `item-${at}`)
+    for (const [at, id] of ids.entries()) {
+      if (at === 10) nats.servers[0]!.freeze()
+      if (at === 30) nats.servers[0]!.thaw()
+      while ((await app.mail.send.enqueue({ to: id }, { id }).catch(() => undefined)) === undefined);
+    }
+    const missing = (): string[] => ids.filter((id) => app.logged(`sent ${id} `).length === 0)
+    await pollUntil(() => missing().length === 0, missing)
+  })
+
   it('says what is missing if the server has no JetStream', async () => {
     await using nats = await NatsServer.start()
     await using app = await QueueApp.start(configOf(nats.port))

@@ -86,6 +86,15 @@ export class NatsServer implements AsyncDisposable {
     await promise
   }
 
+  /** Cuts it off from everybody: all see open connections on which nothing comes. */
+  freeze(): void {
+    this.#process!.kill('SIGSTOP')
+  }
+
+  thaw(): void {
+    this.#process!.kill('SIGCONT')
+  }
+
   async kill(): Promise<void> {
     const child = this.#process
     this.#process = undefined
