@@ -135,6 +135,22 @@ describe('the queue of a cluster', { skip: withoutNats }, () => {
     await pollUntil(() => missing().length === 0, missing)
   })
 
+  it('goes on without the items when its server comes back without data', async () => {
+    await using nats = await NatsServer.startWithJetStream()
+    await using app = await QueueApp.start(configOf(nats.port))
+    await app.mail.send.enqueue({ to: 'lost' }, { delay: 3_600_000 })
+    await app.mail.send.enqueue({ to: 'ada' }, { id: 'a' })
+    await app.untilLogged('sent ada')
+    await nats.kill()
+    nats.loseData()
+    await nats.start()
+    await app.untilLogged('is connected again')
+    // Its id is forgotten, too.
+    while ((await app.mail.send.enqueue({ to: 'bob' }, { id: 'a' }).catch(() => undefined)) === undefined);
+    await app.untilLogged('sent bob')
+    await pollUntil(() => app.counts.waiting === 0)
+  })
+
   it('says what is missing if the server has no JetStream', async () => {
     await using nats = await NatsServer.start()
     await using app = await QueueApp.start(configOf(nats.port))

@@ -52,6 +52,21 @@ describe('the schedule of a cluster', { skip: withoutNats }, () => {
     assertOnce(cut, fine)
   })
 
+  it('runs no time twice when the clock of the next runner is behind, and goes on when it has caught up', async (t) => {
+    await using nats = await NatsServer.startWithJetStream()
+    const now = Date.now
+    t.after(() => (Date.now = now))
+    Date.now = () => now() + 3_000
+    const ahead = new Host('ahead', nats.port)
+    await ahead.untilRun(2)
+    await ahead[Symbol.asyncDispose]()
+    Date.now = now
+    await using behind = new Host('behind', nats.port)
+    await behind.untilRun(1)
+    assertOnce(ahead, behind)
+    assert.ok(behind.planned[0]! > ahead.planned.at(-1)!)
+  })
+
   it('does not run where the server is not reached, and runs what was missed later, once', async () => {
     await using nats = await NatsServer.startWithJetStream()
     await using host = new Host('only', nats.port)

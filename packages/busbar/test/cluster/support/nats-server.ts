@@ -95,6 +95,11 @@ export class NatsServer implements AsyncDisposable {
     this.#process!.kill('SIGCONT')
   }
 
+  /** What it has kept is gone, as with a new disk. It must not run. */
+  loseData(): void {
+    rmSync(join(this.#folder, 'jetstream'), { recursive: true })
+  }
+
   async kill(): Promise<void> {
     const child = this.#process
     this.#process = undefined
