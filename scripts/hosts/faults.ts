@@ -4,7 +4,7 @@
  *
  * Links are cut, frozen, delayed, throttled and left half-open, hosts are killed, and the NATS
  * server (`nats-server` must be installed) is restarted. Ends with 1 if a call hangs, gets another
- * call's answer, is carried out twice though it is not idempotent, or if a stream has a gap.
+ * call's answer, is carried out twice though it is not idempotent, if a stream has a gap, or if an item that was enqueued never runs.
  */
 import { parseArgs } from 'node:util'
 import { faultRun } from '../../packages/busbar/test/hosts/support/fault-run/fault-run.ts'
@@ -26,7 +26,16 @@ for (const over of values.over.split(',')) {
     random: new SeededRandom(Number(values.seed)),
     seconds: Number(values.seconds),
   })
-  console.log(JSON.stringify({ over, seed: values.seed, calls: history.operations.length, deeds, growth }))
+  console.log(
+    JSON.stringify({
+      over,
+      seed: values.seed,
+      calls: history.operations.length,
+      items: world.queue?.accepted,
+      deeds,
+      growth,
+    }),
+  )
   console.log(JSON.stringify(history.counts))
   for (const fault of faults.slice(0, 50)) console.log(`wrong: ${fault}`)
   if (faults.length > 0) process.exitCode = 1

@@ -23,6 +23,8 @@ export interface FaultRunResult {
 
 /** Calls in flight. */
 const callers = 24
+/** Hosts that enqueue, one item after the other. */
+const queueHosts = [0, 1, 2]
 /** Milliseconds of the deadline of a call, and after which it counts as hung. */
 const deadline = 5_000
 const hung = 10_000
@@ -42,6 +44,13 @@ export async function faultRun({ world, random, seconds, say }: FaultRunOptions)
       while (!isOver) await call(world, random, history)
     }),
   )
+  const enqueuing = Promise.all(
+    queueHosts.map(async (host) => {
+      for (let at = 0; world.queue !== undefined && !isOver; at++)
+        // What may not be kept is enqueued again by its owner, or given up.
+        await world.queue.enqueue(`item-${host}-${at}`, host).catch(() => sleep(5))
+    }),
+  )
   const end = performance.now() + seconds * 1_000
   while (performance.now() < end) {
     await sleep(random.below(400))
@@ -56,8 +65,10 @@ export async function faultRun({ world, random, seconds, say }: FaultRunOptions)
   }
   isOver = true
   await load
+  await enqueuing
   const faults = history.faults(executionsOf(world), hung)
   faults.push(...(await checkRecovery(world)))
+  faults.push(...(await checkQueue(world)))
   const growth = process.memoryUsage().heapUsed - before
   if (growth > mostGrowth) faults.push(`the heap has grown by ${growth} bytes`)
   return { history, deeds, faults, growth }
@@ -131,6 +142,15 @@ async function checkRecovery(world: World): Promise<string[]> {
     names.add(((await world.shop.read('afterwards').catch(() => ({ at: '' }))) as { at: string }).at)
   names.delete('')
   return names.size < 3 ? [`only ${[...names].join(', ')} answers afterwards`] : []
+}
+
+/** What was accepted runs. */
+async function checkQueue({ queue }: World): Promise<string[]> {
+  if (queue === undefined) return []
+  const end = performance.now() + recovery
+  while (queue.missing.length > 0 && performance.now() < end) await sleep(20)
+  if (queue.accepted === 0) return ['no item was enqueued']
+  return queue.missing.slice(0, 5).map((id) => `${id} was enqueued, and has never run`)
 }
 
 function executionsOf({ shops }: World): { id: unknown; host: string }[] {

@@ -3,6 +3,7 @@ import { ClusterCaller, ClusterShop } from '../../../cluster/support/cluster-sho
 import { NatsServer } from '../../../cluster/support/nats-server.ts'
 import { FaultProxy } from '../fault-proxy.ts'
 import { Shop } from '../shop.ts'
+import { QueueHosts } from './queue-hosts.ts'
 import { ShopCaller, ShopHost } from '../typed-hosts.ts'
 
 export interface World extends AsyncDisposable {
@@ -15,6 +16,8 @@ export interface World extends AsyncDisposable {
   recovered(): Promise<void>
   /** Ends a host as a crash does, then starts another one in its place. */
   restart(host: number, pause: number): Promise<void>
+  /** The queue of the hosts, over NATS. */
+  readonly queue?: QueueHosts
   /** The NATS server, if there is one. */
   readonly restartServer?: (pause: number) => Promise<void>
 }
@@ -61,7 +64,7 @@ export async function tcpWorld(): Promise<World> {
 }
 
 export async function natsWorld(): Promise<World> {
-  const nats = await NatsServer.start()
+  const nats = await NatsServer.startWithJetStream()
   const { hosts, proxies, shops }: Places<ClusterShop> = { hosts: [], proxies: [], shops: [] }
   for (const _ of [...names, 'caller']) proxies.push(await FaultProxy.open(nats.port))
   const start = async (at: number): Promise<void> => {
@@ -72,14 +75,17 @@ export async function natsWorld(): Promise<World> {
   for (const at of names.keys()) await start(at)
   const caller = await ClusterCaller.open(nats.config({}, proxies.at(-1)!.port), 1, keepAliveTimeout)
   await untilOpen(caller)
+  const queue = new QueueHosts(names.map((_, at) => nats.config({}, proxies[at]!.port)))
   return {
     shop: caller.shop,
     proxies,
     shops,
+    queue,
     recovered: async () => await untilOpen(caller),
     async restart(at, pause) {
       proxies[at]!.cut()
       await hosts[at]![Symbol.asyncDispose]()
+      await queue.restart(at)
       await sleep(pause)
       await start(at)
     },
@@ -90,6 +96,7 @@ export async function natsWorld(): Promise<World> {
     },
     async [Symbol.asyncDispose]() {
       await caller[Symbol.asyncDispose]()
+      await queue[Symbol.asyncDispose]()
       for (const one of [...hosts, ...proxies, nats]) await one[Symbol.asyncDispose]()
     },
   }
