@@ -4,7 +4,8 @@
  *
  * Links are cut, frozen, delayed, throttled and left half-open, hosts are killed, and the NATS
  * server (`nats-server` must be installed) is restarted. Ends with 1 if a call hangs, gets another
- * call's answer, is carried out twice though it is not idempotent, if a stream has a gap, or if an item that was enqueued never runs.
+ * call's answer, is carried out twice though it is not idempotent, if a stream has a gap, or if an
+ * item that was enqueued never runs.
  */
 import { parseArgs } from 'node:util'
 import { faultRun } from '../../packages/busbar/test/hosts/support/fault-run/fault-run.ts'

@@ -1,7 +1,7 @@
 /**
  * Calls between two processes, 64 in flight: as typed calls over TCP, mutual TLS and NATS, as HTTP
- * by undici over plain TCP, as HTTP of an unmodified program over mutual TLS, as raw requests of the
- * NATS client, and by Moleculer. Arms take turns. Ratios are of the same round; their median is
+ * by undici over plain TCP, as HTTP of an unmodified program over mutual TLS, as raw requests of
+ * the NATS client, and by Moleculer. Arms take turns. Ratios are of the same round; their median is
  * printed with the smallest and the largest.
  *
  * `node --conditions=busbar-source packages/busbar/bench/hosts/measure.ts [--rounds 9] [--seconds 2]

@@ -1,4 +1,4 @@
-/** A disk that is full: what was accepted is kept, what is not is refused, and all goes on later. */
+/** A full disk: what was accepted is kept, what is not is refused, and all goes on later. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -60,7 +60,7 @@ describe('the queue of a cluster whose server has a full disk', { skip: withoutN
       const accepted = new Set<string>()
       const refused = async (): Promise<{ code: string; message: string } | undefined> => {
         const id = `item-${accepted.size}`
-        const error = await app.mail.send.enqueue({ ...input, id }, { id, delay: 3_600_000 }).then(
+        const error = await app.mail.send.enqueue(input, { id, delay: 3_600_000 }).then(
           () => undefined,
           (one: unknown) => one,
         )

@@ -7,12 +7,13 @@ import type { ConnectionBridge } from './connection-bridge.ts'
 import { dialHost } from './dial-host.ts'
 import { HostConnection } from './host-connection.ts'
 import type { HostHello } from './host-hello.ts'
-import { limitLines } from './line-limit.ts'
 import { LinkedHost } from './linked-host.ts'
 import { RemoteAddress } from './remote-address.ts'
 
 /** Hosts of a cluster whose faults an error names. */
 const namedFaults = 5
+/** Lines of the log about hosts within so many milliseconds. */
+const [mostLines, linesPeriod] = [100, 10_000]
 
 export interface RemoteHostsParts {
   /** The name of this app. */
@@ -184,5 +185,26 @@ export class RemoteHosts {
     const faults = hosts.flatMap((host) => host.fault ?? [])
     const others = faults.length - namedFaults
     return others <= 0 ? faults : [...faults.slice(0, namedFaults), `${others} other hosts have faults, too`]
+  }
+}
+
+/**
+ * A log that leaves lines out when there are too many, and says how many. The members of a cluster
+ * decide how many hosts there are to say something of.
+ */
+function limitLines(log: RemoteHostsParts['log']): RemoteHostsParts['log'] {
+  let began = -Infinity
+  let lines = 0
+  let leftOut = 0
+  return (level, line) => {
+    const now = performance.now()
+    if (now - began >= linesPeriod) {
+      if (leftOut > 0) log('warn', `${leftOut} more lines about hosts were left out`)
+      began = now
+      lines = 0
+      leftOut = 0
+    }
+    if (++lines <= mostLines) log(level, line)
+    else leftOut++
   }
 }

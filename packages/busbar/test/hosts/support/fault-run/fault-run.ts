@@ -31,7 +31,7 @@ const hung = 10_000
 /** Milliseconds until all is well again after the last fault. */
 const recovery = 60_000
 /** Bytes. Histories and records of the hosts grow, too. */
-const mostGrowth = 150 * 1024 ** 2
+const mostGrowth = 200 * 1024 ** 2
 
 /** Random calls under random faults, then a time without them, then the check of the history. */
 export async function faultRun({ world, random, seconds, say }: FaultRunOptions): Promise<FaultRunResult> {
