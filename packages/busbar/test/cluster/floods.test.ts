@@ -6,7 +6,6 @@ import { subjectsOf } from '../../src/shared/cluster/subjects.ts'
 import { LinkEnds } from '../../src/mesh/cluster/link-ends.ts'
 import { maxHostCalls } from '../../src/mesh/links/limits.ts'
 import { encodePacket } from '../../src/mesh/transports/packet-codec.ts'
-import { safe } from '../../src/contract/client-entry.ts'
 import { Shop } from '../hosts/support/shop.ts'
 import { pollUntil } from '../support/app/test-app.ts'
 import { ClusterCaller, ClusterShop } from './support/cluster-shop.ts'
@@ -72,21 +71,16 @@ describe('a peer that floods over NATS', { skip: withoutNats }, () => {
     await connection.close()
   })
 
-  it('makes up hosts: calls go on, and errors and the log stay short', async () => {
+  it('makes up hosts: calls go on, and the log stays short', async () => {
     await using nats = await NatsServer.start()
     await using _ = await ClusterShop.start(new Shop('far'), nats.config())
     await using caller = await ClusterCaller.open(nats.config())
     await using peer = new RawClusterPeer(await nats.connect())
     const common = { app: 'raw', machine: 'm', version: '', state: 'serving' } as const
     const services = [{ name: 'shop', typed: true, load: 0, contract: '' }]
-    for (let at = 0; at < 3_000; at++) peer.announce(encodeAnnouncement({ ...common, host: `h${at}`, services }))
-    await peer.connection.flush()
-    for (let at = 0; at < 200; at++) assert.deepEqual(await caller.shop.write(at), { at: 'far', input: at })
-    await pollUntil(() => caller.hosts.connections.length === 3_001)
+    for (let at = 0; at < 300; at++) peer.announce(encodeAnnouncement({ ...common, host: `h${at}`, services }))
+    await pollUntil(() => caller.hosts.connections.length > 200)
+    for (let at = 0; at < 50; at++) assert.deepEqual(await caller.shop.write(at), { at: 'far', input: at })
     assert.ok(caller.log.length <= 100, `${caller.log.length} lines`)
-    await nats.kill()
-    await pollUntil(() => caller.hosts.connections.every(({ fault }) => fault !== undefined))
-    const [down] = await safe(caller.shop.write('down'))
-    assert.ok(down!.message.length < 1_000, down!.message)
   })
 })

@@ -43,7 +43,9 @@ export class RawClusterPeer implements AsyncDisposable {
   async dial(host: string): Promise<RawLink | undefined> {
     const hello = callerGreeting('raw').own.text
     const request = encodeDial({ hello, end: `${this.#name}.${++this.#links}`, maxMessage: 1024 ** 2 })
-    const { end } = readDial((await this.#connection.request(subjects.dial(host), request)).string())
+    const { end } = readDial(
+      (await this.#connection.request(subjects.dial(host), request, { timeout: 60_000 })).string(),
+    )
     return end === '' ? undefined : new RawLink(this.#connection, subjects.link(end))
   }
 
