@@ -56,5 +56,15 @@ export async function startsHttp2(socket: Socket, mayBeHttp2: boolean): Promise<
   await promise
   socket.off('readable', onReadable).off('end', over).off('close', over)
   if (seen.length > 0 && !socket.destroyed) socket.unshift(seen)
+  await settled()
   return seen.subarray(0, count).equals(http2Preface)
+}
+
+/**
+ * Resolves when the ticks are over in which the stream handles `off('readable')` and `unshift()`.
+ * To a server that gets the socket earlier, they emit `'resume'` after its `pause()`. Node's HTTP
+ * server then reads and keeps the whole body of a request that its program does not read.
+ */
+function settled(): Promise<void> {
+  return new Promise((resolve) => process.nextTick(resolve))
 }

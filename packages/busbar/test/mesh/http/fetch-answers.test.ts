@@ -51,6 +51,10 @@ suite('fetch of a service: what comes back', () => {
           return describe(error)
         }
       })
+    for (const code of [204, 304])
+      same(`with status ${code} and a length`, async (side) =>
+        seen(side, await fetch(`${side.at}/status?code=${code}&length=10`)),
+      )
     same('with a reason of its own', async (side) =>
       seen(side, await fetch(`${side.at}/status?code=200&text=Very%20Well`)),
     )

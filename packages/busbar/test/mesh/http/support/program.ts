@@ -114,6 +114,8 @@ const routes: Readonly<Record<string, Route>> = {
   '/status': (_request, response, query) => {
     const status = Number(query.get('code'))
     const text = query.get('text')
+    const length = query.get('length')
+    if (length !== null) response.setHeader('content-length', length)
     if (text === null) response.writeHead(status)
     else response.writeHead(status, text)
     response.end([204, 205, 304].includes(status) ? undefined : `status ${status}`)
