@@ -11,18 +11,29 @@ type Fetch = typeof globalThis.fetch
 /**
  * Replaces `globalThis.fetch`. Calls to the app's services go through the mesh; all others go to
  * the built-in, unchanged. So do calls with unusual options: the dispatcher then finds the service.
+ * A `fetch` that a preloaded module has replaced or wrapped stays: its module expects all calls, and
+ * reaches services by undici's dispatcher.
  */
 export function installFetch(mesh: MeshContext): Disposable {
+  const installed = new DisposableStack()
+  if (!isBuiltin(globalThis.fetch)) return installed
   const property = Object.getOwnPropertyDescriptor(globalThis, 'fetch')!
   const builtin = globalThis.fetch
   const meshFetch = createFetch(mesh, builtin)
   Object.defineProperty(globalThis, 'fetch', { ...property, value: meshFetch })
-  return {
-    [Symbol.dispose]() {
-      // A program may have replaced it meanwhile.
-      if (globalThis.fetch === meshFetch) Object.defineProperty(globalThis, 'fetch', property)
-    },
-  }
+  meshFetches.add(meshFetch)
+  installed.defer(() => {
+    // A program may have replaced it meanwhile.
+    if (globalThis.fetch === meshFetch) Object.defineProperty(globalThis, 'fetch', property)
+  })
+  return installed
+}
+
+const meshFetches = new WeakSet<Fetch>()
+
+/** Only the source of Node's own function names a module of Node's. */
+function isBuiltin(fetch: Fetch): boolean {
+  return meshFetches.has(fetch) || Function.prototype.toString.call(fetch).includes('internal/deps/undici')
 }
 
 function createFetch(mesh: MeshContext, builtin: Fetch): Fetch {
