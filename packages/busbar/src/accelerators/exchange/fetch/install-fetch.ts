@@ -11,8 +11,8 @@ type Fetch = typeof globalThis.fetch
 /**
  * Replaces `globalThis.fetch`. Calls to the app's services go through the mesh; all others go to
  * the built-in, unchanged. So do calls with unusual options: the dispatcher then finds the service.
- * A `fetch` that a preloaded module has replaced or wrapped stays: its module expects all calls, and
- * reaches services by undici's dispatcher.
+ * A `fetch` that a preloaded module has replaced or wrapped stays: its module expects all calls.
+ * It reaches services by undici's dispatcher.
  */
 export function installFetch(mesh: MeshContext): Disposable {
   const installed = new DisposableStack()
