@@ -45,7 +45,7 @@ async function start(config: object, { cert, key, ca }: Identity): Promise<Runni
   await writeFile(join(folder, 'busbar.config.json'), JSON.stringify(config))
   const app = await startApp(folder, { log: () => {} })
   return {
-    url: app.url!,
+    url: app.url,
     async [Symbol.asyncDispose]() {
       await app.stop()
       await rm(folder, { recursive: true })

@@ -60,7 +60,7 @@ export class QueueHosts implements AsyncDisposable {
         isKnown: () => true,
         serves: () => true,
       },
-      log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} } as never,
+      log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
       cells: () => undefined,
     })
   }
