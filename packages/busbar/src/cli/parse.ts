@@ -36,7 +36,7 @@ function commandOf(name: string): Command {
   const found = commands.find((command) => command.name === name)
   if (found !== undefined) return found
   const names = commands.map((command) => command.name)
-  throw usage(`there is no command "${name}"`, near(name, names) ?? `the commands are ${names.join(', ')}`)
+  throw usage(`there is no command "${name}"`, near(name, names) ?? `The commands are ${names.join(', ')}.`)
 }
 
 function parseWords(argv: readonly string[], command: Command | undefined): Omit<ParsedCommandLine, 'command'> {
@@ -77,14 +77,14 @@ function withInlineValues(argv: readonly string[], known: readonly Flag[]): stri
 function checkOperands(given: readonly string[], command: Command | undefined): void {
   const { name = '', operands = [] } = command ?? {}
   if (given.includes('') && command?.takesEmptyOperands !== true)
-    throw usage('an argument is empty', `see: busbar ${name} --help`)
-  const see = `see: busbar ${name} --help`.replace('  ', ' ')
+    throw usage('an argument is empty', `See busbar ${name} --help.`)
+  const see = `See busbar ${name} --help.`.replace('  ', ' ')
   const isOpen = operands.at(-1)?.endsWith('...]') === true
   if (given.length > operands.length && !isOpen)
     throw usage(`"${given[operands.length]}" is one argument too many`, see)
   const missing = operands.slice(given.length).find((operand) => operand.startsWith('<'))
   if (missing !== undefined)
-    throw usage(`busbar ${name} needs ${missing}`, `usage: busbar ${[name, ...operands].join(' ')}`)
+    throw usage(`busbar ${name} needs ${missing}`, `Write busbar ${[name, ...operands].join(' ')}.`)
 }
 
 function optionsOf(flags: readonly Flag[]) {
@@ -145,7 +145,7 @@ function oneOf(flag: Flag, value: string, words: readonly string[]): string {
 function unknownFlag(raw: string, known: readonly Flag[], command: Command | undefined): BusbarError {
   const names = known.map(({ name }) => `--${name}`)
   const of = command === undefined ? 'busbar' : `busbar ${command.name}`
-  return usage(`${of} has no flag ${raw}`, near(raw, names) ?? `see: ${of} --help`)
+  return usage(`${of} has no flag ${raw}`, near(raw, names) ?? `See ${of} --help.`)
 }
 
 /** Suggests a word that may be a typing error away: up to a third of the letters, at most three. */

@@ -28,7 +28,8 @@ export function reserve(membership: Membership, bytes: number, what: string): nu
 function member(what: string): Membership {
   const joined = joinShared()
   if (joined.state === 'joined') return joined.membership
-  if (joined.state === 'crowded') throw full(what, `the limit of ${maxThreads} threads is reached`, 'run fewer threads')
+  if (joined.state === 'crowded')
+    throw full(what, `the limit of ${maxThreads} threads is reached`, 'Run fewer threads.')
   throw new BusbarError('SHARED_UNAVAILABLE', {
     message: `${what} is not available here: ${joined.reason}`,
     hint: "Run the services that share it with `run: 'shared'` or `run: 'thread'`; in a program of your own, import 'busbar' in the main thread before it starts other threads; across processes, keep the state in a service that the others call.",
@@ -43,7 +44,7 @@ const limits: Readonly<Record<OutOfSpace, string>> = {
 
 function found(place: number | OutOfSpace, what: string): number {
   if (typeof place === 'number') return place
-  throw full(what, limits[place], 'names are never freed: use fewer, and do not derive them from data')
+  throw full(what, limits[place], 'Use fewer names, and do not derive them from data: names are never freed.')
 }
 
 function full(what: string, reason: string, hint: string): BusbarError {

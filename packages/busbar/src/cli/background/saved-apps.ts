@@ -36,7 +36,7 @@ export function readSaved(env: NodeJS.ProcessEnv): readonly SavedApp[] {
   } catch (cause) {
     throw new BusbarError('USAGE', {
       message: `there is no ${file}`,
-      hint: 'Run busbar save while the apps run that are to be started again.',
+      hint: 'Start the apps, then run busbar save.',
       cause,
     })
   }
@@ -44,7 +44,7 @@ export function readSaved(env: NodeJS.ProcessEnv): readonly SavedApp[] {
     return savedFile.parse(JSON.parse(text)).apps
   } catch (cause) {
     throw new BusbarError('USAGE', {
-      message: `${file} is not a list of busbar save`,
+      message: `${file} was not written by busbar save`,
       hint: 'Run busbar save again.',
       cause,
     })

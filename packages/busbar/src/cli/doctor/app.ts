@@ -61,13 +61,13 @@ function explain(
     return fail(
       check,
       `${port} is in use by another program`,
-      `find it: ss -ltnp 'sport = :${port}'; or choose another port`,
+      `Find it: ss -ltnp 'sport = :${port}'; or choose another port.`,
     )
   if (code === 'EACCES')
     return fail(
       check,
       `${port} is forbidden to this user`,
-      `choose a port from 1024 up, or allow it: sysctl -w net.ipv4.ip_unprivileged_port_start=${port}`,
+      `Choose a port from 1024 up, or allow it: sysctl -w net.ipv4.ip_unprivileged_port_start=${port}`,
     )
-  return warn(check, message, 'check the host in the config')
+  return warn(check, message, 'Check the host in the config.')
 }

@@ -5,7 +5,7 @@ export interface Finding {
   readonly state: 'ok' | 'warn' | 'fail'
   /** One phrase. */
   readonly found: string
-  /** What to do; undefined if all is well. */
+  /** What to do, as a sentence; undefined if all is well. */
   readonly advice?: string
 }
 

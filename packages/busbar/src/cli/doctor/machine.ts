@@ -15,14 +15,14 @@ const mib = 1024 ** 2
 export function checkNode(): Finding {
   const { node } = process.versions
   if (testedNodes.includes(Number.parseInt(node))) return ok('Node', node)
-  return warn('Node', `${node}, with which Busbar was not tested`, `use Node ${testedNodes.join(' or ')}`)
+  return warn('Node', `${node}, with which Busbar was not tested`, `Use Node ${testedNodes.join(' or ')}.`)
 }
 
 /** Each connection takes one, a connection to a process or a command another. */
 export function checkDescriptors(): Finding {
   const limit = descriptorLimit()
   if (limit === Infinity) return ok('descriptors', 'no limit')
-  const advice = 'raise it: ulimit -n 65536, LimitNOFILE=65536 of a unit, --ulimit nofile=65536 of a container'
+  const advice = 'Raise it: ulimit -n 65536, LimitNOFILE=65536 of a unit, --ulimit nofile=65536 of a container'
   if (limit < 256) return fail('descriptors', `${limit} files and connections`, advice)
   if (limit < 10_000) return warn('descriptors', `${limit} files and connections`, advice)
   return ok('descriptors', `${limit} files and connections`)
@@ -35,7 +35,7 @@ export function checkBacklog(): Finding | undefined {
   const most = numberIn('/proc/sys/net/core/somaxconn')
   if (most === undefined) return undefined
   if (most >= 1024) return ok('somaxconn', `${most} connections may wait`)
-  return warn('somaxconn', `${most} connections may wait`, 'raise it: sysctl -w net.core.somaxconn=4096')
+  return warn('somaxconn', `${most} connections may wait`, 'Raise it: sysctl -w net.core.somaxconn=4096')
 }
 
 /** Used by `busbar dev`. */
@@ -43,7 +43,7 @@ export function checkWatches(): Finding | undefined {
   const most = numberIn('/proc/sys/fs/inotify/max_user_watches')
   if (most === undefined) return undefined
   if (most >= 16_384) return ok('watches', `${most} folders and files`)
-  const advice = 'busbar dev may miss changes: sysctl -w fs.inotify.max_user_watches=524288'
+  const advice = 'busbar dev may miss changes. Raise it: sysctl -w fs.inotify.max_user_watches=524288'
   return warn('watches', `${most} folders and files`, advice)
 }
 
@@ -57,7 +57,7 @@ export function checkTasks(): Finding | undefined {
   return warn(
     'tasks',
     `${most} threads and processes`,
-    'raise it: TasksMax= of the unit, --pids-limit of the container',
+    'Raise it: TasksMax= of the unit, --pids-limit of the container',
   )
 }
 
@@ -71,9 +71,9 @@ export function checkMemory(app: App | undefined): Finding {
     return warn(
       'memory',
       text,
-      `the services may take ${Math.round(wanted / mib)} MB together (memory): lower that, or raise the limit`,
+      `The services may take ${Math.round(wanted / mib)} MB together (memory): lower that, or raise the limit.`,
     )
-  if (available < 256 * mib) return warn('memory', text, 'free some memory, or raise the limit of the cgroup')
+  if (available < 256 * mib) return warn('memory', text, 'Free some memory, or raise the limit of the cgroup.')
   return ok('memory', text)
 }
 
@@ -84,7 +84,7 @@ export function checkProcessors(app: App | undefined): Finding {
   return warn(
     'processors',
     text,
-    `${app.workers} shared workers share them: workers: 'auto' takes as many as there are`,
+    `The config has ${app.workers} shared workers; workers: 'auto' starts one for each processor.`,
   )
 }
 
@@ -96,7 +96,7 @@ export async function checkSocketFolder(env: NodeJS.ProcessEnv): Promise<Finding
     return ok('sockets', folder)
   } catch (error) {
     const { message, hint = 'Set XDG_RUNTIME_DIR to a folder of your own.' } = BusbarError.from(error)
-    return warn('sockets', message, `commands will not find the app: ${hint}`)
+    return warn('sockets', message, `Commands will not find the app. ${hint}`)
   }
 }
 
@@ -106,9 +106,11 @@ export function checkDisk(env: NodeJS.ProcessEnv): Finding {
     const { bavail, bsize } = statfsSync(folder)
     const free = bavail * bsize
     const text = `${Math.round(free / mib)} MB free in ${folder}`
-    return free > 512 * mib ? ok('disk', text) : warn('disk', text, 'logs of apps in the background need some: free it')
+    return free > 512 * mib
+      ? ok('disk', text)
+      : warn('disk', text, 'Free some: apps in the background write their logs there.')
   } catch (error) {
-    return warn('disk', (error as Error).message, 'busbar start -d needs a folder to write to: set XDG_STATE_HOME')
+    return warn('disk', (error as Error).message, 'Set XDG_STATE_HOME: busbar start -d needs a folder to write to.')
   }
 }
 

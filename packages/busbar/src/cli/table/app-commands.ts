@@ -47,9 +47,9 @@ const top: Command = {
   summary: 'show running apps, live',
   operands: ['[app]'],
   description:
-    'Shows what busbar ps shows, again and again, until q or Ctrl-C; of a named app also its busiest edges: who calls ' +
+    'Shows what busbar ps shows, and updates it until q or Ctrl-C; of a named app also its busiest edges: who calls ' +
     'whom, how often, and how long that takes. With --json it prints one line for each time.',
-  flags: [interval, { name: 'count', value: 'n', summary: 'end after so many readings' }, json, ...common],
+  flags: [interval, { name: 'count', value: 'n', summary: 'end after this many readings' }, json, ...common],
   load: async () => (await import('../commands/apps/top.ts')).top,
 }
 

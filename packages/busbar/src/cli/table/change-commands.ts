@@ -30,8 +30,8 @@ const scale: Command = {
   summary: 'change the number of instances of a service',
   operands: ['<service>', '<n|+n>'],
   description:
-    'Gives the service that many instances, or so many more; for fewer, write -- -1. For a shared service it changes ' +
-    'the number of shared workers. It stays so until the app is restarted.',
+    'Sets the number of instances, or changes it by a number: +2, or for fewer -- -1. For a shared service it changes ' +
+    'the number of shared workers. The change lasts until the app is restarted.',
   flags: [appFlag, pid, json, ...common],
   load: async () => (await import('../commands/changes/service-changes.ts')).scale,
 }

@@ -9,7 +9,7 @@ export const common: readonly Flag[] = [
 export const environment: Flag = {
   name: 'env',
   value: 'name',
-  summary: "merges the config's environments.<name> over it",
+  summary: "merge the config's environments.<name> over it",
 }
 
 export const run: Flag = {
@@ -42,7 +42,7 @@ export const inspect: Flag = {
   value: 'service',
   // A folder or a file has a slash or a dot.
   optional: /^[a-z0-9][a-z0-9-]*$/,
-  summary: 'opens an inspector in each worker, or in those of one service, for a debugger',
+  summary: 'open an inspector in each worker, or in those of one service, for a debugger',
 }
 
 export const json: Flag = { name: 'json', summary: 'print it as JSON' }
@@ -65,7 +65,7 @@ export const lines: Flag = {
   name: 'lines',
   short: 'n',
   value: 'n',
-  summary: 'at most so many, the last ones; default: 100, for traces and dead letters 20',
+  summary: 'at most this many, the last ones; default: 100, for traces and dead letters 20',
 }
 
 /** If an app runs several times. */

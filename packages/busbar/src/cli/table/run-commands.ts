@@ -74,7 +74,7 @@ const proto: Command = {
   summary: 'print the .proto of a typed service',
   operands: ['[folder|file]', '[service]'],
   description:
-    'Prints the protobuf form of a contract, which gRPC clients in other languages are made of. The numbers of its ' +
+    'Prints the protobuf form of a contract, from which other languages generate gRPC clients. The numbers of its ' +
     'fields are in proto.lock.json beside the contract. A contract that contradicts it is refused. Starts nothing.',
   flags: [
     { name: 'lock', summary: 'write proto.lock.json of each service, with the numbers of new fields' },
@@ -99,7 +99,7 @@ const bench: Command = {
 
 const cert: Command = {
   name: 'cert',
-  summary: 'make the certificate by which an app proves who it is to others',
+  summary: 'make the certificate by which an app authenticates to other apps',
   operands: ['<name>', '[hosts...]'],
   description:
     'Makes a certificate for the app of this name, for the names and addresses at which others reach it; by default ' +

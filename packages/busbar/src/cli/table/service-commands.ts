@@ -78,7 +78,7 @@ const heapSnapshot: Command = {
   operands: ['<service>'],
   description:
     'Writes a snapshot of the heap of the worker that hosts the service, for the memory panel of Chrome. The worker ' +
-    'stands still meanwhile. The file holds what the service has in memory, secrets too; only its user can read it.',
+    'is paused meanwhile. The file holds what the service has in memory, secrets too; only its user can read it.',
   flags: [...one, instance, output, json, ...common],
   load: async () => (await import('../commands/services/profile.ts')).heapSnapshot,
 }

@@ -290,6 +290,6 @@ describe('busbar doctor', () => {
       descriptors: 200,
     })
     assert.equal(code, 1)
-    assert.match(stdout, /^fail +descriptors +200 .*\n +raise it: ulimit/m)
+    assert.match(stdout, /^fail +descriptors +200 .*\n +Raise it: ulimit/m)
   })
 })

@@ -45,7 +45,7 @@ export const takeHeapSnapshot = defineFile({
   method: 'POST',
   path: '/services/{service}/heap-snapshot',
   summary:
-    'A snapshot of the heap of the worker that hosts the service (.heapsnapshot). The worker stands still meanwhile, and needs twice the memory.',
+    'A snapshot of the heap of the worker that hosts the service (.heapsnapshot). The worker is paused meanwhile, and needs twice the memory.',
   input: z.strictObject({ service: z.string(), instance }),
   async handle({ service, instance }, context) {
     const worker = servingWorker(service, instance, context)
@@ -101,7 +101,7 @@ async function signalWorker(worker: WorkerHandle, service: string, signal: NodeJ
   if (!uncatchable.has(signal)) return (await worker.perform({ kind: 'signal', service, signal })) as boolean
   throw new BusbarError('OPERATION_UNSUPPORTED', {
     message: `'${service}' runs in a thread, which cannot get ${signal}`,
-    hint: `End it by busbar restart, or give it a process: run: 'process'.`,
+    hint: "Run busbar restart to end it with the app, or give it a process of its own: run: 'process'.",
     service,
   })
 }

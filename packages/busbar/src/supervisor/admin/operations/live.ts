@@ -63,7 +63,8 @@ export const followApp = defineEvents({
   handle(given, context) {
     if ((streams.get(context.running) ?? 0) >= maxStreams)
       throw new BusbarError('RESOURCE_EXHAUSTED', {
-        message: `${maxStreams} clients follow this app, which is the most`,
+        message: `${maxStreams} clients follow this app already, and no more are allowed`,
+        hint: 'Close one of them, for example a tab of the dashboard.',
       })
     return follow(given, context)
   },

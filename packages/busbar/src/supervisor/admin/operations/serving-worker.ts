@@ -34,7 +34,7 @@ export function requireNode({ spec }: WorkerHandle, service: string, what: strin
   if (spec.kind !== 'command') return
   throw new BusbarError('OPERATION_UNSUPPORTED', {
     message: `'${service}' is a command, and ${what} is for programs and typed services`,
-    hint: `Use the tools of its own runtime on its process: busbar ps shows the number.`,
+    hint: 'Use the tools of its own runtime on its process: busbar ps shows the process ID.',
     service,
   })
 }

@@ -8,7 +8,7 @@ import { type ProgramProcess, withProgramStack } from '../process/program-proces
 const howToServe =
   'A program calls listen() on an HTTP server, or has as its default export a Fastify instance, an Express or Koa app, ' +
   'a request listener, an http.Server, { fetch }, or a function that returns one of those; without a default export, ' +
-  'its exports named server, app, handler, fetch and build are tried'
+  'its exports named server, app, handler, fetch and build are tried.'
 
 /** `found`: describes an export that cannot be served. */
 export function neverListened({ service, servers }: ProgramProcess, found: string | undefined): BusbarError {
@@ -83,7 +83,7 @@ function isRegisteredTwice(thrown: unknown): boolean {
 
 const howToRegister =
   'Programs of one thread share the modules of node_modules and so the default registry of prom-client. ' +
-  'Give each program a new Registry() and call collectDefaultMetrics({ register })'
+  'Give each program a new Registry() and call collectDefaultMetrics({ register }).'
 
 interface LoadError extends Error {
   readonly code?: unknown
