@@ -31,7 +31,7 @@ counters! {
     open,
     handshakes,
     failed_handshakes,
-    /// Of HTTP/1.
+    /// Requests of HTTP/1.
     requests,
     http2_requests,
     /// Connections of HTTP/2 that were closed because of a flood.

@@ -71,7 +71,7 @@ impl Tls {
         let mut config = builder.with_cert_resolver(Arc::new(certificates));
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         config.ticketer = self.ticketer(material.client_ca.as_deref())?;
-        // Half a round trip earlier, and it could be sent again by anybody who has recorded it.
+        // Early data saves a round trip, and anybody who has recorded it could send it again.
         config.max_early_data_size = 0;
         *self.config.write() = Some(Arc::new(config));
         Ok(())
@@ -115,7 +115,7 @@ fn text(error: impl std::fmt::Display) -> String {
 struct Certificates {
     first: Arc<CertifiedKey>,
     whole: HashMap<String, Arc<CertifiedKey>>,
-    /// By the name without its first label, which may be any.
+    /// By the name without its first label: `*.example` is at `example`.
     wildcard: HashMap<String, Arc<CertifiedKey>>,
 }
 

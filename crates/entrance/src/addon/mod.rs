@@ -150,9 +150,8 @@ impl NativeEntrance {
         self.inner.direct.set_instances(&instances);
     }
 
-    /// The number of requests that waited up to each bound for their handler, of those that waited
-    /// longer, and the sum of their times in
-    /// milliseconds.
+    /// The number of requests that waited up to each bound for their handler, the number of those
+    /// that waited longer, and the sum of all times in milliseconds.
     #[napi(catch_unwind)]
     pub fn queue_times(&self) -> Vec<f64> {
         self.inner.queue_times.collect(&self.inner.registry.all());

@@ -156,7 +156,7 @@ impl Call {
         self.send(&problem(status, title, &format!("Service '{service}' {what}"), &more, request.is_head()));
     }
 
-    /// As Node's parser says it.
+    /// The detail is the text of Node's parser.
     fn refuse_cut(&self, request: &Request) {
         let detail = "The request cannot be served: Invalid EOF state";
         let more = format!(r#""instance":"{}","code":"REQUEST_MALFORMED""#, request.path());

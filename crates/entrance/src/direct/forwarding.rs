@@ -64,7 +64,7 @@ impl Forwarding {
 impl ResponseParts for Parts {
     fn head(&mut self, status: u16, text: &[u8]) {
         if status < 200 {
-            // Of those without a meaning here, the gateway forwards none.
+            // The gateway forwards no other 1xx, since its meaning is not known here.
             if matches!(status, 100 | 102 | 103) {
                 self.out.extend_from_slice(text);
             }

@@ -113,7 +113,7 @@ impl Server {
             call::run(call, pieces).await;
             server.ended(connection, id.epoch);
             if has_more {
-                // Of what it has got and not read.
+                // For the bytes that the call has received and not read.
                 server.credit(id, REQUEST_WINDOW);
             }
         });

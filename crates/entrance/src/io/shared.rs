@@ -248,7 +248,7 @@ impl Open {
         Self::again(io)
     }
 
-    /// Of a connection that was accepted before.
+    /// Counts a connection that was accepted before.
     pub fn again(io: &Rc<Io>) -> Self {
         add(&io.entrance.stats.open, 1);
         Self(io.clone())

@@ -52,7 +52,7 @@ impl Connection {
             ends: self.ends,
             flags: if self.stream.is_secure() { flag::SECURE } else { 0 },
             certificate: self.stream.client_certificate(),
-            // The last one that it came to and that has not died.
+            // The last living worker that had a request of this connection.
             pinned: self.met.last().filter(|_| io.entrance.limits.pin_connections),
             retriable: !self.retry.is_empty() && !self.is_repeated,
             is_repeated: self.is_repeated,

@@ -27,7 +27,7 @@ impl Buffer {
     }
 
     pub fn append(&mut self, bytes: &[u8]) {
-        // Large pieces come up to a window. Twice its memory would be for nothing.
+        // Large pieces come up to a window, so doubling the memory would waste it.
         if bytes.len() > KEPT {
             self.bytes.reserve_exact(bytes.len());
         }

@@ -72,8 +72,7 @@ pub(super) enum Next {
     Closed,
 }
 
-/// The begin of what a client of HTTP/2 sends first (RFC 9113, 3.4). It looks like a request's
-/// head.
+/// The beginning of a client's HTTP/2 preface (RFC 9113, 3.4). It looks like a request's head.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\n";
 
 /// A connection yields to others after this many steps.

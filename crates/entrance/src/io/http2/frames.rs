@@ -1,7 +1,6 @@
 //! Counts the frames of a client that carry no request, so that a flood of them ends its
 //! connection: settings, pings, window updates, resets, priorities, empty data, continuations
-//! (CVE-2019-9511 to 9518, CVE-2024-27316). h2 answers or ignores each of them, for as long as they
-//! come.
+//! (CVE-2019-9511 to 9518, CVE-2024-27316). h2 answers or ignores each of them, and sets no limit.
 
 /// Frames that a client may send at once without a request or data.
 const BURST: u32 = 2_000;

@@ -45,7 +45,7 @@ impl Http2Stream {
         }
     }
 
-    /// As a status, also behind messages that were sent.
+    /// Ends the call with a gRPC status, also after messages that were sent.
     pub(super) fn refuse_call(&mut self, refusal: Refusal) {
         let (status, message) = status_of(refusal);
         let mut fields = HeaderMap::new();
@@ -64,7 +64,7 @@ impl Http2Stream {
     }
 }
 
-/// From a line with the status, and the lines of fields.
+/// `bytes`: a line with the status, then the lines of the fields.
 fn response(bytes: &[u8]) -> Option<Response<()>> {
     let status = std::str::from_utf8(bytes.get(..3)?).ok()?;
     head::response(status.parse().ok()?, bytes)

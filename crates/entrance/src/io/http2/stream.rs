@@ -116,7 +116,7 @@ impl Http2Stream {
         self.offer(io);
     }
 
-    /// Gives the request to a worker, again too.
+    /// Gives the request to a worker, also for a second time.
     pub(super) fn offer(&mut self, io: &Io) {
         let text = std::mem::take(&mut self.head);
         if let Err(refusal) = self.try_offer(&text, io) {
@@ -225,7 +225,7 @@ impl Http2Stream {
             }
             reply::CREDIT => {
                 exchange.window = (exchange.window + length).min(REQUEST_WINDOW);
-                // Pieces have cost more than their bytes.
+                // The credit includes what each piece costs beside its bytes.
                 let released = length.min(self.unconsumed);
                 self.unconsumed -= released;
                 if let Some(body) = &mut self.body {
