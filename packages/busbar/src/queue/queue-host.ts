@@ -27,7 +27,7 @@ const maxInput = 1024 ** 2
 /** Milliseconds between looks at a file that another owner has. */
 const retryInterval = 50
 /** Milliseconds that an item waits for the file. */
-const patience = 10_000
+const fileTimeout = 10_000
 
 /**
  * The service that owns the queue. If it is a file, the worker that replaces another one waits
@@ -82,7 +82,7 @@ export class QueueHost {
         if (!signal.aborted) this.#owner = this.#open()
       } catch (error) {
         log.error((error as Error).message)
-        await sleep(patience, undefined, { signal }).catch(() => {})
+        await sleep(fileTimeout, undefined, { signal }).catch(() => {})
       }
     }
     if (this.#owner !== undefined) log.info(`this worker has the queue's file ${this.#file} now`)
@@ -107,7 +107,7 @@ export class QueueHost {
 
   async #waitForOwner(): Promise<ItemQueue> {
     const over = new AbortController()
-    await Promise.race([this.#owning, sleep(patience, undefined, { signal: over.signal }).catch(() => {})])
+    await Promise.race([this.#owning, sleep(fileTimeout, undefined, { signal: over.signal }).catch(() => {})])
     over.abort()
     if (this.#owner === undefined) throw this.#isTaken()
     return this.#owner

@@ -22,9 +22,9 @@ export async function openStream({ stream, format }: StreamResponse): Promise<Op
 }
 
 /** Undefined if `first` takes longer. */
-async function within(first: Promise<FirstStep>, patience: number): Promise<FirstStep | undefined> {
+async function within(first: Promise<FirstStep>, timeout: number): Promise<FirstStep | undefined> {
   const late = Promise.withResolvers<undefined>()
-  const timer = setTimeout(() => late.resolve(undefined), patience)
+  const timer = setTimeout(() => late.resolve(undefined), timeout)
   try {
     return await Promise.race([first, late.promise])
   } finally {

@@ -23,7 +23,7 @@ export interface StreamQueueParts {
 }
 
 /** Milliseconds that an item waits for the server. */
-const patience = 10_000
+const serverTimeout = 10_000
 /** Milliseconds between two attempts to set the streams up. */
 const setUpPause = 1_000
 
@@ -113,7 +113,7 @@ export class StreamQueue implements ItemQueue {
   async #current(): Promise<QueueSession> {
     const over = new AbortController()
     if (this.#session === undefined)
-      await Promise.race([this.#opened.promise, sleep(patience, undefined, over).catch(() => {})])
+      await Promise.race([this.#opened.promise, sleep(serverTimeout, undefined, over).catch(() => {})])
     over.abort()
     if (this.#isClosed) throw closed()
     if (this.#session !== undefined) return this.#session

@@ -11,7 +11,7 @@ type Trial = z.output<typeof tryAdvice.output>
 type Effect = Advice['services'][number]['elsewhere'][number]['change']
 
 /** Milliseconds added to the time of watching: calibration and moves take the most. */
-const patience = 300_000
+const extraTimeout = 300_000
 
 /**
  * `busbar advise`: what services would cost elsewhere. `--try` applies the first suggestion, and
@@ -22,7 +22,7 @@ export async function advise(context: CommandContext): Promise<number> {
   const seconds = flags.seconds ?? 10
   const run = await findRun(operands[0], context)
   await measureOnce(run, context)
-  const timeout = seconds * 1000 + patience
+  const timeout = seconds * 1000 + extraTimeout
   const advice = await run.admin.json(getAdvice, { seconds }, { timeout })
   const [first] = advice.suggestions
   const moves = first?.moves.map(({ service, run: where }) => ({ service, run: where }))
@@ -42,7 +42,7 @@ async function measureOnce({ admin }: Run, { terminal, flags }: CommandContext):
   const { costs } = await admin.json(getCosts, {}, { timeout: 10_000 })
   if (costs !== null && flags.calibrate !== true) return
   print(terminal.err, 'measuring what calls cost on this machine; this takes some ten seconds of a processor')
-  await admin.json(measureCallCosts, {}, { timeout: patience })
+  await admin.json(measureCallCosts, {}, { timeout: extraTimeout })
 }
 
 function adviceText(advice: Advice, { status }: Run, out: Output): string {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ServerEvent } from '../operations/operation.ts'
 
 /** Milliseconds after which a client that has not read what was sent is disconnected. */
-const patience = 30_000
+const readTimeout = 30_000
 
 /**
  * Ends with the source, or when the client disconnects. The next event is asked for when the client
@@ -33,7 +33,7 @@ async function drained(res: ServerResponse): Promise<boolean> {
   const close = (): void => resolve(false)
   res.once('drain', drain).once('close', close)
   if (res.destroyed) resolve(false)
-  const late = sleep(patience, false, { signal: done.signal, ref: false }).catch(() => false)
+  const late = sleep(readTimeout, false, { signal: done.signal, ref: false }).catch(() => false)
   try {
     return await Promise.race([promise, late])
   } finally {
