@@ -50,7 +50,7 @@ function textOf({
   return [
     ...(authority === undefined
       ? []
-      : [`made a CA in ${authority}: keep ca-key.pem secret, since whoever has it can call every app`]),
+      : [`made a CA in ${authority}: keep ca-key.pem secret, since anybody who has it can call every app`]),
     `made the certificate of app ${name} for ${hosts.join(', ')} in ${folder}`,
   ]
 }

@@ -52,7 +52,7 @@ function findHostHazards({ export: exported, cluster }: AppHosts): Hazard[] {
     hazards.push({
       code: 'EXPORT_UNENCRYPTED',
       services: exported.services,
-      message: `export.tcp has no TLS: whoever reaches ${exported.host}:${exported.port} may call ${exported.services.join(', ')}`,
+      message: `export.tcp has no TLS: every client that reaches ${exported.host}:${exported.port} may call ${exported.services.join(', ')}`,
       hint: 'Write export.tls; busbar cert makes the certificates.',
     })
   const open = cluster?.tls === undefined ? (cluster?.servers ?? []).filter((server) => !isLoopback(server)) : []

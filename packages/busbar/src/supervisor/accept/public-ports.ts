@@ -105,7 +105,7 @@ export class PublicPorts {
     if (exported?.protocol === 'tcp')
       this.#parts.log(
         'warn',
-        `export.tcp has no TLS: whoever reaches port ${exported.port} may call ${exported.services.join(', ')}`,
+        `export.tcp has no TLS: every client that reaches port ${exported.port} may call ${exported.services.join(', ')}`,
       )
   }
 

@@ -103,7 +103,8 @@ async function openPort({ host, port, token }: AdminPort, parts: AdminParts): Pr
     if (distrusted !== undefined) return sendProblem(res, distrusted)
     if (isPage(req)) return void sendPage(req, res, referenceOrigins(parts.running, req.headers.host))
     if (timingSafeEqual(digest(req.headers.authorization ?? ''), expected)) return void answer(parts, false, req, res)
-    sendProblem(res, new BusbarError('UNAUTHENTICATED', { message: 'the token is missing or wrong' }))
+    const hint = 'Send `Authorization: Bearer <token>` with the token of `admin.token` in the config.'
+    sendProblem(res, new BusbarError('UNAUTHENTICATED', { message: 'the token is missing or wrong', hint }))
   })
   await listening(server, { host, port })
   const { port: open } = server.address() as AddressInfo

@@ -20,15 +20,20 @@ export const morePlaces = 16
 /** The rows that no worker has. The one that was freed first is taken first. */
 export class FreeRows {
   readonly #free: number[]
+  readonly #all: number
 
   constructor(rows: number) {
+    this.#all = rows
     this.#free = Array.from({ length: rows }, (_, row) => row)
   }
 
   take(): number {
     const row = this.#free.shift()
     if (row === undefined)
-      throw new BusbarError('RESOURCE_EXHAUSTED', { message: 'no row of the shared memory is left for another worker' })
+      throw new BusbarError('RESOURCE_EXHAUSTED', {
+        message: `the app has ${this.#all} workers, as many as it can have until it starts again`,
+        hint: 'Stop the app and start it again: it then has room for all workers of its config.',
+      })
     return row
   }
 
