@@ -122,7 +122,7 @@ export class Peers {
    * Call it when the worker drains, and again when it is gone. A worker that dies does not drain.
    */
   leave(worker: number, reason: ErrorRecord): void {
-    // A replaced worker lives for a while.
+    // A worker that is replaced leaves too, and is still alive.
     if (reason.code === diedCode) this.#lostCalls.died(worker, reason)
     const peer = this.#peers.get(worker)
     if (peer === undefined) return this.#options.onDrained?.(worker)

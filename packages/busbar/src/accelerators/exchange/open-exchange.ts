@@ -26,7 +26,10 @@ export function planExchange(endpoint: Endpoint, request: ExchangeRequest): Plan
   return plan && { endpoint, request, plan }
 }
 
-/** The same request with another framing, for which the first plan has left room. */
+/**
+ * Plans the same request with another framing. The first plan has left room for it, so the limits
+ * need no second check.
+ */
 export function reframe({ endpoint }: PlannedExchange, request: ExchangeRequest): PlannedExchange {
   return { endpoint, request, plan: planRequest(methodNumbers(), noLimits, request)! }
 }
@@ -56,28 +59,28 @@ export function openPlanned(
   if (endpoint.at === 'here') return new InThreadExchange(endpoint, request, plan, scope, handler, edge)
   if (endpoint.admission === undefined && (elsewhere === undefined || request.streamed))
     return new LinkExchange(endpoint, request, plan.contentLength, scope, handler)
-  return attempt(endpoint, request, plan, scope, handler, elsewhere)
+  return openRetrying(endpoint, request, plan, scope, handler, elsewhere)
 }
 
-function attempt(
+function openRetrying(
   endpoint: RemoteEndpoint,
-  stated: ExchangeRequest,
+  given: ExchangeRequest,
   { contentLength }: RequestPlan,
   scope: Scope,
   handler: ExchangeHandler,
   elsewhere: Elsewhere = () => undefined,
 ): Exchange {
   // The caller may reuse its memory before the request is sent, or sent again.
-  const body = typeof stated.body === 'string' || stated.body === null ? stated.body : new Uint8Array(stated.body)
-  const request = { ...stated, body }
+  const body = typeof given.body === 'string' || given.body === null ? given.body : new Uint8Array(given.body)
+  const request = { ...given, body }
   return new RetryingExchange({
     endpoint,
     request,
     handler,
-    open: (own) => new LinkExchange(endpoint, request, contentLength, scope, own),
-    openElsewhere(own) {
+    open: (retrying) => new LinkExchange(endpoint, request, contentLength, scope, retrying),
+    openElsewhere(retrying) {
       const next = elsewhere(endpoint)
-      return next && tryOpenExchange(next, request, scope, own)
+      return next && tryOpenExchange(next, request, scope, retrying)
     },
   })
 }

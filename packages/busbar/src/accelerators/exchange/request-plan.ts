@@ -23,7 +23,7 @@ const digits = /^\d{1,15}$/
  * Room for the text that the parser gets (`virtual-socket.ts`), and for the framing of the body.
  */
 const reserve = 96
-/** Strings of the header field for the framing of the body. */
+/** Entries in `rawHeaders` of the field that frames the body: its name and its value. */
 const framing = 2
 
 /**

@@ -96,7 +96,8 @@ export class MemorySocket extends Socket {
   }
 
   override destroy(error?: Error): this {
-    // Not earlier than the error: a signal may end the socket before it has fields.
+    // `error` is read first. An aborted `signal` destroys the socket, with an error, inside Node's
+    // constructor, before the fields of this class exist.
     if (error === undefined && this[closesIfIdle] && !this.destroyed && this.#carrier?.closeIfIdle() === true)
       return this
     return super.destroy(error)

@@ -40,7 +40,7 @@ class LiveLink implements Link, ChannelLink, PacketTransportListener {
   readonly #keepAlive: KeepAlive
   readonly #loads: LoadReports
   readonly #options: LinkOptions
-  #known: Promise<ErrorRecord> | undefined
+  #resolvedReason: Promise<ErrorRecord> | undefined
   /** Calls that this side has opened. Their numbers are positive. */
   readonly #own = new CallTable<LiveChannel>()
   /** The peer's calls, by the negatives of its numbers. */
@@ -64,7 +64,7 @@ class LiveLink implements Link, ChannelLink, PacketTransportListener {
     this.sendQueue = new SendQueue(transport, options.loadOf && (() => this.#loads.take()))
     const { promise, resolve } = Promise.withResolvers<ErrorRecord>()
     this.closed = promise
-    this.failure = promise.then((reason) => this.#known ?? reason)
+    this.failure = promise.then((reason) => this.#resolvedReason ?? reason)
     this.#settleClosed = resolve
     this.#keepAlive = new KeepAlive({
       sendPing: () => this.sendQueue.push(pingFrame),
@@ -261,8 +261,8 @@ class LiveLink implements Link, ChannelLink, PacketTransportListener {
    */
   #failLost(reason: ErrorRecord): void {
     for (const channel of this.#own) if (channel.head.kind === 'bytes') channel.onError(reason, false)
-    this.#known = this.#options.resolveLost!(reason)
-    void this.#known.then((known) => this.#fail(known))
+    this.#resolvedReason = this.#options.resolveLost!(reason)
+    void this.#resolvedReason.then((known) => this.#fail(known))
   }
 
   #enter(state: Link['state']): void {

@@ -102,7 +102,7 @@ export class Router {
     this.#of(endpoint.service).add(endpoint)
   }
 
-  /** Also of a service that is gone. */
+  /** The service may be gone already. */
   removeRemote(endpoint: RemoteEndpoint | TcpEndpoint): void {
     this.#services.get(endpoint.service)?.remove(endpoint)
   }

@@ -156,7 +156,7 @@ class ServedInstance implements InstanceHandler {
   ): void {
     const { socket } = arrived
     const { running } = connection
-    // From now on it waits.
+    // The span begins before the gate, so that it includes the wait.
     const call = this.#trace(arrived, connection)
     const { service } = this.#endpoint
     const gone = new AbortController()

@@ -25,7 +25,7 @@ export type ClientRoute =
       readonly elsewhere: ((not: Endpoint) => Endpoint | undefined) | undefined
       /** Counts the call. */
       readonly edge: CountedEdge | undefined
-      /** The same, if the app has traces. */
+      /** The same object as `edge`. Undefined if the app has no traces. */
       readonly traced: TracedCall | undefined
     }
   /** The outcome is known: no instance serves, or the chain of calls is too long. */
@@ -79,7 +79,7 @@ export function routeCall(mesh: MeshContext, address: Address, request: Exchange
 export function startCall(route: StartableCallRoute, request: ExchangeRequest, handler: ExchangeHandler): Exchange {
   if (route.kind !== 'exchange') return settle(handler, route.deliver)
   const { traced } = route
-  // Of calls that are recorded only if they fail, nobody needs the bytes.
+  // The bytes of a call that is recorded only if it fails are not needed.
   if (traced?.isSampled !== true) return startPlanned(route, request, handler)
   const measured = new MeasuredExchange(handler, traced, false)
   measured.sends(request.body)

@@ -38,7 +38,6 @@ function isBuiltin(fetch: Fetch): boolean {
 
 function createFetch(mesh: MeshContext, builtin: Fetch): Fetch {
   const addresses = new ServiceAddresses(mesh.router)
-  // One formal parameter, like the built-in.
   const fetch = function (this: unknown, ...args: Parameters<Fetch>): Promise<Response> {
     const call = plan(mesh, addresses, args)
     if (call === undefined) return Reflect.apply(builtin, this, args)
@@ -52,6 +51,7 @@ function createFetch(mesh: MeshContext, builtin: Fetch): Fetch {
       }
     })
   }
+  // As the built-in has them, for programs that look.
   return Object.defineProperties(fetch, { name: { value: 'fetch' }, length: { value: builtin.length } })
 }
 

@@ -3,8 +3,8 @@ import type { LocalEndpoint } from '../../../mesh/routing/endpoint.ts'
 import { enterScopeWith, type Scope } from '../../../mesh/scope.ts'
 
 /**
- * All fields of a scope: with another one, the cache below would be wrong. A call begins without a
- * `context`.
+ * All fields of a scope. The type makes a new field an error here, because the cache below would
+ * ignore it. A call begins without a `context`.
  */
 const fields: Record<keyof Scope, true> = { service: true, hops: true, trace: true, context: true }
 void fields
@@ -31,7 +31,7 @@ export class ContextCache {
       return this.#endpoint.enter(scope, () => run(one, two))
     const resource = (this.#remembered[hops] ??= this.#endpoint.enter({ service: scope.service, hops }, makeResource))
     if (scope.trace === undefined) resource.runInAsyncScope(run, undefined, one, two)
-    // Each call has its own context of a trace. The resource is constant, so it does not keep it.
+    // Each call has a trace of its own. It does not stay in the shared resource, which is constant.
     else resource.runInAsyncScope(enterScopeWith<One, Two>, undefined, scope, run, one, two)
   }
 }

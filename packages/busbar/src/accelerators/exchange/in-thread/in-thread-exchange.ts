@@ -21,10 +21,7 @@ const largeBody = 64 * 1024
 const starts = new StartQueue<InThreadExchange>((exchange) => exchange.start())
 const uploads = new TurnBatch<InThreadExchange>(setImmediate, (exchange) => exchange.passUpload())
 
-/**
- * One call to a program in the same thread. What runs the program's code does so in
- * `endpoint.enter`.
- */
+/** One call to a program in the same thread. The program's code runs inside `endpoint.enter`. */
 export class InThreadExchange extends ResponseReceiver implements Exchange, UploadOwner {
   readonly body: Uint8Array | null = null
   readonly upload: RequestUpload | undefined
@@ -35,7 +32,7 @@ export class InThreadExchange extends ResponseReceiver implements Exchange, Uplo
   /** The counter of the service, once the call has begun. */
   #count: CallCounter | undefined
   #timer: ReturnType<CallCounter['countStart']>
-  /** For the caller's edge. */
+  /** Reports how the call ends to the caller's edge. Undefined if nothing counts the call. */
   readonly #outcome: CallOutcome | undefined
   #isAborted = false
   #isUploadDue = false

@@ -17,7 +17,7 @@ const maxPerTurn = 256 * 1024
 export abstract class ResponseReceiver extends QueuedResponse {
   readonly request: ExchangeRequest
   readonly plan: RequestPlan
-  /** A small request body. All others are an upload. */
+  /** A whole request body that is small. Larger and streamed ones are an `upload`. */
   abstract readonly body: Uint8Array | null
   abstract readonly upload: RequestUpload | undefined
   readonly #service: string

@@ -27,9 +27,9 @@ export interface SocketPool {
 }
 
 /**
- * The program's end of a connection without a wire. To Node's HTTP server it is an accepted
- * `net.Socket`: timeouts, counting, `destroy`, corking and backpressure are Node's own code; only
- * the handle below is custom.
+ * The program's end of a virtual connection, which has no system socket. To Node's HTTP server it
+ * is an accepted `net.Socket`: timeouts, counting, `destroy`, corking and backpressure are Node's
+ * own code. Only its handle is custom.
  *
  * Requests enter by the callbacks of the server's own parser. Responses leave in one of two forms:
  * - as *body*: the head was captured as fields (`response-capture.ts`), and what is written is the
@@ -195,7 +195,7 @@ export class VirtualSocket extends HandleSocket implements CapturingSocket, Uplo
   override setTimeout(milliseconds: number, callback?: () => void): this {
     if (this.idleSince === Infinity || milliseconds < longTimeout || callback !== undefined)
       return super.setTimeout(milliseconds, callback)
-    // A timeout that the program has set during the call.
+    // Clears a timeout that the program has set during the call.
     if (this.timeout) super.setTimeout(0)
     this.#idleLimit = milliseconds
     return this
@@ -216,7 +216,7 @@ export class VirtualSocket extends HandleSocket implements CapturingSocket, Uplo
   }
 
   #responseDetached(response: ServerResponse, exchange: ResponseReceiver): void {
-    // A program that detaches the response itself is going to write itself.
+    // The program has detached the response, to write to the socket itself.
     if (!response.writableFinished) return exchange.markUnusable()
     exchange.finished()
     if (isLast(response)) exchange.markUnusable()

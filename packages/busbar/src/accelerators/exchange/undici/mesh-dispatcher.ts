@@ -4,7 +4,6 @@ import { ServiceAddresses, type Address } from '../clients/addresses.ts'
 import { routeCall } from '../clients/client-call.ts'
 import { DispatchedCall } from './dispatched-call.ts'
 import { builtinMajor, diagnostics, globalDispatchers, type Dispatcher, type DispatcherSymbol } from './globals.ts'
-
 import { contextOf, type ControllerHandler, type LegacyHandler, type UndiciHandler } from './handler-dialects.ts'
 import { toDispatchRequest, type DispatchOptions } from './dispatch-request.ts'
 
