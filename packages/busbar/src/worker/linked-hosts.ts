@@ -94,7 +94,7 @@ export class LinkedHosts implements WorkerHosts {
     await this.#cluster?.close()
   }
 
-  /** The supervisor shows it, and readiness depends on it. */
+  /** Reports the hosts: the supervisor shows them, and readiness depends on them. */
   #report(outbox: Outbox): void {
     outbox.post({ type: 'hosts', hosts: this.#remote.connections.map(({ report }) => report) })
   }

@@ -18,7 +18,10 @@ export interface WorkerHosts {
   close(reason: ErrorRecord): Promise<void>
 }
 
-/** Most apps know no others: their workers do not load what links to them need. */
+/**
+ * For apps that neither call others nor are called by them: their workers do not load the code of
+ * such links.
+ */
 export const noHosts: WorkerHosts = {
   exported: undefined,
   dialled: async () => {},

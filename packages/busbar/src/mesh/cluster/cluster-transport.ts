@@ -76,13 +76,13 @@ export class ClusterTransport implements PacketTransport {
 
   close(): void {
     if (this.#state.is === 'closed') return
-    // The peer may read them.
+    // The peer may still read what waits.
     for (const slice of this.#queue.splice(0)) this.#publish(kinds.data, slice)
     this.#publish(kinds.close, none)
     this.#end(undefined)
   }
 
-  /** `reason`: a predicate. */
+  /** `reason`: a predicate whose subject is the peer. */
   fail(reason: string): void {
     if (this.#state.is === 'closed') return
     this.#publish(kinds.close, none)

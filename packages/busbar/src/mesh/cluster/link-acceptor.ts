@@ -86,7 +86,8 @@ export class LinkAcceptor {
       }
       end = ends.create()
       end.connect(dial.end, dial.maxMessage)
-      // Before anything of the link, so that the caller knows where it comes from.
+      // The answer precedes the link's first message, because it tells the caller the address of
+      // this end.
       message.respond(encodeDial({ hello: greeting.own.text, end: end.address, maxMessage: ends.maxMessage }))
       const allows = (service: string): boolean => services.some(({ name }) => name === service)
       links.open(end.transport, { app: peer, label: `app ${peer} in the cluster`, allows })

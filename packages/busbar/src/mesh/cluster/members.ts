@@ -5,7 +5,7 @@ import type { RemoteHosts } from '../hosts/remote-hosts.ts'
 import { dialMember } from './dial-member.ts'
 import type { LinkEnds } from './link-ends.ts'
 
-/** Milliseconds that hosts have to answer the first question for them. */
+/** Milliseconds that a start waits for the first answer to its roll call. */
 const rollTime = 500
 /** Hosts of one cluster that this worker keeps. Others are ignored. */
 const maxMembers = 10_000
@@ -97,7 +97,7 @@ export class ClusterMembers {
     const name = memberName(announcement)
     this.#members.set(host, { name, services, seenAt: performance.now() })
     this.#dial(host, name, services)
-    // A host that has answered the first question is the only one that a start waits for.
+    // From now on, a start waits only for the dials that have begun.
     this.#answered.resolve()
   }
 
@@ -114,12 +114,12 @@ export class ClusterMembers {
   #nextSession(signal: AbortSignal): Promise<Session> {
     if (this.#session !== undefined) return Promise.resolve(this.#session)
     const { promise, resolve, reject } = Promise.withResolvers<Session>()
-    const give = (): void => {
+    const giveUp = (): void => {
       this.#waiting.delete(resolve)
       reject(new Error('is no longer dialled'))
     }
     this.#waiting.add(resolve)
-    signal.addEventListener('abort', give, { once: true })
+    signal.addEventListener('abort', giveUp, { once: true })
     return promise
   }
 
@@ -130,7 +130,7 @@ export class ClusterMembers {
     this.#parts.hosts.remove(member.name)
   }
 
-  /** While there is no connection nobody can be heard, so nobody is gone. */
+  /** Without a connection no host is heard, so its silence does not mean that it is gone. */
   #expire(): void {
     if (this.#session === undefined) return
     const now = performance.now()

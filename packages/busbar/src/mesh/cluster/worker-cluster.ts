@@ -63,7 +63,7 @@ export class WorkerCluster {
     hosts.clusterFault = () => this.#connection.fault
   }
 
-  /** Resolves when the hosts that are there were dialled, or after `limit` milliseconds. */
+  /** Resolves when the first hosts that answer were dialled once, or after `limit` milliseconds. */
   async tried(limit: number): Promise<void> {
     if (this.#members !== undefined) await settlesWithin(limit, [this.#membersTried(this.#members)])
   }

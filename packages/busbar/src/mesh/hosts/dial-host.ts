@@ -38,7 +38,7 @@ function openTcp({ ip, address: { port } }: DialOptions): Socket {
   return connectTcp({ host: ip, port, noDelay: true })
 }
 
-/** The name that the config gives is the one that the certificate must have. */
+/** The certificate must have the name that the config gives. */
 function openTls({ ip, address: { host, port }, identity }: DialOptions): TLSSocket {
   const { cert, key, ca } = identity!
   const socket = connectTls({
@@ -71,6 +71,7 @@ async function opened(socket: Socket, event: 'connect' | 'secureConnect'): Promi
 }
 
 function explain(code: string | undefined, message: string): string {
-  // The message says what is wrong with a certificate; that of a refused connection, only where.
+  // The message says what is wrong with a certificate. If a connection is refused, only the code
+  // does.
   return code === undefined || code.startsWith('ERR_') || message.includes('certificate') ? message : code
 }

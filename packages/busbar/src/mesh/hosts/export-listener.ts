@@ -13,6 +13,7 @@ import { type ExportedService, exporterGreeting } from './host-hello.ts'
 const maxConnecting = 256
 /** Milliseconds for the TLS handshake. */
 const handshakeTimeout = 5_000
+
 export interface ExportListenerParts {
   readonly links: ExportedLinks
   readonly config: ExportConfig
@@ -63,7 +64,7 @@ export class ExportListener implements ConnectionSink {
     return createTcpServer((socket) => void this.#greet(socket, undefined))
   }
 
-  /** Nothing but this is done for a peer without a certificate of the CA. */
+  /** A peer without a certificate of the CA is refused before anything that it sends is read. */
   #tlsServer(): Server {
     const { identity } = this.#parts
     const options = { requestCert: true, rejectUnauthorized: false, handshakeTimeout }
@@ -126,9 +127,9 @@ function addressOf({ remoteAddress, remotePort }: Socket): string {
 }
 
 /**
- * The names of the app that a certificate belongs to: that of its URI, else its DNS names, for
- * certificates of a CA that people have already. One that has a URI is no other app, whatever its
- * hosts are called.
+ * The names of the app that a certificate belongs to: those of its URIs. A CA that exists already
+ * may issue none, so its DNS names count then. If there is a URI, they do not: a host may have the
+ * name of another app.
  */
 export function peerNames({ subjectAltName = '' }: Pick<X509Certificate, 'subjectAltName'>): readonly string[] {
   // Node quotes an entry that contains a comma or a quote (CVE-2021-44532). No name of ours does.

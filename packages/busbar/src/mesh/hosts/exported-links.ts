@@ -7,13 +7,13 @@ import type { PacketTransport } from '../links/packet-transport.ts'
 import type { MeshContext } from '../mesh-context.ts'
 import { answerExported } from './answer-exported.ts'
 
-/** Links of one worker. */
+/** The most links of one worker. */
 const maxLinks = 1_000
-/** The same of one other app: one that opens too many must not use up the limit of all. */
+/** The most links of one other app. It must not use up the limit of all. */
 const maxLinksOfApp = maxLinks / 2
 /** Timers count in 32 bits. */
 const maxTimer = 2 ** 31 - 1
-/** Milliseconds between two looks at links that are about to end. */
+/** Milliseconds between two checks of links that are about to end. */
 const idleCheck = 50
 
 export interface ExportedLinksParts {

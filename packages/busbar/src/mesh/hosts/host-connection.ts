@@ -32,7 +32,7 @@ type State =
   | { readonly is: 'dialling' | 'waiting' | 'closed' }
   | { readonly is: 'open'; readonly link: ObservedLink; readonly hello: HostHello; readonly heard: ActivityTransport }
 
-/** Milliseconds between two looks at a link that closes when its calls have ended. */
+/** Milliseconds between two checks of a link that closes when its calls have ended. */
 const idleCheck = 100
 
 /**
@@ -51,7 +51,7 @@ export class HostConnection {
   #timer: NodeJS.Timeout | undefined
   /** Every link that is not closed, previous ones included. */
   readonly #links = new Set<ObservedLink>()
-  /** In a row. */
+  /** Dials that have failed in a row. */
   #failures = 0
   #reason = 'is being dialled'
   #lastSeen: Pick<HostReport, 'app' | 'version' | 'lastReceivedAt'> = {
@@ -102,7 +102,7 @@ export class HostConnection {
     return { ...common, ...this.#lastSeen, state: this.isEjected ? 'ejected' : 'linked', services }
   }
 
-  /** Dials no more. Links close when their calls have ended. */
+  /** Stops dialling. Links close when their calls have ended. */
   retire(): void {
     this.#stop()
     this.#parts.withdrawn()

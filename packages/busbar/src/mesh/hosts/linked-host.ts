@@ -58,7 +58,7 @@ export class LinkedHost {
         }),
     )
     this.#link = link
-    // First the new ones, so that calls always find one.
+    // The new endpoints are added first, so that calls always find one.
     const previous = this.#endpoints
     this.#endpoints = next
     for (const endpoint of next) this.#parts.router.addRemote(endpoint)
@@ -104,7 +104,9 @@ export class LinkedHost {
   }
 }
 
-/** Milliseconds after which a host is asked again that had another contract: it may be newer. */
+/**
+ * Milliseconds until a host that had another contract is called again: it may have been updated.
+ */
 const rejectionTime = 30_000
 
 /** The instance of a service at one host of another app. */
@@ -119,7 +121,7 @@ class HostEndpoint implements RemoteEndpoint {
   readonly host: string
   readonly share: VersionShare | undefined
   state: EndpointState
-  /** Contracts of methods that the host does not have, and until when it is not asked again. */
+  /** Contracts of methods that the host does not have, and until when they are not called there. */
   #rejected: Map<string, number> | undefined
 
   constructor(parts: Pick<HostEndpoint, 'service' | 'typed' | 'path' | 'link' | 'host' | 'share' | 'state'>) {

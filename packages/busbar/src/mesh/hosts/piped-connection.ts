@@ -5,7 +5,7 @@ import { type Channel, type ChannelHandler, closedBy } from '../links/link.ts'
 
 /**
  * Carries the bytes of a system socket as a call of kind `bytes`, at either end of a link between
- * two apps. Neither side gets more ahead of the other than the window of the call.
+ * two apps. The window of the call limits what one side has sent and the other has not taken.
  */
 export class PipedConnection implements ChannelHandler {
   readonly #socket: Socket
@@ -67,7 +67,10 @@ export class PipedConnection implements ChannelHandler {
     this.#writer?.drained()
   }
 
-  /** The other socket was destroyed after all that it had sent. */
+  /**
+   * The call is over. Closes the socket after all that is written if the other socket has closed in
+   * order, else resets it.
+   */
   #over({ code }: ErrorRecord): void {
     const other = this.#side === 'caller' ? closedBy.callee : closedBy.caller
     if (code === other.code) this.#socket.destroySoon()
@@ -87,7 +90,7 @@ export class PipedConnection implements ChannelHandler {
     else writer.end(hasFailed ? 'reset' : 'gone')
   }
 
-  /** Nothing is sent for a call that is over. */
+  /** Ends the call. Sends nothing if it is over already. */
   #leave(): void {
     const reason = closedBy[this.#side]
     if (this.#side === 'caller') this.#channel!.cancel(reason)

@@ -10,9 +10,9 @@ import type { HostHello } from './host-hello.ts'
 import { LinkedHost } from './linked-host.ts'
 import { RemoteAddress } from './remote-address.ts'
 
-/** Hosts of a cluster whose faults an error names. */
+/** How many hosts of a cluster an error names, each with its fault. */
 const namedFaults = 5
-/** Lines of the log about hosts within so many milliseconds. */
+/** The most lines about hosts that are logged within so many milliseconds. */
 const [mostLines, linesPeriod] = [100, 10_000]
 
 export interface RemoteHostsParts {
@@ -20,7 +20,7 @@ export interface RemoteHostsParts {
   readonly app: string
   readonly remotes: readonly RemoteService[]
   readonly router: Router
-  /** The current one: its files may change. */
+  /** Returns the current identity: its files may change. */
   readonly identity: () => Identity | undefined
   /** A new path for a private socket. */
   readonly socketPath: () => string
@@ -89,7 +89,7 @@ export class RemoteHosts {
     await connection.tried
   }
 
-  /** It gets no new calls. */
+  /** The host gets no new calls. Those in flight go on. */
   remove(name: string): void {
     this.#found.get(name)?.connection.retire()
     this.#found.delete(name)
@@ -140,7 +140,7 @@ export class RemoteHosts {
     else this.#bridges.push(bridge)
   }
 
-  /** At most half of the hosts of a service. */
+  /** True if at most half of the hosts of each service would then be ejected. */
   #mayEject(services: readonly string[]): boolean {
     return services.every((service) => {
       const hosts = this.#hostsOf(service)
@@ -189,8 +189,8 @@ export class RemoteHosts {
 }
 
 /**
- * A log that leaves lines out when there are too many, and says how many. The members of a cluster
- * decide how many hosts there are to say something of.
+ * A log that leaves lines out when there are too many, and says how many. A cluster may announce
+ * any number of hosts, and so cause any number of lines.
  */
 function limitLines(log: RemoteHostsParts['log']): RemoteHostsParts['log'] {
   let began = -Infinity

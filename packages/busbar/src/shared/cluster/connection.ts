@@ -126,7 +126,7 @@ export class ClusterConnection {
     throw fault ?? new Error('is not dialled any more')
   }
 
-  /** What the server refuses: it answers later, and to nobody in particular. */
+  /** Logs what the server refuses. It reports that later, without naming the request. */
   async #watch(connection: NatsConnection): Promise<void> {
     let logged = -Infinity
     for await (const status of connection.status()) {
@@ -151,7 +151,7 @@ export class ClusterConnection {
   }
 }
 
-/** Milliseconds that the end waits for what is buffered. */
+/** Milliseconds that a close waits until what is buffered was sent. */
 const flushTimeout = 1_000
 /** Milliseconds between two reports of what the server refuses. */
 const quietTime = 10_000

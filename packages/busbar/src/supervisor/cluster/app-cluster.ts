@@ -19,9 +19,9 @@ import { answerServiceRequests } from './nats-services.ts'
 const maxMembers = 10_000
 const maxServices = 200_000
 /**
- * Milliseconds for each known host within which hosts answer the question who is there. When all
- * hosts start together, each asks: without this, every question would have as many answers as there
- * are hosts.
+ * A host answers a roll call after a random time, of up to so many milliseconds for each host that
+ * it knows. One answer serves all roll calls until then. Without this, hosts that start together
+ * would send as many answers to each of their roll calls as there are hosts.
  */
 const rollSpread = 5
 const leastRollSpread = 50
@@ -149,7 +149,7 @@ export class AppCluster {
     for (const [host, { seenAt }] of this.#others) if (now - seenAt > memberTimeout) this.#forget(host)
   }
 
-  /** One answer for all who ask meanwhile. */
+  /** One announcement answers all roll calls until then. */
   #answerRoll(): void {
     if (this.#answer !== undefined) return
     const spread = Math.max(leastRollSpread, rollSpread * this.#others.size)
