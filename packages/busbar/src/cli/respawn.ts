@@ -86,7 +86,7 @@ async function respawn(inner: InnerProcess, terminal: Terminal): Promise<Exit> {
     const isLast = !inner.hasServed || (maxRestarts !== undefined && policy.failures > maxRestarts)
     // Logs while the next process starts: loading the log takes longer than the spawn.
     logged = logCrash(terminal, exit, inner, isLast ? undefined : wait)
-    // Only in the background does nobody see the log.
+    // For `busbar start -d`, which waits: nobody sees the log of an app in the background.
     if (isLast) passOn({ type: 'failed', error: { code: 'PROGRAM_EXITED', message: crashLine(exit, inner).line } })
     if (isLast) return await logged.then(() => ({ code: 1, signal: null }))
     await inner.pause(wait)

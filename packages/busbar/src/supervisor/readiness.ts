@@ -31,7 +31,10 @@ export class AppReadiness {
     return readinessOf(app(), this.#phase, workers, remotes)
   }
 
-  /** How long an app that ends goes on serving, so that its callers notice: only if it serves. */
+  /**
+   * Milliseconds for which an app that stops still serves, so that load balancers notice the
+   * failing probes. 0 for an app that does not serve.
+   */
   stopDelay({ why }: EndReason, mode: StartOptions['mode']): number {
     const waits = this.#phase === 'running' && why === 'stopped' && mode === 'start'
     return waits ? (this.#parts.app().stopDelay ?? 0) : 0

@@ -23,6 +23,7 @@ export interface ChannelLink {
 }
 
 interface QueuedValue {
+  /** One of `frameTypes`: 3 is `data`, 4 is `end`. */
   readonly type: 3 | 4
   readonly value: EncodedValue
 }

@@ -100,7 +100,10 @@ function isHopsHeader(name: string): boolean {
 
 type Request = (this: unknown, ...args: unknown[]) => ClientRequest
 
-/** Headers given as a list are text already when the request is published, so they need this. */
+/**
+ * Adds the headers to requests whose headers are a list. Node has made text of a list before it
+ * publishes the request, so it is too late then.
+ */
 function addToLists(names: Names, next: Next, tracing: RequestTracing | undefined, installed: DisposableStack): void {
   installed.defer(syncBuiltinESMExports)
   const functions = http as unknown as Record<'request' | 'get', Request>

@@ -11,7 +11,10 @@ export interface RequestToTrace {
   readonly path: string
 }
 
-/** Traces the requests of Node's client and of undici. They say on these channels how they end. */
+/**
+ * Traces the requests of Node's client and of undici, which publish how they end on diagnostics
+ * channels.
+ */
 export class RequestTracing implements Disposable {
   /** False: only the instances record requests of undici. */
   readonly followsUndici: boolean
@@ -20,8 +23,8 @@ export class RequestTracing implements Disposable {
   readonly #installed = new DisposableStack()
 
   /**
-   * `followsUndici`: accelerators leave requests of undici to its own connections as soon as
-   * anybody watches how these end.
+   * `followsUndici`: false if there are exchanges. They leave undici's requests to its connections
+   * as soon as anything subscribes to its channels.
    */
   constructor(tracer: Tracer, followsUndici: boolean) {
     this.#tracer = tracer

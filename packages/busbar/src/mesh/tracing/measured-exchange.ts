@@ -3,7 +3,7 @@ import type { ExchangeHandler } from '../http/exchange.ts'
 import { ForwardingExchange } from '../http/forwarding-exchange.ts'
 import type { TracedCall } from './tracer.ts'
 
-/** Counts the bytes of a traced exchange. If `endsCall`, its end is that of the span. */
+/** Counts the bytes of a traced exchange. `endsCall`: the span ends with the exchange. */
 export class MeasuredExchange extends ForwardingExchange {
   readonly #call: TracedCall
   readonly #endsCall: boolean

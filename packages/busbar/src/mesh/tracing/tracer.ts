@@ -51,7 +51,7 @@ export class Tracer {
     return { trace: withParent(from, context), parent: parent?.span, isSampled: context.isSampled }
   }
 
-  /** Such a span has ended. */
+  /** A span that code of a service has begun has ended. */
   own(span: OwnSpanRecord): void {
     this.#sink.addOwn(span)
   }
@@ -65,7 +65,7 @@ export class Tracer {
 
 /** Counts one call for its edge, and records its span when it ends. */
 export class TracedCall implements CountedEdge {
-  /** For what the call causes. */
+  /** The context of the calls that this one causes. */
   readonly trace: Trace
   /** Bytes of the bodies. */
   sent = 0
@@ -80,7 +80,7 @@ export class TracedCall implements CountedEdge {
   #began: number | undefined
   #isOver = false
 
-  /** `from`: the context of the caller, whose vendors' state goes on. */
+  /** `from`: the caller's context, whose `tracestate` is passed on. */
   constructor(
     info: TracedCallInfo,
     context: ParsedTrace,

@@ -23,7 +23,7 @@ interface Constructors {
 }
 
 /**
- * What is absent here the exporter takes from the standard variables, such as
+ * The exporter takes what is absent here from the standard variables, such as
  * `OTEL_EXPORTER_OTLP_HEADERS`.
  */
 interface ExporterOptions {
@@ -114,7 +114,9 @@ export class OtlpExport {
     }
   }
 
-  /** One that takes longer than the interval is not joined by another one. */
+  /**
+   * At most one export is under way: if it takes longer than the interval, the next one is skipped.
+   */
   async #exportMetrics(): Promise<void> {
     const out = this.#metricExport
     if (out === undefined || out.running !== undefined) return
@@ -147,7 +149,7 @@ export class OtlpExport {
   }
 }
 
-/** Undefined for what is no positive number. */
+/** Undefined for anything but a positive number. */
 function numberOf(text: string | undefined): number | undefined {
   const number = Number(text)
   return text !== undefined && number > 0 && Number.isFinite(number) ? number : undefined

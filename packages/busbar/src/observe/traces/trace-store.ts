@@ -19,11 +19,11 @@ export interface StoredTrace {
   dropped: number
 }
 
-/** Of one trace, and of all together. */
+/** The most spans that are kept of one trace, and of all traces together. */
 const maxSpansOfTrace = 2000
 const maxSpans = 20_000
 
-/** Keeps the last traces of an app. The oldest make room. */
+/** Keeps the latest traces of an app. Drops the oldest when there are too many. */
 export class TraceStore {
   /** In the order of their first spans. */
   readonly #traces = new Map<string, StoredTrace>()
@@ -59,8 +59,8 @@ export class TraceStore {
   }
 
   /**
-   * The bytes of a call on average, of request and response, by `caller callee`. Without values of
-   * typed calls, whose bytes nobody counts.
+   * The average bytes of a call, of request and response, by `caller callee`. Typed calls are left
+   * out, because their bytes are not counted.
    */
   bytesByPair(): Map<string, number> {
     const sums = new Map<string, { calls: number; bytes: number }>()

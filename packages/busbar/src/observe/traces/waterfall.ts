@@ -59,7 +59,7 @@ export function waterfallOf({ spans, own }: StoredTrace): Hop[] {
   return hops
 }
 
-/** The call in which spans of a service lie, however deep. */
+/** The call that encloses a span of a service, at any depth. */
 export function enclosing<T>(
   span: string | undefined,
   calls: ReadonlyMap<string, T>,
@@ -98,7 +98,7 @@ function hopOf(
   depth: number,
   start: number,
 ): Hop {
-  // Of several, the last one has ended the call.
+  // Of several answers, the last one has ended the call.
   const answer = answers.at(-1)
   const queue = main.queue + (answer?.queue ?? 0)
   const isWhole = main.part === 'answer' || main.transport === 'local'

@@ -71,7 +71,7 @@ export class Generation {
     await callPorts.add(this.#to)
     const isExclusive = ({ slot }: Change): boolean => hasFixedPort(slot.spec, this.#to)
     await this.#start(this.#changes.filter((change) => !isExclusive(change)))
-    // Last: their old workers cannot stay.
+    // Last, because their old workers must end first: both would listen on the same port.
     await this.#start(this.#changes.filter(isExclusive))
     this.#checkReady()
   }

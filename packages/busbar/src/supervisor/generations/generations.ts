@@ -64,7 +64,7 @@ export class Generations {
     const began = performance.now()
     try {
       await generation.prepare()
-      // Otherwise its code and its config are the same.
+      // A scaling, a move and a renewal run the same code, so there is nothing to try out.
       const hasNewCode = outdated === 'all' || (Array.isArray(outdated) && outdated.length > 0)
       if (hasTrials && hasNewCode) await generation.tryOut(stopping)
       if (stopping.aborted) throw stopped()

@@ -34,7 +34,7 @@ export class Observations {
     return { services: this.serviceMetrics.read(), otlp: this.#otlp?.counts ?? [], exemplars }
   }
 
-  /** `worker`: its number, which no other one has. */
+  /** `worker`: its unique number. */
   receive(worker: number, spec: SlotSpec, message: Extract<FromWorker, { type: 'spans' | 'metrics' }>): void {
     if (message.type === 'metrics') return this.serviceMetrics.report(worker, spec, message.json)
     const label = workerLabel(spec)
@@ -48,8 +48,8 @@ export class Observations {
   }
 
   /**
-   * Exports them, if the config says so. Returns what ends that; call it after the last worker has
-   * ended.
+   * Exports them, if the config says so. Returns a function that ends the export; call it after the
+   * last worker has ended.
    */
   async export(status: () => AppStatus): Promise<() => Promise<void>> {
     const { otlp: settings, name } = this.#app()

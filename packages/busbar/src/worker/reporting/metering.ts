@@ -50,7 +50,7 @@ export class Metering {
     return new QueueCells(this.table.cellsAt(this.row, service))
   }
 
-  /** Before anything is served. Returns what sends the spans that wait. */
+  /** Call it before anything is served. Returns a function that sends the spans that wait. */
   startTraces({ traces }: App, outbox: Outbox): () => void {
     if (traces === undefined) return () => {}
     const sender = new SpanSender(outbox)

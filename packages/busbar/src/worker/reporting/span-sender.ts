@@ -29,7 +29,7 @@ export class SpanSender implements SpanSink {
     this.#added()
   }
 
-  /** The worker may be about to end. */
+  /** Sends the spans that wait, because the worker may be about to end. */
   flush(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined

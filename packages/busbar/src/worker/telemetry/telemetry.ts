@@ -11,7 +11,10 @@ import { type PromClient, PromRegisters } from './prom-registers.ts'
 import { ServiceMetricsReporter } from './service-metrics.ts'
 import { type OfferedApi, offerTracing } from './tracing/offer-tracing.ts'
 
-/** Not that of the service that loads a library first. */
+/**
+ * Runs a function in the context of no service. Otherwise the reporter would run in that of the
+ * service that loads a library first.
+ */
 const inCleanContext = AsyncLocalStorage.snapshot()
 
 /** Milliseconds that the last report may take. */
@@ -24,8 +27,8 @@ interface OpenTelemetryApi extends OfferedApi {
 
 /**
  * Finds the copies of `prom-client` and `@opentelemetry/api` that services load, and reports what
- * they record; `tracer` gets their spans. Before any service is loaded. Returns what sends the last
- * report.
+ * they record; `tracer` gets their spans. Call it before any service is loaded. Returns a function
+ * that sends the last report.
  */
 export function startTelemetry({ hosts }: WorkerInit, outbox: Outbox, tracer: Tracer | undefined): () => Promise<void> {
   const only = hosts.length === 1 ? hosts[0]!.name : undefined

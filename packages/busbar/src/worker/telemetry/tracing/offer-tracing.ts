@@ -12,7 +12,7 @@ export interface OfferedApi extends TracingApi {
 
 /**
  * Makes Busbar's spans and contexts those of the API, until the service sets up its own: the API
- * would refuse a second one. `isSet`: a service has set one before it has loaded this copy.
+ * would refuse a second one. `isSet`: true if a service has set one before it loaded this copy.
  */
 export function offerTracing(
   api: OfferedApi,

@@ -31,7 +31,7 @@ export interface ServiceSpanParts {
 export class ServiceSpan implements Span {
   readonly #parts: ServiceSpanParts
   readonly #start: number
-  /** The wall clock may be set while the span runs. */
+  /** The duration comes from this clock: the wall clock may be set while the span runs. */
   readonly #began = performance.now()
   readonly #attributes: Record<string, OwnAttribute> = {}
   readonly #events: OwnEvent[] = []
