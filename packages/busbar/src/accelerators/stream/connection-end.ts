@@ -185,7 +185,7 @@ export class ConnectionEnd implements Carrier, OppositeEnd {
     setImmediate(() => this.#enter(() => runGuarded(() => this.#closeIfSent(received))))
   }
 
-  /** Of the client's end. The server's end is destroyed by the end of its input. */
+  /** Runs at the client's end. The server's end is destroyed when its input ends. */
   #closeIfSent(received: number): void {
     const hasSent = this.bytesWritten !== received || this.socket.writableLength > 0
     if (this.gone || this.#finish !== 'open' || hasSent) return

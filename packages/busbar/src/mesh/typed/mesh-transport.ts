@@ -149,7 +149,7 @@ class MeshMethod implements OtherInstances {
   }
 
   call(input: unknown, given: CallOrigin): Promise<unknown> {
-    // It counts as one call, where the many inputs are sent.
+    // Over a link many inputs are a stream, and `stream` counts it as one call.
     const endpoint = this.#find(input)
     if (endpoint.at === 'link' && this.#method?.takesMany === true) return onlyValue(this.stream(input, given))
     const traced = this.#trace(endpoint, given)
