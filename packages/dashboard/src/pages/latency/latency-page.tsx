@@ -1,5 +1,6 @@
 import type { Edge } from '../../api/types.ts'
 import { Card, Empty } from '../../parts/card.tsx'
+import { Fact } from '../../parts/fact.tsx'
 import { TimeChart } from '../../parts/time-chart.tsx'
 import { formatNumber, formatRate, formatShare, formatTime } from '../../state/format.ts'
 import { edgeKey, moments, recentOf } from '../../state/history.ts'
@@ -104,15 +105,6 @@ function Chosen({ edge }: { readonly edge: Edge }) {
         ]}
       />
     </Card>
-  )
-}
-
-function Fact({ name, value }: { readonly name: string; readonly value: string }) {
-  return (
-    <div class="fact">
-      <dt>{name}</dt>
-      <dd>{value}</dd>
-    </div>
   )
 }
 

@@ -2,6 +2,7 @@ import { get } from '../../api/client.ts'
 import type { Arm, Report, ReportSummary } from '../../api/types.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Card, Empty } from '../../parts/card.tsx'
+import { Fact } from '../../parts/fact.tsx'
 import { useResource } from '../../parts/resource.ts'
 import { formatBytes, formatDuration, formatNumber, formatTime } from '../../state/format.ts'
 import { linkTo, subject } from '../../state/route.ts'
@@ -160,15 +161,6 @@ function ArmRow({ arm, most, base }: { readonly arm: Arm; readonly most: number;
       <td class="num">{server.cores === null ? '–' : server.cores.toFixed(2)}</td>
       <td class="num">{formatBytes(server.pss)}</td>
     </tr>
-  )
-}
-
-function Fact({ name, value }: { readonly name: string; readonly value: string }) {
-  return (
-    <div class="fact">
-      <dt>{name}</dt>
-      <dd>{value}</dd>
-    </div>
   )
 }
 
