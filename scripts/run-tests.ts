@@ -1,7 +1,8 @@
 /**
  * Runs the tests, each file in its own process, from sources by type stripping. Arguments select
- * files, folders or globs. `--node=26` selects the release line, and other flags, such as
- * `--test-name-pattern=x`, go to the runner. Leaked processes fail the run.
+ * files, folders or globs. `--node=26` selects the release line, `--without=FILE` leaves a file
+ * out, and other flags, such as `--test-name-pattern=x`, go to the runner. Leaked processes fail
+ * the run.
  */
 import { spawn } from 'node:child_process'
 import { glob, stat } from 'node:fs/promises'
@@ -12,10 +13,13 @@ import { isNodeLine, nodeBinary } from './node-lines.ts'
 import { markRun, processesOf } from './leaked-processes.ts'
 
 const args = process.argv.slice(2)
-const flags = args.filter((arg) => arg.startsWith('-') && !arg.startsWith('--node='))
+const flags = args.filter((arg) => arg.startsWith('-') && !/^--(?:node|without)=/.test(arg))
 const node = chosenNode()
 const wanted = args.filter((arg) => !arg.startsWith('-'))
-const files = await testFiles(wanted.length > 0 ? wanted : ['packages', 'examples', 'scripts', 'docs'])
+const leftOut = new Set(args.flatMap((arg) => /^--without=(.+)$/.exec(arg)?.[1] ?? []))
+const found = await testFiles(wanted.length > 0 ? wanted : ['packages', 'examples', 'scripts', 'docs'])
+const files = found.filter((file) => !leftOut.has(file))
+if (found.length - files.length !== leftOut.size) throw new Error(`not all found: ${[...leftOut].join(', ')}`)
 if (files.length === 0) throw new Error(`no test file in ${wanted.join(', ')}`)
 
 const mark = markRun()

@@ -17,8 +17,8 @@ export function engineCheckSteps(): Steps {
   if (whyNot() !== undefined) return []
   const steps: Steps = [
     ['engine format', 'cargo', 'fmt', '--all', '--check'],
-    ['engine lint', 'cargo', 'clippy', '--release', '--locked', '--quiet', '--all-targets', '--', '-D', 'warnings'],
-    ['engine tests', 'cargo', 'test', '--release', '--locked', '--quiet'],
+    ['engine lint', 'cargo', 'clippy', '--profile', 'checks', '--locked', '--quiet', '--all-targets', '--', '-D', 'warnings'],
+    ['engine tests', 'cargo', 'test', '--profile', 'checks', '--locked', '--quiet'],
   ]
   return steps.filter(([name, , tool]) => {
     // Distributions have these tools in packages of their own.

@@ -34,10 +34,17 @@ export const semanticsSuites = ['mesh', 'gateway', 'worker', 'raw', 'typed'].map
 export const withoutAccelerators = { BUSBAR_ACCELERATORS: 'none' } as const
 
 /**
- * The suites that compare with TCP and plain Node. `npm test` has time only for these on Node 26,
- * and without accelerators.
+ * The suites that compare with TCP and plain Node. `npm test` has time only for these on Node 26.
  */
 export const comparingSuites = ['mesh', 'worker', 'raw'].map((name) => `packages/busbar/test/${name}`)
+
+/** Those in which accelerators take part most. `npm test` runs them without accelerators, too. */
+export const acceleratedSuites = ['mesh', 'raw'].map((name) => `packages/busbar/test/${name}`)
+
+/** What `npm test` leaves to `npm run test:full`: each waits for minutes until faults pass. */
+export const longSuites = ['queues/cluster-faults.test.ts', 'hosts/fault-run.test.ts'].map(
+  (name) => `packages/busbar/test/${name}`,
+)
 
 /** The suites whose requests come through the gateway's port. */
 export const gatewaySuites = ['gateway', 'raw', 'grpc'].map((name) => `packages/busbar/test/${name}`)

@@ -1,6 +1,14 @@
 import { engineBuildSteps, engineCheckSteps } from './engine.ts'
 import { run, runSteps } from './run.ts'
-import { buildSteps, checkSteps, comparingSuites, testStepsOn, withoutAccelerators } from './steps.ts'
+import {
+  acceleratedSuites,
+  buildSteps,
+  checkSteps,
+  comparingSuites,
+  longSuites,
+  testStepsOn,
+  withoutAccelerators,
+} from './steps.ts'
 
 // `npm test -- packages/busbar/test/config` builds and runs only these tests, with `--node=26` on
 // Node 26.
@@ -11,6 +19,7 @@ if (args.length === 0) await runSteps([...checkSteps, ...engineBuildSteps(), ...
 // complete run comes last, so that its summary is the end of the output.
 if (args.length === 0) {
   await runSteps(testStepsOn('26', 'comparisons', comparingSuites))
-  await runSteps(testStepsOn('24', 'without accelerators, comparisons', comparingSuites), withoutAccelerators)
+  await runSteps(testStepsOn('24', 'without accelerators, comparisons', acceleratedSuites), withoutAccelerators)
 }
-process.exit(await run('node', ['scripts/run-tests.ts', ...args]))
+const selection = args.length > 0 ? args : longSuites.map((suite) => `--without=${suite}`)
+process.exit(await run('node', ['scripts/run-tests.ts', ...selection]))
