@@ -193,7 +193,7 @@ describe('busbar save and resurrect', () => {
     await using background = new Background()
     const { code, stderr } = await background.run(['resurrect'])
     assert.equal(code, 2)
-    assert.match(stderr, /Run busbar save/)
+    assert.match(stderr, /run busbar save/)
   })
 })
 
@@ -275,7 +275,7 @@ describe('busbar doctor', () => {
     assert.equal(used.code, 1)
     assert.match(
       used.stdout,
-      new RegExp(`^fail +port of gateway +${port} is in use by another program\n +find it`, 'm'),
+      new RegExp(`^fail +port of gateway +${port} is in use by another program\n +Find it`, 'm'),
     )
     const wrong = await background.run(['doctor', 'wrong'])
     assert.equal(wrong.code, 1)
