@@ -51,6 +51,7 @@ export class WorkerSlot {
   /** The next generation starts, or has started and did not take over yet. */
   #changing = false
   #stopping = false
+  #retiring = false
   /** The services of the last worker that served. */
   #reports: readonly ServiceReport[] = []
   /** The next start is at once: connections may wait for it. */
@@ -107,7 +108,7 @@ export class WorkerSlot {
 
   /** The workers that accept connections: during a trial, those of both generations. */
   get accepting(): readonly WorkerHandle[] {
-    return [this.serving, this.#succession.onTrial].filter((worker) => worker !== undefined)
+    return this.#retiring ? [] : [this.serving, this.#succession.onTrial].filter((worker) => worker !== undefined)
   }
 
   get isSpareStarting(): boolean {
@@ -171,7 +172,7 @@ export class WorkerSlot {
 
   /** The app has no such slot any more: peers leave its worker, which then drains. */
   async retire(timeout: number): Promise<void> {
-    this.#stopping = true
+    this.#stopping = this.#retiring = true
     if (this.serving !== undefined) await this.#parts.leave(this.serving)
     await this.stop(timeout, false)
   }
