@@ -28,7 +28,6 @@ export interface WorkerSlotParts {
 
 /**
  * A stable position that successive workers fill:
- *
  *     starting ─→ serving ─→ draining ─→ stopped          by stop() or retire()
  *         └──────────┴─→ waiting ─→ starting              the worker died
  *                          └──────→ givenUp               more than `maxRestarts` times in a row
