@@ -10,6 +10,7 @@ use crate::limits::{BODY_PIECE, PIECE_COST};
 use crate::stats::add;
 use crate::worker::in_flight::InFlight;
 use crate::worker::inbox::PushError;
+use crate::worker::orphans::{Orphans, is_after};
 use crate::worker::record::{ExchangeId, Header, flag, kind};
 use crate::worker::{Form, Worker};
 
@@ -49,7 +50,30 @@ pub(super) enum Body {
     Raw,
 }
 
+/// What becomes of a request when a worker has died.
+pub(super) enum AfterDeath {
+    /// Another worker has the request.
+    Nothing,
+    /// The worker had not begun it, whatever its method. Another one gets these records.
+    Move(Vec<u8>),
+    /// The worker had begun it, and nothing of a response was sent. It is repeated once.
+    Repeat,
+    Refuse,
+}
+
 impl Exchange {
+    pub(super) fn after_death(&mut self, dead: &Arc<Worker>, orphans: &Orphans) -> AfterDeath {
+        if !Arc::ptr_eq(&self.worker, dead) {
+            return AfterDeath::Nothing;
+        }
+        let orphan = orphans.requests.get(&self.id).filter(|_| is_after(self.sequence, orphans.begun));
+        match orphan {
+            Some(records) => AfterDeath::Move([records.as_slice(), &std::mem::take(&mut self.unsent)].concat()),
+            None if self.retriable && !self.sent_any => AfterDeath::Repeat,
+            None => AfterDeath::Refuse,
+        }
+    }
+
     /// Returns how many bytes were taken.
     pub(super) fn pass_body(&mut self, bytes: &[u8], connection: u32, io: &Io) -> Result<usize, Refusal> {
         let room = self.window.min(BODY_PIECE);

@@ -6,17 +6,17 @@ use std::time::Duration;
 
 use super::connection::{Connection, Phase};
 use crate::http1::refusal::Refusal;
-use crate::io::exchange::Body;
+use crate::io::exchange::{AfterDeath, Body};
 use crate::io::shared::{Io, RequestSource};
 use crate::limits::LINGER;
 use crate::stats::add;
 use crate::worker::Worker;
-use crate::worker::orphans::{Orphans, is_after};
+use crate::worker::orphans::Orphans;
 use crate::worker::record::ExchangeId;
 
 /// Milliseconds without progress of a response after the client has closed its half. A client that
 /// has disappeared looks the same.
-const HALF_CLOSED_PATIENCE: u64 = 5_000;
+const HALF_CLOSED_TIMEOUT: u64 = 5_000;
 
 impl RequestSource for Connection {
     fn poll(&mut self, context: &mut Context<'_>, io: &Io) -> Poll<()> {
@@ -27,24 +27,17 @@ impl RequestSource for Connection {
         self.on_reply(record, io);
     }
 
-    /// Another worker gets a request that was not begun, whatever its method. A begun request is
-    /// repeated once if it is retriable.
     fn worker_died(&mut self, dead: &Arc<Worker>, orphans: &Orphans, io: &Io) {
         self.met.retain(|worker| !Arc::ptr_eq(worker, dead));
         self.output.forget(dead);
         let Phase::Exchange(exchange) = &mut self.phase else { return };
-        if !Arc::ptr_eq(&exchange.worker, dead) {
-            return;
-        }
-        let orphan = orphans.requests.get(&exchange.id).filter(|_| is_after(exchange.sequence, orphans.begun));
-        if let Some(records) = orphan {
-            let records = [records.as_slice(), &exchange.unsent].concat();
-            exchange.unsent = Vec::new();
-            self.move_to_another(records, io);
-        } else if exchange.retriable && !exchange.sent_any {
-            self.repeat(io);
-        } else {
-            self.refuse(Refusal::WorkerDied, io);
+        match exchange.after_death(dead, orphans) {
+            AfterDeath::Nothing => return,
+            AfterDeath::Move(records) => self.move_to_another(records, io),
+            AfterDeath::Repeat => self.repeat(io),
+            AfterDeath::Refuse => {
+                self.refuse(Refusal::WorkerDied, io);
+            }
         }
         self.wake();
     }
@@ -99,7 +92,7 @@ impl RequestSource for Connection {
                 let arrived = matches!(exchange.body, Body::Done | Body::Raw);
                 if !arrived && limit > 0 && now.saturating_sub(exchange.request_since) > limit {
                     self.refuse(Refusal::BodyTimeout, io);
-                } else if self.client_ended && !exchange.response.is_switched() && waited > HALF_CLOSED_PATIENCE {
+                } else if self.client_ended && !exchange.response.is_switched() && waited > HALF_CLOSED_TIMEOUT {
                     self.cut();
                 }
             }

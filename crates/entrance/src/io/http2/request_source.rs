@@ -5,10 +5,11 @@ use std::task::{Context, Poll};
 
 use super::stream::{Http2Stream, State};
 use crate::http1::refusal::Refusal;
+use crate::io::exchange::AfterDeath;
 use crate::io::shared::{Io, RequestSource};
 use crate::stats::add;
 use crate::worker::Worker;
-use crate::worker::orphans::{Orphans, is_after};
+use crate::worker::orphans::Orphans;
 use crate::worker::record::{ExchangeId, Header, kind};
 
 impl Http2Stream {
@@ -35,19 +36,15 @@ impl RequestSource for Http2Stream {
     fn worker_died(&mut self, dead: &Arc<Worker>, orphans: &Orphans, io: &Io) {
         self.met.retain(|worker| !Arc::ptr_eq(worker, dead));
         let State::Exchange(exchange) = &mut self.state else { return };
-        if !Arc::ptr_eq(&exchange.worker, dead) {
-            return;
-        }
-        let orphan = orphans.requests.get(&exchange.id).filter(|_| is_after(exchange.sequence, orphans.begun));
-        if let Some(records) = orphan {
-            let records = [records.as_slice(), &std::mem::take(&mut exchange.unsent)].concat();
-            self.move_to_another(records, io);
-        } else if exchange.retriable && !exchange.sent_any {
-            add(&io.entrance.stats.retried, 1);
-            self.is_repeated = true;
-            self.offer(io);
-        } else {
-            self.refuse(Refusal::WorkerDied, io);
+        match exchange.after_death(dead, orphans) {
+            AfterDeath::Nothing => {}
+            AfterDeath::Move(records) => self.move_to_another(records, io),
+            AfterDeath::Repeat => {
+                add(&io.entrance.stats.retried, 1);
+                self.is_repeated = true;
+                self.offer(io);
+            }
+            AfterDeath::Refuse => self.refuse(Refusal::WorkerDied, io),
         }
     }
 
