@@ -1,6 +1,7 @@
 /** What a peer of a cluster can do that is not bound by the rules. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { safe } from '../../src/contract/client-entry.ts'
 import { encodeAnnouncement } from '../../src/shared/cluster/announcement.ts'
 import { subjectsOf } from '../../src/shared/cluster/subjects.ts'
 import { LinkEnds } from '../../src/mesh/cluster/link-ends.ts'
@@ -71,16 +72,27 @@ describe('a peer that floods over NATS', { skip: withoutNats }, () => {
     await connection.close()
   })
 
-  it('makes up hosts: calls go on, and the log stays short', async () => {
+  it('makes up hosts: calls go on, and errors and the log stay short', async () => {
     await using nats = await NatsServer.start()
-    await using _ = await ClusterShop.start(new Shop('far'), nats.config())
+    await using far = await ClusterShop.start(new Shop('far'), nats.config())
     await using caller = await ClusterCaller.open(nats.config())
     await using peer = new RawClusterPeer(await nats.connect())
     const common = { app: 'raw', machine: 'm', version: '', state: 'serving' } as const
     const services = [{ name: 'shop', typed: true, load: 0, contract: '' }]
-    for (let at = 0; at < 300; at++) peer.announce(encodeAnnouncement({ ...common, host: `h${at}`, services }))
+    const makeUp = (hosts: number): void => {
+      for (let at = 0; at < hosts; at++) peer.announce(encodeAnnouncement({ ...common, host: `h${at}`, services }))
+    }
+    makeUp(3_000)
     await pollUntil(() => caller.hosts.connections.length > 200)
-    for (let at = 0; at < 50; at++) assert.deepEqual(await caller.shop.write(at), { at: 'far', input: at })
+    for (let at = 0; at < 200; at++) assert.deepEqual(await caller.shop.write(at), { at: 'far', input: at })
     assert.ok(caller.log.length <= 100, `${caller.log.length} lines`)
+    await far.drain()
+    // Those above may have expired.
+    makeUp(30)
+    const { hosts } = caller
+    await pollUntil(() => hosts.connections.length >= 30 && hosts.connections.every(({ fault }) => fault !== undefined))
+    const [down] = await safe(caller.shop.write('down'))
+    assert.match(down!.message, /; \d+ other hosts have faults, too$/)
+    assert.ok(down!.message.length < 1_000, down!.message)
   })
 })
