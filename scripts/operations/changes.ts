@@ -10,7 +10,8 @@
 import { writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { MeasuredApp } from './app.ts'
+import type { StartedApp } from '../started-app.ts'
+import { startMeasuredApp } from './app.ts'
 import { capacityOf, Seen, sendFor } from './engine-load.ts'
 import { Sequence } from './load.ts'
 
@@ -35,7 +36,7 @@ interface Row {
   readonly lost: number
 }
 
-const kinds: Readonly<Record<string, (app: MeasuredApp, time: number) => Promise<unknown>>> = {
+const kinds: Readonly<Record<string, (app: StartedApp, time: number) => Promise<unknown>>> = {
   reload: (app) => app.ask('POST', '/reload', {}),
   scale: (app, time) => app.ask('POST', '/services/web/scale', { instances: time % 2 === 0 ? 2 : 1 }),
   move: (app, time) =>
@@ -45,7 +46,7 @@ const kinds: Readonly<Record<string, (app: MeasuredApp, time: number) => Promise
 /** How many different changes of a kind follow each other. */
 const cycle = { reload: 1, scale: 2, move: 3 } as Readonly<Record<string, number>>
 
-await using app = await MeasuredApp.start({ run: 'thread' }, { run: 'thread' })
+await using app = await startMeasuredApp({ run: 'thread' }, { run: 'thread' })
 const { port } = app
 await capacityOf(port, 2)
 const capacity = await capacityOf(port, 3)

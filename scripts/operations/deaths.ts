@@ -9,7 +9,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { MeasuredApp } from './app.ts'
+import type { StartedApp } from '../started-app.ts'
+import { startMeasuredApp } from './app.ts'
 import { quantile, Requests } from './load.ts'
 
 interface Status {
@@ -43,7 +44,7 @@ const backLimit = 60_000
 for (const run of values.run.split(',') as ('process' | 'thread')[]) await measure(run)
 
 async function measure(run: 'process' | 'thread'): Promise<void> {
-  await using app = await MeasuredApp.start({ run, instances: 2 }, { run: 'thread' })
+  await using app = await startMeasuredApp({ run, instances: 2 }, { run: 'thread' })
   const perSecond = Number(values.perSecond) / 2
   const loads = (['GET', 'POST'] as const).map(
     (method) => new Requests({ port: app.port, perSecond, keepAlive: true, method }),
@@ -76,7 +77,7 @@ async function measure(run: 'process' | 'thread'): Promise<void> {
  * Before, it would not be one of two that ends. A status from before the supervisor has noticed the
  * last of the `deaths` still shows both.
  */
-async function untilBothServe(app: MeasuredApp, deaths: number): Promise<void> {
+async function untilBothServe(app: StartedApp, deaths: number): Promise<void> {
   const limit = performance.now() + backLimit
   for (;;) {
     const { instances, workers } = (await app.ask('GET', '/status')) as Status
@@ -89,7 +90,7 @@ async function untilBothServe(app: MeasuredApp, deaths: number): Promise<void> {
   }
 }
 
-async function killOne(app: MeasuredApp, time: number): Promise<void> {
+async function killOne(app: StartedApp, time: number): Promise<void> {
   const status = (await app.ask('GET', '/status')) as Status
   const processes = status.workers.filter(({ kind, state }) => kind === 'process' && state === 'serving')
   const { pid } = processes[time % processes.length] ?? { pid: null }
@@ -97,6 +98,6 @@ async function killOne(app: MeasuredApp, time: number): Promise<void> {
 }
 
 /** The request that ends the thread gets no answer. */
-async function exitOne(app: MeasuredApp): Promise<void> {
+async function exitOne(app: StartedApp): Promise<void> {
   await app.ask('POST', '/services/web/inject', { method: 'POST', path: '/exit' }).catch(() => {})
 }

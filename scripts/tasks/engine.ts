@@ -17,7 +17,19 @@ export function engineCheckSteps(): Steps {
   if (whyNot() !== undefined) return []
   const steps: Steps = [
     ['engine format', 'cargo', 'fmt', '--all', '--check'],
-    ['engine lint', 'cargo', 'clippy', '--profile', 'checks', '--locked', '--quiet', '--all-targets', '--', '-D', 'warnings'],
+    [
+      'engine lint',
+      'cargo',
+      'clippy',
+      '--profile',
+      'checks',
+      '--locked',
+      '--quiet',
+      '--all-targets',
+      '--',
+      '-D',
+      'warnings',
+    ],
     ['engine tests', 'cargo', 'test', '--profile', 'checks', '--locked', '--quiet'],
   ]
   return steps.filter(([name, , tool]) => {

@@ -6,6 +6,11 @@ import { NatsCluster, NatsServer, withoutNats } from '../cluster/support/nats-se
 import { pollUntil } from '../support/app/test-app.ts'
 import { QueueApp, QueueProcess, quick } from './support.ts'
 
+const faultsOfOne: Record<string, Record<'begin' | 'end', (server: NatsServer) => Promise<void> | void>> = {
+  killed: { begin: (server) => server.kill(), end: (server) => server.start() },
+  frozen: { begin: (server) => server.freeze(), end: (server) => server.thaw() },
+}
+
 describe('the queue of a cluster', { skip: withoutNats }, () => {
   const configOf = (port: number, queues: object = quick): object => ({
     queues,
@@ -106,34 +111,21 @@ describe('the queue of a cluster', { skip: withoutNats }, () => {
     assert.equal(app.logged('slow one begins').length, 1)
   })
 
-  it('loses nothing when one of three servers is killed under load, and comes back', async () => {
-    await using nats = await NatsCluster.start()
-    const cluster = { nats: nats.addresses, name: 'shop', replicas: 3 }
-    await using app = await QueueApp.start({ queues: quick, cluster })
-    const ids = Array.from({ length: 60 }, (_, at) => `item-${at}`)
-    for (const [at, id] of ids.entries()) {
-      if (at === 20) await nats.servers[0]!.kill()
-      if (at === 40) await nats.servers[0]!.start()
-      // One that was not accepted is enqueued again, with the same id.
-      while ((await app.mail.send.enqueue({ to: id }, { id }).catch(() => undefined)) === undefined);
-    }
-    const missing = (): string[] => ids.filter((id) => app.logged(`sent ${id} `).length === 0)
-    await pollUntil(() => missing().length === 0, missing)
-  })
-
-  it('loses nothing when one of three servers is cut off under load, and is back', async () => {
-    await using nats = await NatsCluster.start()
-    const cluster = { nats: nats.addresses, name: 'shop', replicas: 3 }
-    await using app = await QueueApp.start({ queues: quick, cluster })
-    const ids = Array.from({ length: 40 }, (_, at) => `item-${at}`)
-    for (const [at, id] of ids.entries()) {
-      if (at === 10) nats.servers[0]!.freeze()
-      if (at === 30) nats.servers[0]!.thaw()
-      while ((await app.mail.send.enqueue({ to: id }, { id }).catch(() => undefined)) === undefined);
-    }
-    const missing = (): string[] => ids.filter((id) => app.logged(`sent ${id} `).length === 0)
-    await pollUntil(() => missing().length === 0, missing)
-  })
+  for (const [how, faults] of Object.entries(faultsOfOne))
+    it(`loses nothing when one of three servers is ${how} under load, and comes back`, async () => {
+      await using nats = await NatsCluster.start()
+      const cluster = { nats: nats.addresses, name: 'shop', replicas: 3 }
+      await using app = await QueueApp.start({ queues: quick, cluster })
+      const ids = Array.from({ length: 60 }, (_, at) => `item-${at}`)
+      for (const [at, id] of ids.entries()) {
+        if (at === 20) await faults.begin(nats.servers[0]!)
+        if (at === 40) await faults.end(nats.servers[0]!)
+        // One that was not accepted is enqueued again, with the same id.
+        while ((await app.mail.send.enqueue({ to: id }, { id }).catch(() => undefined)) === undefined);
+      }
+      const missing = (): string[] => ids.filter((id) => app.logged(`sent ${id} `).length === 0)
+      await pollUntil(() => missing().length === 0, missing)
+    })
 
   it('goes on without the items when its server comes back without data', async () => {
     await using nats = await NatsServer.startWithJetStream()

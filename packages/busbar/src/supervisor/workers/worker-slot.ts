@@ -49,8 +49,7 @@ export class WorkerSlot {
   #timer: NodeJS.Timeout | undefined
   /** The next generation starts, or has started and did not take over yet. */
   #changing = false
-  #stopping = false
-  #retiring = false
+  #end: 'none' | 'stopping' | 'retiring' = 'none'
   /** The services of the last worker that served. */
   #reports: readonly ServiceReport[] = []
   /** The next start is at once: connections may wait for it. */
@@ -102,12 +101,13 @@ export class WorkerSlot {
    * attempts after it, which may fail.
    */
   get isReplacing(): boolean {
-    return this.serving === undefined && !this.#stopping && (this.#changing || this.#startsAtOnce)
+    return this.serving === undefined && this.#end === 'none' && (this.#changing || this.#startsAtOnce)
   }
 
   /** The workers that accept connections: during a trial, those of both generations. */
   get accepting(): readonly WorkerHandle[] {
-    return this.#retiring ? [] : [this.serving, this.#succession.onTrial].filter((worker) => worker !== undefined)
+    if (this.#end === 'retiring') return []
+    return [this.serving, this.#succession.onTrial].filter((worker) => worker !== undefined)
   }
 
   get isSpareStarting(): boolean {
@@ -138,7 +138,7 @@ export class WorkerSlot {
     await this.#dismissSpare()
     if (this.serving === undefined) clearTimeout(this.#timer)
     await this.#succession.makeRoom(this.#worker, hasFixedPort(this.spec, app), app.stopTimeout)
-    if (this.#stopping) throw new BusbarError('APP_NOT_RUNNING', { message: 'the app was stopped' })
+    if (this.#end !== 'none') throw new BusbarError('APP_NOT_RUNNING', { message: 'the app was stopped' })
     await this.#succession.prepare(app, spec)
   }
 
@@ -157,7 +157,7 @@ export class WorkerSlot {
   async discard(): Promise<void> {
     await this.#succession.discard(this.#app.stopTimeout)
     this.#changing = false
-    if (this.#stopping) return
+    if (this.#end !== 'none') return
     if (this.serving !== undefined) return this.keepSpare()
     // One that was to be added stays empty.
     if (this.#worker !== undefined) this.#replaceAfter(this.#deaths.failed())
@@ -171,7 +171,7 @@ export class WorkerSlot {
 
   /** The app has no such slot any more: peers leave its worker, which then drains. */
   async retire(timeout: number): Promise<void> {
-    this.#stopping = this.#retiring = true
+    this.#end = 'retiring'
     if (this.serving !== undefined) await this.#parts.leave(this.serving)
     await this.stop(timeout, false)
   }
@@ -183,7 +183,7 @@ export class WorkerSlot {
 
   /** The worker may have to be replaced soon. Does nothing while another worker drains. */
   prepareSpare(): void {
-    const free = this.workers.length === 1 && !this.#changing && !this.#stopping
+    const free = this.workers.length === 1 && !this.#changing && this.#end === 'none'
     if (free && this.serving !== undefined) this.#spare.prepare()
   }
 
@@ -206,7 +206,7 @@ export class WorkerSlot {
    * Drains all workers within `timeout` milliseconds. `inOrder`: the app stops. Never rejects.
    */
   async stop(timeout: number, inOrder = true): Promise<void> {
-    this.#stopping = true
+    if (this.#end === 'none') this.#end = 'stopping'
     clearTimeout(this.#timer)
     const spare = this.#spare.take()
     if (this.#worker?.phase === 'serving') this.#enter({ state: 'draining', since: Date.now() })
@@ -250,7 +250,7 @@ export class WorkerSlot {
 
   /** An exit that the slot did not ask for. */
   #died(worker: WorkerHandle, exit: WorkerExit): void {
-    if (this.#stopping || worker !== this.#worker || exit.why === 'stop') return
+    if (this.#end !== 'none' || worker !== this.#worker || exit.why === 'stop') return
     const isOverdue = exit.why === 'overdue'
     const line = `worker ${workerLabel(this.spec)} ${isOverdue ? 'was ended' : 'died'}: ${exit.text}`
     // Counted with the change of state: a reader of the log may look at the status at once.
