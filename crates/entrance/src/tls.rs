@@ -27,7 +27,7 @@ pub struct Pair {
 pub struct Material {
     /// The first is for names that no other one has.
     pub pairs: Vec<Pair>,
-    /// PEM of the authorities whose certificates clients may show. Undefined: none are asked for.
+    /// PEM of the authorities whose certificates clients may show. `None`: none are asked for.
     pub client_ca: Option<String>,
     /// Refuses TLS 1.2.
     pub only_tls13: bool,
@@ -35,7 +35,7 @@ pub struct Material {
 
 #[derive(Default)]
 pub struct Tls {
-    /// Undefined before the first certificate.
+    /// `None` before the first certificate.
     config: RwLock<Option<Arc<ServerConfig>>>,
     /// Survives a change of certificates, so that clients resume their sessions.
     tickets: Mutex<Option<Tickets>>,

@@ -90,7 +90,7 @@ describe('the page of the shop', { skip: noChromium }, () => {
     const asked: string[] = []
     const visitor = await Visitor.open(browser, `${shop.url}/?local`, (url) => asked.push(new URL(url).pathname))
     await visitor.buys(1, 1)
-    assert.deepEqual(asked.toSorted(), ['/', '/page.js', '/style.css'])
+    assert.deepEqual(asked.toSorted(), ['/', '/basket.css', '/page.js', '/style.css'])
     await visitor.leave()
   })
 })

@@ -14,6 +14,7 @@ interface File {
 const files: Readonly<Record<string, File>> = {
   '/': { type: 'text/html', content: await readFile(join(folder, 'index.html')) },
   '/style.css': { type: 'text/css', content: await readFile(join(folder, 'style.css')) },
+  '/basket.css': { type: 'text/css', content: await readFile(join(folder, 'basket.css')) },
   '/page.js': { type: 'text/javascript', content: await bundle(join(folder, 'main.ts')) },
 }
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -10,6 +9,7 @@ import { bench } from '../src/bench.ts'
 import type { OwnRequests } from '../src/user-app/own-requests.ts'
 import { userAppScenario } from '../src/user-app/user-app.ts'
 import { requestOf } from '../src/scenarios/cells.ts'
+import { freePort } from '../../busbar/test/support/http/free-ports.ts'
 import { OwnCache, tiny, withEngine } from './support/fixture.ts'
 
 const { signal } = new AbortController()
@@ -210,13 +210,4 @@ class AppFolder implements Disposable {
   [Symbol.dispose](): void {
     rmSync(this.path, { recursive: true, force: true })
   }
-}
-
-async function freePort(): Promise<number> {
-  const { promise, resolve } = Promise.withResolvers<number>()
-  const server = createServer().listen(0, '127.0.0.1', () => {
-    const { port } = server.address() as AddressInfo
-    server.close(() => resolve(port))
-  })
-  return promise
 }

@@ -136,7 +136,7 @@ impl Directory {
         self.is_used.store(state.targets.values().any(|target| target.is_served()), Ordering::Release);
     }
 
-    /// Undefined for a request that a worker gets.
+    /// `None` for a request that a worker gets.
     pub fn find(&self, head: &Head, fields: &[(Span, Span)], text: &[u8]) -> Option<Direct> {
         let state = self.state.read();
         let path = head.target.of(text);

@@ -76,7 +76,7 @@ pub struct ResponseHead {
 /// It says which protocol is required.
 const UPGRADE_REQUIRED: u16 = 426;
 
-/// Undefined for a head that cannot be forwarded.
+/// `None` for a head that cannot be forwarded.
 pub fn response(status: u16, head: &[u8], asked: Asked) -> Option<ResponseHead> {
     let mut lines = head.split(|&byte| byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
     let first = lines.next()?;

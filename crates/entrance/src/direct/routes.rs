@@ -8,7 +8,7 @@ use crate::http1::span::Span;
 
 #[derive(Clone, Debug)]
 pub struct Route {
-    /// In lower case, without a port. Undefined: any host.
+    /// In lower case, without a port. `None`: any host.
     pub host: Option<String>,
     pub prefix: String,
     pub strip: bool,

@@ -29,7 +29,7 @@ struct Server {
 /// The call of a client's connection. It has one at a time.
 struct Running {
     epoch: u32,
-    /// Undefined once the client has ended.
+    /// `None` once the client has ended.
     body: Option<UnboundedSender<Vec<u8>>>,
     window: Rc<Window>,
     task: AbortHandle,

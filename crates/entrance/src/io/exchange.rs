@@ -161,7 +161,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// For a worker that has died or is late. Returns the new one. Undefined if there is none, and
+    /// For a worker that has died or is late. Returns the new one. `None` if there is none, and
     /// the request waits for one.
     pub(super) fn move_to_another(&mut self, records: Vec<u8>, io: &Io) -> Result<Option<Arc<Worker>>, Refusal> {
         let entrance = &io.entrance;

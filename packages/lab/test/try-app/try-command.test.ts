@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -10,6 +10,7 @@ import { describe, test } from 'node:test'
 import { busbarBin } from '../../src/user-app/app-plan.ts'
 import type { TriedArm } from '../../src/try-app/tried-app.ts'
 import { isFree } from '../../src/protocol/ports.ts'
+import { freePorts } from '../../../busbar/test/support/http/free-ports.ts'
 
 interface Report {
   readonly same: boolean
@@ -48,18 +49,6 @@ class Repository implements Disposable {
   [Symbol.dispose](): void {
     rmSync(this.path, { recursive: true, force: true })
   }
-}
-
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
-  const ports = await Promise.all(
-    servers.map(async (server) => {
-      await once(server, 'listening')
-      return (server.address() as AddressInfo).port
-    }),
-  )
-  for (const server of servers) server.close()
-  return ports
 }
 
 const server = (port: number | string, answer: string): string =>

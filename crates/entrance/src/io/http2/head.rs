@@ -79,7 +79,7 @@ pub fn trailer_lines(trailers: &HeaderMap) -> Vec<u8> {
     text
 }
 
-/// Undefined for a status that HTTP/2 does not have.
+/// `None` for a status that HTTP/2 does not have.
 pub fn response(status: u16, head: &[u8]) -> Option<Response<()>> {
     let mut response = Response::new(());
     *response.status_mut() = StatusCode::from_u16(status).ok()?;

@@ -32,7 +32,7 @@ pub struct Http2Stream {
     pub(super) shared: Rc<Shared>,
     pub(super) response: Response,
     pub(super) state: State,
-    /// Undefined once the request has arrived.
+    /// `None` once the request has arrived.
     pub(super) body: Option<RecvStream>,
     /// Bytes of the body that the worker has no room for.
     pub(super) rest: Bytes,

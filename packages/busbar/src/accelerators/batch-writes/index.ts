@@ -3,7 +3,7 @@
  * the methods by which a socket writes. Off unless `gateway.batchWrites` is set.
  *
  * Gain: with it 1.37 times the requests per CPU second of 100 connections, 0.99 of 2 connections.
- * Conditions: docs/decisions/write-batching.md.
+ * Conditions: docs/decisions/call/write-batching.md.
  */
 export { socketWritesFault as probe } from '../../node/socket-writes.ts'
 export { batchWrites as attachment } from './batch-writes.ts'

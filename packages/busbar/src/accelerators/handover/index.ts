@@ -3,8 +3,8 @@
  * program's server would create its own from a connection. Relies on two properties of a server:
  * the classes of its requests and responses, and which upgrades it accepts.
  *
- * Gain: without it 0.08 of the requests per CPU second on Node 24 if no connections are kept, not
- * measured on Node 26 (`busbar bench accelerators --work hello`). Conditions:
+ * Gain: without it 0.08 of the requests per CPU second on Node 24 if no connections are kept, 0.18
+ * on Node 26 (`busbar bench accelerators --work hello`). Conditions:
  * docs/guides/scale/accelerators.md.
  */
 export { attachment, probe } from './handover.ts'

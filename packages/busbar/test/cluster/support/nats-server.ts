@@ -3,13 +3,13 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { connect, type NatsConnection } from '@nats-io/transport-node'
 import type { ClusterConfig } from '../../../src/shared/hosts.ts'
 import { hasCommand } from '../../support/has-command.ts'
+import { freePorts } from '../../support/http/free-ports.ts'
 
 /** Debian puts it where only administrators look. */
 const folders = ['', '/usr/sbin/', '/usr/local/sbin/']
@@ -137,12 +137,4 @@ export class NatsCluster implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.servers.map((server) => server[Symbol.asyncDispose]()))
   }
-}
-
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
-  await Promise.all(servers.map((server) => once(server, 'listening')))
-  const ports = servers.map((server) => (server.address() as AddressInfo).port)
-  await Promise.all(servers.map((server) => once(server.close(), 'close')))
-  return ports
 }

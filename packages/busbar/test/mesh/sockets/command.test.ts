@@ -6,6 +6,7 @@ import { after, before, describe, test } from 'node:test'
 import { ByteMesh } from '../../support/mesh/byte-mesh.ts'
 import { assertEchoes, echoWebSockets } from '../../support/http/echo-web-sockets.ts'
 import { clients } from '../../support/http/clients.ts'
+import { freePort } from '../../support/http/free-ports.ts'
 
 /** A command listens on its own port. */
 describe('a command', () => {
@@ -56,10 +57,7 @@ describe('a command', () => {
   })
 
   test('refuses connections while it does not listen', async () => {
-    const nobody = createServer().listen(0, '127.0.0.1')
-    await once(nobody, 'listening')
-    const free = (nobody.address() as AddressInfo).port
-    nobody.close()
+    const free = await freePort()
     await using other = new ByteMesh({}, { names: ['gone'] })
     other.router.addRemote({
       at: 'tcp',

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
 import { describe, test } from 'node:test'
 import { BusbarProcess } from '../../support/app/busbar-process.ts'
 import { TestFolder } from '../../support/app/test-folder.ts'
+import { freePorts } from '../../support/http/free-ports.ts'
 
 /** Calls the port of the path by several clients, and answers with what each got. */
 const caller = `
@@ -26,14 +25,6 @@ const caller = `
     response.end(JSON.stringify(answers))
   }).listen(process.env.PORT ?? 3000)`
 
-async function unusedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
-
 async function startApp(run: string, port: number, folder: TestFolder): Promise<BusbarProcess> {
   const web = run === 'command' ? { command: `'${process.execPath}' web/index.js` } : { path: './web', run }
   folder.write('busbar.config.json', {
@@ -50,7 +41,7 @@ describe('a port of localhost that stands for a service', () => {
         'web/index.js': caller,
         'catalog/index.js': `require('node:http').createServer((request, response) => response.end(request.headers.host + request.url)).listen(3001)`,
       })
-      const [port, other] = [await unusedPort(), await unusedPort()]
+      const [port, other] = (await freePorts(2)) as [number, number]
       await using app = await startApp(run, port, folder)
       const ask = async (url: string): Promise<unknown> => (await fetch(`${await app.url()}/${url}`)).json()
       for (const host of ['localhost', '127.0.0.1']) {
