@@ -1,26 +1,19 @@
-import type { Server } from 'node:http'
 import { handleExpect, type Handover } from '../../gateway/handover.ts'
 import type { LocalEndpoint } from '../../mesh/routing/endpoint.ts'
 import type { Scope } from '../../mesh/scope.ts'
-import { usesDefaultClasses, serverClassesFault } from '../../node/server-classes.ts'
+import { serverOptionsFault } from '../../node/server-options.ts'
 import { upgradeChoiceFault, wantsUpgrade } from '../../node/upgrade-choice.ts'
+import { isStandard } from './standard-server.ts'
 
 export function probe(): string | undefined {
-  return serverClassesFault() ?? upgradeChoiceFault()
+  return serverOptionsFault() ?? upgradeChoiceFault()
 }
 
 export const attachment: Handover = {
-  /**
-   * A server may use its own request and response classes. The gateway's objects lack their
-   * methods.
-   */
   accepts({ server, state }) {
     // A program that has closed its server itself is down. One that is being stopped still answers
     // the gateway's requests in flight.
-    if (state === 'serving' && !server.listening) return false
-    let isDefault = checked.get(server)
-    if (isDefault === undefined) checked.set(server, (isDefault = usesDefaultClasses(server)))
-    return isDefault
+    return (state !== 'serving' || server.listening) && isStandard(server)
   },
 
   request(context, endpoint, scope) {
@@ -37,9 +30,6 @@ export const attachment: Handover = {
     runInService(endpoint, scope, () => endpoint.server.emit('upgrade', req, socket, head))
   },
 }
-
-/** Servers whose classes have been checked. */
-const checked = new WeakMap<Server, boolean>()
 
 /**
  * An exception in a listener is the service's fault, not the gateway's. It is thrown again in the

@@ -200,6 +200,8 @@ export class MemorySocket extends Socket {
   }
 
   static {
+    // Programs and logs see Node's class.
+    Object.defineProperty(this.prototype, 'constructor', { value: Socket })
     for (const [name, get] of Object.entries(getters))
       Object.defineProperty(this.prototype, name, {
         get(this: MemorySocket): unknown {

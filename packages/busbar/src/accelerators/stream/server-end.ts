@@ -1,9 +1,13 @@
+import { channel } from 'node:diagnostics_channel'
 import type { LocalEndpoint } from '../../mesh/routing/endpoint.ts'
 import type { TcpAddress } from '../../mesh/sockets/tcp-address.ts'
 import type { CallId } from '../../shared/calls/call-id.ts'
 import type { Transport } from '../../shared/metrics/edge-table.ts'
 import { currentContext, ConnectionEnd } from './connection-end.ts'
 import { MemorySocket } from './memory-socket.ts'
+
+/** Node publishes each connection of a server on it. */
+const serverSockets = channel('net.server.socket')
 
 /** A connection to a service: its addresses, and the calls that led to it. */
 export interface Incoming {
@@ -39,6 +43,7 @@ export function openServerEnd(endpoint: LocalEndpoint, incoming: Incoming): Conn
       const isGone = (): boolean => end.isOppositeGone
       const ports = { callerPort: remote.port, port: local.port }
       listener!.acceptFromMesh(socket, { hops, caller, call, transport, isGone, ...ports })
+      if (serverSockets.hasSubscribers && !socket.destroyed) serverSockets.publish({ socket })
     },
   })
   return end

@@ -1,4 +1,4 @@
-import { request, STATUS_CODES, type ClientRequest, type IncomingMessage } from 'node:http'
+import http, { STATUS_CODES, type ClientRequest, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { BusbarError } from '../../contract/errors.ts'
 import { encodeHead, sendRawHead } from '../../mesh/http/raw-head.ts'
@@ -11,6 +11,9 @@ import type { GatewayRoute } from '../routing/routes.ts'
 import { endToEndHeaders } from './hop-by-hop.ts'
 import { lossOfWorker } from './retrying-text-exchange.ts'
 import { openConnection } from './service-connections.ts'
+
+/** Saved before programs start: what a program puts in its place is for the program's own calls. */
+const { request } = http
 
 /**
  * True if the service accepts the upgrade; otherwise Node treats it as an ordinary request. A

@@ -1,7 +1,10 @@
-import { request as openRequest, type ClientRequest, type IncomingMessage, type RequestOptions } from 'node:http'
+import http, { type ClientRequest, type IncomingMessage, type RequestOptions } from 'node:http'
 import type { Exchange, ExchangeHandler, ExchangeRequest } from './exchange.ts'
 import { foldHeaders, foldTrailers } from './header-fields.ts'
 import { encodeHead, sendRawHead } from './raw-head.ts'
+
+/** Saved before programs start: what a program puts in its place is for the program's own calls. */
+const { request: openRequest } = http
 
 export interface TextExchangeOptions {
   /** How to connect. */

@@ -127,6 +127,11 @@ export class PrivateSocket extends Socket {
     }
     this.on('end', settle).on('close', settle)
   }
+
+  static {
+    // Programs and logs see Node's class.
+    Object.defineProperty(this.prototype, 'constructor', { value: Socket })
+  }
 }
 
 /** Opens a connection for a health check to the private socket of an instance. */

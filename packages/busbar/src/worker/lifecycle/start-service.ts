@@ -1,6 +1,6 @@
-import type { Server } from 'node:http'
-import { isRawEntry, type Limits, type Service } from '../../config/app.ts'
+import { isRawEntry, type Service } from '../../config/app.ts'
 import type { HealthCheck } from '../../config/supervision.ts'
+import { raiseHeadLimits } from '../../mesh/http/head-limits.ts'
 import type { TypedMesh } from '../../mesh/typed/mesh-transport.ts'
 import type { Router } from '../../mesh/routing/router.ts'
 import type { WorkerInit } from '../../shared/control-messages.ts'
@@ -53,7 +53,7 @@ export async function startService(service: Service, parts: StartServiceParts): 
     development: init.mode === 'dev',
   }
   const hosted = await (service.kind === 'typed' ? hostTypedService!(service, typed) : hostProgram(service, metered))
-  if (!isRawEntry(init.app)) raiseHeadLimits(hosted.server, limits)
+  if (!isRawEntry(init.app)) raiseHeadLimits(hosted.server, limits.maxHeaderSize)
   const { index } = init.hosts.find(({ name }) => name === service.name)!
   const health = hasHealth(service) ? new ServiceHealth(service, hosted, parts) : undefined
   router.add(hosted, index, concurrency.endpointByLink(hosted, service, index))
@@ -66,19 +66,4 @@ export async function startService(service: Service, parts: StartServiceParts): 
 
 function hasHealth(service: Service): service is Service & { readonly health: HealthCheck } {
   return service.health !== undefined
-}
-
-/** Bytes that the gateway adds to a head, besides a second copy of the client's `Host`. */
-const addedByGateway = 4096
-
-/**
- * Makes a service accept every head that the gateway has accepted under the app's `limits`, in
- * whichever worker the gateway is. A limit that the program has set itself stays.
- */
-function raiseHeadLimits(server: Server, { maxHeaderSize }: Limits): void {
-  const limited = server as Server & { maxHeaderSize?: number }
-  limited.maxHeaderSize ||= 2 * maxHeaderSize + addedByGateway
-  // By default Node silently drops headers after the first 2,000. The size limit bounds them
-  // already.
-  limited.maxHeadersCount ??= 0
 }

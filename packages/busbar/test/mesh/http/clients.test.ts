@@ -22,6 +22,7 @@ suite('clients of the mesh', () => {
   let mesh: Mesh
   let endpoint: TestEndpoint
   let calls: Record<string, Call>
+  let port = 4000
   const dispatchersBefore = () => slots.map((slot) => Reflect.get(globalThis, slot) as unknown)
   let dispatchers: unknown[]
 
@@ -131,6 +132,19 @@ suite('clients of the mesh', () => {
     }
     ok(channel('undici:request:create').hasSubscribers)
     equal((await calls['fetch']!('http://self.internal/traced')).text, 'untraced')
+  })
+
+  each('are visible to tracing that only watches connections', async (call, by) => {
+    let connections = 0
+    const note = () => connections++
+    subscribe('undici:client:connected', note)
+    try {
+      // No connection to this port is kept.
+      await call(`http://self.internal:${port++}/`)
+      equal(connections, 1, by)
+    } finally {
+      unsubscribe('undici:client:connected', note)
+    }
   })
 
   test('report a response that breaks in the turn of its head', async () => {

@@ -4,6 +4,7 @@ import type { FetchBody } from './response-body.ts'
 
 /** Saved before programs start: frameworks replace these globals. */
 const { Response, Headers } = globalThis
+const { append } = Headers.prototype as unknown as { append: (this: object, name: string, value: string) => void }
 
 /** TypeScript declares accessors and methods as properties, which cannot be overridden. */
 const NativeResponse = Response as unknown as new (body: null, init: ResponseInit) => object
@@ -119,7 +120,7 @@ class ImmutableHeaders extends NativeHeaders {
   /** Appending one by one costs half as much as a list of pairs. */
   constructor(head: ResponseHead) {
     super()
-    for (const [name, value] of headerPairs(head)) super.append(name, value)
+    for (const [name, value] of headerPairs(head)) append.call(this, name, value)
   }
 
   override append(): never {

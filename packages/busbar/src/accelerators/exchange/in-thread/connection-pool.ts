@@ -1,3 +1,4 @@
+import { channel } from 'node:diagnostics_channel'
 import { Server as TlsServer } from 'node:tls'
 import type { AddressInfo } from 'node:net'
 import type { LocalEndpoint } from '../../../mesh/routing/endpoint.ts'
@@ -19,6 +20,9 @@ const sweepInterval = 1_000
  * its first request.
  */
 const finishedRequest = Buffer.from('GET / HTTP/1.1\r\n\r\n')
+
+/** Node publishes each connection of a server on it, after the server's listeners have run. */
+const serverSockets = channel('net.server.socket')
 
 const pools = new WeakMap<LocalEndpoint, ConnectionPool>()
 
@@ -108,6 +112,7 @@ export class ConnectionPool implements SocketPool {
     // An https server gets HTTP connections from its TLS layer. Here nothing is encrypted, and the
     // socket's properties show that.
     server.emit(server instanceof TlsServer ? 'secureConnection' : 'connection', socket)
+    if (serverSockets.hasSubscribers) serverSockets.publish({ socket })
     return this.#prepare(socket)
   }
 

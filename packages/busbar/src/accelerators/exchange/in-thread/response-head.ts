@@ -261,6 +261,9 @@ function keepAliveValue(timeout: number, max: number | null): string {
   return keepAlive.value
 }
 
+/** Saved before programs start: fake clocks replace them, and Node's own code keeps these. */
+const { Date, setTimeout } = globalThis
+
 let date: string | undefined
 
 /** The value of a `Date` header. Like Node, makes it once a second. */

@@ -1,6 +1,6 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { ServerResponse } from 'node:http'
-import type { Server } from 'node:net'
+import { type Server, Socket } from 'node:net'
 import { dedicatedConnection } from '../../../mesh/http/exchange.ts'
 import { type Done, HandleSocket } from '../../../node/handle-socket.ts'
 import { parseSilently, parserOf, type RequestCallbacks } from '../../../node/parser.ts'
@@ -261,6 +261,11 @@ export class VirtualSocket extends HandleSocket implements CapturingSocket, Uplo
     this.exchange?.free()
     this.exchange = null
     this.#held = undefined
+  }
+
+  static {
+    // Programs and logs see Node's class.
+    Object.defineProperty(this.prototype, 'constructor', { value: Socket })
   }
 }
 

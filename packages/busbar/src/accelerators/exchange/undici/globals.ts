@@ -68,8 +68,8 @@ function areOfMesh(...dispatchers: (Dispatcher | undefined)[]): boolean {
 }
 
 /**
- * The channels on which undici publishes its requests, for tracing, which may also add headers. An
- * exchange has no undici request to publish, so a thread with subscribers calls by byte stream.
+ * The channels on which undici publishes its requests, for tracing, which may also add headers, and
+ * its connections. An exchange has neither, so a thread with subscribers calls by byte stream.
  */
 const channels = [
   'undici:request:headers',
@@ -79,6 +79,9 @@ const channels = [
   'undici:request:bodyChunkSent',
   'undici:request:bodyChunkReceived',
   'undici:client:sendHeaders',
+  'undici:client:beforeConnect',
+  'undici:client:connected',
+  'undici:client:connectError',
 ].map((name) => channel(name))
 
 /** The mesh itself subscribes to this channel, for byte streams. */
