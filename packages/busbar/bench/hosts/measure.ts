@@ -5,7 +5,7 @@
  * printed with the smallest and the largest.
  *
  * `node --conditions=busbar-source packages/busbar/bench/hosts/measure.ts [--rounds 9] [--seconds 2]
- * [--packages <folder with Moleculer>]`
+ * [--packages <folder with Moleculer>] [--arms tcp,nats,…]`
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -31,6 +31,7 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '9' },
     seconds: { type: 'string', default: '2' },
     packages: { type: 'string' },
+    arms: { type: 'string' },
   },
 })
 const { packages } = values
@@ -42,7 +43,9 @@ await using nats = await NatsServer.start()
 const child = fork(new URL('callee.ts', import.meta.url), { execArgv: ['--conditions=busbar-source'] })
 child.send({ nats: nats.port, identity: await identity('far'), packages } satisfies Setup)
 const [ports] = (await once(child, 'message')) as [Ports]
-const arms = await openArms({ ports, nats: nats.port, identity: await identity('near'), packages })
+const all = await openArms({ ports, nats: nats.port, identity: await identity('near'), packages })
+const chosen = values.arms?.split(',') ?? Object.keys(all)
+const arms = Object.fromEntries(Object.entries(all).filter(([name]) => chosen.includes(name)))
 
 const rounds: Record<string, number>[] = []
 for (let round = 0; round <= Number(values.rounds); round++) {

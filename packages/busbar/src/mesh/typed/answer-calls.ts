@@ -24,7 +24,7 @@ export function answerTypedCalls({
     try {
       const hosted = methodOf(router, head)
       const edge = tracer && answerOf(tracer, head)
-      const call = hosted.open(originOf(head, edge?.trace))
+      const call = hosted.open(originOf(head, edge?.trace ?? head.trace))
       if (head.kind === 'stream') {
         const inputs = isEnded ? undefined : new InputQueue(channel)
         const stream = hosted.stream(inputs ?? payload, call, checked, edge)
@@ -43,8 +43,8 @@ export function answerTypedCalls({
  * of the link is left, and the method's signal reports that.
  */
 function originOf(
-  { caller, hops, metadata, timeLeft, mayCancel, kind, delivery, ...head }: CallHead,
-  trace = head.trace,
+  { caller, hops, metadata, timeLeft, mayCancel, kind, delivery }: CallHead,
+  trace: CallHead['trace'],
 ): CallOrigin {
   const mayAbort = mayCancel !== false || kind === 'stream'
   return { caller, hops, trace, metadata, delivery, timeout: timeLeft, mayAbort }

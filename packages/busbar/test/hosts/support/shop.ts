@@ -31,6 +31,8 @@ export class Shop {
   delay = 0
   /** Whether `busy` says that the service is down. */
   isDown = false
+  /** False for measurements: calls leave nothing behind. */
+  isRecording = true
 
   constructor(name: string) {
     this.name = name
@@ -53,12 +55,16 @@ export class Shop {
     return new ExportedLinks({ mesh: { router, maxHops: 16 }, answer, loadOf: () => typed.inFlight, keepAliveTimeout })
   }
 
-  protected async act(input: unknown, { signal }: { signal: AbortSignal }): Promise<unknown> {
-    signal.addEventListener('abort', () => this.aborted.push((signal.reason as { code: string }).code))
-    this.done.push(input)
+  protected async act(input: unknown, call: { signal: AbortSignal }): Promise<unknown> {
+    if (this.isRecording) this.#record(input, call)
     if (this.delay === Infinity) return await new Promise(() => {})
     if (this.delay > 0) await new Promise((resolve) => setTimeout(resolve, this.delay))
     return { at: this.name, input }
+  }
+
+  #record(input: unknown, { signal }: { signal: AbortSignal }): void {
+    signal.addEventListener('abort', () => this.aborted.push((signal.reason as { code: string }).code))
+    this.done.push(input)
   }
 
   protected implementation(): Implementation {

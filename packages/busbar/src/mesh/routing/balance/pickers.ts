@@ -24,14 +24,16 @@ export function pickLeastLoaded<T>(candidates: readonly T[], loadOf: (candidate:
 
 /**
  * The less loaded of two candidates that are picked at random: power of two choices (Mitzenmacher,
- * 2001). For loads that are known late: everybody would send to the least loaded one at once.
+ * 2001). For loads that are known late: everybody would send to the least loaded one at once. Only
+ * those two loads are asked for, however many candidates there are.
  */
 export function pickOfTwo<T>(candidates: readonly T[], loadOf: (candidate: T) => number): T | undefined {
-  const callable = candidates.filter((candidate) => loadOf(candidate) !== Infinity)
-  if (callable.length < 2) return callable[0]
-  const first = Math.floor(Math.random() * callable.length)
-  const second = (first + 1 + Math.floor(Math.random() * (callable.length - 1))) % callable.length
-  const [one, other] = [callable[first]!, callable[second]!]
+  const count = candidates.length
+  if (count < 2) return candidates[0]
+  const first = Math.floor(Math.random() * count)
+  const second = (first + 1 + Math.floor(Math.random() * (count - 1))) % count
+  const one = candidates[first]!
+  const other = candidates[second]!
   return loadOf(one) <= loadOf(other) ? one : other
 }
 

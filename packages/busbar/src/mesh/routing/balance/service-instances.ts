@@ -161,12 +161,12 @@ export class ServiceInstances {
   }
 
   #leastLoadedRemote(not: Endpoint | undefined): RemoteInstance | undefined {
-    const loadOf = (one: RemoteInstance): number => (isCallable(one) && one !== not ? this.#loadOf(one) : Infinity)
     const [any] = this.#remote
     if (any?.at === 'link' && any.host !== undefined) {
-      const callable = this.#remote.filter((one) => loadOf(one) !== Infinity)
-      return pickOfTwo(chooseVersion(callable, Math.random()), loadOf)
+      const callable = this.#remote.filter((one) => isCallable(one) && one !== not)
+      return pickOfTwo(chooseVersion(callable, Math.random()), (one) => this.#loadOf(one))
     }
+    const loadOf = (one: RemoteInstance): number => (isCallable(one) && one !== not ? this.#loadOf(one) : Infinity)
     const fresh = (one: RemoteInstance): number => (this.#loads.isStale(rowOf(one)) ? Infinity : loadOf(one))
     // If all heartbeats are late, the machine is overloaded, and they say nothing.
     return pickLeastLoaded(this.#remote, fresh) ?? pickLeastLoaded(this.#remote, loadOf)
