@@ -5,7 +5,7 @@ import { FaultProxy } from '../hosts/support/fault-proxy.ts'
 import { Shop } from '../hosts/support/shop.ts'
 import { pollUntil } from '../support/app/test-app.ts'
 import { ClusterCaller, ClusterShop } from './support/cluster-shop.ts'
-import { NatsServer, withoutNats } from './support/nats-server.ts'
+import { NatsCluster, NatsServer, withoutNats } from './support/nats-server.ts'
 
 describe('a call over NATS', { skip: withoutNats }, () => {
   it('fails at once when the server dies, and is never sent twice; later calls work again', async () => {
@@ -100,6 +100,30 @@ describe('a call over NATS', { skip: withoutNats }, () => {
     await pollUntil(() => host.links.size === 20)
     await Promise.all(callers.map((caller) => caller[Symbol.asyncDispose]()))
   })
+
+  for (const silently of [false, true])
+    it(`goes to hosts on its side while the servers are apart${silently ? ', and do not notice' : ''}; later to all`, async () => {
+      await using nats = await NatsCluster.start()
+      const [here, there] = nats.servers
+      await using far = await ClusterShop.start(new Shop('far'), there!.config(), 300)
+      await using caller = await ClusterCaller.open(here!.config(), 1, 300)
+      far.shop.delay = Infinity
+      const call = safe(caller.shop.write('once'))
+      await far.shop.began()
+      nats.partition(silently)
+      assert.equal((await call)[0]?.code, 'LINK_LOST')
+      const [apart] = await safe(caller.shop.write('apart'))
+      assert.equal(apart?.code, 'SERVICE_UNAVAILABLE')
+      await using near = await ClusterShop.start(new Shop('near'), here!.config(), 300)
+      await caller.linked()
+      for (let at = 0; at < 10; at++) assert.deepEqual(await caller.shop.write(at), { at: 'near', input: at })
+      nats.heal()
+      far.shop.delay = 0
+      await caller.linked(2)
+      while (far.shop.done.length === 1) await caller.shop.write('after')
+      assert.deepEqual(new Set(far.shop.done.slice(1)), new Set(['after']))
+      assert.equal(near.shop.done.filter((input) => input !== 'after').length, 10)
+    })
 
   it('may be larger than what the server allows, in both directions', async () => {
     await using nats = await NatsServer.start('max_payload: 65536')

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { connect, type NatsConnection } from '@nats-io/transport-node'
 import type { ClusterConfig } from '../../../src/shared/hosts.ts'
+import { FaultProxy } from '../../hosts/support/fault-proxy.ts'
 import { hasCommand } from '../../support/has-command.ts'
 import { freePorts } from '../../support/http/free-ports.ts'
 
@@ -114,27 +115,58 @@ export class NatsServer implements AsyncDisposable {
   }
 }
 
-/** Servers that form one cluster of NATS, with JetStream. */
+/** Servers that form one cluster of NATS, with JetStream. Their routes lead through proxies. */
 export class NatsCluster implements AsyncDisposable {
   readonly servers: readonly NatsServer[]
+  readonly #routes: readonly FaultProxy[]
+  readonly #ports: readonly number[]
 
-  private constructor(servers: readonly NatsServer[]) {
+  private constructor(servers: readonly NatsServer[], routes: readonly FaultProxy[], ports: readonly number[]) {
     this.servers = servers
+    this.#routes = routes
+    this.#ports = ports
   }
 
   static async start(count = 3): Promise<NatsCluster> {
     const ports = await freePorts(count)
-    const routes = ports.map((port) => `"nats-route://127.0.0.1:${port}"`).join(', ')
-    const settings = (at: number): string =>
-      `server_name: s${at}\ncluster: { name: servers, listen: "127.0.0.1:${ports[at]}", routes: [${routes}] }`
-    return new NatsCluster(await Promise.all(ports.map((_, at) => NatsServer.startWithJetStream(settings(at)))))
+    const proxies = await Promise.all(ports.map((port) => FaultProxy.open(port)))
+    const settings = (at: number): string => {
+      const address = (one: FaultProxy | undefined): string => `127.0.0.1:${one!.port}`
+      const others = proxies.filter((_, other) => other !== at).map((one) => `"nats-route://${address(one)}"`)
+      // Servers tell each other where they are, which would lead past the proxies.
+      const own = `listen: "127.0.0.1:${ports[at]}", advertise: "${address(proxies[at])}"`
+      return `server_name: s${at}\ncluster: { name: servers, ${own}, routes: [${others.join(', ')}] }`
+    }
+    const servers = await Promise.all(ports.map((_, at) => NatsServer.startWithJetStream(settings(at))))
+    return new NatsCluster(servers, proxies, ports)
   }
 
   get addresses(): string[] {
     return this.servers.map(({ port }) => `nats://127.0.0.1:${port}`)
   }
 
+  /** No server reaches another one. `silently`: their connections stay open. */
+  partition(silently: boolean): void {
+    for (const route of this.#routes) {
+      if (silently) route.freeze()
+      else {
+        route.retarget(nowhere)
+        route.cut()
+      }
+    }
+  }
+
+  heal(): void {
+    for (const [at, route] of this.#routes.entries()) {
+      route.retarget(this.#ports[at]!)
+      route.thaw()
+    }
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.servers.map((server) => server[Symbol.asyncDispose]()))
+    await Promise.all([...this.servers, ...this.#routes].map((one) => one[Symbol.asyncDispose]()))
   }
 }
+
+/** A port that refuses connections. */
+const nowhere = 1
