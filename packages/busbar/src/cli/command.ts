@@ -91,6 +91,7 @@ export interface Flags {
   readonly ca?: string
   readonly certs?: string
   readonly days?: number
+  readonly revoke?: string
   readonly lock?: true
   readonly into?: string
   readonly verbose?: true

@@ -11,8 +11,8 @@ import type {
 } from '../shared/hosts.ts'
 import type { Address, Service } from './app.ts'
 import { isOwnAddress } from './gateway/listen-addresses.ts'
-import { readAuthorities, readPair } from './gateway/tls.ts'
 import { resolveCluster } from './cluster.ts'
+import { readIdentity } from './identity.ts'
 import type { Problems } from './problems.ts'
 import type { ParsedConfig } from './schema/app-schema.ts'
 
@@ -184,12 +184,14 @@ function checkAllow({ tcp, services, allow }: NonNullable<ParsedConfig['export']
 }
 
 async function resolveIdentity({ root, config }: HostsContext, problems: Problems): Promise<IdentityFiles> {
-  const { cert, key, ca } = config.identity
-  const files = { cert: resolve(root, cert), key: resolve(root, key), ca: resolve(root, ca) }
-  await problems.collect(async () => {
-    await readPair(files, 'identity')
-    await readAuthorities(files.ca, 'identity.ca')
-  })
+  const { cert, key, ca, crl } = config.identity
+  const files = {
+    cert: resolve(root, cert),
+    key: resolve(root, key),
+    ca: resolve(root, ca),
+    ...(crl !== undefined && { crl: resolve(root, crl) }),
+  }
+  await problems.collect(async () => void (await readIdentity(files)))
   return files
 }
 

@@ -67,6 +67,8 @@ export interface IdentityFiles {
   readonly cert: string
   readonly key: string
   readonly ca: string
+  /** Lists of revoked certificates. Undefined: none is. */
+  readonly crl?: string | undefined
 }
 
 /** Contents of {@link IdentityFiles}. */
@@ -74,6 +76,14 @@ export interface Identity {
   readonly cert: string
   readonly key: string
   readonly ca: string
+  readonly revocations?: Revocations
+}
+
+export interface Revocations {
+  /** PEM. */
+  readonly lists: readonly string[]
+  /** The numbers of the revoked certificates, as Node names them. */
+  readonly serials: readonly string[]
 }
 
 /** The part of an app's config that is about other apps. */

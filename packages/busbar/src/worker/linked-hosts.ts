@@ -77,6 +77,7 @@ export class LinkedHosts implements WorkerHosts {
   setIdentity(identity: Identity): void {
     this.#identity = identity
     this.exported?.setIdentity(identity)
+    this.#remote.setIdentity(identity)
   }
 
   /** Waits until other apps call elsewhere, for at most `timeout` milliseconds. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { test } from 'node:test'
+import { X509Crl } from '@peculiar/x509'
 import { BusbarProcess } from '../support/app/busbar-process.ts'
 import { TestFolder } from '../support/app/test-folder.ts'
 
@@ -29,6 +30,31 @@ test('makes a CA once, and certificates that it signs', async () => {
   const shop = new X509Certificate(folder.read('certs/app.pem'))
   assert.ok(shop.verify(ca.publicKey))
   assert.ok(Date.parse(shop.validTo) - Date.now() < 3 * 24 * 60 * 60 * 1000)
+})
+
+test('adds certificates to the list of their CA', async () => {
+  using folder = new TestFolder()
+  const run = (...args: string[]) => BusbarProcess.run(['cert', ...args], { cwd: folder.path })
+  for (const name of ['stock', 'shop']) await run(name, '--certs', name)
+  const first = await run('--revoke', 'stock/app.pem')
+  assert.equal(first.code, 0, first.stderr)
+  assert.match(first.stdout, /revoked the certificate in stock\/app\.pem: copy .*\/ca\/crl\.pem to every app/)
+  await run('--revoke', 'shop/app.pem')
+  await run('--revoke', 'stock/app.pem')
+  const { entries, nextUpdate } = new X509Crl(folder.read('ca/crl.pem'))
+  const serials = ['stock', 'shop'].map((name) => new X509Certificate(folder.read(`${name}/app.pem`)).serialNumber)
+  assert.deepEqual(
+    entries.map(({ serialNumber }) => BigInt(`0x${serialNumber}`)),
+    serials.map((serial) => BigInt(`0x${serial}`)),
+  )
+  assert.equal(nextUpdate?.getTime(), Date.parse(new X509Certificate(folder.read('ca/ca.pem')).validTo))
+
+  await run('other', '--ca', 'other-ca', '--certs', 'other')
+  const foreign = await run('--revoke', 'other/app.pem')
+  assert.match(foreign.stderr, /was not signed by this CA/)
+  assert.equal((await run('--revoke', 'none.pem')).code, 3)
+  assert.equal((await run('shop', '--revoke', 'shop/app.pem')).code, 2)
+  assert.match((await run()).stderr, /busbar cert needs the name of an app/)
 })
 
 test('refuses a name that no certificate should have, and a CA without its key', async () => {

@@ -47,6 +47,18 @@ describe('a config of several hosts', () => {
     assert.deepEqual([gateway.entry, gateway.routes], ['web', []])
   })
 
+  it('refuses a list of revoked certificates that is none, or is not there', async () => {
+    const services = { web: './web', far: { remote: 'tls://10.0.0.7:7001' } }
+    await assert.rejects(load({ services, identity: { crl: 'certs/ca.pem' } }), {
+      code: 'TLS_FILE_INVALID',
+      message: /identity\.crl: .* is not a usable list of revoked certificates: it has no PEM list/,
+    })
+    await assert.rejects(load({ services, identity: { crl: 'crl.pem' } }), {
+      code: 'TLS_FILE_UNREADABLE',
+      message: /identity\.crl: .*crl\.pem cannot be read/,
+    })
+  })
+
   it('has the weights of versions', async () => {
     const far = { remote: 'tcp://10.0.0.7:7001', versions: { '1': 90, '2.0.0-rc': 10, '*': 0 } }
     const { remotes } = await load({ services: { web: './web', far } })

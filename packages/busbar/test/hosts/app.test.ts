@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { makeAuthority, makeCertificate } from '../../src/cli/certificates/make-certificate.ts'
+import { type CertificatePair, makeAuthority, makeCertificate } from '../../src/cli/certificates/make-certificate.ts'
+import { addToRevocations } from '../../src/cli/certificates/revoke-certificate.ts'
 import { loadApp } from '../../src/config/load.ts'
 import { pollUntil, TestApp } from '../support/app/test-app.ts'
 import { TestFolder } from '../support/app/test-folder.ts'
@@ -8,14 +9,16 @@ import { exportPortOf } from './support/two-apps.ts'
 
 const shop = new URL('../typed/programs/shop', import.meta.url).pathname
 
-async function certificatesFor(folder: TestFolder): Promise<void> {
-  const ca = await makeAuthority()
-  for (const name of ['near', 'far']) {
+/** `old` has no app. Each app has a list that revokes its certificate. */
+async function certificatesFor(folder: TestFolder, ca: CertificatePair): Promise<void> {
+  for (const name of ['old', 'near', 'far']) {
     const { cert, key } = await makeCertificate({ name, hosts: ['127.0.0.1'], days: 1 }, ca)
     folder.write(`${name}/certs/app.pem`, cert)
     folder.write(`${name}/certs/app-key.pem`, key)
     folder.write(`${name}/certs/ca.pem`, ca.cert)
   }
+  const list = await addToRevocations(folder.read('old/certs/app.pem'), ca, undefined)
+  for (const name of ['near', 'far']) folder.write(`${name}/certs/crl.pem`, list)
 }
 
 /**
@@ -26,13 +29,15 @@ describe('an app whose typed services are in another app, by TLS', () => {
   const folder = new TestFolder()
   let far: TestApp
   let near: TestApp
+  const identity = { crl: 'certs/crl.pem' }
 
   before(async () => {
-    await certificatesFor(folder)
+    await certificatesFor(folder, await makeAuthority())
     const [stock, catalog, sums] = [`${shop}/stock`, { path: `${shop}/catalog`, needs: ['stock'] }, `${shop}/calc`]
     const allow = { stock: ['near'], catalog: ['*'], sums: ['stranger'] }
     folder.write('far/busbar.config.json', {
       gateway: { port: 0 },
+      identity,
       defaults: { run: 'thread' },
       services: { stock, catalog, sums },
       export: { tls: '127.0.0.1:0', services: ['stock', 'catalog', 'sums'], allow },
@@ -41,6 +46,7 @@ describe('an app whose typed services are in another app, by TLS', () => {
     const remote = `tls://127.0.0.1:${exportPortOf(far)}`
     folder.write('near/busbar.config.json', {
       gateway: { port: 0, entry: 'web' },
+      identity,
       services: {
         web: { path: `${shop}/web`, run: 'shared' },
         stock: { remote },
@@ -119,12 +125,21 @@ describe('an app whose typed services are in another app, by TLS', () => {
     assert.deepEqual(failures, [])
   })
 
-  it('uses certificates that were renewed while it runs, here of another CA', async () => {
+  it('uses certificates and lists of revoked ones that have changed while it runs', async () => {
     const line = 'the new certificate is in use'
-    await certificatesFor(folder)
+    const ca = await makeAuthority()
+    await certificatesFor(folder, ca)
     await Promise.all([far.untilLogged(line), near.untilLogged(line)])
     // The links of the previous certificates end with their workers.
     await far.running.replace()
     assert.deepEqual(await get('/product'), { id: 3, stock: 30 })
+
+    const list = folder.read('far/certs/crl.pem')
+    folder.write('far/certs/crl.pem', await addToRevocations(folder.read('near/certs/app.pem'), ca, list))
+    const status = async (): Promise<number> => (await fetch(`${near.url.replace(/\/$/, '')}/product`)).status
+    while ((await status()) === 200);
+    assert.equal(await status(), 500)
+    folder.write('far/certs/crl.pem', list)
+    while ((await status()) !== 200);
   })
 })

@@ -4,8 +4,9 @@ import { before, describe, it } from 'node:test'
 import { connect } from 'node:tls'
 import { safe } from '../../src/contract/client-entry.ts'
 import { type CertificatePair, makeAuthority, makeCertificate } from '../../src/cli/certificates/make-certificate.ts'
+import { addToRevocations } from '../../src/cli/certificates/revoke-certificate.ts'
 import { peerNames } from '../../src/mesh/hosts/export-listener.ts'
-import type { Identity } from '../../src/shared/hosts.ts'
+import type { Identity, Revocations } from '../../src/shared/hosts.ts'
 import { ShopCaller, ShopHost } from './support/typed-hosts.ts'
 
 let ca: CertificatePair
@@ -21,6 +22,13 @@ async function identityOf(
 ): Promise<Identity> {
   const { hosts = ['127.0.0.1', 'shop.example'], by = ca, days = 1 } = options
   return { ...(await makeCertificate({ name, hosts, days }, by)), ca: by.cert }
+}
+
+/** The list of the CA that names these certificates. */
+async function revoked(...certificates: readonly string[]): Promise<Revocations> {
+  let list: string | undefined
+  for (const one of certificates) list = await addToRevocations(one, ca, list)
+  return { lists: [list!], serials: certificates.map((one) => new X509Certificate(one).serialNumber) }
 }
 
 describe('a link between two apps over TLS', () => {
@@ -120,6 +128,58 @@ describe('a link between two apps over TLS', () => {
     host.listener.setIdentity(await identityOf('far'))
     await caller.linked()
     assert.deepEqual(await caller.shop.write(1), { at: 'far', input: 1 })
+  })
+})
+
+describe('a revoked certificate', () => {
+  it('lets its app open no link, while others do', async () => {
+    const [far, near, other] = await Promise.all(['far', 'near', 'other'].map((name) => identityOf(name)))
+    const revocations = await revoked((await identityOf('old')).cert, near!.cert)
+    await using host = await ShopHost.start('far', { identity: { ...far!, revocations } })
+    using refused = await ShopCaller.open([host.address], { own: near! })
+    assert.equal((await safe(refused.shop.write(1)))[0]?.code, 'SERVICE_UNAVAILABLE')
+    assert.match(host.log.join('\n'), /its certificate is not accepted: CERT_REVOKED/)
+    using caller = await ShopCaller.open([host.address], { own: other! })
+    assert.deepEqual(await caller.shop.write(2), { at: 'far', input: 2 })
+    assert.deepEqual(host.done, [2])
+  })
+
+  it('lets no caller open a link to its host', async () => {
+    const far = await identityOf('far')
+    await using host = await ShopHost.start('far', { identity: far })
+    const own = { ...(await identityOf('near')), revocations: await revoked(far.cert) }
+    using caller = await ShopCaller.open([host.address], { own })
+    assert.match((await safe(caller.shop.write(1)))[0]?.message ?? '', /revoked/)
+    assert.deepEqual(host.done, [])
+  })
+
+  it('ends the links of its app when the host learns of it, and no others', async () => {
+    const [far, near, other] = await Promise.all(['far', 'near', 'other'].map((name) => identityOf(name)))
+    await using host = await ShopHost.start('far', { identity: far! })
+    using caller = await ShopCaller.open([host.address], { own: near! })
+    host.delay = Infinity
+    const call = safe(caller.shop.write('once'))
+    await host.began()
+    const revocations = await revoked(near!.cert)
+    host.listener.setIdentity({ ...far!, revocations })
+    assert.equal((await call)[0]?.code, 'LINK_LOST')
+    host.delay = 0
+    using fine = await ShopCaller.open([host.address], { own: other! })
+    host.listener.setIdentity({ ...far!, revocations: { ...revocations } })
+    assert.deepEqual(await fine.shop.write(1), { at: 'far', input: 1 })
+    assert.equal(caller.router.serves('shop'), false)
+    assert.deepEqual(host.done, ['once', 1])
+  })
+
+  it('ends the links to its host when the caller learns of it', async () => {
+    const far = await identityOf('far')
+    await using host = await ShopHost.start('far', { identity: far })
+    using caller = await ShopCaller.open([host.address], { own: await identityOf('near') })
+    host.delay = Infinity
+    const call = safe(caller.shop.write('once'))
+    await host.began()
+    caller.hosts.setIdentity({ ...(await identityOf('near')), revocations: await revoked(far.cert) })
+    assert.equal((await call)[0]?.code, 'LINK_LOST')
   })
 })
 

@@ -28,11 +28,11 @@ export interface AppCertificate {
   readonly days: number
 }
 
-const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
+export const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
 const day = 24 * 60 * 60 * 1000
 const caDays = 3650
 /** Clocks of other machines may be this much behind. */
-const clockSkew = 60 * 60 * 1000
+export const clockSkew = 60 * 60 * 1000
 
 /** A CA that signs certificates of apps, and no other CA. */
 export async function makeAuthority(): Promise<CertificatePair> {
@@ -95,7 +95,7 @@ async function toPem(key: webcrypto.CryptoKey): Promise<string> {
   return `-----BEGIN PRIVATE KEY-----\n${der.replaceAll(/.{64}/g, '$&\n').trimEnd()}\n-----END PRIVATE KEY-----\n`
 }
 
-async function fromPem(pem: string): Promise<webcrypto.CryptoKey> {
+export async function fromPem(pem: string): Promise<webcrypto.CryptoKey> {
   const der = Buffer.from(pem.replaceAll(/-----[^-]+-----|\s/g, ''), 'base64')
   return await crypto.subtle.importKey('pkcs8', der, algorithm, false, ['sign'])
 }

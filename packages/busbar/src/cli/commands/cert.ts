@@ -8,16 +8,20 @@ import { print } from '../terminal/terminal.ts'
 /** The names that `identity` of the config has by default. */
 const files = { cert: 'app.pem', key: 'app-key.pem', ca: 'ca.pem' } as const
 
+const authorityFiles = { cert: 'ca.pem', key: 'ca-key.pem' } as const
+
 const defaultDays = 365
 /** Without hosts, for apps of one machine. */
 const thisMachine = ['localhost', '127.0.0.1', '::1']
 
 /**
- * `busbar cert`: makes a certificate for an app, signed by a CA that the first call makes. A
- * running app reads the files again when they change.
+ * `busbar cert`: makes a certificate for an app, signed by a CA that the first call makes, or
+ * revokes one. A running app reads the files again when they change.
  */
 export async function cert(context: CommandContext): Promise<number> {
-  const [name, ...hosts] = context.operands as [string, ...string[]]
+  const { revoke } = context.flags
+  if (revoke !== undefined) return await revokeCertificate(context, revoke)
+  const [name, ...hosts] = context.operands
   const { ca = 'ca', certs = 'certs', days = defaultDays, json } = context.flags
   checkName(name)
   const { makeCertificate } = await import('../certificates/make-certificate.ts')
@@ -33,6 +37,32 @@ export async function cert(context: CommandContext): Promise<number> {
   const made = { name, hosts: reachedAt, folder, authority: authority.isNew ? caFolder : undefined }
   if (json) print(context.terminal.out, JSON.stringify(made))
   else for (const line of textOf(made)) print(context.terminal.out, line)
+  return 0
+}
+
+async function revokeCertificate({ operands, flags, terminal }: CommandContext, file: string): Promise<number> {
+  if (operands.length > 0)
+    throw new BusbarError('USAGE', {
+      message: `busbar cert --revoke takes no name, and got ${JSON.stringify(operands[0])}`,
+      hint: 'The file alone says which certificate it is.',
+    })
+  const folder = resolve(flags.ca ?? 'ca')
+  const authority = await readAuthority(folder)
+  const certificate = await readIfThere(resolve(file))
+  if (authority === undefined || certificate === undefined)
+    throw new BusbarError('TLS_FILE_UNREADABLE', {
+      message: `there is no ${authority === undefined ? `CA in ${folder}` : file}`,
+      hint: 'Certificates are revoked where the key of the CA is. Give that folder by --ca.',
+    })
+  const { addToRevocations } = await import('../certificates/revoke-certificate.ts')
+  const list = join(folder, 'crl.pem')
+  await replace(list, await addToRevocations(certificate, authority, await readIfThere(list)), 0o644)
+  if (flags.json) print(terminal.out, JSON.stringify({ revoked: file, list }))
+  else
+    print(
+      terminal.out,
+      `revoked the certificate in ${file}: copy ${list} to every app, whose identity.crl names the copy`,
+    )
   return 0
 }
 
@@ -56,7 +86,12 @@ function textOf({
 }
 
 /** As `allow` names apps. */
-function checkName(name: string): void {
+function checkName(name: string | undefined): asserts name is string {
+  if (name === undefined)
+    throw new BusbarError('USAGE', {
+      message: 'busbar cert needs the name of an app',
+      hint: 'Write busbar cert <name> [hosts...], or busbar cert --revoke <file>.',
+    })
   if (/^[a-z0-9](?:[a-z0-9._-]{0,126}[a-z0-9])?$/.test(name)) return
   throw new BusbarError('USAGE', {
     message: `${JSON.stringify(name)} cannot be the name of an app in a certificate: use a-z, 0-9 and inner dots, hyphens and underscores`,
@@ -64,20 +99,26 @@ function checkName(name: string): void {
 }
 
 async function readOrMakeAuthority(folder: string): Promise<CertificatePair & { readonly isNew: boolean }> {
-  const [certFile, keyFile] = [join(folder, 'ca.pem'), join(folder, 'ca-key.pem')]
-  const [known, key] = await Promise.all([readIfThere(certFile), readIfThere(keyFile)])
-  if (known !== undefined && key !== undefined) return { cert: known, key, isNew: false }
-  if (known !== undefined || key !== undefined)
-    throw new BusbarError('TLS_FILE_UNREADABLE', {
-      message: `the CA in ${folder} is incomplete: ${known === undefined ? certFile : keyFile} is missing`,
-      hint: 'Certificates are made where the key of the CA is. Give that folder by --ca, or an empty one for a new CA.',
-    })
+  const known = await readAuthority(folder)
+  if (known !== undefined) return { ...known, isNew: false }
   const { makeAuthority } = await import('../certificates/make-certificate.ts')
   const made = await makeAuthority()
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  await replace(keyFile, made.key, 0o600)
-  await replace(certFile, made.cert, 0o644)
+  await replace(join(folder, authorityFiles.key), made.key, 0o600)
+  await replace(join(folder, authorityFiles.cert), made.cert, 0o644)
   return { ...made, isNew: true }
+}
+
+/** Undefined if there is none. */
+async function readAuthority(folder: string): Promise<CertificatePair | undefined> {
+  const [certFile, keyFile] = [join(folder, authorityFiles.cert), join(folder, authorityFiles.key)]
+  const [known, key] = await Promise.all([readIfThere(certFile), readIfThere(keyFile)])
+  if (known !== undefined && key !== undefined) return { cert: known, key }
+  if (known === undefined && key === undefined) return undefined
+  throw new BusbarError('TLS_FILE_UNREADABLE', {
+    message: `the CA in ${folder} is incomplete: ${known === undefined ? certFile : keyFile} is missing`,
+    hint: 'Certificates are made where the key of the CA is. Give that folder by --ca, or an empty one for a new CA.',
+  })
 }
 
 async function readIfThere(file: string): Promise<string | undefined> {

@@ -100,15 +100,16 @@ const bench: Command = {
 const cert: Command = {
   name: 'cert',
   summary: 'make the certificate by which an app authenticates to other apps',
-  operands: ['<name>', '[hosts...]'],
+  operands: ['[name]', '[hosts...]'],
   description:
     'Makes a certificate for the app of this name, for the names and addresses at which others reach it; by default ' +
     'those of this machine. It is signed by the CA in the folder ca, which the first call makes. Call it again to renew: ' +
-    'a running app reads the files when they change.',
+    'a running app reads the files when they change. With --revoke it adds a certificate to the list of the CA instead.',
   flags: [
     { name: 'ca', value: 'folder', summary: 'where the CA and its key are; default: ca' },
     { name: 'certs', value: 'folder', summary: 'where the certificate, its key and that of the CA go; default: certs' },
     { name: 'days', value: 'n', summary: 'how long the certificate is valid; default: 365' },
+    { name: 'revoke', value: 'file', summary: 'add the certificate in this file to crl.pem of the CA' },
     json,
     ...common,
   ],

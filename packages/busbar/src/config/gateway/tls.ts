@@ -71,7 +71,8 @@ function namesOf({ subjectAltName = '' }: X509Certificate): string[] {
   return names.filter((name) => /^(?:\*\.)?[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?$/.test(name))
 }
 
-async function readPem(file: string, where: string): Promise<string> {
+/** `where`: the config key of the file. Throws TLS_FILE_UNREADABLE. */
+export async function readPem(file: string, where: string): Promise<string> {
   try {
     return await readFile(file, 'utf8')
   } catch (error) {

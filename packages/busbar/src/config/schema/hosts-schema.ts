@@ -53,6 +53,8 @@ export const exported = z
     description: 'What other Busbar apps may call. See [several hosts](../guides/call/hosts.md).',
   })
 
+const file = (description: string) => filled().optional().meta({ title: 'a file', description })
+
 export const identity = z
   .strictObject({
     cert: filled().prefault('certs/app.pem').meta({
@@ -67,15 +69,16 @@ export const identity = z
       title: 'a file',
       description: 'PEM file of the CA that signs the certificates of all apps that call each other.',
     }),
+    crl: file(
+      'PEM file with the list of revoked certificates of each CA in `identity.ca`; `busbar cert --revoke` makes one. Default: no certificate is revoked.',
+    ),
   })
   .prefault({})
   .meta({
-    title: 'an object of cert, key and ca',
+    title: 'an object of cert, key, ca and crl',
     description:
       'How this app proves who it is to others, and checks them; the files are read again when they change. `busbar cert` makes them.',
   })
-
-const file = (description: string) => filled().optional().meta({ title: 'a file', description })
 
 export const cluster = z
   .strictObject({

@@ -14,6 +14,7 @@ import {
   type PacketTransportListener,
   ProtocolError,
 } from '../links/packet-transport.ts'
+import type { IncompletePackets } from '../transports/incomplete-packets.ts'
 import { encodePacket, PacketReader } from '../transports/packet-codec.ts'
 
 const kinds = { data: 1, ack: 2, close: 3 } as const
@@ -27,6 +28,8 @@ export interface ClusterTransportParts {
   publish: ((message: Uint8Array) => void) | undefined
   /** Bytes of one message. */
   maxMessage: number
+  /** Of all links of the connection. */
+  readonly incomplete: IncompletePackets
   readonly closed: () => void
 }
 
@@ -50,11 +53,6 @@ export class ClusterTransport implements PacketTransport {
 
   constructor(parts: ClusterTransportParts) {
     this.#parts = parts
-  }
-
-  /** Bytes of a packet that is not complete yet. */
-  get waiting(): number {
-    return this.#state.is === 'closed' ? 0 : this.#reader.waiting
   }
 
   open(listener: PacketTransportListener): void {
@@ -109,6 +107,8 @@ export class ClusterTransport implements PacketTransport {
     switch (message.readUInt8(0)) {
       case kinds.data:
         this.#reader.push(body)
+        // What has arrived may have ended the link.
+        if (this.#state.is !== 'closed') this.#parts.incomplete.set(this, this.#reader.waiting)
         return this.#acknowledge(body.length)
       case kinds.ack:
         if (body.length !== 4) throw new ProtocolError('sent a malformed acknowledgement')
@@ -164,6 +164,7 @@ export class ClusterTransport implements PacketTransport {
     const before = this.#state
     this.#state = { is: 'closed', reason }
     this.#queue.length = 0
+    this.#parts.incomplete.remove(this)
     this.#parts.closed()
     if (before.is === 'open') before.listener.onClose(reason)
   }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { NatsConnection } from '../../shared/cluster/connection.ts'
 import type { ClusterSubjects } from '../../shared/cluster/subjects.ts'
-import { maxPacket } from '../links/limits.ts'
+import { IncompletePackets } from '../transports/incomplete-packets.ts'
 import { ClusterTransport } from './cluster-transport.ts'
 
 /** One end of a link over NATS. */
@@ -20,23 +20,19 @@ export class LinkEnds {
   readonly #subjects: ClusterSubjects
   readonly #name = randomBytes(12).toString('hex')
   readonly #open = new Map<string, ClusterTransport>()
-  readonly #maxWaiting: number
-  /** Bytes of incomplete packets, by link, and their sum. */
-  readonly #waiting = new Map<string, number>()
-  #allWaiting = 0
+  readonly #incomplete: IncompletePackets
   #last = 0
 
-  /** `maxWaiting`: bytes, for tests. */
-  constructor(connection: NatsConnection, subjects: ClusterSubjects, maxWaiting = 2 * maxPacket) {
+  constructor(connection: NatsConnection, subjects: ClusterSubjects, incomplete = new IncompletePackets()) {
     this.#connection = connection
     this.#subjects = subjects
-    this.#maxWaiting = maxWaiting
+    this.#incomplete = incomplete
     connection.subscribe(subjects.ends(this.#name), {
       callback: (error, { subject, data, headers }) => {
         const number = subject.slice(subject.lastIndexOf('.') + 1)
         const transport = error === null ? this.#open.get(number) : undefined
         if (headers?.code === noResponders) transport?.fail('has ended, or has lost its connection to NATS')
-        else if (transport !== undefined) this.#receive(number, transport, data)
+        else transport?.receive(data)
       },
     })
   }
@@ -51,10 +47,8 @@ export class LinkEnds {
     const parts = {
       publish: undefined as ((message: Uint8Array) => void) | undefined,
       maxMessage: this.maxMessage,
-      closed: () => {
-        this.#open.delete(number)
-        this.#setWaiting(number, 0)
-      },
+      incomplete: this.#incomplete,
+      closed: () => this.#open.delete(number),
     }
     const transport = new ClusterTransport(parts)
     this.#open.set(number, transport)
@@ -71,20 +65,6 @@ export class LinkEnds {
         }
       },
     }
-  }
-
-  /** A peer could open many links, and leave a large packet incomplete on each. */
-  #receive(number: string, transport: ClusterTransport, data: Uint8Array): void {
-    transport.receive(data)
-    this.#setWaiting(number, transport.waiting)
-    if (transport.waiting === 0 || this.#allWaiting <= this.#maxWaiting) return
-    transport.fail('has sent a part of a packet, while those of all links need too much memory')
-  }
-
-  #setWaiting(number: string, bytes: number): void {
-    this.#allWaiting += bytes - (this.#waiting.get(number) ?? 0)
-    if (bytes === 0) this.#waiting.delete(number)
-    else this.#waiting.set(number, bytes)
   }
 
   /** The connection is lost. */

@@ -3,8 +3,10 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { checkServerIdentity, connect as connectTls, type TLSSocket } from 'node:tls'
 import { BusbarError } from '../../contract/errors.ts'
 import type { HostAddress, Identity } from '../../shared/hosts.ts'
+import type { IncompletePackets } from '../transports/incomplete-packets.ts'
 import { greet, type HandshakeResult } from '../transports/socket.ts'
 import { callerGreeting, type HostHello } from './host-hello.ts'
+import type { ProvenPeers } from './proven-peers.ts'
 
 /** Milliseconds until the connection is open, the TLS handshake included. */
 const connectTimeout = 5_000
@@ -17,18 +19,21 @@ export interface DialOptions {
   readonly app: string
   /** Undefined only for `tcp`. */
   readonly identity: Identity | undefined
+  /** Both are of all links that this worker has dialled. */
+  readonly peers: ProvenPeers
+  readonly incomplete: IncompletePackets
   readonly signal: AbortSignal
 }
 
 /** Rejects with LINK_LOST if nothing there accepts links of this app. */
 export async function dialHost(options: DialOptions): Promise<HandshakeResult<HostHello>> {
-  const { app, signal } = options
+  const { app, incomplete, signal } = options
   const socket = options.address.protocol === 'tls' ? openTls(options) : openTcp(options)
   const abort = (): void => void socket.destroy()
   signal.addEventListener('abort', abort)
   try {
     await opened(socket, options.address.protocol === 'tls' ? 'secureConnect' : 'connect')
-    return await greet(socket, true, callerGreeting(app))
+    return await greet(socket, true, callerGreeting(app), incomplete)
   } finally {
     signal.removeEventListener('abort', abort)
   }
@@ -39,18 +44,20 @@ function openTcp({ ip, address: { port } }: DialOptions): Socket {
 }
 
 /** The certificate must have the name that the config gives. */
-function openTls({ ip, address: { host, port }, identity }: DialOptions): TLSSocket {
-  const { cert, key, ca } = identity!
+function openTls({ ip, address: { host, port }, identity, peers }: DialOptions): TLSSocket {
+  const { cert, key, ca, revocations } = identity!
   const socket = connectTls({
     host: ip,
     port,
     cert,
     key,
     ca,
+    ...(revocations && { crl: [...revocations.lists] }),
     minVersion: 'TLSv1.3',
     servername: isIP(host) === 0 ? host : '',
     checkServerIdentity: (_, certificate) => checkServerIdentity(host, certificate),
   })
+  socket.once('secureConnect', () => peers.add(socket))
   return socket.setNoDelay(true)
 }
 

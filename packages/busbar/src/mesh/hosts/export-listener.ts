@@ -1,13 +1,15 @@
 /** Accepts the links of other apps, on connections that the supervisor transfers. */
 import { constants, type X509Certificate } from 'node:crypto'
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net'
-import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls'
+import { createServer as createTlsServer, type SecureContextOptions, type Server as TlsServer } from 'node:tls'
 import { BusbarError } from '../../contract/errors.ts'
 import { type ExportConfig, type Identity, appUri } from '../../shared/hosts.ts'
 import { type ConnectionSink, toConnectionSink } from '../sockets/connection-sink.ts'
+import { IncompletePackets } from '../transports/incomplete-packets.ts'
 import { greet } from '../transports/socket.ts'
 import type { ExportedLinks } from './exported-links.ts'
 import { type ExportedService, exporterGreeting } from './host-hello.ts'
+import { ProvenPeers } from './proven-peers.ts'
 
 /** The most connections of this worker that may be unauthenticated at a time. */
 const maxConnecting = 256
@@ -24,6 +26,8 @@ export interface ExportListenerParts {
   readonly services: readonly ExportedService[]
   /** Undefined only for `tcp`. */
   readonly identity: Identity | undefined
+  /** Default: with the usual limit. */
+  readonly incomplete?: IncompletePackets
   readonly log: (level: 'info' | 'warn', line: string) => void
 }
 
@@ -31,12 +35,15 @@ export class ExportListener implements ConnectionSink {
   readonly #parts: ExportListenerParts
   readonly #server: Server
   readonly #sink: ConnectionSink
+  readonly #incomplete: IncompletePackets
+  readonly #peers = new ProvenPeers()
   /** By the peer's address and port. */
   readonly #connecting = new Map<string, Socket>()
   #lastLogged = -Infinity
 
   constructor(parts: ExportListenerParts) {
     this.#parts = parts
+    this.#incomplete = parts.incomplete ?? new IncompletePackets()
     this.#server = parts.config.protocol === 'tls' ? this.#tlsServer() : this.#tcpServer()
     this.#sink = toConnectionSink(this.#server)
   }
@@ -50,9 +57,12 @@ export class ExportListener implements ConnectionSink {
     this.#sink.accept(socket)
   }
 
-  /** For connections from now on. Open links stay. */
+  /** For new connections. Links stay open, unless the certificate of their peer is revoked. */
   setIdentity(identity: Identity): void {
-    if (this.#parts.config.protocol === 'tls') (this.#server as TlsServer).setSecureContext(contextOf(identity))
+    if (this.#parts.config.protocol !== 'tls') return
+    const server = this.#server as TlsServer
+    server.setSecureContext(contextOf(identity))
+    this.#peers.setIdentity(identity)
   }
 
   /** Closes the connections that are not authenticated yet. */
@@ -71,7 +81,10 @@ export class ExportListener implements ConnectionSink {
     const server = createTlsServer({ ...contextOf(identity!), ...options })
     server.on('secureConnection', (socket) => {
       const certificate = socket.getPeerX509Certificate()
-      if (socket.authorized && certificate !== undefined) return void this.#greet(socket, certificate)
+      if (socket.authorized && certificate !== undefined) {
+        this.#peers.add(socket)
+        return void this.#greet(socket, certificate)
+      }
       this.#refused(socket, `its certificate is not accepted: ${String(socket.authorizationError)}`)
       socket.destroy()
     })
@@ -88,7 +101,7 @@ export class ExportListener implements ConnectionSink {
     const allows = (service: string): boolean => isAllowed(config, service, names)
     try {
       const greeting = exporterGreeting({ app, version, services: services.filter(({ name }) => allows(name)) })
-      const { transport, peer } = await greet(socket, false, greeting)
+      const { transport, peer } = await greet(socket, false, greeting, this.#incomplete)
       const caller = names[0] ?? peer
       if (links.isFullFor(caller)) {
         transport.close()
@@ -112,8 +125,9 @@ export class ExportListener implements ConnectionSink {
 }
 
 /** No session tickets: a resumed session would not show a certificate that has expired since. */
-function contextOf({ cert, key, ca }: Identity) {
-  return { cert, key, ca, minVersion: 'TLSv1.3' as const, secureOptions: constants.SSL_OP_NO_TICKET }
+function contextOf({ cert, key, ca, revocations }: Identity): SecureContextOptions {
+  const crl = revocations && { crl: [...revocations.lists] }
+  return { cert, key, ca, ...crl, minVersion: 'TLSv1.3', secureOptions: constants.SSL_OP_NO_TICKET }
 }
 
 function isAllowed({ services, allow }: ExportConfig, service: string, names: readonly string[]): boolean {

@@ -2,12 +2,14 @@ import type { ErrorRecord } from '../../contract/errors.ts'
 import { addressText, type HostAddress, type Identity, type RemoteService } from '../../shared/hosts.ts'
 import { settlesWithin } from '../../shared/settles-within.ts'
 import type { Router } from '../routing/router.ts'
+import { IncompletePackets } from '../transports/incomplete-packets.ts'
 import type { HandshakeResult } from '../transports/socket.ts'
 import type { ConnectionBridge } from './connection-bridge.ts'
 import { dialHost } from './dial-host.ts'
 import { HostConnection } from './host-connection.ts'
 import type { HostHello } from './host-hello.ts'
 import { LinkedHost } from './linked-host.ts'
+import { ProvenPeers } from './proven-peers.ts'
 import { RemoteAddress } from './remote-address.ts'
 
 /** How many hosts of a cluster an error names, each with its fault. */
@@ -55,6 +57,8 @@ export class RemoteHosts {
   /** By name. */
   readonly #found = new Map<string, Found>()
   readonly #bridges: ConnectionBridge[] = []
+  readonly #incomplete = new IncompletePackets()
+  readonly #peers = new ProvenPeers()
   /** Why the cluster has no hosts. Undefined: it may have some. */
   clusterFault: (() => string | undefined) | undefined
   #isClosed = false
@@ -95,6 +99,11 @@ export class RemoteHosts {
     this.#found.delete(name)
   }
 
+  /** Links stay open, unless the certificate of their host is revoked. */
+  setIdentity(identity: Identity): void {
+    this.#peers.setIdentity(identity)
+  }
+
   /** Fails the calls in flight with `reason`. */
   close(reason: ErrorRecord): void {
     this.#isClosed = true
@@ -112,7 +121,15 @@ export class RemoteHosts {
       resolve,
       connect: (ip) =>
         this.#connect(addressText({ ...address, host: ip }), names, (signal) =>
-          dialHost({ address, ip, app, identity: identity(), signal }),
+          dialHost({
+            address,
+            ip,
+            app,
+            identity: identity(),
+            peers: this.#peers,
+            incomplete: this.#incomplete,
+            signal,
+          }),
         ),
     })
   }

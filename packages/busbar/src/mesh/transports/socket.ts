@@ -10,6 +10,7 @@ import {
   ProtocolError,
 } from '../links/packet-transport.ts'
 import { type Hello, helloPacket, readHello } from './hello.ts'
+import type { IncompletePackets } from './incomplete-packets.ts'
 import { encodePacket, PacketReader } from './packet-codec.ts'
 
 /** `peer`: what its hello says; of a worker its number. */
@@ -42,14 +43,16 @@ export function handshake(socket: Socket, hello: Hello, dialled: boolean): Promi
 /**
  * Exchanges hellos over a socket. The dialling side goes first, and gets no answer before it has
  * proved that it may call. Rejects with LINK_LOST, and closes the socket, if the peer is refused,
- * speaks another version or sends nothing.
+ * speaks another version or sends nothing. `incomplete`: of all links to peers that are not
+ * trusted.
  */
 export async function greet<Peer>(
   socket: Socket,
   dialled: boolean,
   greeting: Greeting<Peer>,
+  incomplete?: IncompletePackets,
 ): Promise<HandshakeResult<Peer>> {
-  const transport = new SocketTransport(socket, greeting.limit)
+  const transport = new SocketTransport(socket, greeting.limit, incomplete)
   const timer = setTimeout(() => transport.fail('did not send hello in time'), helloTimeout)
   try {
     if (dialled) transport.send(greeting.own)
@@ -81,17 +84,21 @@ const lingerTimeout = 1_000
 class SocketTransport implements PacketTransport {
   readonly #socket: Socket
   readonly #reader: PacketReader
+  readonly #incomplete: IncompletePackets | undefined
   #state: State = { is: 'handshake', first: Promise.withResolvers() }
   #needsDrain = false
 
-  constructor(socket: Socket, limit = maxHello) {
+  constructor(socket: Socket, limit = maxHello, incomplete?: IncompletePackets) {
     this.#socket = socket
+    this.#incomplete = incomplete
     this.#reader = new PacketReader(limit, (packet) => this.#take(packet))
     socket.on('data', (slice: Buffer) => this.#read(slice))
     socket.on('drain', () => this.#drained())
     socket.once('error', (error: NodeJS.ErrnoException) =>
       this.fail(`is not reachable (${error.code ?? error.message})`),
     )
+    // A socket that allows half-open connections does not close by itself.
+    socket.once('end', () => this.fail(closedUnexpectedly))
     socket.once('close', () => this.fail(closedUnexpectedly))
   }
 
@@ -134,6 +141,7 @@ class SocketTransport implements PacketTransport {
   fail(reason: string | undefined): void {
     const before = this.#state
     this.#state = { is: 'closed' }
+    this.#incomplete?.remove(this)
     if (before.is === 'open') before.listener.onClose(reason)
     if (before.is === 'handshake') before.first.reject(new ProtocolError(reason))
     // Discard whatever still arrives.
@@ -142,13 +150,19 @@ class SocketTransport implements PacketTransport {
   }
 
   #read(slice: Buffer): void {
-    if (this.#state.is === 'closed') return
+    if (this.#isClosed) return
     try {
       this.#reader.push(slice)
+      // What has arrived may have ended the link.
+      if (!this.#isClosed) this.#incomplete?.set(this, this.#reader.waiting)
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error
       this.fail(error.message)
     }
+  }
+
+  get #isClosed(): boolean {
+    return this.#state.is === 'closed'
   }
 
   #take(packet: Packet): void {

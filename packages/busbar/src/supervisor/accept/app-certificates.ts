@@ -1,6 +1,7 @@
 import { getRandomValues } from 'node:crypto'
 import type { App, TlsFiles } from '../../config/app.ts'
-import { readAuthorities, readPair, readTlsFiles } from '../../config/gateway/tls.ts'
+import { readTlsFiles } from '../../config/gateway/tls.ts'
+import { readIdentity } from '../../config/identity.ts'
 import type { TlsMaterial } from '../../shared/control-messages.ts'
 import type { Identity, IdentityFiles } from '../../shared/hosts.ts'
 import type { StartOptions } from '../running-app.ts'
@@ -72,14 +73,6 @@ function ofGateway(files: TlsFiles): CertificateSource<TlsMaterial> {
 }
 
 function ofIdentity(files: IdentityFiles): CertificateSource<Identity> {
-  return {
-    files: [files.cert, files.key, files.ca],
-    async read() {
-      const [{ cert, key }, ca] = await Promise.all([
-        readPair(files, 'identity'),
-        readAuthorities(files.ca, 'identity.ca'),
-      ])
-      return { cert, key, ca }
-    },
-  }
+  const { cert, key, ca, crl } = files
+  return { files: [cert, key, ca, ...(crl === undefined ? [] : [crl])], read: () => readIdentity(files) }
 }

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { client } from '../../../src/contract/client-entry.ts'
 import { ExportListener } from '../../../src/mesh/hosts/export-listener.ts'
 import type { ExportedLinks } from '../../../src/mesh/hosts/exported-links.ts'
+import type { IncompletePackets } from '../../../src/mesh/transports/incomplete-packets.ts'
 import { RemoteHosts, type RemoteHostsParts } from '../../../src/mesh/hosts/remote-hosts.ts'
 import { Router } from '../../../src/mesh/routing/router.ts'
 import { offerTypedCalls } from '../../../src/mesh/typed/mesh-transport.ts'
@@ -21,6 +22,7 @@ export interface ShopHostOptions {
   readonly allow?: ExportConfig['allow']
   readonly keepAliveTimeout?: number
   readonly version?: string
+  readonly incomplete?: IncompletePackets
 }
 
 /** An app with the shop, at a port. */
@@ -58,7 +60,7 @@ export class ShopHost extends Shop implements AsyncDisposable {
 
   /** New connections go to another listener, as when a worker is replaced. */
   async replace(): Promise<void> {
-    const { identity, allow, keepAliveTimeout, version = '' } = this.#options
+    const { identity, allow, keepAliveTimeout, version = '', incomplete } = this.#options
     this.links = await this.openLinks(keepAliveTimeout)
     this.listener = new ExportListener({
       links: this.links,
@@ -67,6 +69,7 @@ export class ShopHost extends Shop implements AsyncDisposable {
       version,
       services: [{ name: 'shop', typed: true }],
       identity,
+      ...(incomplete !== undefined && { incomplete }),
       log: (_, line) => this.log.push(line),
     })
   }

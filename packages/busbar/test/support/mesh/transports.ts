@@ -9,6 +9,8 @@ import { MessageChannel } from 'node:worker_threads'
 import { makeAuthority, makeCertificate } from '../../../src/cli/certificates/make-certificate.ts'
 import { dialHost } from '../../../src/mesh/hosts/dial-host.ts'
 import { exporterGreeting } from '../../../src/mesh/hosts/host-hello.ts'
+import { ProvenPeers } from '../../../src/mesh/hosts/proven-peers.ts'
+import { IncompletePackets } from '../../../src/mesh/transports/incomplete-packets.ts'
 import { loopbackTransports } from '../../../src/mesh/transports/loopback.ts'
 import type { PacketTransport } from '../../../src/mesh/links/packet-transport.ts'
 import { greet, type HandshakeResult } from '../../../src/mesh/transports/socket.ts'
@@ -70,7 +72,8 @@ async function betweenApps(identity: Identity | undefined): Promise<[PacketTrans
   const { port } = server.address() as AddressInfo
   const address = { protocol: identity === undefined ? 'tcp' : 'tls', host: '127.0.0.1', port } as const
   const { signal } = new AbortController()
-  const dialled = dialHost({ address, ip: '127.0.0.1', app: 'near', identity, signal })
+  const shared = { peers: new ProvenPeers(), incomplete: new IncompletePackets() }
+  const dialled = dialHost({ address, ip: '127.0.0.1', app: 'near', identity, ...shared, signal })
   const [near, far] = await Promise.all([dialled, taken])
   server.close()
   return [near.transport, far.transport]

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { before, describe, it } from 'node:test'
+import { makeAuthority, makeCertificate } from '../../src/cli/certificates/make-certificate.ts'
+import { maxHostCalls } from '../../src/mesh/links/limits.ts'
+import { IncompletePackets } from '../../src/mesh/transports/incomplete-packets.ts'
+import type { Identity } from '../../src/shared/hosts.ts'
+import { pollUntil } from '../support/app/test-app.ts'
+import { RawPeer } from './support/raw-peer.ts'
+import { ShopCaller, ShopHost } from './support/typed-hosts.ts'
+
+describe('a peer that misbehaves', () => {
+  it('is refused further calls when it makes too many, and others are answered', async () => {
+    await using host = await ShopHost.start('far')
+    using caller = await ShopCaller.open([host.address])
+    host.delay = Infinity
+    await using peer = await RawPeer.open(host.port)
+    for (let at = 1; at <= maxHostCalls + 10; at++) peer.call(at)
+    const refusals = await peer.frames((frame) => frame[0] === 5, 10)
+    assert.ok(refusals.every((frame) => JSON.stringify(frame).includes('RESOURCE_EXHAUSTED')))
+    host.delay = 0
+    assert.deepEqual(await caller.shop.write('mine'), { at: 'far', input: 'mine' })
+  })
+
+  it('loses its link when it makes calls and never reads', async () => {
+    await using host = await ShopHost.start('far')
+    await using peer = await RawPeer.open(host.port)
+    peer.socket.pause()
+    let id = 0
+    // Answers are as large as the calls.
+    const large = 'x'.repeat(256 * 1024)
+    while (host.links.size > 0 && id < 400) {
+      for (let at = 0; at < 20; at++) peer.call(++id, large)
+      await peer.flushed()
+    }
+    // These are refused, and even the refusals are too many in the end.
+    while (host.links.size > 0) {
+      const calls = Array.from({ length: 1_000 }, () => RawPeer.callFrame(++id, 1))
+      peer.send(calls)
+      await peer.flushed()
+    }
+    assert.ok(host.done.length <= maxHostCalls)
+  })
+
+  it('is cut off when it sends no hello, garbage, or frames that it may not send', async () => {
+    await using host = await ShopHost.start('far')
+    for (const bytes of ['GET / HTTP/1.1\r\n\r\n', '\0'.repeat(50)]) {
+      const socket = connect({ host: '127.0.0.1', port: host.port })
+      socket.on('error', () => {}).resume()
+      socket.write(bytes)
+      await new Promise((resolve) => socket.once('close', resolve))
+    }
+    await using peer = await RawPeer.open(host.port)
+    peer.send([[2, 5, 1, 0]])
+    await peer.closed
+    assert.equal(host.links.size, 0)
+  })
+
+  it('may not call what is not exported', async () => {
+    await using host = await ShopHost.start('far')
+    await using peer = await RawPeer.open(host.port)
+    peer.send([[1, 1, 0, 1, 'secret', 'read', 0, 0, -1, 0, 0]])
+    const [frame] = await peer.frames((one) => one[0] === 5, 1)
+    assert.match(JSON.stringify(frame), /FORBIDDEN/)
+  })
+})
+
+for (const protocol of ['tcp', 'tls'] as const)
+  describe(`a peer that floods over ${protocol}`, () => {
+    let far: { identity?: Identity } = {}
+    let near: Identity | undefined
+    before(async () => {
+      if (protocol === 'tcp') return
+      const ca = await makeAuthority()
+      const identityOf = async (name: string): Promise<Identity> => {
+        return { ...(await makeCertificate({ name, hosts: ['127.0.0.1'], days: 1 }, ca)), ca: ca.cert }
+      }
+      far = { identity: await identityOf('far') }
+      near = await identityOf('raw')
+    })
+
+    it('gets half of the links of a host at most, and gets others when it closes some', async () => {
+      // These peers answer no pings.
+      await using host = await ShopHost.start('far', { ...far, keepAliveTimeout: 600_000 })
+      const peers: RawPeer[] = []
+      for (let at = 0; at < 26; at++)
+        peers.push(...(await Promise.all(Array.from({ length: 20 }, () => RawPeer.open(host.port, near)))))
+      await Promise.all(peers.slice(500).map(({ closed }) => closed))
+      assert.equal(peers.filter(({ isClosed }) => !isClosed).length, 500)
+      assert.equal(host.links.size, 500)
+      assert.match(host.log.join('\n'), /app raw has too many links already/)
+      await Promise.all(peers.slice(0, 10).map((peer) => peer[Symbol.asyncDispose]()))
+      await pollUntil(() => host.links.size === 490)
+      peers.push(await RawPeer.open(host.port, near))
+      assert.equal(host.links.size, 491)
+      await Promise.all(peers.map((peer) => peer[Symbol.asyncDispose]()))
+    })
+
+    it('loses a link on which a packet is never complete, when those of all links need too much', async () => {
+      const incomplete = new IncompletePackets(1024 ** 2)
+      await using host = await ShopHost.start('far', { ...far, incomplete })
+      const peers = await Promise.all([RawPeer.open(host.port, near), RawPeer.open(host.port, near)])
+      const [one, other] = peers
+      const size = 400 * 1024
+      one.sendPart(size)
+      await pollUntil(() => incomplete.size === size)
+      other.sendPart(size)
+      await pollUntil(() => incomplete.size === 2 * size)
+      other.socket.write(Buffer.alloc(size))
+      await other.closed
+      assert.equal(one.isClosed, false)
+      // What the ended link had needs none any more.
+      await pollUntil(() => incomplete.size === size)
+      one.socket.write(Buffer.alloc(size))
+      await pollUntil(() => incomplete.size === 2 * size)
+      assert.equal(host.links.size, 1)
+      await one[Symbol.asyncDispose]()
+      await pollUntil(() => incomplete.size === 0)
+    })
+  })
