@@ -13,10 +13,18 @@ let recorded = 0
 const sink = { add: () => void recorded++, addOwn: () => {} }
 const tracers = {
   off: undefined,
-  'at 0 %': new Tracer(0, sink),
-  'at 1 %': new Tracer(0.01, sink),
-  'at 100 %': new Tracer(1, sink),
+  'at 0 %': new Tracer({ sample: 0 }, sink),
+  'at 1 %': new Tracer({ sample: 0.01 }, sink),
+  'at 100 %': new Tracer({ sample: 1 }, sink),
 }
+const answered = {
+  part: 'call',
+  caller: undefined,
+  service: 'web',
+  protocol: 'http',
+  method: 'GET',
+  transport: 'local',
+} as const
 const { arms, use } = await startArms()
 
 for (const [name, arm] of Object.entries(arms)) {
@@ -25,7 +33,7 @@ for (const [name, arm] of Object.entries(arms)) {
     for (const [key, tracer] of Object.entries(tracers)) {
       await use({ tracer })
       const call = (): Promise<unknown> =>
-        runInScope({ service: 'web', hops: 0, trace: tracer?.begin(undefined).trace }, arm.call)
+        runInScope({ service: 'web', hops: 0, trace: tracer?.call(answered, undefined) }, arm.call)
       const time = await timeOf({ ...arm, call })
       if (round >= 0) times[key]!.push(time)
     }

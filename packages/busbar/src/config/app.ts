@@ -3,6 +3,7 @@ import type { AppHosts } from '../shared/hosts.ts'
 import type { QueueSettings } from '../shared/queues.ts'
 import type { Address, AdminPort, GatewayConfig } from './gateway-config.ts'
 import type { AppSupervision, Supervision } from './supervision.ts'
+import type { OtlpSettings, TraceSettings } from './telemetry-settings.ts'
 
 export type * from './gateway-config.ts'
 
@@ -75,24 +76,6 @@ export interface Limits {
   readonly webSocketDrain: number
   /** Length of a chain of nested calls. A longer chain is answered with 508. */
   readonly maxHops: number
-}
-
-export interface TraceSettings {
-  /** The share of new traces that are recorded, from 0 to 1. */
-  readonly sample: number
-  /** How many the supervisor keeps. */
-  readonly keep: number
-}
-
-export interface OtlpSettings {
-  /** Without a slash at its end. Undefined: that of the environment. */
-  readonly url: string | undefined
-  readonly headers: Readonly<Record<string, string>>
-  /** Milliseconds between two exports of the metrics. Undefined: that of the environment. */
-  readonly interval: number | undefined
-  /** The files of the exporters. Undefined: this signal is not exported. */
-  readonly metrics: string | undefined
-  readonly traces: string | undefined
 }
 
 export interface ScheduleEntry {

@@ -1,24 +1,29 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import type { OtlpSettings } from './app.ts'
+import type { OtlpSettings } from './telemetry-settings.ts'
 import type { Problems } from './problems.ts'
 import type { ParsedConfig } from './schema/app-schema.ts'
 
 /** OpenTelemetry's own exporters, 20 MB with what they need. Only apps that export have them. */
 const packages = {
-  metrics: '@opentelemetry/exporter-metrics-otlp-proto',
-  traces: '@opentelemetry/exporter-trace-otlp-proto',
+  'http/protobuf': {
+    metrics: '@opentelemetry/exporter-metrics-otlp-proto',
+    traces: '@opentelemetry/exporter-trace-otlp-proto',
+  },
+  grpc: { metrics: '@opentelemetry/exporter-metrics-otlp-grpc', traces: '@opentelemetry/exporter-trace-otlp-grpc' },
 } as const
 
 export function resolveOtlp(root: string, { otlp }: ParsedConfig, problems: Problems): OtlpSettings | undefined {
   if (otlp === undefined) return undefined
-  const { url, headers = {}, interval } = otlp
+  const { url, protocol, headers = {}, interval } = otlp
+  const { metrics, traces } = packages[protocol]
   return {
     url: url?.replace(/\/+$/, ''),
+    protocol,
     headers,
     interval,
-    metrics: otlp.metrics ? findPackage(root, packages.metrics, problems) : undefined,
-    traces: otlp.traces ? findPackage(root, packages.traces, problems) : undefined,
+    metrics: otlp.metrics ? findPackage(root, metrics, problems) : undefined,
+    traces: otlp.traces ? findPackage(root, traces, problems) : undefined,
   }
 }
 

@@ -8,6 +8,11 @@ export interface Trace {
   readonly tracestate?: string
 }
 
+/** A plain copy: a context of the mesh makes its text only when it is read. */
+export function fieldsOf({ traceparent, tracestate }: Trace): Trace {
+  return tracestate === undefined ? { traceparent } : { traceparent, tracestate }
+}
+
 /** One attempt to run an item of a queue. */
 export interface QueueDelivery {
   /** The item's: the same at each attempt. */

@@ -4,7 +4,7 @@ import type { Endpoint } from '../mesh/routing/endpoint.ts'
 import type { CountedEdge } from '../mesh/meter.ts'
 import { runInScope, type Scope } from '../mesh/scope.ts'
 import { emitInContext } from '../mesh/tracing/traced-request.ts'
-import type { TracedCall } from '../mesh/tracing/tracer.ts'
+import type { TracedCall } from '../mesh/tracing/traced-call.ts'
 import type { Problem } from './problems/problem.ts'
 import type { GatewayRoute } from './routing/routes.ts'
 
@@ -71,7 +71,7 @@ export class RequestContext {
   /** The scope in which a program of this thread answers. */
   enter(scope: Scope): Scope {
     if (this.call === undefined) return scope
-    const own = { ...scope, trace: this.call.trace }
+    const own = { ...scope, trace: this.call }
     emitInContext(this.req, (callback) => runInScope(own, callback))
     return own
   }

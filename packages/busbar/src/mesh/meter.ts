@@ -83,6 +83,10 @@ export class Edge implements CountedEdge {
     this.#cells.end(status, began === undefined ? undefined : performance.now() - began)
   }
 
+  retried(): void {
+    this.#cells.retried()
+  }
+
   withdraw(): void {
     this.#cells.withdraw()
   }

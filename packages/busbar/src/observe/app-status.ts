@@ -243,6 +243,8 @@ export interface EdgeStats {
   readonly calls: number
   /** Of these, the ones without a complete response, or with a status of 500 or more. */
   readonly failures: number
+  /** How often they were sent again. A retried call is one call. */
+  readonly retries: number
   /** In the last second. */
   readonly callsPerSecond: number
   /** Percentiles in milliseconds. */

@@ -16,6 +16,10 @@ export class CallOutcome {
     this.#edge.started?.()
   }
 
+  retried(): void {
+    this.#edge.retried()
+  }
+
   /** `status`: of the response, once it has begun. `failure`: why it is not complete. */
   end(status: number, failure: NodeJS.ErrnoException | undefined, isAborted: boolean): void {
     // A connection would have been refused, so the callee would not have counted the call.

@@ -9,8 +9,12 @@ export const otlp = z
       .meta({
         title: 'a URL',
         description:
-          'Where a collector accepts OTLP over HTTP; `/v1/traces` and `/v1/metrics` are added. Default: `OTEL_EXPORTER_OTLP_ENDPOINT`, else `http://localhost:4318`.',
+          'Where a collector accepts OTLP; over HTTP, `/v1/traces` and `/v1/metrics` are added. Default: `OTEL_EXPORTER_OTLP_ENDPOINT`, else `http://localhost:4318`, with gRPC port 4317.',
       }),
+    protocol: z.enum(['http/protobuf', 'grpc']).prefault('http/protobuf').meta({
+      title: '"http/protobuf" or "grpc"',
+      description: 'How it is sent. gRPC needs other [packages](../guides/observe/seeing.md#export-by-otlp).',
+    }),
     headers: z
       .record(z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/), z.string())
       .optional()
@@ -30,7 +34,7 @@ export const otlp = z
   })
   .optional()
   .meta({
-    title: 'an object of url, headers, metrics, traces and interval',
+    title: 'an object of url, protocol, headers, metrics, traces and interval',
     description: 'Exports [metrics and traces](../guides/observe/seeing.md#export-by-otlp) by OTLP. Default: none.',
   })
 
@@ -45,9 +49,13 @@ export const traces = z
       title: 'an integer from 1 to 10000',
       description: 'How many recent traces the supervisor keeps in memory.',
     }),
+    slow: optionalDuration(
+      1,
+      'Calls that take longer are recorded, whether their trace is sampled or not. Default: none.',
+    ),
   })
   .optional()
   .meta({
-    title: 'an object of sample and keep',
+    title: 'an object of sample, keep and slow',
     description: 'Records [traces](../guides/observe/traces.md). Default: none.',
   })

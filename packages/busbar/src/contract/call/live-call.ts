@@ -1,5 +1,6 @@
 import { checkHeader } from '../header-syntax.ts'
 import type { Context, Fail, Log, Metadata, QueueDelivery, Trace } from '../context.ts'
+import { fieldsOf } from '../context.ts'
 import { deadlines, type Expiring } from './deadlines.ts'
 import { BusbarError, type DeclaredErrors } from '../errors.ts'
 
@@ -98,7 +99,12 @@ export class LiveCall implements Context, Expiring {
   }
 
   get trace(): Trace | undefined {
-    return this.origin.trace ?? this.origin.parent?.trace
+    return this.cause && fieldsOf(this.cause)
+  }
+
+  /** The same for the mesh, whose own contexts make their text only when it is read. */
+  get cause(): Trace | undefined {
+    return this.origin.trace ?? this.origin.parent?.cause
   }
 
   get hops(): number {

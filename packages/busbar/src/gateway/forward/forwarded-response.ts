@@ -12,6 +12,7 @@ export interface ForwardedResponseParts {
   readonly mayClose: boolean
   /** No response has begun, and none will. The caller must respond. */
   readonly onLost: (error: Error) => void
+  readonly onRetry: () => void
   /** Sends the request again after `failed`. Returns undefined if that is not safe. */
   readonly resend?: (failed: Exchange) => Exchange | undefined
 }
@@ -103,12 +104,17 @@ export class ForwardedResponse implements ExchangeHandler {
     this.#parts.req.resume()
   }
 
+  onRetry(): void {
+    this.#parts.onRetry()
+  }
+
   onError(error: Error): void {
     if (this.#isOver) return
     const { res, resend } = this.#parts
     if (res.headersSent) return this.#truncate()
     const next = resend?.(this.exchange!)
     if (next === undefined) return this.#fail(this.#firstError ?? error)
+    this.#parts.onRetry()
     this.exchange = next
     this.#firstError = error
   }

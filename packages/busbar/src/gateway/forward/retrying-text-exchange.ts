@@ -92,8 +92,10 @@ export class RetryingTextExchange implements Exchange, ExchangeHandler {
     if (lost === undefined) return handler.onError(failure)
     const mayRetry = isIdempotent(request.method) && !request.streamed
     const next = mayRetry ? openElsewhere(this) : undefined
-    if (next !== undefined) this.#exchange = next
-    else handler.onError(BusbarError.fromRecord(withRetryOutcome(lost, mayRetry ? 'no-instance' : 'unsafe')))
+    if (next === undefined)
+      return handler.onError(BusbarError.fromRecord(withRetryOutcome(lost, mayRetry ? 'no-instance' : 'unsafe')))
+    this.#exchange = next
+    handler.onRetry?.()
   }
 }
 

@@ -77,7 +77,7 @@ export class EventPublisher {
     const hops = (scope?.hops ?? 0) + 1
     if (hops > maxHops) throw hopLimit(topic, maxHops)
     try {
-      const trace = scope?.trace ?? currentCall(scope)?.trace
+      const trace = scope?.trace ?? currentCall(scope)?.cause
       return {
         topic: keyOf(topic),
         caller: scope?.service,

@@ -62,8 +62,8 @@ function openExchange(
   const handler = new MeasuredExchange(sender, call, true)
   // An exchange owns its list of fields.
   const rawHeaders = [...request.rawHeaders]
-  writeTrace(rawHeaders, call.trace)
-  const exchange = exchanges?.open(endpoint, { ...request, rawHeaders }, { service, hops, trace: call.trace }, handler)
+  writeTrace(rawHeaders, call.passedOn)
+  const exchange = exchanges?.open(endpoint, { ...request, rawHeaders }, { service, hops, trace: call }, handler)
   if (exchange === undefined) return undefined
   handler.sends(body)
   return handler.over(exchange)

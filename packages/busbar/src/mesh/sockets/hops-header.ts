@@ -11,7 +11,7 @@ import type { Trace } from '../../contract/context.ts'
 import { currentScope, nextHops } from '../scope.ts'
 import type { RequestTracing } from '../tracing/client-requests.ts'
 import { parentField, readTrace, stateField } from '../tracing/trace-headers.ts'
-import type { TracedCall } from '../tracing/tracer.ts'
+import type { TracedCall } from '../tracing/traced-call.ts'
 
 export const hopsHeader = 'busbar-hops'
 
@@ -36,7 +36,7 @@ export function addHopsHeaders(names: Names, next: Next = nextHops, tracing?: Re
     const call = isTraceable ? tracing?.begin({ service, method: request.method, path: request.path }) : undefined
     request.setHeader(hopsHeader, valueOf(next(), call))
     if (call === undefined) return
-    for (const [name, value] of fieldsOf(call.trace)) request.setHeader(name, value)
+    for (const [name, value] of fieldsOf(call)) request.setHeader(name, value)
     tracing!.follow(request, call)
   }
   const onUndici = (message: unknown): void => {
@@ -47,7 +47,7 @@ export function addHopsHeaders(names: Names, next: Next = nextHops, tracing?: Re
     const { method, path } = request
     const call = isTraceable && tracing?.followsUndici ? tracing.begin({ service, method, path }) : undefined
     request.addHeader(hopsHeader, valueOf(next(), call))
-    const trace = call?.trace ?? (isTraceable && tracing ? currentScope()?.trace : undefined)
+    const trace = call ?? (isTraceable && tracing ? currentScope()?.trace : undefined)
     for (const [name, value] of trace ? fieldsOf(trace) : []) request.addHeader(name, value)
     if (call !== undefined) tracing!.follow(request, call)
   }
@@ -131,7 +131,7 @@ function withHops(args: unknown[], names: Names, next: Next, tracing: RequestTra
   const path = options.path ?? (url === null ? '/' : url.pathname + url.search)
   const isTraceable = readTrace(headers.flat()) === undefined
   const call = isTraceable ? tracing?.begin({ service, method, path }) : undefined
-  const own = [[hopsHeader, valueOf(next(), call)], ...(call === undefined ? [] : fieldsOf(call.trace))]
+  const own = [[hopsHeader, valueOf(next(), call)], ...(call === undefined ? [] : fieldsOf(call))]
   const all = Array.isArray(headers[0]) ? [...headers, ...own] : [...headers, ...own.flat()]
   return { given: args.with(at, { ...options, headers: all }), call }
 }

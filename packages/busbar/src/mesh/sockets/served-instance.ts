@@ -10,7 +10,7 @@ import type { LocalEndpoint } from '../routing/endpoint.ts'
 import type { ConcurrencyGate, RunningCall } from '../routing/limits/concurrency-gate.ts'
 import { runInScope, type Scope } from '../scope.ts'
 import { bytesBefore, countBytes, emitInContext, traceRequest } from '../tracing/traced-request.ts'
-import type { TracedCall } from '../tracing/tracer.ts'
+import type { TracedCall } from '../tracing/traced-call.ts'
 import { takeHopsHeader } from './hops-header.ts'
 import { type ConnectionPreamble, healthCheckCaller } from './preamble.ts'
 import type { ArrivedRequest, InstanceHandler } from './private-listener.ts'
@@ -99,7 +99,7 @@ class ServedInstance implements InstanceHandler {
     const began = edge?.begin()
     call?.started()
     const timer = count?.countStart()
-    const own: Scope = { service, hops: scope.hops, trace: call?.trace }
+    const own: Scope = { service, hops: scope.hops, trace: call }
     if (call !== undefined) emitInContext(request, (callback) => runInScope(own, callback))
     const before = call && bytesBefore(request)
     if (response === undefined) {

@@ -3,7 +3,8 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { IncomingMessage } from 'node:http'
 import { noStatus } from '../../shared/metrics/edge-table.ts'
 import { currentScope } from '../scope.ts'
-import type { TracedCall, Tracer } from './tracer.ts'
+import type { TracedCall } from './traced-call.ts'
+import type { Tracer } from './tracer.ts'
 
 export interface RequestToTrace {
   readonly service: string

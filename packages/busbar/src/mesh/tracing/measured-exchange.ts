@@ -1,7 +1,7 @@
 import { noStatus } from '../../shared/metrics/edge-table.ts'
 import type { ExchangeHandler } from '../http/exchange.ts'
 import { ForwardingExchange } from '../http/forwarding-exchange.ts'
-import type { TracedCall } from './tracer.ts'
+import type { TracedCall } from './traced-call.ts'
 
 /** Counts the bytes of a traced exchange. `endsCall`: the span ends with the exchange. */
 export class MeasuredExchange extends ForwardingExchange {

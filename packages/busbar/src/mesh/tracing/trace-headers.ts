@@ -13,6 +13,12 @@ export function readTrace(fields: readonly string[]): Trace | undefined {
   return tracestate === undefined ? { traceparent } : { traceparent, tracestate }
 }
 
+/** To fields that have no context. */
+export function addTrace(fields: string[], { traceparent, tracestate }: Trace): void {
+  fields.push(parentField, traceparent)
+  if (tracestate !== undefined) setField(fields, stateField, tracestate)
+}
+
 /** Overwrites an existing context. */
 export function writeTrace(fields: string[], { traceparent, tracestate }: Trace): void {
   setField(fields, parentField, traceparent)

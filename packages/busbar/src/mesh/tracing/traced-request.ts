@@ -3,7 +3,8 @@ import type { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { CallEdge } from '../../contract/call/call-edge.ts'
 import { readTrace, writeTraceTo } from './trace-headers.ts'
-import type { TracedCall, TracedCallInfo, Tracer } from './tracer.ts'
+import type { TracedCall, TracedCallInfo } from './traced-call.ts'
+import type { Tracer } from './tracer.ts'
 
 type RequestInfo = Omit<TracedCallInfo, 'protocol' | 'method' | 'path'>
 
@@ -11,7 +12,7 @@ type RequestInfo = Omit<TracedCallInfo, 'protocol' | 'method' | 'path'>
 export function traceRequest(tracer: Tracer, info: RequestInfo, request: IncomingMessage, edge?: CallEdge): TracedCall {
   const { method = 'GET', url: path, rawHeaders } = request
   const call = tracer.call({ ...info, protocol: 'http', method, path }, readTrace(rawHeaders), edge)
-  writeTraceTo(request, call.trace)
+  writeTraceTo(request, call.passedOn)
   return call
 }
 

@@ -1,4 +1,5 @@
 import type { CallOrigin, LiveCall } from '../../contract/call/live-call.ts'
+import type { Trace } from '../../contract/context.ts'
 import { BusbarError, type ErrorRecord } from '../../contract/errors.ts'
 import { toCallError } from '../../contract/host/failures.ts'
 import type { HostedMethod } from '../../contract/host/hosted-method.ts'
@@ -8,7 +9,8 @@ import { type EncodedValue, encodeValue } from '../links/encoded-value.ts'
 import type { CallHandler, CallHead, Channel, ChannelHandler } from '../links/link.ts'
 import type { Router } from '../routing/router.ts'
 import { reasonUnreachable } from '../routing/unreachable.ts'
-import type { TracedCall, Tracer } from '../tracing/tracer.ts'
+import type { TracedCall } from '../tracing/traced-call.ts'
+import type { Tracer } from '../tracing/tracer.ts'
 import { toErrorRecord } from './error-records.ts'
 import { InputQueue } from './input-queue.ts'
 import type { TypedMesh } from './mesh-transport.ts'
@@ -24,7 +26,7 @@ export function answerTypedCalls({
     try {
       const hosted = methodOf(router, head)
       const edge = tracer && answerOf(tracer, head)
-      const call = hosted.open(originOf(head, edge?.trace ?? head.trace))
+      const call = hosted.open(originOf(head, edge ?? head.trace))
       if (head.kind === 'stream') {
         const inputs = isEnded ? undefined : new InputQueue(channel)
         const stream = hosted.stream(inputs ?? payload, call, checked, edge)
@@ -44,7 +46,7 @@ export function answerTypedCalls({
  */
 function originOf(
   { caller, hops, metadata, timeLeft, mayCancel, kind, delivery }: CallHead,
-  trace: CallHead['trace'],
+  trace: Trace | undefined,
 ): CallOrigin {
   const mayAbort = mayCancel !== false || kind === 'stream'
   return { caller, hops, trace, metadata, delivery, timeout: timeLeft, mayAbort }

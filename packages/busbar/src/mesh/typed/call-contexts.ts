@@ -1,6 +1,6 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { Enter, LiveCall } from '../../contract/call/live-call.ts'
-import { runInScope, type Scope } from '../scope.ts'
+import { enterScope, resourcesAreConstant, runInScope, type Scope } from '../scope.ts'
 
 /** The scope of a call that may end early. The calls that it causes end with it. */
 interface CallScope extends Scope {
@@ -29,10 +29,11 @@ export class CallContexts {
   }
 
   readonly enter: Enter = (call, run, input, checked) => {
-    if (!call.canEndEarly && call.trace === undefined)
+    const { cause } = call
+    if (!call.canEndEarly && cause === undefined)
       return this.#shared(call.hops).runInAsyncScope(run, undefined, input, call, checked)
-    const scope: CallScope = { service: this.#service, hops: call.hops, trace: call.trace, call }
-    return this.#base.runInAsyncScope(runCallInScope, undefined, scope, run, input, checked) as ReturnType<typeof run>
+    const scope: CallScope = { service: this.#service, hops: call.hops, trace: cause, call }
+    return this.#base.runInAsyncScope(runCall, undefined, scope, run, input, checked) as ReturnType<typeof run>
   }
 
   enterScope<R>(scope: Scope, run: () => R): R {
@@ -46,6 +47,13 @@ export class CallContexts {
 
 function resource(): AsyncResource {
   return new AsyncResource('BusbarCall', { requireManualDestroy: true })
+}
+
+const runCall = resourcesAreConstant ? enterCall : runCallInScope
+
+function enterCall<R>(scope: CallScope, run: Run<R>, input: unknown, checked: boolean): R {
+  enterScope(scope)
+  return run(input, scope.call, checked)
 }
 
 function runCallInScope<R>(scope: CallScope, run: Run<R>, input: unknown, checked: boolean): R {

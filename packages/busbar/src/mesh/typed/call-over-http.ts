@@ -1,5 +1,6 @@
 import type { CallOrigin } from '../../contract/call/live-call.ts'
 import type { CallOptions } from '../../contract/call/call-types.ts'
+import { fieldsOf } from '../../contract/context.ts'
 import type { Contract } from '../../contract/contract.ts'
 import { httpTransport } from '../../contract/client/http/http-transport.ts'
 import type { Method } from '../../contract/method.ts'
@@ -27,12 +28,12 @@ export function callOverHttp(
 }
 
 /** Limits inherited from the causing call end this one by a signal, which closes the connection. */
-function optionsOf({ parent, timeout = Infinity, signal, metadata, trace = parent?.trace }: CallOrigin): CallOptions {
+function optionsOf({ parent, timeout = Infinity, signal, metadata, trace = parent?.cause }: CallOrigin): CallOptions {
   const left = Math.min(timeout, parent?.timeLeft ?? Infinity)
   const signals = [signal, parent?.signal].filter((one) => one !== undefined)
   return {
     ...(left !== Infinity && { timeout: left }),
     ...(signals.length > 0 && { signal: AbortSignal.any(signals) }),
-    metadata: { ...trace, ...metadata },
+    metadata: { ...(trace && fieldsOf(trace)), ...metadata },
   }
 }

@@ -18,7 +18,8 @@ import {
 } from '../routing/endpoint.ts'
 import type { Router } from '../routing/router.ts'
 import { currentScope, type Scope } from '../scope.ts'
-import type { TracedCall, Tracer } from '../tracing/tracer.ts'
+import type { TracedCall } from '../tracing/traced-call.ts'
+import type { Tracer } from '../tracing/tracer.ts'
 import { currentCall } from './call-contexts.ts'
 import { type OtherInstances, RemoteCall } from './remote-call.ts'
 import { callOverHttp, type HttpMethodCall } from './call-over-http.ts'
@@ -154,7 +155,7 @@ class MeshMethod implements OtherInstances {
     if (endpoint.at === 'link' && this.#method?.takesMany === true) return onlyValue(this.stream(input, given))
     const traced = this.#trace(endpoint, given)
     const edge = traced ?? this.#edges.to(endpoint, given.caller)
-    const origin = traced === undefined ? given : { ...given, trace: traced.trace }
+    const origin = traced === undefined ? given : { ...given, trace: traced }
     if (endpoint.at === 'here') return this.#local(endpoint).call(input, origin, this.#checked, edge)
     if (endpoint.at === 'tcp') {
       const call = (): Promise<unknown> => this.#http(endpoint)(input, origin) as Promise<unknown>
@@ -167,7 +168,7 @@ class MeshMethod implements OtherInstances {
     const endpoint = this.#find(input)
     const traced = this.#trace(endpoint, given)
     const edge = traced ?? this.#edges.to(endpoint, given.caller)
-    const origin = traced === undefined ? given : { ...given, trace: traced.trace }
+    const origin = traced === undefined ? given : { ...given, trace: traced }
     if (endpoint.at === 'here') {
       const hosted = this.#local(endpoint)
       return hosted.stream(input, hosted.open(origin), this.#checked, edge)
@@ -200,7 +201,7 @@ class MeshMethod implements OtherInstances {
       method: this.#name,
       transport,
     } as const
-    return tracer.call(info, trace ?? parent?.trace, this.#edges.to(endpoint, caller))
+    return tracer.call(info, trace ?? parent?.cause, this.#edges.to(endpoint, caller))
   }
 
   findOther(not: RemoteEndpoint, input: unknown, origin: CallOrigin): ReturnType<OtherInstances['findOther']> {

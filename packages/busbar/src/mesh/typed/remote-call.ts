@@ -81,6 +81,7 @@ export class RemoteCall implements ChannelHandler {
     if (!this.#isOpen || (notStarted && this.#isElsewhere(error))) return
     const next = this.#mayRetry(error, notStarted) ? this.#findOther() : undefined
     if (next === undefined) return this.#failed(this.#toError(withRetryOutcome(error, this.#retryOutcome(notStarted))))
+    this.#edge?.retried()
     if (next instanceof Promise) return this.#passOn(next)
     this.#isRetry = true
     this.#endpoint = next
@@ -111,6 +112,7 @@ export class RemoteCall implements ChannelHandler {
     this.#endpoint.reject?.(this.#method.needed)
     const next = this.#others.findFitting(this.#endpoint, this.#value)
     if (next === undefined) return false
+    this.#edge?.retried()
     this.#endpoint = next
     this.#start()
     return true

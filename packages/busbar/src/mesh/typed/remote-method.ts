@@ -65,7 +65,7 @@ export class RemoteMethod {
       caller: origin.caller,
       mayCancel: call !== undefined,
       timeLeft: left === Infinity ? undefined : left,
-      trace: origin.trace ?? origin.parent?.trace,
+      trace: origin.trace ?? origin.parent?.cause,
       metadata: origin.metadata,
       ...(host !== undefined && { contract: this.contract, key: key?.() }),
       ...(host === undefined && origin.delivery !== undefined && { delivery: origin.delivery }),

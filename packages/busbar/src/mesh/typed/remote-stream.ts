@@ -117,6 +117,7 @@ export class RemoteStream implements AsyncIterator<unknown, undefined>, ChannelH
     // Values that were sent are gone.
     const next = notStarted && this.#upload === undefined ? this.#next(error) : undefined
     if (next !== undefined && this.#state.is === 'open') {
+      this.#edge?.retried()
       this.#endpoint = next
       this.#channel = this.#open(next)
       return

@@ -15,6 +15,13 @@ const calls: Metric = {
   labels: [...edgeLabels, 'status'],
 }
 
+const retries: Metric = {
+  name: 'busbar_edge_retries_total',
+  type: 'counter',
+  help: 'How often calls were sent again. A retried call is one call.',
+  labels: edgeLabels,
+}
+
 const inFlight: Metric = {
   name: 'busbar_edge_calls_in_flight',
   type: 'gauge',
@@ -63,6 +70,7 @@ export const edgeMetrics: readonly Simple[] = [
         edge.outcomes.map(({ status, count }) => ({ labels: { ...labelsOf(edge), status }, value: count })),
       ),
   ],
+  [retries, (edges) => edges.map((edge) => ({ labels: labelsOf(edge), value: edge.retries }))],
   [inFlight, (edges) => edges.map((edge) => ({ labels: labelsOf(edge), value: edge.inFlight }))],
 ]
 

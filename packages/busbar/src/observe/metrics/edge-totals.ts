@@ -5,6 +5,8 @@ import { bucketCount } from '../../shared/metrics/latency-buckets.ts'
 export interface EdgeTotal extends EdgeKey {
   /** Calls in flight. */
   inFlight: number
+  /** How often calls were sent again. */
+  retries: number
   callsPerSecond: number
   readonly outcomes: Map<number, OutcomeTotal>
 }
@@ -57,6 +59,7 @@ export class EdgeTotals {
       const total = (known.edges[at] ??= this.#totalOf(now.keyOf(at)))
       const [counts, before] = [now.countsOf(at), seen.countsOf(at)]
       total.inFlight += grown(counts.begun, before.begun) - grown(counts.over, before.over)
+      total.retries += grown(counts.retries, before.retries)
     }
     for (let at = 0; at < now.outcomes; at++) this.#collectOutcome(known, at, now, seen)
   }
@@ -108,7 +111,7 @@ export class EdgeTotals {
     const text = Object.values(key).join(' ')
     const known = this.#edges.get(text)
     if (known !== undefined) return known
-    const total = { ...key, inFlight: 0, callsPerSecond: 0, outcomes: new Map() }
+    const total = { ...key, inFlight: 0, retries: 0, callsPerSecond: 0, outcomes: new Map() }
     this.#edges.set(text, total)
     return total
   }

@@ -1,10 +1,11 @@
 import { hostname } from 'node:os'
 import { pathToFileURL } from 'node:url'
-import type { OtlpSettings } from '../../config/app.ts'
+import type { OtlpSettings } from '../../config/telemetry-settings.ts'
 import { settlesWithin } from '../../shared/settles-within.ts'
 import type { StoredOwnSpan, StoredSpan } from '../traces/trace-store.ts'
 import { environmentAttributes } from './otlp-resource.ts'
 import { OtlpSpans } from './otlp-spans.ts'
+import { exporterOptions, type ExporterOptions } from './exporter-options.ts'
 import type { ExportedMetrics, ExportedSpan } from './otlp-types.ts'
 import { type Exporter, type OtlpCounts, SignalExport } from './signal-export.ts'
 
@@ -22,21 +23,12 @@ interface Constructors {
   readonly OTLPTraceExporter: new (options: ExporterOptions) => Exporter<ExportedSpan[]>
 }
 
-/**
- * The exporter takes what is absent here from the standard variables, such as
- * `OTEL_EXPORTER_OTLP_HEADERS`.
- */
-interface ExporterOptions {
-  readonly url?: string
-  readonly headers?: Readonly<Record<string, string>>
-}
-
 /** The defaults of the specification. */
 const defaults = { metricInterval: 60_000, spanDelay: 5000, spanQueue: 2048, spanBatch: 512 }
 /** Milliseconds that the end waits for the last exports. */
 const closeLimit = 2000
 
-/** Exports the app's metrics and spans by OTLP over HTTP, from the supervisor. */
+/** Exports the app's metrics and spans by OTLP, from the supervisor. */
 export class OtlpExport {
   readonly #parts: OtlpExportParts
   readonly #common: Readonly<Record<string, string>>
@@ -67,12 +59,14 @@ export class OtlpExport {
     const load = async (file: string): Promise<Constructors> => (await import(pathToFileURL(file).href)) as Constructors
     if (settings.metrics !== undefined) {
       const { OTLPMetricExporter } = await load(settings.metrics)
-      one.#metricExport = new SignalExport('metrics', new OTLPMetricExporter(one.#options('metrics')), log)
+      const options = exporterOptions(settings, 'metrics', settings.metrics)
+      one.#metricExport = new SignalExport('metrics', new OTLPMetricExporter(options), log)
       one.#metricTimer = setInterval(() => void one.#exportMetrics(), one.#interval).unref()
     }
     if (settings.traces !== undefined) {
       const { OTLPTraceExporter } = await load(settings.traces)
-      one.#spanExport = new SignalExport('traces', new OTLPTraceExporter(one.#options('traces')), log)
+      const options = exporterOptions(settings, 'traces', settings.traces)
+      one.#spanExport = new SignalExport('traces', new OTLPTraceExporter(options), log)
     }
     return one
   }
@@ -104,14 +98,6 @@ export class OtlpExport {
   get #interval(): number {
     const { settings, env } = this.#parts
     return settings.interval ?? numberOf(env['OTEL_METRIC_EXPORT_INTERVAL']) ?? defaults.metricInterval
-  }
-
-  #options(signal: OtlpCounts['signal']): ExporterOptions {
-    const { url, headers } = this.#parts.settings
-    return {
-      ...(url !== undefined && { url: `${url}/v1/${signal}` }),
-      ...(Object.keys(headers).length > 0 && { headers }),
-    }
   }
 
   /**

@@ -113,7 +113,7 @@ function identityOf(
 
 /** By OpenTelemetry's semantic conventions. */
 function attributesOf(span: StoredSpan, failed: boolean): Attributes {
-  const { protocol, method, path, service, caller, transport, status, sent, received, queue } = span
+  const { protocol, method, path, service, caller, transport, status, sent, received, queue, retries } = span
   const isHttp = protocol === 'http'
   return {
     ...(isHttp
@@ -129,6 +129,7 @@ function attributesOf(span: StoredSpan, failed: boolean): Attributes {
     'busbar.caller': caller,
     'busbar.transport': transport,
     'busbar.queue.duration': queue / 1000,
+    ...(retries > 0 && { [isHttp ? 'http.request.resend_count' : 'busbar.rpc.resend_count']: retries }),
     ...(failed && { 'error.type': status === 0 ? 'none' : `${status}` }),
   }
 }

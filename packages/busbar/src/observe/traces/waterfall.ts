@@ -33,7 +33,7 @@ export interface Hop {
   readonly received: number
   /** Null: no complete response. */
   readonly status: number | null
-  /** Instances that have got the call: more than one if it was retried. */
+  /** How often it was sent: more than once if it was retried. */
   readonly attempts: number
 }
 
@@ -124,7 +124,7 @@ function hopOf(
     sent: Math.max(main.sent, answer?.sent ?? 0),
     received: Math.max(main.received, answer?.received ?? 0),
     status: main.status === 0 ? null : main.status,
-    attempts: Math.max(1, answers.length),
+    attempts: Math.max(main.retries + 1, answers.length),
   }
 }
 

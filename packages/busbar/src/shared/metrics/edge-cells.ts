@@ -4,7 +4,7 @@
 import { bucketOf } from './latency-buckets.ts'
 
 export const outcomeHead = 8
-export const edge = { caller: 0, callee: 1, kind: 2, begun: 3, over: 4, nameLength: 5, name: 6 } as const
+export const edge = { caller: 0, callee: 1, kind: 2, begun: 3, over: 4, retries: 5, nameLength: 6, name: 7 } as const
 export const outcome = { edge: 0, status: 1, count: 2, accounted: 3, sum: 4, last: 5 } as const
 
 /** `bucket`: for its first calls, if they are not measured. */
@@ -35,6 +35,10 @@ export class EdgeCells {
     if (status !== this.#status) this.#select(status)
     if (milliseconds === undefined) this.#outcome!.count()
     else this.#lastBucket = this.#outcome!.measure(milliseconds)
+  }
+
+  retried(): void {
+    this.#cells[edge.retries] = this.#cells[edge.retries]! + 1
   }
 
   /** No instance has taken the call that began. */

@@ -4,7 +4,7 @@
  *
  *     edges │ outcomes │ … padding to 128 bytes │ edge 0 │ edge 1 │ … │ outcome 0 │ outcome 1 │ …
  *
- *     edge    │ caller + 1 │ callee + 1 │ kind │ begun │ over │ bytes of the name │ name … │
+ *     edge    │ caller + 1 │ callee + 1 │ kind │ begun │ over │ retries │ bytes of the name │ name … │
  *     outcome │ edge │ status │ count │ accounted │ milliseconds │ last bucket │ … │ buckets … │
  *
  * Counts are exact. Durations may be a sample: a measured call stands for all calls of its outcome
@@ -18,6 +18,7 @@ const headCells = 32
 const edgeCells = 32
 const outcomeCells = outcomeHead + Math.ceil(bucketCount / 8) * 8
 const head = { edges: 0, outcomes: 1 } as const
+const counters: ReadonlySet<number> = new Set([edge.begun, edge.over, edge.retries])
 const nameBytes = (edgeCells - edge.name) * Uint32Array.BYTES_PER_ELEMENT
 
 /** The last edge and the last outcome collect everything beyond these limits. */
@@ -77,6 +78,8 @@ const beyondLimits: EdgeKey = {
 export interface EdgeCounts {
   readonly begun: number
   readonly over: number
+  /** How often calls were sent again. */
+  readonly retries: number
 }
 
 /** The calls of one edge with the same status, as read. The counters wrap. */
@@ -153,7 +156,7 @@ export class EdgeTable {
 
   countsOf(at: number): EdgeCounts {
     const cells = this.#edgeAt(at)
-    return { begun: cells[edge.begun]!, over: cells[edge.over]! }
+    return { begun: cells[edge.begun]!, over: cells[edge.over]!, retries: cells[edge.retries]! }
   }
 
   /** The buckets are the table's own memory. */
@@ -224,7 +227,7 @@ export class EdgeTable {
     this.#write(wanted, key)
     for (let at = 0; at < this.edges; at++) {
       const cells = this.#edgeAt(at)
-      if (wanted.every((value, cell) => cell === edge.begun || cell === edge.over || cells[cell] === value)) return at
+      if (wanted.every((value, cell) => counters.has(cell) || cells[cell] === value)) return at
     }
     return undefined
   }

@@ -32,6 +32,8 @@ export interface SpanRecord {
   readonly received: number
   /** HTTP status; of a failed typed call, the status of its error. 0: no response. */
   readonly status: number
+  /** How often the call was sent again. */
+  readonly retries: number
 }
 
 export const maxPath = 256

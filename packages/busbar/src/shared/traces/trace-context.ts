@@ -1,6 +1,4 @@
 /** The header fields of W3C Trace Context, level 1. */
-import type { Trace } from '../../contract/context.ts'
-
 export interface ParsedTrace {
   readonly trace: string
   readonly span: string
@@ -21,36 +19,6 @@ export function parseTraceparent(text: string): ParsedTrace | undefined {
 
 export function formatTraceparent({ trace, span, isSampled }: ParsedTrace): string {
   return `00-${trace}-${span}-${isSampled ? '01' : '00'}`
-}
-
-/** The same vendors' state, with another parent. */
-export function withParent(from: Trace | undefined, parsed: ParsedTrace): Trace {
-  return new OwnTrace(parsed, from?.tracestate)
-}
-
-/** Undefined for a context that is not valid. */
-export function parsedTrace(trace: Trace): ParsedTrace | undefined {
-  return OwnTrace.parsed(trace) ?? parseTraceparent(trace.traceparent)
-}
-
-/**
- * A context of this thread. Calls that it causes do not parse its text again. Copies of it have
- * only the text.
- */
-class OwnTrace implements Trace {
-  readonly traceparent: string
-  declare readonly tracestate?: string
-  readonly #parsed: ParsedTrace
-
-  constructor(parsed: ParsedTrace, tracestate: string | undefined) {
-    this.traceparent = formatTraceparent(parsed)
-    if (tracestate !== undefined) this.tracestate = tracestate
-    this.#parsed = parsed
-  }
-
-  static parsed(trace: Trace): ParsedTrace | undefined {
-    return #parsed in trace ? trace.#parsed : undefined
-  }
 }
 
 /** Not secret, so it needs no random numbers of the system, which cost twenty times as much. */

@@ -76,6 +76,7 @@ const span = object({
   sent: number,
   received: number,
   status: number,
+  retries: number,
 } satisfies Form<SpanRecord>)
 const isPlain: Check = (value) => text(value) || number(value) || boolean(value)
 const attributes: Check = (value) =>

@@ -54,7 +54,7 @@ export class Metering {
   startTraces({ traces }: App, outbox: Outbox): () => void {
     if (traces === undefined) return () => {}
     const sender = new SpanSender(outbox)
-    this.tracer = new Tracer(traces.sample, sender)
+    this.tracer = new Tracer(traces, sender)
     return () => sender.flush()
   }
 

@@ -117,6 +117,7 @@ test('why-slow names the hop that waits longest, from traces', () => {
     sent: 0,
     received: 0,
     status: 200,
+    retries: 0,
     worker: '0',
   }
   const call = {

@@ -1,7 +1,5 @@
 /** What a client has counted, `/metrics` and the traces agree, whoever reads them. */
 import assert from 'node:assert/strict'
-import { request } from 'node:http'
-import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { loadApp } from '../../../src/config/load.ts'
 import { acceleratorNames } from '../../../src/shared/accelerators.ts'
@@ -21,7 +19,7 @@ test('a tally of the client, /metrics and the traces have the same counts', { ti
   let isOver = false
   // Two scrapers read meanwhile, and change nothing.
   const scraping = [0, 1].map(async () => {
-    while (!isOver) scrapes.push(await scrape(app))
+    while (!isOver) scrapes.push(await app.metrics())
   })
   await Promise.all(
     Array.from({ length: 60 }, async (_, at) => {
@@ -34,8 +32,8 @@ test('a tally of the client, /metrics and the traces have the same counts', { ti
   isOver = true
   await Promise.all(scraping)
   const expected = Object.fromEntries(tally)
-  assert.deepEqual(outsideCalls(await scrape(app)), expected)
-  assert.deepEqual(outsideCalls(await scrape(app)), expected)
+  assert.deepEqual(outsideCalls(await app.metrics()), expected)
+  assert.deepEqual(outsideCalls(await app.metrics()), expected)
   const traces = await app.tracesWhen((all) => all.length === 60 && all.every(isWhole))
   const firsts = Map.groupBy(traces, ({ first }) => `${first.status}`)
   assert.deepEqual(Object.fromEntries([...firsts].map(([status, all]) => [status, all.length])), expected)
@@ -60,7 +58,7 @@ test('a scrape is answered while the event loop of a worker is blocked', { timeo
   const blocked = fetch(app.url)
   const isBlocked = (): boolean => app.running.status().workers.some(({ state }) => state === 'blocked')
   await pollUntil(isBlocked)
-  const [first, second] = await Promise.all([scrape(app), scrape(app)])
+  const [first, second] = await Promise.all([app.metrics(), app.metrics()])
   assert.ok(isBlocked())
   for (const one of [first, second]) assert.ok(parseMetrics(one).size > 0)
   files.write('end', '')
@@ -74,7 +72,7 @@ test(
     await using app = await edgesApp('thread')
     await (await fetch(new URL('/typed', app.url))).text()
     const [trace] = await app.tracesWhen((all) => all.length === 1 && isWhole(all[0]!))
-    const lines = (await scrape(app, openMetrics)).split('\n').filter((line) => line.includes(' # {'))
+    const lines = (await app.metrics(openMetrics)).split('\n').filter((line) => line.includes(' # {'))
     const pattern = /^(\w+)_bucket\{.*le="([^"]+)"\} \d+ # \{trace_id="(\w{32})",span_id="(\w{16})"\} (\S+) \d+\.\d{3}$/
     const found = lines.map((line) => pattern.exec(line) ?? assert.fail(line))
     assert.deepEqual(
@@ -93,7 +91,7 @@ test(
       )
       assert.ok(le === '+Inf' || Number(value) <= Number(le), line)
     }
-    assert.ok(!(await scrape(app)).includes(' # {'))
+    assert.ok(!(await app.metrics()).includes(' # {'))
   },
 )
 
@@ -106,16 +104,6 @@ async function edgesApp(run: 'thread'): Promise<TracedApp> {
   const app = await loadApp(folder, { env: {} })
   const services = app.services.map((service) => ({ ...service, run }))
   return await TracedApp.start({ ...app, services, accelerators: acceleratorNames, traces: { sample: 1, keep: 1000 } })
-}
-
-async function scrape({ admin }: TracedApp, accept = 'text/plain'): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>()
-  const { socketPath } = admin
-  const headers = { accept, connection: 'close' }
-  request({ socketPath, path: '/metrics', headers }, (response) => resolve(text(response)))
-    .once('error', reject)
-    .end()
-  return await promise
 }
 
 /** By status. */

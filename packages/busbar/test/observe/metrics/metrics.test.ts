@@ -49,7 +49,7 @@ const counts = { unhealthy: null, inFlight: 1, calls: 10, failures: 2, callsPerS
 function edge(parts: Pick<EdgeStats, 'caller' | 'callee' | 'protocol' | 'method' | 'route'>): EdgeStats {
   const buckets = [{ le: null, count: 3 }]
   const outcomes = ['200', '503', 'none'].map((code) => ({ status: code, count: 3, sum: 250, buckets }))
-  const totals = { inFlight: 1, calls: 9, failures: 6, callsPerSecond: 1, p50: 1, p99: 2 }
+  const totals = { inFlight: 1, calls: 9, failures: 6, retries: 2, callsPerSecond: 1, p50: 1, p99: 2 }
   return { ...parts, ...totals, transport: 'local', outcomes }
 }
 

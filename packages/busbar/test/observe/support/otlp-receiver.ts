@@ -1,4 +1,4 @@
-/** A collector of OTLP over HTTP, as far as tests need one. */
+/** A collector of OTLP, over HTTP, as far as tests need one. */
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
@@ -65,6 +65,12 @@ export class OtlpReceiver implements AsyncDisposable {
       })
   }
 
+  receive(path: string, headers: IncomingHttpHeaders, bytes: Buffer): void {
+    this.requests.push({ path, headers, body: decode(bytes, path.endsWith('/metrics') ? metricsForm : tracesForm) })
+    this.#changed.resolve()
+    this.#changed = Promise.withResolvers()
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#server.closeAllConnections()
     await new Promise((resolve) => this.#server.close(resolve))
@@ -74,10 +80,7 @@ export class OtlpReceiver implements AsyncDisposable {
     const { url: path = '', headers } = request
     const raw = await buffer(request)
     const bytes = headers['content-encoding'] === 'gzip' ? gunzipSync(raw) : raw
-    const body = decode(bytes, path.endsWith('/metrics') ? metricsForm : tracesForm)
-    this.requests.push({ path, headers, body })
-    this.#changed.resolve()
-    this.#changed = Promise.withResolvers()
+    this.receive(path, headers, bytes)
     if (this.status !== undefined) response.writeHead(this.status, { 'content-type': 'application/x-protobuf' }).end()
   }
 

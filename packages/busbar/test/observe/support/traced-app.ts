@@ -1,3 +1,5 @@
+import { request } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { inspect } from 'node:util'
 import type * as z from 'zod'
 import type { App } from '../../../src/config/app.ts'
@@ -36,10 +38,24 @@ export class TracedApp implements AsyncDisposable {
     return this.#app.running
   }
 
+  /** What a scraper reads. */
+  async metrics(accept = 'text/plain'): Promise<string> {
+    const { promise, resolve, reject } = Promise.withResolvers<string>()
+    const { socketPath } = this.admin
+    const headers = { accept, connection: 'close' }
+    request({ socketPath, path: '/metrics', headers }, (response) => resolve(text(response)))
+      .once('error', reject)
+      .end()
+    return await promise
+  }
+
   /** The latest first. */
   async traces(): Promise<Trace[]> {
     const { traces } = await this.admin.json(listTraces, { limit: 1000 })
-    return await Promise.all(traces.map(({ id }) => this.admin.json(getTrace, { id })))
+    const found: Trace[] = []
+    // Not all at once: the socket's queue of connections has a limit.
+    for (const { id } of traces) found.push(await this.admin.json(getTrace, { id }))
+    return found
   }
 
   /** Workers send their spans in batches. */

@@ -7,13 +7,16 @@ import { acceleratorNames } from '../../../src/shared/accelerators.ts'
 import { newTraceId } from '../../../src/shared/traces/trace-context.ts'
 import { TestApp } from '../../support/app/test-app.ts'
 import { TestFolder } from '../../support/app/test-folder.ts'
+import { GrpcCollector } from '../support/grpc-collector.ts'
 import { OtlpReceiver } from '../support/otlp-receiver.ts'
 
 const folder = `${import.meta.dirname}/../programs/traces`
 const programs = `${import.meta.dirname}/../programs/metrics`
 
 /** Optional packages, which an installation may leave out. */
-const skip = isInstalled('@opentelemetry/exporter-trace-otlp-proto') ? false : 'the exporters are not installed'
+const skip = ['proto', 'grpc'].every((protocol) => isInstalled(`@opentelemetry/exporter-trace-otlp-${protocol}`))
+  ? false
+  : 'the exporters are not installed'
 const test = (name: string, run: () => Promise<void>): void => void anyTest(name, { skip, timeout: 120_000 }, run)
 
 /** `SPAN_KIND_SERVER` of the protocol. */
@@ -114,6 +117,22 @@ test('metrics of Busbar and of services are exported at each interval', async ()
     receiver.points('busbar_otlp_exported_total').find(({ point }) => (point['value'] as number) > 0),
   )
   assert.deepEqual(exported.labels, { signal: 'metrics' })
+})
+
+test('spans and metrics are exported over gRPC, with the headers of the config', async () => {
+  await using receiver = await OtlpReceiver.open()
+  await using collector = await GrpcCollector.open(receiver)
+  const headers = { authorization: 'Bearer very-secret' }
+  {
+    const otlp = await otlpOf({ url: collector.url, protocol: 'grpc', headers, interval: 100 })
+    await using app = await tracesApp(otlp, 'shared')
+    await (await fetch(new URL('/fetch', app.url))).text()
+    await receiver.until(() =>
+      receiver.points('busbar_calls_total').find(({ point }) => (point['value'] as number) > 0),
+    )
+  }
+  assert.deepEqual(new Set(receiver.spans.map(({ service }) => service)), new Set(['front', 'back']))
+  assert.ok(receiver.requests.every((request) => request.headers.authorization === headers.authorization))
 })
 
 test('a collector that refuses is reported once, and what it refuses is counted', async () => {

@@ -114,6 +114,7 @@ function span(values: Partial<SpanRecord>): SpanRecord {
     sent: 0,
     received: 0,
     status: 200,
+    retries: 0,
     ...values,
   }
 }

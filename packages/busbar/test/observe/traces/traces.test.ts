@@ -143,6 +143,15 @@ test('of traces that are not sampled, failed calls are recorded; without traces,
   await assert.rejects(off.admin.json(getTrace, { id: trace }), { code: 'TRACE_UNKNOWN' })
 })
 
+for (const run of ['shared', 'process'] as const)
+  test(`of traces that are not sampled, slow calls are recorded if the config says so (${run})`, async () => {
+    await using app = await TracedApp.start(await tracesApp(run, { traces: { sample: 0, keep: 100, slow: 90 } }))
+    await (await fetch(new URL('/slow', app.url))).text()
+    const [{ calls }] = (await app.tracesWhen((all) => isWhole(all) && all[0]!.calls.length === 2)) as [Trace]
+    const [front, back] = calls
+    assert.deepEqual([front!.service, back!.service, back!.parent], ['front', 'back', front!.id])
+  })
+
 test('a program may begin a trace of its own', async () => {
   await using app = await TracedApp.start(await tracesApp('shared'))
   const seen = (await (await fetch(new URL('/own', app.url), { headers })).json()) as Seen

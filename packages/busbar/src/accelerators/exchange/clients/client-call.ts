@@ -6,8 +6,8 @@ import { connectionRefused } from '../../../mesh/routing/unreachable.ts'
 import type { CountedEdge } from '../../../mesh/meter.ts'
 import { currentScope, type Scope } from '../../../mesh/scope.ts'
 import { MeasuredExchange } from '../../../mesh/tracing/measured-exchange.ts'
-import { readTrace, writeTrace } from '../../../mesh/tracing/trace-headers.ts'
-import type { TracedCall } from '../../../mesh/tracing/tracer.ts'
+import { addTrace, readTrace, writeTrace } from '../../../mesh/tracing/trace-headers.ts'
+import type { TracedCall } from '../../../mesh/tracing/traced-call.ts'
 import type { Address } from './addresses.ts'
 import { CountedCall } from './counted-call.ts'
 import { respondWithProblem } from '../errors.ts'
@@ -55,6 +55,7 @@ export function routeCall(mesh: MeshContext, address: Address, request: Exchange
   if (mesh.tracer === undefined)
     return { kind: 'exchange', planned, scope: { service, hops }, elsewhere, edge, traced: undefined }
   const { method, path, rawHeaders } = request
+  const given = readTrace(rawHeaders)
   const traced = mesh.tracer.call(
     {
       part: 'call',
@@ -65,11 +66,13 @@ export function routeCall(mesh: MeshContext, address: Address, request: Exchange
       path,
       transport: transportTo(endpoint),
     },
-    readTrace(rawHeaders) ?? caller?.trace,
+    given ?? caller?.trace,
     edge,
   )
-  writeTrace(rawHeaders, traced.trace)
-  return { kind: 'exchange', planned, scope: { service, hops, trace: traced.trace }, elsewhere, edge: traced, traced }
+  const sent = endpoint.at === 'here' ? traced.passedOn : traced
+  if (given === undefined) addTrace(rawHeaders, sent)
+  else writeTrace(rawHeaders, sent)
+  return { kind: 'exchange', planned, scope: { service, hops, trace: traced }, elsewhere, edge: traced, traced }
 }
 
 /**

@@ -18,6 +18,10 @@ export class CountedCall extends ForwardingExchange {
     super.abort(error)
   }
 
+  onRetry(): void {
+    this.#outcome.retried()
+  }
+
   override onEnd(trailers: Readonly<Record<string, string | string[]>>): void {
     this.#outcome.end(this.status, undefined, false)
     super.onEnd(trailers)

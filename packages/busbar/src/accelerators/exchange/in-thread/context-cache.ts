@@ -1,6 +1,6 @@
-import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks'
+import { AsyncResource } from 'node:async_hooks'
 import type { LocalEndpoint } from '../../../mesh/routing/endpoint.ts'
-import { enterScopeWith, type Scope } from '../../../mesh/scope.ts'
+import { enterScope, resourcesAreConstant, type Scope } from '../../../mesh/scope.ts'
 
 /**
  * All fields of a scope. The type makes a new field an error here, because the cache below would
@@ -32,21 +32,15 @@ export class ContextCache {
     const resource = (this.#remembered[hops] ??= this.#endpoint.enter({ service: scope.service, hops }, makeResource))
     if (scope.trace === undefined) resource.runInAsyncScope(run, undefined, one, two)
     // Each call has a trace of its own. It does not stay in the shared resource, which is constant.
-    else resource.runInAsyncScope(enterScopeWith<One, Two>, undefined, scope, run, one, two)
+    else resource.runInAsyncScope(enterAndRun<One, Two>, undefined, scope, run, one, two)
   }
+}
+
+function enterAndRun<One, Two>(scope: Scope, run: (one: One, two: Two) => void, one: One, two: Two): void {
+  enterScope(scope)
+  run(one, two)
 }
 
 function makeResource(): AsyncResource {
   return new AsyncResource('BusbarCall', { requireManualDestroy: true })
 }
-
-/**
- * True if a store that one call enters is not visible to the next. False with
- * `--no-async-context-frame`, which keeps stores on the resource itself.
- */
-const resourcesAreConstant = ((): boolean => {
-  const storage = new AsyncLocalStorage<boolean>()
-  const resource = makeResource()
-  resource.runInAsyncScope(() => storage.enterWith(true))
-  return resource.runInAsyncScope(() => storage.getStore()) === undefined
-})()

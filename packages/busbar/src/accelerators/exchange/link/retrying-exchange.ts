@@ -96,6 +96,7 @@ export class RetryingExchange implements Exchange, ExchangeHandler {
     if (next === undefined) return this.#failed(error)
     this.#state = 'second'
     this.#exchange = next
+    this.#parts.handler.onRetry?.()
   }
 
   #enter(admission: Admission): void {

@@ -3,7 +3,7 @@ import { alignColumns } from '../../terminal/columns.ts'
 import { type Output, paint } from '../../terminal/terminal.ts'
 import { numberText } from '../../terminal/units.ts'
 
-const heads = ['caller', 'callee', 'calls', 'over', 'count', 'failed', 'calls/s', 'in flight', 'p50', 'p99']
+const heads = ['caller', 'callee', 'calls', 'over', 'count', 'failed', 'retries', 'calls/s', 'in flight', 'p50', 'p99']
 
 /** An edge without its histograms. */
 export type EdgeRow = Omit<EdgeStats, 'outcomes'>
@@ -21,6 +21,7 @@ export function edgeLines(edges: readonly EdgeRow[], out: Output, limit: number)
       edge.transport,
       numberText(edge.calls),
       edge.failures > 0 ? paint(out, 'red', numberText(edge.failures)) : '0',
+      numberText(edge.retries),
       numberText(edge.callsPerSecond),
       numberText(edge.inFlight),
       durationText(edge.p50),

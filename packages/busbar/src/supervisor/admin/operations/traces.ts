@@ -42,7 +42,7 @@ const hop = z.object({
   sent: z.number().meta({ description: 'bytes of the request' }),
   received: z.number().meta({ description: 'bytes of the response' }),
   status,
-  attempts: z.int().meta({ description: 'instances that have got the call' }),
+  attempts: z.int().meta({ description: 'how often it was sent' }),
 })
 
 const attributes = z.record(z.string(), z.unknown())

@@ -4,7 +4,7 @@ import { noStatus, otherStatus } from '../../../shared/metrics/edge-table.ts'
 import { bucketCount, quantile, upperBound } from '../../../shared/metrics/latency-buckets.ts'
 
 export function toEdgeStats(total: EdgeTotal): EdgeStats {
-  const { caller, callee, protocol, method, route, transport, inFlight, callsPerSecond } = total
+  const { caller, callee, protocol, method, route, transport, inFlight, retries, callsPerSecond } = total
   const outcomes = [...total.outcomes.values()].sort((one, other) => one.status - other.status)
   const all = new Float64Array(bucketCount)
   let [calls, failures] = [0, 0]
@@ -25,6 +25,7 @@ export function toEdgeStats(total: EdgeTotal): EdgeStats {
     inFlight: Math.max(0, inFlight),
     calls,
     failures,
+    retries,
     callsPerSecond,
     p50,
     p99,

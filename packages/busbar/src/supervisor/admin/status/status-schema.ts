@@ -81,6 +81,7 @@ export const edgeSchema = z.object({
   inFlight: count,
   calls: count,
   failures: count,
+  retries: count,
   callsPerSecond: z.number(),
   p50: milliseconds,
   p99: milliseconds,

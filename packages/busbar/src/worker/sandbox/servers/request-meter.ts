@@ -4,7 +4,8 @@ import type { CallEdge } from '../../../contract/call/call-edge.ts'
 import type { Trace } from '../../../contract/context.ts'
 import { isFailedResponse, type Meter, outcomeOf } from '../../../mesh/meter.ts'
 import { bytesBefore, countBytes, traceRequest } from '../../../mesh/tracing/traced-request.ts'
-import type { TracedCall, Tracer } from '../../../mesh/tracing/tracer.ts'
+import type { TracedCall } from '../../../mesh/tracing/traced-call.ts'
+import type { Tracer } from '../../../mesh/tracing/tracer.ts'
 import type { CallTimer } from '../../../shared/metrics/call-times.ts'
 import type { InstanceCells } from '../../../shared/metrics/instance-table.ts'
 
@@ -37,21 +38,22 @@ export class RequestMeter {
     const info = { part: 'call', caller: undefined, service, transport: 'local' } as const
     const call = tracer && traceRequest(tracer, info, request, counted)
     const edge = call ?? counted
-    const since = edge.begin()
+    const begun = edge.begin()
+    const since = call === undefined || call.isMeasured ? begun : undefined
     const timer = count.countStart()
     if (response === undefined) {
       count.countEnd(false)
       edge.end(upgraded, since)
-      return call?.trace
+      return call
     }
     const one: Begun = { meter: this, response, timer, edge, since, call, before: bytesBefore(request) }
-    if (begun.push(one) === 1) setImmediate(endTurn)
+    if (thisTurn.push(one) === 1) setImmediate(endTurn)
     // The end of the turn would be too late to measure it.
     if (since !== undefined) {
       this.#slow.set(response, one)
       response.on('close', () => this.#answered(response))
     }
-    return call?.trace
+    return call
   }
 
   /** Called at the end of the turn in which the request arrived. */
@@ -104,8 +106,8 @@ const upgraded = 101
  * Most requests are answered in the turn in which they arrive. Adding a listener to each response
  * would cost more than everything else here.
  */
-const begun: Begun[] = []
+const thisTurn: Begun[] = []
 
 function endTurn(): void {
-  for (const one of begun.splice(0)) one.meter.endTurn(one)
+  for (const one of thisTurn.splice(0)) one.meter.endTurn(one)
 }

@@ -4,7 +4,8 @@ import { createServer } from 'node:http'
 createServer((req, res) => {
   const { traceparent, tracestate } = req.headers
   const { pathname } = new URL(req.url!, 'http://back')
-  req.resume().on('end', () => {
+  req.resume().on('end', async () => {
+    if (pathname === '/slow') await new Promise((resolve) => setTimeout(resolve, 100))
     if (pathname === '/fault') res.statusCode = 500
     const raw = req.rawHeaders.filter((name) => name.toLowerCase() === 'traceparent').length
     res.setHeader('content-type', 'application/json')

@@ -17,6 +17,7 @@ function byNode(options: RequestOptions, body?: string): Promise<unknown> {
 const calls: Record<string, () => Promise<unknown>> = {
   '/fetch': async () => await (await fetch(back)).json(),
   '/post': async () => await (await fetch(back, { method: 'POST', body: 'x'.repeat(1000) })).json(),
+  '/slow': async () => await (await fetch(`${back}slow`)).json(),
   '/fault': async () => await (await fetch(`${back}fault`)).json(),
   '/node': () => byNode({ agent: false }),
   '/list': () => byNode({ agent: false, headers: ['host', 'back.internal', 'x-own', '1'] as never }),
