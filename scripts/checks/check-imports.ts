@@ -47,7 +47,7 @@ const typesOnly: Readonly<Record<string, readonly string[]>> = {
   shared: ['contract', 'config'],
   accelerators: ['config'],
   calibration: ['config'],
-  '.': ['observe'],
+  '.': ['observe', 'supervisor'],
 }
 
 /** Composition roots, and what else they may import. */

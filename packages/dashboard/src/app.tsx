@@ -3,6 +3,8 @@ import type { ComponentType } from 'preact'
 import { connection, follow, status } from './state/live.ts'
 import { pageName } from './state/route.ts'
 import { token } from './state/session.ts'
+import { formatClock } from './state/format.ts'
+import { recording } from './recording/recording.ts'
 import { PageBoundary } from './parts/page-boundary.tsx'
 import { Sidebar } from './parts/sidebar.tsx'
 import { SignIn } from './parts/sign-in.tsx'
@@ -31,11 +33,12 @@ const pages: Readonly<Record<string, ComponentType>> = {
 }
 
 export function App() {
-  return token.value === null ? <SignIn /> : <Shell key={token.value} />
+  return token.value === null && recording === undefined ? <SignIn /> : <Shell key={token.value} />
 }
 
 function Shell() {
   useEffect(() => {
+    if (recording !== undefined) return undefined
     const stop = new AbortController()
     void follow(stop.signal)
     return () => stop.abort()
@@ -55,6 +58,13 @@ function Shell() {
         {connection.value === 'lost' && (
           <p class="lost" role="status">
             The app does not answer. What is shown is its last state; the page connects again by itself.
+          </p>
+        )}
+        {recording !== undefined && (
+          <p class="recorded" role="status">
+            Saved on {new Date(recording.savedAt).toLocaleString('en-GB')}
+            {recording.moments[0] !== undefined && `, with what happened since ${formatClock(recording.moments[0].at)}`}
+            . Nothing here changes any more.
           </p>
         )}
         {status.value === null ? (

@@ -8,5 +8,8 @@ import './styles/controls.css'
 import './styles/pages.css'
 import './styles/drawings.css'
 import { App } from './app.tsx'
+import { recording } from './recording/recording.ts'
+import { showRecording } from './state/live.ts'
 
+if (recording !== undefined) showRecording(recording)
 render(<App />, document.getElementById('page')!)

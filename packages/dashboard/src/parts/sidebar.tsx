@@ -1,3 +1,4 @@
+import { recording } from '../recording/recording.ts'
 import { status } from '../state/live.ts'
 import { linkTo, pageName } from '../state/route.ts'
 import { signOut } from '../state/session.ts'
@@ -15,6 +16,10 @@ const entries: readonly { readonly page: string; readonly label: string; readonl
   { page: 'reports', label: 'Reports', icon: 'reports' },
 ]
 
+/** What a saved page has. */
+const recordedPages: ReadonlySet<string> = new Set(['', 'services', 'latency', 'runtime', 'traces', 'logs'])
+const shown = recording === undefined ? entries : entries.filter(({ page }) => recordedPages.has(page))
+
 export function Sidebar() {
   const current = pageName.value
   const app = status.value?.app
@@ -25,7 +30,7 @@ export function Sidebar() {
         <span class="label">Busbar</span>
       </a>
       <nav aria-label="Pages">
-        {entries.map(({ page, label, icon }) => (
+        {shown.map(({ page, label, icon }) => (
           <a key={page} href={linkTo(page)} aria-current={page === current ? 'page' : undefined} title={label}>
             <Icon name={icon} />
             <span class="label">{label}</span>
@@ -34,9 +39,11 @@ export function Sidebar() {
       </nav>
       <footer>
         {app !== undefined && <div>process {app.pid}</div>}
-        <button class="link small" onClick={signOut}>
-          Sign out
-        </button>
+        {recording === undefined && (
+          <button class="link small" onClick={signOut}>
+            Sign out
+          </button>
+        )}
       </footer>
     </div>
   )

@@ -2,9 +2,11 @@ import { formatBytes, formatDuration, formatRate, formatShare, formatTime } from
 import { edgeKey, recentOf } from '../state/history.ts'
 import { quantile } from '../state/latency.ts'
 import { connection, seenAt, status } from '../state/live.ts'
+import { recording } from '../recording/recording.ts'
 import { theme, toggleTheme } from '../state/theme.ts'
 import { Badge, type Tone } from './badge.tsx'
 import { Icon } from './icon.tsx'
+import { SaveButton } from './save-button.tsx'
 
 export function TopBar() {
   const { app } = status.value ?? {}
@@ -13,6 +15,7 @@ export function TopBar() {
       <span class="name">{app?.name ?? 'Busbar'}</span>
       <State />
       {app !== undefined && <Facts />}
+      {recording === undefined && app !== undefined && <SaveButton />}
       <button
         class="icon plain theme"
         onClick={toggleTheme}
@@ -27,6 +30,7 @@ export function TopBar() {
 function State() {
   const { app } = status.value ?? {}
   if (connection.value === 'lost') return <Badge tone="warn">disconnected</Badge>
+  if (connection.value === 'recorded') return <Badge tone="info">saved</Badge>
   if (app === undefined) return <Badge>connecting</Badge>
   const [tone, text]: [Tone, string] = app.ready
     ? ['good', 'ready']

@@ -3,11 +3,13 @@ import { batch, computed, signal } from '@preact/signals'
 import { ApiError } from '../api/client.ts'
 import { readEvents } from '../api/events.ts'
 import type { AppStatus, LogEvent, StatusEvent } from '../api/types.ts'
-import { recordStatus } from './history.ts'
-import { addLines } from './log-lines.ts'
+import { fromRecorded, type Recording } from '../recording/recording.ts'
+import { moments, recordStatus } from './history.ts'
+import { addLines, lines } from './log-lines.ts'
 import { signOut, token } from './session.ts'
 
-export type Connection = 'connecting' | 'live' | 'lost'
+/** `recorded`: the page shows a saved file. */
+export type Connection = 'connecting' | 'live' | 'lost' | 'recorded'
 
 export const connection = signal<Connection>('connecting')
 /** Null before the first event. */
@@ -36,6 +38,17 @@ export async function follow(stop: AbortSignal): Promise<void> {
     connection.value = 'lost'
     await new Promise((resolve) => setTimeout(resolve, retryAfter))
   }
+}
+
+/** Instead of following an app. */
+export function showRecording(recording: Recording): void {
+  batch(() => {
+    connection.value = 'recorded'
+    moments.value = recording.moments.map(fromRecorded)
+    lines.value = recording.lines
+    status.value = recording.status
+    seenAt.value = recording.seenAt
+  })
 }
 
 function receive(event: string, data: unknown): void {

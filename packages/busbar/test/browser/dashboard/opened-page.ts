@@ -73,6 +73,10 @@ export class OpenedPage implements AsyncDisposable {
     return opened
   }
 
+  get token(): string {
+    return token
+  }
+
   get tab(): Tab {
     return this.#tab!
   }
@@ -114,11 +118,11 @@ export class OpenedPage implements AsyncDisposable {
   }
 
   /** For those who look at it: `BUSBAR_SCREENSHOTS` names a folder. */
-  async screenshot(name: string): Promise<void> {
+  async screenshot(name: string, tab = this.tab): Promise<void> {
     const folder = process.env['BUSBAR_SCREENSHOTS']
     if (folder === undefined) return
     mkdirSync(folder, { recursive: true })
-    await this.tab.screenshot({ path: join(folder, `${name}.png`) })
+    await tab.screenshot({ path: join(folder, `${name}.png`) })
   }
 
   /** Asks the admin API, as other clients do. */

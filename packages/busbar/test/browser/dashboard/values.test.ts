@@ -41,6 +41,7 @@ describe('what the dashboard shows', { skip: noChromium }, () => {
     for (const edge of status.edges) {
       const row = opened.tab.locator(`tr[data-edge="${keyOf(edge)}"]`)
       await row.locator(`[data-calls="${edge.calls}"]`).waitFor()
+      await row.locator(`[data-retries="${edge.retries}"]`).waitFor()
       await row.locator(`[data-p50="${edge.p50}"]`).waitFor()
       await row.locator(`[data-p99="${edge.p99}"]`).waitFor()
       for (const outcome of edge.outcomes) await row.getByText(`${outcome.status} × `).first().waitFor()

@@ -2,6 +2,7 @@ import { signal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import { send, serviceAt } from '../../api/client.ts'
 import { Card, Empty } from '../../parts/card.tsx'
+import { saveFile } from '../../parts/save-file.ts'
 import { formatShare, formatTime } from '../../state/format.ts'
 import { status } from '../../state/live.ts'
 import { subject } from '../../state/route.ts'
@@ -116,7 +117,10 @@ function Shown({ profile: { of, at, root, text }, search, setSearch }: ShownProp
               value={search}
               onInput={({ currentTarget }) => setSearch(currentTarget.value)}
             />
-            <button class="compact" onClick={() => save(text, `${of.replaceAll(' ', '-')}-${at}.cpuprofile`)}>
+            <button
+              class="compact"
+              onClick={() => saveFile(text, `${of.replaceAll(' ', '-')}-${at}.cpuprofile`, 'application/json')}
+            >
               Save
             </button>
           </>
@@ -152,10 +156,4 @@ function Shown({ profile: { of, at, root, text }, search, setSearch }: ShownProp
       </Card>
     </>
   )
-}
-
-function save(text: string, name: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }))
-  Object.assign(document.createElement('a'), { href: url, download: name }).click()
-  URL.revokeObjectURL(url)
 }

@@ -1,5 +1,5 @@
 import { get } from '../../api/client.ts'
-import type { Arm, Report, ReportSummary } from '../../api/types.ts'
+import type { Arm, Report, ReportList } from '../../api/types.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Card, Empty } from '../../parts/card.tsx'
 import { Fact } from '../../parts/fact.tsx'
@@ -8,17 +8,12 @@ import { formatBytes, formatDuration, formatNumber, formatTime } from '../../sta
 import { linkTo, subject } from '../../state/route.ts'
 import { errorText } from '../../state/toasts.ts'
 
-interface Listed {
-  readonly folders: readonly string[]
-  readonly reports: readonly ReportSummary[]
-}
-
 export function ReportsPage() {
   return subject.value === '' ? <List /> : <One file={subject.value} />
 }
 
 function List() {
-  const listed = useResource(() => get<Listed>('/reports'), '')
+  const listed = useResource(() => get<ReportList>('/reports'), '')
   return (
     <div class="page">
       <header>

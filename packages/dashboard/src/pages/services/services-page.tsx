@@ -1,13 +1,16 @@
+import { useState } from 'preact/hooks'
 import { get } from '../../api/client.ts'
 import type { Description, ServiceDescription } from '../../api/types.ts'
 import { Badge, StateBadge } from '../../parts/badge.tsx'
 import { Card } from '../../parts/card.tsx'
 import { useResource } from '../../parts/resource.ts'
+import { recording } from '../../recording/recording.ts'
 import { formatNumber, formatRate } from '../../state/format.ts'
 import { shape, status } from '../../state/live.ts'
 import { linkTo } from '../../state/route.ts'
 import { AppActions } from './app-actions.tsx'
 import { ServiceActions } from './service-actions.tsx'
+import { ServiceDetails } from './service-details.tsx'
 import { WorkersTable } from './workers-table.tsx'
 
 export function ServicesPage() {
@@ -16,7 +19,7 @@ export function ServicesPage() {
     <div class="page">
       <header>
         <h1>Services</h1>
-        <AppActions />
+        {recording === undefined && <AppActions />}
       </header>
       <Card title="Services" flush>
         <table>
@@ -29,7 +32,7 @@ export function ServicesPage() {
               <th class="num">now</th>
               <th class="num">calls</th>
               <th class="num">failed</th>
-              <th>actions</th>
+              {recording === undefined && <th>actions</th>}
             </tr>
           </thead>
           <tbody>
@@ -47,6 +50,7 @@ export function ServicesPage() {
 }
 
 function ServiceRow({ service }: { readonly service: ServiceDescription }) {
+  const [isOpen, open] = useState(false)
   const { instances, workers, services } = status.value!
   const { name, kind, run, group, needs } = service
   const own = instances.filter((one) => one.service === name)
@@ -56,40 +60,53 @@ function ServiceRow({ service }: { readonly service: ServiceDescription }) {
   const unhealthy = own.flatMap(({ unhealthy }) => unhealthy ?? [])
   const places = own.map(({ worker }) => workers.find((one) => one.worker === worker)?.name ?? `${worker}`)
   return (
-    <tr data-service={name}>
-      <td>
-        <strong>{name}</strong>
-        <div class="small dim">
-          {kind}
-          {needs.length > 0 && `, needs ${needs.join(', ')}`}
-        </div>
-      </td>
-      <td>
-        <div class="row tight">
-          {states.map((state) => (
-            <StateBadge key={state} state={state} />
-          ))}
-          {unhealthy.length > 0 && <Badge tone="bad">unhealthy: {unhealthy[0]}</Badge>}
-          {waiting > 0 && <Badge tone="warn">{waiting} waiting</Badge>}
-          {shed > 0 && <Badge tone="bad">{formatNumber(shed)} refused</Badge>}
-        </div>
-      </td>
-      <td>
-        {group === null ? run : `${run} of ${group}`}
-        <div class="small dim">{shortList(places)}</div>
-      </td>
-      <td class="num">{sum(({ inFlight }) => inFlight)}</td>
-      <td class="num">{formatRate(sum(({ callsPerSecond }) => callsPerSecond))}</td>
-      <td class="num" data-calls={sum(({ calls }) => calls)}>
-        {formatNumber(sum(({ calls }) => calls))}
-      </td>
-      <td class="num">
-        <Failures count={sum(({ failures }) => failures)} service={name} />
-      </td>
-      <td>
-        <ServiceActions service={service} instances={own.length} />
-      </td>
-    </tr>
+    <>
+      <tr data-service={name}>
+        <td>
+          <button class="link strong" aria-expanded={isOpen} onClick={() => open(!isOpen)}>
+            {name}
+          </button>
+          <div class="small dim">
+            {kind}
+            {needs.length > 0 && `, needs ${needs.join(', ')}`}
+          </div>
+        </td>
+        <td>
+          <div class="row tight">
+            {states.map((state) => (
+              <StateBadge key={state} state={state} />
+            ))}
+            {unhealthy.length > 0 && <Badge tone="bad">unhealthy: {unhealthy[0]}</Badge>}
+            {waiting > 0 && <Badge tone="warn">{waiting} waiting</Badge>}
+            {shed > 0 && <Badge tone="bad">{formatNumber(shed)} refused</Badge>}
+          </div>
+        </td>
+        <td>
+          {group === null ? run : `${run} of ${group}`}
+          <div class="small dim">{shortList(places)}</div>
+        </td>
+        <td class="num">{sum(({ inFlight }) => inFlight)}</td>
+        <td class="num">{formatRate(sum(({ callsPerSecond }) => callsPerSecond))}</td>
+        <td class="num" data-calls={sum(({ calls }) => calls)}>
+          {formatNumber(sum(({ calls }) => calls))}
+        </td>
+        <td class="num">
+          <Failures count={sum(({ failures }) => failures)} service={name} />
+        </td>
+        {recording === undefined && (
+          <td>
+            <ServiceActions service={service} instances={own.length} />
+          </td>
+        )}
+      </tr>
+      {isOpen && (
+        <tr>
+          <td colSpan={8}>
+            <ServiceDetails service={service} />
+          </td>
+        </tr>
+      )}
+    </>
   )
 }
 

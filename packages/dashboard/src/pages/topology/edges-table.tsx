@@ -19,6 +19,7 @@ export function EdgesTable({ edges }: { readonly edges: readonly Edge[] }) {
           <th class="num">now</th>
           <th class="num">calls</th>
           <th class="num">failed</th>
+          <th class="num">retries</th>
           <th class="num">p50</th>
           <th class="num">p99</th>
           <th>status</th>
@@ -34,7 +35,8 @@ export function EdgesTable({ edges }: { readonly edges: readonly Edge[] }) {
 }
 
 function Row({ edge }: { readonly edge: Edge }) {
-  const { caller, callee, method, route, transport, callsPerSecond, calls, failures, p50, p99, outcomes } = edge
+  const { caller, callee, method, route, transport, callsPerSecond, calls, failures, retries, p50, p99, outcomes } =
+    edge
   return (
     <tr class="selectable" data-edge={edgeKey(edge)}>
       <td>{caller === '' ? <span class="dim">clients</span> : caller}</td>
@@ -53,6 +55,9 @@ function Row({ edge }: { readonly edge: Edge }) {
       </td>
       <td class="num">
         {failures === 0 ? <span class="dim">0</span> : <Badge tone="bad">{formatNumber(failures)}</Badge>}
+      </td>
+      <td class="num" data-retries={retries}>
+        {retries === 0 ? <span class="dim">0</span> : formatNumber(retries)}
       </td>
       <td class="num" data-p50={p50}>
         {formatTime(p50)}

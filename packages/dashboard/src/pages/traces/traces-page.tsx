@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { get } from '../../api/client.ts'
-import type { Trace, TraceSummary } from '../../api/types.ts'
+import type { Trace, TraceList, TraceSummary } from '../../api/types.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Card, Empty } from '../../parts/card.tsx'
 import { useResource } from '../../parts/resource.ts'
@@ -10,12 +10,6 @@ import { linkTo, subject } from '../../state/route.ts'
 import { errorText } from '../../state/toasts.ts'
 import { Waterfall } from './waterfall.tsx'
 
-interface Listed {
-  /** Null: traces are off. */
-  readonly sample: number | null
-  readonly traces: readonly TraceSummary[]
-}
-
 export function TracesPage() {
   return subject.value === '' ? <List /> : <One id={subject.value} />
 }
@@ -24,8 +18,12 @@ function List() {
   const [service, setService] = useState('')
   const [failed, setFailed] = useState(false)
   const query = { limit: 100, failed, ...(service !== '' && { service }) }
-  const listed = useResource(() => get<Listed>('/traces', query), `${latestTrace.value} ${service} ${failed}`)
-  const { sample, traces = [] } = listed.value ?? {}
+  const listed = useResource(() => get<TraceList>('/traces', query), `${latestTrace.value} ${service} ${failed}`)
+  const { sample, traces: given = [] } = listed.value ?? {}
+  // A saved page has one list for all of these.
+  const traces = given.filter(
+    (one) => (!failed || one.failed > 0) && (service === '' || one.services.includes(service)),
+  )
   const longest = Math.max(...traces.map(({ duration }) => duration))
   return (
     <div class="page">

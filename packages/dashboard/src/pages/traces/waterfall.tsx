@@ -1,98 +1,125 @@
 import { useState } from 'preact/hooks'
-import type { Hop, Trace } from '../../api/types.ts'
+import type { ComponentChildren } from 'preact'
+import type { Hop, OwnSpan, Trace } from '../../api/types.ts'
 import { Card } from '../../parts/card.tsx'
-import { formatBytes, formatTime, plural } from '../../state/format.ts'
+import { formatTime, plural } from '../../state/format.ts'
+import { CallDetails, OwnDetails } from './details.tsx'
+import { rowsOf } from './trace-tree.ts'
 
-/** Each call as a bar on the time of the trace, below the call that caused it. */
+/** Each call and span as a bar on the time of the trace, below what caused it. */
 export function Waterfall({ trace }: { readonly trace: Trace }) {
   const [opened, open] = useState<string>()
-  const { duration, calls, dropped, services, failed } = trace
-  const hop = calls.find(({ id }) => id === opened)
-  const end = `${plural(calls.length, 'hop')}, ${plural(services.length, 'service')}${failed > 0 ? `, ${failed} failed` : ''}`
+  const { duration, calls, own, dropped, services, failed } = trace
+  const rows = rowsOf(trace)
+  const chosen = rows.find(({ id }) => id === opened)
+  const counts = [
+    plural(calls.length, 'hop'),
+    own.length > 0 && plural(own.length, 'own span'),
+    plural(services.length, 'service'),
+    failed > 0 && `${failed} failed`,
+  ]
   return (
     <>
-      <Card title={formatTime(duration)} label="Waterfall" flush end={<span class="dim">{end}</span>}>
+      <Card
+        title={formatTime(duration)}
+        label="Waterfall"
+        flush
+        end={<span class="dim">{counts.filter(Boolean).join(', ')}</span>}
+      >
         <div class="waterfall">
           <div class="legend">
-            {(['queue', 'wire', 'run'] as const).map((part) => (
+            {['queue', 'wire', 'run', ...(own.length > 0 ? ['own'] : [])].map((part) => (
               <span key={part}>
-                <span class={`swatch ${part}`} /> {part}
+                <span class={`swatch ${part}`} /> {part === 'own' ? 'span of the service’s own' : part}
               </span>
             ))}
           </div>
-          {calls.map((call) => (
-            <HopRow
-              key={call.id}
-              hop={call}
-              whole={duration}
-              isOpen={call.id === opened}
-              open={() => open(call.id === opened ? undefined : call.id)}
-            />
-          ))}
+          {rows.map((row) => {
+            const common = {
+              depth: row.depth,
+              whole: duration,
+              isOpen: row.id === opened,
+              open: () => open(row.id === opened ? undefined : row.id),
+            }
+            if (row.kind === 'call') return <CallRow key={row.id} {...common} call={row.call} />
+            return <OwnRow key={row.id} {...common} own={row.own} />
+          })}
         </div>
       </Card>
       {dropped > 0 && <p class="dim">{plural(dropped, 'further span')} of this trace were not kept.</p>}
-      {hop !== undefined && <HopDetails hop={hop} />}
+      {chosen?.kind === 'call' && <CallDetails call={chosen.call} />}
+      {chosen?.kind === 'own' && <OwnDetails own={chosen.own} />}
     </>
   )
 }
 
 interface RowProps {
-  readonly hop: Hop
+  readonly depth: number
+  /** Milliseconds of the trace. */
   readonly whole: number
   readonly isOpen: boolean
   readonly open: () => void
 }
 
-function HopRow({ hop, whole, isOpen, open }: RowProps) {
-  const { service, method, path, depth, start, duration, queue, wire, run, status } = hop
-  const isBad = status === null || status >= 500 || (hop.protocol === 'rpc' && status !== 0 && status >= 500)
-  const share = (time: number): string => `${(100 * time) / Math.max(whole, 0.001)}%`
-  const known = queue + (wire ?? 0) + (run ?? 0)
+function CallRow({ call, ...row }: RowProps & { readonly call: Hop }) {
+  const { id, service, method, path, start, duration, status, attempts } = call
+  const parts = (['queue', 'wire', 'run'] as const).map((part) => ({ part, time: call[part] ?? 0 }))
+  const known = Math.max(
+    parts.reduce((sum, { time }) => sum + time, 0),
+    0.001,
+  )
   return (
-    <button class={`hop ${isBad ? 'bad' : ''}`} aria-expanded={isOpen} onClick={open} data-hop={hop.id}>
+    <Bar
+      {...row}
+      id={id}
+      start={start}
+      duration={duration}
+      isBad={status === null || status >= 500}
+      parts={parts.map(({ part, time }) => ({ part, share: time / known }))}
+    >
+      <strong>{service}</strong>{' '}
+      <span class="dim mono">
+        {method} {path ?? ''}
+      </span>
+      {attempts > 1 && <span class="dim"> ({attempts} attempts)</span>}
+    </Bar>
+  )
+}
+
+function OwnRow({ own, ...row }: RowProps & { readonly own: OwnSpan }) {
+  const { id, name, service, start, duration, failed } = own
+  return (
+    <Bar {...row} id={id} start={start} duration={duration} isBad={failed} parts={[{ part: 'own', share: 1 }]}>
+      {name} <span class="dim">in {service}</span>
+    </Bar>
+  )
+}
+
+interface BarProps extends RowProps {
+  readonly id: string
+  readonly start: number
+  readonly duration: number
+  readonly isBad: boolean
+  readonly parts: readonly { readonly part: string; readonly share: number }[]
+  /** Its name. */
+  readonly children: ComponentChildren
+}
+
+function Bar({ id, depth, start, duration, whole, isBad, parts, isOpen, open, children }: BarProps) {
+  const share = (time: number): string => `${(100 * time) / Math.max(whole, 0.001)}%`
+  return (
+    <button class={`hop ${isBad ? 'bad' : ''}`} aria-expanded={isOpen} onClick={open} data-hop={id}>
       <span class="hop-name" style={{ paddingLeft: `${depth * 16}px` }}>
-        <strong>{service}</strong>{' '}
-        <span class="dim mono">
-          {method} {path ?? ''}
-        </span>
+        {children}
       </span>
       <span class="track">
         <span class="hop-bar" style={{ left: share(start), width: `max(3px, ${share(duration)})` }}>
-          {(['queue', 'wire', 'run'] as const).map((part) => (
-            <span key={part} class={part} style={{ width: `${(100 * (hop[part] ?? 0)) / Math.max(known, 0.001)}%` }} />
+          {parts.map(({ part, share: of }) => (
+            <span key={part} class={part} style={{ width: `${100 * of}%` }} />
           ))}
         </span>
       </span>
       <span class="num">{formatTime(duration)}</span>
     </button>
-  )
-}
-
-function HopDetails({ hop }: { readonly hop: Hop }) {
-  const { caller, service, method, path, transport, workers, queue, wire, run, sent, received, status, attempts } = hop
-  const facts: [string, string][] = [
-    ['caller', caller ?? 'outside'],
-    ['transport', transport ?? '–'],
-    ['workers', workers.join(', ') || '–'],
-    ['status', status === null ? 'no complete response' : `${status}`],
-    ['attempts', `${attempts}`],
-    ['queue', formatTime(queue)],
-    ['wire', formatTime(wire)],
-    ['run', formatTime(run)],
-    ['sent', formatBytes(sent)],
-    ['received', formatBytes(received)],
-  ]
-  return (
-    <Card title={`${service} ${method} ${path ?? ''}`}>
-      <dl class="facts-row">
-        {facts.map(([name, value]) => (
-          <div class="fact" key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
-    </Card>
   )
 }

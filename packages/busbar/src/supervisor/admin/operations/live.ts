@@ -30,6 +30,18 @@ const newCalls = z.object({
     .meta({ description: 'calls since the event before, by their latency; not cumulative' }),
 })
 
+export const statusEvent = z.object({
+  at: z.number().meta({ description: 'milliseconds since 1970' }),
+  status: statusSchema.meta({ description: 'without the buckets of `calls` and `edges`' }),
+  latencies: z.array(newCalls),
+  trace: z.string().nullable().meta({ description: 'the id of the latest trace' }),
+})
+
+export const logEvent = z.object({
+  lines: z.array(z.string()).meta({ description: 'as those of GET /logs' }),
+  dropped: z.int().meta({ description: 'lines before these that are not shown' }),
+})
+
 const input = z.strictObject({
   interval: z.coerce.number().int().min(250).max(60_000).default(1000).meta({
     description: 'milliseconds between two events `status`',
@@ -48,18 +60,7 @@ export const followApp = defineEvents({
   summary:
     'The status of the app at each interval, with the latencies of new calls, and its log, until the client disconnects.',
   input,
-  output: z.union([
-    z.object({
-      at: z.number().meta({ description: 'milliseconds since 1970' }),
-      status: statusSchema.meta({ description: 'without the buckets of `calls` and `edges`' }),
-      latencies: z.array(newCalls),
-      trace: z.string().nullable().meta({ description: 'the id of the latest trace' }),
-    }),
-    z.object({
-      lines: z.array(z.string()).meta({ description: 'as those of GET /logs' }),
-      dropped: z.int().meta({ description: 'lines before these that are not shown' }),
-    }),
-  ]),
+  output: z.union([statusEvent, logEvent]),
   handle(given, context) {
     if ((streams.get(context.running) ?? 0) >= maxStreams)
       throw new BusbarError('RESOURCE_EXHAUSTED', {
@@ -84,7 +85,7 @@ async function* follow(
     while (!signal.aborted) {
       if (performance.now() >= due) {
         due = performance.now() + interval
-        yield statusEvent(context, latencies)
+        yield statusOf(context, latencies)
       }
       const read = logs
         ? context.recentLog?.readAfter(position, { level: level && levelNumber(level) }, maxLines)
@@ -100,7 +101,7 @@ async function* follow(
   }
 }
 
-function statusEvent({ running, edges, observations }: OperationContext, latencies: NewLatencies): ServerEvent {
+function statusOf({ running, edges, observations }: OperationContext, latencies: NewLatencies): ServerEvent {
   const status = redactedStatus(running.status(), running.app)
   const [latest] = observations.traces.list({ service: undefined, failed: false, limit: 1 })
   const data = {
