@@ -131,18 +131,32 @@ describe('a link between two apps over TLS', () => {
   })
 })
 
+/** With a number that begins so. */
+async function numbered(name: string, beginning: RegExp): Promise<Identity> {
+  for (;;) {
+    const identity = await identityOf(name)
+    if (beginning.test(new X509Certificate(identity.cert).serialNumber)) return identity
+  }
+}
+
 describe('a revoked certificate', () => {
-  it('lets its app open no link, while others do', async () => {
-    const [far, near, other] = await Promise.all(['far', 'near', 'other'].map((name) => identityOf(name)))
-    const revocations = await revoked((await identityOf('old')).cert, near!.cert)
-    await using host = await ShopHost.start('far', { identity: { ...far!, revocations } })
-    using refused = await ShopCaller.open([host.address], { own: near! })
-    assert.equal((await safe(refused.shop.write(1)))[0]?.code, 'SERVICE_UNAVAILABLE')
-    assert.match(host.log.join('\n'), /its certificate is not accepted: CERT_REVOKED/)
-    using caller = await ShopCaller.open([host.address], { own: other! })
-    assert.deepEqual(await caller.shop.write(2), { at: 'far', input: 2 })
-    assert.deepEqual(host.done, [2])
-  })
+  // DER has signs.
+  for (const [size, beginning] of [
+    ['small', /^[0-7]/],
+    ['large', /^[89A-F]/],
+  ] as const)
+    it(`lets its app open no link, while others do, if its number is ${size}`, async () => {
+      const [far, other] = await Promise.all([identityOf('far'), identityOf('other')])
+      const near = await numbered('near', beginning)
+      const revocations = await revoked((await identityOf('old')).cert, near.cert)
+      await using host = await ShopHost.start('far', { identity: { ...far, revocations } })
+      using refused = await ShopCaller.open([host.address], { own: near })
+      assert.equal((await safe(refused.shop.write(1)))[0]?.code, 'SERVICE_UNAVAILABLE')
+      assert.match(host.log.join('\n'), /its certificate is not accepted: CERT_REVOKED/)
+      using caller = await ShopCaller.open([host.address], { own: other })
+      assert.deepEqual(await caller.shop.write(2), { at: 'far', input: 2 })
+      assert.deepEqual(host.done, [2])
+    })
 
   it('lets no caller open a link to its host', async () => {
     const far = await identityOf('far')

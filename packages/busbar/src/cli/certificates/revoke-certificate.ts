@@ -13,7 +13,7 @@ export async function addToRevocations(
   list: string | undefined,
 ): Promise<string> {
   const ca = new X509Certificate(authority.cert)
-  const { serialNumber } = await signedBy(ca, certificate)
+  const serialNumber = toSigned((await signedBy(ca, certificate)).serialNumber)
   const previous = list === undefined ? [] : new X509Crl(list).entries
   const known = previous.map((entry) => ({ serialNumber: entry.serialNumber, revocationDate: entry.revocationDate }))
   const isKnown = known.some((entry) => entry.serialNumber === serialNumber)
@@ -26,6 +26,11 @@ export async function addToRevocations(
     signingAlgorithm: algorithm,
   })
   return `${crl.toString('pem').replaceAll(' CRL-----', ' X509 CRL-----')}\n`
+}
+
+/** In DER a number whose first bit is set is negative. The library writes the bytes as they are. */
+function toSigned(serial: string): string {
+  return /^[89a-f]/i.test(serial) ? `00${serial}` : serial
 }
 
 async function signedBy(ca: X509Certificate, pem: string): Promise<X509Certificate> {
