@@ -1,7 +1,8 @@
 //! Compares an answer with what the job expects.
 
 use crate::answer::Answer;
-use crate::job::{Expect, JsonExpect};
+use crate::grpc;
+use crate::job::{JsonExpect, Request};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -16,7 +17,7 @@ pub enum Mismatch {
     Header,
 }
 
-/// How an answer differs from the expectation. `detail` names the header.
+/// How an answer differs from the expectation. `detail` names the header, or is the server's reason.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Difference {
     pub kind: Mismatch,
@@ -26,6 +27,13 @@ pub struct Difference {
 impl From<Mismatch> for Difference {
     fn from(kind: Mismatch) -> Self {
         Difference { kind, detail: None }
+    }
+}
+
+impl Difference {
+    /// Adds the server's own words.
+    pub fn because(self, reason: Option<String>) -> Self {
+        Difference { detail: self.detail.or(reason), ..self }
     }
 }
 
@@ -43,11 +51,16 @@ pub struct Checker {
 }
 
 impl Checker {
-    pub fn new(expect: &Expect) -> Self {
-        Checker {
-            status: expect.status,
+    pub fn new(request: &Request) -> Result<Self, String> {
+        let expect = &request.expect;
+        let body = match &expect.message {
+            Some(message) => Some(grpc::decode(message)?),
+            None => expect.body.as_ref().map(|text| text.clone().into_bytes()),
+        };
+        Ok(Checker {
+            status: expect.status.unwrap_or(if request.message.is_some() { 0 } else { 200 }),
             length: expect.length,
-            body: expect.body.as_ref().map(|text| text.clone().into_bytes()),
+            body,
             sha256: expect.sha256.as_ref().map(|text| text.to_ascii_lowercase()),
             json: expect.json.clone(),
             headers: expect
@@ -56,7 +69,7 @@ impl Checker {
                 .map(|(name, value)| (name.clone(), value.as_deref().map(field_bytes)))
                 .collect(),
             other_headers: expect.other_headers.clone(),
-        }
+        })
     }
 
     pub fn needs_headers(&self) -> bool {
@@ -148,7 +161,8 @@ mod tests {
     fn check_with(expect: &str, status: u16, body: &str, headers: &[(&str, &[u8])]) -> Result<(), Difference> {
         let headers = headers.iter().map(|(name, value)| (name.to_string(), value.to_vec())).collect();
         let head = Head { status, headers, ..Head::default() };
-        Checker::new(&serde_json::from_str(expect).unwrap()).check(&Answer { head, body: body.as_bytes() })
+        let request = serde_json::from_str(&format!(r#"{{"path":"/","expect":{expect}}}"#)).unwrap();
+        Checker::new(&request).unwrap().check(&Answer { head, body: body.as_bytes() })
     }
 
     #[test]

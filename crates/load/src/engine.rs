@@ -1,17 +1,18 @@
-//! The event loop: one thread, one poll, all connections. This file sends. `connecting` opens and
-//! closes, `receiving` reads and checks.
+//! The event loop: one thread, one poll, all connections. `sending` sends, `connecting` opens and
+//! closes, `receiving` reads and checks answers over HTTP/1.1, `streams` those over HTTP/2.
 
 mod connecting;
 mod receiving;
+mod sending;
+mod streams;
 
 use crate::alarm::Alarm;
-use crate::answer::Question;
-use crate::check::Checker;
-use crate::connection::{Connection, InFlight};
-use crate::job::{Job, Load};
+use crate::connection::Connection;
+use crate::job::{Job, Load, Protocol};
 use crate::machine;
 use crate::pace::{Nanos, Pacer};
-use crate::record::{Failure, Record};
+use crate::prepared::Prepared;
+use crate::record::Record;
 use crate::report::{Generator, Line};
 use crate::stream::Connector;
 use mio::{Events, Poll, Token};
@@ -40,8 +41,10 @@ struct Engine<'a> {
     pacer: Option<Pacer>,
     /// Open loop: requests that are due and have no free connection.
     waiting: VecDeque<Nanos>,
-    /// Open loop: idle connections.
-    free: Vec<usize>,
+    /// Open loop: connections with room for a request, each once. The last is used next.
+    free: VecDeque<usize>,
+    /// Maximum requests in flight on a connection.
+    slots: usize,
     /// Closed loop: number of requests still to send.
     budget: u64,
     record: Record,
@@ -58,37 +61,20 @@ struct Engine<'a> {
     buffer: Box<[u8]>,
 }
 
-struct Prepared {
-    bytes: Vec<u8>,
-    question: Question,
-    checker: Checker,
-}
-
 impl<'a> Engine<'a> {
     fn new(job: &'a Job) -> Result<Engine<'a>, Box<dyn std::error::Error>> {
         let poll = Poll::new()?;
         let alarm = Alarm::new(poll.registry(), ALARM)?;
-        let host = job.host();
-        let requests: Vec<Prepared> = job
-            .requests
-            .iter()
-            .map(|request| {
-                let checker = Checker::new(&request.expect);
-                Prepared {
-                    bytes: request.serialise(&host, job.reconnect),
-                    question: Question {
-                        head_only: request.method.eq_ignore_ascii_case("head"),
-                        keep_headers: checker.needs_headers(),
-                    },
-                    checker,
-                }
-            })
-            .collect();
+        let requests = Prepared::all(job)?;
         let end = job.duration().map(nanos);
         let budget = match job.load {
             Load::Closed { requests: Some(count), .. } => count,
             _ => u64::MAX,
         };
+        let pacer = Pacer::new(job);
+        // A request behind another one on a connection would wait for its answer.
+        let waits = job.target.protocol == Protocol::Http1 && pacer.is_some();
+        let slots = if waits { 1 } else { job.pipelining };
         Ok(Engine {
             job,
             poll,
@@ -96,9 +82,10 @@ impl<'a> Engine<'a> {
             connector: Connector::new(&job.target)?,
             connections: (0..job.connections).map(|place| Connection::new(place % requests.len())).collect(),
             requests,
-            pacer: Pacer::new(job),
+            pacer,
             waiting: VecDeque::new(),
-            free: Vec::new(),
+            free: VecDeque::new(),
+            slots,
             budget,
             record: Record::new(job.discard_ms * 1_000_000, end),
             began: Instant::now(),
@@ -179,75 +166,6 @@ impl<'a> Engine<'a> {
             return false;
         }
         (self.in_flight == 0 && self.waiting.is_empty()) || self.end.is_some_and(|end| self.now >= end + grace)
-    }
-
-    /// Sends what this connection may send now.
-    fn feed(&mut self, place: usize) {
-        if self.pacer.is_some() {
-            match self.waiting.pop_front() {
-                Some(due) => self.send_waiting(place, due),
-                None => self.free.push(place),
-            }
-        } else {
-            while self.connections[place].in_flight.len() < self.job.pipelining && !self.is_closing() {
-                self.budget -= u64::from(self.budget != u64::MAX);
-                let from = if self.job.reconnect { self.connections[place].opened_at } else { self.now };
-                self.queue(place, from);
-            }
-        }
-        if let Err(error) = self.connections[place].flush() {
-            self.broke(place, &error);
-        }
-    }
-
-    /// Open loop: a connection became free for a waiting request. That delay is caused by the
-    /// server.
-    fn send_waiting(&mut self, place: usize, due: Nanos) {
-        self.clock();
-        self.record.queued += 1;
-        self.queue(place, due);
-    }
-
-    fn queue(&mut self, place: usize, from: Nanos) {
-        let connection = &mut self.connections[place];
-        let request = connection.turn;
-        connection.turn = (request + 1) % self.requests.len();
-        connection.queue(&self.requests[request].bytes, InFlight { from, sent: self.now, request });
-        self.in_flight += 1;
-    }
-
-    /// Open loop: sends due requests on idle connections. The others are queued.
-    fn send_due(&mut self) {
-        while let Some(due) = self.pacer.as_ref().and_then(Pacer::due).filter(|&due| due <= self.now) {
-            if let Some(pacer) = &mut self.pacer {
-                pacer.advance();
-            }
-            self.waiting.push_back(due);
-        }
-        while let Some(&due) = self.waiting.front() {
-            let Some(place) = self.free.pop() else { return };
-            if !self.connections[place].is_open() {
-                continue;
-            }
-            self.waiting.pop_front();
-            self.clock();
-            // Connections were idle, so the delay since the due time was caused by this loop.
-            self.record.paced(due, self.now);
-            self.queue(place, due);
-            if let Err(error) = self.connections[place].flush() {
-                self.broke(place, &error);
-            }
-        }
-    }
-
-    fn time_out(&mut self) {
-        let limit = self.job.timeout_ms * 1_000_000;
-        for place in 0..self.connections.len() {
-            let oldest = self.connections[place].in_flight.front();
-            if oldest.is_some_and(|request| self.now.saturating_sub(request.sent) > limit) {
-                self.close(place, Failure::Timeout, &format!("no answer within {} ms", self.job.timeout_ms));
-            }
-        }
     }
 
     /// Unanswered requests count with the time they have waited.

@@ -13,7 +13,8 @@ pub struct Job {
     pub load: Load,
     /// Number of connections (closed loop), or its maximum (open loop).
     pub connections: usize,
-    /// Maximum requests in flight per connection. Default 1.
+    /// Maximum requests in flight per connection: pipelined in HTTP/1.1, each in a stream of its own
+    /// in HTTP/2. Default 1. In an open loop HTTP/1.1 has one.
     #[serde(default = "one")]
     pub pipelining: usize,
     /// Opens a new connection for each request. Default false.
@@ -22,7 +23,8 @@ pub struct Job {
     /// Initial period that is checked but not counted. Default 0.
     #[serde(default)]
     pub discard_ms: u64,
-    /// Timeout of a request, after which its connection is closed. Default 10,000.
+    /// Timeout of a request, after which its connection is closed, in HTTP/2 its stream reset.
+    /// Default 10,000.
     #[serde(default = "ten_seconds")]
     pub timeout_ms: u64,
     /// How long to wait for requests in flight at the end. Default 2,000.
@@ -43,6 +45,18 @@ pub struct Target {
     /// The path of a Unix socket.
     pub unix: Option<String>,
     pub tls: Option<Tls>,
+    /// Default `http1`.
+    #[serde(default)]
+    pub protocol: Protocol,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Protocol {
+    #[default]
+    Http1,
+    /// In clear with prior knowledge, over TLS by ALPN.
+    Http2,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -68,23 +82,26 @@ pub struct Request {
     pub headers: Vec<(String, String)>,
     #[serde(default)]
     pub body: String,
+    /// Makes the request a unary call of gRPC with this message, in base64. Its method is POST.
+    pub message: Option<String>,
     #[serde(default)]
     pub expect: Expect,
 }
 
 /// The expected answer. Any other answer counts as failed.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Expect {
-    /// Default 200.
-    #[serde(default = "ok")]
-    pub status: u16,
+    /// Default 200. For gRPC the `grpc-status`, default 0.
+    pub status: Option<u16>,
     /// Length of the body in bytes.
     pub length: Option<usize>,
     /// The body.
     pub body: Option<String>,
     /// SHA-256 of the body in hexadecimal.
     pub sha256: Option<String>,
+    /// The message of gRPC, in base64. For gRPC, `length` and `sha256` are those of the message.
+    pub message: Option<String>,
     /// A value in a JSON body.
     pub json: Option<JsonExpect>,
     /// Headers with their exact values, null for a header that must be absent. Names in lower case.
@@ -121,20 +138,6 @@ pub enum Arrivals {
     Constant,
 }
 
-impl Default for Expect {
-    fn default() -> Self {
-        Expect {
-            status: ok(),
-            length: None,
-            body: None,
-            sha256: None,
-            json: None,
-            headers: Vec::new(),
-            other_headers: None,
-        }
-    }
-}
-
 impl Job {
     pub fn parse(text: &str) -> Result<Job, String> {
         let job: Job = serde_json::from_str(text).map_err(|error| format!("the job is not valid: {error}"))?;
@@ -155,6 +158,17 @@ impl Job {
         }
         if self.reconnect && self.pipelining > 1 {
             return fail("`reconnect` sends one request on each connection, so `pipelining` must be 1");
+        }
+        for request in &self.requests {
+            if request.message.is_some() && self.target.protocol != Protocol::Http2 {
+                return fail("a `message` of gRPC needs the protocol `http2`");
+            }
+            if request.message.is_some() && !request.body.is_empty() {
+                return fail("a request has either a `body` or a `message`");
+            }
+            if request.message.is_none() && request.expect.message.is_some() {
+                return fail("a `message` can be expected of a request with a `message`");
+            }
         }
         match (&self.target.address, &self.target.unix) {
             (Some(_), None) | (None, Some(_)) => {}
@@ -191,26 +205,12 @@ impl Job {
 }
 
 impl Request {
-    /// The serialised request.
-    pub fn serialise(&self, host: &str, close: bool) -> Vec<u8> {
-        let has = |name: &str| self.headers.iter().any(|(key, _)| key.eq_ignore_ascii_case(name));
-        let mut text = format!("{} {} HTTP/1.1\r\n", self.method, self.path);
-        let mut add = |name: &str, value: &str| text.push_str(&format!("{name}: {value}\r\n"));
-        if !has("host") {
-            add("Host", host);
-        }
-        for (name, value) in &self.headers {
-            add(name, value);
-        }
-        if !self.body.is_empty() && !has("content-length") {
-            add("Content-Length", &self.body.len().to_string());
-        }
-        if close && !has("connection") {
-            add("Connection", "close");
-        }
-        text.push_str("\r\n");
-        text.push_str(&self.body);
-        text.into_bytes()
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
+    }
+
+    pub fn has_header(&self, name: &str) -> bool {
+        self.header(name).is_some()
     }
 }
 
@@ -228,7 +228,4 @@ fn yes() -> bool {
 }
 fn get() -> String {
     "GET".into()
-}
-fn ok() -> u16 {
-    200
 }

@@ -1,4 +1,5 @@
-//! `busbar-load` applies load to an HTTP/1.1 server, checks every answer and reports measurements.
+//! `busbar-load` applies load to a server of HTTP/1.1, HTTP/2 or gRPC, checks every answer and
+//! reports measurements.
 //!
 //! It reads a job as JSON from standard input ([`job::Job`]), and writes JSON lines to standard
 //! output: a `tick` every 100 ms and a `result` at the end ([`report`]). Exit status 0: the job
@@ -10,14 +11,17 @@
 //! | step | file |
 //! |---|---|
 //! | read and check the job | `job.rs` |
+//! | prepare its requests | `prepared.rs` |
 //! | decide when a request is due | `pace.rs` |
-//! | event loop: send due requests, time out | `engine.rs` |
+//! | event loop | `engine.rs` |
+//! | send due requests, time out | `engine/sending.rs` |
 //! | open and close connections | `engine/connecting.rs` |
-//! | read and check answers | `engine/receiving.rs` |
-//! | one connection and its requests in flight | `connection.rs` |
-//! | TCP, Unix sockets, TLS | `stream.rs` |
+//! | read and check answers | `engine/receiving.rs`, HTTP/2: `engine/streams.rs` |
+//! | one connection | `connection.rs` |
+//! | its requests in flight | `session.rs`, `session/http1.rs`, `session/http2.rs` |
+//! | buffers, TCP, Unix sockets, TLS | `wire.rs`, `stream.rs` |
 //! | verify the server's certificate | `trust.rs` |
-//! | parse answers | `answer.rs`, `answer/head.rs` |
+//! | parse answers | `answer.rs`, `answer/head.rs`, HTTP/2: `session/exchange.rs`, gRPC: `grpc.rs` |
 //! | compare an answer with the expected one | `check.rs` |
 //! | count, and record latencies in histograms | `record.rs` |
 //! | write JSON | `report.rs` |
@@ -27,13 +31,17 @@ mod answer;
 mod check;
 mod connection;
 mod engine;
+mod grpc;
 mod job;
 mod machine;
 mod pace;
+mod prepared;
 mod record;
 mod report;
+mod session;
 mod stream;
 mod trust;
+mod wire;
 
 use std::io::{Read, Write};
 use std::process::ExitCode;

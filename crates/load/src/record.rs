@@ -20,8 +20,12 @@ pub enum Failure {
     Closed,
     /// The connection ended within the answer.
     Truncated,
-    /// The answer was not HTTP/1.1.
+    /// The answer was not one of the job's protocol.
     Malformed,
+    /// HTTP/2: the server reset the stream.
+    StreamReset,
+    /// HTTP/2: the server ended the connection by GOAWAY, and did not handle the request.
+    GoAway,
     /// TLS failed, or reading or writing failed for another reason.
     Broken,
 }

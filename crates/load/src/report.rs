@@ -33,7 +33,8 @@ pub struct Outcome {
     pub per_second: f64,
     /// Body bytes of good answers.
     pub bytes: u64,
-    /// Answers by status, from the start of the job, including wrong ones.
+    /// Answers by status, from the start of the job, including wrong ones. Those of gRPC by
+    /// `grpc-status`, which is below every status of HTTP.
     pub statuses: BTreeMap<u16, u64>,
     /// By kind. `mismatch:` is followed by what differed.
     pub failures: BTreeMap<String, u64>,
@@ -155,6 +156,8 @@ fn name(kind: &crate::record::Failure) -> String {
         Closed => "closed".into(),
         Truncated => "truncated".into(),
         Malformed => "malformed".into(),
+        StreamReset => "streamReset".into(),
+        GoAway => "goAway".into(),
         Broken => "broken".into(),
     }
 }

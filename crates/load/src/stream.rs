@@ -44,7 +44,7 @@ impl Connector {
             Some(tls) => {
                 let name = ServerName::try_from(tls.server_name.clone())
                     .map_err(|_| format!("`{}` is not a name that a certificate can have", tls.server_name))?;
-                Some((Arc::new(client_config(&tls.certificate, tls.resume)?), name))
+                Some((Arc::new(client_config(&tls.certificate, tls.resume, target.protocol)?), name))
             }
         };
         Ok(Connector { place, tls })
@@ -99,15 +99,23 @@ impl Stream {
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let Some(tls) = &mut self.tls else { return self.socket.write(bytes) };
         let taken = if bytes.is_empty() { 0 } else { tls.writer().write(bytes)? };
-        match flush_tls(tls, &mut self.socket) {
-            Err(error) if error.kind() != io::ErrorKind::WouldBlock => Err(error),
-            _ => Ok(taken),
-        }
+        flush_tls(tls, &mut self.socket)?;
+        // Its buffer is full until the socket accepts more, or until the end of the handshake.
+        if taken == 0 && !bytes.is_empty() { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(taken) }
     }
 
     /// Accepted bytes that are still buffered. Only TLS has any.
     pub fn wants_write(&self) -> bool {
         self.tls.as_ref().is_some_and(|tls| tls.wants_write())
+    }
+
+    pub fn is_encrypted(&self) -> bool {
+        self.tls.is_some()
+    }
+
+    /// False if TLS is used, and the server did not choose HTTP/2 in the handshake (ALPN).
+    pub fn agreed_on_http2(&self) -> bool {
+        self.tls.as_ref().is_none_or(|tls| tls.alpn_protocol() == Some(b"h2"))
     }
 
     /// The error of a failed connect, after the stream became writable.

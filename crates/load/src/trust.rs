@@ -5,6 +5,7 @@
 //! handshakes are checked, so that no other server can answer, and since other clients also pay for
 //! that.
 
+use crate::job::Protocol;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
@@ -13,7 +14,7 @@ use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, Signa
 use std::sync::Arc;
 
 /// `certificate`: PEM, of which the first certificate is used. `resume`: resumes sessions.
-pub fn client_config(certificate: &str, resume: bool) -> Result<ClientConfig, String> {
+pub fn client_config(certificate: &str, resume: bool, protocol: Protocol) -> Result<ClientConfig, String> {
     let expected = CertificateDer::from_pem_slice(certificate.as_bytes())
         .map_err(|error| format!("`tls.certificate` is not PEM: {error}"))?;
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -23,7 +24,10 @@ pub fn client_config(certificate: &str, resume: bool) -> Result<ClientConfig, St
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(Pinned { expected, provider }))
         .with_no_client_auth();
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    config.alpn_protocols = match protocol {
+        Protocol::Http1 => vec![b"http/1.1".to_vec()],
+        Protocol::Http2 => vec![b"h2".to_vec()],
+    };
     if !resume {
         config.resumption = rustls::client::Resumption::disabled();
     }

@@ -15,7 +15,7 @@ pub struct Head {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub struct Malformed(pub(super) &'static str);
+pub struct Malformed(pub &'static str);
 
 impl fmt::Display for Malformed {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -4,6 +4,7 @@ use super::Engine;
 use crate::connection::Link;
 use crate::pace::Nanos;
 use crate::record::Failure;
+use crate::session::Session;
 use mio::Token;
 use std::io;
 
@@ -63,19 +64,40 @@ impl Engine<'_> {
             }
             self.opened(place);
         }
-        if !self.connections[place].is_open() {
-            return;
+        match self.connections[place].session() {
+            Some(Session::Http1(session)) => {
+                session.wire.wake(ended);
+                if writable && let Err(error) = session.wire.flush() {
+                    return self.broke(place, &error);
+                }
+                self.receive(place);
+                self.flush_rest(place);
+            }
+            Some(Session::Http2(session)) => {
+                session.wake(ended);
+                self.drive(place);
+            }
+            None => {}
         }
-        if writable && let Err(error) = self.connections[place].flush() {
-            return self.broke(place, &error);
+    }
+
+    /// TLS accepts long bodies only after the handshake, whose end was just read.
+    fn flush_rest(&mut self, place: usize) {
+        if let Some(session) = self.connections[place].http1()
+            && session.wire.buffered() > 0
+            && let Err(error) = session.wire.flush()
+        {
+            self.broke(place, &error);
         }
-        self.receive(place, ended);
     }
 
     pub(super) fn opened(&mut self, place: usize) {
         let connection = &mut self.connections[place];
         if let Link::Opening(stream) = std::mem::replace(&mut connection.link, Link::Closed { retry: 0 }) {
-            connection.link = Link::Open(stream);
+            match Session::start(self.job.target.protocol, stream) {
+                Ok(session) => connection.link = Link::Open(session),
+                Err(error) => return self.open_failed(place, &error),
+            }
             connection.failures = 0;
             self.record.connects += 1;
             self.progress = self.now;
@@ -83,19 +105,19 @@ impl Engine<'_> {
         }
     }
 
-    /// Handles the end of a connection.
+    /// Handles the end of a connection of HTTP/1.1.
     pub(super) fn ended(&mut self, place: usize) {
-        let connection = &mut self.connections[place];
-        if let Some(&oldest) = connection.in_flight.front()
-            && let Some(answer) = connection.reader.finish()
+        let Some(session) = self.connections[place].http1() else { return };
+        if let Some(&oldest) = session.in_flight.front()
+            && let Some(answer) = session.reader.finish()
         {
             let checked = self.requests[oldest.request].checker.check(&answer);
             let (status, length) = (answer.head.status, answer.body.len());
-            connection.in_flight.pop_front();
+            session.in_flight.pop_front();
             self.in_flight -= 1;
             self.record_answer(oldest, status, length, checked);
         }
-        if self.connections[place].reader.is_midway() {
+        if self.connections[place].http1().is_some_and(|session| session.reader.is_midway()) {
             self.close(place, Failure::Truncated, "the connection ended amid an answer");
         } else {
             self.close(place, Failure::Closed, "the connection ended before the answer");
@@ -120,6 +142,8 @@ impl Engine<'_> {
             self.in_flight -= 1;
             self.record.failed(failure, request.from, self.now, None, || why.to_owned());
         }
-        self.free.retain(|&free| free != place);
+        if std::mem::take(&mut self.connections[place].is_listed) {
+            self.free.retain(|&free| free != place);
+        }
     }
 }

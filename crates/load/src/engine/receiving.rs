@@ -1,27 +1,21 @@
-//! Reads and checks answers, then sends more requests.
+//! Answers over HTTP/1.1: reads and checks them, then sends more requests.
 
 use super::Engine;
 use crate::check::Difference;
-use crate::connection::{InFlight, Link};
+use crate::prepared::{Form, Prepared};
 use crate::record::Failure;
+use crate::session::InFlight;
 use std::io;
 
 impl Engine<'_> {
-    /// `ended`: the poll reported the end of the stream, after the bytes that can be read now.
-    pub(super) fn receive(&mut self, place: usize, ended: bool) {
+    pub(super) fn receive(&mut self, place: usize) {
         loop {
-            let Link::Open(stream) = &mut self.connections[place].link else { return };
-            match stream.read(&mut self.buffer) {
+            let Some(session) = self.connections[place].http1() else { return };
+            match session.wire.read(&mut self.buffer) {
                 Ok(0) => return self.ended(place),
                 Ok(length) => {
-                    self.connections[place].reader.push(&self.buffer[..length]);
+                    session.reader.push(&self.buffer[..length]);
                     if !self.take_answers(place) {
-                        return;
-                    }
-                    // A short read means that no more bytes are available, so another read is
-                    // unnecessary. Not after the reported end, which is reported only once, and not
-                    // with TLS, which returns one record at a time.
-                    if length < self.buffer.len() && self.job.target.tls.is_none() && !ended {
                         return;
                     }
                 }
@@ -37,20 +31,20 @@ impl Engine<'_> {
         self.clock();
         let mut sent_more = false;
         loop {
-            let connection = &mut self.connections[place];
-            let Some(&oldest) = connection.in_flight.front() else { break };
-            let prepared = &self.requests[oldest.request];
-            let (close, status, length, checked) = match connection.reader.next(prepared.question) {
+            let Some(session) = self.connections[place].http1() else { return false };
+            let Some(&oldest) = session.in_flight.front() else { break };
+            let Prepared { form: Form::Http1 { question, .. }, checker, .. } = &self.requests[oldest.request] else {
+                unreachable!("requests have the form of the protocol")
+            };
+            let (close, status, length, checked) = match session.reader.next(*question) {
                 Ok(None) => break,
-                Ok(Some(answer)) => {
-                    (answer.head.close, answer.head.status, answer.body.len(), prepared.checker.check(&answer))
-                }
+                Ok(Some(answer)) => (answer.head.close, answer.head.status, answer.body.len(), checker.check(&answer)),
                 Err(malformed) => {
                     self.close(place, Failure::Malformed, &malformed.to_string());
                     return false;
                 }
             };
-            connection.in_flight.pop_front();
+            session.in_flight.pop_front();
             self.in_flight -= 1;
             self.progress = self.now;
             self.record_answer(oldest, status, length, checked);
@@ -61,29 +55,16 @@ impl Engine<'_> {
                 }
                 return false;
             }
-            self.refill(place);
-            sent_more = true;
+            sent_more |= self.fill(place) > 0;
         }
-        if sent_more && let Err(error) = self.connections[place].flush() {
+        if sent_more
+            && let Some(session) = self.connections[place].http1()
+            && let Err(error) = session.wire.flush()
+        {
             self.broke(place, &error);
             return false;
         }
         true
-    }
-
-    /// After an answer, a closed loop sends the next request, an open loop only if one is due.
-    pub(super) fn refill(&mut self, place: usize) {
-        if self.pacer.is_none() {
-            if !self.is_closing() {
-                self.budget -= u64::from(self.budget != u64::MAX);
-                self.queue(place, self.now);
-            }
-        } else if self.connections[place].in_flight.is_empty() {
-            match self.waiting.pop_front() {
-                Some(due) => self.send_waiting(place, due),
-                None => self.free.push(place),
-            }
-        }
     }
 
     pub(super) fn record_answer(

@@ -15,12 +15,12 @@ const JOB: &str = r#"{"requests":[{"path":"/","expect":{"body":"hello"}}],
 const RECONNECT: &str = r#"{"requests":[{"path":"/","expect":{"body":"hello"}}],
     "load":{"loop":"closed","requests":50},"connections":1,"reconnect":true}"#;
 
-struct Authority {
-    pem: String,
-    config: Arc<rustls::ServerConfig>,
+pub struct Authority {
+    pub pem: String,
+    pub config: Arc<rustls::ServerConfig>,
 }
 
-fn authority() -> Authority {
+pub fn authority() -> Authority {
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let chain = vec![CertificateDer::from(made.cert.der().to_vec())];
     let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
@@ -64,7 +64,7 @@ fn serve_tls(config: &Arc<rustls::ServerConfig>) -> (String, Arc<AtomicU64>) {
     (address, resumed)
 }
 
-fn tls_target(address: &str, certificate: &str, resume: bool) -> Value {
+pub fn tls_target(address: &str, certificate: &str, resume: bool) -> Value {
     json!({ "address": address, "tls": { "serverName": "localhost", "certificate": certificate, "resume": resume } })
 }
 
