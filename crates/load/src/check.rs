@@ -17,7 +17,7 @@ pub enum Mismatch {
     Header,
 }
 
-/// How an answer differs from the expectation. `detail` names the header, or is the server's reason.
+/// How an answer differs from the expectation. `detail` is the header, or the server's reason.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Difference {
     pub kind: Mismatch,

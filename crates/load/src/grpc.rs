@@ -1,4 +1,4 @@
-//! Unary calls of gRPC over HTTP/2: <https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md>.
+//! Unary calls of gRPC over HTTP/2, as gRPC's `doc/PROTOCOL-HTTP2.md` describes them.
 
 use crate::answer::Malformed;
 use crate::session::Received;

@@ -13,8 +13,8 @@ pub struct Job {
     pub load: Load,
     /// Number of connections (closed loop), or its maximum (open loop).
     pub connections: usize,
-    /// Maximum requests in flight per connection: pipelined in HTTP/1.1, each in a stream of its own
-    /// in HTTP/2. Default 1. In an open loop HTTP/1.1 has one.
+    /// Maximum requests in flight per connection: pipelined in HTTP/1.1, each in a stream of its
+    /// own in HTTP/2. Default 1. In an open loop HTTP/1.1 has one.
     #[serde(default = "one")]
     pub pipelining: usize,
     /// Opens a new connection for each request. Default false.

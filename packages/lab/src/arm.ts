@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import type { LoadRequest } from './engine/job.ts'
+import type { LoadRequest, Protocol } from './engine/job.ts'
 
 /** One of the alternatives that a scenario compares: how to start it, and how to reach it. */
 export interface Arm {
@@ -18,6 +18,8 @@ export interface Arm {
    * result.
    */
   readonly unsampled?: boolean
+  /** Names of the scenario's variants that it does not implement. */
+  readonly lacks?: readonly string[]
   /** Translates the scenario's request into this arm's protocol. Undefined: unchanged. */
   translate?(request: LoadRequest): LoadRequest
   /** How to start it. Has no side effects. */
@@ -36,6 +38,11 @@ export type Requirement =
    * {@link LaunchContext.packages}.
    */
   | { readonly kind: 'go'; readonly source: string }
+  /**
+   * A Go module in the folder `arms`, with the packages that its `go.sum` names. Built as
+   * `program`, too.
+   */
+  | { readonly kind: 'go-module'; readonly source: string; readonly packages: readonly string[] }
 
 /** Resources of one running arm. No two running arms share any. */
 export interface LaunchContext {
@@ -79,6 +86,8 @@ export interface ArmTarget {
   readonly unix?: string
   /** Uses {@link LaunchContext.certificate}, unless `certificate` is set. */
   readonly tls?: boolean
+  /** Default: HTTP/1.1. */
+  readonly protocol?: Protocol
   /** PEM file, server certificate first. */
   readonly certificate?: string
   readonly path: string

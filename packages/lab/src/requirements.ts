@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
@@ -63,13 +63,24 @@ async function create(folder: string, requirement: Requirement): Promise<void> {
   await mkdir(cacheFolder(), { recursive: true })
   const draft = await mkdtemp(`${folder}-`)
   try {
-    await (requirement.kind === 'npm' ? install(draft, requirement.packages) : build(draft, requirement.source))
+    await fill(draft, requirement)
     // Another run may have been faster. Its folder has the same content.
     await rename(draft, folder).catch((error: unknown) => {
       if (!existsSync(folder)) throw error
     })
   } finally {
     await rm(draft, { recursive: true, force: true })
+  }
+}
+
+function fill(folder: string, requirement: Requirement): Promise<void> {
+  switch (requirement.kind) {
+    case 'npm':
+      return install(folder, requirement.packages)
+    case 'go':
+      return build(folder, requirement.source)
+    case 'go-module':
+      return buildModule(folder, requirement.source)
   }
 }
 
@@ -92,13 +103,31 @@ async function build(folder: string, source: string): Promise<void> {
   await writeFile(join(folder, 'version'), await run('go', ['env', 'GOVERSION'], folder, env))
 }
 
+/** Its packages come from Go's proxy, unless they are in Go's own cache. */
+async function buildModule(folder: string, source: string): Promise<void> {
+  const module = fileURLToPath(armSource(source))
+  const env = { ...process.env, GOFLAGS: '-mod=readonly', GOTOOLCHAIN: 'local', GOWORK: 'off', CGO_ENABLED: '0' }
+  await run('go', ['build', '-o', join(folder, 'program'), '.'], module, env)
+  await writeFile(join(folder, 'version'), await run('go', ['env', 'GOVERSION'], module, env))
+}
+
 async function versionsIn(folder: string, requirement: Requirement): Promise<Record<string, string>> {
-  if (requirement.kind === 'go') return { go: (await readFile(join(folder, 'version'), 'utf8')).trim() }
+  if (requirement.kind !== 'npm') {
+    const go = (await readFile(join(folder, 'version'), 'utf8')).trim()
+    return { go, ...(requirement.kind === 'go-module' && (await goPackages(requirement))) }
+  }
   const found = Object.keys(requirement.packages).map(async (name) => {
     const text = await readFile(join(folder, 'node_modules', name, 'package.json'), 'utf8')
     return [name, (JSON.parse(text) as { version: string }).version] as const
   })
   return Object.fromEntries(await Promise.all(found))
+}
+
+/** Versions that its `go.mod` requires. */
+async function goPackages({ source, packages }: Requirement & { kind: 'go-module' }): Promise<Record<string, string>> {
+  const text = await readFile(new URL('go.mod', armSource(source)), 'utf8')
+  const required = new Map(text.split('\n').map((line) => line.trim().split(' ') as [string, string]))
+  return Object.fromEntries(packages.map((name) => [name, required.get(name) ?? 'unknown']))
 }
 
 /** Returns standard output. Throws with the end of standard error. */
@@ -124,10 +153,26 @@ async function run(program: string, args: readonly string[], cwd: string, env = 
 }
 
 function folderOf(requirement: Requirement): string {
-  const content =
-    requirement.kind === 'npm' ? requirement.packages : readFileSync(armSource(requirement.source), 'utf8')
+  const content = contentOf(requirement)
   const hash = createHash('sha256').update(JSON.stringify([requirement.kind, content, process.platform, process.arch]))
   return join(cacheFolder(), hash.digest('hex').slice(0, 16))
+}
+
+/** What the folder follows from. */
+function contentOf(requirement: Requirement): unknown {
+  switch (requirement.kind) {
+    case 'npm':
+      return requirement.packages
+    case 'go':
+      return readFileSync(armSource(requirement.source), 'utf8')
+    case 'go-module': {
+      const folder = fileURLToPath(armSource(requirement.source))
+      const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+        /\.(go|mod|sum)$/.test(name),
+      )
+      return files.toSorted().map((name) => [name, readFileSync(join(folder, name), 'utf8')])
+    }
+  }
 }
 
 export function cacheFolder(): string {

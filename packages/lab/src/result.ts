@@ -90,6 +90,8 @@ export interface Latency {
   readonly p99: number
   readonly p999: number
   readonly max: number
+  /** Missing in older results. */
+  readonly min?: number
   /** [upper edge, count]. Empty in a compact result. */
   readonly buckets: readonly (readonly [number, number])[]
 }

@@ -8,7 +8,12 @@ function probeOf(rate: number, p99: number, change: Partial<Probe> = {}): Probe 
   return {
     rate,
     perSecond: rate,
+    count: rate,
+    min: p99 / 8,
+    mean: p99 / 3,
     ...times,
+    percentiles: {},
+    histogram: [],
     failed: 0,
     firstProblem: null,
     statuses: {},

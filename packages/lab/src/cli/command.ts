@@ -3,7 +3,18 @@ import { parseArgs } from 'node:util'
 import { bench } from '../bench.ts'
 import { compareResults, isRegression, readResult } from '../stats/compare-runs.ts'
 import { doctor } from './doctor.ts'
-import { flags, help, isFolder, ownOnly, scenarioHelp, toOptions, toVaried, type Values } from './options.ts'
+import {
+  checkFolderFlags,
+  flags,
+  help,
+  isFolder,
+  ownOnly,
+  scenarioHelp,
+  toOptions,
+  toVaried,
+  withBaseline,
+  type Values,
+} from './options.ts'
 import { ownRequests } from '../user-app/own-requests.ts'
 import { userAppScenario } from '../user-app/user-app.ts'
 import { measureRatesOfApp, measureUrl, wantsRates } from './rates-command.ts'
@@ -55,11 +66,12 @@ async function run(args: readonly string[], output: Output): Promise<number> {
   }
   return await untilSignal(output, async (signal) => {
     const run: Run = { values, args, output, signal, oneAtATime: false, notes: [] }
-    if (scenario !== undefined) return await measure(scenario, run)
+    if (scenario !== undefined) return await measure(withBaseline(scenario, values.baseline), run)
     if (name === 'doctor') {
       print(await doctor(signal, output.stderr))
       return 0
     }
+    if (isFolder(name)) checkFolderFlags(values)
     if (isFolder(name))
       return await (wantsRates(values) ? measureRatesOfApp(name, { values, signal, print }) : measureApp(name, run))
     const known = [...scenarios.keys(), 'compare', 'doctor'].join(', ')

@@ -10,6 +10,7 @@ import type { Varied } from '../user-app/placements.ts'
 export const flags = {
   quick: { type: 'boolean' },
   arms: { type: 'string' },
+  baseline: { type: 'string' },
   workers: { type: 'string' },
   connections: { type: 'string' },
   pipelining: { type: 'string' },
@@ -23,6 +24,9 @@ export const flags = {
   requests: { type: 'string' },
   url: { type: 'string' },
   'skip-verify': { type: 'boolean' },
+  http2: { type: 'boolean' },
+  proto: { type: 'string' },
+  call: { type: 'string' },
   ramp: { type: 'string' },
   'hold-p99': { type: 'string' },
   seconds: { type: 'string' },
@@ -59,9 +63,10 @@ ${[...scenarios.values()].map(({ name, question }) => `  ${name.padEnd(12)} ${qu
 Flags:
   --quick               about three minutes, for differences above 10 %
   --arms a,b            only these arms and the baseline
+  --baseline name       the arm with which all others are compared
   --workers 1,2         numbers of workers
   --connections 10,100  numbers of connections
-  --pipelining n        requests in flight on each connection
+  --pipelining n        requests in flight on each connection; over HTTP/2 its streams
   --work name           a variant of the scenario, such as cpu or connect
   --preset name         the same; published: as usually published
   --set name=n          a parameter of the scenario, such as increments
@@ -75,6 +80,9 @@ Flags:
   --ramp 100..2000      latency at ten rates from the first to the second, per second
   --seconds n           for --url, --ramp and --hold-p99: length of each measurement (default 5)
   --skip-verify         with --url https: accept any certificate
+  --http2               with --url: HTTP/2, in clear too
+  --proto file          with --url: a .proto file, for a call of gRPC
+  --call S/Method       with --proto: the method, such as shop.v1.Cart/Add; --body is its message as JSON
   --vary placement      for an app: also with all services shared, in threads, in processes
   --open 50,70,90,120   latency at these percentages of the baseline's capacity; none: no latency
                         (default: 70, with --quick none)
@@ -121,10 +129,27 @@ export const ownOnly = [
   'requests',
   'url',
   'skip-verify',
+  'http2',
+  'proto',
+  'call',
   'ramp',
   'hold-p99',
   'seconds',
 ] as const satisfies readonly (keyof Values)[]
+
+/** Throws if a flag that needs `--url` is given with a folder. */
+export function checkFolderFlags(values: Values): void {
+  const name = (['http2', 'proto', 'call'] as const).find((each) => values[each] !== undefined)
+  if (name !== undefined) throw new Error(`--${name} needs a running server: --url`)
+}
+
+/** The scenario with another baseline. Throws an error with a message for the user. */
+export function withBaseline(scenario: Scenario, baseline: string | undefined): Scenario {
+  if (baseline === undefined) return scenario
+  const names = scenario.arms.map(({ name }) => name)
+  if (names.includes(baseline)) return { ...scenario, baseline }
+  throw new Error(`${scenario.name} has no arm "${baseline}"; it has ${names.join(', ')}`)
+}
 
 /** Throws an error with a message for the user if a value is invalid. */
 export function toOptions(scenario: Scenario, values: Values): Omit<BenchOptions, 'command'> {

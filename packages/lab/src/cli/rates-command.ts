@@ -1,7 +1,7 @@
 /** `--url`, `--ramp` and `--hold-p99` of `busbar bench`: one server at several rates. */
 import { writeFile } from 'node:fs/promises'
 import { findEngine, type Engine } from '../engine/load.ts'
-import type { LoadJob, LoadRequest } from '../engine/job.ts'
+import type { LoadJob, LoadRequest, Protocol } from '../engine/job.ts'
 import { sendRequest } from '../protocol/send-request.ts'
 import { withWorkspace } from '../protocol/workspace.ts'
 import { inTurn } from '../protocol/slice.ts'
@@ -9,8 +9,9 @@ import { RunningArm } from '../protocol/running-arm.ts'
 import { holdP99, type Held } from '../rates/hold-p99.ts'
 import { probe, type Probe } from '../rates/probe.ts'
 import { toTarget } from '../rates/target.ts'
+import { loadSummary } from '../report/load-summary.ts'
 import { heldText, probesText } from '../report/rates.ts'
-import { ownRequests } from '../user-app/own-requests.ts'
+import { ownCall, ownRequests } from '../user-app/own-requests.ts'
 import { userAppScenario } from '../user-app/user-app.ts'
 import { type Values, wholeNumber } from './options.ts'
 
@@ -40,9 +41,13 @@ export function wantsRates({ url, ramp, 'hold-p99': hold }: Values): boolean {
 /** A server that runs already. Returns the exit code. */
 export async function measureUrl(run: RatesRun): Promise<number> {
   const { values, signal } = run
-  const { target, path, host } = await toTarget(values.url!, values['skip-verify'] === true)
   if (values.path !== undefined) throw new Error('--url has the path already: leave --path out')
-  const { requests, weights } = await ownRequests(values, path)
+  const call = await ownCall(values)
+  const protocol = call !== undefined || values.http2 === true ? 'http2' : 'http1'
+  checkEngine(findEngine(), values, protocol)
+  const { target, path, host } = await toTarget(values.url!, { protocol, skipVerify: values['skip-verify'] === true })
+  if (call !== undefined && path !== '/') throw new Error(`--call says what is called: leave ${path} out of --url`)
+  const { requests, weights } = call ?? (await ownRequests(values, path))
   const named = requests.map((request) => withHost(request, host))
   const asked = named.map(async (request) => {
     const { tls, ...where } = target
@@ -96,16 +101,18 @@ async function measureOne(
   const engine = findEngine()
   const probeMs = wholeNumber('--seconds', values.seconds ?? `${usualSeconds}`) * 1000
   const connections = wholeNumber('--connections', values.connections ?? `${usualConnections}`)
-  const options = { engine, target, requests, connections, probeMs, signal }
+  const pipelining = wholeNumber('--pipelining', values.pipelining ?? '1')
+  const options = { engine, target, requests, connections, pipelining, probeMs, signal }
   let seed = wholeNumber('--seed', values.seed ?? '1', 0)
   const measure = (rate: number | null): Promise<Probe> => probe(options, rate, seed++)
-  checkEngine(engine, values)
+  checkEngine(engine, values, target.protocol)
   // Warms the server up.
   await measure(null)
   const capacity = await measure(null)
   const ramp: Probe[] = []
   for (const rate of ratesOf(values.ramp)) ramp.push(await measure(rate))
   print(probesText(name, [capacity, ...ramp]))
+  print(loadSummary(capacity))
   const limit = values['hold-p99']
   if (limit === undefined) return { name, capacity, ramp, held: null }
   const held = await holdP99(wholeNumber('--hold-p99', limit), Math.max(1, capacity.perSecond), measure)
@@ -113,8 +120,10 @@ async function measureOne(
   return { name, capacity, ramp, held }
 }
 
-function checkEngine({ kind }: Engine, { ramp, 'hold-p99': hold }: Values): void {
-  if (kind === 'busbar-load' || (ramp === undefined && hold === undefined)) return
+function checkEngine({ kind }: Engine, { ramp, 'hold-p99': hold }: Values, protocol: Protocol = 'http1'): void {
+  if (kind === 'busbar-load') return
+  if (protocol === 'http2') throw new Error('HTTP/2 and gRPC need the load engine: `cargo build --release` makes it')
+  if (ramp === undefined && hold === undefined) return
   throw new Error('--ramp and --hold-p99 need the load engine, since autocannon measures no latencies at a rate')
 }
 

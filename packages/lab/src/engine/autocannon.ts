@@ -42,6 +42,7 @@ const state = {
 const job = JSON.parse(await text(process.stdin)) as LoadJob
 if (job.load.loop === 'open') refuse('a load at a fixed rate')
 if (job.reconnect) refuse('a new connection for each request')
+if (job.target.protocol === 'http2') refuse('HTTP/2')
 run(job)
 
 function refuse(what: string): never {

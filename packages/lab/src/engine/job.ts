@@ -2,12 +2,18 @@
 import type { ConnectionOptions } from 'node:tls'
 
 export interface LoadJob {
-  target: { address?: string; unix?: string; tls?: { serverName: string; certificate: string; resume?: boolean } }
+  target: {
+    address?: string
+    unix?: string
+    tls?: { serverName: string; certificate: string; resume?: boolean }
+    protocol?: Protocol
+  }
   requests: LoadRequest[]
   load:
     | { loop: 'closed'; durationMs?: number; requests?: number }
     | { loop: 'open'; durationMs: number; rate: number; arrivals: 'poisson' | 'constant' }
   connections: number
+  /** Requests in flight on each connection. In HTTP/2 each has a stream of its own. */
   pipelining?: number
   reconnect?: boolean
   discardMs?: number
@@ -17,19 +23,26 @@ export interface LoadJob {
   cpu?: number
 }
 
+export type Protocol = 'http1' | 'http2'
+
 export interface LoadRequest {
   method?: string
   path: string
   headers?: [string, string][]
   body?: string
+  /** Makes it a unary call of gRPC, with this message in base64. Needs HTTP/2. */
+  message?: string
   expect?: Expect
 }
 
 export interface Expect {
+  /** Of gRPC the `grpc-status`, which is below every status of HTTP. */
   status?: number
   length?: number
   body?: string
   sha256?: string
+  /** The message that a call of gRPC returns, in base64. */
+  message?: string
   json?: { pointer: string; equals: unknown }
   headers?: [string, string | null][]
   otherHeaders?: string[]

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { isUtf8 } from 'node:buffer'
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib'
 import type { Expect, LoadRequest } from '../engine/job.ts'
+import { isSuccess } from '../engine/statuses.ts'
 
 /** An answer of an arm before the load. */
 export interface Answer {
@@ -69,9 +70,9 @@ export function profileOf(answers: readonly Answer[]): AnswerProfile {
 }
 
 /**
- * How an arm's answers differ from the baseline's, as text. Empty if they are equal. An arm with
- * its own protocol (`translated`) sends other bytes, which its request checks: only its status and
- * encoding are compared.
+ * How an arm's answers differ from the baseline's, as text. Empty if they are equal. If one of them
+ * has its own protocol (`translated`), the bytes differ, which its request checks: only status and
+ * encoding are compared. gRPC has one status for success, HTTP several.
  */
 export function differences(arm: AnswerProfile, baseline: AnswerProfile, translated: boolean): string[] {
   const found: string[] = []
@@ -79,7 +80,8 @@ export function differences(arm: AnswerProfile, baseline: AnswerProfile, transla
     if (!isSame(one, other)) found.push(`its ${what} is ${shown(one)}, the baseline's ${shown(other)}`)
   }
   const [own, theirs] = [encodingOf(arm), encodingOf(baseline)]
-  note('status', arm.status, baseline.status)
+  const bothSucceed = isSuccess(arm.status) && isSuccess(baseline.status)
+  if (!bothSucceed || (arm.status !== 0 && baseline.status !== 0)) note('status', arm.status, baseline.status)
   note('content-encoding', own, theirs)
   if (translated) return found
   if (arm.body !== null && baseline.body !== null) note('body', arm.body, baseline.body)
@@ -100,7 +102,9 @@ export function differences(arm: AnswerProfile, baseline: AnswerProfile, transla
  */
 export function withExpectations(request: LoadRequest, { status, wire, headers }: AnswerProfile): LoadRequest {
   const { expect = {} } = request
-  const checksBody = [expect.body, expect.length, expect.sha256, expect.json].some((each) => each !== undefined)
+  const checksBody = [expect.body, expect.length, expect.sha256, expect.message, expect.json].some(
+    (each) => each !== undefined,
+  )
   const demanded = new Set(expect.headers?.map(([name]) => name))
   const seen = Object.entries(headers).filter(([name]) => !demanded.has(name))
   const exact = seen.filter(([name, value]) => value !== null && !notCompared.has(name)) as [string, string][]

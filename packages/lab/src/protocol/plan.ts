@@ -10,6 +10,8 @@ export interface Cell {
   readonly work: Work
   /** Name of the cell with which it is compared. Undefined for a baseline. */
   readonly baseline: string | undefined
+  /** True if the arm or its baseline has a protocol of its own, so that their bytes differ. */
+  readonly translated: boolean
   /** True for the second copy of a baseline. Its difference is the session's noise. */
   readonly control: boolean
 }

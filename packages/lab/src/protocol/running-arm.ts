@@ -142,8 +142,8 @@ export class RunningArm {
 
   /** Its address for the load engine. */
   async loadTarget(): Promise<LoadJob['target']> {
-    const { address, unix, tls } = this.target
-    const target = unix === undefined ? { address: address! } : { unix }
+    const { address, unix, tls, protocol = 'http1' } = this.target
+    const target = { ...(unix === undefined ? { address: address! } : { unix }), protocol }
     if (!tls) return target
     return { ...target, tls: { serverName: 'localhost', certificate: await this.#serverCertificate() } }
   }
@@ -181,9 +181,8 @@ export class RunningArm {
   /** Sends one request, as the load engine will. `port`: of another server of the arm. */
   async ask(request: LoadRequest, port?: number): Promise<Answer> {
     if (port !== undefined) return sendRequest({ address: `127.0.0.1:${port}` }, request)
-    const { address, unix, tls } = this.target
-    const where = unix === undefined ? { address: address! } : { unix }
-    return sendRequest(tls ? { ...where, certificate: await this.#serverCertificate() } : where, request)
+    const { tls, ...where } = await this.loadTarget()
+    return sendRequest(tls === undefined ? where : { ...where, certificate: tls.certificate }, request)
   }
 
   #serverCertificate(): Promise<string> {

@@ -3,28 +3,19 @@ import https from 'node:https'
 import { connect } from 'node:net'
 import { trustOnly, type LoadRequest } from '../engine/job.ts'
 import type { Answer } from './parity.ts'
-
-export interface RequestTarget {
-  /** `127.0.0.1:3043` */
-  readonly address?: string
-  /** The path of a Unix socket. */
-  readonly unix?: string
-  /** PEM: the only certificate that is trusted. Undefined: no TLS. */
-  readonly certificate?: string
-  /** SNI. Default: `localhost`. */
-  readonly serverName?: string
-}
+import { placeOf, type RequestTarget } from './request-target.ts'
+import { sendOverHttp2 } from './send-http2.ts'
 
 /** Sends one request on a connection of its own. Rejects if there is no answer within 5 s. */
-export function sendRequest(
+export function sendRequest(target: RequestTarget, request: LoadRequest): Promise<Answer> {
+  return target.protocol === 'http2' ? sendOverHttp2(target, request, timeoutMs) : sendOverHttp1(target, request)
+}
+
+function sendOverHttp1(
   { address = '', unix, certificate, serverName = 'localhost' }: RequestTarget,
   { method = 'GET', path, headers = [], body }: LoadRequest,
 ): Promise<Answer> {
-  const at = address.lastIndexOf(':')
-  const where =
-    unix === undefined
-      ? { host: address.slice(0, at).replace(/^\[|\]$/g, ''), port: Number(address.slice(at + 1)) }
-      : { socketPath: unix }
+  const where = unix === undefined ? placeOf(address) : { socketPath: unix }
   const trust = certificate === undefined ? {} : { ...trustOnly(certificate), servername: serverName }
   const { promise, resolve, reject } = Promise.withResolvers<Answer>()
   const request = (certificate === undefined ? http : https).request(

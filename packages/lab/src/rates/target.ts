@@ -1,8 +1,9 @@
 /** A running server, as `--url` names it. */
 import { X509Certificate } from 'node:crypto'
 import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
 import { connect } from 'node:tls'
-import type { LoadJob } from '../engine/job.ts'
+import type { LoadJob, Protocol } from '../engine/job.ts'
 
 export interface UrlTarget {
   readonly target: LoadJob['target']
@@ -14,13 +15,20 @@ export interface UrlTarget {
 
 const timeoutMs = 5000
 
+export interface TargetOptions {
+  readonly protocol: Protocol
+  /** Accepts any certificate. */
+  readonly skipVerify: boolean
+}
+
 /**
- * HTTP/1.1, or HTTPS with a certificate that Node trusts. The engine then accepts only this
- * certificate. `skipVerify` accepts any. Throws an error with a message for the user.
+ * In clear, or over TLS with a certificate that Node trusts. The engine then accepts only this
+ * certificate. Throws an error with a message for the user.
  */
-export async function toTarget(text: string, skipVerify: boolean): Promise<UrlTarget> {
+export async function toTarget(text: string, options: TargetOptions): Promise<UrlTarget> {
   if (!URL.canParse(text)) throw new Error(`--url needs a URL such as http://127.0.0.1:3000/path, not "${text}"`)
-  const url = new URL(text)
+  const { protocol } = options
+  const url = new URL(protocol === 'http2' ? text.replace(/^grpc(s?):/, 'http$1:') : text)
   const isSecure = url.protocol === 'https:'
   if (!isSecure && url.protocol !== 'http:') throw new Error(`--url supports http: and https:, not ${url.protocol}`)
   if (url.username !== '' || url.password !== '') throw new Error('--url must not have a password: give it by --header')
@@ -29,17 +37,20 @@ export async function toTarget(text: string, skipVerify: boolean): Promise<UrlTa
   const { address, family } = await lookup(hostname).catch((error: Error) => {
     throw new Error(`${hostname} was not found: ${error.message}`, { cause: error })
   })
-  const target = { address: `${family === 6 ? `[${address}]` : address}:${port}` }
+  const target = { address: `${family === 6 ? `[${address}]` : address}:${port}`, protocol }
   const path = url.pathname + url.search
   if (!isSecure) return { target, path, host: url.host }
-  const certificate = await certificateOf(hostname, port, skipVerify)
+  const certificate = await certificateOf(hostname, port, options)
   return { target: { ...target, tls: { serverName: hostname, certificate } }, path, host: url.host }
 }
 
 /** PEM. */
-async function certificateOf(host: string, port: number, skipVerify: boolean): Promise<string> {
+async function certificateOf(host: string, port: number, { protocol, skipVerify }: TargetOptions): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
-  const socket = connect({ host, port, servername: host, rejectUnauthorized: !skipVerify, timeout: timeoutMs })
+  // Servers of gRPC refuse a client that does not offer HTTP/2.
+  const offered = { ALPNProtocols: [protocol === 'http2' ? 'h2' : 'http/1.1'] }
+  const checked = { servername: isIP(host) ? '' : host, rejectUnauthorized: !skipVerify }
+  const socket = connect({ host, port, ...offered, ...checked, timeout: timeoutMs })
   socket.once('secureConnect', () => resolve(new X509Certificate(socket.getPeerCertificate().raw).toString()))
   socket.once('timeout', () => reject(new Error(`${host}:${port} does not answer`)))
   socket.once('error', (error: Error) =>

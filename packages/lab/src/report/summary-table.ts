@@ -1,6 +1,7 @@
 /** The summary that benchmarks usually publish: one column per arm, one row per figure. */
 import type { ArmResult, Result } from '../result.ts'
 import type { Table } from './tables.ts'
+import { isSuccess, statusName } from '../engine/statuses.ts'
 import { fixed, megabytes, whole } from './format.ts'
 
 export function summaryTable(result: Result): Table {
@@ -13,15 +14,19 @@ export function summaryTable(result: Result): Table {
 }
 
 const figures: readonly (readonly [name: string, value: (arm: ArmResult) => string])[] = [
-  ['2xx', ({ status }) => whole(total(status, (code) => code.startsWith('2')))],
-  ['non-2xx', ({ status }) => whole(total(status, (code) => !code.startsWith('2')))],
+  ['2xx, or OK of gRPC', ({ status }) => whole(total(status, isSuccess))],
+  ['other statuses', ({ status }) => statusesOf(status)],
   ['mismatches', ({ failures }) => whole(total(failures, (kind) => kind.startsWith('mismatch:')))],
   ['timeouts', ({ failures }) => whole(total(failures, (kind) => kind === 'timeout'))],
   [
     'resets',
-    ({ failures }) => whole(total(failures, (kind) => ['reset', 'closed', 'truncated', 'broken'].includes(kind))),
+    ({ failures }) =>
+      whole(
+        total(failures, (kind) => ['reset', 'closed', 'truncated', 'broken', 'streamReset', 'goAway'].includes(kind)),
+      ),
   ],
   ['unanswered after 2 s', ({ unanswered }) => whole(unanswered)],
+  ['latency min ms', ({ latency }) => fixed(latency?.min, 2)],
   ['latency avg ms', ({ latency }) => fixed(latency?.mean, 2)],
   ['latency p50 ms', ({ latency }) => fixed(latency?.p50, 2)],
   ['latency p90 ms', ({ latency }) => fixed(latency?.p90, 2)],
@@ -47,6 +52,12 @@ const figures: readonly (readonly [name: string, value: (arm: ArmResult) => stri
 
 function total(counts: Readonly<Record<string, number>>, counted: (key: string) => boolean): number {
   return Object.entries(counts).reduce((sum, [key, count]) => sum + (counted(key) ? count : 0), 0)
+}
+
+/** `–`, `503: 12, NOT_FOUND: 3`. */
+function statusesOf(counts: Readonly<Record<string, number>>): string {
+  const others = Object.entries(counts).filter(([status]) => !isSuccess(status))
+  return others.length === 0 ? '0' : others.map(([status, count]) => `${statusName(status)}: ${count}`).join(', ')
 }
 
 function percentOf(share: number | null): string {

@@ -20,6 +20,7 @@ export function cellsOf(scenario: Scenario, choice: Choice): Cell[] {
       workers,
       work: { ...workOf(scenario, choice, arm), connections },
       baseline: arm === baseline && !control ? undefined : nameOf(baseline, workers, connections, range),
+      translated: arm.translate !== undefined || baseline.translate !== undefined,
       control,
     }
   }
@@ -107,6 +108,8 @@ function chosenArms(scenario: Scenario, choice: Choice): Arm[] {
   return namesOf(scenario, choice).map((name) => {
     const arm = known.get(name)
     if (arm === undefined) throw unknown(scenario, 'arm', name, Object.fromEntries(known))
+    if (choice.variant !== undefined && arm.lacks?.includes(choice.variant))
+      throw new Error(`${name} does not implement the work "${choice.variant}"`)
     return arm
   })
 }

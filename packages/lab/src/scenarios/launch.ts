@@ -34,6 +34,23 @@ export function goProgram(context: LaunchContext, path: string, env: Readonly<Re
   return { ...launch, command: [join(context.packages, 'program')] }
 }
 
+/** The same with the lab's certificate: programs read `TLS_CERT` and `TLS_KEY`. */
+export function encrypted(plain: (context: LaunchContext) => Launch): (context: LaunchContext) => Launch {
+  return (context) => {
+    const { env, target, ...rest } = plain(context)
+    const { cert, key } = context.certificate
+    return { ...rest, env: { ...env, TLS_CERT: cert, TLS_KEY: key }, target: { ...target, tls: true } }
+  }
+}
+
+/** The same over HTTP/2: programs read `HTTP2`. */
+export function overHttp2(plain: (context: LaunchContext) => Launch): (context: LaunchContext) => Launch {
+  return (context) => {
+    const { env, target, ...rest } = plain(context)
+    return { ...rest, env: { ...env, HTTP2: 'true' }, target: { ...target, protocol: 'http2' } }
+  }
+}
+
 /**
  * Several processes, started by a shell that `exec`s the last one, so that its memory does not
  * count.

@@ -1,11 +1,15 @@
 import { armProgram, type Arm, type Launch, type LaunchContext } from '../arm.ts'
-import { busbar, exactly, goProgram, program } from './launch.ts'
+import type { LoadRequest } from '../engine/job.ts'
+import { protoCall, type ProtoCall } from '../grpc/proto-call.ts'
+import { grpcArms, itemsProto } from './grpc-arms.ts'
+import { busbar, encrypted, exactly, goProgram, overHttp2, program } from './launch.ts'
 import type { Parameters, Scenario } from './scenario.ts'
 
 const preload = 10_000
 const collection = '/rpz/items'
 const body = itemOf(4711)
 const path = `${collection}/4711`
+const typed = { items: { path: armProgram('protocols/items'), env: { PRELOAD: String(preload) } } }
 
 export const protocols: Scenario = {
   name: 'protocols',
@@ -26,6 +30,22 @@ export const protocols: Scenario = {
       ),
       single: true,
     },
+    ...[
+      arm('http2', 'node:http2', overHttp2(inNode)),
+      arm('http2-tls', 'node:http2 with TLS', overHttp2(encrypted(inNode))),
+      {
+        ...arm('go-http2-tls', 'Go, net/http with TLS, HTTP/2', overHttp2(encrypted(inGo))),
+        requires: { kind: 'go', source: 'protocols/items.go' } as const,
+      },
+      arm('busbar-http2', 'Busbar, a typed service over HTTP/2', overHttp2(native())),
+      arm('busbar-http2-tls', 'Busbar, a typed service over HTTP/2 with TLS', overHttp2(native(true))),
+    ].map((each) => ({ ...each, single: true, onlyWhenAsked: true })),
+    ...grpcArms({
+      env: { PRELOAD: String(preload) },
+      services: () => typed,
+      route: 'items',
+      translate: toCall,
+    }),
   ],
   quick: { arms: ['https', 'go', 'busbar'] },
   connections: [100],
@@ -59,19 +79,31 @@ function inGo(context: LaunchContext): Launch {
   return goProgram(context, path, { PRELOAD: String(preload) })
 }
 
-function encrypted(plain: (context: LaunchContext) => Launch): (context: LaunchContext) => Launch {
-  return (context) => {
-    const { env, target, ...rest } = plain(context)
-    const { cert, key } = context.certificate
-    return { ...rest, env: { ...env, TLS_CERT: cert, TLS_KEY: key }, target: { ...target, tls: true } }
-  }
+/** Always one worker, since each would have its own items. */
+function underBusbar(context: LaunchContext, tls?: LaunchContext['certificate'], entrance = 'auto'): Launch {
+  const gateway = { routes: { '/': 'items' }, tls, entrance }
+  const launch = busbar(context, path, { workers: 1, gateway, services: typed })
+  return tls === undefined ? launch : { ...launch, target: { ...launch.target, tls: true } }
 }
 
-/** Always one worker, since each would have its own items. */
-function underBusbar(context: LaunchContext, tls?: LaunchContext['certificate']): Launch {
-  const services = { items: { path: armProgram('protocols/items'), env: { PRELOAD: String(preload) } } }
-  const launch = busbar(context, path, { workers: 1, gateway: { routes: { '/': 'items' }, tls }, services })
-  return tls === undefined ? launch : { ...launch, target: { ...launch.target, tls: true } }
+/** The portable gateway serves only gRPC over HTTP/2. */
+function native(tls = false): (context: LaunchContext) => Launch {
+  return (context) => underBusbar(context, tls ? context.certificate : undefined, 'native')
+}
+
+/** The methods of `rpz.ItemService`. */
+function toCall(request: LoadRequest): LoadRequest {
+  const url = new URL(request.path, 'http://items')
+  const limit = url.searchParams.get('limit')
+  const answer = JSON.parse(request.expect!.body!) as unknown
+  if (request.method === 'POST') return called('CreateItem', JSON.parse(request.body!), answer)
+  if (limit !== null) return called('ListItems', { limit: Number(limit) }, { items: answer })
+  return called('GetItem', { id: url.pathname.slice(collection.length + 1) }, answer)
+}
+
+function called(name: string, input: unknown, answer: unknown): LoadRequest {
+  const call: ProtoCall = protoCall(itemsProto, `rpz.ItemService/${name}`)
+  return { ...call.request(input), expect: { message: call.output(answer), headers: [['grpc-encoding', null]] } }
 }
 
 function listed({ items = preload }: Parameters): ReturnType<Scenario['request']> {

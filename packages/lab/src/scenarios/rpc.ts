@@ -1,5 +1,7 @@
 import { armProgram, type Arm, type LaunchContext, type Requirement } from '../arm.ts'
 import type { LoadRequest } from '../engine/job.ts'
+import { protoCall } from '../grpc/proto-call.ts'
+import { catalogProto, grpcArms } from './grpc-arms.ts'
 import { busbar, program } from './launch.ts'
 import type { Scenario } from './scenario.ts'
 
@@ -38,6 +40,12 @@ export const rpc: Scenario = {
     peer('trpc', 'tRPC, its own server', 'trpc.ts', trpc, toTrpc),
     peer('trpc-fastify', 'tRPC on Fastify', 'trpc.ts', trpc, toTrpc, { ON: 'fastify' }),
     peer('connect', 'Connect, JSON over HTTP/1.1', 'connect.ts', connect, toConnect),
+    ...grpcArms({
+      env: { PRODUCTS: JSON.stringify(products) },
+      services: catalog,
+      route: 'catalog',
+      translate: toCall,
+    }).map((each) => ({ ...each, lacks: ['sqlite'] })),
   ],
   quick: { arms: ['busbar', 'trpc', 'connect'], connections: [100] },
   connections: [10, 100, 1000],
@@ -64,6 +72,12 @@ function toBusbar(request: LoadRequest): LoadRequest {
 function toTrpc(request: LoadRequest): LoadRequest {
   const body = `{"result":{"data":${request.expect?.body}}}`
   return { ...request, path: `/trpc${request.path}`, expect: { ...request.expect, body } }
+}
+
+function toCall(request: LoadRequest): LoadRequest {
+  const call = protoCall(catalogProto, 'lab.v1.Catalog/Constant')
+  const message = call.output(JSON.parse(request.expect!.body!))
+  return { ...call.request(JSON.parse(request.body!)), expect: { message, headers: [['grpc-encoding', null]] } }
 }
 
 function toConnect(request: LoadRequest): LoadRequest {

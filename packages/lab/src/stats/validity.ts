@@ -4,6 +4,7 @@ import { differences } from '../protocol/parity.ts'
 import type { Cell } from '../protocol/plan.ts'
 import { formatFaults, faultsOfSlice, type Fault } from '../protocol/faults.ts'
 import { coresOf, type Slice } from '../protocol/slice.ts'
+import { isSuccess } from '../engine/statuses.ts'
 
 /** Share of CPU time from which the generator counts as the bottleneck. */
 const saturated = 0.95
@@ -58,7 +59,7 @@ function faultsOfOpen(open: OpenSlice): Fault[] {
   const faults = faultsOfSlice(open.slice).map((fault) => ({ ...fault, kind: `${where}${fault.kind}` }))
   if (!isOverloaded(open)) return faults
   const { statuses } = open.slice.result
-  const refuses = Object.keys(statuses).every((status) => status === '503' || status.startsWith('2'))
+  const refuses = Object.keys(statuses).every((status) => status === '503' || isSuccess(status))
   return faults.filter(({ kind }) => /mismatch:(?!status)/.test(kind) || (kind.includes('mismatch:status') && !refuses))
 }
 
@@ -68,7 +69,7 @@ function differencesFromBaseline(cell: Cell, found: readonly CellRound[], baseli
   const different = found.flatMap((each, round) =>
     each.answers.flatMap((answer, request) => {
       const other = baselines[round]?.answers[request] ?? known[request]
-      return other === undefined ? [] : differences(answer, other, cell.arm.translate !== undefined)
+      return other === undefined ? [] : differences(answer, other, cell.translated)
     }),
   )
   const [own, theirs] = [runtimesOf(found), runtimesOf(baselines)]

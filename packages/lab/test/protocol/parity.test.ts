@@ -22,6 +22,13 @@ test('equal answers match, regardless of connection headers', () => {
   assert.deepEqual(differences(other, like(), false), [])
 })
 
+test('a call of gRPC succeeds by another status than HTTP, and fails by any', () => {
+  const [created, call] = [like({ status: 201 }), like({ status: 0 })]
+  assert.deepEqual(differences(call, created, true), [])
+  assert.deepEqual(differences(like({ status: 5 }), call, true), ["its status is 5, the baseline's 0"])
+  assert.deepEqual(differences(like(), created, true), ["its status is 200, the baseline's 201"])
+})
+
 test('every difference is reported', () => {
   assert.deepEqual(differences(like({ status: 201 }), like(), false), ["its status is 201, the baseline's 200"])
   assert.deepEqual(differences(like({ body: Buffer.from('hell') }), like(), false), [
