@@ -15,7 +15,7 @@ pub struct Prepared {
 
 pub enum Form {
     Http1 { bytes: Vec<u8>, question: Question },
-    Http2 { head: http::Request<()>, body: Bytes },
+    Http2 { head: Box<http::Request<()>>, body: Bytes },
 }
 
 impl Prepared {
@@ -40,7 +40,7 @@ impl Prepared {
                     Some(message) => grpc::frame(&grpc::decode(message)?)?,
                     None => request.body.clone().into_bytes(),
                 };
-                Form::Http2 { head: http2_head(request, scheme, host, body.len())?, body: body.into() }
+                Form::Http2 { head: Box::new(http2_head(request, scheme, host, body.len())?), body: body.into() }
             }
         };
         Ok(Prepared { form, checker, is_grpc: request.message.is_some() })

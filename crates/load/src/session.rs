@@ -25,7 +25,7 @@ pub struct InFlight {
 }
 
 pub enum Session {
-    Http1(Http1),
+    Http1(Box<Http1>),
     Http2(Box<Http2>),
 }
 
@@ -33,7 +33,7 @@ impl Session {
     pub fn start(protocol: Protocol, stream: Stream) -> io::Result<Session> {
         let wire = Wire::new(stream);
         Ok(match protocol {
-            Protocol::Http1 => Session::Http1(Http1::new(wire)),
+            Protocol::Http1 => Session::Http1(Box::new(Http1::new(wire))),
             Protocol::Http2 => Session::Http2(Box::new(Http2::start(wire)?)),
         })
     }

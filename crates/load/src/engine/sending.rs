@@ -112,10 +112,8 @@ impl Engine<'_> {
         let why = format!("no answer within {} ms", self.job.timeout_ms);
         for place in 0..self.connections.len() {
             match self.connections[place].session() {
-                Some(Session::Http1(session)) => {
-                    if session.in_flight.front().is_some_and(|request| request.sent < oldest) {
-                        self.close(place, Failure::Timeout, &why);
-                    }
+                Some(Session::Http1(session)) if session.waits_since_before(oldest) => {
+                    self.close(place, Failure::Timeout, &why);
                 }
                 Some(Session::Http2(session)) => {
                     let late = session.cancel_sent_before(oldest);
@@ -127,7 +125,7 @@ impl Engine<'_> {
                         self.feed(place);
                     }
                 }
-                None => {}
+                Some(Session::Http1(_)) | None => {}
             }
         }
     }

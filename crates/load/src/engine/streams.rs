@@ -36,11 +36,12 @@ impl Engine<'_> {
             count += 1;
             self.in_flight -= 1;
             self.progress = self.now;
-            let checked =
-                end.map_err(|(error, is_midway)| failure_of(cause_of(&error, state), is_midway)).and_then(|received| {
+            let checked = end.map_err(|failed| failure_of(cause_of(&failed.error, state), failed.is_midway)).and_then(
+                |received| {
                     let prepared = &self.requests[request.request];
                     prepared.check(&received).map_err(|malformed| (Failure::Malformed, malformed.to_string()))
-                });
+                },
+            );
             match checked {
                 Ok((status, length, checked)) => self.record_answer(request, status, length, checked),
                 Err((failure, why)) => self.record.failed(failure, request.from, self.now, None, || why),

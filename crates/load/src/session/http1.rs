@@ -2,6 +2,7 @@
 
 use super::InFlight;
 use crate::answer::AnswerReader;
+use crate::pace::Nanos;
 use crate::prepared::{Form, Prepared};
 use crate::wire::Wire;
 use std::collections::VecDeque;
@@ -15,6 +16,11 @@ pub struct Http1 {
 impl Http1 {
     pub fn new(wire: Wire) -> Self {
         Http1 { wire, reader: AnswerReader::new(), in_flight: VecDeque::new() }
+    }
+
+    /// True if a request was sent before `moment`, and is unanswered.
+    pub fn waits_since_before(&self, moment: Nanos) -> bool {
+        self.in_flight.front().is_some_and(|request| request.sent < moment)
     }
 
     pub fn queue(&mut self, prepared: &Prepared, request: InFlight) {

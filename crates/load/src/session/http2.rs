@@ -35,6 +35,13 @@ pub struct Http2 {
     wakers: Vec<Waker>,
 }
 
+/// Why a stream has no answer.
+pub struct StreamError {
+    pub error: h2::Error,
+    /// Part of an answer had come.
+    pub is_midway: bool,
+}
+
 /// Why a connection is over.
 pub enum End {
     /// Closed, after a GOAWAY or without one.
@@ -76,7 +83,7 @@ impl Http2 {
     pub fn queue(&mut self, prepared: &Prepared, request: InFlight) -> io::Result<()> {
         let Form::Http2 { head, body } = &prepared.form else { unreachable!("requests have the form of the protocol") };
         let (response, mut sending) =
-            self.sender.send_request(head.clone(), body.is_empty()).map_err(io::Error::other)?;
+            self.sender.send_request((**head).clone(), body.is_empty()).map_err(io::Error::other)?;
         if !body.is_empty() {
             sending.send_data(body.clone(), true).map_err(io::Error::other)?;
         }
@@ -109,15 +116,17 @@ impl Http2 {
         matches!(self.sender.poll_ready(&mut Context::from_waker(Waker::noop())), Poll::Ready(Err(_)))
     }
 
-    /// The next request whose stream has ended: with its answer, or with the error and whether part
-    /// of an answer had come.
-    pub fn next_ended(&mut self) -> Option<(InFlight, Result<Received, (h2::Error, bool)>)> {
+    /// The next request whose stream has ended, with its answer.
+    pub fn next_ended(&mut self) -> Option<(InFlight, Result<Received, StreamError>)> {
         while let Some(key) = self.news.take() {
             let Some(exchange) = self.streams.get_mut(key) else { continue };
             if let Poll::Ready(end) = exchange.poll(&mut Context::from_waker(&self.wakers[key])) {
                 let exchange = self.streams.remove(key);
                 let (request, is_midway) = (exchange.request, exchange.is_midway());
-                return Some((request, end.map(|()| exchange.received).map_err(|error| (error, is_midway))));
+                return Some((
+                    request,
+                    end.map(|()| exchange.received).map_err(|error| StreamError { error, is_midway }),
+                ));
             }
         }
         None
