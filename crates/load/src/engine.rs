@@ -1,7 +1,9 @@
 //! The event loop: one thread, one poll, all connections. `sending` sends, `connecting` opens and
-//! closes, `receiving` reads and checks answers over HTTP/1.1, `streams` those over HTTP/2.
+//! closes, `receiving` reads and checks answers over HTTP/1.1, `streams` those over HTTP/2,
+//! `pulsing` turns the load on and off.
 
 mod connecting;
+mod pulsing;
 mod receiving;
 mod sending;
 mod streams;
@@ -16,18 +18,19 @@ use crate::record::Record;
 use crate::report::{Generator, Line};
 use crate::stream::Connector;
 use mio::{Events, Poll, Token};
+use pulsing::Pulses;
 use std::collections::VecDeque;
 use std::io;
 use std::time::{Duration, Instant};
 
 const TICK: Nanos = 100_000_000;
-/// Token of the alarm. Connections have smaller ones.
+/// Token of what wakes the loop without a connection. Connections have smaller ones.
 const ALARM: Token = Token(usize::MAX);
 
-/// Runs the job. `each_tick` is called every 100 ms, and its error ends the job.
-pub fn run(job: &Job, each_tick: impl FnMut(Line) -> io::Result<()>) -> Result<Line, Box<dyn std::error::Error>> {
+/// Runs the job. `each_line` is called every 100 ms and for each pulse, and its error ends the job.
+pub fn run(job: &Job, each_line: impl FnMut(Line) -> io::Result<()>) -> Result<Line, Box<dyn std::error::Error>> {
     let mut engine = Engine::new(job)?;
-    engine.run(each_tick)?;
+    engine.run(each_line)?;
     Ok(engine.outcome())
 }
 
@@ -39,6 +42,8 @@ struct Engine<'a> {
     requests: Vec<Prepared>,
     connections: Vec<Connection>,
     pacer: Option<Pacer>,
+    /// None unless the load comes in pulses.
+    pulses: Option<Pulses>,
     /// Open loop: requests that are due and have no free connection.
     waiting: VecDeque<Nanos>,
     /// Open loop: connections with room for a request, each once. The last is used next.
@@ -66,6 +71,7 @@ impl<'a> Engine<'a> {
         let poll = Poll::new()?;
         let alarm = Alarm::new(poll.registry(), ALARM)?;
         let requests = Prepared::all(job)?;
+        let pulses = Pulses::of(job, poll.registry(), ALARM)?;
         let end = job.duration().map(nanos);
         let budget = match job.load {
             Load::Closed { requests: Some(count), .. } => count,
@@ -83,6 +89,7 @@ impl<'a> Engine<'a> {
             connections: (0..job.connections).map(|place| Connection::new(place % requests.len())).collect(),
             requests,
             pacer,
+            pulses,
             waiting: VecDeque::new(),
             free: VecDeque::new(),
             slots,
@@ -99,7 +106,7 @@ impl<'a> Engine<'a> {
         })
     }
 
-    fn run(&mut self, mut each_tick: impl FnMut(Line) -> io::Result<()>) -> io::Result<()> {
+    fn run(&mut self, mut each_line: impl FnMut(Line) -> io::Result<()>) -> io::Result<()> {
         let mut events = Events::with_capacity(1024);
         let mut next_tick = TICK;
         self.open_all();
@@ -111,8 +118,11 @@ impl<'a> Engine<'a> {
                 }
             }
             self.send_due();
+            if let Some(pulse) = self.switch() {
+                each_line(pulse)?;
+            }
             if self.now >= next_tick {
-                each_tick(Line::tick(next_tick as f64 / 1e9, &self.record.tick))?;
+                each_line(Line::tick(next_tick as f64 / 1e9, &self.record.tick))?;
                 self.record.tick = Record::new(0, None).tick;
                 next_tick += TICK * ((self.now - next_tick) / TICK + 1);
                 self.time_out();
@@ -136,7 +146,9 @@ impl<'a> Engine<'a> {
             self.alarm.set(delay);
             self.poll.poll(events, self.alarm.patience(delay))
         };
-        self.waited += before.elapsed();
+        if self.is_running() {
+            self.waited += before.elapsed();
+        }
         self.clock();
         match polled {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
@@ -159,7 +171,8 @@ impl<'a> Engine<'a> {
 
     fn is_over(&self) -> bool {
         let grace = self.job.grace_ms * 1_000_000;
-        if self.end.is_none() && self.now > self.progress + self.job.timeout_ms * 1_000_000 + grace {
+        let limit = self.job.timeout_ms * 1_000_000 + grace;
+        if self.end.is_none() && self.is_running() && self.now > self.progress + limit {
             return true;
         }
         if !self.is_closing() {
@@ -181,14 +194,14 @@ impl<'a> Engine<'a> {
     }
 
     fn outcome(&self) -> Line {
-        let ran = self.began.elapsed().as_secs_f64();
-        let until = self.end.map_or(self.now, |end| end.min(self.now)) as f64 / 1e9;
+        let ran = self.ran();
+        let until = self.end.map_or(ran, |end| end.min(self.now)) as f64 / 1e9;
         let seconds = (until - self.job.discard_ms as f64 / 1e3).max(0.0);
         let (user, system) = machine::cpu_seconds();
         let generator = Generator {
             user_seconds: user - self.cpu.0,
             system_seconds: system - self.cpu.1,
-            busy: (1.0 - self.waited.as_secs_f64() / ran).clamp(0.0, 1.0),
+            busy: (1.0 - self.waited.as_secs_f64() * 1e9 / ran as f64).clamp(0.0, 1.0),
         };
         Line::result(&self.record, seconds, self.pacer.is_some(), generator)
     }

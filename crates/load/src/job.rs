@@ -127,6 +127,8 @@ pub enum Load {
     /// Each connection sends a request after each answer, for a duration, a number of requests, or
     /// both.
     Closed { duration_ms: Option<u64>, requests: Option<u64> },
+    /// A closed loop that standard input turns on and off, until the input ends (`pulses.rs`).
+    Pulses {},
     /// Requests are due at fixed times. Latency starts at the due time.
     Open { duration_ms: u64, rate: f64, arrivals: Arrivals },
 }
@@ -190,6 +192,7 @@ impl Job {
     pub fn duration(&self) -> Option<Duration> {
         match self.load {
             Load::Closed { duration_ms, .. } => duration_ms.map(Duration::from_millis),
+            Load::Pulses {} => None,
             Load::Open { duration_ms, .. } => Some(Duration::from_millis(duration_ms)),
         }
     }

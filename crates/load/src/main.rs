@@ -2,9 +2,9 @@
 //! reports measurements.
 //!
 //! It reads a job as JSON from standard input ([`job::Job`]), and writes JSON lines to standard
-//! output: a `tick` every 100 ms and a `result` at the end ([`report`]). Exit status 0: the job
-//! ran, whatever the server answered. 2: the job was invalid or could not start; the reason is on
-//! standard error.
+//! output: a `tick` every 100 ms and a `result` at the end ([`report`]). After a job in pulses come
+//! lines that turn the load on and off ([`pulses`]). Exit status 0: the job ran, whatever the
+//! server answered. 2: the job was invalid or could not start; the reason is on standard error.
 //!
 //! Where things are, along the path of a request:
 //!
@@ -13,6 +13,7 @@
 //! | read and check the job | `job.rs` |
 //! | prepare its requests | `prepared.rs` |
 //! | decide when a request is due | `pace.rs` |
+//! | turn the load on and off | `pulses.rs`, `engine/pulsing.rs` |
 //! | event loop | `engine.rs` |
 //! | send due requests, time out | `engine/sending.rs` |
 //! | open and close connections | `engine/connecting.rs` |
@@ -36,6 +37,7 @@ mod job;
 mod machine;
 mod pace;
 mod prepared;
+mod pulses;
 mod record;
 mod report;
 mod session;
@@ -43,7 +45,7 @@ mod stream;
 mod trust;
 mod wire;
 
-use std::io::{Read, Write};
+use std::io::Write;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -57,9 +59,7 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), Box<dyn std::error::Error>> {
-    let mut text = String::new();
-    std::io::stdin().read_to_string(&mut text)?;
-    let job = job::Job::parse(&text)?;
+    let job = job::Job::parse(&pulses::read_job(&mut std::io::stdin().lock())?)?;
     if let Some(cpu) = job.cpu {
         machine::pin(cpu)?;
     }

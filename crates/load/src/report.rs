@@ -20,6 +20,12 @@ pub enum Line {
         p99: f64,
         max: f64,
     },
+    /// The load was on for so many seconds, until the last answer.
+    Pulse {
+        seconds: f64,
+        done: u64,
+        failed: u64,
+    },
     Result(Box<Outcome>),
 }
 

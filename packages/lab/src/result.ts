@@ -161,6 +161,8 @@ export interface ComparisonResult {
   readonly low: number
   readonly high: number
   readonly confidence: number
+  /** Degrees of freedom of the interval. Missing in older results: rounds - 1. */
+  readonly freedom?: number
   readonly rounds: number
   readonly verdict: Verdict
   /**

@@ -10,7 +10,7 @@ import { terminalReport } from '../src/report/terminal.ts'
 import type { Result } from '../src/result.ts'
 import { OwnCache, scenarioOf, serverArm, tiny, withEngine } from './support/fixture.ts'
 
-const timing = { ...tiny, sliceMs: 1000, rounds: 2, maxRounds: 2 }
+const timing = { ...tiny, pulses: 0, sliceMs: 1000, rounds: 2, maxRounds: 2 }
 
 describe('a run with latency at fixed rates', withEngine, () => {
   let result: Result
@@ -68,6 +68,45 @@ describe('a run with latency at fixed rates', withEngine, () => {
     const page = htmlReport(result)
     for (const part of ['Ratios', 'Latency', 'Over time', 'Repeat it', 'busbar bench fixture --seed 7', '<svg'])
       assert.ok(page.includes(part), part)
+  })
+})
+
+describe('a run in pulses', withEngine, () => {
+  let result: Result
+  before(async () => {
+    using _ = new OwnCache()
+    const scenario = scenarioOf([serverArm('slow', { DELAY: '20' })], { connections: [4] })
+    const timing = { ...tiny, warmUpMs: 1500, rounds: 4, maxRounds: 4, pulses: 8 }
+    result = await bench(scenario, { quick: true, timing, openShares: [0.3], seed: 7, command: 'busbar bench fixture' })
+  })
+
+  test('matches the schema in both directions', async () => assert.deepEqual(await problems(result), []))
+
+  test('has all cells valid, and a slice of pulses in each round besides those at a fixed rate', () => {
+    for (const { name, invalidBecause, slices } of result.arms) {
+      assert.deepEqual(invalidBecause, [], name)
+      const shares = slices.filter(({ round }) => round === 2).map(({ share }) => share)
+      assert.deepEqual(shares, [null, 0.3, 0.3], name)
+    }
+  })
+
+  test('finds an arm that is many times slower, though it ran in turns with the other', () => {
+    const { ratio, verdict, rounds } = result.comparisons.find(({ metric }) => metric === 'perSecond')!
+    assert.ok(ratio < 0.8, `${ratio}`)
+    assert.deepEqual([rounds, verdict], [4, 'slower'])
+  })
+
+  test('has the memory of the warm-up, whose moments are not on the timeline of the pulses', () => {
+    const { server, slices } = result.arms[0]!
+    for (const [key, value] of Object.entries(server)) assert.ok(value !== null && value >= 0, key)
+    for (const { share, runtime } of slices) if (share === null) assert.deepEqual(runtime, [])
+    for (const { series, otherCores } of slices) assert.ok(series.length > 0 && otherCores !== null)
+  })
+
+  test('produces every report', () => {
+    for (const text of [terminalReport(result, { summary: true }), markdownReport(result, { summary: true })])
+      assert.ok(text.includes('slow'))
+    assert.ok(htmlReport(result).includes('<svg'))
   })
 })
 

@@ -27,7 +27,7 @@ impl Engine<'_> {
                 self.clock();
                 self.record.queued += 1;
                 self.queue(place, due);
-            } else if self.is_closing() {
+            } else if !self.may_send() {
                 break;
             } else {
                 self.budget -= u64::from(self.budget != u64::MAX);

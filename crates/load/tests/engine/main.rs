@@ -4,6 +4,7 @@ mod ending;
 mod grpc;
 mod http2;
 mod http2_server;
+mod pulsing;
 mod support;
 mod theory;
 mod transports;

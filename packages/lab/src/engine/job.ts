@@ -11,6 +11,8 @@ export interface LoadJob {
   requests: LoadRequest[]
   load:
     | { loop: 'closed'; durationMs?: number; requests?: number }
+    /** On and off, as `PulsedLoad` says. */
+    | { loop: 'pulses' }
     | { loop: 'open'; durationMs: number; rate: number; arrivals: 'poisson' | 'constant' }
   connections: number
   /** Requests in flight on each connection. In HTTP/2 each has a stream of its own. */
@@ -57,6 +59,14 @@ export interface Tick {
   p50: number
   p99: number
   max: number
+}
+
+/** The load was on for so many seconds, until its last answer. */
+export interface Pulse {
+  type: 'pulse'
+  seconds: number
+  done: number
+  failed: number
 }
 
 export interface LoadResult {

@@ -25,6 +25,9 @@ export interface Timing {
   readonly sliceMs: number
   /** The start of each slice that is not counted. */
   readonly discardMs: number
+  /** Pulses of each cell in a round, in turns with the other cells. 0: slices instead. */
+  readonly pulses: number
+  readonly pulseMs: number
   readonly rounds: number
   /** Rounds are added until all intervals are within {@link enough} or the budget is spent. */
   readonly maxRounds: number
@@ -54,11 +57,13 @@ export const quick: Timing = {
   steadyMs: 0,
   sliceMs: 1200,
   discardMs: 200,
-  rounds: 6,
+  pulses: 24,
+  pulseMs: 200,
+  rounds: 4,
   maxRounds: 40,
   enough: 0.1,
   // Six scenarios in sequence, including the build, take a quarter of an hour.
-  budgetMs: 140_000,
+  budgetMs: 165_000,
   matters: 0.1,
   disturbed: 0.02,
   waitShare: 0.5,
@@ -70,6 +75,8 @@ export const full: Timing = {
   steadyMs: 10_000,
   sliceMs: 2400,
   discardMs: 200,
+  pulses: 0,
+  pulseMs: 200,
   rounds: 12,
   maxRounds: 30,
   enough: 0.02,

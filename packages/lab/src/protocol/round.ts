@@ -1,8 +1,10 @@
-import type { LoadRequest, Tick } from '../engine/job.ts'
+import type { Tick } from '../engine/job.ts'
 import { userFlags } from '../machine/samples.ts'
 import { RunningArm, type RunningArmOptions } from './running-arm.ts'
 import { faultsOfSlice, type Fault } from './faults.ts'
-import { withExpectations, profileOf, type AnswerProfile } from './parity.ts'
+import { sampleAnswers, withAnswers } from './answers.ts'
+import type { AnswerProfile } from './parity.ts'
+import { canPulse, runPulses } from './pulses.ts'
 import type { WaitBudget } from './wait-budget.ts'
 import { shuffled, type Cell, type Timing } from './plan.ts'
 import { isSteady, runSlice, steadyWindowMs, type Slice, type SliceOptions, type Work } from './slice.ts'
@@ -68,18 +70,12 @@ type Draft = { -readonly [Key in keyof CellRound]: CellRound[Key] } & {
 
 /** How often a disturbed slice is repeated. */
 const maxRepeats = 2
-/**
- * Duration of the load that checks whether the machine is calm. A kernel tick is 1 % of it on two
- * processors.
- */
+/** Duration of the load that checks whether the machine is calm. A kernel tick is 1 % of it. */
 const calmCheckMs = 500
-/** Answers before the load that are compared: what differs between them is not checked later. */
-const sampleAnswers = 3
-
 /**
- * Starts, warms up and freezes every cell. Then visits the cells in random order and again in
- * reverse order, so that a drift within the round affects all alike. A cell runs only while it is
- * measured.
+ * Starts, warms up and freezes every cell. Then measures the cells in pulses, or visits them in
+ * random order and again in reverse order, so that a drift within the round affects all alike. A
+ * cell runs only while it is measured.
  */
 export async function runRound(options: RoundOptions): Promise<Round> {
   const round = new RoundRun(options)
@@ -98,6 +94,8 @@ class RoundRun {
   readonly #options: RoundOptions
   readonly #order: readonly Cell[]
   readonly #running = new Map<string, RunningArm>()
+  /** Samples of the last warm-up. Those of a program that is frozen in between have gaps. */
+  readonly #warmRuntimes = new Map<string, Slice['runtime']>()
 
   constructor(options: RoundOptions) {
     this.#options = options
@@ -107,7 +105,8 @@ class RoundRun {
 
   async run(): Promise<void> {
     if (!this.#options.oneAtATime) for (const cell of this.#order) await this.#attempt(cell, () => this.#start(cell))
-    await this.#visitAll((cell, running) => this.#measureClosed(cell, running))
+    if (this.#canPulse()) await this.#measureInPulses()
+    else await this.#visitAll((cell, running) => this.#measureClosed(cell, running))
     for (const share of this.#options.timing.openShares)
       await this.#visitAll((cell, running) => this.#measureOpen(cell, running, share))
   }
@@ -156,24 +155,12 @@ class RoundRun {
     onActivity(cell, 'start')
     const running = await RunningArm.start(cell.arm, { ...workspace, workers: cell.workers, ...(signal && { signal }) })
     this.#running.set(cell.name, running)
-    result.answers = await this.#ask(cell, running)
+    result.answers = await sampleAnswers(cell.work, running)
     onActivity(cell, 'warm up')
     result.steady = await this.#warmUp(cell, running)
     const programs = (await running.samples()).filter(({ thread }) => thread === 0)
     result.runtimes = [...new Set(programs.map((each) => [each.version, ...userFlags(each)].join(' ')))].toSorted()
     await running.freeze()
-  }
-
-  async #ask({ work }: Cell, running: RunningArm): Promise<AnswerProfile[]> {
-    // A job would take too long, and its request has the expected answer.
-    if (work.runs !== undefined) return []
-    const profiles = []
-    for (const request of work.requests) {
-      const answers = []
-      for (let count = 0; count < sampleAnswers; count++) answers.push(await running.ask(request))
-      profiles.push(profileOf(answers))
-    }
-    return profiles
   }
 
   async #warmUp(cell: Cell, running: RunningArm): Promise<boolean | undefined> {
@@ -188,7 +175,30 @@ class RoundRun {
   async #warm(cell: Cell, running: RunningArm, durationMs: number): Promise<Tick[]> {
     const slice = await this.#slice(cell, running, cell.work, durationMs)
     this.results.get(cell.name)!.faults.push(...faultsOfSlice(slice))
+    this.#warmRuntimes.set(cell.name, slice.runtime)
     return [...slice.ticks]
+  }
+
+  #canPulse(): boolean {
+    const { oneAtATime, timing, slice } = this.#options
+    if (oneAtATime || timing.pulses === 0 || slice.engine.kind !== 'busbar-load') return false
+    return this.#order.every(({ work }) => canPulse(work))
+  }
+
+  async #measureInPulses(): Promise<void> {
+    const { timing, slice, random, signal, onActivity } = this.#options
+    const cells = this.#order.flatMap((cell) => {
+      const running = this.#running.get(cell.name)
+      const { answers } = this.results.get(cell.name)!
+      return running === undefined ? [] : [{ cell, running, work: withAnswers(cell.work, answers) }]
+    })
+    const onTurn = (cell: Cell): void => onActivity(cell, 'measure')
+    const found = await runPulses(cells, { ...slice, timing, random, onTurn, ...(signal && { signal }) })
+    for (const [name, outcome] of found) {
+      const result = this.results.get(name)!
+      if (outcome instanceof Error) result.failure = outcome.message
+      else result.slices.push({ ...outcome, runtime: this.#warmRuntimes.get(name) })
+    }
   }
 
   async #measureClosed(cell: Cell, running: RunningArm): Promise<void> {
@@ -253,24 +263,13 @@ class RoundRun {
   #slice(cell: Cell, running: RunningArm, work: Work, durationMs: number): Promise<Slice> {
     const { timing, slice, random, signal } = this.#options
     const { answers } = this.results.get(cell.name)!
-    const checked = ([first, ...more]: Work['requests']): Work['requests'] => {
-      const check = (request: LoadRequest, index: number) => {
-        const answer = answers[index]
-        return answer === undefined ? request : withExpectations(request, answer)
-      }
-      return [check(first, 0), ...more.map((request, index) => check(request, index + 1))]
-    }
-    return runSlice(
-      running,
-      { ...work, requests: checked(work.requests) },
-      {
-        ...slice,
-        durationMs,
-        discardMs: Math.min(timing.discardMs, durationMs / 2),
-        seed: Math.floor(random() * 2 ** 31),
-        ...(signal && { signal }),
-      },
-    )
+    return runSlice(running, withAnswers(work, answers), {
+      ...slice,
+      durationMs,
+      discardMs: Math.min(timing.discardMs, durationMs / 2),
+      seed: Math.floor(random() * 2 ** 31),
+      ...(signal && { signal }),
+    })
   }
 }
 

@@ -159,11 +159,11 @@ export class RunningArm {
    * Its idle connections may have outlived their `keepAliveTimeout`, so that servers close them
    * now. A request that met this would fail because of the freeze, so the load begins afterwards.
    */
-  async thaw(): Promise<void> {
+  async thaw(settleMs = settleTime): Promise<void> {
     if (this.#state !== 'frozen') return
     await this.#signalAll('SIGCONT')
     this.#state = 'running'
-    await sleep(settleTime)
+    await sleep(settleMs)
   }
 
   /** Kills all its processes and deletes its folder. */

@@ -45,6 +45,14 @@ export interface Slice extends Loaded {
   /** Samples of its Node programs. Undefined without any. */
   readonly runtime: RuntimeUsage | undefined
   readonly probe: Loaded | undefined
+  /** If the load was on and off: each time that it was on. */
+  readonly pulses?: readonly PulseCost[]
+}
+
+export interface PulseCost {
+  readonly done: number
+  readonly seconds: number
+  readonly cpuSeconds: number | undefined
 }
 
 export interface SliceOptions {
@@ -108,7 +116,8 @@ function generatorSeconds({ result: { generator } }: Loaded): number {
   return generator.userSeconds + generator.systemSeconds
 }
 
-function otherCores(
+/** `server`: CPU seconds of the arms that ran in the meantime. `own`: of this process. */
+export function otherCores(
   { busySeconds, seconds }: Disturbance,
   server: number | undefined,
   loads: readonly (Loaded | undefined)[],
@@ -119,11 +128,16 @@ function otherCores(
   return Math.max(0, busySeconds - server - generators - (own.user + own.system) / 1e6) / seconds
 }
 
-async function toJob(running: RunningArm, work: Work, options: SliceOptions): Promise<LoadJob> {
+export async function toJob(
+  running: RunningArm,
+  work: Work,
+  options: SliceOptions,
+  load = toLoad(work, options.durationMs),
+): Promise<LoadJob> {
   return {
     target: await running.loadTarget(),
     requests: inTurn(work),
-    load: toLoad(work, options.durationMs),
+    load,
     connections: work.connections,
     discardMs: work.runs === undefined ? options.discardMs : 0,
     seed: options.seed,

@@ -67,6 +67,7 @@ function comparisons({ summaries, timing, sharesCores }: Measured): ComparisonRe
     low: Math.max(low, 1e-9),
     high: Math.min(high, 1e9),
     confidence: rest.confidence,
+    freedom: rest.freedom,
     rounds: rest.rounds,
     verdict: rest.verdict,
     decides: rest.decides,
@@ -150,7 +151,8 @@ function toSlice(round: number, slice: Slice, share: number | null): SliceResult
     steal: slice.disturbance.steal,
     otherCores: known(slice.otherCores),
     series: slice.ticks.map((tick) => [tick.done, tick.p99] as const),
-    runtime: slice.runtime?.timeline ?? [],
+    // The samples of pulses are those of the warm-up.
+    runtime: slice.pulses === undefined ? (slice.runtime?.timeline ?? []) : [],
   }
 }
 

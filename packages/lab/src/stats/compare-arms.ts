@@ -1,4 +1,5 @@
 import type { Cell, Timing } from '../protocol/plan.ts'
+import type { PulsePairs } from './pulse-pairs.ts'
 import { defaultRules, judge, judgeAll, type Ratio, type Verdict } from './verdict.ts'
 import type { CellSummary } from './summary.ts'
 
@@ -90,6 +91,7 @@ function judgeFamily(summaries: readonly CellSummary[], timing: Timing, family: 
     comparisons.map(({ pairs }) => pairs),
     rules,
     floors,
+    comparisons.map(({ question, summary, baseline }) => pulsePairsOf(summary, baseline, question.metric)),
   )
   return comparisons.map(({ question, summary, baseline }, at) => ({
     ...(isLatency(question.metric) ? inverted(judged[at]!) : judged[at]!),
@@ -129,6 +131,20 @@ function pairUp(
     .map((value, round) => [value ?? 0, theirs[round] ?? 0] as const)
     .filter(([one, other]) => one > 0 && other > 0)
     .map(([one, other]) => (isLatency(metric) ? ([other, one] as const) : ([one, other] as const)))
+}
+
+/** Pulses of the same turn. Undefined for what was not measured in pulses. */
+function pulsePairsOf(arm: CellSummary, baseline: CellSummary, metric: Metric): PulsePairs | undefined {
+  if (isLatency(metric)) return undefined
+  const rounds = arm.rounds.map((round, index) => {
+    const theirs = baseline.rounds[index]?.pulses ?? []
+    return (round?.pulses ?? []).flatMap((pulse, turn) => {
+      const log = Math.log((pulse[metric] ?? 0) / (theirs[turn]?.[metric] ?? 0))
+      return Number.isFinite(log) ? [log] : []
+    })
+  })
+  const found = rounds.filter((round) => round.length > 1)
+  return found.length === 0 ? undefined : found
 }
 
 /** Latencies are judged as baseline over arm, and reported as arm over baseline. */

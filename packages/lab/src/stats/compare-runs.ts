@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import type { Metric } from './compare-arms.ts'
 import type { ArmResult, ComparisonResult, Result } from '../result.ts'
-import { defaultRules, difference, estimate, judgeEstimates, type Estimate, type Ratio } from './verdict.ts'
+import { defaultRules, difference, estimate, judgeEstimates, type Ratio } from './verdict.ts'
+import type { Estimate } from './student.ts'
 
 /** One arm in two runs. */
-export interface Change extends Omit<Ratio, 'rounds'> {
+export interface Change extends Omit<Ratio, 'rounds' | 'freedom'> {
   readonly arm: string
   readonly metric: Metric
   readonly share: number | null

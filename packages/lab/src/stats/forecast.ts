@@ -31,15 +31,18 @@ const maxRounds = 20_000
  * Undefined if that cannot be foreseen.
  */
 export function secondsNeeded(
-  found: Interval & Pick<Ratio, 'confidence'>,
+  found: Interval & Pick<Ratio, 'confidence'> & Partial<Pick<Ratio, 'freedom'>>,
   { rounds, seconds }: Spent,
   share: number,
 ): number | undefined {
+  const { confidence, freedom = rounds - 1 } = found
   const reach = Math.log(found.high / found.low) / 2
   if (rounds < 3 || !Number.isFinite(reach)) return undefined
-  const deviation = (reach * Math.sqrt(rounds)) / tQuantile(found.confidence, rounds - 1)
+  // Each further round adds one, or as many as it has independent pairs of pulses.
+  const freedomOf = (count: number): number => freedom + (count - rounds) * ((freedom + 1) / rounds)
+  const deviation = (reach * Math.sqrt(rounds)) / tQuantile(confidence, freedom)
   const isNarrow = (count: number): boolean =>
-    (tQuantile(found.confidence, count - 1) * deviation) / Math.sqrt(count) <= Math.log1p(share)
+    (tQuantile(confidence, freedomOf(count)) * deviation) / Math.sqrt(count) <= Math.log1p(share)
   if (!isNarrow(maxRounds)) return undefined
   let [low, high] = [rounds, maxRounds]
   while (low < high) {

@@ -4,6 +4,14 @@
  * fraction of 26.5.8 with Lentz's method. Quantiles are found by bisection.
  */
 
+/** A mean with its standard error. */
+export interface Estimate {
+  readonly mean: number
+  /** Standard error of the mean. */
+  readonly error: number
+  readonly freedom: number
+}
+
 /** The probability that t with `freedom` degrees lies above `t` or below `-t`. */
 export function twoSidedP(t: number, freedom: number): number {
   if (t === Infinity) return 0

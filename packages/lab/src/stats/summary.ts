@@ -32,7 +32,11 @@ export interface CellSummary {
 export interface RoundSummary {
   readonly perSecond: number
   readonly perCpuSecond: number | undefined
+  /** In order. Empty if it was measured in slices. */
+  readonly pulses: readonly PulseSummary[]
 }
+
+export type PulseSummary = Pick<RoundSummary, 'perSecond' | 'perCpuSecond'>
 
 /** Latency at one share of the baseline's capacity. */
 export interface OpenSummary {
@@ -78,6 +82,12 @@ function summariseRound(slices: readonly Slice[]): RoundSummary {
   return {
     perSecond: sum((slice) => slice.result.done) / sum((slice) => slice.result.seconds),
     perCpuSecond: cpu > 0 ? sum((slice) => slice.answered) / cpu : undefined,
+    pulses: slices.flatMap(({ pulses = [] }) =>
+      pulses.map(({ done, seconds, cpuSeconds }) => ({
+        perSecond: done / seconds,
+        perCpuSecond: cpuSeconds === undefined || cpuSeconds <= 0 ? undefined : done / cpuSeconds,
+      })),
+    ),
   }
 }
 

@@ -1,4 +1,5 @@
-import { tQuantile, twoSidedP } from './student.ts'
+import { withPulsePairs, type PulsePairs } from './pulse-pairs.ts'
+import { tQuantile, twoSidedP, type Estimate } from './student.ts'
 
 /**
  * From paired measurements to a verdict.
@@ -18,6 +19,8 @@ export interface Ratio {
   readonly high: number
   /** Confidence of the interval after Holm's correction: at least {@link Rules.confidence}. */
   readonly confidence: number
+  /** Degrees of freedom of the interval. */
+  readonly freedom: number
   readonly rounds: number
   readonly verdict: Verdict
 }
@@ -33,14 +36,6 @@ export interface Rules {
 
 export const defaultRules: Rules = { confidence: 0.99, matters: 0.03, floor: 1 }
 
-/** A mean with its standard error. */
-export interface Estimate {
-  readonly mean: number
-  /** Standard error of the mean. */
-  readonly error: number
-  readonly freedom: number
-}
-
 /**
  * Compares one arm with its baseline. `pairs`: [arm, baseline] per round, both above 0, at least 2
  * rounds.
@@ -51,13 +46,19 @@ export function judge(pairs: readonly (readonly [number, number])[], rules: Rule
 
 /**
  * All comparisons of a scenario, corrected together. `floors`: one per comparison, if they differ.
+ * `pulses`: of those that were measured in pulses.
  */
 export function judgeAll(
   comparisons: readonly (readonly (readonly [number, number])[])[],
   rules: Rules = defaultRules,
   floors?: readonly number[],
+  pulses: readonly (PulsePairs | undefined)[] = [],
 ): Ratio[] {
-  const estimates = comparisons.map((pairs) => estimate(pairs.map(([arm, baseline]) => Math.log(arm / baseline))))
+  const estimates = comparisons.map((pairs, at) => {
+    const byRounds = estimate(pairs.map(([arm, baseline]) => Math.log(arm / baseline)))
+    const pairsOfPulses = pulses[at]
+    return pairsOfPulses === undefined ? byRounds : withPulsePairs(byRounds, pairsOfPulses)
+  })
   return judgeEstimates(estimates, rules, floors).map((each, at) => ({ ...each, rounds: comparisons[at]!.length }))
 }
 
@@ -100,8 +101,15 @@ export function difference(one: Estimate, other: Estimate): Estimate {
 function toRatio(each: Estimate, confidence: number, floor: number, matters: number, open: boolean): Ratio {
   const reach = each.freedom < 1 ? Infinity : tQuantile(confidence, each.freedom) * each.error
   const [low, high] = [each.mean - reach, each.mean + reach]
-  const range = { ratio: Math.exp(each.mean), low: Math.exp(low), high: Math.exp(high), confidence, rounds: 0 }
-  return { ...range, verdict: decide(low, high, floor, Math.log1p(matters), open) }
+  return {
+    ratio: Math.exp(each.mean),
+    low: Math.exp(low),
+    high: Math.exp(high),
+    confidence,
+    freedom: each.freedom,
+    rounds: 0,
+    verdict: decide(low, high, floor, Math.log1p(matters), open),
+  }
 }
 
 function decide(low: number, high: number, floor: number, matters: number, open: boolean): Verdict {

@@ -20,19 +20,30 @@ test("the guide's timing is the actual one", () => {
     assert.ok(found, name)
     return found.split('|').map((cell) => cell.trim())
   }
-  const seconds = (value: number) => `${value / 1000} s`
   for (const [column, timing] of [quick, full].entries()) {
     const cell = (name: string) => row(name)[column + 2]!
     assert.ok(cell('warm-up').startsWith(seconds(timing.warmUpMs)))
-    assert.equal(cell('slice'), seconds(timing.sliceMs))
-    assert.ok(row('slice')[1]!.includes(seconds(timing.discardMs)))
+    assert.ok(cell('load in each round').startsWith(loadOf(timing)))
     assert.ok(cell('rounds').startsWith(roundsOf(timing)))
     assert.equal(cell('smallest difference'), `${timing.matters * 100} %`)
     const share = timing.openShares[0]
     assert.ok(cell('latency').startsWith(share === undefined ? 'none' : `at ${share * 100} %`))
   }
   assert.ok(row('warm-up')[3]!.includes(`up to ${seconds(full.steadyMs)} longer`))
+  assert.ok(row('rounds')[2]!.endsWith(`or for ${seconds(quick.budgetMs)}`))
+  const text = guide.replaceAll(/\s+/g, ' ')
+  assert.ok(text.includes(`two slices of ${seconds(quick.sliceMs)} in quick runs`))
+  assert.ok(text.includes(`A quick run takes at most ${quick.budgetMs / 1000} seconds`))
 })
+
+function loadOf({ pulses, pulseMs, sliceMs, discardMs }: Timing): string {
+  if (pulses > 0) return `${pulses} pulses of ${seconds(pulseMs)}`
+  return `two slices of ${seconds(sliceMs)}, of which ${seconds(discardMs)} discarded`
+}
+
+function seconds(milliseconds: number): string {
+  return `${milliseconds / 1000} s`
+}
 
 function roundsOf({ rounds, maxRounds }: Timing): string {
   return rounds === maxRounds ? `${rounds}` : `${rounds} to ${maxRounds}`

@@ -1,8 +1,10 @@
 /**
  * Checks the lab's verdicts against known differences: a service compared with itself, and with
  * copies that do 3, 5 and 8 % more work per request. Each is a quick run with its own seed.
+ * `same-in-slices` measures as full runs do, in slices of 1.2 s instead of pulses.
  *
  *     node packages/lab/test/proofs/known-differences.ts same 40 [results.jsonl]
+ *     node packages/lab/test/proofs/known-differences.ts same-in-slices 40 [results.jsonl]
  *     node packages/lab/test/proofs/known-differences.ts slower 10 [results.jsonl [rounds]]
  *
  * Prints a line per run, and a summary. A run takes minutes, so this is not part of `npm test`.
@@ -27,7 +29,9 @@ const slowdowns: Readonly<Record<string, number>> = { again: 1, 'slower-3': 1.03
 const [what = 'same', runs = '1', file, rounds] = process.argv.slice(2)
 /** A round takes about 30 s. */
 const longer = rounds === undefined ? {} : { rounds: Number(rounds), budgetMs: Number(rounds) * 60_000 }
-const names = Object.keys(slowdowns).filter((name) => (what === 'same') === (name === 'again'))
+const isSame = what !== 'slower'
+const timing = what === 'same-in-slices' ? { pulses: 0 } : {}
+const names = Object.keys(slowdowns).filter((name) => isSame === (name === 'again'))
 const found = earlierAnswers()
 for (let run = found.length / names.length + 1; run <= Number(runs); run++) {
   const answers = await oneRun(run)
@@ -48,6 +52,9 @@ interface Answer {
   readonly low: number
   readonly high: number
   readonly verdict: Comparison['verdict']
+  /** Duration of the run. */
+  readonly seconds: number
+  readonly invalidBecause: readonly string[]
   readonly holds: boolean
 }
 
@@ -58,7 +65,8 @@ function earlierAnswers(): Answer[] {
 }
 
 async function oneRun(seed: number): Promise<Answer[]> {
-  const result = await bench(known(), { quick: true, seed, command: 'proof', ...longer })
+  const began = performance.now()
+  const result = await bench(known(), { quick: true, seed, command: 'proof', timing, ...longer })
   return result.comparisons
     .filter(({ decides }) => decides)
     .map(({ arm, ratio, low, high, verdict }) => {
@@ -72,6 +80,8 @@ async function oneRun(seed: number): Promise<Answer[]> {
         low,
         high,
         verdict,
+        seconds: Math.round((performance.now() - began) / 1000),
+        invalidBecause: result.arms.flatMap(({ invalidBecause }) => invalidBecause),
         holds: low <= truth && truth <= high,
       }
     })
@@ -92,7 +102,7 @@ function known(): Scenario {
 
 /** The amount of work is in the request. */
 function arm(name: string, factor: number): Arm {
-  const path = what === 'same' ? '/' : `/cpu?ms=${milliseconds * factor}`
+  const path = isSame ? '/' : `/cpu?ms=${milliseconds * factor}`
   return {
     name,
     title: name,

@@ -59,6 +59,16 @@ test('the forecast of a run is near what it takes', () => {
   assert.ok(needed > took / 3 && needed < took * 3, `${needed} s and ${took} s`)
 })
 
+test('the forecast of an interval with more degrees of freedom than rounds knows that it has them', () => {
+  const found = { low: 1 / 1.3, high: 1.3, confidence: 0.99 }
+  const spent = { rounds: 4, seconds: 100 }
+  const [rounds, pairs] = [secondsNeeded(found, spent, 0.1), secondsNeeded({ ...found, freedom: 80 }, spent, 0.1)]
+  // With three degrees a large part of the width is that of the quantile, which shrinks fast.
+  assert.ok(rounds! < pairs!, `${rounds} s and ${pairs} s`)
+  // Twice as narrow takes four times as long, if the quantile stays.
+  assert.ok(Math.abs(pairs! / 100 - (Math.log(1.3) / Math.log(1.1)) ** 2) < 1, `${pairs} s`)
+})
+
 test('nothing is foreseen from two rounds, or without end', () => {
   const spent = { rounds: 2, seconds: 20 }
   assert.equal(secondsNeeded({ low: 0.5, high: 2, confidence: 0.99 }, spent, 0.1), undefined)

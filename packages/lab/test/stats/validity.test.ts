@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { bench } from '../../src/bench.ts'
+import type { Timing } from '../../src/protocol/plan.ts'
 import type { ArmResult, Result } from '../../src/result.ts'
 import { OwnCache, scenarioOf, serverArm, tiny, withEngine } from '../support/fixture.ts'
 
@@ -16,31 +17,36 @@ const faults: Readonly<Record<string, RegExp>> = {
   exit: /it ended under load|connections failed|closed × \d+/,
 }
 
-describe('an arm with this fault in one of three hundred requests is invalid', withEngine, () => {
-  let result: Result
-  before(async () => {
-    using _ = new OwnCache()
-    const arms = Object.keys(faults).map((fault) => serverArm(fault, { FAULT: fault, EVERY: '300' }))
-    result = await bench(scenarioOf(arms), { quick: true, timing: tiny, command: 'test' })
-  })
-  for (const [fault, sentence] of Object.entries(faults))
-    test(fault, () => {
-      const arm = armOf(result, fault)
-      assert.equal(arm.valid, false)
-      assert.ok(
-        arm.invalidBecause.some((reason) => sentence.test(reason)),
-        arm.invalidBecause.join('\n'),
-      )
-      assert.ok(!result.comparisons.some(({ arm }) => arm === fault))
+/** So short a warm-up does not meet the fault. */
+const inPulses: Partial<Timing> = { ...tiny, warmUpMs: 10, pulses: 10 }
+const inSlices: Partial<Timing> = { ...tiny, pulses: 0 }
+
+for (const [how, timing] of Object.entries({ 'in pulses': inPulses, 'in slices': inSlices }))
+  describe(`an arm with this fault in one of three hundred requests is invalid, measured ${how}`, withEngine, () => {
+    let result: Result
+    before(async () => {
+      using _ = new OwnCache()
+      const arms = Object.keys(faults).map((fault) => serverArm(fault, { FAULT: fault, EVERY: '300' }))
+      result = await bench(scenarioOf(arms), { quick: true, timing, command: 'test' })
     })
-  test('each reason is listed once, with its count', () => {
-    for (const { name, invalidBecause } of result.arms) {
-      const kinds = invalidBecause.map((reason) => reason.split(' × ')[0])
-      assert.equal(new Set(kinds).size, kinds.length, `${name}: ${invalidBecause.join('\n')}`)
-    }
+    for (const [fault, sentence] of Object.entries(faults))
+      test(fault, () => {
+        const arm = armOf(result, fault)
+        assert.equal(arm.valid, false)
+        assert.ok(
+          arm.invalidBecause.some((reason) => sentence.test(reason)),
+          arm.invalidBecause.join('\n'),
+        )
+        assert.ok(!result.comparisons.some(({ arm }) => arm === fault))
+      })
+    test('each reason is listed once, with its count', () => {
+      for (const { name, invalidBecause } of result.arms) {
+        const kinds = invalidBecause.map((reason) => reason.split(' × ')[0])
+        assert.equal(new Set(kinds).size, kinds.length, `${name}: ${invalidBecause.join('\n')}`)
+      }
+    })
+    test('and the good arm is valid', () => assert.deepEqual(armOf(result, 'good').invalidBecause, []))
   })
-  test('and the good arm is valid', () => assert.deepEqual(armOf(result, 'good').invalidBecause, []))
-})
 
 describe('an arm with other work than the baseline is invalid', withEngine, () => {
   let result: Result
@@ -78,13 +84,17 @@ test('arms that all compress are valid', withEngine, async () => {
   for (const { name, invalidBecause } of result.arms) assert.deepEqual(invalidBecause, [], name)
 })
 
-test('an arm with fewer workers than requested is invalid', withEngine, async () => {
-  using _ = new OwnCache()
-  const scenario = scenarioOf([serverArm('one', { WORKERS: '1' })], { workers: [2], connections: [40] })
-  const result = await bench(scenario, { quick: true, timing: { ...tiny, sliceMs: 1200 }, command: 'test' })
-  assert.match(armOf(result, 'one').invalidBecause.join('\n'), /only 1 of 2 workers did any work/)
-  assert.deepEqual(armOf(result, 'good').invalidBecause, [])
-})
+for (const [how, timing] of Object.entries({
+  'in pulses': { ...tiny, warmUpMs: 1200 },
+  'in slices': { ...inSlices, sliceMs: 1200 },
+}))
+  test(`an arm with fewer workers than requested is invalid, measured ${how}`, withEngine, async () => {
+    using _ = new OwnCache()
+    const scenario = scenarioOf([serverArm('one', { WORKERS: '1' })], { workers: [2], connections: [40] })
+    const result = await bench(scenario, { quick: true, timing, command: 'test' })
+    assert.match(armOf(result, 'one').invalidBecause.join('\n'), /only 1 of 2 workers did any work/)
+    assert.deepEqual(armOf(result, 'good').invalidBecause, [])
+  })
 
 test('an arm that cannot start is invalid, with its output', withEngine, async () => {
   using _ = new OwnCache()
@@ -96,16 +106,23 @@ test('an arm that cannot start is invalid, with its output', withEngine, async (
 
 test('disturbed slices are repeated twice, and then lost', withEngine, async () => {
   using _ = new OwnCache()
-  const timing = { ...tiny, disturbed: -1, sliceMs: 100, warmUpMs: 100 }
+  const timing = { ...inSlices, disturbed: -1, sliceMs: 100, warmUpMs: 100 }
   const result = await bench(scenarioOf([]), { quick: true, timing, command: 'test' })
   assert.deepEqual(armOf(result, 'good').invalidBecause, ['6 of 6 slices were lost to steal or throttling'])
   assert.equal(armOf(result, 'good').throughput.perSecond, null)
   assert.doesNotMatch(result.notes.join('\n'), /Waited/)
 })
 
+test('disturbed pulses count, since they disturb all arms alike', withEngine, async () => {
+  using _ = new OwnCache()
+  const result = await bench(scenarioOf([]), { quick: true, timing: { ...tiny, disturbed: -1 }, command: 'test' })
+  assert.deepEqual(armOf(result, 'good').invalidBecause, [])
+  assert.ok(armOf(result, 'good').throughput.perSecond! > 0)
+})
+
 test('a session waits for a calm machine within its budget, with a note', withEngine, async () => {
   using _ = new OwnCache()
-  const timing = { ...tiny, disturbed: -1, sliceMs: 100, warmUpMs: 100, waitShare: 0.1, budgetMs: 20_000 }
+  const timing = { ...inSlices, disturbed: -1, sliceMs: 100, warmUpMs: 100, waitShare: 0.1, budgetMs: 20_000 }
   const result = await bench(scenarioOf([]), { quick: true, timing, command: 'test' })
   const [, waited] = /^Waited (\d+) s in all/m.exec(result.notes.join('\n')) ?? assert.fail('nothing is said of it')
   assert.ok(Number(waited) >= 2)

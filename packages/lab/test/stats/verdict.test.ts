@@ -1,17 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { judge, judgeAll, type Rules, type Verdict } from '../../src/stats/verdict.ts'
-
-/** mulberry32: reproducible random numbers. */
-function randomFrom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
-  }
-}
+import { normal, randomFrom } from '../support/random.ts'
 
 type Noise = (round: number) => number
 
@@ -25,10 +15,6 @@ const noises: Record<string, (random: () => number) => Noise> = {
   },
   'one round in ten hit by a neighbour, 40 % off': (random) => () =>
     0.04 * normal(random) - (random() < 0.1 ? 0.4 * random() : 0),
-}
-
-function normal(random: () => number): number {
-  return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
 }
 
 /** The share of series that satisfy a predicate. `effect` is the true ratio. */

@@ -15,6 +15,8 @@ export const tiny: Partial<Timing> = {
   steadyMs: 0,
   sliceMs: 400,
   discardMs: 50,
+  pulses: 4,
+  pulseMs: 100,
   rounds: 1,
   maxRounds: 1,
   openShares: [],

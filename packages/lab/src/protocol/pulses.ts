@@ -1,0 +1,171 @@
+/** Cells that are measured in turns of a fifth of a second. */
+import { PulsedLoad } from '../engine/pulsed-load.ts'
+import type { Pulse } from '../engine/job.ts'
+import { watchDisturbance, type Disturbance } from '../machine/disturbance.ts'
+import { canReadProcesses, cpuSecondsOf, usageOf } from '../machine/processes.ts'
+import { shuffled, type Cell, type Timing } from './plan.ts'
+import type { RunningArm } from './running-arm.ts'
+import { otherCores, toJob } from './slice.ts'
+import type { PulseCost, Slice, SliceOptions, Work } from './slice.ts'
+
+export interface PulsedCell {
+  readonly cell: Cell
+  /** Warm and frozen. */
+  readonly running: RunningArm
+  readonly work: Work
+}
+
+export interface PulseOptions extends Pick<SliceOptions, 'engine' | 'generatorCpu' | 'signal'> {
+  readonly timing: Timing
+  readonly random: () => number
+  readonly onTurn: (cell: Cell) => void
+}
+
+/**
+ * A shorter pause than before a slice, unless the arm was frozen for so long that servers close
+ * idle connections afterwards. Node's own does after 5 s.
+ */
+const settleMs = 30
+const longFreezeMs = 4000
+/** A pulse is at least this share of a slice, which is longer for slow requests. */
+const shareOfSlice = 1 / 6
+
+/** A closed loop with kept connections. A job has no pulses, and a fixed rate no gaps. */
+export function canPulse({ runs, rate, reconnect, probe }: Work): boolean {
+  return runs === undefined && rate === undefined && probe === undefined && reconnect !== true
+}
+
+/**
+ * The load of each cell is on for one pulse, then that of another one, in a new random order for
+ * each turn. What disturbs the machine for longer than that disturbs all cells alike, so nothing is
+ * discarded. An error belongs to its cell.
+ */
+export async function runPulses(
+  cells: readonly PulsedCell[],
+  options: PulseOptions,
+): Promise<ReadonlyMap<string, Slice | Error>> {
+  await using loads = new AsyncDisposableStack()
+  const runs = cells.map((cell) => new PulsedRun(cell, options, loads))
+  const takeTurns = async (action: (run: PulsedRun) => Promise<void>): Promise<void> => {
+    for (const run of shuffled(runs, options.random)) await run.attempt(() => action(run))
+  }
+  await takeTurns((run) => run.open())
+  const [since, ownSince] = [await watchDisturbance(), process.cpuUsage()]
+  for (let turn = 0; turn < options.timing.pulses; turn++) await takeTurns((run) => run.turn())
+  const [disturbance, own] = [await since(), process.cpuUsage(ownSince)]
+  for (const run of runs) await run.attempt(() => run.end(disturbance))
+  const slices = runs.flatMap(({ outcome }) => (outcome === undefined || outcome instanceof Error ? [] : outcome))
+  const others = otherCores(disturbance, serverSecondsOf(slices), slices, own)
+  return new Map(
+    runs.map(({ name, outcome = new Error('it was not measured') }) => [
+      name,
+      outcome instanceof Error ? outcome : { ...outcome, otherCores: others },
+    ]),
+  )
+}
+
+/** Of all arms. Undefined if unknown. */
+function serverSecondsOf(slices: readonly Slice[]): number | undefined {
+  return canReadProcesses ? slices.reduce((sum, { serverCpuSeconds = 0 }) => sum + serverCpuSeconds, 0) : undefined
+}
+
+class PulsedRun {
+  readonly name: string
+  /** Set at the end, or by the first error. */
+  outcome: Slice | Error | undefined
+  readonly #cell: PulsedCell
+  readonly #options: PulseOptions
+  readonly #loads: AsyncDisposableStack
+  readonly #lengthMs: number
+  readonly #pulses: (Pulse & PulseCost)[] = []
+  #load: PulsedLoad | undefined
+  /** Of all pulses so far. An arm is frozen in between, so that none is lost. */
+  #cpuSeconds: number | undefined
+  #frozenAt = -Infinity
+
+  constructor(cell: PulsedCell, options: PulseOptions, loads: AsyncDisposableStack) {
+    const { pulseMs, sliceMs } = options.timing
+    this.name = cell.cell.name
+    this.#cell = cell
+    this.#options = options
+    this.#loads = loads
+    this.#lengthMs = Math.max(pulseMs, sliceMs * shareOfSlice)
+  }
+
+  async attempt(action: () => Promise<void>): Promise<void> {
+    const { running } = this.#cell
+    if (this.outcome !== undefined || this.#options.signal?.aborted) return
+    try {
+      await action()
+    } catch (error) {
+      const { message } = error as Error
+      this.outcome = running.hasEnded
+        ? new Error(`it ended under load:\n${running.output}`, { cause: error })
+        : new Error(message, { cause: error })
+    }
+  }
+
+  /** A pulse that opens the connections and does not count. */
+  async open(): Promise<void> {
+    await this.#pulse()
+  }
+
+  async turn(): Promise<void> {
+    const before = this.#cpuSeconds
+    const pulse = await this.#pulse()
+    this.#pulses.push({ ...pulse, cpuSeconds: before === undefined ? undefined : this.#cpuSeconds! - before })
+  }
+
+  async #pulse(): Promise<Pulse> {
+    const { cell, running } = this.#cell
+    this.#options.onTurn(cell)
+    await running.thaw(performance.now() - this.#frozenAt < longFreezeMs ? settleMs : undefined)
+    try {
+      this.#load ??= await this.#startLoad()
+      return await this.#load.pulse(this.#lengthMs)
+    } finally {
+      await running.freeze()
+      this.#frozenAt = performance.now()
+      this.#cpuSeconds = canReadProcesses ? await cpuSecondsOf(running.session) : undefined
+    }
+  }
+
+  async end(disturbance: Disturbance): Promise<void> {
+    const { running } = this.#cell
+    const { result, ticks } = await this.#load!.end()
+    const total = (pick: (pulse: Pulse & PulseCost) => number): number =>
+      this.#pulses.reduce((sum, each) => sum + pick(each), 0)
+    const [seconds, done] = [total((pulse) => pulse.seconds), total((pulse) => pulse.done)]
+    this.outcome = {
+      result: { ...result, seconds, done, perSecond: done / seconds },
+      // Only the time counts in which the load was on.
+      ticks: ticks.map((tick, index) => ({ ...tick, at: Math.min((index + 1) / 10, seconds) })),
+      disturbance,
+      otherCores: undefined,
+      serverCpuSeconds: canReadProcesses ? total(({ cpuSeconds = 0 }) => cpuSeconds) : undefined,
+      answered: total((pulse) => pulse.done + pulse.failed),
+      memory: canReadProcesses ? await usageOf(running.session, { memory: true }) : undefined,
+      runtime: undefined,
+      probe: undefined,
+      pulses: this.#pulses.map(({ done: count, seconds: length, cpuSeconds }) => ({
+        done: count,
+        seconds: length,
+        cpuSeconds,
+      })),
+    }
+  }
+
+  async #startLoad(): Promise<PulsedLoad> {
+    const { running, work } = this.#cell
+    const { engine, generatorCpu, signal, random } = this.#options
+    const slice: SliceOptions = {
+      engine,
+      generatorCpu,
+      durationMs: this.#lengthMs,
+      discardMs: 0,
+      seed: Math.floor(random() * 2 ** 31),
+    }
+    const job = await toJob(running, work, slice, { loop: 'pulses' })
+    return this.#loads.use(new PulsedLoad(engine, job, signal))
+  }
+}
