@@ -53,6 +53,69 @@ describe('scripts that start several programs', () => {
   })
 })
 
+describe('scripts for development', () => {
+  it('finds the modules that nodemon restarts, and the program that no script of several starts', async () => {
+    const { services, entry } = await found({
+      'package.json': {
+        main: 'gateway.js',
+        scripts: {
+          'start-gateway': 'nodemon gateway.js',
+          'start-service-users': 'nodemon services/users/index.js',
+          'start-service-orders': 'NODE_ENV=production npx nodemon -q -w services services/orders/index.js --fast',
+          'start-services': 'concurrently "npm:start-service-*"',
+        },
+      },
+      'gateway.js': server("'gateway'"),
+      'services/users/index.js': server("'users'"),
+      'services/orders/index.js': server("'orders'"),
+    })
+    assert.deepEqual([Object.keys(services), entry], [['users', 'orders', 'gateway'], 'gateway'])
+    assert.deepEqual(services['orders'], {
+      run: 'process',
+      env: { NODE_ENV: 'production' },
+      path: '.',
+      entry: './services/orders/index.js',
+      args: ['--fast'],
+    })
+  })
+
+  it('finds the start script of a folder, without its build', async () => {
+    const scripts = {
+      start: 'npm run build && node ./dist/server.js',
+      dev: 'nodemon ./src/server.ts',
+      build: 'tsc -p .',
+    }
+    const { services, port } = await found({
+      'package.json': {
+        scripts: {
+          dev: 'concurrently -c red,green npm:dev:*',
+          'dev:posts': 'npm run --prefix posts dev',
+          'dev:query': 'npm run --prefix query dev',
+        },
+      },
+      'posts/package.json': { scripts },
+      'posts/dist/server.js': `const port = (_a = process.env.PORT) !== null && _a !== void 0 ? _a : 4000\n${server("'posts'").replace('process.env.PORT', 'port')}`,
+      'query/package.json': { scripts },
+      'query/dist/server.js': `const port = (_a = process.env.PORT) !== null && _a !== void 0 ? _a : 4002\n${server("'query'").replace('process.env.PORT', 'port')}`,
+    })
+    const shared = { run: 'process', entry: './dist/server.js' }
+    assert.deepEqual(services, {
+      posts: { ...shared, path: './posts' },
+      query: { ...shared, path: './query', expose: 4002 },
+    })
+    assert.equal(port, 4000)
+  })
+
+  it('leaves TypeScript to what its script starts it with', async () => {
+    const scripts = { start: 'run-p a b', a: 'nodemon a.ts', b: 'nodemon --exec tsx b.ts' }
+    const { services } = await found({ 'package.json': { scripts }, 'a.ts': '', 'b.ts': '' })
+    assert.deepEqual(
+      Object.values(services).map((service) => (service as { command: string }).command),
+      ['nodemon a.ts', 'nodemon --exec tsx b.ts'],
+    )
+  })
+})
+
 describe('folders side by side', () => {
   it('finds programs with a package.json of their own, where none connects them', async () => {
     const program = { scripts: { start: 'node index.js' } }

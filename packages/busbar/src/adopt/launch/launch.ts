@@ -38,7 +38,7 @@ const extensions = ['', '.js', '.mjs', '.cjs', '.ts', '.mts', '/index.js', '/ind
  */
 export async function parseLaunch(line: string, folder: string, depth = 0): Promise<Launch> {
   // Busbar replaces only `$PORT`, and every other variable needs a shell.
-  const text = line.trim().replaceAll(/\$\{PORT(?::?-[^}]*)?\}/g, '$PORT')
+  const text = servingCommand(line.trim()).replaceAll(/\$\{PORT(?::?-[^}]*)?\}/g, '$PORT')
   const script = parseStartScript(text)
   if (script !== undefined) return await programLaunch(script, folder)
   const { env, rest } = withoutVariables(text)
@@ -82,6 +82,21 @@ export function commandText(line: string): string {
 /** One word of a command line. */
 export function quoted(word: string): string {
   return /^[\w@%+=:,./$-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
+}
+
+/** A build that has to be done before Busbar starts anything. */
+const building =
+  /^(?:(?:npm|pnpm|yarn|bun)\s+(?:run\s+)?[\w:.-]*\bbuild\b[\w:.-]*|tsc(?:\s+(?:-[pb]|--project|--build)(?:\s+[\w./-]+)?)?)\s*&&\s*/
+
+/** Only in front of a module: for TypeScript nodemon starts another program than Node. */
+const watching =
+  /^((?:(?:env|cross-env|[A-Za-z_]\w*=[^\s'"]*)\s+)*)(?:npx\s+)?nodemon\s+(?:(?:-[qVLCI]|--(?:quiet|verbose|legacy-watch|no-stdin)|(?:-[weid]|--(?:watch|ext|ignore|delay|signal|config))[ =]\S+)\s+)*(?=[^-\s]\S*\.[cm]?js(?:\s|$))/
+
+/** `node dist/server.js` for `npm run build && node dist/server.js`, and for `nodemon` instead. */
+function servingCommand(line: string): string {
+  let rest = line
+  while (building.test(rest)) rest = rest.replace(building, '')
+  return rest.replace(watching, '$1node ')
 }
 
 /** The script that a package manager would run. Undefined for any other command. */

@@ -24,11 +24,13 @@ const servesExport =
   /\bexport\s+default\b|\bmodule\.exports\s*=(?!\s*\{(?![^}]*\b(?:default|server|app|handler|fetch|build|create)\b))|\bexports\.(?:default|server|app|handler|fetch|build|create)\s*=|\bexport\s+(?:const|let|function|async\s+function)\s+(?:server|app|handler|fetch|build|create)\b/
 
 const ports = [
-  /\b(?:listen|start)\s*\(\s*(\d{2,5})\b/g,
-  /\bPORT\b['"\]]*\)?\s*(?:\|\||\?\?)\s*['"]?(\d{2,5})\b/g,
-  /\bport\s*[=:]\s*['"]?(\d{2,5})\b/gi,
+  /\b(?:listen|start)\s*\(\s*(?<digits>\d{2,5})\b/g,
+  /\bPORT\b['"\]]*\)?\s*(?:\|\||\?\?)\s*['"]?(?<digits>\d{2,5})\b/g,
+  // The same, as TypeScript emits it for older targets.
+  /\bPORT\b['"\]]*\)\s*!==\s*null\s*&&\s*(\w+)\s*!==\s*void 0\s*\?\s*\1\s*:\s*['"]?(?<digits>\d{2,5})\b/g,
+  /\bport\s*[=:]\s*['"]?(?<digits>\d{2,5})\b/gi,
   // `CATALOG_PORT ?? 3002`
-  /\b\w+_PORT\b['"\]]*\)?\s*(?:\|\||\?\?)\s*['"]?(\d{2,5})\b/g,
+  /\b\w+_PORT\b['"\]]*\)?\s*(?:\|\||\?\?)\s*['"]?(?<digits>\d{2,5})\b/g,
 ]
 
 /** `file`: absolute path of the module that starts the program. */
@@ -59,7 +61,7 @@ export async function mayListen(file: string): Promise<boolean> {
 
 function portIn(text: string): number | undefined {
   for (const pattern of ports) {
-    const found = new Set([...text.matchAll(pattern)].map(([, digits]) => Number(digits)))
+    const found = new Set([...text.matchAll(pattern)].map(({ groups }) => Number(groups!['digits'])))
     const [port] = found
     if (port !== undefined && port <= 65_535) return found.size === 1 ? port : undefined
   }

@@ -5,7 +5,8 @@ import { splitWords } from '../../config/services/start-script.ts'
 import { ImportDraft } from '../import-draft.ts'
 import type { Imported } from '../imported.ts'
 import { applyLaunch } from '../launch/apply-launch.ts'
-import { parseLaunch } from '../launch/launch.ts'
+import { type Launch, parseLaunch, programLaunch } from '../launch/launch.ts'
+import { findServer } from '../launch/server-evidence.ts'
 
 /** One of the commands that run at the same time. */
 interface ParallelCommand {
@@ -27,15 +28,39 @@ export async function hasParallelScript(root: string): Promise<boolean> {
 export async function importParallelScript(root: string): Promise<Imported> {
   const draft = new ImportDraft('script', root, root)
   const found = await readPackageJson(root)
+  const files = new Set<string | undefined>()
   for (const { name, line } of (found && parallelCommands(found)) ?? []) {
     const { folder, rest } = inFolder(line, root)
-    const launch = await parseLaunch(rest, folder)
+    const launch = await launchIn(folder, rest, root)
+    files.add(launch.file)
     const file = launch.kind === 'program' ? launch.entry : undefined
     const service = draft.addService(name ?? nameFrom(folder, file, root))
     if (launch.kind === 'program') service.config.run = 'process'
     await applyLaunch({ service, folder, launch }, draft)
   }
+  if (found?.main !== undefined) await addMain(found.main, files, draft)
   return draft.finish()
+}
+
+/** A folder's own start script says how it runs, where a development script of it only watches. */
+async function launchIn(folder: string, line: string, root: string): Promise<Launch> {
+  const launch = await parseLaunch(line, folder)
+  if (launch.kind === 'program' || folder === root) return launch
+  const start = (await readPackageJson(folder))?.scripts['start']
+  const started = start === undefined ? undefined : await parseLaunch(start, folder)
+  return started?.kind === 'program' ? started : launch
+}
+
+/** A server that is started by itself, as a gateway to the others. It gets the requests. */
+async function addMain(main: string, files: ReadonlySet<string | undefined>, draft: ImportDraft): Promise<void> {
+  const launch = await programLaunch({ file: main, args: [], env: {}, envFiles: [], nodeOptions: [] }, draft.root)
+  if (launch.file === undefined || files.has(launch.file)) return
+  const { listens, exportsOnly } = await findServer(launch.file)
+  if (!listens || exportsOnly) return
+  const service = draft.addService(nameFrom(draft.root, launch.entry, draft.root))
+  service.config.run = 'process'
+  await applyLaunch({ service, folder: draft.root, launch }, draft)
+  draft.config.gateway = { ...draft.config.gateway, entry: service.name }
 }
 
 function parallelCommands({ scripts }: PackageJson): ParallelCommand[] | undefined {
@@ -87,7 +112,8 @@ function ofScripts(pattern: string, scripts: PackageJson['scripts']): ParallelCo
   const names = pattern.endsWith('*') ? Object.keys(scripts).filter((name) => name.startsWith(beginning)) : [pattern]
   return names.flatMap((name) => {
     const line = scripts[name]
-    return line === undefined ? [] : [{ name: name.replace(/^(?:start|serve|dev)[:-]/, ''), line }]
+    const own = pattern.endsWith('*') ? name.slice(beginning.length) : ''
+    return line === undefined ? [] : [{ name: own || name.replace(/^(?:start|serve|dev)[:-]/, ''), line }]
   })
 }
 

@@ -94,27 +94,26 @@ export function withNeeds(config: AppConfig, calls: readonly LocalCall[]): AppCo
 function inConfig({ name }: CallingService, sources: CallSources): LocalCall[] {
   const service = sources.config.services?.[name]
   const env = typeof service === 'object' ? (service.env ?? {}) : {}
-  return Object.entries(env).flatMap(([variable, value]) =>
-    addressesIn(`${value}`, name, sources).map((call) => ({
-      ...call,
-      where: `services.${name}.env.${variable}`,
-      ...toVariable(variable, `${value}`, call),
-    })),
-  )
+  return Object.entries(env).flatMap(([variable, value]) => {
+    const found = addressesIn(`${value}`, name, sources)
+    const where = `services.${name}.env.${variable}`
+    return found.map((call) => ({ ...call, where, ...toVariable(variable, `${value}`, found) }))
+  })
 }
 
 function inText({ name }: CallingService, file: string, text: string, sources: CallSources): LocalCall[] {
   const isEnv = /(?:^|[\\/])\.env(?:\.\w+)?$/.test(file)
   return text.split('\n').flatMap((line, index) => {
     if (/^\s*(?:\/\/|\*|#)/.test(line)) return []
-    return addressesIn(line, name, sources).map((call) => {
+    const found = addressesIn(line, name, sources)
+    return found.map((call) => {
       const [, variable, value] = isEnv
         ? (/^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*['"]?([^'"\s]*)/.exec(line) ?? [])
         : (fallback.exec(line) ?? [])
       return {
         ...call,
         where: `${relative(sources.root, file)}:${index + 1}`,
-        ...(variable !== undefined && value!.includes(call.address) && toVariable(variable, value!, call)),
+        ...(variable !== undefined && value!.includes(call.address) && toVariable(variable, value!, found)),
       }
     })
   })
@@ -127,8 +126,11 @@ const fallback = /\benv(?:\.|\[['"])([A-Za-z_]\w*)(?:['"]\])?\s*(?:\?\?|\|\|)\s*
 const notForServices =
   /^(?:NEXT_PUBLIC|VITE|REACT_APP|NUXT_PUBLIC|PUBLIC|EXPO_PUBLIC)_|ORIGIN|CORS|CALLBACK|REDIRECT|PUBLIC_/
 
-function toVariable(name: string, value: string, { address, instead }: Address): Pick<LocalCall, 'variable'> {
-  return notForServices.test(name) ? {} : { variable: { name, value: value.replaceAll(address, instead) } }
+/** A value may have the addresses of several services. */
+function toVariable(name: string, value: string, found: readonly Address[]): Pick<LocalCall, 'variable'> {
+  if (notForServices.test(name)) return {}
+  const named = found.reduce((text, { address, instead }) => text.replaceAll(address, instead), value)
+  return { variable: { name, value: named } }
 }
 
 type Address = Pick<LocalCall, 'from' | 'to' | 'address' | 'instead'>

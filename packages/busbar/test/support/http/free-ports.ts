@@ -3,10 +3,10 @@ import { createServer } from 'node:net'
 import { randomInt } from 'node:crypto'
 
 /**
- * Below the ports that systems give to connections, so that no connection of another test takes one
- * before the caller listens.
+ * Below the ports that systems give to connections, and below those of the lab's arms, so that
+ * nothing of another test takes one before the caller listens.
  */
-const range = [15_000, 32_000] as const
+const range = [10_000, 20_000] as const
 
 /** Ports that nothing listens on now. */
 export async function freePorts(count: number): Promise<number[]> {

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { findLocalCalls, withServiceNames } from '../../src/adopt/trying/local-calls.ts'
+import { TestFolder } from '../support/app/test-folder.ts'
+
+const backends = '["http://localhost:3001","http://127.0.0.1:3002"]'
+
+describe('calls at ports of this machine', () => {
+  it('are all replaced by names in a variable that has several', async () => {
+    using folder = new TestFolder({
+      'web/index.js': `const all = process.env.ALL ?? 'ws://localhost:3001,ws://localhost:3002'`,
+    })
+    const config = { services: { web: { path: './web', env: { BACKENDS: backends } }, a: './a', b: './b' } }
+    const services = [{ name: 'web', path: `${folder.path}/web`, entry: `${folder.path}/web/index.js` }]
+    const calls = await findLocalCalls({ root: folder.path, config, services, ports: { web: 3000, a: 3001, b: 3002 } })
+    assert.deepEqual(
+      calls.map(({ to, where }) => [to, where]),
+      [
+        ['a', 'services.web.env.BACKENDS'],
+        ['b', 'services.web.env.BACKENDS'],
+        ['a', 'web/index.js:1'],
+        ['b', 'web/index.js:1'],
+      ],
+    )
+    assert.deepEqual(withServiceNames(config, calls).services?.['web'], {
+      path: './web',
+      env: { BACKENDS: '["http://a.internal","http://b.internal"]', ALL: 'ws://a.internal,ws://b.internal' },
+    })
+  })
+})
