@@ -1,8 +1,9 @@
 //! A load that standard input turns on and off, so that the server can be frozen in between.
 //!
-//! The job is the first line. Each further line is `on` or `off`. After `off` no request is sent,
-//! and when all are answered the engine writes a `pulse`: what was done since `on`. The end of the
-//! input ends the job.
+//! The job is the first line. Each further line is `ready`, `on` or `off`. After `off` no request
+//! is sent, and when all are answered the engine writes a `pulse`: what was done since `on`. At
+//! `ready` the server runs again, and connections that were idle for long are replaced. The end of
+//! the input ends the job.
 
 use mio::{Registry, Token, Waker};
 use std::io::{self, BufRead};
@@ -10,6 +11,7 @@ use std::sync::mpsc::{Receiver, channel};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Switch {
+    Ready,
     On,
     Off,
     End,
@@ -42,6 +44,7 @@ impl Switches {
         std::thread::spawn(move || {
             for line in io::stdin().lines() {
                 let switch = match line.as_deref() {
+                    Ok("ready") => Switch::Ready,
                     Ok("on") => Switch::On,
                     Ok("off") => Switch::Off,
                     _ => break,

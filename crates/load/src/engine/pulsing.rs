@@ -4,13 +4,20 @@ use super::{Engine, nanos};
 use crate::job::{Job, Load};
 use crate::pace::Nanos;
 use crate::pulses::{Switch, Switches};
+use crate::record::Failure;
 use crate::report::Line;
 use mio::{Registry, Token};
 use std::io;
 
+/// Servers close connections that were idle for longer, Node's after 5 s. A request that meets this
+/// would fail.
+const LONG_IDLE: Nanos = 3_000_000_000;
+
 pub(super) struct Pulses {
     switches: Switches,
     state: State,
+    /// The end of the last pulse.
+    idle_since: Nanos,
     /// At the last `on`: the time, and what was counted before.
     since: Nanos,
     done: u64,
@@ -32,7 +39,7 @@ impl Pulses {
     pub(super) fn of(job: &Job, registry: &Registry, token: Token) -> io::Result<Option<Pulses>> {
         let Load::Pulses {} = job.load else { return Ok(None) };
         let switches = Switches::new(registry, token)?;
-        Ok(Some(Pulses { switches, state: State::Off, since: 0, done: 0, failed: 0, total: 0 }))
+        Ok(Some(Pulses { switches, state: State::Off, idle_since: 0, since: 0, done: 0, failed: 0, total: 0 }))
     }
 }
 
@@ -56,6 +63,7 @@ impl Engine<'_> {
     pub(super) fn switch(&mut self) -> Option<Line> {
         while let Some(switch) = self.pulses.as_ref()?.switches.next() {
             match switch {
+                Switch::Ready => self.replace_idle(),
                 Switch::On => self.turn_on(),
                 Switch::Off => self.turn_off(),
                 Switch::End => {
@@ -66,6 +74,20 @@ impl Engine<'_> {
         }
         let is_complete = self.in_flight == 0 && self.pulses.as_ref()?.state == State::Draining;
         is_complete.then(|| self.complete())?
+    }
+
+    fn replace_idle(&mut self) {
+        self.clock();
+        let is_long = |pulses: &Pulses| pulses.state == State::Off && self.now - pulses.idle_since > LONG_IDLE;
+        if !self.pulses.as_ref().is_some_and(is_long) {
+            return;
+        }
+        for place in 0..self.connections.len() {
+            if self.connections[place].is_open() {
+                self.close(place, Failure::Closed, "it was idle for long");
+                self.open(place);
+            }
+        }
     }
 
     fn turn_on(&mut self) {
@@ -94,6 +116,7 @@ impl Engine<'_> {
         let failed = self.failed_so_far();
         let pulses = self.pulses.as_mut()?;
         pulses.state = State::Off;
+        pulses.idle_since = self.now;
         let lasted = self.now - pulses.since;
         pulses.total += lasted;
         Some(Line::Pulse {

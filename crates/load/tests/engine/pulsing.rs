@@ -88,6 +88,21 @@ fn requests_are_sent_in_pulses_only_and_the_last_one_is_awaited() {
 }
 
 #[test]
+fn connections_that_were_idle_for_long_are_replaced_before_the_next_pulse() {
+    let address = serve(|_, _| Answer::Send(ok("hello")));
+    let mut engine = Engine::start(&address);
+    engine.pulse();
+    engine.write("ready");
+    engine.pulse();
+    std::thread::sleep(Duration::from_millis(3100));
+    engine.write("ready");
+    engine.pulse();
+    let result = engine.end();
+    assert_eq!(result["connects"], 8);
+    assert_eq!(result["failed"], 0);
+}
+
+#[test]
 fn a_pulse_waits_for_requests_in_flight_and_counts_those_that_time_out() {
     let address = serve(|number, _| if number == 0 { Answer::Nothing } else { Answer::Send(ok("hello")) });
     let mut engine = Engine::start(&address);

@@ -34,6 +34,11 @@ export class PulsedLoad {
     this.#child.stdin.write(`${JSON.stringify(job)}\n`)
   }
 
+  /** The server runs again. Connections that were idle for long are replaced. */
+  ready(): void {
+    this.#child.stdin.write('ready\n')
+  }
+
   /** Resolves when the last request of the pulse is answered. */
   async pulse(lengthMs: number): Promise<Pulse> {
     this.#child.stdin.write('on\n')

@@ -1,4 +1,5 @@
 /** Cells that are measured in turns of a fifth of a second. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { PulsedLoad } from '../engine/pulsed-load.ts'
 import type { Pulse } from '../engine/job.ts'
 import { watchDisturbance, type Disturbance } from '../machine/disturbance.ts'
@@ -21,12 +22,8 @@ export interface PulseOptions extends Pick<SliceOptions, 'engine' | 'generatorCp
   readonly onTurn: (cell: Cell) => void
 }
 
-/**
- * A shorter pause than before a slice, unless the arm was frozen for so long that servers close
- * idle connections afterwards. Node's own does after 5 s.
- */
+/** After a thaw, until connections that were idle for too long are replaced. */
 const settleMs = 30
-const longFreezeMs = 4000
 /** A pulse is at least this share of a slice, which is longer for slow requests. */
 const shareOfSlice = 1 / 6
 
@@ -69,6 +66,8 @@ function serverSecondsOf(slices: readonly Slice[]): number | undefined {
   return canReadProcesses ? slices.reduce((sum, { serverCpuSeconds = 0 }) => sum + serverCpuSeconds, 0) : undefined
 }
 
+type MeasuredPulse = Pulse & PulseCost
+
 class PulsedRun {
   readonly name: string
   /** Set at the end, or by the first error. */
@@ -77,11 +76,8 @@ class PulsedRun {
   readonly #options: PulseOptions
   readonly #loads: AsyncDisposableStack
   readonly #lengthMs: number
-  readonly #pulses: (Pulse & PulseCost)[] = []
+  readonly #pulses: MeasuredPulse[] = []
   #load: PulsedLoad | undefined
-  /** Of all pulses so far. An arm is frozen in between, so that none is lost. */
-  #cpuSeconds: number | undefined
-  #frozenAt = -Infinity
 
   constructor(cell: PulsedCell, options: PulseOptions, loads: AsyncDisposableStack) {
     const { pulseMs, sliceMs } = options.timing
@@ -111,29 +107,31 @@ class PulsedRun {
   }
 
   async turn(): Promise<void> {
-    const before = this.#cpuSeconds
-    const pulse = await this.#pulse()
-    this.#pulses.push({ ...pulse, cpuSeconds: before === undefined ? undefined : this.#cpuSeconds! - before })
+    this.#pulses.push(await this.#pulse())
   }
 
-  async #pulse(): Promise<Pulse> {
+  async #pulse(): Promise<MeasuredPulse> {
     const { cell, running } = this.#cell
     this.#options.onTurn(cell)
-    await running.thaw(performance.now() - this.#frozenAt < longFreezeMs ? settleMs : undefined)
+    this.#load ??= await this.#startLoad()
+    await running.thaw(0)
     try {
-      this.#load ??= await this.#startLoad()
-      return await this.#load.pulse(this.#lengthMs)
+      this.#load.ready()
+      await sleep(settleMs)
+      const before = canReadProcesses ? await cpuSecondsOf(running.session) : undefined
+      const pulse = await this.#load.pulse(this.#lengthMs)
+      await running.freeze()
+      const cpuSeconds = before === undefined ? undefined : (await cpuSecondsOf(running.session)) - before
+      return { ...pulse, cpuSeconds }
     } finally {
       await running.freeze()
-      this.#frozenAt = performance.now()
-      this.#cpuSeconds = canReadProcesses ? await cpuSecondsOf(running.session) : undefined
     }
   }
 
   async end(disturbance: Disturbance): Promise<void> {
     const { running } = this.#cell
     const { result, ticks } = await this.#load!.end()
-    const total = (pick: (pulse: Pulse & PulseCost) => number): number =>
+    const total = (pick: (pulse: MeasuredPulse) => number): number =>
       this.#pulses.reduce((sum, each) => sum + pick(each), 0)
     const [seconds, done] = [total((pulse) => pulse.seconds), total((pulse) => pulse.done)]
     this.outcome = {

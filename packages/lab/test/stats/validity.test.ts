@@ -85,8 +85,8 @@ test('arms that all compress are valid', withEngine, async () => {
 })
 
 for (const [how, timing] of Object.entries({
-  'in pulses': { ...tiny, warmUpMs: 1200 },
-  'in slices': { ...inSlices, sliceMs: 1200 },
+  'in pulses': { ...tiny, warmUpMs: 2400 },
+  'in slices': { ...inSlices, sliceMs: 2400 },
 }))
   test(`an arm with fewer workers than requested is invalid, measured ${how}`, withEngine, async () => {
     using _ = new OwnCache()
