@@ -14,6 +14,10 @@ interface Program {
 }
 
 const programs: Readonly<Record<string, Program>> = {
+  'reads-headers-distinct': {
+    source: `http.createServer((req, res) => res.end(req.headersDistinct['x-forwarded-prefix']?.join()))`,
+    expected: [200, '/reads-headers-distinct'],
+  },
   'joins-headers': {
     source: `http.createServer({ joinDuplicateHeaders: true }, (req, res) => res.end(req.headers.age))`,
     expected: [200, '1, 2'],

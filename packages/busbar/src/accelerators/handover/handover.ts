@@ -1,12 +1,13 @@
 import { handleExpect, type Handover } from '../../gateway/handover.ts'
 import type { LocalEndpoint } from '../../mesh/routing/endpoint.ts'
 import type { Scope } from '../../mesh/scope.ts'
+import { recountHeaders, requestHeadersFault } from '../../node/request-headers.ts'
 import { serverOptionsFault } from '../../node/server-options.ts'
 import { upgradeChoiceFault, wantsUpgrade } from '../../node/upgrade-choice.ts'
 import { isStandard } from './standard-server.ts'
 
 export function probe(): string | undefined {
-  return serverOptionsFault() ?? upgradeChoiceFault()
+  return serverOptionsFault() ?? upgradeChoiceFault() ?? requestHeadersFault()
 }
 
 export const attachment: Handover = {
@@ -19,6 +20,7 @@ export const attachment: Handover = {
   request(context, endpoint, scope) {
     const { event, req, res } = context
     const { server } = endpoint
+    recountHeaders(req)
     const hasListener = event === 'request' || server.listenerCount(event) > 0
     if (hasListener || handleExpect(context))
       runInService(endpoint, scope, () => server.emit(hasListener ? event : 'request', req, res))
@@ -27,6 +29,7 @@ export const attachment: Handover = {
   wantsUpgrade: (req, { server }) => wantsUpgrade(server, req),
 
   upgrade(req, socket, head, endpoint, scope) {
+    recountHeaders(req)
     runInService(endpoint, scope, () => endpoint.server.emit('upgrade', req, socket, head))
   },
 }
