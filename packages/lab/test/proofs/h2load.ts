@@ -1,6 +1,6 @@
 /**
- * Compares the load engine over HTTP/2 with `h2load` (Debian's nghttp2-client): 20 connections of 10
- * streams at one server of `node:http2`, in interleaved pairs.
+ * Compares the load engine over HTTP/2 with `h2load` (Debian's nghttp2-client): 20 connections of
+ * 10 streams at one server of `node:http2`, in interleaved pairs.
  *
  *     node --conditions=busbar-source packages/lab/test/proofs/h2load.ts [pairs] [seconds]
  *
