@@ -19,7 +19,7 @@ export function SaveButton() {
   return (
     <>
       <button
-        class="icon plain"
+        class="icon plain first-tool"
         disabled={busy}
         aria-label="Save the last minutes"
         title="Save the last minutes"

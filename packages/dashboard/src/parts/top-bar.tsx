@@ -17,7 +17,7 @@ export function TopBar() {
       {app !== undefined && <Facts />}
       {recording === undefined && app !== undefined && <SaveButton />}
       <button
-        class="icon plain theme"
+        class={`icon plain ${recording === undefined ? '' : 'first-tool'}`}
         onClick={toggleTheme}
         aria-label={theme.value === 'dark' ? 'Use the light theme' : 'Use the dark theme'}
       >

@@ -79,7 +79,7 @@ describe('the actions of the dashboard', { skip: noChromium }, () => {
     assert.deepEqual(await opened.violations(), [])
     await opened.screenshot('flames')
     const download = opened.tab.waitForEvent('download')
-    await opened.tab.getByRole('button', { name: 'Save' }).click()
+    await opened.tab.getByRole('button', { name: 'Save', exact: true }).click()
     assert.match((await download).suggestedFilename(), /^web-0-\d+\.cpuprofile$/)
   })
 

@@ -83,7 +83,7 @@ function ServiceRow({ service }: { readonly service: ServiceDescription }) {
         </td>
         <td>
           {group === null ? run : `${run} of ${group}`}
-          <div class="small dim">{shortList(places)}</div>
+          <div class="small dim nowrap">{shortList(places)}</div>
         </td>
         <td class="num">{sum(({ inFlight }) => inFlight)}</td>
         <td class="num">{formatRate(sum(({ callsPerSecond }) => callsPerSecond))}</td>

@@ -50,8 +50,8 @@ function WorkerRow({ worker, hosts }: { readonly worker: Worker; readonly hosts:
   return (
     <tr data-worker={name}>
       <td>
-        <strong>{name}</strong>
-        <div class="small dim">
+        <strong class="nowrap">{name}</strong>
+        <div class="small dim nowrap">
           {kind}
           {pid !== null && `, process ${pid}`}
         </div>

@@ -75,8 +75,8 @@ function FlowLine({ flow, at, isSelected, select }: LineProps) {
   const tone = failed > 0.01 ? 'bad' : failed > 0 ? 'warn' : perSecond > 0 ? 'active' : 'idle'
   const rate = formatRate(perSecond)
   const failures = failed > 0 ? `${formatShare(failed)} failed` : ''
-  const latency = p50 === null ? transports.join(', ') : `${formatTime(p50)} · ${formatTime(p99)}`
-  const name = `${caller || 'clients'} to ${callee}: ${[rate, failures, latency].filter(Boolean).join(' ')}`
+  const latency = p50 === null ? '' : `${formatTime(p50)} · ${formatTime(p99)}`
+  const name = `${caller || 'clients'} to ${callee}: ${[rate, failures || shortList(transports), latency].filter(Boolean).join(' ')}`
   return (
     <g
       class={`flow ${tone} ${isSelected ? 'selected' : ''}`}
@@ -95,7 +95,12 @@ function FlowLine({ flow, at, isSelected, select }: LineProps) {
       <g transform={`translate(${at.x} ${at.y})`}>
         <rect x={-64} y={-19} width={128} height={38} rx={7} class="plate" />
         <text y={-4} class="rate">
-          {rate} {failures !== '' && <tspan class="failed">{failures}</tspan>}
+          {rate}{' '}
+          {failures === '' ? (
+            <tspan class="by">{shortList(transports)}</tspan>
+          ) : (
+            <tspan class="failed">{failures}</tspan>
+          )}{' '}
         </text>
         <text y={11} class="latency">
           {latency}
@@ -104,6 +109,11 @@ function FlowLine({ flow, at, isSelected, select }: LineProps) {
       </g>
     </g>
   )
+}
+
+/** There is room for one. */
+function shortList([first = '', ...others]: readonly string[]): string {
+  return others.length === 0 ? first : `${first} +${others.length}`
 }
 
 interface BoxProps {
