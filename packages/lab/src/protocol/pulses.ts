@@ -26,6 +26,12 @@ export interface PulseOptions extends Pick<SliceOptions, 'engine' | 'generatorCp
 const settleMs = 30
 /** A pulse is at least this share of a slice, which is longer for slow requests. */
 const shareOfSlice = 1 / 6
+/**
+ * On a machine so busy that turns take more than twice their time, a round has fewer: more rounds
+ * say more than more turns.
+ */
+const maxSlowdown = 2
+const fewestTurns = 4
 
 /** A closed loop with kept connections. A job has no pulses, and a fixed rate no gaps. */
 export function canPulse({ runs, rate, reconnect, probe }: Work): boolean {
@@ -48,7 +54,11 @@ export async function runPulses(
   }
   await takeTurns((run) => run.open())
   const [since, ownSince] = [await watchDisturbance(), process.cpuUsage()]
-  for (let turn = 0; turn < options.timing.pulses; turn++) await takeTurns((run) => run.turn())
+  const { pulses } = options.timing
+  const planned = runs.reduce((sum, { lengthMs }) => sum + lengthMs + settleMs, 0) * pulses
+  const began = performance.now()
+  const isLate = (): boolean => performance.now() - began > maxSlowdown * planned
+  for (let turn = 0; turn < pulses && (turn < fewestTurns || !isLate()); turn++) await takeTurns((run) => run.turn())
   const [disturbance, own] = [await since(), process.cpuUsage(ownSince)]
   for (const run of runs) await run.attempt(() => run.end(disturbance))
   const slices = runs.flatMap(({ outcome }) => (outcome === undefined || outcome instanceof Error ? [] : outcome))
@@ -70,12 +80,13 @@ type MeasuredPulse = Pulse & PulseCost
 
 class PulsedRun {
   readonly name: string
+  /** Of a pulse. */
+  readonly lengthMs: number
   /** Set at the end, or by the first error. */
   outcome: Slice | Error | undefined
   readonly #cell: PulsedCell
   readonly #options: PulseOptions
   readonly #loads: AsyncDisposableStack
-  readonly #lengthMs: number
   readonly #pulses: MeasuredPulse[] = []
   #load: PulsedLoad | undefined
 
@@ -85,7 +96,7 @@ class PulsedRun {
     this.#cell = cell
     this.#options = options
     this.#loads = loads
-    this.#lengthMs = Math.max(pulseMs, sliceMs * shareOfSlice)
+    this.lengthMs = Math.max(pulseMs, sliceMs * shareOfSlice)
   }
 
   async attempt(action: () => Promise<void>): Promise<void> {
@@ -119,7 +130,7 @@ class PulsedRun {
       this.#load.ready()
       await sleep(settleMs)
       const before = canReadProcesses ? await cpuSecondsOf(running.session) : undefined
-      const pulse = await this.#load.pulse(this.#lengthMs)
+      const pulse = await this.#load.pulse(this.lengthMs)
       await running.freeze()
       const cpuSeconds = before === undefined ? undefined : (await cpuSecondsOf(running.session)) - before
       return { ...pulse, cpuSeconds }
@@ -159,7 +170,7 @@ class PulsedRun {
     const slice: SliceOptions = {
       engine,
       generatorCpu,
-      durationMs: this.#lengthMs,
+      durationMs: this.lengthMs,
       discardMs: 0,
       seed: Math.floor(random() * 2 ** 31),
     }
