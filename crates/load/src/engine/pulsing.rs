@@ -83,7 +83,7 @@ impl Engine<'_> {
             return;
         }
         for place in 0..self.connections.len() {
-            if self.connections[place].is_open() {
+            if self.connections[place].session().is_some() {
                 self.close(place, Failure::Closed, "it was idle for long");
                 self.open(place);
             }
