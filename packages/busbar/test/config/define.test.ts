@@ -55,6 +55,7 @@ const everyKey: Readonly<Record<string, readonly [value: unknown, read: (app: Ap
   'trial.p99': [3, (app) => app.trial?.p99],
   'trial.calls': [3, (app) => app.trial?.calls],
   'traces.sample': [0.5, (app) => app.traces?.sample],
+  'traces.slow': ['250ms', (app) => app.traces?.slow, 250],
   'traces.keep': [20, (app) => app.traces?.keep],
   'otlp.url': ['http://collector:4318/', (app) => app.otlp?.url, 'http://collector:4318'],
   'otlp.headers': [
@@ -62,6 +63,7 @@ const everyKey: Readonly<Record<string, readonly [value: unknown, read: (app: Ap
     (app) => [app.otlp?.headers, app.secrets],
     [{ 'x-key': 'secret' }, ['secret']],
   ],
+  'otlp.protocol': ['grpc', (app) => app.otlp?.protocol],
   'otlp.metrics': [false, (app) => app.otlp?.metrics !== undefined],
   'otlp.traces': [false, (app) => app.otlp?.traces !== undefined],
   'otlp.interval': ['5s', (app) => app.otlp?.interval, 5000],
