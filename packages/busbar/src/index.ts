@@ -15,7 +15,6 @@ export type {
   StartAppOptions,
 } from './embed/embedded-app.ts'
 export type { AppStatus } from './observe/app-status.ts'
-export type { AdminAnswers } from './supervisor/admin/operations/answers.ts'
 export { ready } from './ready.ts'
 export { shared } from './state/shared.ts'
 export type { Atomic } from './state/atomic.ts'

@@ -1,5 +1,6 @@
 /** What the admin API answers, by the schemas of its operations. */
-import type { AdminAnswers, AppStatus } from 'busbar'
+import type { AppStatus } from 'busbar'
+import type { AdminAnswers } from '../../../busbar/src/supervisor/admin/operations/answers.ts'
 
 export type { AppStatus }
 export type Worker = AppStatus['workers'][number]
