@@ -68,7 +68,7 @@ export interface RuntimeMoment {
 }
 
 /** Utilisation from which a thread counts as busy. */
-const busy = 0.05
+export const busy = 0.05
 
 /** Environment that makes every Node program of an arm write samples to `folder`. */
 export function samplingInto(folder: string): { NODE_OPTIONS: string; BUSBAR_LAB_SAMPLES: string } {
@@ -102,6 +102,16 @@ export async function readSamples(folder: string): Promise<ThreadSamples[]> {
     if (header === undefined) return []
     return [{ ...(JSON.parse(header) as ThreadHeader), samples: samples.map((sample) => JSON.parse(sample) as Sample) }]
   })
+}
+
+/**
+ * CPU seconds of each thread between two times. Unlike their utilisation, they are right also for a
+ * program that was frozen in between.
+ */
+export function threadSeconds(threads: readonly ThreadSamples[], from: number, to: number): number[] {
+  return threads
+    .map(({ samples }) => samples.filter((sample) => sample.from >= from && sample.to <= to + tolerance))
+    .map((samples) => samples.reduce((sum, { cpu }) => sum + cpu, 0) / 1000)
 }
 
 /**

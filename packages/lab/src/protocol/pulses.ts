@@ -4,6 +4,7 @@ import { PulsedLoad } from '../engine/pulsed-load.ts'
 import type { Pulse } from '../engine/job.ts'
 import { watchDisturbance, type Disturbance } from '../machine/disturbance.ts'
 import { canReadProcesses, cpuSecondsOf, usageOf } from '../machine/processes.ts'
+import { threadSeconds } from '../machine/samples.ts'
 import { shuffled, type Cell, type Timing } from './plan.ts'
 import type { RunningArm } from './running-arm.ts'
 import { otherCores, toJob } from './slice.ts'
@@ -89,6 +90,8 @@ class PulsedRun {
   readonly #loads: AsyncDisposableStack
   readonly #pulses: MeasuredPulse[] = []
   #load: PulsedLoad | undefined
+  /** Milliseconds since 1970: after the first pulse. */
+  #began = 0
 
   constructor(cell: PulsedCell, options: PulseOptions, loads: AsyncDisposableStack) {
     const { pulseMs, sliceMs } = options.timing
@@ -115,6 +118,7 @@ class PulsedRun {
   /** A pulse that opens the connections and does not count. */
   async open(): Promise<void> {
     await this.#pulse()
+    this.#began = Date.now()
   }
 
   async turn(): Promise<void> {
@@ -161,6 +165,7 @@ class PulsedRun {
         seconds: length,
         cpuSeconds,
       })),
+      threadSeconds: threadSeconds(await running.samples(), this.#began, Date.now()),
     }
   }
 

@@ -47,6 +47,8 @@ export interface Slice extends Loaded {
   readonly probe: Loaded | undefined
   /** If the load was on and off: each time that it was on. */
   readonly pulses?: readonly PulseCost[]
+  /** In pulses: CPU seconds of each thread of its Node programs. */
+  readonly threadSeconds?: readonly number[]
 }
 
 export interface PulseCost {

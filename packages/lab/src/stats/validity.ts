@@ -3,7 +3,8 @@ import type { OpenSlice, Round, CellRound } from '../protocol/round.ts'
 import { differences } from '../protocol/parity.ts'
 import type { Cell } from '../protocol/plan.ts'
 import { formatFaults, faultsOfSlice, type Fault } from '../protocol/faults.ts'
-import { coresOf, type Slice } from '../protocol/slice.ts'
+import { busy } from '../machine/samples.ts'
+import { coresOf, type PulseCost, type Slice } from '../protocol/slice.ts'
 import { isSuccess } from '../engine/statuses.ts'
 
 /** Share of CPU time from which the generator counts as the bottleneck. */
@@ -84,16 +85,32 @@ function runtimesOf(found: readonly CellRound[]): string {
 /** Idle workers, although there were enough connections for all of them. */
 function idleWorkers({ workers, work, arm }: Cell, slices: readonly Slice[]): string[] {
   if (workers === 1 || arm.single || work.connections < 8 * workers || work.runs !== undefined) return []
-  const seen = slices.filter((slice) => hasAllThreads(slice)).map((slice) => slice.runtime!.busyThreads)
+  const seen = slices.flatMap((slice) => busyThreads(slice) ?? [])
   const most = Math.max(...seen)
   return seen.length > 0 && most < workers ? [`only ${most} of ${workers} workers did any work`] : []
 }
 
-/** The samples cover most of the CPU time, so no important thread is missing. */
-function hasAllThreads(slice: Slice): boolean {
+/**
+ * Undefined unless the samples cover most of the CPU time, so that no important thread is missing.
+ */
+function busyThreads(slice: Slice): number | undefined {
+  if (slice.pulses !== undefined) return busyInPulses(slice.threadSeconds ?? [], slice.pulses)
   const cores = coresOf(slice)
-  return slice.runtime !== undefined && cores !== undefined && slice.runtime.cpu > 0.7 * cores
+  return isMost(slice.runtime?.cpu, cores) ? slice.runtime!.busyThreads : undefined
 }
+
+function busyInPulses(threads: readonly number[], pulses: readonly PulseCost[]): number | undefined {
+  const seconds = sumOf(pulses.map((pulse) => pulse.seconds))
+  if (!isMost(sumOf(threads), sumOf(pulses.map(({ cpuSeconds = NaN }) => cpuSeconds)))) return undefined
+  return threads.filter((each) => each > busy * seconds).length
+}
+
+/** False if one is unknown. */
+function isMost(part = NaN, whole = NaN): boolean {
+  return part > 0.7 * whole
+}
+
+const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, each) => sum + each, 0)
 
 function lostSlices(found: readonly CellRound[]): string[] {
   const lost = found.reduce((sum, each) => sum + each.lost, 0)
