@@ -80,8 +80,7 @@ fn what_is_unfinished_at_the_end_counts_with_the_time_it_waited() {
     assert_eq!(result["unfinished"], 4);
     assert_eq!(result["done"], 0);
     assert_eq!(result["latency"]["count"], 4);
-    // All of the grace period, however late a busy machine connects.
-    assert!(result["latency"]["min"].as_f64().unwrap() >= 200.0, "{result}");
+    assert!(result["latency"]["min"].as_f64().unwrap() >= 490.0, "{result}");
 }
 
 #[test]

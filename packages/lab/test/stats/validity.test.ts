@@ -86,7 +86,7 @@ test('arms that all compress are valid', withEngine, async () => {
 
 for (const [how, timing] of Object.entries({
   'in pulses': { ...tiny, pulses: 20 },
-  'in slices': { ...inSlices, sliceMs: 2400 },
+  'in slices': { ...inSlices, sliceMs: 1200 },
 }))
   test(`an arm with fewer workers than requested is invalid, measured ${how}`, withEngine, async () => {
     using _ = new OwnCache()
