@@ -1,12 +1,7 @@
 /** What a command is, and what it works with. The commands themselves are in `command-table.ts`. */
 import type { TemplateName } from '../adopt/init/template-names.ts'
 import type { Placement } from '../config/app.ts'
-import type { findHazards } from '../config/hazards/find-hazards.ts'
-import type { loadApp } from '../config/load.ts'
 import type { LogLevel } from '../observe/log.ts'
-import type { needsRestart } from '../supervisor/generations/difference.ts'
-import type { planApp } from '../supervisor/plan.ts'
-import type { startSupervisor } from '../supervisor/supervisor.ts'
 import type { Terminal } from './terminal/terminal.ts'
 
 export interface Command {
@@ -23,9 +18,10 @@ export interface Command {
   /** Runs in a child process that is restarted when it crashes (`respawn.ts`). */
   readonly respawns?: true
   /**
-   * Loads the command when it runs, to keep `--help` fast. The command resolves to the exit code.
+   * Loads the command and the layers below it when it runs: `--help` and the commands that only ask
+   * a running app stay fast. The command resolves to the exit code.
    */
-  readonly load: () => Promise<(context: CommandContext) => Promise<number>>
+  readonly load: (flags: Flags) => Promise<(context: CommandContext) => Promise<number>>
 }
 
 export interface Flag {
@@ -108,14 +104,4 @@ export interface CommandContext {
   readonly terminal: Terminal
   /** All commands, for those that list them. */
   readonly commands: readonly Command[]
-  readonly layers: Layers
-}
-
-/** The layers below the command line. They are loaded only when a command runs. */
-export interface Layers {
-  readonly loadApp: typeof loadApp
-  readonly findHazards: typeof findHazards
-  readonly startSupervisor: typeof startSupervisor
-  readonly planApp: typeof planApp
-  readonly needsRestart: typeof needsRestart
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { BusbarError } from '../contract/errors.ts'
 import { deferBuiltinUndici } from '../shared/process/builtin-undici.ts'
 import { takeCompileCacheVariables, useCompileCache } from '../shared/process/compile-cache.ts'
-import type { Command, Layers } from './command.ts'
+import type { Command, Flags } from './command.ts'
 import { leaveProcessOne } from './init-process.ts'
 import { helpText } from './terminal/help.ts'
 import { runWithRespawn, shouldRespawn } from './respawn.ts'
@@ -47,8 +47,8 @@ async function runCommandLine(argv: readonly string[], terminal: Terminal): Prom
     if (flags.version) return printAll(terminal.out, version())
     if (argv.length === 0) return printAll(terminal.err, helpText(undefined), 2)
     if (command === undefined || flags.help) return printAll(terminal.out, helpText(command))
-    const loaded = await load(command)
-    return await loaded.run({ operands, flags, rest, terminal, commands, layers: loaded.layers })
+    const run = await load(command, flags)
+    return await run({ operands, flags, rest, terminal, commands })
   } catch (error) {
     if (asJson) print(terminal.out, JSON.stringify({ ok: false, error: recordOf(error) }, undefined, 2))
     printError(terminal.err, error, argv.includes('--verbose') || Boolean(terminal.env['BUSBAR_DEBUG']))
@@ -57,10 +57,10 @@ async function runCommandLine(argv: readonly string[], terminal: Terminal): Prom
 }
 
 /** Node's undici takes 30 ms and 7 MB, and no command needs it. */
-async function load(command: Command): Promise<{ run: Awaited<ReturnType<Command['load']>>; layers: Layers }> {
+async function load(command: Command, flags: Flags): ReturnType<Command['load']> {
   const allowUndici = deferBuiltinUndici()
   try {
-    return { run: await command.load(), layers: await loadLayers() }
+    return await command.load(flags)
   } finally {
     allowUndici()
   }
@@ -97,17 +97,6 @@ async function drained(stream: NodeJS.WriteStream): Promise<void> {
   stream.write('', () => resolve())
   await promise
   clearTimeout(timer)
-}
-
-async function loadLayers(): Promise<Layers> {
-  const [load, hazards, plan, difference, supervisor] = await Promise.all([
-    import('../config/load.ts'),
-    import('../config/hazards/find-hazards.ts'),
-    import('../supervisor/plan.ts'),
-    import('../supervisor/generations/difference.ts'),
-    import('../supervisor/supervisor.ts'),
-  ])
-  return { ...load, ...hazards, ...plan, ...difference, ...supervisor }
 }
 
 /**

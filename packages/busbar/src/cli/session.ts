@@ -1,6 +1,5 @@
-import { resolve as resolvePath } from 'node:path'
 import type { App } from '../config/app.ts'
-import type { Placements } from '../config/load.ts'
+import { type Placements, loadApp } from '../config/load.ts'
 import { BusbarError } from '../contract/errors.ts'
 import { entranceLibrary } from '../entrance/load.ts'
 import { keepWasmCode } from '../node/wasm-code.ts'
@@ -9,6 +8,7 @@ import { type Log, createLog } from '../observe/log.ts'
 import { LogIntake } from '../observe/log-intake.ts'
 import { RecentLog } from '../observe/recent-log.ts'
 import { runtimeFolder } from '../supervisor/admin/admin-socket.ts'
+import { startSupervisor } from '../supervisor/supervisor.ts'
 import { stateFolder, ownFolder, ownName } from './background/own-folder.ts'
 import { testedNodes } from '../shared/accelerators.ts'
 import type { RunningApp } from '../supervisor/running-app.ts'
@@ -17,6 +17,7 @@ import { type PageAddress, RunPage } from './dashboard/run-page.ts'
 import { startArguments } from './background/start-detached.ts'
 import type { CommandContext } from './command.ts'
 import { forInspection, inspectionOptions } from './inspection.ts'
+import { resolveOperand } from './operand.ts'
 import { printError } from './terminal/print-error.ts'
 import { takeSockets, withSockets } from './startup/activation.ts'
 import { SystemdNotifier } from './startup/notify-systemd.ts'
@@ -49,13 +50,8 @@ export interface Session {
   close(): Promise<void>
 }
 
-/** The folder or file on the command line as an absolute path. */
-export function resolveOperand({ operands, terminal }: Pick<CommandContext, 'operands' | 'terminal'>): string {
-  return resolvePath(terminal.cwd, operands[0] ?? '.')
-}
-
 export function openSession(context: CommandContext): Session {
-  const { flags, terminal, layers } = context
+  const { flags, terminal } = context
   const { out, err, env } = terminal
   const isDetached = takeDetached(env)
   const sockets = takeSockets(env)
@@ -87,7 +83,7 @@ export function openSession(context: CommandContext): Session {
   }
   const forget = onStopSignal(stopBy)
   const load = async (placements: Placements): Promise<App> => {
-    const loaded = await layers.loadApp(resolveOperand(context), { env, overrides: flags, placements })
+    const loaded = await loadApp(resolveOperand(context), { env, overrides: flags, placements })
     const app = withSockets(isDetached ? withBackgroundLog(loaded, env) : loaded, sockets)
     intake.use(app)
     await log.use(app)
@@ -101,7 +97,7 @@ export function openSession(context: CommandContext): Session {
     async startApp(app, mode, restart) {
       try {
         const adminFolder = runtimeFolder(env)
-        return await layers.startSupervisor(app, {
+        return await startSupervisor(app, {
           mode,
           ...(flags.inspect !== undefined && inspectionOptions(flags.inspect)),
           load,

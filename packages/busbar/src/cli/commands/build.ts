@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { App, Service } from '../../config/app.ts'
+import { loadApp } from '../../config/load.ts'
 import { searchPath } from '../../config/services/command.ts'
 import { BusbarError } from '../../contract/errors.ts'
 import type { CommandContext } from '../command.ts'
-import { resolveOperand } from '../session.ts'
+import { resolveOperand } from '../operand.ts'
 import { onStopSignal } from '../stop-signals.ts'
 import { paint, print } from '../terminal/terminal.ts'
 
@@ -21,10 +22,10 @@ interface BuiltService {
 
 /** `busbar build`: builds the services one after the other, those that others need first. */
 export async function build(context: CommandContext): Promise<number> {
-  const { flags, terminal, layers } = context
+  const { flags, terminal } = context
   const location = resolveOperand(context)
   const options = { env: terminal.env, overrides: flags }
-  const app = await layers.loadApp(location, { ...options, unbuilt: true })
+  const app = await loadApp(location, { ...options, unbuilt: true })
   const built: BuiltService[] = []
   for (const service of withBuild(app)) {
     const { name, build: { text } = { text: '' } } = service
@@ -36,7 +37,7 @@ export async function build(context: CommandContext): Promise<number> {
     built.push({ service: name, command: text, milliseconds: Math.round(performance.now() - began) })
   }
   // Refuses a build that did not create what a start needs.
-  await layers.loadApp(location, options)
+  await loadApp(location, options)
   if (flags.json) print(terminal.out, JSON.stringify({ built } satisfies BuildReport, undefined, 2))
   else if (built.length === 0) print(terminal.out, 'no service has a build')
   return 0

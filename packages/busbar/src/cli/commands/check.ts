@@ -1,22 +1,24 @@
 import { type App, type Route, type Service, usesEntrance } from '../../config/app.ts'
 import type { Hazard } from '../../config/hazards/hazard.ts'
+import { findHazards } from '../../config/hazards/find-hazards.ts'
+import { loadApp } from '../../config/load.ts'
 import { acceleratorsText, type AcceleratorState, defaultAccelerators } from '../../shared/accelerators.ts'
 import { entranceLibrary, entrancePackage, findEntrance } from '../../entrance/load.ts'
-import type { SlotSpec } from '../../supervisor/plan.ts'
+import { planApp, type SlotSpec } from '../../supervisor/plan.ts'
 import { probeAccelerators } from '../../supervisor/runtimes/probe-thread.ts'
 import { entryText, runsText, servesText } from '../terminal/banner.ts'
 import { alignColumns } from '../terminal/columns.ts'
 import type { CommandContext } from '../command.ts'
 import { checkLive } from './apps/check-live.ts'
-import { resolveOperand } from '../session.ts'
+import { resolveOperand } from '../operand.ts'
 import { type Output, paint, print } from '../terminal/terminal.ts'
 
 /** `busbar check`: prints the resolved plan as a table or as JSON. Starts no service. */
 export async function check(context: CommandContext): Promise<number> {
-  const { flags, terminal, layers } = context
+  const { flags, terminal } = context
   if (flags.live === true) return await checkLive(context)
-  const app = await layers.loadApp(resolveOperand(context), { env: terminal.env, overrides: flags })
-  const report = await describe(app, context)
+  const app = await loadApp(resolveOperand(context), { env: terminal.env, overrides: flags })
+  const report = await describe(app)
   print(terminal.out, flags.json ? JSON.stringify(report, undefined, 2) : tableText(report, app, terminal.out))
   return 0
 }
@@ -76,8 +78,8 @@ export interface ServiceRow {
   readonly needs: readonly string[]
 }
 
-async function describe(app: App, { layers }: CommandContext): Promise<CheckReport> {
-  const plan = layers.planApp(app)
+async function describe(app: App): Promise<CheckReport> {
+  const plan = planApp(app)
   return {
     ok: true,
     app: { name: app.name, root: app.root, config: app.configFile ?? null },
@@ -93,7 +95,7 @@ async function describe(app: App, { layers }: CommandContext): Promise<CheckRepo
     services: app.services.map((service) => toRow(app, service)),
     accelerators: await probeAccelerators(app.accelerators ?? defaultAccelerators),
     entrance: entranceRow(app),
-    warnings: await layers.findHazards(app),
+    warnings: await findHazards(app),
   }
 }
 

@@ -1,11 +1,13 @@
 import { relative } from 'node:path'
 import type { App } from '../../config/app.ts'
 import { BusbarError } from '../../contract/errors.ts'
+import { needsRestart } from '../../supervisor/generations/difference.ts'
 import { LiveApp } from '../../supervisor/live-app.ts'
 import type { RunningApp } from '../../supervisor/running-app.ts'
 import { announce } from '../terminal/banner.ts'
 import type { CommandContext } from '../command.ts'
-import { type Session, openSession, resolveOperand } from '../session.ts'
+import { resolveOperand } from '../operand.ts'
+import { type Session, openSession } from '../session.ts'
 import { changedIn, outdatedIn, watchedBy } from '../watch/sources.ts'
 import { type Watching, watchFiles } from '../watch/watch-files.ts'
 
@@ -41,7 +43,7 @@ class DevLoop {
     this.#session = session
     this.#live = new LiveApp({
       start: (app) => session.startApp(app, 'dev', (next) => this.#restart(next)),
-      needsRestart: context.layers.needsRestart,
+      needsRestart: needsRestart,
       restarting: (why) => session.log.event('info', `${why}: the whole app stops and starts again`),
       ended: (reason) => {
         if (reason.why === 'failed') session.report(reason.error)

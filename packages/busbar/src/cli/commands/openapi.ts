@@ -1,8 +1,10 @@
 import type { App } from '../../config/app.ts'
+import { loadApp } from '../../config/load.ts'
 import { BusbarError } from '../../contract/errors.ts'
 import type { OpenApiDocument } from '../../contract/openapi/types.ts'
-import type { CommandContext, Layers } from '../command.ts'
-import { resolveOperand } from '../session.ts'
+import { startSupervisor } from '../../supervisor/supervisor.ts'
+import type { CommandContext } from '../command.ts'
+import { resolveOperand } from '../operand.ts'
 import { onStopSignal, type StopSignal } from '../stop-signals.ts'
 import { paint, print } from '../terminal/terminal.ts'
 
@@ -11,12 +13,12 @@ import { paint, print } from '../terminal/terminal.ts'
  * run, so this starts the app, isolated from a running one.
  */
 export async function openapi(context: CommandContext): Promise<number> {
-  const { flags, terminal, layers } = context
-  const app = isolated(await layers.loadApp(resolveOperand(context), { env: terminal.env, overrides: flags }))
+  const { flags, terminal } = context
+  const app = isolated(await loadApp(resolveOperand(context), { env: terminal.env, overrides: flags }))
   const ended = new AbortController()
   const forget = onStopSignal((signal) => ended.abort(endedBy(signal)))
   try {
-    const document = await documentOf(app, layers, ended.signal)
+    const document = await documentOf(app, ended.signal)
     print(terminal.out, JSON.stringify(document, undefined, 2))
     for (const note of document['x-busbar-notes'] ?? [])
       print(terminal.err, `${paint(terminal.err, 'yellow', 'note:')} ${note}`)
@@ -30,7 +32,7 @@ function endedBy(signal: StopSignal): BusbarError {
   return new BusbarError('CALL_ABORTED', { message: `${signal} was received before the document was complete` })
 }
 
-async function documentOf(app: App, { startSupervisor }: Layers, signal: AbortSignal): Promise<OpenApiDocument> {
+async function documentOf(app: App, signal: AbortSignal): Promise<OpenApiDocument> {
   const running = await startSupervisor(app, { mode: 'start', log: () => {}, signal })
   try {
     return await documentAt(running.addresses[0]!.url, signal)

@@ -1,13 +1,14 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { loadProtoServices, type ProtoService } from '../../config/contracts/load-contracts.ts'
+import { loadApp } from '../../config/load.ts'
 import { BusbarError } from '../../contract/errors.ts'
 import { protoPathOf } from '../../contract/protobuf/descriptors.ts'
 import { toLock } from '../../contract/protobuf/lock.ts'
 import type { ProtoLock } from '../../contract/protobuf/lock-types.ts'
 import { printProto } from '../../contract/protobuf/print.ts'
 import type { CommandContext } from '../command.ts'
-import { resolveOperand } from '../session.ts'
+import { resolveOperand } from '../operand.ts'
 import { paint, print } from '../terminal/terminal.ts'
 
 /**
@@ -15,8 +16,8 @@ import { paint, print } from '../terminal/terminal.ts'
  * for ever, `--into` writes the files of all services.
  */
 export async function proto(context: CommandContext): Promise<number> {
-  const { flags, terminal, layers, operands } = context
-  const app = await layers.loadApp(resolveOperand(context), { env: terminal.env, overrides: flags })
+  const { flags, terminal, operands } = context
+  const app = await loadApp(resolveOperand(context), { env: terminal.env, overrides: flags })
   const services = selected(await loadProtoServices(app), operands[1])
   const note = (text: string): void => print(terminal.err, `${paint(terminal.err, 'yellow', 'note:')} ${text}`)
   for (const { file } of services) file.notes.forEach(note)

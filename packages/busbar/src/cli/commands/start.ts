@@ -4,13 +4,8 @@ import type { RunningApp } from '../../supervisor/running-app.ts'
 import { announce } from '../terminal/banner.ts'
 import type { CommandContext } from '../command.ts'
 import { limitCompileCache } from '../background/compile-cache-limit.ts'
-import { startDetached, startArguments } from '../background/start-detached.ts'
-import { reportRestarting, reportServing, type Serving } from '../background/process-messages.ts'
-import { type Session, openSession, resolveOperand } from '../session.ts'
-import { describeApp } from '../../supervisor/admin/operations/describe.ts'
-import { listRuns } from '../admin/find-runs.ts'
-import { showPage } from '../dashboard/run-page.ts'
-import { printResult } from '../admin/print-result.ts'
+import { reportRestarting, reportServing } from '../background/process-messages.ts'
+import { type Session, openSession } from '../session.ts'
 
 /** Milliseconds: the app serves, and its first requests have been answered. */
 const wait = 5000
@@ -44,7 +39,6 @@ async function collect(): Promise<void> {
 
 /** `busbar start`: runs the app until a signal stops it (0) or it fails (1). */
 export async function start(context: CommandContext): Promise<number> {
-  if (context.flags.detach) return await startInBackground(context)
   const session = openSession(context)
   try {
     const app = await session.loadApp()
@@ -55,17 +49,6 @@ export async function start(context: CommandContext): Promise<number> {
   } finally {
     await session.close()
   }
-}
-
-/** `busbar start -d` */
-async function startInBackground(context: CommandContext): Promise<number> {
-  const { flags, terminal } = context
-  const location = resolveOperand(context)
-  const began = performance.now()
-  const args = startArguments(flags, location)
-  const serving = await startDetached({ args, folder: terminal.cwd, location, terminal })
-  await printStarted(context, serving, Math.round(performance.now() - began))
-  return 0
 }
 
 /** A request to restart the app ends a run, and the next one begins. */
@@ -103,21 +86,4 @@ async function untilEnd(running: RunningApp, session: Session, isRestarting: () 
   const reason = await running.ended
   if (reason.why === 'failed') throw reason.error
   if (isStopping || !isRestarting()) session.announceStopped(running)
-}
-
-/** `took`: milliseconds until the app served. */
-async function printStarted(context: CommandContext, { pid, logs, page }: Serving, took: number): Promise<void> {
-  const { runs } = await listRuns(context.terminal.env)
-  const run = runs.find(({ status }) => status.app.pid === pid)
-  const described = await run?.admin.json(describeApp, {}, { timeout: 5000 })
-  const { name = 'the app', root, addresses = [] } = described ?? {}
-  const log = logs?.files?.folder
-  const lines = [
-    `${name} is ready after ${took} ms, in the background (process ${pid})`,
-    ...addresses.map(({ url, serves }) => `  ${url}  ${serves}`),
-    ...(log === undefined ? [] : [`  log files: ${log}`]),
-  ]
-  const dashboard = page && { url: page.url, file: page.file }
-  printResult(context, { ok: true, name, root, pid, took, addresses, logs: log, dashboard }, lines.join('\n'))
-  if (page !== undefined && context.flags.json !== true) showPage(page, context.terminal)
 }

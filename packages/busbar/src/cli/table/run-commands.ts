@@ -19,7 +19,10 @@ const start: Command = {
     ...common,
   ],
   respawns: true,
-  load: async () => (await import('../commands/start.ts')).start,
+  load: async ({ detach }) =>
+    detach === true
+      ? (await import('../commands/start-background.ts')).startInBackground
+      : (await import('../commands/start.ts')).start,
 }
 
 const dev: Command = {

@@ -7,6 +7,7 @@ import { kubernetes } from '../../../adopt/deploy/kubernetes.ts'
 import { writeNewFile } from '../../../adopt/write-config.ts'
 import type { App } from '../../../config/app.ts'
 import { pathKind } from '../../../config/file/file-lookup.ts'
+import { loadApp } from '../../../config/load.ts'
 import { BusbarError } from '../../../contract/errors.ts'
 import { printResult } from '../../admin/print-result.ts'
 import type { CommandContext } from '../../command.ts'
@@ -21,7 +22,7 @@ interface ExportedFile {
 
 /** `busbar export`: prints or writes the files that deploy an app. */
 export async function exportFiles(context: CommandContext): Promise<number> {
-  const { operands, flags, terminal, layers } = context
+  const { operands, flags, terminal } = context
   const [format = '', place = '.'] = operands
   const create = formats[format]
   if (create === undefined)
@@ -32,7 +33,7 @@ export async function exportFiles(context: CommandContext): Promise<number> {
   const location = resolve(terminal.cwd, place)
   const overrides = env === undefined ? {} : { env }
   // An image builds its services itself.
-  const app = await layers.loadApp(location, { env: terminal.env, overrides, unbuilt: format !== 'systemd' })
+  const app = await loadApp(location, { env: terminal.env, overrides, unbuilt: format !== 'systemd' })
   const files = await create(app, location, context)
   if (flags.write) for (const { file, text } of files) await writeOne(file, text)
   const done = flags.write === true

@@ -3,9 +3,10 @@ import { configText } from '../../../adopt/config-text.ts'
 import type { Imported } from '../../../adopt/imported.ts'
 import { importSource, sourceAt } from '../../../adopt/sources/find-sources.ts'
 import { canImportBusbar, checkNoConfig, writeNewFile } from '../../../adopt/write-config.ts'
+import { loadApp } from '../../../config/load.ts'
 import { BusbarError } from '../../../contract/errors.ts'
 import type { CommandContext } from '../../command.ts'
-import { resolveOperand } from '../../session.ts'
+import { resolveOperand } from '../../operand.ts'
 import { alignColumns } from '../../terminal/columns.ts'
 import { printError } from '../../terminal/print-error.ts'
 import { type Output, paint, print } from '../../terminal/terminal.ts'
@@ -39,9 +40,9 @@ async function textOf({ root, source, config, leftOut }: Imported): Promise<stri
 }
 
 /** What keeps the written config from starting, such as a build that has not run. */
-async function problemOf(file: string, { layers, terminal }: CommandContext): Promise<BusbarError | undefined> {
+async function problemOf(file: string, { terminal }: CommandContext): Promise<BusbarError | undefined> {
   try {
-    await layers.loadApp(file, { env: terminal.env, unbuilt: true })
+    await loadApp(file, { env: terminal.env, unbuilt: true })
     return undefined
   } catch (error) {
     return BusbarError.from(error)

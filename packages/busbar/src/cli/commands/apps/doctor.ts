@@ -1,3 +1,4 @@
+import { loadApp } from '../../../config/load.ts'
 import { listRuns } from '../../admin/find-runs.ts'
 import { printResult } from '../../admin/print-result.ts'
 import type { CommandContext } from '../../command.ts'
@@ -14,15 +15,15 @@ import {
   checkTasks,
   checkWatches,
 } from '../../doctor/machine.ts'
-import { resolveOperand } from '../../session.ts'
+import { resolveOperand } from '../../operand.ts'
 import { alignColumns } from '../../terminal/columns.ts'
 import { type Output, paint } from '../../terminal/terminal.ts'
 
 /** `busbar doctor`: checks the machine and the app, and says what to do. */
 export async function doctor(context: CommandContext): Promise<number> {
-  const { operands, flags, terminal, layers } = context
+  const { operands, flags, terminal } = context
   const { env } = terminal
-  const load = () => layers.loadApp(resolveOperand(context), { env, overrides: flags })
+  const load = () => loadApp(resolveOperand(context), { env, overrides: flags })
   const { app, finding } = await checkConfig(load, operands[0] !== undefined)
   const { runs } = await listRuns(env)
   const ports =

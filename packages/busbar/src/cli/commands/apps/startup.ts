@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { loadApp } from '../../../config/load.ts'
 import { BusbarError } from '../../../contract/errors.ts'
 import { printResult } from '../../admin/print-result.ts'
 import type { CommandContext } from '../../command.ts'
@@ -31,10 +32,10 @@ export async function startup(context: CommandContext): Promise<number> {
 }
 
 /** The unit of the service, and with `--socket` the one of its sockets. */
-async function unitsFor({ operands, flags, terminal, layers }: CommandContext, target: Target): Promise<Unit[]> {
+async function unitsFor({ operands, flags, terminal }: CommandContext, target: Target): Promise<Unit[]> {
   const location = realpathSync(resolve(terminal.cwd, operands[1] ?? '.'))
   const { env, socket: hasSockets = false } = flags
-  const app = await layers.loadApp(location, { env: terminal.env, overrides: { ...(env !== undefined && { env }) } })
+  const app = await loadApp(location, { env: terminal.env, overrides: { ...(env !== undefined && { env }) } })
   const service = unitOfApp(app, { location, environment: env, hasSockets, target })
   return hasSockets ? [service, socketsOfApp(app)] : [service]
 }

@@ -8,7 +8,7 @@ import { canImportBusbar, checkNoConfig, writeNewFile } from '../../../adopt/wri
 import { pathKind } from '../../../config/file/file-lookup.ts'
 import { BusbarError } from '../../../contract/errors.ts'
 import type { CommandContext } from '../../command.ts'
-import { resolveOperand } from '../../session.ts'
+import { resolveOperand } from '../../operand.ts'
 import { print } from '../../terminal/terminal.ts'
 import { findLab } from '../find-lab.ts'
 import type { Tried, TriedArm, TryLab } from './lab.ts'

@@ -1,0 +1,39 @@
+import { describeApp } from '../../supervisor/admin/operations/describe.ts'
+import { listRuns } from '../admin/find-runs.ts'
+import { printResult } from '../admin/print-result.ts'
+import type { Serving } from '../background/process-messages.ts'
+import { startArguments, startDetached } from '../background/start-detached.ts'
+import type { CommandContext } from '../command.ts'
+import { showPage } from '../dashboard/run-page.ts'
+import { resolveOperand } from '../operand.ts'
+
+/**
+ * `busbar start -d`: runs the app in another process and ends when it serves. Loads neither the
+ * config nor the supervisor.
+ */
+export async function startInBackground(context: CommandContext): Promise<number> {
+  const { flags, terminal } = context
+  const location = resolveOperand(context)
+  const began = performance.now()
+  const args = startArguments(flags, location)
+  const serving = await startDetached({ args, folder: terminal.cwd, location, terminal })
+  await printStarted(context, serving, Math.round(performance.now() - began))
+  return 0
+}
+
+/** `took`: milliseconds until the app served. */
+async function printStarted(context: CommandContext, { pid, logs, page }: Serving, took: number): Promise<void> {
+  const { runs } = await listRuns(context.terminal.env)
+  const run = runs.find(({ status }) => status.app.pid === pid)
+  const described = await run?.admin.json(describeApp, {}, { timeout: 5000 })
+  const { name = 'the app', root, addresses = [] } = described ?? {}
+  const log = logs?.files?.folder
+  const lines = [
+    `${name} is ready after ${took} ms, in the background (process ${pid})`,
+    ...addresses.map(({ url, serves }) => `  ${url}  ${serves}`),
+    ...(log === undefined ? [] : [`  log files: ${log}`]),
+  ]
+  const dashboard = page && { url: page.url, file: page.file }
+  printResult(context, { ok: true, name, root, pid, took, addresses, logs: log, dashboard }, lines.join('\n'))
+  if (page !== undefined && context.flags.json !== true) showPage(page, context.terminal)
+}
