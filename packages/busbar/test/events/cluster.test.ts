@@ -50,6 +50,7 @@ describe('events between apps of a cluster', { skip: withoutNats }, () => {
       assert.deepEqual(await shop.ask(`emit/placed/${id}`), { accepted: 1, dropped: 0 })
     const ids = Array.from({ length: 40 }, (_, at) => String(100 + at))
     assert.deepEqual((await untilLogged(/welcome (1\d\d) /, 40)).toSorted(), ids)
+    await shop.untilLogged(/audit (1\d\d)/, 40)
     assert.deepEqual(shop.logged(/audit (1\d\d)/), ids)
   })
 
