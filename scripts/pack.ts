@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { bundle } from './bundle.ts'
 import { engineDependency, entranceDependency } from './pack-native.ts'
 
 /** Packages with entry points. */
@@ -35,6 +36,7 @@ export async function packTo(destination: string, name: (typeof publishedPackage
     const manifest = JSON.parse(await readFile(join(source, 'package.json'), 'utf8')) as Manifest
     for (const file of [...manifest.files, 'README.md', 'LICENSE'])
       await cp(join(source, file), join(staged, file), { recursive: true, filter: (path) => !path.endsWith('.map') })
+    if (name === 'busbar') await bundle(join(source, 'dist'), join(staged, 'dist'))
     if (manifest.files.includes('dist')) await removeLinksToMaps(join(staged, 'dist'))
     const optional = binaries[name]?.(String(manifest['version']))
     const published = { ...publishedManifest(manifest), ...(optional && { optionalDependencies: optional }) }

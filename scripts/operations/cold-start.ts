@@ -1,19 +1,23 @@
 /**
  * The time from the start of a command to the first answer of the fan-out app (a request that calls
- * four other services): Busbar in each placement, PM2 and Watt, in alternating rounds:
+ * four other services), and the processor time until then: Busbar in each placement, PM2 and Watt,
+ * in alternating rounds:
  *
  *     npm install --prefix /tmp/peers pm2@7.0.4 wattpm@3.67.0 @platformatic/node@3.65.0
  *     node scripts/operations/cold-start.ts --peers /tmp/peers [--rounds 7] [--arms shared,thread,process,pm2,watt]
+ *         [--busbar /tmp/packed/node_modules/busbar]
  *
- * The programs are those of the lab's fan-out scenario. Needs a build, and Linux or macOS.
+ * The programs are those of the lab's fan-out scenario. `--busbar` is the folder of an installed
+ * package (`npm run pack`), to be compared with the build of the repository: its arms are
+ * `packed-shared`, `packed-thread` and `packed-process`. Needs a build, and Linux or macOS.
  */
 import { freePort, freePorts } from '../../packages/busbar/test/support/http/free-ports.ts'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -23,11 +27,12 @@ const { values } = parseArgs({
     peers: { type: 'string' },
     rounds: { type: 'string', default: '7' },
     arms: { type: 'string', default: 'shared,thread,process,pm2,watt' },
+    busbar: { type: 'string' },
   },
 })
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const busbar = join(root, 'packages/busbar/bin/busbar.js')
+const builtHere = join(root, 'packages/busbar')
 const programs = join(root, 'packages/lab/arms/fanout')
 const leaves = [0, 1, 2, 3]
 const limit = 60_000
@@ -45,27 +50,44 @@ const arms: Readonly<Record<string, Arm>> = {
   shared: (folder, port) => underBusbar(folder, port, 'shared'),
   thread: (folder, port) => underBusbar(folder, port, 'thread'),
   process: (folder, port) => underBusbar(folder, port, 'process'),
+  'packed-shared': (folder, port) => underBusbar(folder, port, 'shared', packed()),
+  'packed-thread': (folder, port) => underBusbar(folder, port, 'thread', packed()),
+  'packed-process': (folder, port) => underBusbar(folder, port, 'process', packed()),
   pm2: underPm2,
   watt: underWatt,
 }
 
-const results = new Map<string, number[]>()
+/** Milliseconds until the first answer. */
+interface Start {
+  readonly time: number
+  /**
+   * Of a processor, by all processes: it depends less on what else the machine does. Linux only.
+   */
+  readonly cpu: number
+}
+
+const results = new Map<string, Start[]>()
 const chosen = values.arms.split(',')
 for (let round = 0; round < Number(values.rounds); round++)
   for (const name of rotated(chosen, round)) {
-    const took = await measure(arms[name]!)
-    results.set(name, [...(results.get(name) ?? []), took])
-    console.error(`${name} ${took.toFixed(0)} ms`)
+    const start = await measure(arms[name]!)
+    results.set(name, [...(results.get(name) ?? []), start])
+    console.error(`${name} ${start.time.toFixed(0)} ms, ${start.cpu.toFixed(0)} ms of a processor`)
   }
-console.log('| arm | median ms | from | to |\n|---|---|---|---|')
+console.log('| arm | median ms | from | to | processor ms | from | to |\n|---|---|---|---|---|---|---|')
 for (const name of chosen) {
-  const all = results.get(name)!.toSorted((one, other) => one - other)
-  const cells = [all[all.length >> 1]!, all[0]!, all.at(-1)!].map((value) => value.toFixed(0))
+  const starts = results.get(name)!
+  const cells = [starts.map(({ time }) => time), starts.map(({ cpu }) => cpu)].flatMap(spreadOf)
   console.log(`| ${[name, ...cells].join(' | ')} |`)
 }
 
-/** Milliseconds until the first answer. */
-async function measure(arm: Arm): Promise<number> {
+/** Median, least, most. */
+function spreadOf(figures: readonly number[]): string[] {
+  const all = figures.toSorted((one, other) => one - other)
+  return [all[all.length >> 1]!, all[0]!, all.at(-1)!].map((value) => value.toFixed(0))
+}
+
+async function measure(arm: Arm): Promise<Start> {
   const folder = mkdtempSync(join(tmpdir(), 'cold-'))
   const port = await freePort()
   const { args, env } = await arm(folder, port)
@@ -83,10 +105,37 @@ async function measure(arm: Arm): Promise<number> {
         throw new Error(`${args.join(' ')} does not serve`)
       await sleep(5)
     }
-    return performance.now() - began
+    return { time: performance.now() - began, cpu: processorTime(child.pid!) }
   } finally {
     await end(child)
     rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Of a process and all that it has started, with those that have ended. */
+function processorTime(root: number): number {
+  if (process.platform !== 'linux') return NaN
+  // The fields after the name of the program, from the third on: proc_pid_stat(5).
+  const fieldsOf = new Map(
+    readdirSync('/proc').flatMap((name) =>
+      /^\d+$/.test(name) ? [[Number(name), statOf(name).split(' ')] as const] : [],
+    ),
+  )
+  const ticksOf = (pid: number): number => {
+    const own = fieldsOf.get(pid)!.slice(11, 15).map(Number)
+    const children = [...fieldsOf].filter(([, fields]) => Number(fields[1]) === pid).map(([child]) => ticksOf(child))
+    return [...own, ...children].reduce((sum, one) => sum + one, 0)
+  }
+  return ticksOf(root) * 10
+}
+
+/** Empty for a process that has just ended. */
+function statOf(pid: string): string {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return text.slice(text.lastIndexOf(')') + 2)
+  } catch {
+    return ''
   }
 }
 
@@ -113,7 +162,7 @@ function answers(port: number): Promise<boolean> {
   return promise
 }
 
-function underBusbar(folder: string, port: number, run: string): Launch {
+function underBusbar(folder: string, port: number, run: string, from = builtHere): Launch {
   const leafServices = leaves.map((index) => [
     `leaf${index}`,
     { path: programs, entry: 'leaf.ts', env: { LEAF: `${index}` } },
@@ -125,7 +174,7 @@ function underBusbar(folder: string, port: number, run: string): Launch {
     services: { entry: { path: programs, entry: 'entry.ts', env }, ...Object.fromEntries(leafServices) },
   }
   writeFileSync(join(folder, 'busbar.config.json'), JSON.stringify(config))
-  return { args: [busbar, 'start'], env: {} }
+  return { args: [join(from, 'bin/busbar.js'), 'start'], env: {} }
 }
 
 /**
@@ -182,6 +231,11 @@ function underWatt(folder: string, port: number): Launch {
     applications: Object.keys(services).map((id) => ({ id, path: id })),
   })
   return { args: [join(peers(), 'node_modules/wattpm/bin/cli.js'), 'start', folder], env: { TMPDIR: folder } }
+}
+
+function packed(): string {
+  if (values.busbar === undefined) throw new Error('--busbar names the folder of an installed package')
+  return resolve(values.busbar)
 }
 
 function peers(): string {

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { BusbarError } from '../contract/errors.ts'
 import { deferBuiltinUndici } from '../shared/process/builtin-undici.ts'
 import { takeCompileCacheVariables, useCompileCache } from '../shared/process/compile-cache.ts'
@@ -10,6 +9,7 @@ import { commands } from './command-table.ts'
 import { parseCommandLine } from './parse.ts'
 import { printError } from './terminal/print-error.ts'
 import { type Output, type Terminal, print, processTerminal } from './terminal/terminal.ts'
+import { packageVersion } from '../shared/package-files.ts'
 
 /**
  * Called by `bin/busbar.js`: runs a command line (without `node` and the script) and ends the
@@ -32,11 +32,6 @@ export async function main(argv: readonly string[]): Promise<never> {
 /** Commands that last, and may be the first process of a container. */
 const runsAnApp: ReadonlySet<string | undefined> = new Set(['start', 'dev'])
 
-export function version(): string {
-  const file = new URL('../../package.json', import.meta.url)
-  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
-}
-
 /** Prints errors and never rejects. Resolves to the exit code. */
 async function runCommandLine(argv: readonly string[], terminal: Terminal): Promise<number> {
   // Also for an error of the command line itself.
@@ -44,7 +39,7 @@ async function runCommandLine(argv: readonly string[], terminal: Terminal): Prom
   try {
     const { command, operands, flags, rest } = parseCommandLine(argv)
     asJson = flags.json === true
-    if (flags.version) return printAll(terminal.out, version())
+    if (flags.version) return printAll(terminal.out, packageVersion())
     if (argv.length === 0) return printAll(terminal.err, helpText(undefined), 2)
     if (command === undefined || flags.help) return printAll(terminal.out, helpText(command))
     const run = await load(command, flags)

@@ -1,5 +1,6 @@
 import { BusbarError } from '../contract/errors.ts'
 import type { EmbeddedApp, StartAppOptions } from './embedded-app.ts'
+import { moduleFile } from '../shared/package-files.ts'
 
 /**
  * Starts an app in this process, as `busbar start` does. `location` is the path or `file:` URL of a
@@ -21,7 +22,7 @@ export async function startApp(location: string | URL, options: StartAppOptions 
 async function checkFiles(): Promise<void> {
   const own = import.meta.url as string | undefined
   const { existsSync } = await import('node:fs')
-  if (own !== undefined && existsSync(new URL(`../worker/main${own.slice(own.lastIndexOf('.'))}`, own))) return
+  if (own !== undefined && existsSync(moduleFile('worker/main'))) return
   throw new BusbarError('PLACEMENT_UNSUPPORTED', {
     message: `startApp is in a bundle${own === undefined ? '' : ` (${own})`}, which does not contain the files that workers start from`,
     hint: "Leave the package 'busbar' out of the bundle, as with esbuild --external:busbar, and install it beside it.",

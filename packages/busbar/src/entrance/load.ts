@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { BusbarError } from '../contract/errors.ts'
 import type { EntranceLibrary, EntranceLimits, NativeEntrance } from '../shared/entrance.ts'
 import { recordFormat } from './records.ts'
+import { packageFile, packageVersion } from '../shared/package-files.ts'
 
 /** A worker's channel to the native entrance: requests come in batches, replies go in batches. */
 export interface EntranceChannel {
@@ -63,7 +64,7 @@ export function entranceLibrary(): EntranceLibrary {
  * can.
  */
 function mismatchOf(file: string, { build }: EntranceAddon): string | undefined {
-  const { version } = createRequire(import.meta.url)('../../package.json') as { version: string }
+  const version = packageVersion()
   const its = build?.()
   if (its?.version === version && its.format === recordFormat) return undefined
   const same = its?.version === version
@@ -92,7 +93,7 @@ export function findEntrance(): string | undefined {
 
 /** In the repository of Busbar: what cargo has built. */
 function builtHere(): string | undefined {
-  const root = new URL('../../../../', import.meta.url)
+  const root = packageFile('../../')
   if (!existsSync(new URL('crates/entrance/Cargo.toml', root))) return undefined
   const name = libraries[process.platform] ?? 'libbusbar_entrance.so'
   const built = ['release', 'debug'].map((profile) => new URL(`target/${profile}/${name}`, root))

@@ -1,16 +1,10 @@
-import { extname } from 'node:path'
 import { MessageChannel, type MessagePort, type Transferable, Worker } from 'node:worker_threads'
 import { BusbarError } from '../contract/errors.ts'
 import type { OffloadCall } from './call.ts'
 import { compactViews } from './compact-views.ts'
 import { type CancelReason, cancelReasons, flag, type FromThread, type ThreadInit, type ToThread } from './messages.ts'
 import { fromTaskErrorRecord } from './task-error.ts'
-
-/**
- * The extension of this module: `.ts` when running from source, `.js` in the package. Not read at
- * the top level: a bundle that does not use it may have no `import.meta.url`.
- */
-const threadMain = (): URL => new URL(`./thread/main${extname(import.meta.url)}`, import.meta.url)
+import { moduleFile } from '../shared/package-files.ts'
 
 type State =
   | { readonly is: 'booting' }
@@ -39,7 +33,11 @@ export class PoolThread {
     this.#events = events
     const { port1, port2 } = new MessageChannel()
     const workerData: ThreadInit = { port: port2, flags: this.#flags }
-    this.#worker = new Worker(threadMain(), { name: 'busbar offload', workerData, transferList: [port2] })
+    this.#worker = new Worker(moduleFile('offload/thread/main'), {
+      name: 'busbar offload',
+      workerData,
+      transferList: [port2],
+    })
     this.#worker.on('error', (thrown) => (this.#thrown = thrown)).on('exit', (code) => this.#onExit(code))
     this.#port = port1
     port1

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseCommandLine } from '../../src/cli/parse.ts'
-import { version } from '../../src/cli/main.ts'
+import { packageVersion } from '../../src/shared/package-files.ts'
 import { BusbarError } from '../../src/contract/errors.ts'
 import { BusbarProcess } from '../support/app/busbar-process.ts'
 
@@ -78,7 +78,7 @@ test('without a command, busbar prints the help to standard error and exits with
 
 test('--help and --version print to standard output and exit with 0', async () => {
   for (const [args, expected] of [
-    [['--version'], new RegExp(`^${version()}\n$`)],
+    [['--version'], new RegExp(`^${packageVersion()}\n$`)],
     [['--help'], /^Busbar runs/],
     [['dev', '--help'], /^Usage:\n {2}busbar dev \[folder\|file\] \[flags\]/],
     [['help', 'dev'], /^Usage:\n {2}busbar dev/],

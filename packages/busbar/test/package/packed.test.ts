@@ -2,19 +2,17 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { symlinkSync } from 'node:fs'
-import { cp, mkdir, readdir, readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { mkdir, readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { BusbarProcess, type Ended } from '../support/app/busbar-process.ts'
-import { packTo } from '../../../../scripts/pack.ts'
+import { installPacked } from '../support/app/packed-package.ts'
 import { TestFolder } from '../support/app/test-folder.ts'
 
 const execute = promisify(execFile)
-const source = fileURLToPath(new URL('../..', import.meta.url))
-const repository = join(source, '../..')
+const repository = fileURLToPath(new URL('../../../..', import.meta.url))
 // The package has no sources, so imports that need them must fail here.
 const env = { NODE_OPTIONS: '' }
 
@@ -40,7 +38,7 @@ before(async () => {
       const answer: RequestListener = (_request, response) => response.end('in stock')
       createServer(answer).listen(3001)`,
   })
-  await install(folder.path)
+  await installPacked(folder.path)
 })
 
 after(() => folder[Symbol.dispose]())
@@ -58,6 +56,9 @@ test('the package has its programs, types and schema, and neither sources nor te
     'LICENSE',
   ])
     assert.ok(names.includes(name), name)
+  const modules = names.filter((name) => name.startsWith('dist/') && name.endsWith('.js'))
+  // Bundled (scripts/bundle.ts): the sources are five times as many.
+  assert.ok(modules.length < 250, `${modules.length} modules`)
   const strangers = names.filter(
     (name) => (name.endsWith('.ts') && !name.endsWith('.d.ts')) || /^(src|test)\b|tsbuildinfo|\.map$/.test(name),
   )
@@ -210,37 +211,4 @@ function bin(): string {
 
 function run(...args: readonly string[]): Promise<Ended> {
   return BusbarProcess.run(args, { cwd: folder.path, env, entry: bin() })
-}
-
-/** Installs like npm, but with the dependencies of this repository, without a registry. */
-async function install(place: string): Promise<void> {
-  const packed = await packTo(place, 'busbar')
-  const target = join(place, 'node_modules/busbar')
-  await mkdir(target, { recursive: true })
-  await execute('tar', ['-xzf', packed, '-C', target, '--strip-components=1'])
-  await copyDependencies('busbar', join(source, 'package.json'), join(place, 'node_modules'), new Set())
-}
-
-/** Only declared dependencies, so that an undeclared one is not found. */
-async function copyDependencies(name: string, manifest: string, target: string, done: Set<string>): Promise<void> {
-  if (done.has(name)) return
-  done.add(name)
-  const require = createRequire(manifest)
-  const { dependencies = {} } = require(manifest) as { dependencies?: Record<string, string> }
-  for (const dependency of Object.keys(dependencies)) {
-    const folder = require.resolve
-      .paths(dependency)!
-      .map((path) => join(path, dependency))
-      .find((path) => hasManifest(require, path))!
-    await cp(folder, join(target, dependency), { recursive: true, dereference: true })
-    await copyDependencies(dependency, join(folder, 'package.json'), target, done)
-  }
-}
-
-function hasManifest(require: NodeJS.Require, folder: string): boolean {
-  try {
-    return dirname(require.resolve(join(folder, 'package.json'))) !== ''
-  } catch {
-    return false
-  }
 }

@@ -1,6 +1,5 @@
 /** What `busbar init` writes into a folder. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { listFolder, pathKind } from '../../config/file/file-lookup.ts'
 import { isPlainObject } from '../../config/schema/placeholders.ts'
@@ -12,6 +11,7 @@ import { findServices } from '../sources/find-sources.ts'
 import { checkNoConfig, writeNewFile } from '../write-config.ts'
 import type { TemplateName } from './template-names.ts'
 import { templateFiles } from './templates.ts'
+import { packageVersion } from '../../shared/package-files.ts'
 
 export type Folder =
   /** Empty, or it does not exist. */
@@ -35,7 +35,7 @@ export async function inspectFolder(path: string): Promise<Folder> {
 
 /** Returns the paths of the files, relative to the folder. */
 export async function createApp(folder: string, template: TemplateName): Promise<string[]> {
-  const files = templateFiles(template, { name: toServiceName(basename(folder)), version: ownVersion() })
+  const files = templateFiles(template, { name: toServiceName(basename(folder)), version: packageVersion() })
   for (const [path, text] of Object.entries(files)) {
     await mkdir(dirname(join(folder, path)), { recursive: true })
     // A README that was there stays.
@@ -67,16 +67,9 @@ async function addDependency(file: string): Promise<boolean> {
   if (!isPlainObject(content)) return false
   const { dependencies, devDependencies } = content
   if ([dependencies, devDependencies].some((list) => isPlainObject(list) && list['busbar'] !== undefined)) return false
-  const all = { ...(isPlainObject(dependencies) ? dependencies : {}), busbar: `^${ownVersion()}` }
+  const all = { ...(isPlainObject(dependencies) ? dependencies : {}), busbar: `^${packageVersion()}` }
   const sorted = Object.fromEntries(Object.entries(all).toSorted(([one], [other]) => one.localeCompare(other, 'en')))
   const [, indent = '  '] = /^\{\r?\n([ \t]+)/.exec(text) ?? []
   await writeFile(file, `${JSON.stringify({ ...content, dependencies: sorted }, undefined, indent)}\n`)
   return true
-}
-
-function ownVersion(): string {
-  const manifest = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
-    version: string
-  }
-  return manifest.version
 }

@@ -1,9 +1,8 @@
-import { dirname } from 'node:path'
 import { BusbarError } from '../../contract/errors.ts'
 import { type Output, paint, print } from './terminal.ts'
+import { codeFolder } from '../../shared/package-files.ts'
 
-/** Stack frames in this folder are Busbar's own. */
-const ownFolder = dirname(dirname(import.meta.dirname))
+const ownFolder = codeFolder()
 
 /**
  * Prints what happened, where, what to do, and the program's own stack. `verbose` adds Busbar's

@@ -4,9 +4,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import type { OpenApi } from '../../config/app.ts'
+import { packageFile } from '../../shared/package-files.ts'
 
 /** Scalar's API reference in one file. The build creates it (`scripts/emit-reference-page.ts`). */
-const script = new URL('../../../dist/gateway/openapi/reference.js', import.meta.url)
+const script = packageFile('dist/gateway/openapi/reference.js')
 
 /** Path of the script, below the page's. */
 export const scriptName = 'reference.js'

@@ -3,9 +3,9 @@
  * programs start. The supervisor opens private ports for them and announces these by environment
  * variables.
  */
-import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { LocalPorts } from './local-ports.ts'
+import { moduleFile } from '../package-files.ts'
 
 /** What the workers know of these ports, whose connections they forward. */
 export interface CallAccess {
@@ -83,9 +83,7 @@ export function urlVariable(service: string): string {
  * A CommonJS module, since every version of Node reads this variable; in versions that are too old
  * it does nothing.
  */
-export const preloadModule = fileURLToPath(
-  new URL(`../../preload${extname(import.meta.url) === '.ts' ? '.cts' : '.cjs'}`, import.meta.url),
-)
+export const preloadModule = fileURLToPath(moduleFile('preload', 'commonjs'))
 
 /** Keeps the existing `NODE_OPTIONS`, in front. */
 export function withPreload(nodeOptions = ''): string {

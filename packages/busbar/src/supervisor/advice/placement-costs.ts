@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { availableParallelism, cpus, homedir } from 'node:os'
-import { dirname, extname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import * as z from 'zod'
@@ -11,8 +11,9 @@ import { BusbarError } from '../../contract/errors.ts'
 import { costTable, type PlacementCosts, placementCosts } from '../../observe/advice/placement-costs.ts'
 import { acceleratorsVariable, defaultAccelerators, type AcceleratorName } from '../../shared/accelerators.ts'
 import { machineTime } from './machine-time.ts'
+import { moduleFile } from '../../shared/package-files.ts'
 
-const program = fileURLToPath(new URL(`../../calibration/main${extname(import.meta.url)}`, import.meta.url))
+const program = fileURLToPath(moduleFile('calibration/main'))
 /** Milliseconds. It takes ten seconds on a machine that has time. */
 const limit = 180_000
 

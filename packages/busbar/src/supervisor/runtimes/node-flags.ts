@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { debuggerFlags } from '../../shared/process/debugger-flags.ts'
 import type { Permissions, Service } from '../../config/app.ts'
+import { packageFile } from '../../shared/package-files.ts'
 
 /**
  * The share of a process's memory limit that its heap may use. The rest is for Node itself, buffers
@@ -109,7 +110,7 @@ function permissionFlags({ read, write, allow }: Permissions, own: readonly stri
 
 /** The package, and the `node_modules` of its dependencies. */
 function busbarFolders(): string[] {
-  const own = fileURLToPath(new URL('../../..', import.meta.url))
+  const own = fileURLToPath(packageFile('.'))
   const resolved = ['pino', 'zod'].map((name) => fileURLToPath(import.meta.resolve(name)))
   return [own, ...resolved.map((file) => file.slice(0, file.lastIndexOf('node_modules') + 'node_modules'.length))]
 }

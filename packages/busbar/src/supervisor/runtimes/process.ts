@@ -1,7 +1,7 @@
 import { type ChildProcess, fork, type ForkOptions, type StdioOptions } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { tmpdir } from 'node:os'
-import { extname, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Socket } from 'node:net'
 import type { Service } from '../../config/app.ts'
@@ -23,6 +23,7 @@ import { MessageOutput } from './output/message-output.ts'
 import { flagsOf } from './node-flags.ts'
 import { PendingTransfers } from './pending-transfers.ts'
 import type { TransferResult, WorkerRuntime, RuntimeEvents } from './runtime.ts'
+import { moduleFile } from '../../shared/package-files.ts'
 
 export interface ProcessParts {
   readonly init: ProcessInit
@@ -39,7 +40,7 @@ export interface ProcessParts {
 
 const channels = ['ignore', 'pipe', 'pipe', 'ipc'] as const
 
-const workerProcess = fileURLToPath(new URL(`../../worker/process${extname(import.meta.url)}`, import.meta.url))
+const workerProcess = fileURLToPath(moduleFile('worker/process'))
 
 /** Milliseconds after the exit of a process in which its last messages and output may arrive. */
 const lastWords = 500

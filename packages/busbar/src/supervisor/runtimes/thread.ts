@@ -1,4 +1,3 @@
-import { extname } from 'node:path'
 import {
   MessageChannel,
   type MessagePort,
@@ -21,6 +20,7 @@ import { PipeOutput } from './output/pipe-output.ts'
 import { MessageOutput } from './output/message-output.ts'
 import { isWorkerMessage } from './worker-message.ts'
 import type { TransferResult, WorkerRuntime, RuntimeEvents } from './runtime.ts'
+import { moduleFile } from '../../shared/package-files.ts'
 
 export interface ThreadParts {
   readonly init: ThreadInit
@@ -31,8 +31,7 @@ export interface ThreadParts {
   readonly scheduler: OutputScheduler
 }
 
-/** `.ts` when this module runs from the sources, `.js` from the build. */
-export const workerMain = new URL(`../../worker/main${extname(import.meta.url)}`, import.meta.url)
+export const workerMain = moduleFile('worker/main')
 
 /**
  * A thread of this process. Orders and reports use a port of their own, because

@@ -7,8 +7,9 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { BusbarError } from '../../../contract/errors.ts'
 import { sendProblem } from '../http/send.ts'
+import { packageFile } from '../../../shared/package-files.ts'
 
-const folder = new URL('../../../../dist/dashboard/', import.meta.url)
+const folder = packageFile('dist/dashboard/')
 
 const types: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',

@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events'
-import { dirname } from 'node:path'
 import type { Service } from '../../../config/app.ts'
 import { BusbarError } from '../../../contract/errors.ts'
 import type { CapturedServer } from '../servers/captured-server.ts'
+import { codeFolder } from '../../../shared/package-files.ts'
 
 /** Why a program ended: its error, and the exit code that its own process would have. */
 export interface ProgramEnd {
@@ -137,15 +137,14 @@ function exitError(service: string, code: number): BusbarError {
   })
 }
 
-/** The folder of `sandbox`, built or not. */
-const sandboxFolder = dirname(import.meta.dirname)
+const ownFolder = codeFolder()
 
 /**
- * True for a stack line of Node's loader or of the sandbox, which does not help to find a program's
+ * True for a stack line of Node's loader or of Busbar, which does not help to find a program's
  * fault.
  */
 function isForeign(line: string): boolean {
-  return line.includes(sandboxFolder) || line.includes('node:internal/')
+  return line.includes(ownFolder) || line.includes('node:internal/')
 }
 
 /**
@@ -157,7 +156,7 @@ export function withProgramStack(thrown: unknown): unknown {
   const lines = thrown.stack.split('\n')
   const last = lines.findLastIndex((line) => line.startsWith('    at ') && !isForeign(line))
   if (last < 0) return thrown
-  const own = lines.filter((line, index) => index <= last && !line.includes(sandboxFolder))
+  const own = lines.filter((line, index) => index <= last && !line.includes(ownFolder))
   return Object.create(thrown, { stack: { value: own.join('\n') } }) as Error
 }
 

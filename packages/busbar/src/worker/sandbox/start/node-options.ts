@@ -1,9 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import Module, { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseEnv } from 'node:util'
-import { currentScope } from '../../../mesh/scope.ts'
 import type { ProgramProcess } from '../process/program-process.ts'
 
 /**
@@ -68,20 +68,17 @@ function parentOf(program: ProgramProcess): string {
  */
 async function importModule(program: ProgramProcess, specifier: string): Promise<void> {
   const parentURL = pathToFileURL(parentOf(program)).href
+  // Programs may start concurrently: the name tells which import this is.
+  const unique = `busbar:${randomUUID()}`
   const hooks = Module.registerHooks({
     resolve: (name, context, next) =>
-      next(name, context.parentURL === import.meta.url && isCurrent(program) ? { ...context, parentURL } : context),
+      name === unique ? next(specifier, { ...context, parentURL }) : next(name, context),
   })
   try {
-    await import(specifier)
+    await import(unique)
   } finally {
     hooks.deregister()
   }
-}
-
-/** Programs may start concurrently. */
-function isCurrent({ service }: ProgramProcess): boolean {
-  return currentScope()?.service === service.name
 }
 
 function requireModule(program: ProgramProcess, specifier: string): void {

@@ -1,0 +1,142 @@
+/**
+ * Bundles the code of `busbar` for the published package: a start reads fewer and larger files,
+ * which takes less time (docs/decisions/run/start.md). All entry points are part of one bundle, so
+ * each module exists once in a thread, whichever of them has loaded it. Type declarations stay as
+ * the compiler writes them.
+ */
+import { cp, glob, rm } from 'node:fs/promises'
+import { basename, isAbsolute, join, relative } from 'node:path'
+import { rolldown, type ChunkingContext, type OutputOptions } from 'rolldown'
+
+/** Users import these, by `exports` of the package. */
+const exported = [
+  'index',
+  'contract/index',
+  'contract/client-entry',
+  'contract/fetch-entry',
+  'gateway/typed/adapters/index',
+]
+
+/** These are started or found by their paths, which therefore stay. */
+const startedByPath = [
+  'cli/main',
+  'worker/main',
+  'worker/process',
+  'offload/thread/main',
+  'preload/main',
+  'calibration/main',
+  'calibration/app/busbar.config',
+  'calibration/app/caller/index',
+  'calibration/app/program/index',
+  'calibration/app/typed/contract',
+  'calibration/app/typed/index',
+]
+
+/** Files of their own: the preload requires the first, the second knows its own place. */
+const separate = ['shared/process/builtin-undici', 'shared/package-files']
+
+/** Each can be deleted. */
+const accelerators = ['exchange', 'stream', 'handover', 'batch-writes'].map((name) => `accelerators/${name}/index`)
+
+const entries = [...exported, ...startedByPath, ...separate, ...accelerators]
+
+/**
+ * Modules that are loaded together, each row with all that it imports. What the same rows have in
+ * common becomes one chunk, so that no row loads more than it imports.
+ */
+const loadedTogether: readonly (readonly string[])[] = [
+  ...exported.map((name) => [name]),
+  ['cli/main'],
+  [
+    'cli/commands/start',
+    'config/load',
+    'config/hazards/find-hazards',
+    'supervisor/plan',
+    'supervisor/generations/difference',
+    'supervisor/supervisor',
+  ],
+  ['worker/main', 'worker/process'],
+  ['worker/boot'],
+  ['worker/lifecycle/open-gateway'],
+  ['worker/typed/hosted-typed-service'],
+  ['offload/thread/main'],
+  ['preload/main'],
+]
+
+/**
+ * Part of the bundle. It has 95 modules, of which Busbar uses a part. It remains a dependency for
+ * its types.
+ */
+const bundledDependency = 'zod'
+
+/** `built`: the folder that the compiler has written. `target`: a copy of it, which is changed. */
+export async function bundle(built: string, target: string): Promise<void> {
+  const fileOf = (name: string): string => join(built, `${name}.js`)
+  await using building = await rolldown({
+    cwd: built,
+    input: Object.fromEntries(entries.map((name) => [name, fileOf(name)])),
+    external: (id) => !id.startsWith('.') && !isAbsolute(id) && id !== bundledDependency,
+    platform: 'node',
+    preserveEntrySignatures: 'allow-extension',
+    onLog: (_, { message }) => {
+      throw new Error(message)
+    },
+  })
+  await removeModules(target)
+  await building.write({ ...output, dir: target, codeSplitting: { groups: [groupOf(fileOf)], ...alone } })
+  const license = join(built, '../../../node_modules', bundledDependency, 'LICENSE')
+  await cp(license, join(target, `chunks/${bundledDependency}.LICENSE`))
+}
+
+/** Names of functions and files stay, so that stacks can be read without source maps. */
+const output: OutputOptions = {
+  format: 'es',
+  comments: { jsdoc: false, legal: true, annotation: true },
+  entryFileNames: '[name].js',
+  // The last module imports the others.
+  chunkFileNames: ({ moduleIds }) => `chunks/${basename(moduleIds.at(-1) ?? 'shared', '.js')}-[hash].js`,
+}
+
+/** A module's imports do not follow it into its chunk: their own rows decide. */
+const alone = { includeDependenciesRecursively: false }
+
+/**
+ * Names the chunk of a module by the rows that import it. Null leaves it to rolldown: entries are
+ * files of their own, and modules of no row are loaded rarely.
+ */
+function groupOf(fileOf: (name: string) => string): {
+  name: (id: string, context: ChunkingContext) => string | null
+  debugName: string
+} {
+  const own = new Set(entries.map(fileOf))
+  let rows: readonly ReadonlySet<string>[] | undefined
+  return {
+    debugName: 'rows',
+    name: (id, context) => {
+      if (own.has(id)) return null
+      rows ??= loadedTogether.map((names) => importsOf(names.map(fileOf), context))
+      const shared = [...rows.keys()].filter((row) => rows![row]!.has(id))
+      return shared.length === 0 ? null : shared.join('-')
+    },
+  }
+}
+
+/** All modules that these import, without those that they import on demand. */
+function importsOf(roots: readonly string[], context: ChunkingContext): ReadonlySet<string> {
+  const found = new Set<string>()
+  const waiting = [...roots]
+  for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
+    const module = context.getModuleInfo(id)
+    if (module === null) throw new Error(`${relative(process.cwd(), id)} is not part of the bundle`)
+    if (found.has(id)) continue
+    found.add(id)
+    waiting.push(...module.importedIds)
+  }
+  return found
+}
+
+/** A module of the compiler is beside its declarations. Others files are pages and schemas. */
+async function removeModules(folder: string): Promise<void> {
+  for await (const types of glob('**/*.d.ts', { cwd: folder }))
+    await rm(join(folder, types.replace(/\.d\.ts$/, '.js')), { force: true })
+}
