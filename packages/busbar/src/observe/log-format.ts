@@ -1,5 +1,6 @@
+import { createRequire } from 'node:module'
 import { pino } from 'pino'
-import pretty from 'pino-pretty'
+import type * as PinoPretty from 'pino-pretty'
 import type { JsonContent, LogEntry } from './log-entry.ts'
 
 /** Returns the text of an entry, with its newline. */
@@ -21,7 +22,9 @@ export function createJsonFormat(): Format {
 
 /** For people: one line per entry, `10:02:11.123 INFO web/0 listening`. */
 export function createPrettyFormat(colors: boolean): Format {
-  const format = pretty.prettyFactory({
+  // Loaded on demand: it takes more time than pino.
+  const { prettyFactory } = createRequire(import.meta.url)('pino-pretty') as typeof PinoPretty
+  const format = prettyFactory({
     colorize: colors,
     translateTime: 'SYS:HH:MM:ss.l',
     ignore: 'pid,hostname,service,worker',

@@ -4,7 +4,7 @@
  * (`scripts/bundle.ts`), so it is always one folder below the code. Nothing is read when it is
  * loaded: in a bundle of a user, `import.meta.url` may be undefined.
  */
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -25,6 +25,14 @@ export function moduleFile(path: string, format: 'module' | 'commonjs' = 'module
 /** A file or folder of the package, such as `package.json`. What the build makes is in `dist/`. */
 export function packageFile(path: string): URL {
   return new URL(`../../${path}`, import.meta.url)
+}
+
+/**
+ * True in the published package. Its files name others by a hash of their content, so that the
+ * content of a file stands for all that it imports.
+ */
+export function isBundled(): boolean {
+  return existsSync(new URL('../chunks/', import.meta.url))
 }
 
 export function packageVersion(): string {

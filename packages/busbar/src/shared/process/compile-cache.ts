@@ -2,10 +2,9 @@
  * Node's compile cache: the code that V8 has compiled, and TypeScript without its types, of the
  * start before. What it saves: docs/decisions/run/start.md.
  */
-import { lstatSync, mkdirSync } from 'node:fs'
 import { enableCompileCache, getCompileCacheDir } from 'node:module'
-import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { cacheFolder, isPrivateFolder } from './cache-folder.ts'
 
 /** Node's own variable, which threads and processes read when they start. */
 const nodeVariable = 'NODE_COMPILE_CACHE'
@@ -23,7 +22,7 @@ export function useCompileCache(env: NodeJS.ProcessEnv = process.env): void {
   if (getCompileCacheDir() !== undefined || env['NODE_V8_COVERAGE'] !== undefined) return
   const folder = compileCacheFolder(env)
   // Node itself heeds NODE_DISABLE_COMPILE_CACHE, and reports a failure by its result.
-  if (isPrivate(dirname(folder)) && isPrivate(folder)) enableCompileCache(folder)
+  if (isPrivateFolder(dirname(folder)) && isPrivateFolder(folder)) enableCompileCache(folder)
 }
 
 /**
@@ -43,20 +42,6 @@ export function takeCompileCacheVariables(env: NodeJS.ProcessEnv = process.env):
   delete env[nodeVariable]
 }
 
-/** `$XDG_CACHE_HOME/busbar/compiled`, else below `~/.cache`; on Windows below `%LOCALAPPDATA%`. */
-export function compileCacheFolder({ XDG_CACHE_HOME, LOCALAPPDATA }: NodeJS.ProcessEnv): string {
-  const base = process.platform === 'win32' ? LOCALAPPDATA : XDG_CACHE_HOME
-  return join(base === undefined || base === '' ? join(homedir(), '.cache') : base, 'busbar', 'compiled')
-}
-
-/** Creates the folder if it is missing. False if another user may write in it, or on a failure. */
-function isPrivate(folder: string): boolean {
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
-    const stats = lstatSync(folder)
-    if (!stats.isDirectory()) return false
-    return process.platform === 'win32' || (stats.uid === process.getuid!() && (stats.mode & 0o022) === 0)
-  } catch {
-    return false
-  }
+export function compileCacheFolder(env: NodeJS.ProcessEnv): string {
+  return join(cacheFolder(env), 'compiled')
 }

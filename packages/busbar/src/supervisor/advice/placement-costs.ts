@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
-import { availableParallelism, cpus, homedir } from 'node:os'
+import { availableParallelism, cpus } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -11,6 +11,7 @@ import { BusbarError } from '../../contract/errors.ts'
 import { costTable, type PlacementCosts, placementCosts } from '../../observe/advice/placement-costs.ts'
 import { acceleratorsVariable, defaultAccelerators, type AcceleratorName } from '../../shared/accelerators.ts'
 import { machineTime } from './machine-time.ts'
+import { cacheFolder } from '../../shared/process/cache-folder.ts'
 import { moduleFile } from '../../shared/package-files.ts'
 
 const program = fileURLToPath(moduleFile('calibration/main'))
@@ -96,11 +97,6 @@ function fileOf(accelerators: Accelerators): string {
   const identity = [machineName(), availableParallelism(), process.version, process.arch, namesOf(accelerators)]
   const hash = createHash('sha256').update(identity.join('\n')).digest('hex').slice(0, 12)
   return join(cacheFolder(process.env), `placement-costs-${hash}.json`)
-}
-
-function cacheFolder({ XDG_CACHE_HOME, LOCALAPPDATA }: NodeJS.ProcessEnv): string {
-  const base = process.platform === 'win32' ? LOCALAPPDATA : XDG_CACHE_HOME
-  return join(base === undefined || base === '' ? join(homedir(), '.cache') : base, 'busbar')
 }
 
 function machineName(): string {

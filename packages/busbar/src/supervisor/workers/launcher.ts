@@ -19,7 +19,7 @@ import { SocketFolder } from '../peers/socket-folder.ts'
 import { mayBeEnded, type SlotSpec, workerLabel } from '../plan.ts'
 import type { StartOptions } from '../running-app.ts'
 import { OrphanReaper } from '../runtimes/orphan-reaper.ts'
-import { probeAccelerators } from '../runtimes/probe-thread.ts'
+import { knownAccelerators } from '../runtimes/probe-results.ts'
 import { RuntimeFactory } from '../runtimes/runtime-factory.ts'
 import { StopSequence } from '../stop-sequence.ts'
 import type { Timing } from '../timing.ts'
@@ -127,7 +127,7 @@ export class Launcher {
    */
   async probeAccelerators(): Promise<void> {
     const wanted = this.#parts.app().accelerators ?? defaultAccelerators
-    this.#accelerators = await probeAccelerators(wanted, this.#parts.options.workerEntry)
+    this.#accelerators = await knownAccelerators(wanted, this.#parts.options.workerEntry)
     this.#probed = this.#accelerators.filter(({ name }) => wanted.includes(name))
     const failed = this.#probed.some(({ on }) => !on)
     this.#log(failed ? 'warn' : 'info', `accelerators ${acceleratorsText(this.#accelerators)}`)

@@ -9,6 +9,8 @@ export interface BusbarOptions {
   readonly env?: NodeJS.ProcessEnv
   /** Replaces the script that runs the sources. */
   readonly entry?: string
+  /** Its Node; that of the tests by default. */
+  readonly node?: string
   /** Its standard input. */
   readonly input?: string
   /** Its descriptor limit (`ulimit -n`). */
@@ -30,10 +32,10 @@ export class BusbarProcess implements AsyncDisposable {
   stderr = ''
   readonly #changes = new Set<() => void>()
 
-  constructor(args: readonly string[], { cwd, env, entry, descriptors, input }: BusbarOptions = {}) {
+  constructor(args: readonly string[], { cwd, env, entry, node, descriptors, input }: BusbarOptions = {}) {
     const own = entry === undefined ? ['--conditions=busbar-source', sources] : [entry]
     const limited = descriptors === undefined ? [] : ['/bin/sh', '-c', `ulimit -n ${descriptors}; exec "$@"`, 'sh']
-    const [file, ...rest] = [...limited, process.execPath, ...own, ...args]
+    const [file, ...rest] = [...limited, node ?? process.execPath, ...own, ...args]
     this.child = spawn(file!, rest, {
       stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
       ...(cwd !== undefined && { cwd }),
