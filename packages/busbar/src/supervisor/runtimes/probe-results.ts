@@ -1,8 +1,9 @@
 /**
  * The results of probes, kept from one start to the next: probing takes a third of a second of a
  * processor. They hold for all that can change what a probe finds: the binary of Node, its flags
- * and variables, and the code of Busbar. Only the published package keeps them, where file names
- * and contents identify the code, and only successes: what fails is probed again.
+ * and variables, and the code of Busbar. Only the published package keeps them in a file, since
+ * there file names and contents identify the code, and only successes: what fails is probed again.
+ * A process that starts several apps probes once.
  */
 import { createHash } from 'node:crypto'
 import { lstatSync, readFileSync, realpathSync, renameSync, statSync, writeFileSync } from 'node:fs'
@@ -18,6 +19,9 @@ interface Kept {
   readonly states: readonly AcceleratorState[]
 }
 
+/** Of this process: its Node does not change. */
+const found = new Map<string, readonly AcceleratorState[]>()
+
 /**
  * Which of the accelerators in `wanted` work on this Node, from an earlier start or by probes.
  * `entry`: of another worker, whose results are not kept.
@@ -26,14 +30,26 @@ export async function knownAccelerators(
   wanted: readonly AcceleratorName[],
   entry?: URL,
 ): Promise<readonly AcceleratorState[]> {
-  const identity = entry === undefined ? identityOf(wanted) : undefined
+  if (entry !== undefined) return await probeAccelerators(wanted, entry)
+  const key = wanted.toSorted().join()
+  const states = found.get(key) ?? (await keptOrProbed(wanted))
+  if (allWork(wanted, states)) found.set(key, states)
+  return states
+}
+
+async function keptOrProbed(wanted: readonly AcceleratorName[]): Promise<readonly AcceleratorState[]> {
+  const identity = identityOf(wanted)
   const file = identity && fileIn(cacheFolder(process.env), wanted)
-  if (identity === undefined || file === undefined) return await probeAccelerators(wanted, entry)
+  if (identity === undefined || file === undefined) return await probeAccelerators(wanted)
   const known = read(file, identity)
   if (known !== undefined) return known
   const states = await probeAccelerators(wanted)
-  if (wanted.every((name) => states.some((state) => state.name === name && state.on))) keep(file, { identity, states })
+  if (allWork(wanted, states)) keep(file, { identity, states })
   return states
+}
+
+function allWork(wanted: readonly AcceleratorName[], states: readonly AcceleratorState[]): boolean {
+  return wanted.every((name) => states.some((state) => state.name === name && state.on))
 }
 
 /**
