@@ -1,5 +1,6 @@
 /** What a client has counted, `/metrics` and the traces agree, whoever reads them. */
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
 import { test } from 'node:test'
 import { loadApp } from '../../../src/config/load.ts'
 import { acceleratorNames } from '../../../src/shared/accelerators.ts'
@@ -41,10 +42,11 @@ test('a tally of the client, /metrics and the traces have the same counts', { ti
     for (const [status, count] of Object.entries(outsideCalls(one))) assert.ok(count <= expected[status]!, status)
 })
 
-/** Blocks its event loop until there is a file. */
+/** Blocks its event loop until there is a file, and says when it begins. */
 const blocks = `
-const { existsSync } = require('node:fs')
+const { existsSync, writeFileSync } = require('node:fs')
 require('node:http').createServer((_, response) => {
+  writeFileSync('../begun', '')
   while (!existsSync('../end'));
   response.end('free')
 }).listen(3000)`
@@ -57,7 +59,8 @@ test('a scrape is answered while the event loop of a worker is blocked', { timeo
   await using app = await TracedApp.start(await loadApp(files.path, { env: {} }))
   const blocked = fetch(app.url)
   const isBlocked = (): boolean => app.running.status().workers.some(({ state }) => state === 'blocked')
-  await pollUntil(isBlocked)
+  // A worker without a processor is silent, too.
+  await pollUntil(() => existsSync(files.at('begun')) && isBlocked())
   const [first, second] = await Promise.all([app.metrics(), app.metrics()])
   assert.ok(isBlocked())
   for (const one of [first, second]) assert.ok(parseMetrics(one).size > 0)
