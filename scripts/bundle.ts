@@ -47,14 +47,9 @@ const entries = [...exported, ...startedByPath, ...separate, ...accelerators]
 const loadedTogether: readonly (readonly string[])[] = [
   ...exported.map((name) => [name]),
   ['cli/main'],
-  [
-    'cli/commands/start',
-    'config/load',
-    'config/hazards/find-hazards',
-    'supervisor/plan',
-    'supervisor/generations/difference',
-    'supervisor/supervisor',
-  ],
+  ['cli/commands/start'],
+  // What asks a running app.
+  ['cli/commands/start-background', ...['ps', 'stop', 'describe', 'logs'].map((name) => `cli/commands/apps/${name}`)],
   ['worker/main', 'worker/process'],
   ['worker/boot'],
   ['worker/lifecycle/open-gateway'],

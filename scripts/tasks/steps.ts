@@ -41,10 +41,16 @@ export const comparingSuites = ['mesh', 'worker', 'raw'].map((name) => `packages
 /** Those in which accelerators take part most. `npm test` runs them without accelerators, too. */
 export const acceleratedSuites = ['mesh', 'raw'].map((name) => `packages/busbar/test/${name}`)
 
-/** What `npm test` leaves to `npm run test:full`: each waits for minutes until faults pass. */
-export const longSuites = ['queues/cluster-faults.test.ts', 'hosts/fault-run.test.ts'].map(
-  (name) => `packages/busbar/test/${name}`,
-)
+/**
+ * What `npm test` leaves to `npm run test:full`: each waits for minutes until faults pass, or starts
+ * an app for each combination of settings.
+ */
+export const longSuites = [
+  'accelerators/combined.test.ts',
+  'hosts/fault-run.test.ts',
+  'observe/metrics/retries.test.ts',
+  'queues/cluster-faults.test.ts',
+].map((name) => `packages/busbar/test/${name}`)
 
 /** The suites whose requests come through the gateway's port. */
 export const gatewaySuites = ['gateway', 'raw', 'grpc'].map((name) => `packages/busbar/test/${name}`)

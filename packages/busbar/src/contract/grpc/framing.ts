@@ -4,7 +4,8 @@
  * bytes: the portable gateway, the client, and the native entrance.
  */
 
-const headLength = 5
+/** Bytes before each message. */
+export const headLength = 5
 const compressedFlag = 1
 
 export interface FramedMessage {
@@ -25,9 +26,18 @@ export class FramingError extends Error {
 /** One message with its head. */
 export function frame(message: Uint8Array, compressed = false): Uint8Array {
   const framed = new Uint8Array(headLength + message.length)
-  framed[0] = compressed ? compressedFlag : 0
-  new DataView(framed.buffer).setUint32(1, message.length)
   framed.set(message, headLength)
+  return frameInPlace(framed, compressed)
+}
+
+/** Writes the head of a message that has room for it at its start. */
+export function frameInPlace(framed: Uint8Array, compressed = false): Uint8Array {
+  const length = framed.length - headLength
+  framed[0] = compressed ? compressedFlag : 0
+  framed[1] = length >>> 24
+  framed[2] = length >>> 16
+  framed[3] = length >>> 8
+  framed[4] = length
   return framed
 }
 
@@ -69,7 +79,7 @@ export class MessageDecoder {
     const [first] = this.#chunks as [Uint8Array]
     if (first[0]! > compressedFlag)
       throw new FramingError('malformed', `a message begins with ${first[0]}, which is no flag of gRPC`)
-    const size = new DataView(first.buffer, first.byteOffset).getUint32(1)
+    const size = ((first[1]! << 24) | (first[2]! << 16) | (first[3]! << 8) | first[4]!) >>> 0
     if (size > this.#maxSize)
       throw new FramingError('too-large', `a message has ${size} bytes, and ${this.#maxSize} are allowed`)
     return this.#length >= headLength + size ? size : undefined

@@ -6,8 +6,11 @@ import { MalformedMessage } from './well-known.ts'
 
 /** Converts the values of one message type to bytes and back. */
 export interface Codec {
-  /** Throws {@link SerialisationError} for a value that the message cannot hold. */
-  encode(value: unknown): Uint8Array
+  /**
+   * Throws {@link SerialisationError} for a value that the message cannot hold. `room`: bytes to
+   * leave before the message, which are 0.
+   */
+  encode(value: unknown, room?: number): Uint8Array
   /** Throws {@link MalformedMessage}. */
   decode(bytes: Uint8Array): unknown
 }
@@ -31,10 +34,8 @@ export class Codecs {
     const read = this.#reader(name)
     const [only] = message.wraps === true ? message.fields : []
     return {
-      encode(value) {
-        const writer = new BinaryWriter()
-        write(only === undefined ? (value ?? {}) : { [only.key]: value }, writer, [])
-        return writer.finish()
+      encode(value, room = 0) {
+        return encoded(write, only === undefined ? (value ?? {}) : { [only.key]: value }, room)
       },
       decode(bytes) {
         const value = decoded(read, bytes) as Record<string, unknown>
@@ -67,6 +68,23 @@ export class Codecs {
     }
     return reader
   }
+}
+
+/** Between messages. A new one would begin without memory, and grow. */
+let idle: BinaryWriter | undefined
+
+/** Bytes. A writer of larger messages would keep their memory. */
+const largestKept = 64 * 1024
+
+/** A getter of the value may encode another message. A writer that has failed is not used again. */
+function encoded(write: WriteMessage, value: unknown, room: number): Uint8Array {
+  const writer = idle ?? new BinaryWriter()
+  idle = undefined
+  for (let at = 0; at < room; at++) writer.uint32(0)
+  write(value, writer, 0)
+  const bytes = writer.finish()
+  if (bytes.length <= largestKept) idle = writer
+  return bytes
 }
 
 function decoded(read: ReadMessage, bytes: Uint8Array): unknown {

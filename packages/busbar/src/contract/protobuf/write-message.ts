@@ -1,34 +1,49 @@
 import { type BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 import { toTaggedFor } from '../value/encode.ts'
-import { describeValue, SerialisationError } from '../value/serialisable.ts'
+import { describeValue, maxDepth, SerialisationError } from '../value/serialisable.ts'
 import type { Field, FieldType, Message, Scalar } from './model.ts'
 import { writeJson, writeTimestamp } from './well-known.ts'
 
-type Path = readonly (string | number)[]
-export type WriteMessage = (value: unknown, writer: BinaryWriter, path: Path) => void
+/** `depth`: of the value, in levels of the whole value. */
+export type WriteMessage = (value: unknown, writer: BinaryWriter, depth: number) => void
 
-/** Writes one value with its tag. */
-type WriteValue = (value: unknown, writer: BinaryWriter, path: Path) => void
+/** Writes one value with its tag. Only an error makes a path, from within. */
+type WriteValue = (value: unknown, writer: BinaryWriter, depth: number) => void
 type WriterOf = (message: string) => WriteMessage
 
 export function compileWriter({ fields }: Message, writerOf: WriterOf): WriteMessage {
   const writers = fields.map((field) => ({ key: field.key, write: fieldWriter(field, writerOf) }))
-  return (value, writer, path) => {
-    if (typeof value !== 'object' || value === null) throw unexpected(path, value, 'an object')
-    for (const { key, write } of writers) write((value as Record<string, unknown>)[key], writer, path)
+  return (value, writer, depth) => {
+    if (typeof value !== 'object' || value === null) throw unexpected(value, 'an object')
+    if (depth >= maxDepth) throw new SerialisationError([], `nested deeper than ${maxDepth} levels, or in itself`)
+    let at = 0
+    try {
+      for (; at < writers.length; at++) {
+        const { key, write } = writers[at]!
+        write((value as Record<string, unknown>)[key], writer, depth + 1)
+      }
+    } catch (error) {
+      throw within(writers[at]!.key, error)
+    }
   }
 }
 
+/** Of a long path the outer part is enough. */
+function within(key: string | number, error: unknown): unknown {
+  if (!(error instanceof SerialisationError)) return error
+  return new SerialisationError([key, ...error.path].slice(0, 8), error.message)
+}
+
 function fieldWriter(field: Field, writerOf: WriterOf): WriteValue {
-  const { key, number, type, shape } = field
+  const { number, type, shape } = field
   const write = valueWriter(number, type, writerOf)
   if (shape.is === 'repeated') return repeatedWriter(field, write)
   if (shape.is === 'map') return mapWriter(field, writerOf)
   const isDefault = shape.presence === 'implicit' ? defaultOf(type) : never
-  return (value, writer, path) => {
+  return (value, writer, depth) => {
     if (value === undefined || (value === null && type.kind !== 'any')) {
-      if (shape.presence === 'implicit' && type.kind !== 'any') throw unexpected([...path, key], value, nameOf(type))
-    } else if (!isDefault(value)) write(value, writer, [...path, key])
+      if (shape.presence === 'implicit' && type.kind !== 'any') throw unexpected(value, nameOf(type))
+    } else if (!isDefault(value)) write(value, writer, depth)
   }
 }
 
@@ -51,60 +66,79 @@ const defaults: Readonly<Record<Scalar, (value: unknown) => boolean>> = {
   int64: isZero,
 }
 
-function repeatedWriter({ key, number, type }: Field, write: WriteValue): WriteValue {
+function repeatedWriter({ number, type }: Field, write: WriteValue): WriteValue {
   const packed = type.kind === 'scalar' ? packedWriters[type.scalar] : undefined
-  return (value, writer, path) => {
+  const tag = tagOf(number, WireType.LengthDelimited)
+  return (value, writer, depth) => {
     if (value === undefined) return
-    if (!Array.isArray(value)) throw unexpected([...path, key], value, 'a list')
+    if (!Array.isArray(value)) throw unexpected(value, 'a list')
     if (value.length === 0) return
-    if (packed === undefined) return value.forEach((one, at) => write(one, writer, [...path, key, at]))
-    writer.tag(number, WireType.LengthDelimited).fork()
-    value.forEach((one, at) => packed(one, writer, [...path, key, at]))
+    if (packed === undefined) return writeAll(value, write, writer, depth + 1)
+    writer.uint32(tag).fork()
+    writeAll(value, packed, writer, depth + 1)
     writer.join()
   }
 }
 
-function mapWriter({ key, number, type }: Field, writerOf: WriterOf): WriteValue {
+function writeAll(values: readonly unknown[], write: WriteValue, writer: BinaryWriter, depth: number): void {
+  let at = 0
+  try {
+    for (; at < values.length; at++) write(values[at], writer, depth)
+  } catch (error) {
+    throw within(at, error)
+  }
+}
+
+function mapWriter({ number, type }: Field, writerOf: WriterOf): WriteValue {
   const write = valueWriter(2, type, writerOf)
-  return (value, writer, path) => {
+  const tag = tagOf(number, WireType.LengthDelimited)
+  return (value, writer, depth) => {
     if (value === undefined) return
-    if (typeof value !== 'object' || value === null) throw unexpected([...path, key], value, 'an object')
+    if (typeof value !== 'object' || value === null) throw unexpected(value, 'an object')
     for (const [entry, one] of Object.entries(value)) {
-      writer.tag(number, WireType.LengthDelimited).fork().tag(1, WireType.LengthDelimited).string(entry)
-      write(one, writer, [...path, key, entry])
+      writer.uint32(tag).fork().tag(1, WireType.LengthDelimited).string(entry)
+      try {
+        write(one, writer, depth + 1)
+      } catch (error) {
+        throw within(entry, error)
+      }
       writer.join()
     }
   }
 }
 
+function tagOf(number: number, wireType: WireType): number {
+  return ((number << 3) | wireType) >>> 0
+}
+
 function valueWriter(number: number, type: FieldType, writerOf: WriterOf): WriteValue {
   if (type.kind === 'scalar') {
     const write = scalarWriters[type.scalar]
-    const wireType = wireTypes[type.scalar]
-    return (value, writer, path) => write(value, writer.tag(number, wireType), path)
+    const tag = tagOf(number, wireTypes[type.scalar])
+    return (value, writer, depth) => write(value, writer.uint32(tag), depth)
   }
+  const tag = tagOf(number, WireType.LengthDelimited)
   const write = type.kind === 'message' ? lazily(() => writerOf(type.name)) : contentWriters[type.kind]
-  if (type.kind === 'bigint')
-    return (value, writer, path) => write(value, writer.tag(number, WireType.LengthDelimited), path)
-  return (value, writer, path) => {
-    writer.tag(number, WireType.LengthDelimited).fork()
-    write(value, writer, path)
+  if (type.kind === 'bigint') return (value, writer, depth) => write(value, writer.uint32(tag), depth)
+  return (value, writer, depth) => {
+    writer.uint32(tag).fork()
+    write(value, writer, depth)
     writer.join()
   }
 }
 
 function lazily(find: () => WriteMessage): WriteValue {
   let found: WriteMessage | undefined
-  return (value, writer, path) => (found ??= find())(value, writer, path)
+  return (value, writer, depth) => (found ??= find())(value, writer, depth)
 }
 
 const contentWriters: Readonly<Record<'bigint' | 'date' | 'any', WriteValue>> = {
-  bigint(value, writer, path) {
-    if (typeof value !== 'bigint') throw unexpected(path, value, 'a bigint')
+  bigint(value, writer) {
+    if (typeof value !== 'bigint') throw unexpected(value, 'a bigint')
     writer.string(String(value))
   },
-  date(value, writer, path) {
-    if (!(value instanceof Date) || Number.isNaN(value.getTime())) throw unexpected(path, value, 'a valid date')
+  date(value, writer) {
+    if (!(value instanceof Date) || Number.isNaN(value.getTime())) throw unexpected(value, 'a valid date')
     writeTimestamp(value, writer)
   },
   any: (value, writer) => writeJson(toTaggedFor('json', value), writer),
@@ -112,23 +146,23 @@ const contentWriters: Readonly<Record<'bigint' | 'date' | 'any', WriteValue>> = 
 
 /** Without a tag. */
 const scalarWriters: Readonly<Record<Scalar, WriteValue>> = {
-  string(value, writer, path) {
-    if (typeof value !== 'string') throw unexpected(path, value, 'a string')
+  string(value, writer) {
+    if (typeof value !== 'string') throw unexpected(value, 'a string')
     writer.string(value)
   },
-  bool(value, writer, path) {
-    if (typeof value !== 'boolean') throw unexpected(path, value, 'a boolean')
+  bool(value, writer) {
+    if (typeof value !== 'boolean') throw unexpected(value, 'a boolean')
     writer.bool(value)
   },
-  double(value, writer, path) {
-    if (typeof value !== 'number') throw unexpected(path, value, 'a number')
+  double(value, writer) {
+    if (typeof value !== 'number') throw unexpected(value, 'a number')
     writer.double(value)
   },
   int32: integerWriter(-(2 ** 31), 2 ** 31 - 1, (value, writer) => writer.int32(value)),
   uint32: integerWriter(0, 2 ** 32 - 1, (value, writer) => writer.uint32(value)),
   int64: integerWriter(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, (value, writer) => writer.int64(value)),
-  bytes(value, writer, path) {
-    if (!(value instanceof Uint8Array)) throw unexpected(path, value, 'bytes')
+  bytes(value, writer) {
+    if (!(value instanceof Uint8Array)) throw unexpected(value, 'bytes')
     writer.bytes(value)
   },
 }
@@ -152,9 +186,9 @@ const wireTypes: Readonly<Record<Scalar, WireType>> = {
 }
 
 function integerWriter(from: number, to: number, write: (value: number, writer: BinaryWriter) => void): WriteValue {
-  return (value, writer, path) => {
+  return (value, writer) => {
     if (!Number.isInteger(value) || (value as number) < from || (value as number) > to)
-      throw unexpected(path, value, `an integer from ${from} to ${to}`)
+      throw unexpected(value, `an integer from ${from} to ${to}`)
     write(value as number, writer)
   }
 }
@@ -163,6 +197,7 @@ function nameOf(type: FieldType): string {
   return type.kind === 'scalar' ? `a ${type.scalar}` : type.kind === 'message' ? type.name : `a ${type.kind}`
 }
 
-function unexpected(path: Path, value: unknown, expected: string): SerialisationError {
-  return new SerialisationError(path, `${expected} is expected, not ${describeValue(value)}`)
+function unexpected(value: unknown, expected: string): SerialisationError {
+  const found = typeof value === 'number' || value === undefined ? String(value) : describeValue(value)
+  return new SerialisationError([], `${expected} is expected, not ${found}`)
 }

@@ -1,6 +1,13 @@
 import { deadlines, type Expiring } from '../../contract/call/deadlines.ts'
 import { BusbarError, type ErrorCode } from '../../contract/errors.ts'
-import { type FramedMessage, frame, FramingError, MessageDecoder } from '../../contract/grpc/framing.ts'
+import {
+  type FramedMessage,
+  frame,
+  frameInPlace,
+  FramingError,
+  headLength,
+  MessageDecoder,
+} from '../../contract/grpc/framing.ts'
 import { okTrailers, toTrailers } from '../../contract/grpc/status-details.ts'
 import { toInputInvalid } from '../../contract/host/failures.ts'
 import { SerialisationError } from '../../contract/value/serialisable.ts'
@@ -196,9 +203,11 @@ export class GrpcCall implements CarrierEvents, Expiring {
 
   async #send(value: unknown): Promise<void> {
     const { method, head, carrier } = this.#parts
-    const bytes = method.response.encode(value)
     const { encoding } = head
-    const framed = encoding === 'identity' ? frame(bytes) : frame(await compress(bytes, encoding), true)
+    const framed =
+      encoding === 'identity'
+        ? frameInPlace(method.response.encode(value, headLength))
+        : frame(await compress(method.response.encode(value), encoding), true)
     if (this.#state === 'over') return
     this.#respond()
     if (!carrier.write(framed)) await this.#drained()

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { connect as connectHttp2 } from 'node:http2'
 import { text } from 'node:stream/consumers'
-import { before, describe, it } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import { WebSocket } from 'ws'
 import type { ConnectionOptions } from 'node:tls'
 import type { Route, TlsFiles } from '../../../src/config/app.ts'
@@ -46,10 +46,18 @@ for (const { entrance, skip } of entrances)
     let stranger: Authority
     let server: Issued
     let alice: Issued
+    /** For tests that change nothing. */
+    let app: TestApp
+    const files = new TestFolder()
     before(async () => {
       ;[authority, stranger] = [await Authority.create('of clients'), await Authority.create('unknown')]
       server = await authority.forServer('localhost')
       alice = await authority.forClient('alice')
+      app = await start(files)
+    })
+    after(async () => {
+      await app[Symbol.asyncDispose]()
+      files[Symbol.dispose]()
     })
 
     const start = async (folder: TestFolder, more: Partial<TlsFiles> = {}): Promise<TestApp> => {
@@ -64,8 +72,6 @@ for (const { entrance, skip } of entrances)
     const fieldOf = ({ cert }: Issued): string => `:${new X509Certificate(cert).raw.toString('base64')}:`
 
     it('are known to programs, by their socket and by a field, wherever they run', async () => {
-      using folder = new TestFolder()
-      await using app = await start(folder)
       const here = await seenBy(app, '/secret/x', alice)
       assert.deepEqual(here, { url: '/x', authorized: true, subject: 'alice', field: fieldOf(alice), chain: null })
       for (const path of ['/elsewhere/x', '/process/x'])
@@ -73,8 +79,6 @@ for (const { entrance, skip } of entrances)
     })
 
     it('are not needed where the route does not say so, and needed where it does', async () => {
-      using folder = new TestFolder()
-      await using app = await start(folder)
       const nobody = { authorized: false, subject: null, field: null, chain: null }
       assert.deepEqual(await seenBy(app, '/open'), { url: '/open', ...nobody })
       for (const path of ['/secret', '/elsewhere/x?y']) {
@@ -94,8 +98,6 @@ for (const { entrance, skip } of entrances)
     })
 
     it('cannot be claimed by a field, with or without a certificate', async () => {
-      using folder = new TestFolder()
-      await using app = await start(folder)
       const headers = { 'Client-Cert': ':AAAA:', 'client-cert-chain': ':AAAA:', connection: 'client-cert' }
       for (const path of ['/open', '/process']) {
         assert.equal((await seenBy(app, path, { headers })).field, null)
@@ -107,15 +109,11 @@ for (const { entrance, skip } of entrances)
 
     for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
       it(`of an unknown authority are refused (${maxVersion})`, async () => {
-        using folder = new TestFolder()
-        await using app = await start(folder)
         const mallory = await stranger.forClient('alice')
         for (const path of ['/open', '/secret']) await assert.rejects(get(app, path, { ...mallory, maxVersion }), path)
       })
 
       it(`keep their identity in a resumed session, and others get none by one (${maxVersion})`, async () => {
-        using folder = new TestFolder()
-        await using app = await start(folder)
         const options = { servername: 'localhost', ca: authority.cert, maxVersion }
         const ofAlice = { ...options, session: await sessionOf(app, { ...options, ...alice }) }
         assert.deepEqual(await resumed(app, ofAlice), { reused: true, status: 200, subject: 'alice' })
@@ -142,8 +140,6 @@ for (const { entrance, skip } of entrances)
     }
 
     it('are needed for upgrades, too', async () => {
-      using folder = new TestFolder()
-      await using app = await start(folder)
       const url = `wss://127.0.0.1:${app.port}/secret`
       const trusted = { ca: authority.cert, servername: 'localhost' }
       const client = new WebSocket(url, trusted)
