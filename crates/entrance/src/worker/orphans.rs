@@ -32,7 +32,7 @@ impl RequestCollector {
                 self.requests.insert(id, record.to_vec());
                 true
             }
-            kind::BODY | kind::BODY_END => {
+            kind::BODY | kind::BODY_END | kind::CLIENT_ENDED => {
                 let records = self.requests.get_mut(&id);
                 records.map(|records| records.extend_from_slice(record)).is_some()
             }
@@ -47,7 +47,7 @@ impl RequestCollector {
                 kind::REQUEST if is_after(sequence, self.begun) => {
                     self.requests.insert(id, record.to_vec());
                 }
-                kind::BODY | kind::BODY_END => {
+                kind::BODY | kind::BODY_END | kind::CLIENT_ENDED => {
                     if let Some(records) = self.requests.get_mut(&id) {
                         records.extend_from_slice(record);
                     }
@@ -66,9 +66,26 @@ pub fn is_after(sequence: u32, begun: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::worker::inbox::Inbox;
+    use crate::worker::record::Header;
 
     #[test]
     fn sequences_wrap_around() {
         assert!(is_after(1, u32::MAX) && is_after(5, 4) && !is_after(4, 4) && !is_after(u32::MAX, 1));
+    }
+
+    /// Its next worker would wait for the end of a gRPC call for ever.
+    #[test]
+    fn the_end_of_a_request_goes_with_it() {
+        let kinds = [kind::REQUEST, kind::BODY, kind::CLIENT_ENDED];
+        let inbox = Inbox::new();
+        let id = ExchangeId { thread: 1, slot: 1, epoch: 7 };
+        let header = |kind| Header { kind, flags: 0, id, connection: 3, lengths: [0, 0] };
+        let push_all = || kinds.map(|kind| inbox.push(&header(kind), &[b"of 1"]).unwrap());
+        push_all();
+        let of = |requests: HashMap<ExchangeId, Vec<u8>>| Records(&requests[&id]).map(kind_of).collect::<Vec<_>>();
+        assert_eq!(of(inbox.reclaim(1)), kinds);
+        push_all();
+        assert_eq!(of(inbox.close().requests), kinds);
     }
 }

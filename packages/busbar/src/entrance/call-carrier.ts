@@ -61,7 +61,7 @@ export class CallCarrier implements GrpcCarrier {
     if (this.#state !== 'open') return
     this.#state = 'over'
     this.#replies.lines(headReply, this.#id, `${status}\r\ncontent-type: text/plain; charset=utf-8\r\n`, 0)
-    this.#replies.message(this.#id, Buffer.from(text))
+    if (this.headers[':method'] !== 'HEAD') this.#replies.message(this.#id, Buffer.from(text))
     this.#replies.lines(trailersReply, this.#id, '', 0)
   }
 

@@ -9,6 +9,7 @@ import {
 } from 'node:http2'
 import { connect as connectSocket } from 'node:net'
 import { after, before, describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { Metadata } from '@grpc/grpc-js'
 import { client } from '../../src/contract/client-entry.ts'
@@ -119,6 +120,14 @@ describe('faults of gRPC clients', () => {
       (await send('GetThing', frame(id('a')), { 'grpc-timeout': '0n' })).status,
       grpcStatus.DEADLINE_EXCEEDED,
     )
+    const head = open('GetThing', { ':method': 'HEAD' })
+    assert.equal((await endingOf(head)).http, 405)
+    assert.equal(head.rstCode, constants.NGHTTP2_NO_ERROR)
+  })
+
+  it('as many fields as over HTTP/1.1', async () => {
+    const fields = Object.fromEntries(Array.from({ length: 400 }, (_, at) => [`x-${at}`, '1']))
+    assert.equal((await send('GetThing', frame(id('a')), fields)).status, grpcStatus.OK)
   })
 
   it('a client that does not read holds one value at a time', async () => {
@@ -217,6 +226,21 @@ describe('the worker of the gateway dies in mid-call', () => {
     for (const { code } of [error as { code: number }, ...others]) assert.equal(code, grpcStatus.UNAVAILABLE)
     const metadata = new Metadata({ waitForReady: true })
     assert.deepEqual(await unary(stub, 'GetThing', { id: 'a' }, metadata), { id: 'a' })
+    stub.close()
+  })
+})
+
+describe('a worker that is busy', () => {
+  it('holds up no call that another one can answer', async () => {
+    await using app = await startThings({ run: 'shared' }, (loaded) => ({ ...loaded, workers: 2 }))
+    const stub = await stubOf(printProto(toProtoFile(things)), 'test.v1.ThingService', addressOf(app))
+    for (let round = 0; round < 3; round++) {
+      const busy = unary(stub, 'Busy', { ms: 300 })
+      // Its worker has taken it, and not the calls after it.
+      await sleep(30)
+      const calls = Array.from({ length: 20 }, () => unary(stub, 'GetThing', { id: 'a' }))
+      await Promise.all([busy, ...calls])
+    }
     stub.close()
   })
 })

@@ -20,6 +20,8 @@ const maxConcurrentStreams = 256
 /** Bytes that a stream may send before they are read. */
 const streamWindow = 256 * 1024
 const connectionWindow = 1024 * 1024
+/** Fields of a head, as over HTTP/1.1. By itself Node refuses more than 128. */
+const maxHeaderListPairs = 2_000
 /** Megabytes that a connection may hold, in both directions. */
 const maxSessionMemory = 64
 /** A connection whose client does not answer a ping in this time is dead. In milliseconds. */
@@ -36,6 +38,7 @@ export class Http2Listener {
   constructor(parts: Http2Parts) {
     this.#parts = parts
     this.#options = {
+      maxHeaderListPairs,
       maxSessionMemory,
       settings: {
         maxConcurrentStreams,

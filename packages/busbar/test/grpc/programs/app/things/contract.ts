@@ -35,6 +35,7 @@ export const things = service(
     }),
     context: fn({ output: z.object({ metadata: z.record(z.string(), z.string()), timeLeft: z.number() }) }),
     slow: fn({ input: z.object({ ms: z.int() }), output: z.array(z.string()) }),
+    busy: fn({ input: z.object({ ms: z.int() }) }),
     breaks: fn(),
     numbers: stream({
       input: z.object({ to: z.int(), size: z.int().optional() }),

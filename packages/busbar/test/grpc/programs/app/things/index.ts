@@ -13,6 +13,9 @@ export default things.implement(() => {
       await sleep(ms, undefined, { signal })
       return ['done']
     },
+    busy({ ms }) {
+      for (const end = performance.now() + ms; performance.now() < end;);
+    },
     breaks() {
       throw new Error('secret')
     },
