@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { create, createFileRegistry, fromBinary, toBinary } from '@bufbuild/protobuf'
-import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt'
 import * as v from 'valibot'
 import { toJsonSchema as valibot } from '@valibot/to-json-schema'
 import * as z from 'zod'
 import { fn, service, stream } from '../../src/contract/index.ts'
 import { Codecs } from '../../src/contract/protobuf/codec.ts'
-import { descriptorBytes, toDescriptor, wellKnownFiles } from '../../src/contract/protobuf/descriptors.ts'
-import { parseLock, toLock } from '../../src/contract/protobuf/lock.ts'
-import { MalformedMessage } from '../../src/contract/protobuf/well-known.ts'
+import { descriptorBytes, toDescriptor } from '../../src/contract/protobuf/descriptors.ts'
+import { toLock } from '../../src/contract/protobuf/lock.ts'
+import { parseLock } from '../../src/contract/protobuf/parse-lock.ts'
 import { printProto } from '../../src/contract/protobuf/print.ts'
 import { toProtoFile } from '../../src/contract/protobuf/proto-file.ts'
 import { definitionOf } from './support/stub.ts'
@@ -38,6 +36,35 @@ describe('the protobuf form of a contract', () => {
       printProto(file),
       /package shop_cart;.*service ShopCartService \{\n {2}rpc AddItem\(AddItemRequest\).* item_id = 1;/s,
     )
+  })
+
+  it('says what a message is at the message, and what a field is at the field', () => {
+    const Part = z.object({ id: z.string() }).meta({ id: 'Part', description: 'A part.' })
+    const input = z.object({ first: Part, last: Part.describe('The last part.'), all: z.array(Part).describe('All.') })
+    const { messages } = toProtoFile(service('s', { m: fn({ input }) }))
+    const { fields } = messages.get('MRequest')!
+    assert.deepEqual(
+      fields.map(({ name, docs }) => [name, docs]),
+      [
+        ['first', undefined],
+        ['last', 'The last part.'],
+        ['all', 'All.'],
+      ],
+    )
+    assert.equal(messages.get('Part')!.docs, 'A part.')
+  })
+
+  it('has the names that a style guide would give', () => {
+    const input = z.object({
+      retryAfter: z.int(),
+      HTTPServer: z.int(),
+      userID: z.int(),
+      x1: z.int(),
+      snake_case: z.int(),
+    })
+    const { messages } = toProtoFile(service('s', { m: fn({ input }) }))
+    const names = messages.get('MRequest')!.fields.map(({ name }) => name)
+    assert.deepEqual(names, ['retry_after', 'http_server', 'user_id', 'x1', 'snake_case'])
   })
 
   it('is the same for Zod and Valibot', () => {
@@ -76,97 +103,6 @@ describe('the protobuf form of a contract', () => {
     const codec = new Codecs(file.messages).of(file.methods[0]!.request)
     const tree = { name: 'a', children: [{ name: 'b', children: [{ name: 'c', children: [] }] }] }
     assert.deepEqual(codec.decode(codec.encode(tree)), tree)
-  })
-})
-
-describe('messages', () => {
-  const Value = z.object({
-    text: z.string(),
-    int: z.int(),
-    small: z.uint32(),
-    double: z.number(),
-    yes: z.boolean(),
-    big: z.bigint(),
-    date: z.date(),
-    bytes: z.instanceof(Uint8Array),
-    option: z.string().optional(),
-    nothing: z.string().nullable(),
-    list: z.array(z.number()),
-    map: z.record(z.string(), z.object({ n: z.int() })),
-    any: z.unknown(),
-  })
-  const file = toProtoFile(service('s', { m: fn({ input: Value }) }))
-  const codec = new Codecs(file.messages).of('MRequest')
-  const value = {
-    text: 'é𝄞',
-    int: Number.MIN_SAFE_INTEGER,
-    small: 2 ** 32 - 1,
-    double: -0,
-    yes: true,
-    big: -(2n ** 100n),
-    date: new Date(-1),
-    bytes: new Uint8Array([0, 255]),
-    nothing: null,
-    list: [1.5, NaN, -Infinity],
-    map: { a: { n: 1 }, '': { n: 0 } },
-    any: { deep: [1, 'a', null, true, { x: {} }] },
-  }
-  /** Protobuf's own library, which knows the message only by its descriptor. */
-  const registry = createFileRegistry(
-    create(FileDescriptorSetSchema, { file: [...wellKnownFiles.values(), toDescriptor(file)] }),
-  )
-  const type = registry.getMessage('s.MRequest')!
-
-  it('keep every value', () => {
-    assert.deepEqual(codec.decode(codec.encode(value)), value)
-  })
-
-  it('are those of protobuf-es, both ways', () => {
-    const message = fromBinary(type, codec.encode(value)) as unknown as Record<string, unknown>
-    assert.deepEqual([message['text'], message['int'], message['option']], [value.text, BigInt(value.int), undefined])
-    assert.deepEqual(codec.decode(toBinary(type, message as never)), value)
-  })
-
-  it('have zeros for what is absent', () => {
-    const { text, int, yes, list, map, nothing, option } = codec.decode(new Uint8Array()) as Record<string, unknown>
-    assert.deepEqual([text, int, yes, list, map, nothing, option], ['', 0, false, [], {}, null, undefined])
-  })
-
-  it('refuse what they cannot hold, with its path', () => {
-    const faulty: [object, (string | number)[]][] = [
-      [{ ...value, int: 2 ** 60 }, ['int']],
-      [{ ...value, small: -1 }, ['small']],
-      [{ ...value, text: 1 }, ['text']],
-      [{ ...value, list: [1, 'x'] }, ['list', 1]],
-      [{ ...value, map: { k: { n: 0.5 } } }, ['map', 'k', 'n']],
-      [{ ...value, date: new Date(NaN) }, ['date']],
-    ]
-    for (const [wrong, path] of faulty)
-      assert.throws(
-        () => codec.encode(wrong),
-        (error: { path?: unknown }) => {
-          assert.deepEqual(error.path, path)
-          return true
-        },
-      )
-  })
-
-  it('refuse malformed bytes, whatever they are', () => {
-    const bytes = codec.encode(value)
-    for (let length = 1; length < bytes.length; length++)
-      try {
-        codec.decode(bytes.subarray(0, length))
-      } catch (error) {
-        assert.ok(error instanceof MalformedMessage, String(error))
-      }
-    assert.throws(() => codec.decode(new Uint8Array([0x0a, 0x7f])), MalformedMessage)
-    assert.throws(() => codec.decode(new Uint8Array([0x0a, 0x02, 0xff, 0xfe])), MalformedMessage)
-  })
-
-  it('have a limit to their depth', () => {
-    let nested = new Uint8Array()
-    for (let depth = 0; depth < 150; depth++) nested = wrap(0x0a, wrap(0x32, nested))
-    assert.throws(() => codec.decode(wrap(0x6a, wrap(0x32, nested))), MalformedMessage)
   })
 })
 
@@ -237,7 +173,22 @@ describe('the lock', () => {
   it('is refused if it is damaged', () => {
     for (const text of ['', '{}', '[]', '{"service":"a","methods":{},"messages":{"M":{"a":{}}}}'])
       assert.throws(() => parseLock(text, 'proto.lock.json'), { code: 'CONTRACT_INVALID' }, text)
+    for (const number of [0, -1, 1.5, 2 ** 29, 19_000, 19_999]) {
+      const text = JSON.stringify({ ...lock, messages: { M: { a: { number, type: 'string' } } } })
+      assert.throws(() => parseLock(text, 'proto.lock.json'), { code: 'CONTRACT_INVALID' }, text)
+    }
+    const method = JSON.stringify({ ...lock, methods: { M: { request: 'MRequest' } } })
+    assert.throws(() => parseLock(method, 'proto.lock.json'), { code: 'CONTRACT_INVALID' })
     assert.deepEqual(parseLock(JSON.stringify(lock), ''), lock)
+  })
+
+  it('is refused if two branches have given one number to two fields', () => {
+    const added = { number: 3, type: 'string' }
+    const merged = { ...lock, messages: { MRequest: { ...lock.messages['MRequest'], ours: added, theirs: added } } }
+    assert.throws(() => parseLock(JSON.stringify(merged), 'shop/proto.lock.json'), {
+      code: 'CONTRACT_INVALID',
+      message: 'shop/proto.lock.json gives ours and theirs of MRequest the same number, 3',
+    })
   })
 })
 
@@ -253,11 +204,6 @@ describe('names in protobuf', () => {
 it('a descriptor has bytes', () => {
   assert.ok(descriptorBytes(toDescriptor(toProtoFile(items))).length > 100)
 })
-
-function wrap(tag: number, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  const length = bytes.length < 128 ? [bytes.length] : [(bytes.length & 127) | 128, bytes.length >> 7]
-  return new Uint8Array([tag, ...length, ...bytes])
-}
 
 const expected = `syntax = "proto3";
 

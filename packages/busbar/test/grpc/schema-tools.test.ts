@@ -16,7 +16,14 @@ const run = promisify(execFile)
 const protoc = process.env['BUSBAR_PROTOC'] ?? 'protoc'
 const buf = process.env['BUSBAR_BUF'] ?? 'buf'
 
-const contracts = [things, testing, service('shop-cart', { empty: fn(), both: stream({ input: many(z.int()) }) })]
+const Item = z.object({ id: z.string(), fooBar: z.string(), foo_bar: z.string() }).meta({ id: 'Item' })
+const contracts = [
+  things,
+  testing,
+  service('shop-cart', { empty: fn(), both: stream({ input: many(z.int()) }) }),
+  // The method is named as its message.
+  service('stock', { item: fn({ input: Item, output: Item }), items: stream({ output: Item }) }),
+]
 
 describe('protoc', { skip: await withoutProtoc() }, () => {
   for (const contract of contracts)

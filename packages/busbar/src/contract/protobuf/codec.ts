@@ -2,6 +2,7 @@ import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire'
 import { compileReader, type ReadMessage } from './read-message.ts'
 import type { Message } from './model.ts'
 import { compileWriter, type WriteMessage } from './write-message.ts'
+import { SerialisationError } from '../value/serialisable.ts'
 import { MalformedMessage } from './well-known.ts'
 
 /** Converts the values of one message type to bytes and back. */
@@ -11,7 +12,10 @@ export interface Codec {
    * leave before the message, which are 0.
    */
   encode(value: unknown, room?: number): Uint8Array
-  /** Throws {@link MalformedMessage}. */
+  /**
+   * Throws {@link MalformedMessage} for bytes that are not protobuf, and {@link SerialisationError}
+   * for a value that calls do not carry.
+   */
   decode(bytes: Uint8Array): unknown
 }
 
@@ -93,7 +97,7 @@ function decoded(read: ReadMessage, bytes: Uint8Array): unknown {
     const value = read(reader, bytes.length, 0)
     if (reader.pos === bytes.length) return value
   } catch (error) {
-    if (error instanceof MalformedMessage) throw error
+    if (error instanceof MalformedMessage || error instanceof SerialisationError) throw error
     throw new MalformedMessage((error as Error).message)
   }
   throw new MalformedMessage('a field is longer than the message that contains it')

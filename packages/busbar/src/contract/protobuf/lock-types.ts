@@ -22,3 +22,7 @@ export interface LockedField {
   /** The contract no longer has it. */
   readonly removed?: boolean
 }
+
+/** Numbers that belong to protobuf itself. */
+export const reservedFrom = 19_000
+export const reservedTo = 19_999

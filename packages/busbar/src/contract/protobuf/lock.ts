@@ -1,14 +1,10 @@
 import { BusbarError } from '../errors.ts'
 import type { Draft, DraftField } from './message-builder.ts'
-import type { LockedField, LockedMethod, ProtoLock } from './lock-types.ts'
+import { type LockedField, type LockedMethod, type ProtoLock, reservedFrom, reservedTo } from './lock-types.ts'
 import { type Field, fieldTypeText, type Message, type ProtoFile } from './model.ts'
 
 /** The name of the file beside `contract.*`. */
 export const lockFileName = 'proto.lock.json'
-
-/** 19000 to 19999 belong to protobuf itself. */
-const reservedFrom = 19_000
-const reservedTo = 19_999
 
 /** Gives each field its number: that of the lock, else the next one. */
 export function numbered(draft: Draft, lock: ProtoLock | undefined, service: string): Message {
@@ -100,25 +96,6 @@ function lockedFields({ name, fields }: Message, lock: ProtoLock | undefined): R
 
 function withRemoved(fields: Readonly<Record<string, LockedField>>): Record<string, LockedField> {
   return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, { ...field, removed: true }]))
-}
-
-/** Throws CONTRACT_INVALID if the text is not a lock. `where` names it in the error. */
-export function parseLock(text: string, where: string): ProtoLock {
-  try {
-    const lock = JSON.parse(text) as Partial<ProtoLock>
-    const isTable = (part: unknown): part is object => typeof part === 'object' && part !== null && !Array.isArray(part)
-    if (typeof lock.service === 'string' && isTable(lock.methods) && isTable(lock.messages)) {
-      const fields = Object.values(lock.messages).flatMap((message) => Object.values(message))
-      if (fields.every(({ number, type }) => Number.isInteger(number) && typeof type === 'string'))
-        return lock as ProtoLock
-    }
-  } catch {
-    // Reported below.
-  }
-  throw new BusbarError('CONTRACT_INVALID', {
-    message: `${where} is not a file that busbar proto has written`,
-    hint: 'Restore it from version control: it holds the numbers that clients use.',
-  })
 }
 
 function incompatible(service: string, message: string, hint: string): BusbarError {

@@ -78,7 +78,9 @@ export class MessageBuilder {
       const field = unique(toFieldName(key), taken, '_')
       taken.add(field)
       const mapped = this.#map(part, name + toTypeName(key))
-      return { key, name: field, ...shaped(mapped, required.has(key)), docs: docsOf(this.#resolve(part)) }
+      // A message has its own description.
+      const described = mapped.type.kind === 'message' ? part : this.#resolve(part)
+      return { key, name: field, ...shaped(mapped, required.has(key)), docs: docsOf(described) }
     })
     this.messages.set(name, { name, fields, docs: docsOf(schema) })
     return name

@@ -20,10 +20,10 @@ export function toTypeName(text: string): string {
   return /^[A-Z]/.test(joined) ? joined : `T${joined}`
 }
 
-/** `retryAfter` is `retry_after`. */
+/** `retryAfter` is `retry_after`, and `HTTPServer` is `http_server`. */
 export function toFieldName(key: string): string {
   const words = key
-    .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .replaceAll(/([a-z0-9])([A-Z])|([A-Z])([A-Z][a-z])/g, '$1$3_$2$4')
     .replaceAll(/[^A-Za-z0-9]+/g, '_')
     .toLowerCase()
   const trimmed = words.replaceAll(/^_+|_+$/g, '')

@@ -14,14 +14,20 @@ export function printProto(file: ProtoFile): string {
   return parts.join('\n')
 }
 
-function serviceText({ service, methods, docs }: ProtoFile): string {
-  const rpcs = methods.map((rpc) => `${comment(rpc.docs, '  ')}  ${rpcText(rpc)}\n`)
+function serviceText({ package: name, service, methods, docs }: ProtoFile): string {
+  const rpcNames = new Set(methods.map((rpc) => rpc.name))
+  // Within a service the name of a method hides a message of that name.
+  const typeOf = (message: string): string => (rpcNames.has(message) ? `.${name}.${message}` : message)
+  const rpcs = methods.map((rpc) => `${comment(rpc.docs, '  ')}  ${rpcText(rpc, typeOf)}\n`)
   return `${comment(docs, '')}service ${service} {${block(rpcs)}}\n`
 }
 
-function rpcText({ name, request, response, clientStreams, serverStreams }: Rpc): string {
-  const from = clientStreams ? `stream ${request}` : request
-  const to = serverStreams ? `stream ${response}` : response
+function rpcText(
+  { name, request, response, clientStreams, serverStreams }: Rpc,
+  typeOf: (message: string) => string,
+): string {
+  const from = `${clientStreams ? 'stream ' : ''}${typeOf(request)}`
+  const to = `${serverStreams ? 'stream ' : ''}${typeOf(response)}`
   return `rpc ${name}(${from}) returns (${to});`
 }
 

@@ -1,8 +1,10 @@
-import { type BinaryReader, WireType } from '@bufbuild/protobuf/wire'
+import { BinaryReader, WireType } from '@bufbuild/protobuf/wire'
 import { fromTagged } from '../value/decode.ts'
+import { SerialisationError } from '../value/serialisable.ts'
 import type { Field, FieldType, Message, Scalar } from './model.ts'
-import { checkDepth, endOf, MalformedMessage, readJson, readTimestamp, setEntry } from './well-known.ts'
+import { checkDepth, checkEnd, endOf, MalformedMessage, readJson, readTimestamp, setEntry } from './well-known.ts'
 
+/** `depth`: of the value that is read, in levels of the whole value. */
 export type ReadMessage = (reader: BinaryReader, end: number, depth: number) => Record<string, unknown>
 
 /** Reads one value, after its tag. */
@@ -12,6 +14,7 @@ interface ReadValue {
 }
 type Target = Record<string, unknown>
 interface ReadField {
+  readonly key: string
   readonly wireType: WireType
   read(reader: BinaryReader, into: Target, depth: number): void
   /** For the other way in which a list of numbers may arrive. */
@@ -29,13 +32,23 @@ export function compileReader({ name, fields }: Message, readerOf: (message: str
     for (const { key, make } of absent) into[key] = make()
     while (reader.pos < end) {
       const [number, wireType] = reader.tag()
-      const field = byNumber.get(number)
-      if (field?.wireType === wireType) field.read(reader, into, depth)
-      else if (field?.unpacked?.wireType === wireType) field.unpacked.read(reader, into, depth)
+      const found = byNumber.get(number)
+      const field = found?.wireType === wireType ? found : found?.unpacked
+      if (field?.wireType === wireType) readInto(field, reader, into, depth + 1)
       else reader.skip(wireType, number)
     }
-    if (reader.pos !== end) throw new MalformedMessage(`a field is longer than the ${name} that contains it`)
+    checkEnd(reader, end)
     return into
+  }
+}
+
+/** A value that is refused is found by its path, of which the outer part is enough. */
+function readInto(field: ReadField, reader: BinaryReader, into: Target, depth: number): void {
+  try {
+    field.read(reader, into, depth)
+  } catch (error) {
+    if (!(error instanceof SerialisationError)) throw error
+    throw new SerialisationError([field.key, ...error.path].slice(0, 8), error.message)
   }
 }
 
@@ -66,28 +79,32 @@ function fieldReader(field: Field, readerOf: (message: string) => ReadMessage): 
   const { wireType } = value
   if (shape.is === 'map') return mapReader(key, type, value)
   if (shape.is === 'single')
-    return { wireType, read: (reader, into, depth) => void (into[key] = value.read(reader, depth)) }
+    return { key, wireType, read: (reader, into, depth) => void (into[key] = value.read(reader, depth)) }
   const one: ReadField = {
+    key,
     wireType,
-    read: (reader, into, depth) => void ((into[key] ??= []) as unknown[]).push(value.read(reader, depth)),
+    read: (reader, into, depth) => void ((into[key] ??= []) as unknown[]).push(value.read(reader, depth + 1)),
   }
   return wireType === WireType.LengthDelimited ? one : packedReader(key, value, one)
 }
 
 function packedReader(key: string, value: ReadValue, unpacked: ReadField): ReadField {
   return {
+    key,
     wireType: WireType.LengthDelimited,
     unpacked,
     read(reader, into, depth) {
       const list = (into[key] ??= []) as unknown[]
       const end = endOf(reader)
-      while (reader.pos < end) list.push(value.read(reader, depth))
+      while (reader.pos < end) list.push(value.read(reader, depth + 1))
+      checkEnd(reader, end)
     },
   }
 }
 
 function mapReader(key: string, type: FieldType, value: ReadValue): ReadField {
   return {
+    key,
     wireType: WireType.LengthDelimited,
     read(reader, into, depth) {
       const target = (into[key] ??= {}) as Target
@@ -99,20 +116,25 @@ function mapReader(key: string, type: FieldType, value: ReadValue): ReadField {
         const [number, wireType] = reader.tag()
         if (number === 1 && wireType === WireType.LengthDelimited) entry = reader.string(true)
         else if (number === 2 && wireType === value.wireType) {
-          found = value.read(reader, depth)
+          found = value.read(reader, depth + 1)
           isFound = true
         } else reader.skip(wireType, number)
       }
-      setEntry(target, entry, isFound ? found : zeroOf(type))
+      checkEnd(reader, end)
+      setEntry(target, entry, isFound ? found : zeroOf(type, value, depth + 1))
     },
   }
 }
 
 /** The value of an entry that has only a key. */
-function zeroOf(type: FieldType): unknown {
+function zeroOf(type: FieldType, value: ReadValue, depth: number): unknown {
   if (type.kind === 'scalar') return type.scalar === 'bytes' ? new Uint8Array() : zeros[type.scalar]
-  return type.kind === 'message' ? {} : null
+  if (type.kind === 'message' || type.kind === 'date') return value.read(new BinaryReader(emptyPart), depth)
+  return null
 }
+
+/** A part of the length zero. */
+const emptyPart = Uint8Array.of(0)
 
 function valueReader(type: FieldType, readerOf: (message: string) => ReadMessage): ReadValue {
   switch (type.kind) {
@@ -131,7 +153,7 @@ function valueReader(type: FieldType, readerOf: (message: string) => ReadMessage
       let read: ReadMessage | undefined
       return {
         wireType: WireType.LengthDelimited,
-        read: (reader, depth) => (read ??= readerOf(type.name))(reader, endOf(reader), depth + 1),
+        read: (reader, depth) => (read ??= readerOf(type.name))(reader, endOf(reader), depth),
       }
     }
   }
@@ -151,10 +173,10 @@ const scalarReaders: Readonly<Record<Scalar, ReadValue>> = {
 function toSafe(value: bigint | string): number {
   const number = Number(value)
   if (Number.isSafeInteger(number)) return number
-  throw new MalformedMessage(`${value} is an integer beyond ${Number.MAX_SAFE_INTEGER}`)
+  throw new SerialisationError([], `${value} is an integer beyond ${Number.MAX_SAFE_INTEGER}`)
 }
 
 function toBigInt(text: string): bigint {
   if (/^-?\d{1,10000}$/.test(text)) return BigInt(text)
-  throw new MalformedMessage(`${JSON.stringify(text.slice(0, 40))} is not an integer`)
+  throw new SerialisationError([], `${JSON.stringify(text.slice(0, 40))} is not an integer of up to 10,000 digits`)
 }

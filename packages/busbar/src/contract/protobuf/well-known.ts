@@ -1,12 +1,17 @@
 import { type BinaryReader, type BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
-import { maxDepth } from '../value/serialisable.ts'
+import { maxDepth, SerialisationError } from '../value/serialisable.ts'
 
 /** Bytes that are not a message of the expected type. */
 export class MalformedMessage extends Error {}
 
-/** Messages within messages, as protobuf's own libraries limit them. */
+/** The same limit as for every other transport: a list and its items count too. */
 export function checkDepth(depth: number): void {
-  if (depth > maxDepth) throw new MalformedMessage(`it is nested more than ${maxDepth} levels deep`)
+  if (depth >= maxDepth) throw new MalformedMessage(`it is nested more than ${maxDepth} levels deep`)
+}
+
+/** No part may be read beyond its length, which comes before it. */
+export function checkEnd(reader: BinaryReader, end: number): void {
+  if (reader.pos !== end) throw new MalformedMessage('a field is longer than what contains it')
 }
 
 /** `google.protobuf.Timestamp`: seconds since 1970, and nanoseconds after them. */
@@ -27,8 +32,9 @@ export function readTimestamp(reader: BinaryReader, end: number): Date {
     else if (number === 2 && wireType === WireType.Varint) nanos = reader.int32()
     else reader.skip(wireType, number)
   }
+  checkEnd(reader, end)
   const date = new Date(seconds * 1000 + Math.floor(nanos / 1_000_000))
-  if (Number.isNaN(date.getTime())) throw new MalformedMessage('a timestamp is out of range')
+  if (Number.isNaN(date.getTime())) throw new SerialisationError([], 'a timestamp is out of range')
   return date
 }
 
@@ -62,7 +68,6 @@ function writeStruct(fields: Readonly<Record<string, unknown>>, writer: BinaryWr
 }
 
 export function readJson(reader: BinaryReader, end: number, depth: number): unknown {
-  checkDepth(depth)
   let value: unknown = null
   while (reader.pos < end) {
     const [number, wireType] = reader.tag()
@@ -74,6 +79,7 @@ export function readJson(reader: BinaryReader, end: number, depth: number): unkn
     else if (number === 6 && wireType === WireType.LengthDelimited) value = readList(reader, endOf(reader), depth)
     else reader.skip(wireType, number)
   }
+  checkEnd(reader, end)
   return value
 }
 
@@ -86,6 +92,7 @@ export function endOf(reader: BinaryReader): number {
 }
 
 function readStruct(reader: BinaryReader, end: number, depth: number): Record<string, unknown> {
+  checkDepth(depth)
   const fields: Record<string, unknown> = {}
   while (reader.pos < end) {
     const [number, wireType] = reader.tag()
@@ -99,16 +106,19 @@ function readStruct(reader: BinaryReader, end: number, depth: number): Record<st
         (inner, innerEnd) => readJson(inner, innerEnd, depth + 1),
       )
   }
+  checkEnd(reader, end)
   return fields
 }
 
 function readList(reader: BinaryReader, end: number, depth: number): unknown[] {
+  checkDepth(depth)
   const values: unknown[] = []
   while (reader.pos < end) {
     const [number, wireType] = reader.tag()
     if (number !== 1 || wireType !== WireType.LengthDelimited) reader.skip(wireType, number)
     else values.push(readJson(reader, endOf(reader), depth + 1))
   }
+  checkEnd(reader, end)
   return values
 }
 
@@ -131,11 +141,12 @@ export function readEntry(
       found = true
     } else reader.skip(wireType, number)
   }
+  checkEnd(reader, end)
   setEntry(into, key, found ? value : absent())
 }
 
 /** A key that would change the object's prototype is not data. */
 export function setEntry(into: Record<string, unknown>, key: string, value: unknown): void {
-  if (key === '__proto__') throw new MalformedMessage('a key is __proto__')
+  if (key === '__proto__') throw new SerialisationError([key], 'a forbidden key')
   into[key] = value
 }
