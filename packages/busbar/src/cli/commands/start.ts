@@ -1,5 +1,6 @@
 import type { App } from '../../config/app.ts'
 import { BusbarError } from '../../contract/errors.ts'
+import { loadAdminApi } from '../../supervisor/admin/admin.ts'
 import type { RunningApp } from '../../supervisor/running-app.ts'
 import { announce } from '../terminal/banner.ts'
 import type { CommandContext } from '../command.ts'
@@ -17,12 +18,16 @@ const wait = 5000
  * function that prevents both.
  */
 function tidyAfterStart(env: NodeJS.ProcessEnv): () => void {
-  // A Node can be built without an inspector, and permissions can forbid it: the memory stays.
-  const timer = setTimeout(() => {
-    void collect().catch(() => {})
-    void limitCompileCache(env)
-  }, wait).unref()
+  const timer = setTimeout(() => void tidy(env), wait).unref()
   return () => clearTimeout(timer)
+}
+
+async function tidy(env: NodeJS.ProcessEnv): Promise<void> {
+  // Its files may have been replaced when it is first needed: by an update of Busbar.
+  await loadAdminApi().catch(() => {})
+  // A Node can be built without an inspector, and permissions can forbid it: the memory stays.
+  await collect().catch(() => {})
+  await limitCompileCache(env)
 }
 
 /** By the DevTools protocol, which needs no flag of V8. */

@@ -12,8 +12,7 @@ import type { PagePort, StartOptions } from '../running-app.ts'
 import { claimSocket } from './admin-socket.ts'
 import { isPage, sendPage } from './dashboard/dashboard-page.ts'
 import { distrust, isLoopbackAddress } from './dashboard/trusted-origin.ts'
-import { answer } from './http/answer.ts'
-import { isPublic } from './http/find-operation.ts'
+import type * as AdminApi from './http/answer.ts'
 import { sendProblem } from './http/send.ts'
 import type { OperationContext } from './operations/operation.ts'
 import { removeSocket, writeStartRecord } from './start-record.ts'
@@ -66,7 +65,7 @@ export async function openAdmin(app: App, parts: AdminParts): Promise<Admin> {
 
 /** Only this user can connect. */
 async function openSocket(path: string, parts: AdminParts): Promise<AdminListener> {
-  const server = createAdmin((req, res) => void answer(parts, true, req, res))
+  const server = createAdmin((api, req, res) => void api.answer(parts, true, req, res))
   await listening(server, { path })
   const { running, command } = parts
   if (process.platform !== 'win32') {
@@ -97,12 +96,13 @@ async function openPagePort({ port, token }: PagePort, parts: AdminParts): Promi
 async function openPort({ host, port, token }: AdminPort, parts: AdminParts): Promise<AdminListener> {
   const expected = digest(`Bearer ${token}`)
   const isLoopback = isLoopbackAddress(host)
-  const server = createAdmin((req, res) => {
-    if (isPublic(req.url!)) return void answer(parts, false, req, res)
+  const server = createAdmin((api, req, res) => {
+    if (api.isPublic(req.url!)) return void api.answer(parts, false, req, res)
     const distrusted = distrust(req.headers, isLoopback)
     if (distrusted !== undefined) return sendProblem(res, distrusted)
     if (isPage(req)) return void sendPage(req, res, referenceOrigins(parts.running, req.headers.host))
-    if (timingSafeEqual(digest(req.headers.authorization ?? ''), expected)) return void answer(parts, false, req, res)
+    if (timingSafeEqual(digest(req.headers.authorization ?? ''), expected))
+      return void api.answer(parts, false, req, res)
     const hint = 'Send `Authorization: Bearer <token>` with the token of `admin.token` in the config.'
     sendProblem(res, new BusbarError('UNAUTHENTICATED', { message: 'the token is missing or wrong', hint }))
   })
@@ -111,8 +111,16 @@ async function openPort({ host, port, token }: AdminPort, parts: AdminParts): Pr
   return { url: `http://${host.includes(':') ? `[${host}]` : host}:${open}`, close: () => closed(server) }
 }
 
-function createAdmin(listener: RequestListener): Server {
-  const server = createServer({ headersTimeout: 10_000, requestTimeout: 10_000 }, listener)
+/** Loads what answers requests. An app starts without it: it consists of some 400 schemas. */
+export function loadAdminApi(): Promise<typeof AdminApi> {
+  return import('./http/answer.ts')
+}
+
+function createAdmin(listener: (api: typeof AdminApi, ...args: Parameters<RequestListener>) => void): Server {
+  const server = createServer({ headersTimeout: 10_000, requestTimeout: 10_000 }, (req, res) => {
+    const answered = loadAdminApi().then((api) => (res.destroyed ? undefined : listener(api, req, res)))
+    void answered.catch((error: unknown) => sendProblem(res, error))
+  })
   // Scrapers keep one connection each. Clients that leak connections must not take all descriptors.
   server.maxConnections = Math.floor(reservedDescriptors() / 2)
   return server

@@ -6,6 +6,8 @@ import { readInput } from './read-input.ts'
 import { sendJson, sendProblem, sendStream, sendText } from './send.ts'
 import { sendEvents } from './send-events.ts'
 
+export { isPublic } from './find-operation.ts'
+
 /**
  * Answers one admitted request. `isLocal`: it came over the admin socket, from the app's own user.
  * Never rejects: errors become problem documents.
