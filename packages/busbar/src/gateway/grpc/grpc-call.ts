@@ -1,18 +1,9 @@
 import { deadlines, type Expiring } from '../../contract/call/deadlines.ts'
-import { BusbarError, type ErrorCode } from '../../contract/errors.ts'
-import {
-  type FramedMessage,
-  frame,
-  frameInPlace,
-  FramingError,
-  headLength,
-  MessageDecoder,
-} from '../../contract/grpc/framing.ts'
+import { BusbarError } from '../../contract/errors.ts'
+import { type FramedMessage, frame, frameInPlace, headLength, MessageDecoder } from '../../contract/grpc/framing.ts'
 import { okTrailers, toTrailers } from '../../contract/grpc/status-details.ts'
-import { toInputInvalid } from '../../contract/host/failures.ts'
-import { SerialisationError } from '../../contract/value/serialisable.ts'
-import { MalformedMessage } from '../../contract/protobuf/well-known.ts'
 import type { CarrierEvents, GrpcCarrier } from '../../shared/grpc-carrier.ts'
+import { cardinality, toAnswerError, toCallError, toError } from './call-errors.ts'
 import { compress, decompress } from './compression.ts'
 import type { GrpcMethod } from './grpc-method.ts'
 import { MessageQueue } from './message-queue.ts'
@@ -90,7 +81,7 @@ export class GrpcCall implements CarrierEvents, Expiring {
     if (this.#queue !== undefined) return this.#queue.end()
     if (this.#message === undefined) return this.#fail(cardinality(this.#parts.method, 'no message'))
     deadlines.remove(this)
-    void this.#answerOne(this.#message)
+    this.#answerOne(this.#message)
   }
 
   onDrain(): void {
@@ -129,19 +120,29 @@ export class GrpcCall implements CarrierEvents, Expiring {
     this.#message = message
   }
 
-  async #answerOne(message: FramedMessage): Promise<void> {
+  /** Only compression waits. */
+  #answerOne(message: FramedMessage): void {
     this.#state = 'answering'
+    if (!message.compressed) return this.#answerTo(message.bytes)
+    void this.#expanded(message).then(
+      (bytes) => this.#answerTo(bytes),
+      (error: unknown) => this.#fail(toError(error, this.#parts.method)),
+    )
+  }
+
+  #answerTo(bytes: Uint8Array): void {
+    if (this.#state === 'over') return
     let input: unknown
     try {
-      input = this.#parts.method.request.decode(message.compressed ? await this.#expanded(message) : message.bytes)
+      input = this.#parts.method.request.decode(bytes)
     } catch (error) {
       return this.#fail(toError(error, this.#parts.method))
     }
-    if ((this.#state as string) !== 'over') this.#begin(input)
+    this.#begin(input)
   }
 
-  #expanded({ bytes }: FramedMessage): Uint8Array | Promise<Uint8Array> {
-    return decompress(bytes, this.#parts.head.encoding, this.#parts.limits.maxMessage)
+  async #expanded({ bytes }: FramedMessage): Promise<Uint8Array> {
+    return await decompress(bytes, this.#parts.head.encoding, this.#parts.limits.maxMessage)
   }
 
   async *#decodedAll(queue: MessageQueue): AsyncGenerator<unknown, void, undefined> {
@@ -180,10 +181,21 @@ export class GrpcCall implements CarrierEvents, Expiring {
 
   readonly #answered = (value: unknown): void => {
     if (this.#state === 'over') return
-    void this.#send(value).then(
-      () => this.#finish(),
-      (error: unknown) => this.#fail(toAnswerError(error, this.#parts.method)),
-    )
+    const refuse = (error: unknown): void => this.#fail(toAnswerError(error, this.#parts.method))
+    try {
+      const framed = this.#framed(value)
+      if (framed instanceof Uint8Array) this.#sendOnly(framed)
+      else framed.then((bytes) => this.#sendOnly(bytes), refuse)
+    } catch (error) {
+      refuse(error)
+    }
+  }
+
+  #sendOnly(framed: Uint8Array): void {
+    if (this.#state === 'over') return
+    this.#respond()
+    this.#parts.carrier.write(framed)
+    this.#finish()
   }
 
   /** One value at a time: a slow reader slows the method down. */
@@ -202,19 +214,19 @@ export class GrpcCall implements CarrierEvents, Expiring {
   }
 
   async #send(value: unknown): Promise<void> {
-    const { method, head, carrier } = this.#parts
-    const { encoding } = head
-    const framed =
-      encoding === 'identity'
-        ? frameInPlace(method.response.encode(value, headLength))
-        : frame(await compress(method.response.encode(value), encoding), true)
+    const framed = await this.#framed(value)
     if (this.#state === 'over') return
     this.#respond()
-    if (!carrier.write(framed)) await this.#drained()
+    if (!this.#parts.carrier.write(framed)) await this.#drained()
+  }
+
+  #framed(value: unknown): Uint8Array | Promise<Uint8Array> {
+    const { method, head } = this.#parts
+    if (head.encoding === 'identity') return frameInPlace(method.response.encode(value, headLength))
+    return compress(method.response.encode(value), head.encoding).then((bytes) => frame(bytes, true))
   }
 
   async #drained(): Promise<void> {
-    if (!this.#parts.method.serverStreams) return
     await new Promise<void>((resolve) => (this.#onDrain = resolve))
     this.#onDrain = undefined
   }
@@ -249,40 +261,3 @@ export class GrpcCall implements CarrierEvents, Expiring {
 }
 
 const answerFields = { 'content-type': 'application/grpc' }
-
-/** gRPC has the status UNIMPLEMENTED for it (doc/statuscodes.md). */
-function cardinality({ service, method }: GrpcMethod, got: string): BusbarError {
-  return new BusbarError('METHOD_UNKNOWN', {
-    message: `${service}.${method} expects exactly one message, and got ${got}`,
-    service,
-    data: { nearest: [] },
-  })
-}
-
-function toError(error: unknown, { service, method }: GrpcMethod): BusbarError {
-  if (BusbarError.is(error)) return error
-  const parts = (what: string): { message: string; service: string } => ({
-    message: `${service}.${method}: ${what}`,
-    service,
-  })
-  if (error instanceof FramingError) {
-    const code: ErrorCode = error.reason === 'too-large' ? 'BODY_TOO_LARGE' : 'REQUEST_MALFORMED'
-    return new BusbarError(code, parts(error.message))
-  }
-  if (error instanceof MalformedMessage)
-    return new BusbarError('REQUEST_MALFORMED', parts(`the message cannot be read: ${error.message}`))
-  return BusbarError.from(toInputInvalid({ service, method }, error))
-}
-
-/** Declared codes are not in the error table, so `BusbarError.from` does not know them. */
-function toCallError(error: unknown): BusbarError<string> {
-  const isOurs = error instanceof Error && error.name === 'BusbarError'
-  return isOurs ? (error as BusbarError<string>) : BusbarError.from(error)
-}
-
-/** A result that its message cannot hold is a fault of the service. */
-function toAnswerError(error: unknown, { service, method }: GrpcMethod): BusbarError<string> {
-  if (!(error instanceof SerialisationError)) return toCallError(error)
-  const message = `${service}.${method} answered with ${error.path.join('.') || 'a value'} that its message cannot hold: ${error.message}`
-  return new BusbarError('ANSWER_MALFORMED', { message, service })
-}
