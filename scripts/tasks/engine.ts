@@ -13,8 +13,10 @@ export function engineBuildSteps(): Steps {
   return []
 }
 
+/** `BUSBAR_RUST_CHECKS`: the cargo profile of the checks. */
 export function engineCheckSteps(): Steps {
   if (whyNot() !== undefined) return []
+  const profile = process.env['BUSBAR_RUST_CHECKS'] ?? 'checks'
   const steps: Steps = [
     ['engine format', 'cargo', 'fmt', '--all', '--check'],
     [
@@ -22,7 +24,7 @@ export function engineCheckSteps(): Steps {
       'cargo',
       'clippy',
       '--profile',
-      'checks',
+      profile,
       '--locked',
       '--quiet',
       '--all-targets',
@@ -30,7 +32,7 @@ export function engineCheckSteps(): Steps {
       '-D',
       'warnings',
     ],
-    ['engine tests', 'cargo', 'test', '--profile', 'checks', '--locked', '--quiet'],
+    ['engine tests', 'cargo', 'test', '--profile', profile, '--locked', '--quiet'],
   ]
   return steps.filter(([name, , tool]) => {
     // Distributions have these tools in packages of their own.
