@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { type AddressInfo, createServer as createSocketServer, type Server } from 'node:net'
 import { after, before, describe, it } from 'node:test'
-import { Server, ServerCredentials, status } from '@grpc/grpc-js'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Server as GrpcServer, ServerCredentials, status } from '@grpc/grpc-js'
 import { fn, service } from '../../src/contract/index.ts'
 import { client, safe } from '../../src/contract/client-entry.ts'
 import { printProto } from '../../src/contract/protobuf/print.ts'
@@ -113,6 +117,33 @@ describe('client(contract, grpc://…)', () => {
     assert.equal(error?.code, 'SERVICE_UNAVAILABLE')
   })
 
+  it('says that something else is there', async () => {
+    const http1 = (): Server => createServer((_request, response) => response.end('hello'))
+    const hangsUp = (): Server => createSocketServer((socket) => socket.destroy())
+    for (const make of [http1, hangsUp]) {
+      const server = make().listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      const { port } = server.address() as AddressInfo
+      await using remote = client(things, `grpc://127.0.0.1:${port}`)
+      const [error] = await safe(remote.find({ id: 'a' }))
+      assert.equal(error?.code, 'SERVICE_UNAVAILABLE')
+      assert.match(error.message, new RegExp(`could not be reached at grpc://127.0.0.1:${port}`))
+      server.close()
+    }
+  })
+
+  it('goes on after metadata that cannot be sent', async () => {
+    await using remote = client(things, address, { retries: 0 })
+    // The connection, which is closed for new calls, stays open for this one.
+    const numbers = remote.numbers({ to: 1_000_000 })
+    await numbers.next()
+    const [error] = await safe(remote.find({ id: 'a' }, { metadata: { 'x-large': 'x'.repeat(200_000) } }))
+    assert.ok(error)
+    await sleep(10)
+    assert.deepEqual(await remote.find({ id: 'b' }), { id: 'b' })
+    await numbers.return?.()
+  })
+
   it('refuses an address that is none', () => {
     for (const wrong of ['grpc://', 'grpc://host/path', 'grpcs://user@host'])
       assert.throws(() => client(things, wrong), { code: 'CONTRACT_INVALID' }, wrong)
@@ -123,7 +154,7 @@ describe('client(contract, grpc://…) of a server that is not Busbar', () => {
   const words = service('words', {
     upper: fn({ input: things.methods.find.input!, output: things.methods.find.output!, idempotent: true }),
   })
-  const server = new Server()
+  const server = new GrpcServer()
   let address: string
   let attempts = 0
   let behave: (id: string) => { id: string } | { code: number; details: string }

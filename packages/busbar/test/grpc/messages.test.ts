@@ -83,6 +83,18 @@ describe('messages', () => {
       )
   })
 
+  it('refuse a value that contains itself', () => {
+    const Tree = z.object({
+      get child() {
+        return Tree.optional()
+      },
+    })
+    const tree = toProtoFile(service('s', { m: fn({ input: Tree }) }))
+    const inItself: { child?: object } = {}
+    inItself.child = inItself
+    assert.throws(() => new Codecs(tree.messages).of(tree.methods[0]!.request).encode(inItself), SerialisationError)
+  })
+
   it('refuse malformed bytes, whatever they are', () => {
     const bytes = codec.encode(value)
     for (let length = 1; length < bytes.length; length++)

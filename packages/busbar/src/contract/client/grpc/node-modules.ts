@@ -6,6 +6,8 @@ import { BusbarError } from '../../errors.ts'
  */
 export interface Http2Session {
   readonly destroyed: boolean
+  /** It takes no new streams. */
+  readonly closed: boolean
   request(headers: Readonly<Record<string, string>>): Http2Stream
   ping(callback: () => void): boolean
   setLocalWindowSize(size: number): void
@@ -13,7 +15,7 @@ export interface Http2Session {
   unref(): void
   destroy(error?: Error): void
   on(event: 'error', listener: (error: Error) => void): this
-  once(event: 'connect' | 'goaway' | 'close', listener: () => void): this
+  once(event: 'remoteSettings' | 'goaway' | 'close', listener: () => void): this
 }
 
 export type Http2Headers = Readonly<Record<string, string | number | readonly string[] | undefined>>

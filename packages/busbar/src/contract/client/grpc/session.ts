@@ -52,7 +52,8 @@ export class GrpcSession {
   async #connected(service: string): Promise<Http2Session> {
     if (this.#state.is === 'closed')
       throw new BusbarError('CALL_ABORTED', { message: `the client of ${service} is closed`, service })
-    if (this.#state.is === 'idle') this.#state = this.#open()
+    // Node closes a session whose frame could not be sent, such as a head that is too large.
+    if (this.#state.is === 'idle' || this.#state.session.closed) this.#state = this.#open()
     const { session, connected } = this.#state
     await connected
     return session
@@ -70,7 +71,8 @@ export class GrpcSession {
     const gone = (): void => {
       if (this.#state.is === 'open' && this.#state.session === session) this.#state = { is: 'idle' }
     }
-    session.once('connect', () => {
+    // Every server of HTTP/2 begins with them: what does not is none.
+    session.once('remoteSettings', () => {
       clearTimeout(limit)
       session.setLocalWindowSize(windowSize)
       if (this.#inFlight === 0) session.unref()
@@ -111,6 +113,7 @@ function unref(timer: unknown): void {
 }
 
 function unavailable(service: string, { authority }: GrpcAddress, cause: Error): BusbarError {
-  const message = `${service} could not be reached at ${authority}: ${cause.message}`
+  const address = authority.replace(/^http/, 'grpc')
+  const message = `${service} could not be reached at ${address}: ${cause.message}`
   return new BusbarError('SERVICE_UNAVAILABLE', { message, service, cause })
 }
