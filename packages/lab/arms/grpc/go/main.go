@@ -1,6 +1,10 @@
 // The gRPC services of the lab on grpc-go, with TLS if TLS_CERT and TLS_KEY are set, like
-// ../grpc-js.ts.
+// ../grpc-js.ts. The .pb.go files are committed: an arm is built with nothing but Go, and `protoc` is
+// no Go module. Where it is installed, `go generate` writes them again.
 package main
+
+//go:generate protoc -I .. --go_out=module=busbar.example/lab:. items.proto catalog.proto
+//go:generate protoc -I .. --go-grpc_out=module=busbar.example/lab:. items.proto catalog.proto
 
 import (
 	"context"
