@@ -20,7 +20,7 @@ test('a program without other work ends by itself, but not before its tasks', as
     const task = ${JSON.stringify(task)}
     console.log(await offload(task, { do: 'echo', value: 'first' }))
     offload(task, { do: 'echo', value: 'second' }).then(console.log)
-    offload(task, { do: 'awaits' }, { timeout: 30 }).then(console.log)`
+    offload(task, { do: 'awaits' }, { timeout: 1000 }).then(console.log)`
   using folder = new TestFolder({ 'program.ts': program })
   const child = spawn(process.execPath, [folder.at('program.ts')], { stdio: ['ignore', 'pipe', 'inherit'] })
   const [printed, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')])
