@@ -42,8 +42,8 @@ export const comparingSuites = ['mesh', 'worker', 'raw'].map((name) => `packages
 export const acceleratedSuites = ['mesh', 'raw'].map((name) => `packages/busbar/test/${name}`)
 
 /**
- * What `npm test` leaves to `npm run test:full`: each waits for minutes until faults pass, or starts
- * an app for each combination of settings.
+ * What `npm test` leaves to `npm run test:full`: each waits for minutes until faults pass, or
+ * starts an app for each combination of settings.
  */
 export const longSuites = [
   'accelerators/combined.test.ts',
