@@ -70,6 +70,7 @@ describe('messages', () => {
       [{ ...value, small: -1 }, ['small']],
       [{ ...value, text: 1 }, ['text']],
       [{ ...value, list: [1, 'x'] }, ['list', 1]],
+      [{ ...value, list: Object.assign([1], { 2: 2 }) }, ['list', 1]],
       [{ ...value, map: { k: { n: 0.5 } } }, ['map', 'k', 'n']],
       [{ ...value, date: new Date(NaN) }, ['date']],
     ]
@@ -81,6 +82,22 @@ describe('messages', () => {
           return true
         },
       )
+  })
+
+  it('do not mix with one that failed, with a long one, or with one that a getter writes meanwhile', () => {
+    const bytes = codec.encode(value)
+    assert.throws(() => codec.encode({ ...value, date: new Date(NaN) }))
+    assert.deepEqual(codec.encode(value), bytes)
+    codec.encode({ ...value, text: 'x'.repeat(100_000) })
+    assert.deepEqual(codec.encode(value), bytes)
+    const nested = {
+      ...value,
+      get yes() {
+        return codec.decode(codec.encode(value)) !== undefined
+      },
+    }
+    assert.deepEqual(codec.encode(nested), bytes)
+    assert.deepEqual(codec.encode(value, 5), new Uint8Array([0, 0, 0, 0, 0, ...bytes]))
   })
 
   it('refuse a value that contains itself', () => {
