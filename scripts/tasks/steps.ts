@@ -46,11 +46,12 @@ export const acceleratedSuites = ['mesh', 'raw'].map((name) => `packages/busbar/
  * starts an app for each combination of settings.
  */
 export const longSuites = [
-  'accelerators/combined.test.ts',
-  'hosts/fault-run.test.ts',
-  'observe/metrics/retries.test.ts',
-  'queues/cluster-faults.test.ts',
-].map((name) => `packages/busbar/test/${name}`)
+  'packages/busbar/test/accelerators/combined.test.ts',
+  'packages/busbar/test/hosts/fault-run.test.ts',
+  'packages/busbar/test/observe/metrics/retries.test.ts',
+  'packages/busbar/test/queues/cluster-faults.test.ts',
+  'packages/lab/test/scenarios/arms.test.ts',
+]
 
 /** The suites whose requests come through the gateway's port. */
 export const gatewaySuites = ['gateway', 'raw', 'grpc'].map((name) => `packages/busbar/test/${name}`)

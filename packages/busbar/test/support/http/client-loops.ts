@@ -1,9 +1,13 @@
 import { once } from 'node:events'
 import type http from 'node:http'
 import type https from 'node:https'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 /** The loops end after this many failures. */
 const enough = 10
+
+/** Milliseconds: leaves the processor to the app, and a kept connection is idle for a moment. */
+const pause = 1
 
 /** Clients that send a request after each answer. `ask` rejects for a failure. */
 export class ClientLoops implements AsyncDisposable {
@@ -58,6 +62,7 @@ export class ClientLoops implements AsyncDisposable {
       await this.#ask(client).catch((error: NodeJS.ErrnoException) => this.#failures.push(error.code ?? error.message))
       this.asked++
       for (const change of this.#changes) change()
+      await sleep(pause)
     }
   }
 }
