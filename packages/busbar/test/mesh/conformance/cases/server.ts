@@ -85,7 +85,7 @@ export const serverCases: readonly Case[] = [
     log.add(`${await connections(server)} before`)
     await Promise.all([caller.send(), caller.send()])
     log.add(`${await connections(server)} kept`)
-    // A connection becomes idle a moment after its client has the answer, and closes a moment later.
+    // A connection becomes idle a moment after its client has the answer, and closes after that.
     do {
       server.closeIdleConnections()
       await sleep(1)
