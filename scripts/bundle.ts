@@ -7,6 +7,7 @@
 import { cp, glob, rm } from 'node:fs/promises'
 import { basename, isAbsolute, join, relative } from 'node:path'
 import { rolldown, type ChunkingContext, type OutputOptions } from 'rolldown'
+import { acceleratorNames } from '../packages/busbar/src/shared/accelerators.ts'
 
 /** Users import these, by `exports` of the package. */
 const exported = [
@@ -36,7 +37,7 @@ const startedByPath = [
 const separate = ['shared/process/builtin-undici', 'shared/package-files']
 
 /** Each can be deleted. */
-const accelerators = ['exchange', 'stream', 'handover', 'batch-writes'].map((name) => `accelerators/${name}/index`)
+const accelerators = acceleratorNames.map((name) => `accelerators/${name}/index`)
 
 const entries = [...exported, ...startedByPath, ...separate, ...accelerators]
 
