@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { Limits } from '../config/app.ts'
 import type { TlsMaterial } from '../shared/control-messages.ts'
-import { checkClientCertificate } from './tls/client-certificate.ts'
+import { admitsClient } from './tls/client-certificate.ts'
 import { SecureContexts } from './tls/secure-contexts.ts'
 
 /** An option of Node's servers since 24.9; its types do not have it yet. */
@@ -46,8 +46,8 @@ function tlsServer(options: ServerOptions, limits: Limits, tls: TlsMaterial, off
     ...(offersHttp2 ? { ALPNCallback: selectProtocol } : { ALPNProtocols: ['http/1.1'] }),
     handshakeTimeout: limits.headerTimeout,
   })
-  if (offersHttp2) keepFromParser(server)
-  if (tls.clientCa !== undefined) server.on('secureConnection', checkClientCertificate)
+  const asksForCertificates = tls.clientCa !== undefined
+  readOnly(server, (socket) => (!asksForCertificates || admitsClient(socket)) && !isHttp2(socket))
   return {
     server,
     setTls(next) {
@@ -72,12 +72,16 @@ export function isHttp2(socket: Socket): boolean {
   return (socket as Partial<TLSSocket>).alpnProtocol === 'h2'
 }
 
-/** Puts a condition before the listener with which Node's server reads a connection. */
-function keepFromParser(server: HttpsServer): void {
+/**
+ * Puts a condition before the listener with which Node's server reads a connection. A socket that
+ * is destroyed in a later listener would still be read: its request may be in the same record as the
+ * end of the handshake.
+ */
+function readOnly(server: HttpsServer, isRead: (socket: TLSSocket) => boolean): void {
   const listeners = server.listeners('secureConnection')
   server.removeAllListeners('secureConnection')
   server.on('secureConnection', (socket: TLSSocket) => {
-    if (!isHttp2(socket)) for (const listener of listeners) Reflect.apply(listener, server, [socket])
+    if (isRead(socket)) for (const listener of listeners) Reflect.apply(listener, server, [socket])
   })
 }
 

@@ -19,11 +19,12 @@ export function clientCertificateOf(socket: GrpcPeer): string | undefined {
 }
 
 /**
- * Ends a connection whose client has shown a certificate that no authority of the config has
+ * False ends a connection whose client has shown a certificate that no authority of the config has
  * signed. In Node, a resumed session of TLS 1.3 counts as authorized, also without a certificate.
  */
-export function checkClientCertificate(socket: TLSSocket): void {
+export function admitsClient(socket: TLSSocket): boolean {
   const isShown = socket.getPeerX509Certificate() !== undefined
-  if (isShown && !socket.authorized) socket.destroy()
-  else if (!isShown) socket.authorized = false
+  if (!isShown) socket.authorized = false
+  else if (!socket.authorized) socket.destroy()
+  return !socket.destroyed
 }

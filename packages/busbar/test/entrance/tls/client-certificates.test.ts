@@ -4,8 +4,8 @@ import { X509Certificate } from 'node:crypto'
 import { connect as connectHttp2 } from 'node:http2'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, it } from 'node:test'
+import { connect, type ConnectionOptions } from 'node:tls'
 import { WebSocket } from 'ws'
-import type { ConnectionOptions } from 'node:tls'
 import type { Route, TlsFiles } from '../../../src/config/app.ts'
 import type { TestApp } from '../../support/app/test-app.ts'
 import { TestFolder } from '../../support/app/test-folder.ts'
@@ -31,6 +31,7 @@ const services = {
   seen: { file: seen, run: 'shared' },
   elsewhere: { file: seen, run: 'thread' },
   process: { file: seen, run: 'process' },
+  counter: { file: `${import.meta.dirname}/programs/counter.mjs`, run: 'shared' },
 } as const
 
 const routes = [
@@ -38,6 +39,7 @@ const routes = [
   routeOf('/elsewhere', 'elsewhere', 'required'),
   routeOf('/process', 'process'),
   routeOf('/free', 'seen', 'optional'),
+  routeOf('/counter', 'counter'),
 ]
 
 for (const { entrance, skip } of entrances)
@@ -111,6 +113,20 @@ for (const { entrance, skip } of entrances)
       it(`of an unknown authority are refused (${maxVersion})`, async () => {
         const mallory = await stranger.forClient('alice')
         for (const path of ['/open', '/secret']) await assert.rejects(get(app, path, { ...mallory, maxVersion }), path)
+      })
+
+      it(`of an unknown authority reach no program with what follows the handshake (${maxVersion})`, async () => {
+        const mallory = await stranger.forClient('mallory')
+        const before = Number((await get(app, '/counter')).body)
+        for (let attempt = 0; attempt < 5; attempt++) {
+          const options = { ca: authority.cert, servername: 'localhost', ...mallory, maxVersion }
+          const socket = connect({ port: app.port, host: '127.0.0.1', ALPNProtocols: ['http/1.1'], ...options })
+          // It is sent with the end of the handshake.
+          socket.on('error', () => {}).resume()
+          socket.write('GET /counter HTTP/1.1\r\nHost: a\r\n\r\n')
+          await new Promise((resolve) => socket.once('close', resolve))
+        }
+        assert.equal(Number((await get(app, '/counter')).body), before + 1)
       })
 
       it(`keep their identity in a resumed session, and others get none by one (${maxVersion})`, async () => {
