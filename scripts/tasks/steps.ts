@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { type NodeLine, nodeBinary } from '../node-lines.ts'
 
 export type Steps = readonly [name: string, command: string, ...args: string[]][]
@@ -11,6 +12,14 @@ export const buildSteps: Steps = [
 ]
 
 export const labSteps: Steps = [['lab', 'tsc', '-b', 'packages/lab', 'packages/lab/arms']]
+
+/** Below `node_modules`, so that the unpacked package finds its dependencies. */
+export const packagesForTests = fileURLToPath(new URL('../../node_modules/.cache/packages', import.meta.url))
+
+/** Read by tests (`packages/busbar/test/support/app/packages.ts`). */
+export const withPackages = { BUSBAR_TEST_PACKAGES: packagesForTests } as const
+
+export const packSteps: Steps = [['packages', 'node', 'scripts/tasks/pack-for-tests.ts']]
 
 export const checkSteps: Steps = [
   ['types', 'tsc', '-b'],
@@ -43,7 +52,7 @@ export const acceleratedSuites = ['mesh', 'raw'].map((name) => `packages/busbar/
 
 /**
  * What `npm test` leaves to `npm run test:full`: each waits for minutes until faults pass, or
- * starts an app for each combination of settings.
+ * starts an app for each of many settings.
  */
 export const longSuites = [
   'packages/busbar/test/accelerators/combined.test.ts',
@@ -51,6 +60,7 @@ export const longSuites = [
   'packages/busbar/test/observe/metrics/retries.test.ts',
   'packages/busbar/test/queues/cluster-faults.test.ts',
   'packages/lab/test/scenarios/arms.test.ts',
+  'packages/lab/test/stats/faults-in-slices.test.ts',
 ]
 
 /** The suites whose requests come through the gateway's port. */

@@ -6,20 +6,28 @@ import {
   checkSteps,
   comparingSuites,
   longSuites,
+  packSteps,
   testStepsOn,
   withoutAccelerators,
+  withPackages,
 } from './steps.ts'
 
 // `npm test -- packages/busbar/test/config` builds and runs only these tests, with `--node=26` on
 // Node 26.
 const args = process.argv.slice(2)
 await runSteps(buildSteps)
-if (args.length === 0) await runSteps([...checkSteps, ...engineBuildSteps(), ...engineCheckSteps()])
+if (args.length === 0) await runSteps([...checkSteps, ...engineBuildSteps(), ...engineCheckSteps(), ...packSteps])
 // `npm run test:full` runs all suites on both release lines, which takes too long here. The
 // complete run comes last, so that its summary is the end of the output.
 if (args.length === 0) {
-  await runSteps(testStepsOn('26', 'comparisons', comparingSuites))
-  await runSteps(testStepsOn('24', 'without accelerators, comparisons', acceleratedSuites), withoutAccelerators)
+  await runSteps(testStepsOn('26', 'comparisons', comparingSuites), withPackages)
+  await runSteps(testStepsOn('24', 'without accelerators, comparisons', acceleratedSuites), {
+    ...withPackages,
+    ...withoutAccelerators,
+  })
 }
-const selection = args.length > 0 ? args : longSuites.map((suite) => `--without=${suite}`)
-process.exit(await run('node', ['scripts/run-tests.ts', ...selection]))
+process.exit(
+  args.length > 0
+    ? await run('node', ['scripts/run-tests.ts', ...args])
+    : await run('node', ['scripts/run-tests.ts', ...longSuites.map((suite) => `--without=${suite}`)], withPackages),
+)

@@ -221,8 +221,7 @@ class HttpGateway implements Gateway {
   }
 
   #begin(socket: Socket, secure: boolean): void {
-    // Its certificate was refused.
-    if (socket.destroyed) return
+    if (socket.destroyed) return // Its certificate was refused.
     if (secure && isHttp2(socket)) this.#parts.grpc?.acceptSecure(this.#connections, socket)
     else this.#connections.add(socket)
   }

@@ -74,8 +74,8 @@ export function isHttp2(socket: Socket): boolean {
 
 /**
  * Puts a condition before the listener with which Node's server reads a connection. A socket that
- * is destroyed in a later listener would still be read: its request may be in the same record as the
- * end of the handshake.
+ * a later listener destroys would still be read: its request may come with the end of the
+ * handshake.
  */
 function readOnly(server: HttpsServer, isRead: (socket: TLSSocket) => boolean): void {
   const listeners = server.listeners('secureConnection')

@@ -6,8 +6,8 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
-import { packTo } from '../../../../scripts/pack.ts'
 import { BusbarProcess } from '../support/app/busbar-process.ts'
+import { packedIn } from '../support/app/packages.ts'
 import { TestFolder } from '../support/app/test-folder.ts'
 
 // The packages have no sources, so imports that need them must fail here.
@@ -44,7 +44,7 @@ interface Manifest {
 async function extract(folder: TestFolder, name: 'busbar' | 'create-busbar'): Promise<Manifest> {
   const target = folder.at('node_modules', name)
   await mkdir(target, { recursive: true })
-  execFileSync('tar', ['-xzf', await packTo(folder.path, name), '-C', target, '--strip-components=1'])
+  execFileSync('tar', ['-xzf', await packedIn(folder.path, name), '-C', target, '--strip-components=1'])
   return JSON.parse(await readFile(join(target, 'package.json'), 'utf8')) as Manifest
 }
 

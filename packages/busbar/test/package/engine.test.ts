@@ -5,8 +5,7 @@ import { accessSync, constants, existsSync } from 'node:fs'
 import { mkdir, readFile } from 'node:fs/promises'
 import { describe, it } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { packEngineTo } from '../../../../scripts/pack-native.ts'
-import { packTo } from '../../../../scripts/pack.ts'
+import { packedIn } from '../support/app/packages.ts'
 import { TestFolder } from '../support/app/test-folder.ts'
 
 const built = existsSync(new URL('../../../../target/release/busbar-load', import.meta.url))
@@ -23,8 +22,8 @@ async function install(folder: TestFolder, name: string, tarball: string): Promi
 describe('the packed load engine', options, () => {
   it('is a program that the lab finds, and that npm installs with it', async () => {
     using folder = new TestFolder({})
-    const lab = await install(folder, 'busbar-lab', await packTo(folder.path, 'lab'))
-    const engine = await install(folder, enginePackage, (await packEngineTo(folder.path))!)
+    const lab = await install(folder, 'busbar-lab', await packedIn(folder.path, 'lab'))
+    const engine = await install(folder, enginePackage, await packedIn(folder.path, 'engine'))
     assert.deepEqual(lab['optionalDependencies'], { [enginePackage]: engine['version'] })
     const module = pathToFileURL(folder.at('node_modules/busbar-lab/dist/engine/load.js')).href
     const code = `import(${JSON.stringify(module)}).then(({ findEngine }) => console.log(JSON.stringify(findEngine())))`

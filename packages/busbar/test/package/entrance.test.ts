@@ -6,11 +6,10 @@ import { mkdir, readFile, realpath } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { createRequire } from 'node:module'
 import { describe, it } from 'node:test'
-import { packEntranceTo } from '../../../../scripts/pack-native.ts'
-import { packTo } from '../../../../scripts/pack.ts'
 import { entrancePackage } from '../../src/entrance/load.ts'
 import { builtAddon } from '../entrance/served.ts'
 import { BusbarProcess } from '../support/app/busbar-process.ts'
+import { packedIn } from '../support/app/packages.ts'
 import { TestFolder } from '../support/app/test-folder.ts'
 
 const options = { skip: builtAddon === undefined ? 'the entrance is not built' : false }
@@ -52,9 +51,9 @@ describe('the packed native entrance', options, () => {
       'busbar.config.json': { gateway: { port: 0, entrance: 'native' }, services: { web: './web' } },
       'web/index.js': "require('node:http').createServer((_, response) => response.end('hello')).listen(3000)",
     })
-    const busbar = await install(folder, 'busbar', await packTo(folder.path, 'busbar'))
+    const busbar = await install(folder, 'busbar', await packedIn(folder.path, 'busbar'))
     await linkDependencies(folder, busbar)
-    const entrance = await install(folder, entrancePackage, (await packEntranceTo(folder.path))!)
+    const entrance = await install(folder, entrancePackage, await packedIn(folder.path, 'entrance'))
     assert.deepEqual(busbar.optionalDependencies, { [entrancePackage]: entrance.version })
     const entry = folder.at('node_modules/busbar/bin/busbar.js')
     await using started = new BusbarProcess(['start'], { cwd: folder.path, env, entry })
@@ -77,7 +76,7 @@ it('without its package, an app with the native entrance does not start, and say
     'busbar.config.json': { gateway: { port: 0, entrance: 'native' }, services: { web: './web' } },
     'web/index.js': "require('node:http').createServer((_, response) => response.end('hello')).listen(3000)",
   })
-  const busbar = await install(folder, 'busbar', await packTo(folder.path, 'busbar'))
+  const busbar = await install(folder, 'busbar', await packedIn(folder.path, 'busbar'))
   await linkDependencies(folder, busbar)
   const entry = folder.at('node_modules/busbar/bin/busbar.js')
   const { code, stderr } = await BusbarProcess.run(['start'], { cwd: folder.path, env, entry })

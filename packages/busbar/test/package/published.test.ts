@@ -5,7 +5,8 @@ import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core'
 import { publint } from 'publint'
-import { packages, packTo, publishedPackages } from '../../../../scripts/pack.ts'
+import { packages, publishedPackages } from '../../../../scripts/pack.ts'
+import { packedIn } from '../support/app/packages.ts'
 import { TestFolder } from '../support/app/test-folder.ts'
 
 /**
@@ -16,7 +17,7 @@ const meant = new Set(['CJSResolvesToESM'])
 for (const name of packages)
   test(`${name}: entry points resolve, with types under node16 and bundler, and no sources are named`, async () => {
     using folder = new TestFolder({})
-    const tarball = await readFile(await packTo(folder.path, name))
+    const tarball = await readFile(await packedIn(folder.path, name))
     const exact = new Uint8Array(tarball)
     const { messages, pkg } = await publint({ pack: { tarball: exact.buffer }, strict: true })
     assert.deepEqual(
@@ -41,7 +42,7 @@ test('the packages in the repository are private', async () => {
 
 test('the tarball of the lab has the programs of its arms', async () => {
   using folder = new TestFolder({})
-  const files = await packTo(folder.path, 'lab')
+  const files = await packedIn(folder.path, 'lab')
   const listed = execFileSync('tar', ['-tzf', files], { encoding: 'utf8' })
   for (const file of [
     'package/dist/index.js',

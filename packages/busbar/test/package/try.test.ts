@@ -5,9 +5,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync
 import { dirname, join } from 'node:path'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { packEngineTo } from '../../../../scripts/pack-native.ts'
-import { packTo } from '../../../../scripts/pack.ts'
 import { BusbarProcess } from '../support/app/busbar-process.ts'
+import { packedIn } from '../support/app/packages.ts'
 import { TestFolder } from '../support/app/test-folder.ts'
 
 const built = existsSync(new URL('../../../../target/release/busbar-load', import.meta.url))
@@ -33,10 +32,10 @@ describe('busbar try from tarballs', { skip: process.platform === 'win32' }, () 
       if (generator === 'busbar-load' && !built) return context.skip('the load engine is not built')
       using tools = new TestFolder({})
       using folder = new TestFolder(repository)
-      install(await packTo(tools.path, 'busbar'), tools.at('node_modules/busbar'))
-      install(await packTo(tools.path, 'lab'), tools.at('node_modules/busbar-lab'))
+      install(await packedIn(tools.path, 'busbar'), tools.at('node_modules/busbar'))
+      install(await packedIn(tools.path, 'lab'), tools.at('node_modules/busbar-lab'))
       if (generator === 'busbar-load')
-        install((await packEngineTo(tools.path))!, tools.at(`node_modules/${enginePackage}`))
+        install(await packedIn(tools.path, 'engine'), tools.at(`node_modules/${enginePackage}`))
       const before = contentOf(folder.path)
       const entry = tools.at('node_modules/busbar/bin/busbar.js')
       const args = ['try', '--budget', '0', '--json']

@@ -1,13 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { packagesFolder } from './packages.ts'
 
-const sources = fileURLToPath(new URL('../busbar.ts', import.meta.url))
+const sources = ['--conditions=busbar-source', fileURLToPath(new URL('../busbar.ts', import.meta.url))]
+const command = packagesFolder === undefined ? sources : [join(packagesFolder, 'busbar/bin/busbar.js')]
 
 export interface BusbarOptions {
   readonly cwd?: string
   readonly env?: NodeJS.ProcessEnv
-  /** Replaces the script that runs the sources. */
+  /** Replaces the default: the command of the packed package, else of the sources. */
   readonly entry?: string
   /** Its Node; that of the tests by default. */
   readonly node?: string
@@ -24,7 +27,7 @@ export interface Ended {
   readonly stderr: string
 }
 
-/** The `busbar` command as a process, from the sources. Killed at the end of its scope. */
+/** The `busbar` command as a process. Killed at the end of its scope. */
 export class BusbarProcess implements AsyncDisposable {
   readonly child: ChildProcess
   readonly ended: Promise<Ended>
@@ -33,7 +36,7 @@ export class BusbarProcess implements AsyncDisposable {
   readonly #changes = new Set<() => void>()
 
   constructor(args: readonly string[], { cwd, env, entry, node, descriptors, input }: BusbarOptions = {}) {
-    const own = entry === undefined ? ['--conditions=busbar-source', sources] : [entry]
+    const own = entry === undefined ? command : [entry]
     const limited = descriptors === undefined ? [] : ['/bin/sh', '-c', `ulimit -n ${descriptors}; exec "$@"`, 'sh']
     const [file, ...rest] = [...limited, node ?? process.execPath, ...own, ...args]
     this.child = spawn(file!, rest, {

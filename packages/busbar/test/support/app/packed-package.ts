@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { packTo } from '../../../../../scripts/pack.ts'
+import { packedIn } from './packages.ts'
 
 const source = fileURLToPath(new URL('../../..', import.meta.url))
 
@@ -13,7 +13,7 @@ const source = fileURLToPath(new URL('../../..', import.meta.url))
  * without a registry.
  */
 export async function installPacked(place: string): Promise<void> {
-  const packed = await packTo(place, 'busbar')
+  const packed = await packedIn(place, 'busbar')
   const target = join(place, 'node_modules/busbar')
   await mkdir(target, { recursive: true })
   await promisify(execFile)('tar', ['-xzf', packed, '-C', target, '--strip-components=1'])
