@@ -71,6 +71,49 @@ volumes: { data: {} }
   assert.equal(await textAt(`http://127.0.0.1:${api}`), 'fast$5')
 })
 
+test('packages of a monorepo that containers start by name run in their own folders', async () => {
+  using app = await ImportedApp.from({
+    'compose.yaml': `
+services:
+  web: { build: { context: ., dockerfile: packages/web/Dockerfile } }
+  api: { build: ., command: pnpm --filter @shop/api start }
+  jobs: { build: ., command: "cd packages/jobs && node jobs.js" }
+`,
+    'package.json': { workspaces: ['packages/*'] },
+    'packages/web/Dockerfile':
+      'FROM node:24\nENTRYPOINT ["/sbin/tini", "--"]\nCMD ["npm", "start", "--workspace=web"]\n',
+    'packages/web/package.json': { name: 'web', scripts: { start: 'node web.js' } },
+    'packages/web/web.js': server("'web'"),
+    'packages/api/package.json': { name: '@shop/api', scripts: { start: 'node api.js --fast' } },
+    'packages/api/api.js': server("'api'"),
+    'packages/jobs/jobs.js': server("'jobs'"),
+  })
+  assert.deepEqual(app.report.config.services, {
+    web: { run: 'process', path: './packages/web', entry: './web.js' },
+    api: { run: 'process', path: './packages/api', entry: './api.js', args: ['--fast'] },
+    jobs: { run: 'process', path: './packages/jobs', entry: './jobs.js' },
+  })
+})
+
+test('variables of a Dockerfile have the values of its arguments, and a stage what its base starts', async () => {
+  using app = await ImportedApp.from({
+    'compose.yaml': 'services:\n  web: { build: { context: ., args: [MODE=fast] } }\n',
+    Dockerfile: `
+ARG VERSION=24
+FROM node:\${VERSION} AS base
+ARG PORT=80
+ARG MODE=slow
+ENV PORT=$PORT MODE="\${MODE}" REGION=\${REGION:-eu} PRICE=\\$5
+CMD ["node", "web.js"]
+FROM base AS tools
+RUN true
+`,
+    'web.js': server("'web'"),
+  })
+  assert.deepEqual(app.service('web').env, { PORT: '80', MODE: 'fast', REGION: 'eu', PRICE: '$5' })
+  assert.equal(app.service('web').entry, './web.js')
+})
+
 test('values of Compose keep their meaning', () => {
   assert.equal(composeText('$A ${B} ${C:-d} ${E-f} ${G:?h} $$I ${'), '${A:-} ${B:-} ${C:-d} ${E:-f} ${G} $I $${')
   assert.equal(composeDuration('1m30s'), 90_000)

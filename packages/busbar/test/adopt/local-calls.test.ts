@@ -27,4 +27,18 @@ describe('calls at ports of this machine', () => {
       env: { BACKENDS: '["http://a.internal","http://b.internal"]', ALL: 'ws://a.internal,ws://b.internal' },
     })
   })
+
+  it('are those of the service whose folder has them, not of a command above', async () => {
+    using folder = new TestFolder({ 'web/config.js': `module.exports = 'http://localhost:3001'`, 'run.js': '' })
+    const config = { services: { all: { command: 'make run' }, web: './web', a: './a' } }
+    const services = [
+      { name: 'all', path: folder.path, entry: undefined },
+      { name: 'web', path: `${folder.path}/web`, entry: undefined },
+    ]
+    const calls = await findLocalCalls({ root: folder.path, config, services, ports: { all: 3000, a: 3001 } })
+    assert.deepEqual(
+      calls.map(({ from, to }) => [from, to]),
+      [['web', 'a']],
+    )
+  })
 })

@@ -9,7 +9,8 @@ import { importPm2 } from './pm2/read-pm2.ts'
 import { importProcfile } from './procfile.ts'
 import { importWatt } from './watt/read-watt.ts'
 import { hasParallelScript, importParallelScript } from './parallel-script.ts'
-import { hasPackageFolders, importFolders, importProgram, importWorkspaces, workspacePatterns } from './workspaces.ts'
+import { workspacePatterns } from '../workspace-packages.ts'
+import { hasPackageFolders, importFolders, importProgram, importWorkspaces } from './workspaces.ts'
 
 export interface Source {
   readonly kind: SourceKind

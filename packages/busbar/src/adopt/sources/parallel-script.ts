@@ -1,5 +1,5 @@
 /** A script of `package.json` that starts several programs at once. */
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { type PackageJson, readPackageJson } from '../../config/file/package-json.ts'
 import { splitWords } from '../../config/services/start-script.ts'
 import { ImportDraft } from '../import-draft.ts'
@@ -7,6 +7,7 @@ import type { Imported } from '../imported.ts'
 import { applyLaunch } from '../launch/apply-launch.ts'
 import { type Launch, parseLaunch, programLaunch } from '../launch/launch.ts'
 import { findServer } from '../launch/server-evidence.ts'
+import { workingFolder } from '../launch/working-folder.ts'
 
 /** One of the commands that run at the same time. */
 interface ParallelCommand {
@@ -30,7 +31,7 @@ export async function importParallelScript(root: string): Promise<Imported> {
   const found = await readPackageJson(root)
   const files = new Set<string | undefined>()
   for (const { name, line } of (found && parallelCommands(found)) ?? []) {
-    const { folder, rest } = inFolder(line, root)
+    const { folder, rest } = await workingFolder(line, root)
     const launch = await launchIn(folder, rest, root)
     files.add(launch.file)
     const file = launch.kind === 'program' ? launch.entry : undefined
@@ -115,16 +116,6 @@ function ofScripts(pattern: string, scripts: PackageJson['scripts']): ParallelCo
     const own = pattern.endsWith('*') ? name.slice(beginning.length) : ''
     return line === undefined ? [] : [{ name: own || name.replace(/^(?:start|serve|dev)[:-]/, ''), line }]
   })
-}
-
-/** `cd web && npm start` and `npm --prefix web start` run in `web`. */
-function inFolder(line: string, root: string): { readonly folder: string; readonly rest: string } {
-  const [, moved, command] = /^cd\s+([^\s'"&;|]+)\s*&&\s*(\S.*)$/s.exec(line) ?? []
-  if (moved !== undefined) return { folder: resolve(root, moved), rest: command! }
-  const [, prefix] = /^npm\s.*?(?:--prefix|-C)[ =]([^\s'"]+)/.exec(line) ?? []
-  if (prefix === undefined) return { folder: root, rest: line }
-  const rest = line.replace(/\s(?:--prefix|-C)[ =][^\s'"]+/, '')
-  return { folder: resolve(root, prefix), rest }
 }
 
 /** The folder that it runs in, or else that of its module; `api` for `api.js` of the root. */

@@ -4,6 +4,7 @@ import { ImportDraft } from '../import-draft.ts'
 import type { Imported } from '../imported.ts'
 import { applyLaunch } from '../launch/apply-launch.ts'
 import { parseLaunch } from '../launch/launch.ts'
+import { workingFolder } from '../launch/working-folder.ts'
 
 /** Lines of `<name>: <command>` (Heroku, foreman, honcho, overmind). */
 export async function importProcfile(file: string): Promise<Imported> {
@@ -25,9 +26,10 @@ async function importLine(name: string, command: string, draft: ImportDraft): Pr
     return draft.leaveOut(undefined, name, 'it runs once before each release: run it before busbar start')
   const service = draft.addService(name)
   service.config.run = 'process'
-  const launch = await parseLaunch(command, draft.root)
+  const { folder, rest } = await workingFolder(command, draft.root)
+  const launch = await parseLaunch(rest, folder)
   if (launch.kind === 'command') delete service.config.run
-  if (!(await applyLaunch({ service, folder: draft.root, launch }, draft))) return
+  if (!(await applyLaunch({ service, folder, launch }, draft))) return
   draft.report(name, {
     to: `services.${service.name}`,
     ...(launch.kind === 'command' && { note: 'it must listen on the port in the variable PORT' }),

@@ -1,29 +1,13 @@
-import { readFile, glob } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { firstExistingFile, pathKind } from '../../config/file/file-lookup.ts'
+import { firstExistingFile } from '../../config/file/file-lookup.ts'
 import { type PackageJson, readPackageJson } from '../../config/file/package-json.ts'
-import { isPlainObject } from '../../config/schema/placeholders.ts'
 import { findContract, findConventional } from '../../config/services/entry.ts'
 import { ImportDraft } from '../import-draft.ts'
 import type { Imported, ServiceDraft } from '../imported.ts'
 import { applyLaunch, pathText } from '../launch/apply-launch.ts'
 import { type Launch, parseLaunch } from '../launch/launch.ts'
 import { findServer } from '../launch/server-evidence.ts'
-import { readYaml } from '../yaml-file.ts'
-
-/** Packages that are looked at. */
-const maxPackages = 1000
-
-/** The patterns of a monorepo of npm, yarn or pnpm. Undefined if the folder is none. */
-export async function workspacePatterns(root: string): Promise<readonly string[] | undefined> {
-  const pnpm = join(root, 'pnpm-workspace.yaml')
-  const content = (await pathKind(pnpm)) === 'file' ? await readYaml(pnpm) : await packageFile(root)
-  if (!isPlainObject(content)) return undefined
-  const { packages, workspaces } = content
-  const own = isPlainObject(workspaces) ? workspaces['packages'] : workspaces
-  const list: unknown = packages ?? own
-  return Array.isArray(list) ? list.map(String) : undefined
-}
+import { packageFolders, workspacePatterns } from '../workspace-packages.ts'
 
 /** The packages of a monorepo that open a server. The others are libraries. */
 export async function importWorkspaces(root: string): Promise<Imported> {
@@ -104,27 +88,4 @@ async function launchOf(folder: string, found: PackageJson | undefined): Promise
 
 function nameOf(folder: string, found: PackageJson | undefined): string {
   return found?.name?.replace(/^@[^/]*\//, '') ?? basename(folder)
-}
-
-async function packageFolders(root: string, patterns: readonly string[]): Promise<string[]> {
-  const found = new Set<string>()
-  const exclude = (path: string): boolean => basename(path) === 'node_modules'
-  const without = new Set<string>()
-  for (const pattern of patterns) {
-    const isExcluded = pattern.startsWith('!')
-    const files = `${pattern.replace(/^!/, '').replace(/\/$/, '')}/package.json`
-    for await (const file of glob(files, { cwd: root, exclude })) {
-      if (found.size >= maxPackages) break
-      ;(isExcluded ? without : found).add(join(root, file, '..'))
-    }
-  }
-  return [...found].filter((folder) => !without.has(folder)).toSorted()
-}
-
-async function packageFile(root: string): Promise<unknown> {
-  try {
-    return JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
-  } catch {
-    return undefined
-  }
 }

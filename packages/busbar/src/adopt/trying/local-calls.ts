@@ -45,7 +45,8 @@ export async function findLocalCalls(sources: CallSources): Promise<LocalCall[]>
   const found: LocalCall[] = []
   for (const service of sources.services) {
     found.push(...inConfig(service, sources))
-    for (const { file, text } of await textsOf(service)) found.push(...inText(service, file, text, sources))
+    const others = sources.services.map(({ path }) => path).filter((path) => path !== service.path)
+    for (const { file, text } of await textsOf(service, others)) found.push(...inText(service, file, text, sources))
   }
   return found
 }
@@ -153,14 +154,18 @@ interface SourceText {
   readonly text: string
 }
 
-/** The modules that a program starts with, or all of its folder, and its `.env` files. */
-async function textsOf({ path, entry }: CallingService): Promise<SourceText[]> {
+/**
+ * The modules that a program starts with, or all of its folder, and its `.env` files. `others`:
+ * folders of other services, which may be inside.
+ */
+async function textsOf({ path, entry }: CallingService, others: readonly string[]): Promise<SourceText[]> {
   const found: SourceText[] = []
   if (entry !== undefined)
     for await (const source of programSources(entry))
       if (source.text !== undefined) found.push({ file: source.file, text: source.text })
   const pattern = entry === undefined ? '{**/*.{js,mjs,cjs,ts,mts,json},.env,.env.*}' : '{.env,.env.*}'
-  const exclude = (name: string): boolean => /(?:^|[\\/])(?:node_modules|dist|\.git|\.next)$/.test(name)
+  const exclude = (name: string): boolean =>
+    /(?:^|[\\/])(?:node_modules|dist|\.git|\.next)$/.test(name) || others.includes(join(path, name))
   for await (const name of glob(pattern, { cwd: path, exclude })) {
     if (found.length >= maxFiles) break
     const file = join(path, name)

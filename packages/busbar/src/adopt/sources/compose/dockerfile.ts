@@ -10,36 +10,68 @@ export interface DockerfileStart {
   readonly workdir: string
 }
 
-/** Undefined if there is no such file. `target`: the stage that counts. */
+export interface DockerfileBuild {
+  /** The stage that counts. Undefined: the last. */
+  readonly target: string | undefined
+  /** Values for `ARG`. */
+  readonly args: Readonly<Record<string, string>>
+}
+
+/** What the instructions of a stage have set. */
+interface Stage {
+  entrypoint?: unknown
+  cmd?: unknown
+  workdir: string
+  readonly env: Record<string, string>
+}
+
+/** Undefined if there is no such file. */
 export async function readDockerfile(
   folder: string,
   name: string,
-  target: string | undefined,
+  build: DockerfileBuild,
 ): Promise<DockerfileStart | undefined> {
   const text = await readFile(resolve(folder, name), 'utf8').catch(() => undefined)
-  return text === undefined ? undefined : startOf(text, target)
+  return text === undefined ? undefined : startOf(text, build)
 }
 
-function startOf(text: string, target: string | undefined): DockerfileStart {
-  let entrypoint: unknown
-  let cmd: unknown
-  let workdir = '/'
-  let env: Record<string, string> = {}
-  let isDone = false
+function startOf(text: string, { target, args: given }: DockerfileBuild): DockerfileStart {
+  const stages = new Map<string, Stage>()
+  const args: Record<string, string> = {}
+  let name: string | undefined
+  let stage: Stage = { workdir: '/', env: {} }
   for (const [instruction, rest] of instructions(text)) {
+    const value = (): string => substituted(rest, { ...args, ...stage.env })
     if (instruction === 'FROM') {
-      if (isDone) break
-      const [, stage] = /\sas\s+(\S+)$/i.exec(rest) ?? []
-      isDone = target !== undefined && stage?.toLowerCase() === target.toLowerCase()
-      // A stage from an earlier one inherits what that starts. It is rare, and ignored.
-      ;[entrypoint, cmd, workdir, env] = [undefined, undefined, '/', {}]
-    } else if (instruction === 'WORKDIR') workdir = resolve(workdir, rest)
-    else if (instruction === 'ENTRYPOINT') [entrypoint, cmd] = [formOf(rest), undefined]
-    else if (instruction === 'CMD') cmd = formOf(rest)
-    else if (instruction === 'ENV') Object.assign(env, variablesOf(rest))
+      if (name !== undefined && name === target?.toLowerCase()) break
+      const [, base = '', as] = /^(?:--\S+\s+)*(\S+)(?:\s+as\s+(\S+))?$/i.exec(rest) ?? []
+      stage = structuredClone(stages.get(base.toLowerCase()) ?? { workdir: '/', env: {} })
+      name = as?.toLowerCase()
+      if (name !== undefined) stages.set(name, stage)
+    } else if (instruction === 'ARG') Object.assign(args, argumentOf(value(), given))
+    else if (instruction === 'WORKDIR') stage.workdir = resolve(stage.workdir, value())
+    else if (instruction === 'ENTRYPOINT') Object.assign(stage, { entrypoint: formOf(rest), cmd: undefined })
+    else if (instruction === 'CMD') stage.cmd = formOf(rest)
+    else if (instruction === 'ENV') Object.assign(stage.env, variablesOf(value()))
   }
-  const parts = [entrypoint, cmd].map(commandWords).filter((part) => part !== undefined)
-  return { command: parts.length === 0 ? undefined : parts.join(' '), env, workdir }
+  const parts = [stage.entrypoint, stage.cmd].map(commandWords).filter((part) => part !== undefined)
+  return { command: parts.length === 0 ? undefined : parts.join(' '), env: stage.env, workdir: stage.workdir }
+}
+
+/** `ARG NAME=default`. */
+function argumentOf(rest: string, given: DockerfileBuild['args']): Record<string, string> {
+  const [, name = '', quoted, plain] = /^(\w+)(?:=(?:"([^"]*)"|(\S*)))?/.exec(rest) ?? []
+  const value = given[name] ?? quoted ?? plain
+  return value === undefined ? {} : { [name]: value }
+}
+
+/** `$NAME`, `${NAME}` and `${NAME:-default}`. What nothing has set is empty. */
+function substituted(text: string, values: Readonly<Record<string, string>>): string {
+  return text.replaceAll(
+    /\\\$|\$(?:(\w+)|\{(\w+)(?::?-([^}]*))?\})/g,
+    (found, short?: string, name?: string, fallback = '') =>
+      found === '\\$' ? '$' : values[short ?? name!] || fallback,
+  )
 }
 
 function* instructions(text: string): Generator<readonly [string, string]> {

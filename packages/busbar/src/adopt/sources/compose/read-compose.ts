@@ -7,8 +7,9 @@ import type { Imported } from '../../imported.ts'
 import { applyRules, literal, textOf } from '../../key-rules.ts'
 import { applyLaunch } from '../../launch/apply-launch.ts'
 import { isFolder, parseLaunch } from '../../launch/launch.ts'
+import { workingFolder } from '../../launch/working-folder.ts'
 import { readYaml } from '../../yaml-file.ts'
-import { commandWords } from './compose-text.ts'
+import { commandWords, composeVariables } from './compose-text.ts'
 import { composeRules } from './compose-rules.ts'
 import { readDockerfile } from './dockerfile.ts'
 
@@ -62,13 +63,17 @@ export async function importCompose(file: string): Promise<Imported> {
   return draft.finish()
 }
 
+/** What only passes signals on, as process 1 of a container. */
+const firstProcess = /^(?:\S*\/)?(?:tini|dumb-init)\s+(?:-\w+\s+)*(?:--\s+)?/
+
 async function importContainer(
-  { name, fields, folder, line, env }: Container,
+  { name, fields, folder: context, line, env }: Container,
   hosted: ReadonlySet<string>,
   draft: ImportDraft,
 ): Promise<void> {
   const service = draft.addService(name)
-  const launch = await parseLaunch(line, folder)
+  const { folder, rest } = await workingFolder(line.replace(firstProcess, ''), context)
+  const launch = await parseLaunch(rest, folder)
   if (launch.kind === 'program') service.config.run = 'process'
   const variables = Object.fromEntries(Object.entries(env).map(([key, value]) => [key, literal(value)]))
   if (Object.keys(variables).length > 0) service.config.env = variables
@@ -97,7 +102,8 @@ async function builtContainer(name: string, fields: Fields, root: string): Promi
   const folder = resolve(root, context)
   if (/^(https?|git|ssh):/.test(context) || !(await isFolder(folder))) return `${context} is no folder of this machine`
   const target = textOf(build['target'], '') || undefined
-  const dockerfile = await readDockerfile(folder, textOf(build['dockerfile'], 'Dockerfile'), target)
+  const args = composeVariables(build['args'])
+  const dockerfile = await readDockerfile(folder, textOf(build['dockerfile'], 'Dockerfile'), { target, args })
   const entrypoint = commandWords(fields['entrypoint'])
   const own = [entrypoint, commandWords(fields['command'])].filter(Boolean).join(' ')
   const line = own === '' ? dockerfile?.command : own
