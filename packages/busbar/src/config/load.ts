@@ -52,6 +52,11 @@ export interface LoadOptions {
   readonly doubles?: TestDoubles
   /** Accepts services that are not built yet. Their entries may be missing. Default: false. */
   readonly unbuilt?: boolean
+  /**
+   * Whether the app starts here. If not, variables of services may need what is only there where it
+   * does, and are left out. Default: true.
+   */
+  readonly starts?: boolean
 }
 
 export interface Overrides {
@@ -80,15 +85,14 @@ export interface Placements {
  * Throws a BusbarError. It reports as many problems as it can find in one run: the code is that of
  * the first one, the message lists all, and `cause.errors` holds them.
  */
-export async function loadApp(
-  location: string,
-  { env = process.env, overrides = {}, placements = {}, doubles = new Map(), unbuilt = false }: LoadOptions = {},
-): Promise<App> {
+export async function loadApp(location: string, options: LoadOptions = {}): Promise<App> {
+  const { env = process.env, overrides = {}, placements = {}, doubles = new Map() } = options
+  const { unbuilt = false, starts = true } = options
   const found = await locateApp(resolve(location))
   const problems = new Problems(found.kind === 'config' ? found.file : found.root)
   const raw = found.kind === 'config' ? await readConfig(found.file, { env, root: found.root }) : {}
   const chosen = applyEnvironment(raw, overrides.env, problems)
-  const sources = { env, root: found.root, secrets: problems.secrets }
+  const sources = { env, root: found.root, secrets: problems.secrets, starts }
   const placed = { ...overrides, ...workersOf(placements) }
   const filled = fillPlaceholders(withOverrides(chosen, placed), sources, problems)
   const config = parseConfig(filled, problems)

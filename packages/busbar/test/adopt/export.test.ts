@@ -98,6 +98,21 @@ describe('busbar export', () => {
     ])
   })
 
+  test('variables and secrets of services are needed where they start, and only there', async () => {
+    const env = { KEY: '${A_KEY_OF_PRODUCTION}', PASSWORD: '${file:/run/secrets/none}', LEVEL: '${LEVEL:-info}' }
+    using folder = new TestFolder({
+      'busbar.config.json': { services: { web: { path: './web', env, build: 'node -e 0' } } },
+      'web/index.js': server("'web'"),
+    })
+    assert.match(await exported(folder, 'kubernetes'), /kind: Deployment/)
+    const built = await BusbarProcess.run(['build'], { cwd: folder.path })
+    assert.equal(built.code, 0, built.stderr)
+    const started = await BusbarProcess.run(['start'], { cwd: folder.path })
+    assert.equal(started.code, 3)
+    assert.match(started.stderr, /needs the environment variable A_KEY_OF_PRODUCTION/)
+    assert.match(started.stderr, /needs the file \/run\/secrets\/none/)
+  })
+
   test('systemd: the unit that startup installs', async () => {
     using folder = new TestFolder(files)
     const { stdout } = await BusbarProcess.run(['startup', 'systemd', '.', '--user', '--print'], { cwd: folder.path })

@@ -24,7 +24,7 @@ interface BuiltService {
 export async function build(context: CommandContext): Promise<number> {
   const { flags, terminal } = context
   const location = resolveOperand(context)
-  const options = { env: terminal.env, overrides: flags }
+  const options = { env: terminal.env, overrides: flags, starts: false }
   const app = await loadApp(location, { ...options, unbuilt: true })
   const built: BuiltService[] = []
   for (const service of withBuild(app)) {

@@ -23,6 +23,8 @@ export interface PlaceholderSources {
   readonly root: string
   /** Receives what secret files contain. */
   readonly secrets: Set<string>
+  /** Whether the app starts here. If not, what only its services need may be missing. */
+  readonly starts: boolean
 }
 
 /**
@@ -40,22 +42,30 @@ export function fillPlaceholders(
   if (Array.isArray(value))
     return value.map((part, index) => fillPlaceholders(part, sources, problems, [...path, index]))
   if (!isPlainObject(value)) return value
-  // `fromEntries` defines a key `__proto__`; an assignment would set the prototype.
-  return Object.fromEntries(
-    Object.entries(value).map(([key, part]) => [key, fillPlaceholders(part, sources, problems, [...path, key])]),
+  const filled = Object.entries(value).map(
+    ([key, part]) => [key, fillPlaceholders(part, sources, problems, [...path, key])] as const,
   )
+  // `fromEntries` defines a key `__proto__`; an assignment would set the prototype.
+  return Object.fromEntries(filled.filter(([key, part]) => part !== unfilled || isNeeded(sources, [...path, key])))
+}
+
+/** Variables of services are needed where they start. */
+function isNeeded({ starts }: PlaceholderSources, path: Path): boolean {
+  return starts || path.at(-2) !== 'env'
 }
 
 class TextFiller {
   readonly #sources: PlaceholderSources
   readonly #problems: Problems
   readonly #where: string
+  readonly #isNeeded: boolean
   #complete = true
 
   constructor(sources: PlaceholderSources, problems: Problems, path: Path) {
     this.#sources = sources
     this.#problems = problems
     this.#where = formatPath(path)
+    this.#isNeeded = isNeeded(sources, path)
   }
 
   fill(text: string): string | symbol {
@@ -73,10 +83,11 @@ class TextFiller {
     const value = fallback === undefined ? env[name] : env[name] || fallback
     if (value === undefined) {
       this.#complete = false
-      this.#problems.add('CONFIG_VARIABLE_MISSING', {
-        message: `${this.#where} needs the environment variable ${name}, which is not set`,
-        hint: `Set ${name}, or write a default: \${${name}:-value}.`,
-      })
+      if (this.#isNeeded)
+        this.#problems.add('CONFIG_VARIABLE_MISSING', {
+          message: `${this.#where} needs the environment variable ${name}, which is not set`,
+          hint: `Set ${name}, or write a default: \${${name}:-value}.`,
+        })
     }
     return value
   }
@@ -90,11 +101,12 @@ class TextFiller {
       return value
     } catch (cause) {
       this.#complete = false
-      this.#problems.add('SECRET_UNREADABLE', {
-        message: `${this.#where} needs the file ${resolve(root, file)}, which cannot be read: ${(cause as Error).message}`,
-        hint: 'Create the file, or correct the path, which is relative to the folder of the config.',
-        cause,
-      })
+      if (this.#isNeeded)
+        this.#problems.add('SECRET_UNREADABLE', {
+          message: `${this.#where} needs the file ${resolve(root, file)}, which cannot be read: ${(cause as Error).message}`,
+          hint: 'Create the file, or correct the path, which is relative to the folder of the config.',
+          cause,
+        })
       return undefined
     }
   }

@@ -33,7 +33,7 @@ export async function exportFiles(context: CommandContext): Promise<number> {
   const location = resolve(terminal.cwd, place)
   const overrides = env === undefined ? {} : { env }
   // An image builds its services itself.
-  const app = await loadApp(location, { env: terminal.env, overrides, unbuilt: format !== 'systemd' })
+  const app = await loadApp(location, { env: terminal.env, overrides, unbuilt: format !== 'systemd', starts: false })
   const files = await create(app, location, context)
   if (flags.write) for (const { file, text } of files) await writeOne(file, text)
   const done = flags.write === true
