@@ -12,13 +12,13 @@ export async function canImportBusbar(folder: string): Promise<boolean> {
   }
 }
 
-/** Throws USAGE if the folder has a config already. */
-export async function checkNoConfig(folder: string): Promise<void> {
+/** Throws USAGE if the folder has a config already. `instead`: what else there is to do. */
+export async function checkNoConfig(folder: string, instead?: string): Promise<void> {
   const config = await findConfig(folder)
   if (config === undefined) return
   throw new BusbarError('USAGE', {
     message: `${folder} has a ${basename(config)} already`,
-    hint: 'Move it away first, or print the new one and compare: without --write.',
+    hint: instead === undefined ? 'Move it away first.' : `Move it away first, or ${instead}.`,
   })
 }
 

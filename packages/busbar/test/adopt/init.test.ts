@@ -51,6 +51,7 @@ describe('busbar init in a new folder', () => {
     const { code, stdout } = await init(folder)
     assert.equal(code, 0)
     assert.match(stdout, /npm install/)
+    assert.match((await init(folder, 'my app', '-t', 'programs')).stdout, /^ {2}cd 'my app'$/m)
     assert.ok(existsSync(folder.at('items/contract.ts')) && existsSync(folder.at('web/index.ts')))
     assert.equal(folder.read('README.md'), 'mine')
   })
@@ -67,7 +68,7 @@ describe('busbar init in a new folder', () => {
       const { code, stderr } = await init(folder, ...args)
       return `${code} ${stderr}`
     }
-    assert.match(await refused('a'), /^2 .*has a busbar\.config\.json already/)
+    assert.match(await refused('a'), /^2 .*has a busbar\.config\.json already.*\n.*hint: Move it away first\.$/m)
     assert.match(await refused('b'), /^3 .*no service was found/)
     assert.match(await refused('c', '-t', 'both'), /^2 .*a template needs an empty folder/)
     assert.match(await refused('file'), /^2 .*is a file/)

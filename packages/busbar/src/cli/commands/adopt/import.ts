@@ -16,7 +16,7 @@ export async function importConfig(context: CommandContext): Promise<number> {
   const { flags, terminal } = context
   const source = await sourceAt(resolveOperand(context))
   const imported = await importSource(source)
-  if (flags.write) await checkNoConfig(imported.root)
+  if (flags.write) await checkNoConfig(imported.root, 'print the new one and compare: without --write')
   const text = await textOf(imported)
   const file = flags.write ? join(imported.root, 'busbar.config.ts') : undefined
   if (file !== undefined) await writeNewFile(file, text)

@@ -2,6 +2,7 @@ import { relative, resolve } from 'node:path'
 import { adoptFolder, createApp, type Folder, inspectFolder } from '../../../adopt/init/init-folder.ts'
 import { templateNames, type TemplateName } from '../../../adopt/init/template-names.ts'
 import { templateSummaries } from '../../../adopt/init/templates.ts'
+import { quoted } from '../../../adopt/launch/launch.ts'
 import { BusbarError } from '../../../contract/errors.ts'
 import { printResult } from '../../admin/print-result.ts'
 import type { CommandContext } from '../../command.ts'
@@ -58,11 +59,13 @@ async function adopt(
 
 function nextSteps(folder: Folder, files: readonly string[], cwd: string): string[] {
   const place = relative(cwd, folder.path)
-  const enter = place === '' ? [] : [`cd ${place}`]
+  const enter = place === '' ? [] : [`cd ${quoted(place)}`]
   if (folder.kind === 'new') return [...enter, 'npm install', 'npm run dev']
   const { kind, unmapped, source } = folder.found
   const report =
-    unmapped.length === 0 ? [] : [`npx busbar import ${relative(folder.path, source)}   # what became of every key`]
+    unmapped.length === 0
+      ? []
+      : [`npx busbar import ${quoted(relative(folder.path, source))}   # what became of every key`]
   return [
     ...enter,
     ...(files.includes('package.json') ? ['npm install'] : []),
