@@ -136,6 +136,13 @@ function noise(result: Result): string[] {
 export function reasonText(reason: string): string {
   const [first = '', ...output] = reason.split('\n')
   if (!first.endsWith(':')) return first
-  const error = output.find((line) => /Error\b/.test(line)) ?? output.find((line) => line.trim() !== '')
+  const lines = output.map(loggedText)
+  const error = lines.find((line) => /Error\b/.test(line)) ?? lines.find((line) => line.trim() !== '')
   return error === undefined ? first : `${first} ${error.trim()}`
+}
+
+/** The message of a line of JSON, as loggers write it, without its stack. */
+function loggedText(line: string): string {
+  const [, text] = /^\s*\{.*"(?:msg|message)":("(?:[^"\\]|\\.)*")/.exec(line) ?? []
+  return text === undefined ? line : (JSON.parse(text) as string).split('\n')[0]!
 }

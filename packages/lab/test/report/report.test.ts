@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { htmlReport } from '../../src/report/html/page.ts'
 import { markdownReport } from '../../src/report/markdown.ts'
 import { terminalReport } from '../../src/report/terminal.ts'
-import { sentencesFor } from '../../src/report/sentences.ts'
+import { reasonText, sentencesFor } from '../../src/report/sentences.ts'
 import type { ComparisonResult, Result } from '../../src/result.ts'
 import { resultOf } from '../support/result.ts'
 
@@ -16,6 +16,11 @@ function withVerdict(change: Partial<ComparisonResult>): Result {
   const result = resultOf(arms)
   return { ...result, comparisons: result.comparisons.map((each) => ({ ...each, ...change })) }
 }
+
+test('the reason of a program that logs JSON is its message, without the stack', () => {
+  const line = JSON.stringify({ level: 50, service: 'web', msg: 'Error: no "table"\n    at query (db.js:1:1)' })
+  assert.equal(reasonText(`web ended:\nready\n${line}\n`), 'web ended: Error: no "table"')
+})
 
 test('each verdict is a sentence with its interval', () => {
   const said = (change: Partial<ComparisonResult>) => sentencesFor(withVerdict(change))[0]

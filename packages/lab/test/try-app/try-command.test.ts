@@ -98,6 +98,54 @@ describe('busbar try', () => {
     assert.match(report.notes[0]!, /As today: left out, since exported opens no port by itself/)
   })
 
+  test('a placement that cannot run is told from different answers, by what the program said', async () => {
+    using repository = new Repository({
+      'package.json': '{ "name": "main", "main": "server.js" }',
+      'server.js': `if (String(process.env.NO_PROXY).includes('.internal')) throw new Error('only without Busbar')
+        ${server('process.env.PORT ?? 3000', '1')}`,
+    })
+    const { code, stdout } = await repository.try()
+    assert.equal(code, 1)
+    assert.match(stdout, /: same answers where it could run\n/)
+    assert.match(stdout, /could not run: Busbar, a thread each: thread ended before it answered: .*only without Busbar/)
+    assert.doesNotMatch(stdout, /\{"level"/)
+  })
+
+  test('a service that is not built is reported by its file, not by one that is gone', async () => {
+    using repository = new Repository({ 'package.json': '{ "name": "one", "scripts": { "start": "node dist/a.js" } }' })
+    const [stdout, stderr, [code]] = await repository.start('--budget', '0').output
+    assert.deepEqual([stdout, code], ['', 3])
+    assert.match(stderr, /runs dist\/a\.js, which does not exist/)
+    assert.doesNotMatch(stderr, /busbar-lab-/)
+  })
+
+  test('a command is asked at the port on which it listens', async () => {
+    const [web, api] = (await freePorts(2)) as [number, number]
+    using repository = new Repository({
+      'compose.yaml': `services:
+  web: { build: ./web, ports: ["${web}:${web}"] }
+  api: { build: ./api, command: "node server.js; exit 1", ports: ["${api}:${api}"] }`,
+      'web/package.json': '{ "scripts": { "start": "node server.js" } }',
+      'web/server.js': server(web, `'web'`),
+      'api/package.json': '{}',
+      'api/server.js': server(api, `'api'`),
+      'requests.json': '[{ "path": "/" }, { "service": "api", "path": "/" }]',
+    })
+    const { code, report, stderr } = await repository.try(
+      '--json',
+      '--requests',
+      join(repository.path, 'requests.json'),
+    )
+    assert.equal(code, 0, JSON.stringify(report.arms, undefined, 1) + stderr)
+    assert.deepEqual(
+      report.arms[0]!.answers.map(({ service, status }) => [service, status]),
+      [
+        ['web', 200],
+        ['api', 200],
+      ],
+    )
+  })
+
   test('a port that is in use is reported before anything starts', async () => {
     const { files, ports } = await shop((port) => `'http://localhost:${port}'`)
     using repository = new Repository(files)

@@ -4,8 +4,9 @@ import { join, resolve } from 'node:path'
 import type { App } from '../../config/app.ts'
 import { findHazards } from '../../config/hazards/find-hazards.ts'
 import type { Hazard } from '../../config/hazards/hazard.ts'
-import { loadApp } from '../../config/load.ts'
+import { loadApp, type LoadOptions } from '../../config/load.ts'
 import type { AppConfig } from '../../config/schema/app-schema.ts'
+import { BusbarError } from '../../contract/errors.ts'
 import type { Imported, ServiceConfig } from '../imported.ts'
 import { findLocalCalls, type LocalCall, withCapturedPorts, withNeeds, withServiceNames } from './local-calls.ts'
 import { documentRequests, type DocumentRequests } from './openapi-requests.ts'
@@ -22,7 +23,7 @@ export interface PreparedTrial {
   readonly calls: readonly LocalCall[]
   /** What is unsafe if all services share a thread. */
   readonly hazards: readonly Hazard[]
-  /** Ports that Busbar opens besides the gateway's, by service. */
+  /** Ports besides the gateway's that Busbar or a command opens, by service. */
   readonly exposed: Readonly<Record<string, number>>
   readonly documents: readonly ServiceRequests[]
 }
@@ -40,13 +41,16 @@ export interface TrialOptions {
   readonly env: NodeJS.ProcessEnv
 }
 
+const configName = 'busbar.config.json'
+
 export async function prepareTrial({ found, folder, rewriteLocalhost, env }: TrialOptions): Promise<PreparedTrial> {
   const { root, kind } = found
+  const load = (options: LoadOptions): Promise<App> => loadTrial(folder, found.source, options)
   const imported = withEntry(found.config)
   const entry = entryOf(imported)
   await linkRepository(root, folder)
   await writeTemporaryConfig(root, folder, imported)
-  const before = await loadApp(folder, { env })
+  const before = await load({ env })
   const today = await findToday({ app: before, config: imported, kind, entry, root })
   const { ports } = today
   const services = before.services.map(({ name, path, kind, entry: { file } }) => ({
@@ -58,8 +62,8 @@ export async function prepareTrial({ found, folder, rewriteLocalhost, env }: Tri
   const named = rewriteLocalhost ? withCapturedPorts(imported, ports) : withServiceNames(imported, calls)
   const config = withNeeds(named, calls)
   await writeTemporaryConfig(root, folder, config)
-  const app = await loadApp(folder, { env })
-  const shared = await loadApp(folder, { env, overrides: { run: 'shared' } })
+  const app = await load({ env })
+  const shared = await load({ env, overrides: { run: 'shared' } })
   return {
     app,
     config,
@@ -68,9 +72,25 @@ export async function prepareTrial({ found, folder, rewriteLocalhost, env }: Tri
     calls,
     hazards: await findHazards(shared),
     exposed: Object.fromEntries(
-      app.services.flatMap(({ name, expose: [first] }) => (first === undefined ? [] : [[name, first.port]])),
+      app.services.flatMap(({ name, kind, port, expose: [first] }) => {
+        const own = first?.port ?? (kind === 'command' ? port : undefined)
+        return own === undefined ? [] : [[name, own]]
+      }),
     ),
     documents: await findDocuments(app),
+  }
+}
+
+/** A fault of the temporary config is one of what it was made of. */
+async function loadTrial(folder: string, source: string, options: LoadOptions): Promise<App> {
+  try {
+    return await loadApp(folder, options)
+  } catch (error) {
+    if (!BusbarError.is(error)) throw error
+    const { code, hint, service } = error
+    const message = error.message.replaceAll(join(folder, configName), source)
+    const parts = { ...(hint !== undefined && { hint }), ...(service !== undefined && { service }) }
+    throw new BusbarError(code, { message, cause: error, ...parts })
   }
 }
 
@@ -112,7 +132,7 @@ async function writeTemporaryConfig(root: string, folder: string, config: AppCon
   const services = Object.entries(config.services ?? {}).map(([name, service]) => [name, inPlace(root, service)])
   const text = JSON.stringify({ ...config, services: Object.fromEntries(services) as AppConfig['services'] })
   // Values of variables may be secret.
-  await writeFile(join(folder, 'busbar.config.json'), text, { mode: 0o600 })
+  await writeFile(join(folder, configName), text, { mode: 0o600 })
 }
 
 function inPlace(root: string, service: string | ServiceConfig): ServiceConfig {

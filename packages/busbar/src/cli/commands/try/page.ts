@@ -34,7 +34,10 @@ function answers({ name, same, tried: { arms } }: Page, out: Output): string[] {
   const failed = arms.flatMap(({ title, problem }) =>
     problem === null ? [] : [`${paint(out, 'red', 'could not run:')} ${title}: ${problem}`],
   )
-  const verdict = same ? paint(out, 'green', 'same answers') : paint(out, 'yellow', 'not the same everywhere')
+  const differs = ran.some(({ answers: requests }) => requests.some(({ differences }) => differences.length > 0))
+  const verdict = same
+    ? paint(out, 'green', 'same answers')
+    : paint(out, 'yellow', differs ? 'not the same everywhere' : 'same answers where it could run')
   const title = paint(out, 'bold', name)
   if (first === undefined) return [`${title}: ${paint(out, 'red', 'nothing could be started')}`, '', ...failed]
   const rows = first.answers
