@@ -60,6 +60,7 @@ async function run(args: readonly string[], output: Output): Promise<number> {
   if (name !== 'compare' && rest.length > 0) throw new Error(`unexpected argument "${rest[0]}"`)
   if (name === 'compare' && !values.help) return compareFiles(rest, print)
   const scenario = scenarios.get(name)
+  if (values.url !== undefined && !values.help) throw new Error(`--url replaces "${name}": leave one of them out`)
   if (values.help) {
     print(scenario === undefined ? help() : scenarioHelp(scenario))
     return 0

@@ -143,6 +143,33 @@ export function checkFolderFlags(values: Values): void {
   if (name !== undefined) throw new Error(`--${name} needs a running server: --url`)
 }
 
+/** What a comparison of arms has, and one server at several rates has not. */
+const comparing = [
+  'quick',
+  'arms',
+  'baseline',
+  'workers',
+  'work',
+  'preset',
+  'set',
+  'vary',
+  'open',
+  'rounds',
+  'budget',
+  'resume',
+  'summary',
+  'compact',
+  'html',
+  'md',
+] as const satisfies readonly (keyof Values)[]
+
+/** Throws if `--url`, `--ramp` or `--hold-p99` is given with a flag for a comparison. */
+export function checkRatesFlags(values: Values): void {
+  const by = (['url', 'ramp', 'hold-p99'] as const).find((each) => values[each] !== undefined)
+  const name = comparing.find((each) => values[each] !== undefined)
+  if (name !== undefined) throw new Error(`--${name} is for a comparison, and --${by} compares nothing: leave it out`)
+}
+
 /** The scenario with another baseline. Throws an error with a message for the user. */
 export function withBaseline(scenario: Scenario, baseline: string | undefined): Scenario {
   if (baseline === undefined) return scenario

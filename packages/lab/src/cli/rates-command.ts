@@ -8,12 +8,12 @@ import { inTurn } from '../protocol/slice.ts'
 import { RunningArm } from '../protocol/running-arm.ts'
 import { holdP99, type Held } from '../rates/hold-p99.ts'
 import { probe, type Probe } from '../rates/probe.ts'
-import { toTarget } from '../rates/target.ts'
+import { noAnswerReason, toTarget } from '../rates/target.ts'
 import { loadSummary } from '../report/load-summary.ts'
 import { heldText, probesText } from '../report/rates.ts'
 import { ownCall, ownRequests } from '../user-app/own-requests.ts'
 import { userAppScenario } from '../user-app/user-app.ts'
-import { type Values, wholeNumber } from './options.ts'
+import { checkRatesFlags, type Values, wholeNumber } from './options.ts'
 
 export interface RatesRun {
   readonly values: Values
@@ -41,6 +41,7 @@ export function wantsRates({ url, ramp, 'hold-p99': hold }: Values): boolean {
 /** A server that runs already. Returns the exit code. */
 export async function measureUrl(run: RatesRun): Promise<number> {
   const { values, signal } = run
+  checkRatesFlags(values)
   if (values.path !== undefined) throw new Error('--url has the path already: leave --path out')
   const call = await ownCall(values)
   const protocol = call !== undefined || values.http2 === true ? 'http2' : 'http1'
@@ -54,7 +55,9 @@ export async function measureUrl(run: RatesRun): Promise<number> {
     const { status } = await sendRequest(
       tls === undefined ? where : { ...where, certificate: tls.certificate, serverName: tls.serverName },
       request,
-    )
+    ).catch((error: Error) => {
+      throw new Error(`${values.url} gave no answer: ${noAnswerReason(error, protocol)}`, { cause: error })
+    })
     return { ...request, expect: { status } }
   })
   const [first, ...more] = await Promise.all(asked)
@@ -66,6 +69,7 @@ export async function measureUrl(run: RatesRun): Promise<number> {
 /** An own app: each of its arms alone. Returns the exit code. */
 export async function measureRatesOfApp(folder: string, run: RatesRun): Promise<number> {
   const { values, signal } = run
+  checkRatesFlags(values)
   const own = await ownRequests(values)
   const { scenario } = await userAppScenario(folder, { own, vary: undefined, signal })
   const results: RatesResult[] = []
@@ -104,19 +108,21 @@ async function measureOne(
   const pipelining = wholeNumber('--pipelining', values.pipelining ?? '1')
   const options = { engine, target, requests, connections, pipelining, probeMs, signal }
   let seed = wholeNumber('--seed', values.seed ?? '1', 0)
+  const rates = ratesOf(values.ramp)
+  const limit = values['hold-p99'] === undefined ? undefined : wholeNumber('--hold-p99', values['hold-p99'])
   const measure = (rate: number | null): Promise<Probe> => probe(options, rate, seed++)
   checkEngine(engine, values, target.protocol)
   // Warms the server up.
   await measure(null)
   const capacity = await measure(null)
   const ramp: Probe[] = []
-  for (const rate of ratesOf(values.ramp)) ramp.push(await measure(rate))
+  for (const rate of rates) ramp.push(await measure(rate))
   print(probesText(name, [capacity, ...ramp]))
   print(loadSummary(capacity))
-  const limit = values['hold-p99']
+  if (answersNothing(capacity)) print(`No answer came within ${probeMs / 1000} s: give it longer by --seconds.\n`)
   if (limit === undefined) return { name, capacity, ramp, held: null }
-  const held = await holdP99(wholeNumber('--hold-p99', limit), Math.max(1, capacity.perSecond), measure)
-  print(heldText(held, Number(limit), values.seconds ?? `${usualSeconds}`))
+  const held = await holdP99(limit, Math.max(1, capacity.perSecond), measure)
+  print(heldText(held, limit, values.seconds ?? `${usualSeconds}`))
   return { name, capacity, ramp, held }
 }
 
@@ -143,9 +149,16 @@ function withHost(request: LoadRequest, host: string): LoadRequest {
   return has ? request : { ...request, headers: [['host', host], ...headers] }
 }
 
+/** It answers too late to be counted. */
+function answersNothing({ failed, perSecond }: Probe): boolean {
+  return failed === 0 && perSecond === 0
+}
+
 async function finish(results: readonly RatesResult[], { json }: Values, signal: AbortSignal): Promise<number> {
   signal.throwIfAborted()
   if (json !== undefined) await writeFile(json, `${JSON.stringify(results, undefined, 2)}\n`)
-  const failed = results.some(({ capacity, held }) => capacity.failed > 0 || held?.rate === null)
+  const failed = results.some(
+    ({ capacity, held }) => capacity.failed > 0 || answersNothing(capacity) || held?.rate === null,
+  )
   return failed ? 1 : 0
 }

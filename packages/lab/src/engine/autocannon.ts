@@ -75,7 +75,7 @@ function optionsOf(job: LoadJob, load: Extract<LoadJob['load'], { loop: 'closed'
   return {
     url: `${tls ? 'https' : 'http'}://${address ?? 'localhost'}`,
     ...(unix !== undefined && { socketPath: unix }),
-    ...(tls && { servername: tls.serverName, tlsOptions: trustOnly(tls.certificate) }),
+    ...(tls && { servername: tls.serverName, tlsOptions: trustOnly(tls.certificate, tls.serverName) }),
     connections: job.connections,
     pipelining: job.pipelining ?? 1,
     sampleInt: 100,

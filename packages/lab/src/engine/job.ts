@@ -1,4 +1,5 @@
 /** The load engine's input and output, as in `crates/load/src/job.rs` and `report.rs`. */
+import { isIP } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
 
 export interface LoadJob {
@@ -110,6 +111,8 @@ export interface Distribution {
  * and name, since servers run on this machine. The engine does the same
  * (`crates/load/src/trust.rs`), but also accepts an expired certificate.
  */
-export function trustOnly(certificate: string): ConnectionOptions {
-  return { ca: certificate, allowPartialTrustChain: true, checkServerIdentity: () => undefined }
+export function trustOnly(certificate: string, serverName: string): ConnectionOptions {
+  // A server cannot be named by an address (RFC 6066).
+  const servername = isIP(serverName) ? '' : serverName
+  return { ca: certificate, servername, allowPartialTrustChain: true, checkServerIdentity: () => undefined }
 }

@@ -28,7 +28,7 @@ export async function sendOverHttp2(target: RequestTarget, request: LoadRequest,
 function connect({ address = '', unix, certificate, serverName = 'localhost' }: RequestTarget): Socket {
   const where = unix === undefined ? placeOf(address) : { path: unix }
   if (certificate === undefined) return connectTcp(where)
-  return connectTls({ ...where, ...trustOnly(certificate), servername: serverName, ALPNProtocols: ['h2'] })
+  return connectTls({ ...where, ...trustOnly(certificate, serverName), ALPNProtocols: ['h2'] })
 }
 
 function send(

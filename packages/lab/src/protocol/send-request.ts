@@ -16,10 +16,10 @@ function sendOverHttp1(
   { method = 'GET', path, headers = [], body }: LoadRequest,
 ): Promise<Answer> {
   const where = unix === undefined ? placeOf(address) : { socketPath: unix }
-  const trust = certificate === undefined ? {} : { ...trustOnly(certificate), servername: serverName }
+  const trust = certificate === undefined ? {} : trustOnly(certificate, serverName)
   const { promise, resolve, reject } = Promise.withResolvers<Answer>()
   const request = (certificate === undefined ? http : https).request(
-    { ...where, ...trust, method, path, headers: Object.fromEntries(headers), agent: false, timeout: timeoutMs },
+    { ...where, ...trust, method, path, headers: headersOf({ headers, body }), agent: false, timeout: timeoutMs },
     (response) => {
       const chunks: Buffer[] = []
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -38,6 +38,13 @@ function sendOverHttp1(
   request.on('error', reject)
   request.end(body)
   return promise
+}
+
+/** Names the length of every body, as the load engine does: Node does not for GET. */
+function headersOf({ headers = [], body }: Pick<LoadRequest, 'headers' | 'body'>): Record<string, string> {
+  const hasOwn = headers.some(([name]) => /^(?:content-length|transfer-encoding)$/i.test(name))
+  const own = Object.fromEntries(headers)
+  return body === undefined || hasOwn ? own : { 'content-length': `${Buffer.byteLength(body)}`, ...own }
 }
 
 const timeoutMs = 5000

@@ -53,12 +53,33 @@ async function certificateOf(host: string, port: number, { protocol, skipVerify 
   const socket = connect({ host, port, ...offered, ...checked, timeout: timeoutMs })
   socket.once('secureConnect', () => resolve(new X509Certificate(socket.getPeerCertificate().raw).toString()))
   socket.once('timeout', () => reject(new Error(`${host}:${port} does not answer`)))
-  socket.once('error', (error: Error) =>
+  socket.once('error', (error: NodeJS.ErrnoException) =>
     reject(
-      new Error(`${host}:${port}: ${error.message}${skipVerify ? '' : '; --skip-verify accepts any certificate'}`, {
+      new Error(`${host}:${port}: ${tlsReasons[error.code ?? ''] ?? certificateReason(error, skipVerify)}`, {
         cause: error,
       }),
     ),
   )
   return await promise.finally(() => socket.destroy())
+}
+
+/** Why TLS could not begin. Anything else, such as a wrong certificate, is said well by Node. */
+const tlsReasons: Readonly<Record<string, string>> = {
+  ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS: use http:',
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: 'it does not speak TLS: use http:',
+  ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL: 'it does not offer HTTP/2 over TLS: leave --http2 out',
+  ECONNREFUSED: 'nothing listens there',
+}
+
+function certificateReason({ message }: Error, skipVerify: boolean): string {
+  return `${message}${skipVerify ? '' : '; --skip-verify accepts any certificate'}`
+}
+
+/** Why there was no answer to a first request, and what may be wrong with the command line. */
+export function noAnswerReason(error: NodeJS.ErrnoException, protocol: Protocol): string {
+  const { code = '', message } = error
+  if (code === 'ECONNREFUSED') return 'nothing listens there'
+  if (code.startsWith('HPE_')) return `it does not speak HTTP/1.1 (${message}): --http2 speaks HTTP/2`
+  if (protocol === 'http2' && /protocol error/i.test(message)) return `${message}: does it speak HTTP/2?`
+  return code === 'ECONNRESET' ? `${message}: it closed the connection. Is it the right scheme?` : message
 }
