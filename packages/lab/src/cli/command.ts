@@ -87,7 +87,8 @@ async function untilSignal(output: Output, work: (signal: AbortSignal) => Promis
     return await work(stop.signal)
   } catch (error) {
     if (!stop.signal.aborted) throw error
-    output.stderr.write(`${(error as Error).message}\n`)
+    const { name, message } = error as Error
+    output.stderr.write(`${name === 'AbortError' ? 'interrupted: nothing is left running' : message}\n`)
     return interrupted
   } finally {
     stop.release()

@@ -78,7 +78,8 @@ function certificateReason({ message }: Error, skipVerify: boolean): string {
 /** Why there was no answer to a first request, and what may be wrong with the command line. */
 export function noAnswerReason(error: NodeJS.ErrnoException, protocol: Protocol): string {
   const { code = '', message } = error
-  if (code === 'ECONNREFUSED') return 'nothing listens there'
+  // Over HTTP/2 it is the cause of a cancelled stream.
+  if (/\bECONNREFUSED\b/.test(message)) return 'nothing listens there'
   if (code.startsWith('HPE_')) return `it does not speak HTTP/1.1 (${message}): --http2 speaks HTTP/2`
   if (protocol === 'http2' && /protocol error/i.test(message)) return `${message}: does it speak HTTP/2?`
   return code === 'ECONNRESET' ? `${message}: it closed the connection. Is it the right scheme?` : message

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type RequestListener } from 'node:http'
@@ -71,8 +72,17 @@ describe('busbar bench --url of HTTP/1.1', () => {
     assert.deepEqual([code, /No answer came within 1 s: give it longer by --seconds/.test(out)], [1, true], out)
   })
 
+  test('Ctrl-C ends it with 130', withEngine, async () => {
+    const ended = run('--url', `http://${at.clear}/`, '--hold-p99', '1000')
+    await once(servers[0]!, 'request')
+    process.kill(process.pid, 'SIGINT')
+    const { code, out, err } = await ended
+    assert.deepEqual([code, out, err], [130, '', 'interrupted: nothing is left running\n'])
+  })
+
   const wrong: readonly (readonly [url: string, sentence: RegExp])[] = [
     ['http://nobody/', /^http:\/\/127\.0\.0\.1:\d+\/ gave no answer: nothing listens there$/m],
+    ['http://nobody/ --http2', / gave no answer: nothing listens there$/m],
     ['https://nobody/', /^127\.0\.0\.1:\d+: nothing listens there$/m],
     ['https://clear/', /^127\.0\.0\.1:\d+: it does not speak TLS: use http:$/m],
     ['http://secure/', /it closed the connection\. Is it the right scheme\?$/m],

@@ -112,11 +112,17 @@ describe('busbar try', () => {
   })
 
   test('a service that is not built is reported by its file, not by one that is gone', async () => {
-    using repository = new Repository({ 'package.json': '{ "name": "one", "scripts": { "start": "node dist/a.js" } }' })
-    const [stdout, stderr, [code]] = await repository.start('--budget', '0').output
-    assert.deepEqual([stdout, code], ['', 3])
-    assert.match(stderr, /runs dist\/a\.js, which does not exist/)
-    assert.doesNotMatch(stderr, /busbar-lab-/)
+    for (const [scripts, hint] of [
+      ['"start": "node dist/a.js"', /hint: Build the program first/],
+      ['"start": "node dist/a.js", "build": "tsc"', /hint: Build it as you do today, then try again\.$/m],
+    ] as const) {
+      using repository = new Repository({ 'package.json': `{ "name": "one", "scripts": { ${scripts} } }` })
+      const [stdout, stderr, [code]] = await repository.start('--budget', '0').output
+      assert.deepEqual([stdout, code], ['', 3])
+      assert.match(stderr, /runs dist\/a\.js, which does not exist/)
+      assert.match(stderr, hint)
+      assert.doesNotMatch(stderr, /busbar-lab-/)
+    }
   })
 
   test('a command is asked at the port on which it listens', async () => {

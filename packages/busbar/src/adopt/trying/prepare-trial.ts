@@ -87,7 +87,9 @@ async function loadTrial(folder: string, source: string, options: LoadOptions): 
     return await loadApp(folder, options)
   } catch (error) {
     if (!BusbarError.is(error)) throw error
-    const { code, hint, service } = error
+    const { code, service } = error
+    // There is no config yet by which Busbar could build.
+    const hint = code === 'SERVICE_NOT_BUILT' ? 'Build it as you do today, then try again.' : error.hint
     const message = error.message.replaceAll(join(folder, configName), source)
     const parts = { ...(hint !== undefined && { hint }), ...(service !== undefined && { service }) }
     throw new BusbarError(code, { message, cause: error, ...parts })
