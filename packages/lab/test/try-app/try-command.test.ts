@@ -111,6 +111,17 @@ describe('busbar try', () => {
     assert.doesNotMatch(stdout, /\{"level"/)
   })
 
+  test('answers that are all 404 are no comparison, which the page says', async () => {
+    using repository = new Repository({
+      'server.js': `require('node:http').createServer((request, response) => {
+        response.writeHead(request.url === '/items' ? 200 : 404).end()
+      }).listen(process.env.PORT ?? 3000)`,
+    })
+    const said = /Every answer was a 404: give paths that the services have, by --path or --requests\./
+    assert.match((await repository.try()).stdout, said)
+    assert.doesNotMatch((await repository.try('--path', '/', '--path', '/items')).stdout, said)
+  })
+
   test('a service that is not built is reported by its file, not by one that is gone', async () => {
     for (const [scripts, hint] of [
       ['"start": "node dist/a.js"', /hint: Build the program first/],

@@ -171,7 +171,18 @@ function notes({ tried, leftOut, trial: { documents, calls: found } }: Page): st
           'Under Busbar the ports of services open when all have started. One that calls another while it starts needs its name, or --rewrite-localhost.',
         ]
       : []
-  return [...atStart, ...tried.notes, ...leftOut.map(({ name, why }) => `Left out: ${name}: ${why}.`), ...operations]
+  const answered = tried.arms.flatMap(({ answers: requests }) => requests)
+  const isNothing = answered.length > 0 && answered.every(({ status }) => status === 404)
+  const unasked = isNothing
+    ? ['Every answer was a 404: give paths that the services have, by --path or --requests.']
+    : []
+  return [
+    ...unasked,
+    ...atStart,
+    ...tried.notes,
+    ...leftOut.map(({ name, why }) => `Left out: ${name}: ${why}.`),
+    ...operations,
+  ]
 }
 
 function config({ text, file }: Page, out: Output): string[] {
