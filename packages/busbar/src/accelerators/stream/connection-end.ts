@@ -8,9 +8,9 @@
  * As with a kernel's buffers, a write is complete when its bytes wait at the other end, unless too
  * many wait there already.
  */
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { runGuarded } from '../../mesh/scope.ts'
 import type { TcpAddress } from '../../mesh/sockets/tcp-address.ts'
+import { currentContext, type Enter } from './async-context.ts'
 import { IdleClose, leaveAgent } from './idle-close.ts'
 import { Inbox } from './inbox.ts'
 import { type Carrier, closedBeforeConnection, type Done, type MemorySocket, systemError } from './memory-socket.ts'
@@ -40,13 +40,6 @@ export interface OppositeEnd {
   closeIfSent(received: number): void
 }
 
-export type Enter = (run: () => void) => void
-
-/** The current async context, for {@link EndOptions.enter}. */
-export function currentContext(): Enter {
-  return AsyncLocalStorage.snapshot()
-}
-
 export class ConnectionEnd implements Carrier, OppositeEnd {
   readonly socket: MemorySocket
   readonly local: TcpAddress
@@ -54,11 +47,13 @@ export class ConnectionEnd implements Carrier, OppositeEnd {
   bytesRead = 0
   bytesWritten = 0
 
-  readonly #enter: Enter
+  #enter: Enter
   #opposite: OppositeEnd | undefined
   #onFirstBytes: (() => void) | undefined
   #isScheduled = false
   #isReading = false
+  /** Bytes were delivered since the last write. So the connection of an HTTP server is not idle. */
+  #owesAnswer = false
   readonly #inbox = new Inbox()
   readonly #idleClose = new IdleClose()
   /** What follows the bytes in the inbox. `delivered`: the socket knows it. */
@@ -106,6 +101,8 @@ export class ConnectionEnd implements Carrier, OppositeEnd {
 
   write(chunk: Buffer, owned: boolean, done: Done): void {
     this.bytesWritten += chunk.length
+    this.#owesAnswer = false
+    if (this.socket.takeReuse()) this.#enter = currentContext()
     this.socket.touch()
     if (this.#opposite === undefined) this.#held = { done, start: () => this.#send(chunk, owned, done) }
     else this.#send(chunk, owned, done)
@@ -174,7 +171,7 @@ export class ConnectionEnd implements Carrier, OppositeEnd {
   closeIfIdle(): boolean {
     const opposite = this.#opposite
     const isOpen = !this.gone && this.#finish === 'open' && this.#held === undefined
-    if (!isOpen || opposite === undefined || opposite.gone) return false
+    if (!isOpen || this.#owesAnswer || opposite === undefined || opposite.gone) return false
     const destroy = (): void => this.#enter(() => runGuarded(() => this.socket.destroy()))
     if (this.#inbox.isEmpty) this.#idleClose.ask(opposite, this.bytesRead, destroy)
     return true
@@ -251,6 +248,7 @@ export class ConnectionEnd implements Carrier, OppositeEnd {
 
   #deliver(piece: Buffer): void {
     this.bytesRead += piece.length
+    this.#owesAnswer = true
     this.socket.touch()
     if (!this.socket.push(piece)) this.#isReading = false
   }

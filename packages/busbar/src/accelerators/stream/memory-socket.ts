@@ -56,7 +56,9 @@ export class MemorySocket extends Socket {
   /** Size of the write that is not complete. It counts as written and as buffered. */
   #underway = 0
   /** It belongs to an HTTP server, which closes it after a time without requests. */
-  #isServed = false;
+  #isServed = false
+  /** An agent has it back from a request, and no other request uses it. */
+  #isFree = false;
 
   [closesIfIdle] = false
 
@@ -74,6 +76,9 @@ export class MemorySocket extends Socket {
   connected(): void {
     if (this.destroyed) return
     state(this).connecting = false
+    this.on('free', () => {
+      this.#isFree = true
+    })
     this.emit('connect')
     this.#carrier?.makeRoom()
     this.emit('ready')
@@ -84,6 +89,13 @@ export class MemorySocket extends Socket {
   accepted(byHttpServer: boolean): void {
     state(this).connecting = false
     this.#isServed = byHttpServer
+  }
+
+  /** True once for each reuse. Then another request writes, in another async context. */
+  takeReuse(): boolean {
+    const isReuse = this.#isFree
+    this.#isFree = false
+    return isReuse
   }
 
   /** Restarts the idle timeout. */

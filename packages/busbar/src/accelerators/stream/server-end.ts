@@ -3,7 +3,8 @@ import type { LocalEndpoint } from '../../mesh/routing/endpoint.ts'
 import type { TcpAddress } from '../../mesh/sockets/tcp-address.ts'
 import type { CallId } from '../../shared/calls/call-id.ts'
 import type { Transport } from '../../shared/metrics/edge-table.ts'
-import { currentContext, ConnectionEnd } from './connection-end.ts'
+import { currentContext } from './async-context.ts'
+import { ConnectionEnd } from './connection-end.ts'
 import { MemorySocket } from './memory-socket.ts'
 
 /** Node publishes each connection of a server on it. */

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import http from 'node:http'
 import { Readable } from 'node:stream'
 import { describe, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { currentScope } from '../../../src/mesh/scope.ts'
 import { ByteMesh } from '../../support/mesh/byte-mesh.ts'
 import { clients, textOf } from '../../support/http/clients.ts'
@@ -77,5 +78,31 @@ describe('the caller’s events', () => {
     })
     assert.ok(seen.length >= 4)
     assert.deepEqual([...new Set(seen)], ['mine'])
+  })
+  test('run in the context of the request to which an agent has given a kept connection', async () => {
+    const program = http.createServer((request, response) => {
+      if (request.url === '/kept') response.end('kept')
+      else request.socket.destroy()
+    })
+    await using _mesh = new ByteMesh({ catalog: program })
+    using agents = new DisposableStack()
+    const agent = agents.adopt(new http.Agent({ keepAlive: true, maxSockets: 1 }), (one) => one.destroy())
+    const seen: string[] = []
+    const note = (event: string): void => void seen.push(`${event}: ${callers.getStore()}`)
+    const ask = (store: string, path: string): Promise<void> =>
+      callers.run(store, async () => {
+        const request = http.get(`${url}${path}`, { agent }, (response) => response.resume())
+        request.on('error', () => note('error'))
+        await new Promise<void>((resolve) => request.on('close', () => (note('close'), resolve())))
+      })
+    await ask('first', '/kept')
+    while (Object.keys(agent.freeSockets).length === 0) await nextTurn()
+    const [kept] = Object.values(agent.freeSockets).flat()
+    // The second has the connection when it is free, the third as soon as the second is over.
+    const second = ask('second', '/kept')
+    const third = ask('third', '/destroyed')
+    await Promise.all([second, third])
+    assert.equal(kept!.destroyed, true)
+    assert.deepEqual(seen, ['close: first', 'close: second', 'error: third', 'close: third'])
   })
 })

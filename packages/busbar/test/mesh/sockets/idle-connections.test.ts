@@ -75,6 +75,15 @@ for (const overLink of [false, true])
       await once(server, 'close')
     })
 
+    test('is one without a request: a timeout during a request closes the connection before its listener answers', async () => {
+      const server = createServer((request, response) => {
+        request.socket.setTimeout(10, () => response.end('late'))
+      })
+      await using _mesh = new ByteMesh({ catalog: server }, { overLink })
+      using client = new Client()
+      await assert.rejects(client.ask(), { code: 'ECONNRESET' })
+    })
+
     test('closes although its client has not read the response', async () => {
       const { server, sockets } = countingServer()
       Object.assign(server, { keepAliveTimeout: 1, keepAliveTimeoutBuffer: 0 })
