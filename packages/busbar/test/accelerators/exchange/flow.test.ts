@@ -36,6 +36,45 @@ describe('backpressure', { skip: unless('exchange') }, () => {
     ok(memory.growth < 24 * megabyte, `grew by ${Math.round(memory.growth / megabyte)} MB`)
   })
 
+  test('a program that sends byte by byte leaves turns to others', async () => {
+    const length = 100_000
+    let turns = 0
+    const send = async (response: ServerResponse): Promise<void> => {
+      const count = (): void => {
+        turns++
+        if (!response.writableEnded) setImmediate(count)
+      }
+      setImmediate(count)
+      for (let sent = 0; sent < length; sent++) if (!response.write('x')) await once(response, 'drain')
+      response.end()
+    }
+    await using endpoint = new TestEndpoint('callee', (_, response) => void send(response))
+    const { body } = await open(endpoint).answer()
+    equal(body.length, length)
+    ok(turns > 0, 'all was sent in one turn')
+  })
+
+  test('a program whose buffer is full by the framing alone gets a drain once the caller reads', async () => {
+    // With the framing of the chunk, and only with it, as much as a socket buffers.
+    const length = 65_536 - 4
+    const send = async (response: ServerResponse): Promise<void> => {
+      for (const small of ['read', 'unread']) {
+        response.write(small)
+        await nextTurn()
+      }
+      if (!response.write(Buffer.alloc(length))) await once(response, 'drain')
+      response.end('end')
+    }
+    await using endpoint = new TestEndpoint('callee', (_, response) => void send(response))
+    const call = open(endpoint)
+    call.reading = false
+    await once(call, 'chunk')
+    for (let turn = 0; turn < 10; turn++) await nextTurn()
+    call.reading = true
+    call.exchange!.resume()
+    ok((await call.answer()).body.endsWith('end'))
+  })
+
   test('a caller that does not read stops the program', async () => {
     const responses: ServerResponse[] = []
     let written = 0

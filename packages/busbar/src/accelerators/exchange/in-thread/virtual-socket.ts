@@ -183,7 +183,7 @@ export class VirtualSocket extends HandleSocket implements CapturingSocket, Uplo
 
   protected override sent(done: Done): void {
     if (this.#hasRoom) done()
-    else this.#held = new HeldWrite(done)
+    else this.#held = new HeldWrite(this, done)
     this.#hasRoom = true
   }
 
@@ -271,15 +271,26 @@ export class VirtualSocket extends HandleSocket implements CapturingSocket, Uplo
 
 /** A write that the caller has no room for. It completes in the async context of the write. */
 class HeldWrite extends AsyncResource {
+  readonly socket: VirtualSocket
   readonly done: Done
-  constructor(done: Done) {
+
+  constructor(socket: VirtualSocket, done: Done) {
     super('BusbarWrite', { requireManualDestroy: true })
+    this.socket = socket
     this.done = done
   }
 }
 
 function completeWrite(held: HeldWrite): void {
-  held.runInAsyncScope(held.done, null, null)
+  held.runInAsyncScope(complete, null, held)
+}
+
+function complete({ socket, done }: HeldWrite): void {
+  done(null)
+  const { response } = socket
+  // Node 26 counts the framing too, which the socket does not get. So a response may wait for
+  // `'drain'` where the socket's buffer was not full.
+  if (response?.writableNeedDrain === true && response.writableLength === 0) socket.emit('drain')
 }
 
 function connectionReset(): Error {
