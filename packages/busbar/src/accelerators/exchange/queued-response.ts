@@ -1,9 +1,10 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { ExchangeHandler, ResponseHead } from '../../mesh/http/exchange.ts'
 import { TurnBatch } from '../../mesh/batch.ts'
+import { ChunkQueue } from './chunk-queue.ts'
+import type { Chunk } from './clients/body-values.ts'
 
 export type Headers = Record<string, string | string[]>
-export type Chunk = string | Uint8Array
 
 /**
  * Bytes or characters that a program may write while the caller does not read, as in a socket's
@@ -30,7 +31,7 @@ export abstract class QueuedResponse extends AsyncResource {
   readonly #handler: ExchangeHandler
   #information: { readonly status: number; readonly headers: Headers }[] | undefined
   #head: ResponseHead | undefined
-  #chunks: Chunk[] | undefined
+  #chunks: ChunkQueue | undefined
   #queued = 0
   #trailers = noTrailers
   #failure: Error | undefined
@@ -100,8 +101,8 @@ export abstract class QueuedResponse extends AsyncResource {
   /** `chunk` belongs to the caller from now on. */
   protected queueChunk(chunk: Chunk): void {
     if (this.#state !== 'open' || chunk.length === 0) return
-    if (this.#chunks === undefined) this.#chunks = [chunk]
-    else this.#chunks.push(chunk)
+    this.#chunks ??= new ChunkQueue()
+    this.#chunks.push(chunk)
     this.#queued += chunk.length
     this.#deliverSoon()
   }
@@ -191,17 +192,13 @@ export abstract class QueuedResponse extends AsyncResource {
 
   #deliverChunks(): void {
     const chunks = this.#chunks!
-    let delivered = 0
-    try {
-      while (delivered < chunks.length && !this.#isPaused && this.#chunks === chunks) {
-        const chunk = chunks[delivered++]!
-        this.#queued -= chunk.length
-        // A handler that aborts also returns false, and then gets its error.
-        if (!this.#handler.onData(chunk) && this.#chunks === chunks) this.#isPaused = true
-      }
-    } finally {
-      if (this.#chunks === chunks) this.#chunks = delivered < chunks.length ? chunks.slice(delivered) : undefined
+    while (!chunks.isEmpty && !this.#isPaused && this.#chunks === chunks) {
+      const chunk = chunks.shift()!
+      this.#queued -= chunk.length
+      // A handler that aborts also returns false, and then gets its error.
+      if (!this.#handler.onData(chunk) && this.#chunks === chunks) this.#isPaused = true
     }
+    if (chunks.isEmpty && this.#chunks === chunks) this.#chunks = undefined
   }
 
   #deliverOutcome(): void {

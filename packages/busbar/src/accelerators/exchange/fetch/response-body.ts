@@ -1,3 +1,4 @@
+import { ChunkQueue } from '../chunk-queue.ts'
 import { ownBytes, type BodySupply, type Chunk, type Conversion } from '../clients/body-values.ts'
 
 /**
@@ -19,7 +20,7 @@ type Consumer =
  * that reading the whole body needs no stream. A stream is created only on demand.
  */
 export class FetchBody {
-  #chunks: Chunk[] = []
+  readonly #chunks = new ChunkQueue()
   #size = 0
   #consumer: Consumer = { kind: 'none' }
   #state: 'arriving' | 'ended' | 'failed' = 'arriving'
@@ -66,7 +67,7 @@ export class FetchBody {
     if (this.#state !== 'arriving') return
     this.#state = 'failed'
     this.#error = error
-    this.#chunks = []
+    this.#chunks.takeAll()
     this.#owner = undefined
     this.#settle()
   }
@@ -102,8 +103,7 @@ export class FetchBody {
   }
 
   #convert<T>(convert: Conversion<T>): Promise<T> {
-    const chunks = this.#chunks
-    this.#chunks = []
+    const chunks = this.#chunks.takeAll()
     try {
       return Promise.resolve(convert(chunks))
     } catch (error) {

@@ -1,7 +1,8 @@
 import { type ExchangeHandler, type ExchangeRequest, closedByProgram } from '../../../mesh/http/exchange.ts'
 import { foldHeaders, foldTrailers } from '../../../mesh/http/header-fields.ts'
 import { badUpgrade, noFinalStatus } from '../errors.ts'
-import { type Chunk, QueuedResponse } from '../queued-response.ts'
+import type { Chunk } from '../clients/body-values.ts'
+import { QueuedResponse } from '../queued-response.ts'
 import type { RequestPlan } from '../request-plan.ts'
 import type { CapturedHead } from './response-head.ts'
 import { ResponseText, type ResponseTextHandler } from './response-text.ts'
@@ -9,6 +10,9 @@ import type { RequestUpload } from './upload.ts'
 
 /** Bytes that one call may pass in one turn of the event loop, before all others get theirs. */
 const maxPerTurn = 256 * 1024
+
+/** What a piece counts at least: a hundred thousand pieces of one byte take a second, too. */
+const leastPiece = 128
 
 /**
  * Receives what the program sends as the response to one call, in either of the two forms of
@@ -143,7 +147,7 @@ export abstract class ResponseReceiver extends QueuedResponse {
 
   #countTurn(length: number): boolean {
     if (this.#passedThisTurn === 0) setImmediate(nextTurn, this)
-    this.#passedThisTurn += length
+    this.#passedThisTurn += Math.max(length, leastPiece)
     return this.hasTurnBudget
   }
 

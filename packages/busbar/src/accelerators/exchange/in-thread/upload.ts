@@ -1,3 +1,4 @@
+import { ChunkQueue } from '../chunk-queue.ts'
 import { lengthMismatch } from '../errors.ts'
 
 /** Bytes that wait before `write` returns false, as in a socket's own buffer. */
@@ -28,7 +29,7 @@ export class RequestUpload {
   readonly #owner: UploadOwner
   /** Bytes to come of the stated length; -1 for chunks. */
   #left: number
-  #chunks: Uint8Array[] = []
+  readonly #chunks = new ChunkQueue<Uint8Array>()
   #size = 0
   #state: 'open' | 'ended' | 'complete' = 'open'
   #trailers: string[] | null = null
@@ -93,12 +94,12 @@ export class RequestUpload {
   pass(): void {
     const target = this.#target
     if (target === undefined || this.#state === 'complete') return
-    while (this.#chunks.length > 0 && target.reading) {
+    while (!this.#chunks.isEmpty && target.reading) {
       const chunk = this.#chunks.shift()!
       this.#size -= chunk.length
       target.receive(chunk)
     }
-    if (this.#state === 'ended' && this.#chunks.length === 0 && target.reading) {
+    if (this.#state === 'ended' && this.#chunks.isEmpty && target.reading) {
       this.#state = 'complete'
       target.receiveEnd(this.#trailers)
     } else if (this.#isWriterWaiting && this.#size < window) {

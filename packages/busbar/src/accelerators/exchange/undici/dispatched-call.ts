@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http'
+import { ChunkQueue } from '../chunk-queue.ts'
 import { startCall, type StartableCallRoute } from '../clients/client-call.ts'
 import { ResponseTimeout, type ResponseLimits, type TimedCall } from '../clients/response-timeout.ts'
 import type { Exchange, ExchangeHandler, ExchangeRequest, ResponseHead } from '../../../mesh/http/exchange.ts'
@@ -26,7 +27,7 @@ export class DispatchedCall implements ExchangeHandler, CallControl, TimedCall, 
   #paused = false
   #delivering = false
   /** Chunks that arrived while the handler had paused. */
-  #held: (Uint8Array | string)[] = []
+  readonly #held = new ChunkQueue()
   #end: Readonly<Record<string, string | string[]>> | undefined
 
   constructor(handler: UndiciHandler, context: HandlerContext, limits?: ResponseLimits) {
@@ -142,7 +143,7 @@ export class DispatchedCall implements ExchangeHandler, CallControl, TimedCall, 
   #deliver(): boolean {
     if (this.#delivering) return !this.#paused
     this.#delivering = true
-    while (!this.#paused && !this.done && this.#held.length > 0) this.#deliverOne(this.#held.shift()!)
+    while (!this.#paused && !this.done && !this.#held.isEmpty) this.#deliverOne(this.#held.shift()!)
     this.#delivering = false
     if (this.done) return false
     if (this.#paused) this.#timeout.stop()
@@ -180,7 +181,7 @@ export class DispatchedCall implements ExchangeHandler, CallControl, TimedCall, 
 
   #settle(): void {
     this.#state = 'done'
-    this.#held = []
+    this.#held.takeAll()
     this.#timeout.stop()
   }
 
