@@ -79,3 +79,25 @@ test('a process whose flags load a module that changes Node probes for itself, w
   const warning = app.log.find(({ level, line }) => level === 'warn' && line.startsWith('accelerators of worker'))
   assert.match(warning?.line ?? '', /off: exchange \(its probe failed/)
 })
+
+test('a tracing agent that the flags of a process load sees no request of the probes', async () => {
+  using folder = new TestFolder({
+    'web/index.js': `require('node:http').createServer((_, response) => response.end(seen.join())).listen(3000)`,
+    'web/agent.cjs': `const http = require('node:http')
+      globalThis.seen = []
+      const { emit } = http.Server.prototype
+      http.Server.prototype.emit = function (event, ...args) {
+        if (event === 'request') seen.push('served ' + args[0].url)
+        return emit.call(this, event, ...args)
+      }
+      const { request } = http
+      http.request = (...args) => (seen.push('requested'), request(...args))`,
+  })
+  const file = folder.at('web/index.js')
+  const nodeOptions = ['--require', folder.at('web/agent.cjs')]
+  const entry = { file, args: [], foundBy: 'scripts.start', nodeOptions }
+  const services = { web: { file, run: 'process', entry } } as const
+  await using app = await TestApp.start({ accelerators: [...acceleratorNames], services })
+  const answer = await fetch(new URL('/first', app.url), { headers: { connection: 'close' } })
+  assert.equal(await answer.text(), 'served /first')
+})

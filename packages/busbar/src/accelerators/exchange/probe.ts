@@ -1,5 +1,5 @@
 import { deepStrictEqual } from 'node:assert'
-import { createServer, IncomingMessage, ServerResponse } from 'node:http'
+import { IncomingMessage, ServerResponse } from 'node:http'
 import type { RequestListener } from 'node:http'
 import { Socket } from 'node:net'
 import type { LocalEndpoint } from '../../mesh/routing/endpoint.ts'
@@ -8,6 +8,7 @@ import { InThreadExchange } from './in-thread/in-thread-exchange.ts'
 import { connectionsFault } from '../../node/connections.ts'
 import { handleSocketFault } from '../../node/handle-socket.ts'
 import { methodNumbers, parserFault } from '../../node/parser.ts'
+import { probeServer } from '../../node/probe-server.ts'
 import { responseFault, restoreLowLevelMethods } from '../../node/response.ts'
 import { streamsFault } from '../../node/streams.ts'
 import { subscribersFault } from '../../node/subscribers.ts'
@@ -94,9 +95,7 @@ class Probe extends InThreadExchange {
 /** One call, begun and delivered at once instead of in later turns. */
 function run(program: RequestListener): unknown[][] {
   const events: unknown[][] = []
-  const server = createServer(program)
-  // Calls are made to listening servers only.
-  Object.defineProperty(server, 'listening', { value: true })
+  const server = probeServer(program)
   server.emit('listening')
   const endpoint: LocalEndpoint = {
     at: 'here',

@@ -1,7 +1,8 @@
-import { createServer, request } from 'node:http'
+import { ClientRequest } from 'node:http'
 import type { LocalEndpoint } from '../../mesh/routing/endpoint.ts'
 import { Router } from '../../mesh/routing/router.ts'
 import type { PrivateListener } from '../../mesh/sockets/private-listener.ts'
+import { probeServer } from '../../node/probe-server.ts'
 import { openInMemory } from './open-in-memory.ts'
 
 /** Milliseconds that the probe's call may take. It usually takes one. */
@@ -15,8 +16,7 @@ export async function streamFault(): Promise<unknown> {
   const { promise, resolve } = Promise.withResolvers<unknown>()
   const timer = setTimeout(resolve, probeTimeout, 'no answer came')
   try {
-    const server = createServer((incoming, response) => void incoming.setEncoding('latin1').pipe(response))
-    Object.defineProperty(server, 'listening', { value: true })
+    const server = probeServer((incoming, response) => void incoming.setEncoding('latin1').pipe(response))
     const listener = { acceptFromMesh: (socket: object) => server.emit('connection', socket) }
     const endpoint: LocalEndpoint = {
       at: 'here',
@@ -30,7 +30,8 @@ export async function streamFault(): Promise<unknown> {
     const socket = openInMemory({ router: new Router([]), maxHops: 1 }, 'probe', 80, {}, origin)
     let text = socket.connecting ? '' : 'connected at once '
     socket.on('close', (hadError) => resolve(text === 'echo' && !hadError ? undefined : `it answered ${text}`))
-    const outgoing = request({ createConnection: () => socket, method: 'POST' }, (answer) => {
+    // Not by `request`, which a tracing agent may have replaced.
+    const outgoing = new ClientRequest({ createConnection: () => socket, method: 'POST' }, (answer) => {
       answer.setEncoding('latin1').on('data', (more: string) => (text += more))
     })
     outgoing.on('error', resolve)
