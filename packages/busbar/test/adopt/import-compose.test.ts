@@ -114,6 +114,52 @@ RUN true
   assert.equal(app.service('web').entry, './web.js')
 })
 
+test('npm start without a start script is node server.js, as for npm', async () => {
+  using app = await ImportedApp.from({
+    'compose.yaml': 'services:\n  web: { build: . }\n',
+    'package.json': { main: 'lib.js' },
+    'lib.js': 'module.exports = { add: 1 }',
+    'server.js': server("'web'"),
+  })
+  assert.equal(app.service('web').entry, './server.js')
+})
+
+test('variables that name containers are noted, with what to write instead', async () => {
+  using app = await ImportedApp.from({
+    'compose.yaml': `
+services:
+  web:
+    build: ./web
+    environment:
+      POSTGRES_HOST: postgres
+      POSTGRES_USER: postgres
+      DATABASE_URL: postgres://user:secret@postgres:5432/shop
+      CATALOG_HOST: catalog
+      CATALOG_URL: http://catalog:3000
+      MODE: fast
+  catalog: { build: ./catalog, environment: { MODE: fast } }
+  postgres: { image: "postgres:17" }
+`,
+    'web/package.json': { scripts: { start: 'node web.js' } },
+    'web/web.js': server("'web'"),
+    'catalog/package.json': { scripts: { start: 'node catalog.js' } },
+    'catalog/catalog.js': server("'catalog'"),
+  })
+  const notes = app.report.mapped.map(({ from, note }) => [from, note])
+  assert.deepEqual(
+    notes.filter(([from]) => from!.endsWith('environment')),
+    [
+      [
+        'services.web.environment',
+        'CATALOG_URL: services are http://<name>.internal; ' +
+          'POSTGRES_HOST, DATABASE_URL: no host of this machine is called postgres, write localhost and its published port; ' +
+          'CATALOG_HOST: no host of this machine is called catalog, write catalog.internal',
+      ],
+      ['services.catalog.environment', undefined],
+    ],
+  )
+})
+
 test('values of Compose keep their meaning', () => {
   assert.equal(composeText('$A ${B} ${C:-d} ${E-f} ${G:?h} $$I ${'), '${A:-} ${B:-} ${C:-d} ${E:-f} ${G} $I $${')
   assert.equal(composeDuration('1m30s'), 90_000)

@@ -43,7 +43,7 @@ export async function parseLaunch(line: string, folder: string, depth = 0): Prom
   if (script !== undefined) return await programLaunch(script, folder)
   const { env, rest } = withoutVariables(text)
   const name = scriptName(rest)
-  const named = name === undefined ? undefined : (await readPackageJson(folder))?.scripts[name]
+  const named = name === undefined ? undefined : await scriptText(name, folder)
   if (named !== undefined && depth < maxDepth) {
     const inner = await parseLaunch(named, folder, depth + 1)
     return { ...inner, env: { ...env, ...inner.env } }
@@ -107,6 +107,14 @@ function scriptName(line: string): string | undefined {
   if (first === 'run' || first === 'run-script') return more.length === 0 ? second : undefined
   if (first === undefined || second !== undefined || first.startsWith('-')) return undefined
   return first === 'start' || manager !== 'npm' ? first : undefined
+}
+
+/** What npm and pnpm run: without a start script that is `server.js`, if there is one. */
+async function scriptText(name: string, folder: string): Promise<string | undefined> {
+  const found = await readPackageJson(folder)
+  const script = found?.scripts[name]
+  if (script !== undefined || found === undefined || name !== 'start') return script
+  return (await pathKind(resolve(folder, 'server.js'))) === 'file' ? 'node server.js' : undefined
 }
 
 /** `NAME=value`, `env`, `cross-env` and `exec` in front of a command. */

@@ -4,12 +4,12 @@ import { toServiceName } from '../../../config/services/service-name.ts'
 import { portOfEnv } from '../../launch/apply-launch.ts'
 import type { ServiceDraft } from '../../imported.ts'
 import { type KeyRules, type KeyOutcome } from '../../key-rules.ts'
+import { type ComposeNames, containerHostsNote } from './container-hosts.ts'
 import { composeDuration, composeSize, composeVariables, publishedPorts } from './compose-text.ts'
 
 export interface ComposeService {
   readonly service: ServiceDraft
-  /** Names of the services of the file that become services here. */
-  readonly hosted: ReadonlySet<string>
+  readonly names: ComposeNames
 }
 
 const container = 'it is about the container, and services are processes and threads of one machine here'
@@ -23,7 +23,7 @@ export const composeRules: KeyRules<ComposeService> = {
   command: start,
   entrypoint: start,
   working_dir: ({ service }) => at(service, 'path'),
-  environment: ({ service, hosted }, value) => environment(service, hosted, value),
+  environment: ({ service, names }, value) => environment(service, names, value),
   env_file: ({ service }, value) => {
     const [first, ...others] = (Array.isArray(value) ? value : [value]).map((one: unknown) =>
       String(isPlainObject(one) ? one['path'] : one),
@@ -37,10 +37,10 @@ export const composeRules: KeyRules<ComposeService> = {
   },
   ports: ({ service }, value) => ports(service, value),
   expose: () => ({ to: 'the default: services reach each other by name' }),
-  depends_on: ({ service, hosted }, value) => {
-    const names = Array.isArray(value) ? value.map(String) : Object.keys(isPlainObject(value) ? value : {})
-    service.config.needs = names.filter((name) => hosted.has(name)).map(toServiceName)
-    const others = names.filter((name) => !hosted.has(name))
+  depends_on: ({ service, names: { hosted } }, value) => {
+    const needed = Array.isArray(value) ? value.map(String) : Object.keys(isPlainObject(value) ? value : {})
+    service.config.needs = needed.filter((name) => hosted.has(name)).map(toServiceName)
+    const others = needed.filter((name) => !hosted.has(name))
     return at(
       service,
       'needs',
@@ -89,22 +89,23 @@ function start({ service }: ComposeService): KeyOutcome {
 }
 
 /** Addresses of services of the file become those of the mesh. */
-function environment(service: ServiceDraft, hosted: ReadonlySet<string>, value: unknown): KeyOutcome {
+function environment(service: ServiceDraft, names: ComposeNames, value: unknown): KeyOutcome {
   const changed: string[] = []
   const entries = Object.entries(composeVariables(value)).map(([name, text]) => {
     const address = text.replaceAll(/\bhttp:\/\/([\w-]+)(?::\d+)?(?=[/?#]|$)/g, (found, host: string) =>
-      hosted.has(host) ? `http://${toServiceName(host)}.internal` : found,
+      names.hosted.has(host) ? `http://${toServiceName(host)}.internal` : found,
     )
     if (address !== text) changed.push(name)
     return [name, address] as const
   })
-  service.config.env = { ...service.config.env, ...Object.fromEntries(entries) }
+  const own = Object.fromEntries(entries)
+  service.config.env = { ...service.config.env, ...own }
   service.port ??= portOfEnv(service.config.env)
-  return at(
-    service,
-    'env',
+  const notes = [
     changed.length === 0 ? undefined : `${changed.join(', ')}: services are http://<name>.internal`,
-  )
+    containerHostsNote(own, names),
+  ].filter((note) => note !== undefined)
+  return at(service, 'env', notes.length === 0 ? undefined : notes.join('; '))
 }
 
 function ports(service: ServiceDraft, value: unknown): KeyOutcome {

@@ -9,6 +9,7 @@ import { applyLaunch } from '../../launch/apply-launch.ts'
 import { isFolder, parseLaunch } from '../../launch/launch.ts'
 import { workingFolder } from '../../launch/working-folder.ts'
 import { readYaml } from '../../yaml-file.ts'
+import type { ComposeNames } from './container-hosts.ts'
 import { commandWords, composeVariables } from './compose-text.ts'
 import { composeRules } from './compose-rules.ts'
 import { readDockerfile } from './dockerfile.ts'
@@ -55,7 +56,8 @@ export async function importCompose(file: string): Promise<Imported> {
     else containers.push(found)
   }
   const hosted = new Set(containers.map(({ name }) => name))
-  for (const container of containers) await importContainer(container, hosted, draft)
+  const names: ComposeNames = { all: new Set(Object.keys(services)), hosted }
+  for (const container of containers) await importContainer(container, names, draft)
   for (const key of Object.keys(content as object).filter((name) => name !== 'services'))
     draft.report(key, {
       why: topLevel[key] ?? (key.startsWith('x-') ? 'it is an extension' : 'Compose has no such key'),
@@ -68,7 +70,7 @@ const firstProcess = /^(?:\S*\/)?(?:tini|dumb-init)\s+(?:-\w+\s+)*(?:--\s+)?/
 
 async function importContainer(
   { name, fields, folder: context, line, env }: Container,
-  hosted: ReadonlySet<string>,
+  names: ComposeNames,
   draft: ImportDraft,
 ): Promise<void> {
   const service = draft.addService(name)
@@ -81,7 +83,7 @@ async function importContainer(
   // What the program listens on inside its container reaches nobody.
   service.port = undefined
   const otherwise = 'Compose has no such key'
-  applyRules(composeRules, { at: `services.${name}`, object: fields, context: { service, hosted }, otherwise }, draft)
+  applyRules(composeRules, { at: `services.${name}`, object: fields, context: { service, names }, otherwise }, draft)
 }
 
 /** A text says why Busbar cannot run it. */
