@@ -43,6 +43,8 @@ type State = 'starting' | 'running' | 'frozen' | 'ended'
 
 /** Milliseconds after a thaw in which an arm closes connections that were idle for too long. */
 const settleTime = 100
+/** Milliseconds in which the output of a process that has ended is read. */
+const outputDelay = 100
 
 /**
  * A running arm: a session of processes. It can be frozen, so that it takes no CPU while another is
@@ -57,10 +59,14 @@ export class RunningArm {
   readonly #reaper: Reaper
   readonly #ready: Readiness
   readonly #ended: Promise<void>
+  /** It has ended and its output is complete. */
+  readonly #closed: Promise<void>
   /** Its folder and its ports. */
   #resources = new AsyncDisposableStack()
   #state: State = 'starting'
   #output = ''
+  /** How it ended. Empty: it has not. */
+  #end = ''
 
   private constructor(arm: Arm, launch: Launch, folder: string, options: RunningArmOptions) {
     const [program, ...args] = [...options.launcher, ...launch.command] as [string, ...string[]]
@@ -80,13 +86,15 @@ export class RunningArm {
     if (this.#child.pid !== undefined) this.#reaper.begin(this.#child.pid)
     this.#child.stdout?.on('data', (chunk: Buffer) => this.#keepOutput(chunk))
     this.#child.stderr?.on('data', (chunk: Buffer) => this.#keepOutput(chunk))
+    this.#closed = new Promise((resolve) => void this.#child.once('close', () => resolve()))
     this.#ended = new Promise((resolve) => {
       this.#child.once('error', (error) => {
         this.#output += error.message
         this.#state = 'ended'
         resolve()
       })
-      this.#child.once('exit', () => {
+      this.#child.once('exit', (code, signal) => {
+        this.#end = signal === null ? `exit code ${code}` : `ended by ${signal}`
         this.#state = 'ended'
         resolve()
       })
@@ -135,9 +143,9 @@ export class RunningArm {
     return join(this.#folder, '.samples')
   }
 
-  /** The end of its output. */
+  /** The end of its output and, when it has ended, how. */
   get output(): string {
-    return this.#output
+    return [this.#output.trimEnd(), this.#end].filter((text) => text !== '').join('\n')
   }
 
   /** Its address for the load engine. */
@@ -196,7 +204,11 @@ export class RunningArm {
     let failed = 0
     while (performance.now() < deadline) {
       signal?.throwIfAborted()
-      if (this.hasEnded) throw new Error(`${this.arm.name} ended before it answered:\n${this.#output}`)
+      if (this.hasEnded) {
+        // What it said last may still be in the pipe, which its children may keep open.
+        await Promise.race([this.#closed, sleep(outputDelay)])
+        throw new Error(`${this.arm.name} ended before it answered:\n${this.output}`)
+      }
       try {
         for (const port of this.#ready.ports) await isListening(port)
         const { status } = await this.ask({ path: this.target.path })

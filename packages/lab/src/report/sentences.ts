@@ -136,10 +136,15 @@ function noise(result: Result): string[] {
 export function reasonText(reason: string): string {
   const [first = '', ...output] = reason.split('\n')
   if (!first.endsWith(':')) return first
-  const lines = output.map(loggedText)
-  const error = lines.find((line) => /Error\b/.test(line)) ?? lines.find((line) => line.trim() !== '')
-  return error === undefined ? first : `${first} ${error.trim()}`
+  const said = output.map(loggedText).filter((line) => line.trim() !== '')
+  const end = /^(?:exit code \d+|ended by SIG\w+)$/.test(said.at(-1) ?? '') ? said.pop() : undefined
+  const error = said.find((line) => /Error\b/.test(line)) ?? said.find((line) => line.startsWith('busbar: '))
+  const words = error === undefined ? said.slice(-lastLines).map((line) => line.trim()) : [error.trim()]
+  return [first, ...(words.length > 0 ? [words.join(' / ')] : []), ...(end === undefined ? [] : [`(${end})`])].join(' ')
 }
+
+/** Of the output of a program that named no error. */
+const lastLines = 3
 
 /** The message of a line of JSON, as loggers write it, without its stack. */
 function loggedText(line: string): string {

@@ -4,6 +4,7 @@ import type { LoadRequest } from '../engine/job.ts'
 import { findEngine } from '../engine/load.ts'
 import type { Timing } from '../protocol/plan.ts'
 import type { Progress } from '../protocol/session.ts'
+import { reasonText } from '../report/sentences.ts'
 import type { ArmResult, Result } from '../result.ts'
 import type { Scenario } from '../scenarios/scenario.ts'
 import { secondsNeeded } from '../stats/forecast.ts'
@@ -77,7 +78,7 @@ function figuresOf(arm: ArmResult, result: Result): Figures {
     memory: arm.server.pss,
     comparison: found === undefined ? null : pick(found),
     secondsNeeded: found?.verdict === 'unclear' ? (secondsNeeded(found, result, smallestDifference) ?? null) : null,
-    invalidBecause: arm.invalidBecause,
+    invalidBecause: arm.invalidBecause.map(reasonText),
   }
 }
 
