@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { findConfig } from '../config/file/config-files.ts'
 import { pathKind } from '../config/file/file-lookup.ts'
@@ -20,6 +20,12 @@ export async function checkNoConfig(folder: string, instead?: string): Promise<v
     message: `${folder} has a ${basename(config)} already`,
     hint: instead === undefined ? 'Move it away first.' : `Move it away first, or ${instead}.`,
   })
+}
+
+/** Throws USAGE if {@link writeNewFile} could not write the file, which only writing shows. */
+export async function checkWritable(file: string): Promise<void> {
+  await writeNewFile(file, '')
+  await rm(file, { force: true })
 }
 
 /** Never replaces a file. */

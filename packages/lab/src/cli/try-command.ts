@@ -1,6 +1,6 @@
 import { showProgress } from '../report/progress.ts'
 import { tryApp } from '../try-app/try-app.ts'
-import type { Tried, TriedApp } from '../try-app/tried-app.ts'
+import type { Prepare, Tried } from '../try-app/tried-app.ts'
 import { stopOnSignal } from './command.ts'
 
 export interface TryResult {
@@ -13,10 +13,7 @@ export interface TryResult {
  * Tries an app for `busbar try`, until it is done or a signal arrives. Steps and progress go to
  * `stderr`. Whatever it has started has ended when it settles.
  */
-export async function tryCommand(
-  prepare: (folder: string) => Promise<TriedApp>,
-  stderr: NodeJS.WritableStream,
-): Promise<TryResult> {
+export async function tryCommand(prepare: Prepare, stderr: NodeJS.WritableStream): Promise<TryResult> {
   const { signal, release } = stopOnSignal()
   const progress = showProgress(stderr)
   try {

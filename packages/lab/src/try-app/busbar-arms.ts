@@ -33,7 +33,8 @@ export async function busbarArms(app: TriedApp, path: string): Promise<{ arms: A
 }
 
 function busbarArm({ folder, today, entry, exposed }: TriedApp, run: Run, path: string): Arm {
-  const fixed = today.find(({ name }) => name === entry)?.port
+  // A command that listens at a port of its own leaves another one to the gateway.
+  const fixed = exposed[entry] === undefined ? today.find(({ name }) => name === entry)?.port : undefined
   return {
     name: run,
     title: titles[run],

@@ -21,6 +21,20 @@ export interface TriedApp {
   readonly connections: number
 }
 
+/** What the runs of an app have shown. */
+export interface Learned {
+  /** Ports at which services listen that were not known. */
+  readonly ports: Readonly<Record<string, number>>
+  /** Why placements could not be started. */
+  readonly problems: readonly string[]
+}
+
+/**
+ * Writes the config into the folder. Called again when a run has shown something; the same object
+ * again says that nothing changes.
+ */
+export type Prepare = (folder: string, learned: Learned) => Promise<TriedApp>
+
 export interface TriedService {
   readonly name: string
   /** Program and arguments; `$PORT` stands for its port. */

@@ -12,7 +12,7 @@ import { compareAnswers } from './compare-answers.ts'
 import { generatorKind, measure } from './measure.ts'
 import { replay, type Samples } from './replay.ts'
 import { todayArm } from './today-arm.ts'
-import type { ComparedRequest, Figures, Tried, TriedApp, TriedRequest } from './tried-app.ts'
+import type { ComparedRequest, Figures, Learned, Prepare, Tried, TriedApp, TriedRequest } from './tried-app.ts'
 
 export interface TryOptions {
   readonly signal: AbortSignal
@@ -28,14 +28,15 @@ export interface TryOptions {
  * are the same. `prepare` may write into the given folder, which is removed. Rejects after an abort
  * before the measurements, when everything has ended.
  */
-export async function tryApp(prepare: (folder: string) => Promise<TriedApp>, options: TryOptions): Promise<Tried> {
+export async function tryApp(prepare: Prepare, options: TryOptions): Promise<Tried> {
   return await withWorkspace(async (workspace) => {
     const folder = join(workspace.folder, 'app')
     await mkdir(folder)
-    const app = await prepare(folder)
+    const again = (learned: Learned): Promise<TriedApp> => prepare(folder, learned)
+    const app = await again({ ports: {}, problems: [] })
     options.signal.throwIfAborted()
     await checkPorts(app)
-    return await new Trial(app, workspace, options).run()
+    return await new Trial(app, again, workspace, options).run()
   })
 }
 
@@ -60,12 +61,12 @@ interface Replayed {
  * The only service whose port is unknown must be the one that listens where no other does:
  * frameworks have ports of their own. Undefined if that is not clear.
  */
-function withFoundPort(app: TriedApp, ports: readonly number[]): TriedApp | undefined {
-  const unknown = app.today.filter(({ port }) => port === undefined)
-  const known = new Set(app.today.map(({ port }) => port))
+function foundPort({ today }: TriedApp, ports: readonly number[]): Learned['ports'] | undefined {
+  const [unknown, ...more] = today.filter(({ port }) => port === undefined)
+  const known = new Set(today.map(({ port }) => port))
   const [port, ...others] = ports.filter((one) => !known.has(one))
-  if (unknown.length !== 1 || port === undefined || others.length > 0) return undefined
-  return { ...app, today: app.today.map((one) => (one.port === undefined ? { ...one, port } : one)) }
+  if (unknown === undefined || more.length > 0 || port === undefined || others.length > 0) return undefined
+  return { [unknown.name]: port }
 }
 
 /** An arm that could be started. */
@@ -73,12 +74,19 @@ type Started = Replayed & { readonly samples: readonly Samples[] }
 
 class Trial {
   #app: TriedApp
-  #foundPorts: Readonly<Record<string, number>> = {}
+  #learned: Learned = { ports: {}, problems: [] }
+  readonly #prepare: (learned: Learned) => Promise<TriedApp>
   readonly #workspace: Workspace
   readonly #options: TryOptions
 
-  constructor(app: TriedApp, workspace: Workspace, options: TryOptions) {
+  constructor(
+    app: TriedApp,
+    prepare: (learned: Learned) => Promise<TriedApp>,
+    workspace: Workspace,
+    options: TryOptions,
+  ) {
     this.#app = app
+    this.#prepare = prepare
     this.#workspace = workspace
     this.#options = options
   }
@@ -89,7 +97,7 @@ class Trial {
     const replayed = await this.#replayToday(path)
     const app = this.#app
     const { arms: placed, notes } = await busbarArms(app, path)
-    for (const arm of placed) replayed.push(await this.#replay(arm))
+    for (const arm of placed) replayed.push(await this.#replayPlaced(arm))
     const [baseline, ...others] = replayed.filter(({ samples }) => typeof samples !== 'string') as Started[]
     // Another start shows what is never the same, and the time has passed by now.
     const again = baseline === undefined ? undefined : await this.#replay(baseline.arm)
@@ -109,7 +117,7 @@ class Trial {
       notes: [...(app.notToday === undefined ? [] : [`As today: left out, since ${app.notToday}.`]), ...notes],
       generator: requests.length === 0 ? null : generatorKind(),
       measured: requests.length,
-      foundPorts: this.#foundPorts,
+      foundPorts: this.#learned.ports,
     }
   }
 
@@ -117,15 +125,27 @@ class Trial {
   async #replayToday(path: string): Promise<Replayed[]> {
     if (this.#app.notToday !== undefined) return []
     const first = await this.#replay(todayArm(this.#app, path))
-    const app = withFoundPort(this.#app, first.ports ?? [])
-    if (app === undefined) return [first]
-    this.#foundPorts = Object.fromEntries(
-      app.today.flatMap(({ name, port }, at) =>
-        port !== undefined && this.#app.today[at]!.port === undefined ? [[name, port]] : [],
-      ),
-    )
-    this.#app = app
-    return [await this.#replay(todayArm(app, path))]
+    const ports = foundPort(this.#app, first.ports ?? [])
+    if (ports === undefined || !(await this.#learn({ ports }))) return [first]
+    return [await this.#replay(todayArm(this.#app, path))]
+  }
+
+  /** A start that fails may show what has to start first. */
+  async #replayPlaced(arm: Arm): Promise<Replayed> {
+    for (;;) {
+      const found = await this.#replay(arm)
+      const { problems } = this.#learned
+      if (typeof found.samples !== 'string' || !(await this.#learn({ problems: [...problems, found.samples] })))
+        return found
+    }
+  }
+
+  /** False: that changes nothing. */
+  async #learn(more: Partial<Learned>): Promise<boolean> {
+    this.#learned = { ...this.#learned, ...more }
+    const before = this.#app
+    this.#app = await this.#prepare(this.#learned)
+    return this.#app !== before
   }
 
   async #replay(arm: Arm): Promise<Replayed> {

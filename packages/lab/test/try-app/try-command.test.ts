@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readFileSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -161,6 +161,65 @@ describe('busbar try', () => {
         ['api', 200],
       ],
     )
+  })
+
+  test('a command that listens at a port of its own runs under Busbar too', async () => {
+    const [port] = (await freePorts(1)) as [number]
+    using repository = new Repository({
+      'package.json': '{ "name": "own", "scripts": { "start": "sh run.sh" } }',
+      'run.sh': 'exec node server.js',
+      'server.js': server(`Number('${port}')`, `'own'`),
+    })
+    const { code, report, stderr } = await repository.try('--json')
+    assert.deepEqual(
+      report.arms.map(({ name, problem }) => [name, problem]),
+      [
+        ['today', null],
+        ['process', null],
+      ],
+      stderr,
+    )
+    assert.equal(code, 0)
+    assert.match(report.text, new RegExp(`port: ${port}`))
+  })
+
+  test('a program that ends at once is reported with its exit code and its last words', async () => {
+    const exits = (said: string): Record<string, string> => ({
+      'package.json': '{ "name": "main", "main": "server.js" }',
+      'server.js': `require('node:http'); ${said}; if (Number(process.env.PORT ?? 3000)) process.exit(3)`,
+    })
+    using silent = new Repository(exits(''))
+    assert.match(
+      (await silent.try()).stdout,
+      /could not run: as today: today ended before it answered: \(exit code 3\)/,
+    )
+    using talking = new Repository(exits(`for (let line = 0; line < 9; line++) console.log('line', line)`))
+    assert.match(
+      (await talking.try()).stdout,
+      /today ended before it answered: line 6 \/ line 7 \/ line 8 \(exit code 3\)/,
+    )
+  })
+
+  test('--write tries to write before it starts anything, and a page whose config cannot be written is printed', async () => {
+    const program = {
+      'package.json': '{ "name": "main", "main": "server.js" }',
+      'server.js': server('process.env.PORT ?? 3000', '1'),
+    }
+    using taken = new Repository(program)
+    // Also the administrator cannot write through it.
+    symlinkSync(join(taken.path, 'missing/config.ts'), join(taken.path, 'busbar.config.ts'))
+    const [stdout, stderr, [code]] = await taken.start('--write', '--budget', '0').output
+    assert.deepEqual([stdout, code], ['', 2], stderr)
+    assert.doesNotMatch(stderr, /comparing answers/)
+    using late = new Repository({
+      ...program,
+      'server.js': `require('node:fs').writeFileSync(__dirname + '/busbar.config.ts', '')\n${program['server.js']}`,
+    })
+    const page = await late.try('--write')
+    assert.equal(page.code, 2)
+    assert.match(page.stdout, /same answers[^]*services: \{/)
+    assert.match(page.stderr, /busbar\.config\.ts exists already/)
+    assert.equal(readFileSync(join(late.path, 'busbar.config.ts'), 'utf8'), '')
   })
 
   test('a port that is in use is reported before anything starts', async () => {

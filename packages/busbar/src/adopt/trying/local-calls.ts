@@ -75,23 +75,6 @@ export function withCapturedPorts(config: AppConfig, ports: Readonly<Record<stri
   return { ...config, services: Object.fromEntries(services) }
 }
 
-/** The config in which a service starts after those that it calls, unless they call each other. */
-export function withNeeds(config: AppConfig, calls: readonly LocalCall[]): AppConfig {
-  const services = { ...config.services }
-  const needsOf = (name: string): readonly string[] => {
-    const service = services[name]
-    return typeof service === 'object' ? (service.needs ?? []) : []
-  }
-  const leadsTo = (from: string, to: string): boolean => from === to || needsOf(from).some((need) => leadsTo(need, to))
-  for (const { from, to } of calls) {
-    const service = services[from]
-    if (service === undefined || needsOf(from).includes(to) || leadsTo(to, from)) continue
-    const own: ServiceConfig = typeof service === 'string' ? { path: service } : service
-    services[from] = { ...own, needs: [...needsOf(from), to] }
-  }
-  return { ...config, services }
-}
-
 function inConfig({ name }: CallingService, sources: CallSources): LocalCall[] {
   const service = sources.config.services?.[name]
   const env = typeof service === 'object' ? (service.env ?? {}) : {}

@@ -8,8 +8,10 @@ import { loadApp, type LoadOptions } from '../../config/load.ts'
 import type { AppConfig } from '../../config/schema/app-schema.ts'
 import { BusbarError } from '../../contract/errors.ts'
 import type { Imported, ServiceConfig } from '../imported.ts'
-import { findLocalCalls, type LocalCall, withCapturedPorts, withNeeds, withServiceNames } from './local-calls.ts'
+import { withFoundPorts } from './found-ports.ts'
+import { findLocalCalls, type LocalCall, withCapturedPorts, withServiceNames } from './local-calls.ts'
 import { documentRequests, type DocumentRequests } from './openapi-requests.ts'
+import { withNeeds } from './start-needs.ts'
 import { findToday, type Today } from './today.ts'
 import { listFolder } from '../../config/file/file-lookup.ts'
 
@@ -34,24 +36,35 @@ export interface ServiceRequests extends DocumentRequests {
 
 export interface TrialOptions {
   readonly found: Imported
-  /** An empty folder for the config. */
+  /** A folder for the config, empty or that of an earlier call. */
   readonly folder: string
   /** Calls to ports of this machine go through the mesh. */
   readonly rewriteLocalhost: boolean
   readonly env: NodeJS.ProcessEnv
+  readonly learned: Learned
+}
+
+/** What runs of the services have shown. */
+export interface Learned {
+  /** Ports that are not in the sources. By service. */
+  readonly ports: Readonly<Record<string, number>>
+  /** Services that did not start under Busbar while those that they call were starting too. */
+  readonly startCallers: ReadonlySet<string>
 }
 
 const configName = 'busbar.config.json'
 
-export async function prepareTrial({ found, folder, rewriteLocalhost, env }: TrialOptions): Promise<PreparedTrial> {
+export async function prepareTrial(options: TrialOptions): Promise<PreparedTrial> {
+  const { found, folder, rewriteLocalhost, env, learned } = options
   const { root, kind } = found
   const load = (options: LoadOptions): Promise<App> => loadTrial(folder, found.source, options)
-  const imported = withEntry(found.config)
-  const entry = entryOf(imported)
+  const routed = withEntry(found.config)
+  const entry = entryOf(routed)
+  const imported = withFoundPorts(routed, entry, learned.ports)
   await linkRepository(root, folder)
   await writeTemporaryConfig(root, folder, imported)
   const before = await load({ env })
-  const today = await findToday({ app: before, config: imported, kind, entry, root })
+  const today = await findToday({ app: before, config: imported, kind, entry, root, found: learned.ports })
   const { ports } = today
   const services = before.services.map(({ name, path, kind, entry: { file } }) => ({
     name,
@@ -60,7 +73,7 @@ export async function prepareTrial({ found, folder, rewriteLocalhost, env }: Tri
   }))
   const calls = await findLocalCalls({ root, config: imported, services, ports })
   const named = rewriteLocalhost ? withCapturedPorts(imported, ports) : withServiceNames(imported, calls)
-  const config = withNeeds(named, calls)
+  const config = withNeeds(named, calls, learned.startCallers)
   await writeTemporaryConfig(root, folder, config)
   const app = await load({ env })
   const shared = await load({ env, overrides: { run: 'shared' } })
@@ -125,7 +138,10 @@ async function findDocuments({ services }: App): Promise<ServiceRequests[]> {
  * files, for relative paths of the config.
  */
 async function linkRepository(root: string, folder: string): Promise<void> {
-  const names = (await listFolder(root)).filter((name) => !/^(?:node_modules|\.git|busbar\.config\..*)$/.test(name))
+  const linked = new Set(await listFolder(folder))
+  const names = (await listFolder(root)).filter(
+    (name) => !linked.has(name) && !/^(?:node_modules|\.git|busbar\.config\..*)$/.test(name),
+  )
   for (const name of names) await symlink(join(root, name), join(folder, name))
 }
 

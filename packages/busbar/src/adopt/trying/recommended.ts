@@ -22,20 +22,6 @@ export function withPlacement(config: AppConfig, run: Placement['run']): AppConf
   }
 }
 
-/** The config that keeps ports open which only showed when the services ran. */
-export function withFoundPorts(config: AppConfig, entry: string, ports: Readonly<Record<string, number>>): AppConfig {
-  const { [entry]: port, ...others } = ports
-  const services = Object.entries(config.services ?? {}).map(([name, service]) => {
-    const found = others[name]
-    if (found === undefined) return [name, service] as const
-    const own: ServiceConfig = typeof service === 'string' ? { path: service } : service
-    // A command listens there itself, whatever PORT says.
-    return [name, { ...own, ...(own.command === undefined ? { expose: found } : { port: found }) }] as const
-  })
-  const gateway = port === undefined ? config.gateway : { port, ...config.gateway }
-  return { ...config, ...(gateway && { gateway }), services: Object.fromEntries(services) }
-}
-
 function shortest(service: ServiceConfig): string | ServiceConfig {
   return Object.keys(service).join() === 'path' ? service.path! : service
 }

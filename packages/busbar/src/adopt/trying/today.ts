@@ -31,18 +31,26 @@ interface TodaySources {
   readonly entry: string
   /** The folder of the repository. */
   readonly root: string
+  /** Ports that only showed when the services ran. By service. */
+  readonly found: Readonly<Record<string, number>>
 }
 
 export async function findToday(sources: TodaySources): Promise<Today> {
   const watt = await wattToday(sources)
   if (watt !== undefined) return watt
-  const { app, config, entry } = sources
-  const found = await Promise.all(app.services.map((service) => describe(service, portIn(config, service, entry))))
-  const ports = Object.fromEntries(found.flatMap(({ name, port }) => (port === undefined ? [] : [[name, port]])))
-  const alone = found.length === 1
+  const { app, config, entry, found } = sources
+  const described = await Promise.all(
+    app.services.map(async (service): Promise<Described> => {
+      const one = await describe(service, portIn(config, service, entry))
+      const port = found[service.name]
+      return port === undefined ? one : { ...one, port, isMovable: false }
+    }),
+  )
+  const ports = Object.fromEntries(described.flatMap(({ name, port }) => (port === undefined ? [] : [[name, port]])))
+  const alone = described.length === 1
   const taken = new Set<number>()
   const problems: string[] = []
-  const services = found.map(({ port, isMovable, problem, ...service }): TodayService => {
+  const services = described.map(({ port, isMovable, problem, ...service }): TodayService => {
     if (problem !== undefined) problems.push(problem)
     // A free port leaves the usual one to whatever runs there now.
     const isMoved = isMovable && (alone || (port !== undefined && taken.has(port)))
@@ -93,12 +101,12 @@ function portIn({ gateway, services = {} }: AppConfig, { name }: Service, entry:
 }
 
 /** Watt starts its applications itself. Undefined for others, and if it is not installed. */
-async function wattToday({ kind, root, entry, config }: TodaySources): Promise<Today | undefined> {
+async function wattToday({ kind, root, entry, config, found }: TodaySources): Promise<Today | undefined> {
   if (kind !== 'watt') return undefined
   const names = ['wattpm', 'watt', 'platformatic', 'plt']
   const program = await firstExistingFile(names.map((name) => join(root, 'node_modules/.bin', name)))
   if (program === undefined) return undefined
-  const port = typeof config.gateway?.port === 'number' ? config.gateway.port : undefined
+  const port = found[entry] ?? (typeof config.gateway?.port === 'number' ? config.gateway.port : undefined)
   const service: TodayService = { name: entry, command: [program, 'start'], cwd: root, env: {}, port }
   return { services: [service], ports: port === undefined ? {} : { [entry]: port }, notToday: undefined }
 }

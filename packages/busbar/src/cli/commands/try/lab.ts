@@ -6,10 +6,15 @@ import type { TodayService } from '../../../adopt/trying/today.ts'
 
 export interface TryLab {
   readonly tryCommand: (
-    prepare: (folder: string) => Promise<TriedApp>,
+    prepare: (folder: string, learned: LearnedByLab) => Promise<TriedApp>,
     stderr: NodeJS.WritableStream,
   ) => Promise<{ readonly tried: Tried | null; readonly interrupted: boolean }>
   readonly readRequests: (file: string) => Promise<TriedRequest[]>
+}
+
+export interface LearnedByLab {
+  readonly ports: Readonly<Record<string, number>>
+  readonly problems: readonly string[]
 }
 
 export interface TriedApp {

@@ -1,5 +1,6 @@
 /** The page that `busbar try` prints. */
 import type { PreparedTrial } from '../../../adopt/trying/prepare-trial.ts'
+import { hasStartCycle } from '../../../adopt/trying/start-needs.ts'
 import { alignColumns } from '../../terminal/columns.ts'
 import { type Output, paint } from '../../terminal/terminal.ts'
 import type { ComparedRequest, Figures, Tried, TriedArm } from './lab.ts'
@@ -8,12 +9,21 @@ export interface Page {
   /** What the services were found in. */
   readonly name: string
   readonly same: boolean
-  readonly trial: Pick<PreparedTrial, 'calls' | 'hazards' | 'documents' | 'today'>
+  readonly trial: TrialOnPage
   readonly tried: Tried
   readonly leftOut: readonly { readonly name: string; readonly why: string }[]
   readonly text: string
+  /** The reason for the placement in the config. */
+  readonly why: string
   /** The config, if it was written. */
   readonly file: string | undefined
+}
+
+export interface TrialOnPage extends Pick<PreparedTrial, 'calls' | 'hazards' | 'documents' | 'today'> {
+  /** Services that did not start under Busbar while those that they call were starting too. */
+  readonly startCallers: ReadonlySet<string>
+  /** Calls to ports of services went through the mesh. */
+  readonly rewritten: boolean
 }
 
 export function pageText(page: Page, out: Output): string {
@@ -142,7 +152,7 @@ function unsafe({ trial: { hazards } }: Page, out: Output): string[] {
   return ['unsafe if all share one thread:', ...rows]
 }
 
-function calls({ trial: { calls: found } }: Page, out: Output): string[] {
+function calls({ trial: { calls: found, rewritten } }: Page, out: Output): string[] {
   if (found.length === 0) return []
   const rows = found.map(({ from, to, where, address, instead, variable }) => [
     `${from} calls ${to}`,
@@ -151,26 +161,20 @@ function calls({ trial: { calls: found } }: Page, out: Output): string[] {
       ? `change ${address} to ${instead}`
       : `${variable.name}=${variable.value}, in the config below`,
   ])
-  const hint = 'With --rewrite-localhost, calls to these ports go through the mesh, and nothing is edited.'
+  const hint = rewritten
+    ? 'With `localhost` in the config below, calls to these ports go through the mesh, and nothing has to be edited.'
+    : 'With --rewrite-localhost, calls to these ports go through the mesh, and nothing is edited.'
   return ['calls by port, instead of by name:', ...alignColumns(rows), paint(out, 'dim', hint)]
 }
 
-function notes({ tried, leftOut, trial: { documents, calls: found } }: Page): string[] {
-  const operations = documents.flatMap(({ service, leftOut: names }) =>
+function notes({ tried, leftOut, trial }: Page): string[] {
+  const operations = trial.documents.flatMap(({ service, leftOut: names }) =>
     names.length === 0
       ? []
       : [
           `${service}: ${names.length} operations of its OpenAPI document were not requested, since they change data or have no example: give them by --requests.`,
         ],
   )
-  const failed = tried.arms.some(({ name, problem }) => name !== 'today' && problem !== null)
-  const literal = found.some(({ variable }) => variable === undefined)
-  const atStart =
-    failed && literal
-      ? [
-          'Under Busbar the ports of services open when all have started. One that calls another while it starts needs its name, or --rewrite-localhost.',
-        ]
-      : []
   const answered = tried.arms.flatMap(({ answers: requests }) => requests)
   const isNothing = answered.length > 0 && answered.every(({ status }) => status === 404)
   const unasked = isNothing
@@ -178,14 +182,27 @@ function notes({ tried, leftOut, trial: { documents, calls: found } }: Page): st
     : []
   return [
     ...unasked,
-    ...atStart,
+    ...callsAtStart(tried, trial),
     ...tried.notes,
     ...leftOut.map(({ name, why }) => `Left out: ${name}: ${why}.`),
     ...operations,
   ]
 }
 
-function config({ text, file }: Page, out: Output): string[] {
-  if (file !== undefined) return [`${file} is written. Next: busbar check, then busbar start.`]
-  return [paint(out, 'dim', 'busbar.config.ts, which --write writes:'), text.trimEnd()]
+/** What helps services that call others while they start. */
+function callsAtStart({ arms }: Tried, { calls: found, startCallers, rewritten }: TrialOnPage): string[] {
+  if (!arms.some(({ name, problem }) => name !== 'today' && problem !== null)) return []
+  if (hasStartCycle(found, startCallers))
+    return [
+      `${[...startCallers].join(' and ')} call each other while they start, so none can start first: let them try again until the other answers.`,
+    ]
+  if (rewritten || found.every(({ variable }) => variable !== undefined)) return []
+  return [
+    'Under Busbar the ports of services open when all have started. One that calls another while it starts needs its name, or --rewrite-localhost.',
+  ]
+}
+
+function config({ text, why, file }: Page, out: Output): string[] {
+  if (file !== undefined) return [why, `${file} is written. Next: busbar check, then busbar start.`]
+  return [why, paint(out, 'dim', 'busbar.config.ts, which --write writes:'), text.trimEnd()]
 }

@@ -1,23 +1,23 @@
-import { join, relative, resolve } from 'node:path'
+import { join, relative } from 'node:path'
 import { configText } from '../../../adopt/config-text.ts'
 import type { Imported } from '../../../adopt/imported.ts'
 import { findServices, importSource, sourceAt } from '../../../adopt/sources/find-sources.ts'
-import { prepareTrial, type PreparedTrial } from '../../../adopt/trying/prepare-trial.ts'
-import { withFoundPorts, withPlacement } from '../../../adopt/trying/recommended.ts'
-import { canImportBusbar, checkNoConfig, writeNewFile } from '../../../adopt/write-config.ts'
+import type { PreparedTrial } from '../../../adopt/trying/prepare-trial.ts'
+import { withPlacement } from '../../../adopt/trying/recommended.ts'
+import { canImportBusbar, checkNoConfig, checkWritable, writeNewFile } from '../../../adopt/write-config.ts'
 import { pathKind } from '../../../config/file/file-lookup.ts'
 import { BusbarError } from '../../../contract/errors.ts'
 import type { CommandContext } from '../../command.ts'
 import { resolveOperand } from '../../operand.ts'
+import { printError } from '../../terminal/print-error.ts'
 import { print } from '../../terminal/terminal.ts'
 import { findLab } from '../find-lab.ts'
-import type { Tried, TriedArm, TryLab } from './lab.ts'
+import type { Tried, TryLab } from './lab.ts'
 import { pageText } from './page.ts'
-import { requestsOf } from './requests.ts'
+import { Preparation } from './preparation.ts'
+import { recommend } from './recommendation.ts'
 
-/** Milliseconds that the measurements take if nothing else is said. */
-const usualBudget = 180_000
-const connections = 50
+const configName = 'busbar.config.ts'
 const interrupted = 130
 
 /**
@@ -33,41 +33,24 @@ export async function tryApp(context: CommandContext): Promise<number> {
     })
   const lab = (await findLab(terminal.cwd, 'try')) as TryLab
   const found = await findRepository(resolveOperand(context))
-  let trial: PreparedTrial | undefined
-  const prepare = async (folder: string) => {
-    const prepared = await prepareTrial({
-      found,
-      folder,
-      rewriteLocalhost: flags['rewrite-localhost'] === true,
-      env: terminal.env,
+  if (flags.write) await checkWritable(join(found.root, configName))
+  const preparation = new Preparation(context, found, lab)
+  const result = await lab
+    .tryCommand((folder, learned) => preparation.prepare(folder, learned), terminal.err.stream)
+    .catch((error: unknown) => {
+      throw BusbarError.is(error)
+        ? error
+        : new BusbarError('USAGE', { message: (error as Error).message, cause: error })
     })
-    trial = prepared
-    const { requests } = await requestsOf(prepared, flags, (file) => lab.readRequests(resolve(terminal.cwd, file)))
-    const { services, notToday } = prepared.today
-    const { app, entry, exposed } = prepared
-    return {
-      name: app.name,
-      today: services,
-      ...(notToday !== undefined && { notToday }),
-      folder,
-      entry,
-      exposed,
-      requests,
-      budgetMs: flags.budget === undefined ? usualBudget : flags.budget * 1000,
-      connections,
-    }
-  }
-  const result = await lab.tryCommand(prepare, terminal.err.stream).catch((error: unknown) => {
-    throw BusbarError.is(error) ? error : new BusbarError('USAGE', { message: (error as Error).message, cause: error })
-  })
   const { tried } = result
+  const { trial } = preparation
   if (tried === null || trial === undefined) {
     print(terminal.err, 'interrupted: everything that was started has ended')
     return interrupted
   }
-  await report(context, found, trial, tried)
+  const fault = await report(context, { found, trial, tried, startCallers: preparation.startCallers })
   if (result.interrupted) return interrupted
-  return isSame(tried) ? 0 : 1
+  return fault?.exitCode ?? (isSame(tried) ? 0 : 1)
 }
 
 /** Throws USAGE for an app of Busbar, and CONFIG_NOT_FOUND for a folder without services. */
@@ -87,50 +70,51 @@ async function findRepository(path: string): Promise<Imported> {
   })
 }
 
-async function report(context: CommandContext, found: Imported, trial: PreparedTrial, tried: Tried): Promise<void> {
-  const { flags, terminal } = context
-  const best = bestOf(tried)
-  const opened = withFoundPorts(trial.config, trial.entry, tried.foundPorts)
-  const config = best === undefined ? opened : withPlacement(opened, best)
+interface Outcome {
+  readonly found: Imported
+  readonly trial: PreparedTrial
+  readonly tried: Tried
+  readonly startCallers: ReadonlySet<string>
+}
+
+/** Prints the page in any case. Returns why the config could not be written. */
+async function report(
+  { flags, terminal }: CommandContext,
+  { found, trial, tried, startCallers }: Outcome,
+): Promise<BusbarError | undefined> {
+  const { placement, why } = recommend(tried)
+  const config = placement === undefined ? trial.config : withPlacement(trial.config, placement)
   const comments = [
     'Written by busbar try. busbar check shows how it would run.',
-    ...found.leftOut.map(({ name, why }) => `Left out: ${name}: ${why}.`),
+    ...found.leftOut.map((one) => `Left out: ${one.name}: ${one.why}.`),
   ]
   const text = configText(config, { canImport: await canImportBusbar(found.root), comments })
-  const file = flags.write ? join(found.root, 'busbar.config.ts') : undefined
-  if (file !== undefined) await writeNewFile(file, text)
+  const wanted = flags.write ? join(found.root, configName) : undefined
+  const fault = wanted === undefined ? undefined : await faultOf(writeNewFile(wanted, text))
+  const file = fault === undefined ? wanted : undefined
   const { calls, hazards, documents, today } = trial
+  const { source, leftOut } = found
   const same = isSame(tried)
-  if (flags.json)
-    return print(
-      terminal.out,
-      JSON.stringify(
-        {
-          ok: true,
-          same,
-          source: found.source,
-          services: Object.keys(trial.config.services ?? {}),
-          ...tried,
-          calls,
-          hazards,
-          leftOut: found.leftOut,
-          placement: best ?? null,
-          config,
-          text,
-          file: file ?? null,
-        },
-        undefined,
-        2,
-      ),
-    )
-  const within = relative(terminal.cwd, found.source)
-  const name = within === '' || within.startsWith('..') ? found.source : within
-  print(
-    terminal.out,
-    pageText(
-      { name, same, trial: { calls, hazards, documents, today }, tried, leftOut: found.leftOut, text, file },
-      terminal.out,
-    ),
+  if (flags.json) {
+    const services = Object.keys(trial.config.services ?? {})
+    const recommended = { placement: placement ?? null, placementWhy: why, config, text, file: file ?? null }
+    const report = { ok: true, same, source, services, ...tried, calls, hazards, leftOut, ...recommended }
+    print(terminal.out, JSON.stringify(report, undefined, 2))
+  } else {
+    const within = relative(terminal.cwd, source)
+    const name = within === '' || within.startsWith('..') ? source : within
+    const rewritten = flags['rewrite-localhost'] === true
+    const shown = { calls, hazards, documents, today, startCallers, rewritten }
+    print(terminal.out, pageText({ name, same, trial: shown, tried, leftOut, text, why, file }, terminal.out))
+  }
+  if (fault !== undefined) printError(terminal.err, fault, flags.verbose === true)
+  return fault
+}
+
+async function faultOf(written: Promise<void>): Promise<BusbarError | undefined> {
+  return await written.then(
+    () => undefined,
+    (error: unknown) => BusbarError.from(error),
   )
 }
 
@@ -139,19 +123,4 @@ export function isSame({ arms }: Tried): boolean {
   return arms.every(
     ({ problem, answers }) => problem === null && answers.every(({ differences }) => differences.length === 0),
   )
-}
-
-/**
- * The placement with the most requests per CPU second, of those with the same answers. Undefined:
- * none was measured.
- */
-function bestOf({ arms }: Tried): 'shared' | 'thread' | 'process' | undefined {
-  const isSound = ({ problem, answers, figures }: TriedArm): boolean =>
-    problem === null &&
-    answers.every(({ differences }) => differences.length === 0) &&
-    figures?.invalidBecause.length === 0
-  const rate = ({ figures }: TriedArm): number => figures?.perCpuSecond ?? 0
-  const sound = arms.filter(({ name }) => name !== 'today').filter(isSound)
-  const [best] = sound.toSorted((one, other) => rate(other) - rate(one))
-  return best === undefined || rate(best) === 0 ? undefined : (best.name as 'shared' | 'thread' | 'process')
 }

@@ -1,0 +1,67 @@
+import { resolve } from 'node:path'
+import type { Imported } from '../../../adopt/imported.ts'
+import { prepareTrial, type PreparedTrial } from '../../../adopt/trying/prepare-trial.ts'
+import type { CommandContext } from '../../command.ts'
+import type { LearnedByLab, TriedApp, TryLab } from './lab.ts'
+import { requestsOf } from './requests.ts'
+
+/** Milliseconds that the measurements take if nothing else is said. */
+const usualBudget = 180_000
+const connections = 50
+
+/** The app that the lab tries, prepared anew when a run has shown more. */
+export class Preparation {
+  readonly #context: CommandContext
+  readonly #found: Imported
+  readonly #lab: TryLab
+  #last: { readonly key: string; readonly trial: PreparedTrial; readonly app: TriedApp } | undefined
+  /** Services that did not start under Busbar while those that they call were starting too. */
+  startCallers: ReadonlySet<string> = new Set()
+
+  constructor(context: CommandContext, found: Imported, lab: TryLab) {
+    this.#context = context
+    this.#found = found
+    this.#lab = lab
+  }
+
+  get trial(): PreparedTrial | undefined {
+    return this.#last?.trial
+  }
+
+  /** The same object as before if nothing that was learned changes it. */
+  async prepare(folder: string, { ports, problems }: LearnedByLab): Promise<TriedApp> {
+    const startCallers = new Set(problems.flatMap((problem) => serviceIn(problem) ?? []))
+    const key = JSON.stringify([ports, [...startCallers]])
+    if (this.#last?.key === key) return this.#last.app
+    const { flags, terminal } = this.#context
+    const trial = await prepareTrial({
+      found: this.#found,
+      folder,
+      rewriteLocalhost: flags['rewrite-localhost'] === true,
+      env: terminal.env,
+      learned: { ports, startCallers },
+    })
+    const read = (file: string) => this.#lab.readRequests(resolve(terminal.cwd, file))
+    const { requests } = await requestsOf(trial, flags, read)
+    const { services: today, notToday } = trial.today
+    const app = {
+      name: trial.app.name,
+      today,
+      ...(notToday !== undefined && { notToday }),
+      folder,
+      entry: trial.entry,
+      exposed: trial.exposed,
+      requests,
+      budgetMs: flags.budget === undefined ? usualBudget : flags.budget * 1000,
+      connections,
+    }
+    this.startCallers = startCallers
+    this.#last = { key, trial, app }
+    return app
+  }
+}
+
+/** The service that an error of Busbar's start is about. */
+function serviceIn(problem: string): string | undefined {
+  return /\bservice '([a-z][a-z0-9-]*)'/.exec(problem)?.[1]
+}
