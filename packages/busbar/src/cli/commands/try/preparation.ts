@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import type { Imported } from '../../../adopt/imported.ts'
 import { prepareTrial, type PreparedTrial } from '../../../adopt/trying/prepare-trial.ts'
 import type { CommandContext } from '../../command.ts'
@@ -14,7 +15,7 @@ export class Preparation {
   readonly #context: CommandContext
   readonly #found: Imported
   readonly #lab: TryLab
-  #last: { readonly key: string; readonly trial: PreparedTrial; readonly app: TriedApp } | undefined
+  #last: { readonly trial: PreparedTrial; readonly app: TriedApp } | undefined
   /** Services that did not start under Busbar while those that they call were starting too. */
   startCallers: ReadonlySet<string> = new Set()
 
@@ -31,8 +32,7 @@ export class Preparation {
   /** The same object as before if nothing that was learned changes it. */
   async prepare(folder: string, { ports, problems }: LearnedByLab): Promise<TriedApp> {
     const startCallers = new Set(problems.flatMap((problem) => serviceIn(problem) ?? []))
-    const key = JSON.stringify([ports, [...startCallers]])
-    if (this.#last?.key === key) return this.#last.app
+    this.startCallers = startCallers
     const { flags, terminal } = this.#context
     const trial = await prepareTrial({
       found: this.#found,
@@ -41,6 +41,7 @@ export class Preparation {
       env: terminal.env,
       learned: { ports, startCallers },
     })
+    if (this.#last !== undefined && isEqual(this.#last.trial, trial)) return this.#last.app
     const read = (file: string) => this.#lab.readRequests(resolve(terminal.cwd, file))
     const { requests } = await requestsOf(trial, flags, read)
     const { services: today, notToday } = trial.today
@@ -55,10 +56,14 @@ export class Preparation {
       budgetMs: flags.budget === undefined ? usualBudget : flags.budget * 1000,
       connections,
     }
-    this.startCallers = startCallers
-    this.#last = { key, trial, app }
+    this.#last = { trial, app }
     return app
   }
+}
+
+/** It would run in the same way. */
+function isEqual(one: PreparedTrial, other: PreparedTrial): boolean {
+  return isDeepStrictEqual([one.config, one.today], [other.config, other.today])
 }
 
 /** The service that an error of Busbar's start is about. */
