@@ -36,6 +36,11 @@ export class Meter extends Sampler {
     return this.#add({ caller: caller ?? outside, callee, protocol: 'rpc', method, route: '', transport })
   }
 
+  /** The calls of a service that are not over. */
+  inFlightOf(caller: string): number {
+    return this.#table.inFlightOf(caller)
+  }
+
   #add(key: EdgeKey): Edge {
     return new Edge(this, this.#table.add(key))
   }

@@ -4,6 +4,7 @@
  * properties of a connected socket. Node's HTTP, HTTP/2 and TLS code treats it as a JavaScript
  * stream and uses its events.
  */
+import { AsyncResource } from 'node:async_hooks'
 import { constants } from 'node:os'
 import { type AddressInfo, Socket, type SocketConstructorOpts } from 'node:net'
 import { closeIfIdle, closesIfIdle } from '../../mesh/http/exchange.ts'
@@ -52,6 +53,7 @@ const getters: Readonly<Record<string, Getter>> = {
 
 export class MemorySocket extends Socket {
   #carrier: Carrier | undefined
+  readonly #handle = new ConnectionHandle()
   #timer: NodeJS.Timeout | undefined
   /** Size of the write that is not complete. It counts as written and as buffered. */
   #underway = 0
@@ -118,6 +120,7 @@ export class MemorySocket extends Socket {
   /** Connects to another address, as an ordinary socket. */
   override connect(...args: [never]): this {
     this.#carrier = undefined
+    this.#handle.emitDestroy()
     return super.connect(...args)
   }
 
@@ -151,6 +154,7 @@ export class MemorySocket extends Socket {
   override _destroy(error: Error | null, done: Done): void {
     if (this.#carrier === undefined) return super._destroy(error, done)
     clearTimeout(this.#timer)
+    this.#handle.emitDestroy()
     this.#carrier.destroy()
     state(this).connecting = false
     done(error)
@@ -175,12 +179,13 @@ export class MemorySocket extends Socket {
     return this.destroy()
   }
 
-  // A worker stays alive by its port to the supervisor, not by its connections.
   override ref(): this {
+    this.#handle.isRef = true
     return this.#carrier === undefined ? super.ref() : this
   }
 
   override unref(): this {
+    this.#handle.isRef = false
     return this.#carrier === undefined ? super.unref() : this
   }
 
@@ -222,6 +227,22 @@ export class MemorySocket extends Socket {
         },
         configurable: true,
       })
+  }
+}
+
+/**
+ * Tells async hooks of the connection, as the handle of a system socket does. A worker stays alive
+ * by its port to the supervisor; a program that starts is alive by what it has opened.
+ */
+class ConnectionHandle extends AsyncResource {
+  isRef = true
+
+  constructor() {
+    super('BUSBARCONNECTION', { requireManualDestroy: true })
+  }
+
+  hasRef(): boolean {
+    return this.isRef
   }
 }
 

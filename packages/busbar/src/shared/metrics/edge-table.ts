@@ -133,6 +133,17 @@ export class EdgeTable {
     return new EdgeCells(this.#edgeAt(at), (status, bucket) => this.#addOutcome(at, status, bucket))
   }
 
+  /** The calls of a service that are not over. */
+  inFlightOf(caller: string): number {
+    const wanted = this.#numberOf(caller)
+    let inFlight = 0
+    for (let at = 0; at < this.edges; at++) {
+      const cells = this.#edgeAt(at)
+      if (cells[edge.caller] === wanted) inFlight += (cells[edge.begun]! - cells[edge.over]!) >>> 0
+    }
+    return inFlight
+  }
+
   /** For a copy, which may have begun before the last ones were complete. */
   limitTo(edges: number, outcomes: number): void {
     this.#cells[head.edges] = edges

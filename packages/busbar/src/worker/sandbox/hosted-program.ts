@@ -36,7 +36,7 @@ export function hostProgram(service: Service, sandbox: Sandbox): Promise<HostedS
     }
     const began = performance.now()
     try {
-      const { captured, warnings } = await startProgram(program, sandbox.programs)
+      const { captured, warnings } = await startProgram(program, sandbox.programs, sandbox.metering?.meter)
       const report = reportOf(program, captured, Math.round(performance.now() - began), warnings)
       return new HostedProgram(program, sandbox, captured, report)
     } catch (error) {
@@ -138,6 +138,7 @@ class HostedProgram implements HostedService {
     const closing = this.enter(this.#scope, () => times.webSockets && webSockets.close(times.webSockets, over.signal))
     await stopProgram({
       program: this.#program,
+      meter: this.#sandbox.metering?.meter,
       servers: new Set([...this.#program.servers.map(({ server }) => server), this.server]),
       connections: this.#connections,
       exited: exited.promise,

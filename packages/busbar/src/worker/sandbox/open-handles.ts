@@ -1,19 +1,25 @@
 import { AsyncResource, createHook, type AsyncHook } from 'node:async_hooks'
 import { setImmediate as turn } from 'node:timers/promises'
+import type { Meter } from '../../mesh/meter.ts'
 import { currentScope } from '../../mesh/scope.ts'
 
 /**
  * The handles that would keep one service's own process alive: timers, sockets and system requests
- * that were opened in its scope since this object was created. A program that has none left and
- * does not listen never will.
+ * that were opened in its scope since this object was created, and its calls to other services,
+ * which need none of these in memory. A program that has none left and does not listen never will.
  *
  * It needs an async hook (without promises), so it exists only during a start and a stop.
  */
 export class OpenHandles implements Disposable {
   readonly #open = new Map<number, Handle>()
   readonly #hook: AsyncHook
+  readonly #service: string
+  readonly #meter: Meter | undefined
 
-  constructor(service: string) {
+  /** `meter`: counts the calls of this thread. */
+  constructor(service: string, meter: Meter | undefined) {
+    this.#service = service
+    this.#meter = meter
     // `trackPromises` (Node 24.12) is missing in the types. A promise alone keeps no process alive.
     const options: HookOptions = {
       trackPromises: false,
@@ -27,13 +33,17 @@ export class OpenHandles implements Disposable {
 
   /** The types of the open handles, for messages: `Timeout`, `TCPWRAP`. */
   get types(): string[] {
-    const alive = [...this.#open.values()].filter(keepsAlive)
-    return [...new Set(alive.map(({ type }) => type))]
+    const types = [...this.#open.values()].filter(keepsAlive).map(({ type }) => type)
+    return [...new Set(this.#hasCalls ? [...types, 'a call to another service'] : types)]
   }
 
   get isEmpty(): boolean {
     for (const handle of this.#open.values()) if (keepsAlive(handle)) return false
-    return true
+    return !this.#hasCalls
+  }
+
+  get #hasCalls(): boolean {
+    return this.#meter !== undefined && this.#meter.inFlightOf(this.#service) > 0
   }
 
   /**

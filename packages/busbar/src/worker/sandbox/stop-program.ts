@@ -1,5 +1,6 @@
 import type { Server } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Meter } from '../../mesh/meter.ts'
 import type { StopTimes } from '../../shared/control-messages.ts'
 import { KeepAliveConnections } from './servers/keep-alive-connections.ts'
 import { OpenHandles } from './open-handles.ts'
@@ -11,6 +12,8 @@ const handlerGrace = 1_000
 
 export interface StopOptions extends StopTimes {
   readonly program: ProgramProcess
+  /** Counts the calls of this thread. */
+  readonly meter: Meter | undefined
   readonly servers: ReadonlySet<Server>
   readonly connections: ServedConnections
   /** Resolves when the program calls `process.exit()` or has an unhandled fault. */
@@ -26,9 +29,9 @@ export interface StopOptions extends StopTimes {
  * `close()` destroys idle connections. The caller destroys the connections that remain.
  */
 export async function stopProgram(options: StopOptions): Promise<void> {
-  const { program, servers, exited, timeout, enter } = options
+  const { program, meter, servers, exited, timeout, enter } = options
   const over = new AbortController()
-  using handles = new OpenHandles(program.service.name)
+  using handles = new OpenHandles(program.service.name, meter)
   const deadline = delay(timeout, over.signal)
   const closed = Promise.all([...servers].map(untilClosed))
   const connections = new KeepAliveConnections(options)

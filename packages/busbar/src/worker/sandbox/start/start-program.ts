@@ -1,4 +1,5 @@
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
+import type { Meter } from '../../../mesh/meter.ts'
 import { runInScope } from '../../../mesh/scope.ts'
 import { isDefined, recognise, recogniseNamed, servedNames, type Recognised } from './recognise-export.ts'
 import type { CapturedServer } from '../servers/captured-server.ts'
@@ -31,9 +32,13 @@ const settleGrace = 500
  * Runs a program until the server that is the service listens. Rejects with a BusbarError if the
  * program ends, if `startTimeout` expires, or if no open handle is left that could make it listen.
  */
-export async function startProgram(program: ProgramProcess, programs: Programs): Promise<Started> {
+export async function startProgram(
+  program: ProgramProcess,
+  programs: Programs,
+  meter: Meter | undefined,
+): Promise<Started> {
   const over = new AbortController()
-  using handles = new OpenHandles(program.service.name)
+  using handles = new OpenHandles(program.service.name, meter)
   const start = new Start(program, programs, handles, over.signal)
   try {
     const outcomes = [start.ready(), start.ended, start.nothingLeft(), start.deadline()]
