@@ -1,0 +1,3 @@
+import { fn, service, type } from 'busbar/contract'
+
+export const settings = service('settings', { read: fn({ output: type<string>() }) })
