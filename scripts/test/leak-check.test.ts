@@ -20,7 +20,7 @@ test('an open server fails its file and is named', async () => {
 test('a pending timer fails its file and is named', async () => {
   const { code, output } = await runFile('leaks-timer')
   assert.equal(code, 1)
-  assert.match(output, /left behind when the tests had ended: Timeout/)
+  assert.match(output, /left behind when the tests had ended: Timeout, by .*\.test\.ts/)
 })
 
 test('a rejection after the end of its test fails its file', async () => {

@@ -15,7 +15,8 @@ if (isMainThread && process.env['NODE_TEST_CONTEXT'] !== undefined) {
     // Otherwise the file would not end. `--test-force-exit` sometimes ends a file before its output
     // is complete.
     setTimeout(() => process.exit(1), 2000)
-    throw new Error(`left behind when the tests had ended: ${left.join(', ')}`)
+    // Reporters only know where this hook is.
+    throw new Error(`left behind when the tests had ended: ${left.join(', ')}, by ${process.argv[1]}`)
   })
   // `node:test` has read it. A process that a test starts must not run as a test file.
   delete process.env['NODE_TEST_CONTEXT']
