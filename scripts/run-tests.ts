@@ -27,13 +27,13 @@ const code = await runTests()
 process.exitCode = (await endLeakedProcesses()) > 0 ? 1 : code
 
 async function runTests(): Promise<number> {
-  const leakCheck = new URL('../packages/busbar/test/support/leak-check.ts', import.meta.url).href
+  const preload = new URL('../packages/busbar/test/support/preload.ts', import.meta.url).href
   const { promise, resolve, reject } = Promise.withResolvers<number>()
   const child = spawn(
     node,
     [
       '--test',
-      `--import=${leakCheck}`,
+      `--import=${preload}`,
       `--test-concurrency=${availableParallelism() + 1}`,
       '--test-timeout=300000',
       ...reporters(),

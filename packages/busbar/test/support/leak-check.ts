@@ -1,41 +1,37 @@
 /**
- * Preloaded into every test file: fails the file if handles, timers or processes remain after its
- * last test. `node:test` itself fails on an unhandled rejection or exception.
+ * Fails a test file if handles, timers or processes remain after its last test. `node:test` itself
+ * fails on an unhandled rejection or exception.
  */
+import { after } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isMainThread } from 'node:worker_threads'
 import { markRun, processesOf } from '../../../../scripts/leaked-processes.ts'
 
-if (isMainThread && process.env['NODE_TEST_CONTEXT'] !== undefined) {
-  const { after } = await import('node:test')
-  const run = markRun()
-  after(async () => {
-    const left = await leftAfterClosing(run)
-    if (left.length === 0) return
-    // Otherwise the file would not end. `--test-force-exit` sometimes ends a file before its output
-    // is complete.
-    setTimeout(() => process.exit(1), 2000)
-    // Reporters only know where this hook is.
-    throw new Error(`left behind when the tests had ended: ${left.join(', ')}, by ${process.argv[1]}`)
-  })
-  // `node:test` has read it. A process that a test starts must not run as a test file.
-  delete process.env['NODE_TEST_CONTEXT']
-}
+const run = markRun()
+
+after(async () => {
+  const left = await leftAfterClosing()
+  if (left.length === 0) return
+  // Otherwise the file would not end. `--test-force-exit` sometimes ends a file before its output
+  // is complete.
+  setTimeout(() => process.exit(1), 2000)
+  // Reporters only know where this hook is.
+  throw new Error(`left behind when the tests had ended: ${left.join(', ')}, by ${process.argv[1]}`)
+})
 
 /**
  * Closing a handle takes a few turns of the event loop, ending a process longer. Waits up to two
  * seconds.
  */
-async function leftAfterClosing(run: string): Promise<string[]> {
-  let left = await leftBehind(run)
+async function leftAfterClosing(): Promise<string[]> {
+  let left = await leftBehind()
   for (let turn = 0; left.length > 0 && turn < 40; turn++) {
     await sleep(50)
-    left = await leftBehind(run)
+    left = await leftBehind()
   }
   return left
 }
 
-async function leftBehind(run: string): Promise<string[]> {
+async function leftBehind(): Promise<string[]> {
   return [
     ...openHandles(),
     ...openOthers(),
