@@ -1,5 +1,7 @@
+import { extname } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { Arm, LaunchContext } from '../arm.ts'
-import { portsPerArm } from '../arm.ts'
+import { node, portsPerArm } from '../arm.ts'
 import type { TriedService, TriedApp } from './tried-app.ts'
 
 /** The services as they run today: processes and ports of their own. */
@@ -38,14 +40,21 @@ export function ownEnvironment({ folder }: Pick<LaunchContext, 'folder'>): Recor
   return { NODE_ENV: 'production', ...Object.fromEntries(kept), TMPDIR: folder }
 }
 
-/** The shell becomes the last process, so that its own memory does not count. */
+const awaitPorts = fileURLToPath(new URL(`./await-ports${extname(import.meta.url)}`, import.meta.url))
+
+/**
+ * A service starts when those that it needs listen: who runs them today starts them in order, or
+ * again. The shell becomes the last process, so that its own memory does not count.
+ */
 function scriptOf(today: readonly TriedService[], ports: ReadonlyMap<string, number>): string {
-  const lines = today.map(({ name, command, cwd, env, port }) => {
+  const lines = today.map(({ name, command, cwd, env, port, needs }) => {
     const own = `${ports.get(name)!}`
     const variables = { ...(port === undefined && { PORT: own }), ...env }
     const settings = Object.entries(variables).map(([key, value]) => `${key}=${value}`)
     const words = command.map((word) => word.replaceAll('$PORT', own))
-    return `cd ${quoted(cwd)} && exec env ${[...settings, ...words].map(quoted).join(' ')}`
+    const start = `cd ${quoted(cwd)} && exec env ${[...settings, ...words].map(quoted).join(' ')}`
+    const needed = needs.flatMap((one) => ports.get(one) ?? [])
+    return needed.length === 0 ? start : `${[node, awaitPorts].map(quoted).join(' ')} ${needed.join(' ')} && ${start}`
   })
   const others = lines.slice(0, -1).map((line) => `(${line}) &\n`)
   return `${others.join('')}${lines.at(-1)!}`

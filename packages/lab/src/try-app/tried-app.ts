@@ -43,6 +43,8 @@ export interface TriedService {
   readonly env: Readonly<Record<string, string>>
   /** Undefined: it listens on the variable `PORT`. */
   readonly port: number | undefined
+  /** Services that listen before it starts. */
+  readonly needs: readonly string[]
 }
 
 export interface TriedRequest {

@@ -215,6 +215,21 @@ describe('busbar try', () => {
     assert.match(report.text, /needs: \['api'\]/)
   })
 
+  test('as today, a service that calls another at its start is started after it', async () => {
+    const { files } = await shop((port) => `process.env.CATALOG_URL ?? 'http://localhost:${port}'`)
+    const [first, ...lines] = files['web/server.js']!.split('\n')
+    files['web/server.js'] =
+      `${first}\nfetch(base + '/ready').then(() => {\n${lines.join('\n')}\n}, () => process.exit(3))`
+    files['catalog/server.js'] = `setTimeout(() => {\n${files['catalog/server.js']}\n}, 500)`
+    using repository = new Repository(files)
+    const { report, stderr } = await repository.try('--json')
+    assert.deepEqual(
+      report.arms.map(({ name, problem }) => [name, problem]),
+      ['today', 'process', 'thread', 'shared'].map((name) => [name, null]),
+      stderr,
+    )
+  })
+
   test('a program that ends at once is reported with its exit code and its last words', async () => {
     const exits = (said: string): Record<string, string> => ({
       'package.json': '{ "name": "main", "main": "server.js" }',

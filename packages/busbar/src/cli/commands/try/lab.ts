@@ -19,7 +19,7 @@ export interface LearnedByLab {
 
 export interface TriedApp {
   readonly name: string
-  readonly today: readonly TodayService[]
+  readonly today: readonly TriedService[]
   readonly notToday?: string
   /** With the config by which Busbar runs it. */
   readonly folder: string
@@ -28,6 +28,11 @@ export interface TriedApp {
   readonly requests: readonly TriedRequest[]
   readonly budgetMs: number
   readonly connections: number
+}
+
+export interface TriedService extends TodayService {
+  /** Services that listen before it starts. */
+  readonly needs: readonly string[]
 }
 
 export interface TriedRequest {

@@ -44,10 +44,11 @@ export class Preparation {
     if (this.#last !== undefined && isEqual(this.#last.trial, trial)) return this.#last.app
     const read = (file: string) => this.#lab.readRequests(resolve(terminal.cwd, file))
     const { requests } = await requestsOf(trial, flags, read)
-    const { services: today, notToday } = trial.today
+    const { services, notToday } = trial.today
+    const needsOf = (service: string) => trial.app.services.find(({ name }) => name === service)?.needs ?? []
     const app = {
       name: trial.app.name,
-      today,
+      today: services.map((service) => ({ ...service, needs: needsOf(service.name) })),
       ...(notToday !== undefined && { notToday }),
       folder,
       entry: trial.entry,
