@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { availableParallelism } from 'node:os'
 import { root } from './run.ts'
 import type { Steps } from './steps.ts'
 
@@ -32,7 +33,8 @@ export function engineCheckSteps(): Steps {
       '-D',
       'warnings',
     ],
-    ['engine tests', 'cargo', 'test', '--profile', profile, '--locked', '--quiet'],
+    // They mostly wait for a load to end: ten percent of two cores.
+    ['engine tests', 'cargo', 'test', '--profile', profile, '--locked', '--quiet', '--', testThreads],
   ]
   return steps.filter(([name, , tool]) => {
     // Distributions have these tools in packages of their own.
@@ -41,6 +43,8 @@ export function engineCheckSteps(): Steps {
     return false
   })
 }
+
+const testThreads = `--test-threads=${2 * availableParallelism()}`
 
 let reason: { readonly text: string | undefined } | undefined
 
