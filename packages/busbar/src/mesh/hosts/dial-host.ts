@@ -32,7 +32,7 @@ export async function dialHost(options: DialOptions): Promise<HandshakeResult<Ho
   const abort = (): void => void socket.destroy()
   signal.addEventListener('abort', abort)
   try {
-    await opened(socket, options.address.protocol === 'tls' ? 'secureConnect' : 'connect')
+    await opened(socket, options.address.protocol === 'tls' ? 'secureConnect' : 'connect', signal)
     return await greet(socket, true, callerGreeting(app), incomplete)
   } finally {
     signal.removeEventListener('abort', abort)
@@ -61,13 +61,14 @@ function openTls({ ip, address: { host, port }, identity, peers }: DialOptions):
   return socket.setNoDelay(true)
 }
 
-async function opened(socket: Socket, event: 'connect' | 'secureConnect'): Promise<void> {
+/** A socket that is destroyed without an error emits none. */
+async function opened(socket: Socket, event: 'connect' | 'secureConnect', signal: AbortSignal): Promise<void> {
   const timer = setTimeout(
     () => socket.destroy(new Error(`no answer within ${connectTimeout / 1000} s`)),
     connectTimeout,
   )
   try {
-    await once(socket, event)
+    await once(socket, event, { signal })
   } catch (cause) {
     socket.destroy()
     const { code, message } = cause as NodeJS.ErrnoException

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { test } from 'node:test'
+import { makeAuthority, makeCertificate } from '../../src/cli/certificates/make-certificate.ts'
+import { dialHost } from '../../src/mesh/hosts/dial-host.ts'
+import { ProvenPeers } from '../../src/mesh/hosts/proven-peers.ts'
+import { IncompletePackets } from '../../src/mesh/transports/incomplete-packets.ts'
+
+for (const protocol of ['tcp', 'tls'] as const)
+  test(`a dial over ${protocol} that is given up ends at once, while the host is silent`, async () => {
+    const authority = await makeAuthority()
+    const pair = await makeCertificate({ name: 'near', hosts: ['127.0.0.1'], days: 1 }, authority)
+    await using server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const dialling = new AbortController()
+    const dialled = dialHost({
+      address: { protocol, host: '127.0.0.1', port },
+      ip: '127.0.0.1',
+      app: 'near',
+      identity: { ...pair, ca: authority.cert },
+      peers: new ProvenPeers(),
+      incomplete: new IncompletePackets(),
+      signal: dialling.signal,
+    })
+    const [accepted] = (await once(server, 'connection')) as [Socket]
+    accepted.resume()
+    dialling.abort()
+    await assert.rejects(dialled, { code: 'LINK_LOST' })
+    accepted.destroy()
+  })
