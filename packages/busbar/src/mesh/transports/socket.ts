@@ -1,7 +1,7 @@
 /** The part that all socket transports share: the handshake, packets as bytes, and backpressure. */
 import type { Socket } from 'node:net'
 import { BusbarError } from '../../contract/errors.ts'
-import { helloTimeout, maxHello, maxPacket, maxInTransit } from '../links/limits.ts'
+import { helloTimeout, keepAliveTimeout, maxHello, maxPacket, maxInTransit } from '../links/limits.ts'
 import {
   closedUnexpectedly,
   type Packet,
@@ -28,6 +28,8 @@ export interface Greeting<Peer> {
   read(first: Packet): Peer
   /** The largest hello of the peer, in bytes. Default: `maxHello`. */
   readonly limit?: number
+  /** Milliseconds until the hello of the peer. Default: `helloTimeout`. */
+  readonly timeout?: number
 }
 
 /** Between workers of one app. */
@@ -37,6 +39,8 @@ export function handshake(socket: Socket, hello: Hello, dialled: boolean): Promi
     // Without the secret. It tells a peer of another version why it is refused.
     refusal: helloPacket({ ...hello, secret: '' }),
     read: (first) => readHello(first, hello.secret),
+    // The peer is a worker, which may load a program for longer than others have for their hello.
+    ...(dialled && { timeout: keepAliveTimeout }),
   })
 }
 
@@ -53,7 +57,12 @@ export async function greet<Peer>(
   incomplete?: IncompletePackets,
 ): Promise<HandshakeResult<Peer>> {
   const transport = new SocketTransport(socket, greeting.limit, incomplete)
-  const timer = setTimeout(() => transport.fail('did not send hello in time'), helloTimeout)
+  // If this thread has been busy, the hello waits to be read.
+  let afterReading: NodeJS.Immediate | undefined
+  const late = (): void => {
+    afterReading = setImmediate(() => transport.fail('did not send hello in time'))
+  }
+  const timer = setTimeout(late, greeting.timeout ?? helloTimeout)
   try {
     if (dialled) transport.send(greeting.own)
     const peer = greeting.read(await transport.first())
@@ -65,6 +74,7 @@ export async function greet<Peer>(
     throw new BusbarError('LINK_LOST', { message: `the other end of the socket ${(error as Error).message}` })
   } finally {
     clearTimeout(timer)
+    clearImmediate(afterReading)
   }
 }
 
