@@ -8,16 +8,13 @@ import { command } from '../../src/cli/command.ts'
 import { scenarios } from '../../src/scenarios/index.ts'
 import { OwnCache } from '../support/fixture.ts'
 import { resultOf } from '../support/result.ts'
+import { written } from '../support/written.ts'
 
 /** The output and the exit code of a command line. */
 async function run(...args: string[]): Promise<{ code: number; out: string; err: string }> {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()]
   const code = await command(args, { stdout, stderr })
-  return { code, out: said(stdout), err: said(stderr) }
-}
-
-function said(stream: PassThrough): string {
-  return (stream.read() as Buffer | null)?.toString() ?? ''
+  return { code, out: written(stdout), err: written(stderr) }
 }
 
 const wrong: readonly (readonly [line: string, sentence: RegExp])[] = [

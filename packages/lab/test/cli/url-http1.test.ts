@@ -15,12 +15,12 @@ import { command } from '../../src/cli/command.ts'
 import { createCertificate } from '../../src/protocol/workspace.ts'
 import { freePorts } from '../../../busbar/test/support/http/free-ports.ts'
 import { withEngine } from '../support/fixture.ts'
+import { written } from '../support/written.ts'
 
 async function run(...args: string[]): Promise<{ code: number; out: string; err: string }> {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()]
   const code = await command([...args, '--seconds', '1', '--connections', '2'], { stdout, stderr })
-  const said = (stream: PassThrough) => (stream.read() as Buffer | null)?.toString() ?? ''
-  return { code, out: said(stdout), err: said(stderr) }
+  return { code, out: written(stdout), err: written(stderr) }
 }
 
 /** Says what it was sent. `/late` answers after the measurement. */

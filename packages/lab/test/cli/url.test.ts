@@ -11,6 +11,7 @@ import { buffer } from 'node:stream/consumers'
 import { command } from '../../src/cli/command.ts'
 import { createCertificate } from '../../src/protocol/workspace.ts'
 import { withEngine } from '../support/fixture.ts'
+import { written } from '../support/written.ts'
 
 const proto = `
 syntax = "proto3";
@@ -25,8 +26,7 @@ message Line { string item_id = 1; int32 count = 2; }
 async function run(...args: string[]): Promise<{ code: number; out: string; err: string }> {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()]
   const code = await command(args, { stdout, stderr })
-  const said = (stream: PassThrough) => (stream.read() as Buffer | null)?.toString() ?? ''
-  return { code, out: said(stdout), err: said(stderr) }
+  return { code, out: written(stdout), err: written(stderr) }
 }
 
 /** Returns what it was sent, in HTTP/2 and in gRPC. Paths with `missing` do not exist. */

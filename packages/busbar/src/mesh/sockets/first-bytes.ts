@@ -45,8 +45,8 @@ export async function startsHttp2(socket: Socket, mayBeHttp2: boolean): Promise<
   const { promise, resolve } = Promise.withResolvers<void>()
   let seen = Buffer.alloc(0)
   const onReadable = (): void => {
-    const chunk = socket.read() as Buffer | null
-    if (chunk !== null) seen = Buffer.concat([seen, chunk])
+    for (let chunk = socket.read() as Buffer | null; chunk !== null; chunk = socket.read() as Buffer | null)
+      seen = Buffer.concat([seen, chunk])
     if (seen.length >= count || (seen.length > 0 && !http2Preface.subarray(0, seen.length).equals(seen))) resolve()
   }
   const over = (): void => resolve()
