@@ -36,9 +36,9 @@ export class Meter extends Sampler {
     return this.#add({ caller: caller ?? outside, callee, protocol: 'rpc', method, route: '', transport })
   }
 
-  /** The calls of a service that are not over. */
-  inFlightOf(caller: string): number {
-    return this.#table.inFlightOf(caller)
+  /** The calls of a service to typed services that are not over. */
+  typedInFlightOf(caller: string): number {
+    return this.#table.typedInFlightOf(caller)
   }
 
   #add(key: EdgeKey): Edge {

@@ -46,11 +46,16 @@ export abstract class QueuedResponse extends AsyncResource {
   #isScheduled = false
 
   constructor(handler: ExchangeHandler) {
-    super('BusbarExchange', { requireManualDestroy: true })
+    super('ServiceCall', { requireManualDestroy: true })
     this.#handler = handler
   }
 
   abstract abort(error?: Error): void
+
+  /** As the handle of a socket: a program that starts is alive while a call of its own is open. */
+  hasRef(): boolean {
+    return this.#state !== 'delivered'
+  }
 
   /** Called once, just before the end or the error is delivered. */
   protected ended(_status: number, _failure: Error | undefined): void {}
@@ -204,6 +209,7 @@ export abstract class QueuedResponse extends AsyncResource {
   #deliverOutcome(): void {
     if (this.#state === 'delivered') return
     this.#state = 'delivered'
+    this.emitDestroy()
     this.ended(this.#status, this.#failure)
     if (this.#failure === undefined) this.#handler.onEnd(this.#trailers)
     else this.#handler.onError(this.#failure)

@@ -53,7 +53,7 @@ const getters: Readonly<Record<string, Getter>> = {
 
 export class MemorySocket extends Socket {
   #carrier: Carrier | undefined
-  readonly #handle = new ConnectionHandle()
+  #handle: ConnectionHandle | undefined
   #timer: NodeJS.Timeout | undefined
   /** Size of the write that is not complete. It counts as written and as buffered. */
   #underway = 0
@@ -73,6 +73,11 @@ export class MemorySocket extends Socket {
   /** To be called once, before anything else. */
   carry(carrier: Carrier): void {
     this.#carrier = carrier
+  }
+
+  /** For a client's socket. A server's belongs to a program that listens already. */
+  opened(): void {
+    if (!this.destroyed) this.#handle = new ConnectionHandle()
   }
 
   connected(): void {
@@ -120,7 +125,7 @@ export class MemorySocket extends Socket {
   /** Connects to another address, as an ordinary socket. */
   override connect(...args: [never]): this {
     this.#carrier = undefined
-    this.#handle.emitDestroy()
+    this.#handle?.emitDestroy()
     return super.connect(...args)
   }
 
@@ -154,7 +159,7 @@ export class MemorySocket extends Socket {
   override _destroy(error: Error | null, done: Done): void {
     if (this.#carrier === undefined) return super._destroy(error, done)
     clearTimeout(this.#timer)
-    this.#handle.emitDestroy()
+    this.#handle?.emitDestroy()
     this.#carrier.destroy()
     state(this).connecting = false
     done(error)
@@ -180,12 +185,12 @@ export class MemorySocket extends Socket {
   }
 
   override ref(): this {
-    this.#handle.isRef = true
+    this.#handle?.setRef(true)
     return this.#carrier === undefined ? super.ref() : this
   }
 
   override unref(): this {
-    this.#handle.isRef = false
+    this.#handle?.setRef(false)
     return this.#carrier === undefined ? super.unref() : this
   }
 
@@ -235,14 +240,18 @@ export class MemorySocket extends Socket {
  * by its port to the supervisor; a program that starts is alive by what it has opened.
  */
 class ConnectionHandle extends AsyncResource {
-  isRef = true
+  #isRef = true
 
   constructor() {
     super('BUSBARCONNECTION', { requireManualDestroy: true })
   }
 
+  setRef(isRef: boolean): void {
+    this.#isRef = isRef
+  }
+
   hasRef(): boolean {
-    return this.isRef
+    return this.#isRef
   }
 }
 

@@ -24,6 +24,7 @@ export function openInMemory(
   origin: ConnectionOrigin,
 ): Socket {
   const socket = new MemorySocket(options)
+  socket.opened()
   if (clientSockets.hasSubscribers) clientSockets.publish({ socket })
   const enter = currentContext()
   const end = new ConnectionEnd(socket, { local: loopback(takePort()), remote: loopback(port), enter })

@@ -133,13 +133,13 @@ export class EdgeTable {
     return new EdgeCells(this.#edgeAt(at), (status, bucket) => this.#addOutcome(at, status, bucket))
   }
 
-  /** The calls of a service that are not over. */
-  inFlightOf(caller: string): number {
+  /** The calls of a service to typed services that are not over. */
+  typedInFlightOf(caller: string): number {
     const wanted = this.#numberOf(caller)
     let inFlight = 0
     for (let at = 0; at < this.edges; at++) {
       const cells = this.#edgeAt(at)
-      if (cells[edge.caller] === wanted) inFlight += (cells[edge.begun]! - cells[edge.over]!) >>> 0
+      if (cells[edge.caller] === wanted && isTyped(cells)) inFlight += (cells[edge.begun]! - cells[edge.over]!) >>> 0
     }
     return inFlight
   }
@@ -158,7 +158,7 @@ export class EdgeTable {
     return {
       caller: this.#nameOf(cells[edge.caller]!),
       callee: cells[edge.callee] === elsewhere ? words.shift()! : this.#nameOf(cells[edge.callee]!),
-      protocol: kind % 2 === 0 ? 'http' : 'rpc',
+      protocol: isTyped(cells) ? 'rpc' : 'http',
       method: words[0] ?? '',
       route: words.slice(1).join(' '),
       transport: transports[kind >>> 1] ?? 'local',
@@ -264,4 +264,8 @@ export class EdgeTable {
     if (number === this.#others) return others
     return this.#services[number - 1] ?? outside
   }
+}
+
+function isTyped(cells: Uint32Array): boolean {
+  return cells[edge.kind]! % 2 === 1
 }

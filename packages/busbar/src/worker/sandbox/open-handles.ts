@@ -4,9 +4,9 @@ import type { Meter } from '../../mesh/meter.ts'
 import { currentScope } from '../../mesh/scope.ts'
 
 /**
- * The handles that would keep one service's own process alive: timers, sockets and system requests
- * that were opened in its scope since this object was created, and its calls to other services,
- * which need none of these in memory. A program that has none left and does not listen never will.
+ * The handles that would keep one service's own process alive: timers, sockets, system requests and
+ * calls to other services that were opened in its scope since this object was created. A program
+ * that has none left and does not listen never will.
  *
  * It needs an async hook (without promises), so it exists only during a start and a stop.
  */
@@ -15,11 +15,14 @@ export class OpenHandles implements Disposable {
   readonly #hook: AsyncHook
   readonly #service: string
   readonly #meter: Meter | undefined
+  /** Typed calls that were in flight before. They have no resource that a hook could see. */
+  #earlierCalls: number
 
   /** `meter`: counts the calls of this thread. */
   constructor(service: string, meter: Meter | undefined) {
     this.#service = service
     this.#meter = meter
+    this.#earlierCalls = this.#typedCalls
     // `trackPromises` (Node 24.12) is missing in the types. A promise alone keeps no process alive.
     const options: HookOptions = {
       trackPromises: false,
@@ -34,16 +37,21 @@ export class OpenHandles implements Disposable {
   /** The types of the open handles, for messages: `Timeout`, `TCPWRAP`. */
   get types(): string[] {
     const types = [...this.#open.values()].filter(keepsAlive).map(({ type }) => type)
-    return [...new Set(this.#hasCalls ? [...types, 'a call to another service'] : types)]
+    return [...new Set(this.#hasTypedCalls ? [...types, 'a call to a typed service'] : types)]
   }
 
   get isEmpty(): boolean {
     for (const handle of this.#open.values()) if (keepsAlive(handle)) return false
-    return !this.#hasCalls
+    return !this.#hasTypedCalls
   }
 
-  get #hasCalls(): boolean {
-    return this.#meter !== undefined && this.#meter.inFlightOf(this.#service) > 0
+  get #hasTypedCalls(): boolean {
+    this.#earlierCalls = Math.min(this.#earlierCalls, this.#typedCalls)
+    return this.#typedCalls > this.#earlierCalls
+  }
+
+  get #typedCalls(): number {
+    return this.#meter?.typedInFlightOf(this.#service) ?? 0
   }
 
   /**
@@ -94,9 +102,22 @@ const inert = new Set([
   'ZLIB',
 ])
 
-function keepsAlive({ resource }: Handle): boolean {
+/**
+ * Requests of functions that take a callback or return at once, such as `randomBytes`. The latter
+ * leave theirs behind until it is collected. Requests of WebCrypto have no callback; they are of
+ * other types.
+ */
+const callbackRequests = new Set(['RANDOMBYTESREQUEST', 'SCRYPTREQUEST'])
+
+function keepsAlive({ type, resource }: Handle): boolean {
+  if (callbackRequests.has(type) && !hasCallback(resource)) return false
   // Libraries create AsyncResources to carry a context. They are no handles of the event loop.
   return resource.hasRef?.() ?? !(resource instanceof AsyncResource)
+}
+
+/** Without a callback, the request of a function that has returned. */
+function hasCallback(request: object): boolean {
+  return Object.values(request).some((value) => typeof value === 'function')
 }
 
 function pause(signal: AbortSignal): Promise<void> {

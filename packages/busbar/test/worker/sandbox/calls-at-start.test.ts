@@ -5,6 +5,14 @@ import { TestApp } from '../../support/app/test-app.ts'
 
 const folder = `${import.meta.dirname}/programs/calls-at-start`
 
+const leavings = [
+  'an idle kept connection',
+  'a connection that it has closed',
+  'a connection without a ref',
+  'a response',
+  'random bytes',
+]
+
 for (const run of ['shared', 'thread', 'process'] as const)
   describe(`a program that calls another service before it listens (${run})`, () => {
     for (const CLIENT of ['fetch', 'undici', 'http', 'typed'])
@@ -20,3 +28,30 @@ for (const run of ['shared', 'thread', 'process'] as const)
         assert.equal(await (await fetch(app.url)).text(), 'late settings')
       })
   })
+
+for (const run of ['shared', 'thread', 'process'] as const)
+  describe(`a program that leaves nothing open and does not listen (${run})`, () => {
+    for (const LEAVES of leavings)
+      it(`has ended, although it leaves ${LEAVES}`, { timeout: 60_000 }, async () => {
+        const start = TestApp.start({
+          services: {
+            slow: { file: `${folder}/slow.mjs`, run },
+            job: { file: `${folder}/ends.mjs`, run, needs: ['slow'], env: { LEAVES }, startTimeout: 120_000 },
+          },
+        })
+        await assert.rejects(start, { code: 'PROGRAM_NEVER_LISTENED' })
+      })
+  })
+
+it('a call from before the stop, and random bytes, do not delay a stop', { timeout: 60_000 }, async () => {
+  await using app = await TestApp.start({
+    services: {
+      subscriber: { file: `${folder}/subscriber.mjs`, run: 'thread', needs: ['slow'] },
+      slow: { file: `${folder}/slow.mjs`, run: 'thread' },
+    },
+    stopTimeout: 120_000,
+  })
+  await app.until(() => app.log.some(({ line }) => line === 'was asked'))
+  await app.running.stop()
+  assert.ok(app.log.some(({ line }) => line === 'closes 1'))
+})

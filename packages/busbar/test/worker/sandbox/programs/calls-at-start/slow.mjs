@@ -2,7 +2,8 @@
 import { createServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-createServer(async (_request, response) => {
+createServer(async (request, response) => {
+  if (request.url === '/never') return console.log('was asked')
   await sleep(200)
   response.write('late ')
   await sleep(200)
