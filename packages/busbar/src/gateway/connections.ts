@@ -75,8 +75,9 @@ export class Connections {
 
   /**
    * Ends each connection with a response that says so, or when it is idle. After `timeout`
-   * milliseconds, `onExpired` may send a last response on each connection that is left, which is
-   * then destroyed. Resolves when only upgraded connections remain.
+   * milliseconds, `onExpired` may send a last response on each connection that has a request in
+   * flight. Connections that are left are destroyed then. Resolves when only upgraded connections
+   * remain.
    *
    * `http.Server#close` is not used: it destroys a connection whose response is complete but still
    * being sent (Node 24.21; 13 of 50 MB arrived).
@@ -113,7 +114,7 @@ export class Connections {
 
   /** Lets the last responses out before the connections are destroyed. */
   #expire(onExpired: (connection: Connection) => void): void {
-    for (const connection of this.#open()) onExpired(connection)
+    for (const connection of this.#open()) if (connection.inFlight > 0) onExpired(connection)
     setImmediate(() => {
       for (const connection of this.#open()) connection.destroy()
       this.#drain?.resolve()
