@@ -12,12 +12,20 @@ export async function readYaml(file: string): Promise<unknown> {
   })
   const document = parseDocument(text, { merge: true, prettyErrors: true })
   const [error] = document.errors
-  if (error !== undefined)
-    throw new BusbarError('CONFIG_UNREADABLE', {
-      message: `${file} is not valid YAML: ${error.message.trimEnd()}`,
-      cause: error,
-    })
-  return document.toJS({ maxAliasCount })
+  if (error !== undefined) throw invalid(file, error)
+  try {
+    return document.toJS({ maxAliasCount })
+  } catch (cause) {
+    // An alias that nothing has defined, or too many of them.
+    throw invalid(file, cause as Error)
+  }
+}
+
+function invalid(file: string, cause: Error): BusbarError {
+  return new BusbarError('CONFIG_UNREADABLE', {
+    message: `${file} is not valid YAML: ${cause.message.trimEnd()}`,
+    cause,
+  })
 }
 
 /**

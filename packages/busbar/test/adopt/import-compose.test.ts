@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { composeDuration, composeSize, composeText } from '../../src/adopt/sources/compose/compose-text.ts'
+import {
+  composeDuration,
+  composeSize,
+  composeText,
+  publishedPorts,
+} from '../../src/adopt/sources/compose/compose-text.ts'
 import { composeRules } from '../../src/adopt/sources/compose/compose-rules.ts'
+import { BusbarProcess } from '../support/app/busbar-process.ts'
+import { folderWithBusbar } from '../support/app/test-folder.ts'
 import { freePorts } from '../support/http/free-ports.ts'
 import { ImportedApp, server, textAt } from './imported-app.ts'
 
@@ -177,4 +184,37 @@ test('every key of a service of the compose-spec is mapped, or has a reason', ()
     keys.filter((key) => !Object.hasOwn(composeRules, key)),
     [],
   )
+})
+
+test('a command of Compose follows the ENTRYPOINT of the Dockerfile, and an entrypoint replaces it', async () => {
+  using app = await ImportedApp.from({
+    'compose.yaml': `
+services:
+  web: { build: ., command: ["web.js", "--fast"] }
+  api: { build: ., entrypoint: node api.js }
+  jobs: { build: . }
+`,
+    Dockerfile: 'FROM node:24\nENTRYPOINT ["node"]\nCMD ["jobs.js"]\n',
+    'web.js': server("'web'"),
+    'api.js': server("'api'"),
+    'jobs.js': server("'jobs'"),
+  })
+  assert.deepEqual([app.service('web').entry, app.service('web').args], ['./web.js', ['--fast']])
+  assert.deepEqual([app.service('api').entry, app.service('jobs').entry], ['./api.js', './jobs.js'])
+})
+
+test('all ports of a range are published', () => {
+  const ports = (...list: readonly unknown[]): number[] => publishedPorts(list).map(({ port }) => port)
+  assert.deepEqual(
+    ports('3000-3002:80-82', { published: '6-7', target: 5 }, '[::1]:9000:9000'),
+    [3000, 3001, 3002, 6, 7, 9000],
+  )
+  assert.deepEqual(ports('3002-3000:80-82', '70000:80', '8080:80/udp', '80'), [])
+})
+
+test('an alias that nothing defines is a fault of the file', async () => {
+  using folder = folderWithBusbar({ 'compose.yaml': 'services: { web: *nothing }\n' })
+  const { code, stderr } = await BusbarProcess.run(['import', '.'], { cwd: folder.path })
+  assert.equal(code, 3)
+  assert.match(stderr, /compose\.yaml is not valid YAML: Unresolved alias.*CONFIG_UNREADABLE/)
 })

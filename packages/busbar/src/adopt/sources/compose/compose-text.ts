@@ -63,18 +63,24 @@ export function publishedPorts(value: unknown): PublishedPort[] {
   return list.flatMap((one: unknown): PublishedPort[] => {
     if (isPlainObject(one)) {
       const { published, host_ip: host, protocol = 'tcp' } = one
-      return protocol === 'tcp' ? portOf(published, typeof host === 'string' ? host : undefined) : []
+      return protocol === 'tcp' ? portsOf(published, typeof host === 'string' ? host : undefined) : []
     }
     const text = composeText(String(one)).replaceAll(/\$\{\w+:-(\d*)\}/g, '$1')
-    const [, host, published] = /^(?:(\[[^\]]*\]|[\d.]+):)?(\d+):\d+(?:\/tcp)?$/.exec(text) ?? []
-    return portOf(published, host)
+    const [, host, published] = /^(?:(\[[^\]]*\]|[\d.]+):)?([\d-]+):[\d-]+(?:\/tcp)?$/.exec(text) ?? []
+    return portsOf(published, host)
   })
 }
 
-function portOf(value: unknown, host: string | undefined): PublishedPort[] {
-  const port = Number(value)
-  return value !== undefined && Number.isInteger(port) && port > 0 && port <= 65_535 ? [{ port, host }] : []
+/** `3000`, or all of `3000-3002`. */
+function portsOf(value: unknown, host: string | undefined): PublishedPort[] {
+  const [, first, last = first] = /^(\d+)(?:-(\d+))?$/.exec(String(value)) ?? []
+  const length = Math.min(Number(last) - Number(first) + 1, maxRange)
+  return Array.from({ length: length > 0 ? length : 0 }, (_, index) => ({ port: Number(first) + index, host })).filter(
+    ({ port }) => port > 0 && port <= 65_535,
+  )
 }
+
+const maxRange = 100
 
 /** The words of a command line, of which a list needs no shell. */
 export function commandWords(value: unknown): string | undefined {

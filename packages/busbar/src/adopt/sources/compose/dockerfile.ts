@@ -6,6 +6,8 @@ import { commandWords } from './compose-text.ts'
 export interface DockerfileStart {
   /** Undefined: the image's own, which is not known. */
   readonly command: string | undefined
+  /** In front of a command of Compose, which only replaces `CMD`. */
+  readonly entrypoint: string | undefined
   readonly env: Readonly<Record<string, string>>
   readonly workdir: string
 }
@@ -55,7 +57,8 @@ function startOf(text: string, { target, args: given }: DockerfileBuild): Docker
     else if (instruction === 'ENV') Object.assign(stage.env, variablesOf(value()))
   }
   const parts = [stage.entrypoint, stage.cmd].map(commandWords).filter((part) => part !== undefined)
-  return { command: parts.length === 0 ? undefined : parts.join(' '), env: stage.env, workdir: stage.workdir }
+  const command = parts.length === 0 ? undefined : parts.join(' ')
+  return { command, entrypoint: commandWords(stage.entrypoint), env: stage.env, workdir: stage.workdir }
 }
 
 /** `ARG NAME=default`. */

@@ -106,9 +106,10 @@ async function builtContainer(name: string, fields: Fields, root: string): Promi
   const target = textOf(build['target'], '') || undefined
   const args = composeVariables(build['args'])
   const dockerfile = await readDockerfile(folder, textOf(build['dockerfile'], 'Dockerfile'), { target, args })
+  const own = commandWords(fields['command'])
   const entrypoint = commandWords(fields['entrypoint'])
-  const own = [entrypoint, commandWords(fields['command'])].filter(Boolean).join(' ')
-  const line = own === '' ? dockerfile?.command : own
+  const parts = [entrypoint ?? (own && dockerfile?.entrypoint), own].filter(Boolean)
+  const line = parts.length === 0 ? dockerfile?.command : parts.join(' ')
   const env = dockerfile?.env ?? {}
   const workdir = textOf(fields['working_dir'], dockerfile?.workdir ?? '/')
   if (line !== undefined) return { name, fields, folder, line: withoutWorkdir(line, workdir), env }
