@@ -141,3 +141,25 @@ describe('folders side by side', () => {
     assert.equal(kind, 'program')
   })
 })
+
+describe('ports in files of variables', () => {
+  const web = { 'package.json': { main: 'server.js' }, '.env': 'PORT=4811\nWEB_PORT=4812\n' }
+
+  it('keeps the port that a program reads by dotenv, or by a flag of Node', async () => {
+    const program = `require('dotenv').config()\n${server("'web'", 3000)}`
+    assert.equal((await found({ ...web, 'server.js': program })).port, 4811)
+    const other = program.replace('process.env.PORT', 'process.env.WEB_PORT')
+    assert.equal((await found({ ...web, 'server.js': other })).port, 4812)
+    const scripts = { start: 'node --env-file=.env server.js' }
+    assert.equal((await found({ ...web, 'package.json': { scripts }, 'server.js': server("'web'") })).port, 4811)
+  })
+
+  it('ignores a file that the program does not read', async () => {
+    assert.equal((await found({ ...web, 'server.js': server("'web'", 3000) })).port, 3000)
+  })
+
+  it('finds a server of gRPC', async () => {
+    const program = `const server = new (require('@grpc/grpc-js').Server)(); server.bindAsync('0.0.0.0:50051', {}, () => {})`
+    assert.deepEqual(Object.keys((await found({ ...web, 'server.js': program })).services).length, 1)
+  })
+})

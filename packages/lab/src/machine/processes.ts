@@ -46,6 +46,16 @@ export async function pidsOf(session: number): Promise<number[]> {
   return (await membersOf(session)).filter(({ state }) => state !== 'Z').map(({ pid }) => pid)
 }
 
+/**
+ * Living processes that were started with this variable, such as `TMPDIR=/tmp/arm`. Finds those,
+ * too, that left their session before their parent ended, as daemons do.
+ */
+export async function pidsWith(variable: string): Promise<number[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  const environments = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '')))
+  return pids.filter((_, at) => environments[at]!.split('\0').includes(variable)).map(Number)
+}
+
 interface Member {
   pid: number
   parent: number

@@ -44,7 +44,8 @@ export class Reaper {
  * Kills each group, then processes that left the group but not the session. Those are found in
  * `/proc` (proc_pid_stat(5): the session is the fourth field after the name, which is in brackets
  * and may have any character). Repeats until none is left, since a process may have been started
- * meanwhile and could create files in the folder.
+ * meanwhile and could create files in the folder. Last come daemons, which left their session but
+ * still have a folder in `TMPDIR`.
  */
 const script = `
 trap '' INT TERM HUP
@@ -76,6 +77,10 @@ for each in $sessions; do
     turn=$((turn + 1))
     sleep 0.05
   done
+done
+for environ in $(grep -lsF -- "TMPDIR=$1" /proc/[0-9]*/environ); do
+  pid=\${environ#/proc/}
+  kill -s KILL "\${pid%/environ}" 2>/dev/null
 done
 rm -rf -- "$1"
 `

@@ -2,13 +2,14 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Arm, ArmTarget, CertificateFiles, Launch, Readiness } from '../arm.ts'
+import type { Arm, ArmTarget, CertificateFiles, Launch, LaunchContext, Readiness } from '../arm.ts'
 import type { LoadJob, LoadRequest } from '../engine/job.ts'
 import type { Reaper } from '../machine/reaper.ts'
-import { listeningPorts } from '../machine/listening-ports.ts'
-import { canReadProcesses, pidsOf } from '../machine/processes.ts'
+import { listeningPorts, type SessionPorts, sessionPorts } from '../machine/listening-ports.ts'
+import { canReadProcesses, pidsOf, pidsWith } from '../machine/processes.ts'
 import { readSamples, samplingInto, type ThreadSamples } from '../machine/samples.ts'
 import { requirementsFolder } from '../requirements.ts'
+import { looksForeign, otherProtocol } from './other-protocol.ts'
 import type { Answer } from './parity.ts'
 import { Ports } from './ports.ts'
 import { isListening, sendRequest } from './send-request.ts'
@@ -30,12 +31,15 @@ export interface RunningArmOptions {
 
 /** An arm runs and does not answer where it should. */
 export class NoAnswerError extends Error {
-  /** Where it listens. Empty if that is unknown. */
-  readonly ports: readonly number[]
+  /** Where it listens. Undefined if that is unknown. */
+  readonly ports: SessionPorts | undefined
+  /** The first of the ports that it was given. */
+  readonly port: number
 
-  constructor(message: string, ports: readonly number[]) {
+  constructor(message: string, ports: SessionPorts | undefined, port: number) {
     super(message)
     this.ports = ports
+    this.port = port
   }
 }
 
@@ -55,6 +59,7 @@ export class RunningArm {
   readonly target: ArmTarget
   readonly #child: ChildProcess
   readonly #folder: string
+  readonly #port: number
   readonly #certificate: CertificateFiles
   readonly #reaper: Reaper
   readonly #ready: Readiness
@@ -68,11 +73,12 @@ export class RunningArm {
   /** How it ended. Empty: it has not. */
   #end = ''
 
-  private constructor(arm: Arm, launch: Launch, folder: string, options: RunningArmOptions) {
+  private constructor(arm: Arm, launch: Launch, { folder, port }: LaunchContext, options: RunningArmOptions) {
     const [program, ...args] = [...options.launcher, ...launch.command] as [string, ...string[]]
     this.arm = arm
     this.target = launch.target
     this.#folder = folder
+    this.#port = port
     this.#certificate = options.certificate
     this.#reaper = options.reaper
     this.#ready = launch.ready ?? { status: 200, ports: [] }
@@ -119,8 +125,8 @@ export class RunningArm {
     const folder = await mkdtemp(join(options.folder, 'arm-'))
     resources.defer(() => rm(folder, { recursive: true, force: true }))
     const { first: port } = resources.use(await Ports.claim())
-    const launch = arm.launch({ ...options, port, folder, packages: requirementsFolder(arm) })
-    const running = new RunningArm(arm, launch, folder, options)
+    const context = { ...options, port, folder, packages: requirementsFolder(arm) }
+    const running = new RunningArm(arm, arm.launch(context), context, options)
     running.#resources = resources.move()
     return running
   }
@@ -178,7 +184,7 @@ export class RunningArm {
   async end(): Promise<void> {
     // Repeated until none is left, since processes may be started while others are killed.
     const deadline = performance.now() + 5000
-    while ((await this.#signalAll('SIGKILL')) > 0 && performance.now() < deadline) await sleep(5)
+    while ((await this.#killAll()) > 0 && performance.now() < deadline) await sleep(5)
     if (this.#child.pid !== undefined) {
       await this.#ended
       this.#reaper.end(this.#child.pid)
@@ -219,22 +225,28 @@ export class RunningArm {
         if (refused > 120) break
       } catch (error) {
         last = (error as Error).message
+        // A server that starts may close connections for a while, too.
+        refused += this.#ready.status === 'any' && looksForeign.test(last) ? 1 : 0
+        if (refused > 120) break
       }
       await sleep(25)
     }
     const why = await this.#whyNoAnswer(last, startTimeoutMs)
     const message = `${this.arm.name} gave no good answer at ${this.target.path} (${why}):\n${this.#output}`.trim()
-    throw new NoAnswerError(message, (await listeningPorts(this.session)) ?? [])
+    throw new NoAnswerError(message, await sessionPorts(this.session), this.#port)
   }
 
   /** The result of the last attempt, and whether a longer timeout could help. */
   async #whyNoAnswer(last: string, startTimeoutMs: number): Promise<string> {
     if (last.startsWith('it answered')) return last
     const { address } = this.target
+    const foreign = address !== undefined && looksForeign.test(last) ? await otherProtocol(address, last) : undefined
+    if (foreign !== undefined) return foreign
     const waited = `after ${startTimeoutMs / 1000} s`
     const ports = await listeningPorts(this.session)
     if (address === undefined || ports === undefined) return `${last} ${waited}`
     if (ports.length === 0) return `slow start: ${waited} it runs, but does not listen on a port`
+    if (last.startsWith('nothing listens')) return `${last} ${waited}`
     if (ports.includes(Number(address.slice(address.lastIndexOf(':') + 1))))
       return `slow start: ${waited} it listens, but does not answer: ${last}`
     return `it listens on port ${ports.join(' and ')}, not at ${address}`
@@ -245,17 +257,28 @@ export class RunningArm {
     if (this.#child.pid === undefined) return 0
     // Without `/proc` only processes of its group are found.
     const pids = canReadProcesses ? await pidsOf(this.session) : this.hasEnded ? [] : [-this.session]
-    for (const pid of pids) {
-      try {
-        process.kill(pid, signal)
-      } catch {
-        // It has exited in the meantime.
-      }
-    }
-    return pids.length
+    return signalEach(pids, signal)
+  }
+
+  /** Daemons that it has started, too: they are in sessions of their own. */
+  async #killAll(): Promise<number> {
+    const daemons = canReadProcesses ? signalEach(await pidsWith(`TMPDIR=${this.#folder}`), 'SIGKILL') : 0
+    return daemons + (await this.#signalAll('SIGKILL'))
   }
 
   #keepOutput(chunk: Buffer): void {
     this.#output = (this.#output + chunk.toString()).slice(-4000)
   }
+}
+
+/** Returns the number of processes. */
+function signalEach(pids: readonly number[], signal: NodeJS.Signals): number {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, signal)
+    } catch {
+      // It has exited in the meantime.
+    }
+  }
+  return pids.length
 }

@@ -17,9 +17,10 @@ export async function sendOverHttp2(target: RequestTarget, request: LoadRequest,
   const { promise, resolve, reject } = Promise.withResolvers<Answer>()
   session.on('error', reject)
   session.on('close', () => reject(new Error('the connection was closed without an answer')))
-  session.setTimeout(timeoutMs, () => reject(new Error(`no answer within ${timeoutMs / 1000} s`)))
+  const timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs / 1000} s`)), timeoutMs)
   send(session, request, resolve, reject)
   return await promise.finally(() => {
+    clearTimeout(timer)
     session.destroy()
     socket.destroy()
   })

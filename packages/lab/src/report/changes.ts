@@ -1,5 +1,5 @@
 import type { Change, Changes } from '../stats/compare-runs.ts'
-import { reasonText } from './sentences.ts'
+import { reasonText } from './reason.ts'
 import { alignTable, ratio } from './format.ts'
 
 const head = ['arm', 'metric', 'second / first run', 'verdict']

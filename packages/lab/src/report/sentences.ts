@@ -1,5 +1,6 @@
 import type { ArmResult, ComparisonResult, Result } from '../result.ts'
 import { isTooWide } from './format.ts'
+import { reasonText } from './reason.ts'
 
 /** The result in sentences: what is faster, by how much, and how certain that is. */
 export function sentencesFor(result: Result): string[] {
@@ -127,27 +128,4 @@ function noise(result: Result): string[] {
   return [
     `Two copies of the same arm differed by ${percent(difference)} in this session, so no smaller difference is claimed. Differences below ${percent(result.smallestDifference)} do not matter here.`,
   ]
-}
-
-/**
- * A reason on one line. A program's output follows the first line; its line with the error is the
- * useful one.
- */
-export function reasonText(reason: string): string {
-  const [first = '', ...output] = reason.split('\n')
-  if (!first.endsWith(':')) return first
-  const said = output.map(loggedText).filter((line) => line.trim() !== '')
-  const end = /^(?:exit code \d+|ended by SIG\w+)$/.test(said.at(-1) ?? '') ? said.pop() : undefined
-  const error = said.find((line) => /Error\b/.test(line)) ?? said.find((line) => line.startsWith('busbar: '))
-  const words = error === undefined ? said.slice(-lastLines).map((line) => line.trim()) : [error.trim()]
-  return [first, ...(words.length > 0 ? [words.join(' / ')] : []), ...(end === undefined ? [] : [`(${end})`])].join(' ')
-}
-
-/** Of the output of a program that named no error. */
-const lastLines = 3
-
-/** The message of a line of JSON, as loggers write it, without its stack. */
-function loggedText(line: string): string {
-  const [, text] = /^\s*\{.*"(?:msg|message)":("(?:[^"\\]|\\.)*")/.exec(line) ?? []
-  return text === undefined ? line : (JSON.parse(text) as string).split('\n')[0]!
 }

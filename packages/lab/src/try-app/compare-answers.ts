@@ -16,16 +16,24 @@ export function compareAnswers(today: readonly Samples[], here: Samples): Compar
   const all = starts.flat()
   const own = here.map(partsOf)
   const changing = new Map<string, string>()
-  for (const part of new Set([...all, ...own].flatMap((parts) => [...parts.keys()]))) {
+  const inSome = new Set<string>()
+  const names = new Set([...all, ...own].flatMap((parts) => [...parts.keys()]))
+  for (const part of names) {
     const why = whyIgnored(part, starts)
-    if (why !== undefined && isThroughout(part, all) === isThroughout(part, own)) changing.set(part, why)
+    if (why === undefined) continue
+    if (isThroughout(part, all) === isThroughout(part, own)) changing.set(part, why)
+    else inSome.add(part)
   }
   const bodyChanges = [...changing.keys()].some((part) => part.startsWith('body'))
   const differences: AnswerDifference[] = []
-  for (const part of new Set([...all, ...own].flatMap((parts) => [...parts.keys()]))) {
+  for (const part of names) {
     if (changing.has(part)) continue
     if (bodyChanges && followsBody.has(part)) {
       changing.set(part, 'follows from the body, which changes')
+      continue
+    }
+    if (inSome.has(part)) {
+      differences.push({ part, today: valueIn(part, all), here: valueIn(part, own) })
       continue
     }
     const expected = all[0]!.get(part) ?? null
@@ -38,9 +46,15 @@ export function compareAnswers(today: readonly Samples[], here: Samples): Compar
   }
 }
 
-/** A part whose value changes must still be there, or not, in both. */
+/** A part whose value changes must still be there, or not, in all answers that there were. */
 function isThroughout(part: string, answers: readonly ReadonlyMap<string, string>[]): boolean {
-  return part.startsWith('body') || answers.every((parts) => parts.has(part))
+  if (part === 'answer' || part.startsWith('body')) return true
+  return answers.every((parts) => parts.has(part) || parts.has('answer'))
+}
+
+/** Of a part that changes. Null if it is not in each of them. */
+function valueIn(part: string, answers: readonly ReadonlyMap<string, string>[]): string | null {
+  return isThroughout(part, answers) ? short(answers[0]!.get(part) ?? null) : null
 }
 
 const maxDifferences = 10
@@ -68,7 +82,8 @@ function whyIgnored(part: string, starts: readonly (readonly Map<string, string>
 
 /** An answer as named parts. */
 function partsOf(answer: Answer | string): Map<string, string> {
-  if (typeof answer === 'string') return new Map([['answer', `none: ${answer}`]])
+  // An arm has other ports at each start.
+  if (typeof answer === 'string') return new Map([['answer', `none: ${answer.replace(/ \S+:\d+$/, '')}`]])
   const parts = new Map([['status', `${answer.status}`]])
   for (const [name, value] of Object.entries(answer.headers)) {
     if (hopByHop.includes(name)) continue

@@ -25,6 +25,8 @@ export interface TriedApp {
 export interface Learned {
   /** Ports at which services listen that were not known. */
   readonly ports: Readonly<Record<string, number>>
+  /** Services that opened no port. */
+  readonly silent: readonly string[]
   /** Why placements could not be started. */
   readonly problems: readonly string[]
 }

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Arm } from '../arm.ts'
-import { reasonText } from '../report/sentences.ts'
+import { reasonText } from '../report/reason.ts'
 import type { Timing } from '../protocol/plan.ts'
 import { isFree } from '../protocol/ports.ts'
 import type { Progress } from '../protocol/session.ts'
@@ -11,6 +11,7 @@ import { busbarArms } from './busbar-arms.ts'
 import { compareAnswers } from './compare-answers.ts'
 import { generatorKind, measure } from './measure.ts'
 import { replay, type Samples } from './replay.ts'
+import { shownBy } from './shown-by-start.ts'
 import { todayArm } from './today-arm.ts'
 import type { ComparedRequest, Figures, Learned, Prepare, Tried, TriedApp, TriedRequest } from './tried-app.ts'
 
@@ -33,7 +34,7 @@ export async function tryApp(prepare: Prepare, options: TryOptions): Promise<Tri
     const folder = join(workspace.folder, 'app')
     await mkdir(folder)
     const again = (learned: Learned): Promise<TriedApp> => prepare(folder, learned)
-    const app = await again({ ports: {}, problems: [] })
+    const app = await again(nothing)
     options.signal.throwIfAborted()
     await checkPorts(app)
     return await new Trial(app, again, workspace, options).run()
@@ -53,28 +54,18 @@ interface Replayed {
   readonly arm: Arm
   /** By request. A text: why the arm could not be started. */
   readonly samples: readonly Samples[] | string
-  /** Where it listened instead. */
-  readonly ports?: readonly number[]
+  /** It ran, but not where it was asked. */
+  readonly noAnswer?: NoAnswerError
 }
 
-/**
- * The only service whose port is unknown must be the one that listens where no other does:
- * frameworks have ports of their own. Undefined if that is not clear.
- */
-function foundPort({ today }: TriedApp, ports: readonly number[]): Learned['ports'] | undefined {
-  const [unknown, ...more] = today.filter(({ port }) => port === undefined)
-  const known = new Set(today.map(({ port }) => port))
-  const [port, ...others] = ports.filter((one) => !known.has(one))
-  if (unknown === undefined || more.length > 0 || port === undefined || others.length > 0) return undefined
-  return { [unknown.name]: port }
-}
+const nothing: Learned = { ports: {}, silent: [], problems: [] }
 
 /** An arm that could be started. */
 type Started = Replayed & { readonly samples: readonly Samples[] }
 
 class Trial {
   #app: TriedApp
-  #learned: Learned = { ports: {}, problems: [] }
+  #learned: Learned = nothing
   readonly #prepare: (learned: Learned) => Promise<TriedApp>
   readonly #workspace: Workspace
   readonly #options: TryOptions
@@ -124,10 +115,21 @@ class Trial {
   /** None if the services cannot run as today. */
   async #replayToday(path: string): Promise<Replayed[]> {
     if (this.#app.notToday !== undefined) return []
-    const first = await this.#replay(todayArm(this.#app, path))
-    const ports = foundPort(this.#app, first.ports ?? [])
-    if (ports === undefined || !(await this.#learn({ ports }))) return [first]
-    return [await this.#replay(todayArm(this.#app, path))]
+    for (;;) {
+      const found = await this.#replay(todayArm(this.#app, path))
+      if (found.noAnswer === undefined) return [found]
+      const { ports, silent } = this.#learned
+      const shown = shownBy(found.noAnswer, this.#app, ports)
+      const [moving] = shown.moving
+      if (moving !== undefined) {
+        const fixed = Object.entries(ports).filter(([name]) => !shown.moving.includes(name))
+        await this.#learn({ ports: Object.fromEntries(fixed) })
+        const samples = `${moving} has another port at each start, so it cannot be asked: let it listen on the variable PORT`
+        return [{ ...found, samples }]
+      }
+      const more = { ports: { ...ports, ...shown.ports }, silent: [...silent, ...shown.silent] }
+      if (!(await this.#learn(more))) return [found]
+    }
   }
 
   /** A start that fails may show what has to start first. */
@@ -159,8 +161,8 @@ class Trial {
       return { arm, samples: await replay(arm, { requests, workspace: this.#workspace, signal, portOf }) }
     } catch (error) {
       signal.throwIfAborted()
-      const ports = error instanceof NoAnswerError ? { ports: error.ports } : {}
-      return { arm, samples: reasonText((error as Error).message), ...ports }
+      const noAnswer = error instanceof NoAnswerError ? { noAnswer: error } : {}
+      return { arm, samples: reasonText((error as Error).message), ...noAnswer }
     }
   }
 

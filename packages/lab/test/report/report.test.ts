@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import { htmlReport } from '../../src/report/html/page.ts'
 import { markdownReport } from '../../src/report/markdown.ts'
 import { terminalReport } from '../../src/report/terminal.ts'
-import { reasonText, sentencesFor } from '../../src/report/sentences.ts'
+import { reasonText } from '../../src/report/reason.ts'
+import { sentencesFor } from '../../src/report/sentences.ts'
 import type { ComparisonResult, Result } from '../../src/result.ts'
 import { resultOf } from '../support/result.ts'
 
@@ -20,6 +21,50 @@ function withVerdict(change: Partial<ComparisonResult>): Result {
 test('the reason of a program that logs JSON is its message, without the stack', () => {
   const line = JSON.stringify({ level: 50, service: 'web', msg: 'Error: no "table"\n    at query (db.js:1:1)' })
   assert.equal(reasonText(`web ended:\nready\n${line}\n`), 'web ended: Error: no "table"')
+})
+
+test('the reason of a program that exits is what it said before, not where it exits', () => {
+  const log = [
+    '{"level":50,"service":"api","msg":"no database at 10.0.0.1"}',
+    "busbar: service 'api' called process.exit(7) (PROGRAM_EXITED)",
+    '  Error: process.exit(7)',
+    '      at Object.<anonymous> (server.js:1:92)',
+    'exit code 1',
+  ]
+  assert.equal(
+    reasonText(`process ended before it answered:\n${log.join('\n')}`),
+    "process ended before it answered: no database at 10.0.0.1 / busbar: service 'api' called process.exit(7) (PROGRAM_EXITED) (exit code 1)",
+  )
+})
+
+test('the reason is the error, not the line of code that made it, and a heading comes with the next line', () => {
+  const compiled = [
+    '/app/node_modules/ts-node/src/index.ts:859',
+    '    return new TSError(text, codes, diagnostics);',
+    '           ^',
+    'TSError: Unable to compile TypeScript:',
+    'server.ts:1:18 - error TS2307: Cannot find module',
+    '    at createTSError (index.ts:859:12)',
+  ]
+  assert.equal(
+    reasonText(`it ended:\n${compiled.join('\n')}`),
+    'it ended: TSError: Unable to compile TypeScript: / server.ts:1:18 - error TS2307: Cannot find module',
+  )
+  assert.equal(
+    reasonText('it ended:\nAggregateError [ECONNREFUSED]:\n    at connect'),
+    'it ended: AggregateError [ECONNREFUSED]:',
+  )
+})
+
+test('the reason names the service whose error it was', () => {
+  const said = "busbar: service 'web' left a rejection unhandled: TypeError: fetch failed"
+  assert.equal(reasonText(`it ended:\n${said}\n  TypeError: fetch failed\n    at x`), `it ended: ${said}`)
+})
+
+test('a program that says nothing, or JSON that is none, has a reason too', () => {
+  assert.equal(reasonText('it gave no answer (after 30 s):\n'), 'it gave no answer (after 30 s)')
+  const line = String.raw`{"msg":"\x41"}`
+  assert.equal(reasonText(`it ended:\n${line}`), `it ended: ${line}`)
 })
 
 test('each verdict is a sentence with its interval', () => {

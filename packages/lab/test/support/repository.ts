@@ -47,3 +47,11 @@ export class Repository implements Disposable {
     rmSync(this.path, { recursive: true, force: true })
   }
 }
+
+/** A program that answers with the JSON of `answer`, an expression. */
+export function server(port: number | string, answer: string): string {
+  return `require('node:http').createServer(async (request, response) => {
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify(${answer}))
+  }).listen(${port})`
+}

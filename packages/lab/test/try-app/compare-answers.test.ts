@@ -73,3 +73,23 @@ test('lines of a text are compared one by one, and no answer is a difference', (
   const [none] = compareAnswers([today], ['connect ECONNREFUSED']).differences
   assert.equal(none?.part, 'status')
 })
+
+test('an answer that is sometimes missing today hides no header of those that there are', () => {
+  const at = (date: string): (Answer | string)[] => [
+    answer('hi', { date }),
+    'read ECONNRESET',
+    'connect 127.0.0.1:20001',
+  ]
+  const { differences, ignored } = compareAnswers([at('Mon'), at('Tue')], at('Wed'))
+  assert.deepEqual(differences, [])
+  assert.ok(ignored.some(({ part }) => part === 'answer'))
+  const dateless = [answer('hi'), 'read ECONNRESET', 'read ECONNRESET']
+  assert.deepEqual(compareAnswers([at('Mon'), at('Tue')], dateless).differences, [
+    { part: 'header date', today: 'Mon', here: null },
+  ])
+})
+
+test('a refused connection is the same at each port', () => {
+  const refused = (port: number): string[] => [`connect ECONNREFUSED 127.0.0.1:${port}`]
+  assert.deepEqual(compareAnswers([refused(20_001)], refused(20_009)).differences, [])
+})

@@ -6,13 +6,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { isFree } from '../../src/protocol/ports.ts'
 import { freePorts } from '../../../busbar/test/support/http/free-ports.ts'
-import { Repository } from '../support/repository.ts'
-
-const server = (port: number | string, answer: string): string =>
-  `require('node:http').createServer(async (request, response) => {
-    response.setHeader('content-type', 'application/json')
-    response.end(JSON.stringify(${answer}))
-  }).listen(${port})`
+import { Repository, server } from '../support/repository.ts'
 
 /** Two programs of PM2. The first calls the second at a port of this machine. */
 async function shop(url: (port: number) => string): Promise<{ files: Record<string, string>; ports: number[] }> {
@@ -122,6 +116,24 @@ describe('busbar try', () => {
     assert.doesNotMatch((await repository.try('--path', '/', '--path', '/items')).stdout, said)
   })
 
+  test('answers that are all faults are no comparison, which the page says', async () => {
+    using repository = new Repository({
+      'server.js': server('process.env.PORT ?? 3000', '(response.statusCode = 502)'),
+    })
+    assert.match((await repository.try()).stdout, /Every answer was a 502: start what the services need/)
+  })
+
+  test('a workspace of Nx is told from a folder without services', async () => {
+    using repository = new Repository({
+      'nx.json': '{}',
+      'package.json': '{}',
+      'compose.yaml': 'services: { db: { image: mongo } }',
+    })
+    const [stdout, stderr, [code]] = await repository.start('--budget', '0').output
+    assert.deepEqual([stdout, code], ['', 3])
+    assert.match(stderr, /is a workspace of Nx.*\n.*hint: Build it, and write a Procfile/)
+  })
+
   test('a service that is not built is reported by its file, not by one that is gone', async () => {
     for (const [scripts, hint] of [
       ['"start": "node dist/a.js"', /hint: Build the program first/],
@@ -163,56 +175,19 @@ describe('busbar try', () => {
     )
   })
 
-  test('a command that listens at a port of its own runs under Busbar too', async () => {
-    const [port] = (await freePorts(1)) as [number]
+  test('as today, a container finds another by its port', async () => {
+    const [web, api] = (await freePorts(2)) as [number, number]
     using repository = new Repository({
-      'package.json': '{ "name": "own", "scripts": { "start": "sh run.sh" } }',
-      'run.sh': 'exec node server.js',
-      'server.js': server(`Number('${port}')`, `'own'`),
+      'compose.yaml': `services:
+  web: { build: ./web, ports: ["${web}:${web}"], environment: { API_URL: "http://api:${api}/", PORT: ${web} } }
+  api: { build: ./api, environment: { PORT: ${api} } }`,
+      'web/package.json': '{ "scripts": { "start": "node server.js" } }',
+      'web/server.js': server(web, `await (await fetch(process.env.API_URL)).json()`),
+      'api/package.json': '{ "scripts": { "start": "node server.js" } }',
+      'api/server.js': server(api, `'api'`),
     })
     const { code, report, stderr } = await repository.try('--json')
-    assert.deepEqual(
-      report.arms.map(({ name, problem }) => [name, problem]),
-      [
-        ['today', null],
-        ['process', null],
-      ],
-      stderr,
-    )
-    assert.equal(code, 0)
-    assert.match(report.text, new RegExp(`port: ${port}`))
-  })
-
-  test('of services that call each other, the one that does not start alone starts after the other', async () => {
-    const [webPort, apiPort] = (await freePorts(2)) as [number, number]
-    const apps = [
-      { name: 'api', script: './api/server.js', env: { PORT: apiPort } },
-      { name: 'web', script: './web/server.js', env: { PORT: webPort } },
-    ]
-    const get = (port: number): string => `await (await fetch('http://localhost:${port}/self')).json()`
-    using repository = new Repository({
-      'ecosystem.config.json': JSON.stringify({ apps }),
-      'api/server.js': server('process.env.PORT', `request.url === '/self' ? 'api' : ${get(webPort)}`),
-      // Today it tries again until the other answers. Busbar starts the other first.
-      'web/server.js': `
-        const { setTimeout: sleep } = require('node:timers/promises')
-        const underBusbar = String(process.env.NO_PROXY).includes('.internal')
-        const call = async () => (await fetch('http://localhost:${apiPort}/self')).json()
-        const alive = setInterval(() => {}, 1000)
-        const start = async (tries) => {
-          try { return await call() } catch (error) { if (underBusbar || tries === 0) throw error }
-          await sleep(100)
-          return start(tries - 1)
-        }
-        start(100).then((found) => {
-          clearInterval(alive)
-          ${server('process.env.PORT', 'found')}
-        })`,
-    })
-    const { code, report, stderr } = await repository.try('--rewrite-localhost', '--json')
-    const problems = report.arms.map(({ problem }) => problem)
-    assert.deepEqual([code, problems], [0, [null, null, null, null]], stderr)
-    assert.match(report.text, /needs: \['api'\]/)
+    assert.deepEqual([code, report.arms.map(({ problem }) => problem)], [0, [null, null, null, null]], stderr)
   })
 
   test('as today, a service that calls another at its start is started after it', async () => {

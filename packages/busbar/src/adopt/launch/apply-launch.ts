@@ -36,9 +36,10 @@ export async function applyLaunch({ service, folder, launch }: LaunchedService, 
     config.nodeOptions = launch.nodeOptions.map(literal)
     config.run = 'process'
   }
-  const server = launch.file === undefined ? { listens: true, port: undefined } : await findServer(launch.file)
-  service.port ??= portOfEnv(launch.env) ?? server.port
-  if (server.listens) return true
+  const { file, nodeOptions } = launch
+  const server = file === undefined ? undefined : await findServer(file, { folder, nodeOptions })
+  service.port ??= portOfEnv(launch.env) ?? server?.port
+  if (server === undefined || server.listens) return true
   leaveOut(service, launch.file!, draft)
   return false
 }

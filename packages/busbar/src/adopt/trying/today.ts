@@ -59,8 +59,22 @@ export async function findToday(sources: TodaySources): Promise<Today> {
     if (port !== undefined) taken.add(port)
     return { ...service, port: isMoved ? undefined : port }
   })
-  return { services, ports, notToday: problems[0] }
+  return { services: services.map((one) => byPorts(one, services)), ports, notToday: problems[0] }
 }
+
+/** Without Busbar there is no `http://catalog.internal`, which an import may have written. */
+function byPorts(service: TodayService, all: readonly TodayService[]): TodayService {
+  const env = Object.entries(service.env).map(([variable, value]) => [
+    variable,
+    value.replaceAll(internalUrl, (address, scheme: string, name: string) => {
+      const port = all.find((one) => one.name === name)?.port
+      return port === undefined ? address : `${scheme}://127.0.0.1:${port}`
+    }),
+  ])
+  return { ...service, env: Object.fromEntries(env) as TodayService['env'] }
+}
+
+const internalUrl = /\b(http|ws):\/\/([a-z][a-z0-9-]*)\.internal\b(?![:.])/g
 
 interface Described extends TodayService {
   /** It listens wherever `PORT` says. */
@@ -78,8 +92,9 @@ async function describe(service: Service, declared: number | undefined): Promise
     const variables = { ...rest, PATH: searchPath(cwd, process.env['PATH']) }
     return { name, command, cwd, env: variables, port: declared, isMovable: declared === undefined, problem: undefined }
   }
-  const server = await findServer(entry.file)
-  const command = [process.execPath, ...entry.nodeOptions, ...service.nodeOptions, entry.file, ...entry.args] as const
+  const nodeOptions = [...entry.nodeOptions, ...service.nodeOptions]
+  const server = await findServer(entry.file, { folder: cwd, nodeOptions })
+  const command = [process.execPath, ...nodeOptions, entry.file, ...entry.args] as const
   const isMovable = own === undefined && server.readsPort
   const problem =
     kind === 'typed'

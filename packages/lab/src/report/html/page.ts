@@ -1,6 +1,7 @@
 import type { ArmResult, ComparisonResult, Result } from '../../result.ts'
 import { summaryTable } from '../summary-table.ts'
 import { tablesOf, type Table } from '../tables.ts'
+import { reasonText } from '../reason.ts'
 import {
   claim,
   deciding,
@@ -8,7 +9,6 @@ import {
   metricText,
   percent,
   ratioText,
-  reasonText,
   sentenceOn,
   sentencesFor,
   titleOf,

@@ -14,6 +14,7 @@ export interface TryLab {
 
 export interface LearnedByLab {
   readonly ports: Readonly<Record<string, number>>
+  readonly silent: readonly string[]
   readonly problems: readonly string[]
 }
 

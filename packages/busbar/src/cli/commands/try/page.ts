@@ -177,11 +177,20 @@ function notes({ tried, leftOut, trial }: Page): string[] {
   )
   const answered = tried.arms.flatMap(({ answers: requests }) => requests)
   const isNothing = answered.length > 0 && answered.every(({ status }) => status === 404)
+  const isFault = answered.length > 0 && answered.every(({ status }) => status !== null && status >= 500)
+  const unsteady = (tried.arms[0]?.answers ?? []).flatMap(({ method, path, ignored: parts }) =>
+    parts.some(({ part }) => part === 'answer') ? [`${method} ${path} was not answered each time, as today too.`] : [],
+  )
   const unasked = isNothing
     ? ['Every answer was a 404: give paths that the services have, by --path or --requests.']
     : []
+  const faulty = isFault
+    ? [`Every answer was a ${answered[0]!.status}: start what the services need, such as databases, and try again.`]
+    : []
   return [
     ...unasked,
+    ...faulty,
+    ...unsteady,
     ...callsAtStart(tried, trial),
     ...tried.notes,
     ...leftOut.map(({ name, why }) => `Left out: ${name}: ${why}.`),
@@ -194,7 +203,7 @@ function callsAtStart({ arms }: Tried, { calls: found, startCallers, rewritten }
   if (!arms.some(({ name, problem }) => name !== 'today' && problem !== null)) return []
   if (hasStartCycle(found, startCallers))
     return [
-      `${[...startCallers].join(' and ')} call each other while they start, so none can start first: let them try again until the other answers.`,
+      `${new Intl.ListFormat('en').format(startCallers)} call each other while they start, so none can start first: let them try again until the other answers.`,
     ]
   if (rewritten || found.every(({ variable }) => variable !== undefined)) return []
   return [

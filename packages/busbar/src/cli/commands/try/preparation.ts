@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Imported } from '../../../adopt/imported.ts'
 import { prepareTrial, type PreparedTrial } from '../../../adopt/trying/prepare-trial.ts'
+import { withoutSilent } from '../../../adopt/trying/silent-services.ts'
 import type { CommandContext } from '../../command.ts'
 import type { LearnedByLab, TriedApp, TryLab } from './lab.ts'
 import { requestsOf } from './requests.ts'
@@ -13,15 +14,18 @@ const connections = 50
 /** The app that the lab tries, prepared anew when a run has shown more. */
 export class Preparation {
   readonly #context: CommandContext
-  readonly #found: Imported
+  readonly #all: Imported
   readonly #lab: TryLab
   #last: { readonly trial: PreparedTrial; readonly app: TriedApp } | undefined
+  /** Without services that opened no port. */
+  found: Imported
   /** Services that did not start under Busbar while those that they call were starting too. */
   startCallers: ReadonlySet<string> = new Set()
 
   constructor(context: CommandContext, found: Imported, lab: TryLab) {
     this.#context = context
-    this.#found = found
+    this.#all = found
+    this.found = found
     this.#lab = lab
   }
 
@@ -30,12 +34,13 @@ export class Preparation {
   }
 
   /** The same object as before if nothing that was learned changes it. */
-  async prepare(folder: string, { ports, problems }: LearnedByLab): Promise<TriedApp> {
+  async prepare(folder: string, { ports, silent, problems }: LearnedByLab): Promise<TriedApp> {
     const startCallers = new Set(problems.flatMap((problem) => serviceIn(problem) ?? []))
     this.startCallers = startCallers
+    this.found = withoutSilent(this.#all, silent)
     const { flags, terminal } = this.#context
     const trial = await prepareTrial({
-      found: this.#found,
+      found: this.found,
       folder,
       rewriteLocalhost: flags['rewrite-localhost'] === true,
       env: terminal.env,

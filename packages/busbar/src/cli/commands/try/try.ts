@@ -48,7 +48,8 @@ export async function tryApp(context: CommandContext): Promise<number> {
     print(terminal.err, 'interrupted: everything that was started has ended')
     return interrupted
   }
-  const fault = await report(context, { found, trial, tried, startCallers: preparation.startCallers })
+  const { found: kept, startCallers } = preparation
+  const fault = await report(context, { found: kept, trial, tried, startCallers })
   if (result.interrupted) return interrupted
   return fault?.exitCode ?? (isSame(tried) ? 0 : 1)
 }
@@ -62,11 +63,26 @@ async function findRepository(path: string): Promise<Imported> {
       hint: 'Run busbar bench . --vary placement to measure its placements.',
     })
   })
-  const found = await findServices(path)
+  const found = await findServices(path).catch(async (cause: unknown) => {
+    throw (await nxError(path, cause)) ?? cause
+  })
   if (found !== undefined) return found
-  throw new BusbarError('CONFIG_NOT_FOUND', {
-    message: `no service was found in ${path}`,
-    hint: 'Services are packages of a workspace, entries of ecosystem.config.*, watt.json, compose.yaml or Procfile, or one program.',
+  throw (
+    (await nxError(path)) ??
+    new BusbarError('CONFIG_NOT_FOUND', {
+      message: `no service was found in ${path}`,
+      hint: 'Services are packages of a workspace, entries of ecosystem.config.*, watt.json, compose.yaml or Procfile, or one program.',
+    })
+  )
+}
+
+/** Undefined for any other folder. */
+async function nxError(path: string, cause?: unknown): Promise<BusbarError | undefined> {
+  if ((await pathKind(join(path, 'nx.json'))) !== 'file') return undefined
+  return new BusbarError('CONFIG_NOT_FOUND', {
+    message: `${path} is a workspace of Nx, whose project.json files Busbar does not read`,
+    hint: 'Build it, and write a Procfile of what was built, such as "api: node dist/apps/api/main.js".',
+    cause,
   })
 }
 
