@@ -76,7 +76,7 @@ describe('busbar import of an ecosystem file', () => {
 
   test('prints the config on standard output and the list of keys on standard error', async () => {
     using folder = folderWithBusbar({
-      'ecosystem.config.cjs': "module.exports = { apps: [{ script: 'web.js', vizion: false }] }",
+      'ecosystem.config.cjs': "module.exports = { apps: [{ script: 'web.js', vizion: false }, 'api.js'] }",
       'web.js': server("'web'"),
     })
     const { code, stdout, stderr } = await BusbarProcess.run(['import'], { cwd: folder.path })
@@ -86,6 +86,7 @@ describe('busbar import of an ecosystem file', () => {
       /^import \{ defineApp \} from 'busbar'\n\n\/\/ Written by busbar import from ecosystem\.config\.cjs/,
     )
     assert.match(stderr, /apps\[0\]\.vizion +it belongs to the dashboard of PM2/)
+    assert.match(stderr, /apps\[1\] +it is not an object with a script/)
     folder.write('busbar.config.ts', stdout)
     await using started = new BusbarProcess(['start', '--port', '0'], { cwd: folder.path })
     assert.equal(await textAt(await started.url()), 'web')

@@ -33,3 +33,15 @@ test('busbar import of a Procfile: web is the entry at the port of the platform;
   assert.equal(await textAt(await started.url()), 'production')
   assert.equal(await textAt(`http://127.0.0.1:${api}`), 'fast')
 })
+
+test('of two lines for web, the first is the entry', async () => {
+  using app = await ImportedApp.from({
+    Procfile: 'web: node one.js\nweb: node other.js',
+    'one.js': server("'one'"),
+    'other.js': server("'other'"),
+  })
+  assert.deepEqual(
+    [Object.keys(app.report.config.services), app.report.config.gateway?.entry],
+    [['web', 'web-2'], 'web'],
+  )
+})

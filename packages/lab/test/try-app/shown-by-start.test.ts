@@ -8,7 +8,7 @@ import type { TriedApp } from '../../src/try-app/tried-app.ts'
 const first = 20_000
 const app = (...services: readonly (readonly [name: string, port?: number])[]): TriedApp => ({
   name: 'shop',
-  today: services.map(([name, port]) => ({ name, command: ['node'], cwd: '/', env: {}, port })),
+  today: services.map(([name, port]) => ({ name, command: ['node'], cwd: '/', env: {}, needs: [], port })),
   folder: '/tmp',
   entry: 'web',
   exposed: {},

@@ -35,7 +35,7 @@ async function importLine(name: string, command: string, draft: ImportDraft): Pr
     ...(launch.kind === 'command' && { note: 'it must listen on the port in the variable PORT' }),
   })
   // Platforms tell `web` its port by PORT, and so does the gateway's default.
-  if (name !== 'web') return
+  if (name !== 'web' || draft.config.gateway !== undefined) return
   service.port = undefined
   draft.config.gateway = { entry: service.name }
 }

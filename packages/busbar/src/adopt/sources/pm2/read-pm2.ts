@@ -18,7 +18,11 @@ export async function importPm2(file: string): Promise<Imported> {
   const draft = new ImportDraft('pm2', file, dirname(file))
   const content = await readPm2File(file)
   const { key, apps } = appsOf(content, file)
-  for (const [index, app] of apps.entries()) await importApp(app, key === '' ? `[${index}]` : `${key}[${index}]`, draft)
+  for (const [index, app] of apps.entries()) {
+    const at = key === '' ? `[${index}]` : `${key}[${index}]`
+    if (isPlainObject(app)) await importApp(app, at, draft)
+    else draft.report(at, { why: 'it is not an object with a script' })
+  }
   if (isPlainObject(content))
     for (const other of Object.keys(content).filter((name) => name !== key && key !== ''))
       draft.report(other, {
@@ -31,12 +35,13 @@ export async function importPm2(file: string): Promise<Imported> {
  * PM2 accepts an object with `apps` or `pm2`, a list, and one app. `static` has its own file
  * servers.
  */
-function appsOf(content: unknown, file: string): { readonly key: string; readonly apps: readonly Fields[] } {
+function appsOf(content: unknown, file: string): { readonly key: string; readonly apps: readonly unknown[] } {
   const fields = isPlainObject(content) ? content : {}
   const key = ['apps', 'pm2', 'static'].find((name) => fields[name] !== undefined) ?? ''
   const list: unknown = key === '' ? content : fields[key]
-  const apps = (Array.isArray(list) ? list : [list]).filter(isPlainObject)
-  if (apps.some((app) => scriptOf(app) !== '' || isFileServer(app) || key === 'static')) return { key, apps }
+  const apps: readonly unknown[] = Array.isArray(list) ? list : [list]
+  const isApp = (app: Fields): boolean => scriptOf(app) !== '' || isFileServer(app) || key === 'static'
+  if (apps.some((app) => isPlainObject(app) && isApp(app))) return { key, apps }
   throw new BusbarError('CONFIG_INVALID', {
     message: `${file} has no app of PM2: an object of apps, each with a script`,
     hint: 'Give the path of the ecosystem file.',
