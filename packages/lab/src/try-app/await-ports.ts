@@ -1,13 +1,17 @@
 /**
- * A program that ends when something listens on each port that it is given. A service of today runs
- * after it if it needs others. Nothing limits the wait: the start of the arm has a limit.
+ * A program that ends when something listens on each port that it is given, or after a while: what
+ * listens elsewhere than expected shows only if all services run. A service of today starts after
+ * it if it needs others.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isListening } from '../protocol/send-request.ts'
 
+const limit = 20_000
 const pause = 20
 
-for (const port of process.argv.slice(2).map(Number)) while (!(await listens(port))) await sleep(pause)
+const last = performance.now() + limit
+for (const port of process.argv.slice(2).map(Number))
+  while (!(await listens(port)) && performance.now() < last) await sleep(pause)
 
 async function listens(port: number): Promise<boolean> {
   try {
