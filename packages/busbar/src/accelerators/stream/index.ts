@@ -2,7 +2,7 @@
  * Connects services by byte streams in memory, within a thread and over the links between workers.
  * A socket class implements the documented methods of a stream, and servers get it as a connection.
  *
- * Gain: without it 0.74 of the requests per CPU second on Node 24, 0.81 on Node 26 (`busbar bench
+ * Gain: without it 0.81 of the requests per CPU second on Node 24, 0.90 on Node 26 (`busbar bench
  * accelerators --work http`). Conditions: docs/guides/scale/accelerators.md.
  */
 import type { Streams } from '../../mesh/mesh-context.ts'
