@@ -99,7 +99,6 @@ const inert = new Set([
   'PROMISE',
   'STREAMPIPE',
   'TLSWRAP',
-  'ZLIB',
 ])
 
 /**
@@ -111,6 +110,7 @@ const callbackRequests = new Set(['RANDOMBYTESREQUEST', 'SCRYPTREQUEST'])
 
 function keepsAlive({ type, resource }: Handle): boolean {
   if (callbackRequests.has(type) && !hasCallback(resource)) return false
+  if (type === 'ZLIB') return hasInput(resource)
   // Libraries create AsyncResources to carry a context. They are no handles of the event loop.
   return resource.hasRef?.() ?? !(resource instanceof AsyncResource)
 }
@@ -118,6 +118,11 @@ function keepsAlive({ type, resource }: Handle): boolean {
 /** Without a callback, the request of a function that has returned. */
 function hasCallback(request: object): boolean {
   return Object.values(request).some((value) => typeof value === 'function')
+}
+
+/** A stream of zlib keeps its handle until it is collected; the handle has input while it works. */
+function hasInput(handle: object): boolean {
+  return Object.values(handle).some((value) => ArrayBuffer.isView(value))
 }
 
 function pause(signal: AbortSignal): Promise<void> {

@@ -11,6 +11,7 @@ const leavings = [
   'a connection without a ref',
   'a response',
   'random bytes',
+  'an idle stream of zlib',
 ]
 
 for (const run of ['shared', 'thread', 'process'] as const)

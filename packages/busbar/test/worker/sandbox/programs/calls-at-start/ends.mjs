@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { Agent, get } from 'node:http'
 import { connect } from 'node:net'
+import { createGzip } from 'node:zlib'
 
 const url = new URL('http://slow.internal/')
 const leavings = {
@@ -14,5 +15,6 @@ const leavings = {
   },
   'a response': () => fetch(url).then((response) => response.text()),
   'random bytes': () => randomBytes(8),
+  'an idle stream of zlib': () => createGzip().write('text'),
 }
 leavings[process.env.LEAVES]()
