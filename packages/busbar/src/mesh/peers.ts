@@ -1,6 +1,7 @@
 import { BusbarError, type ErrorRecord } from '../contract/errors.ts'
 import type { CallId } from '../shared/calls/call-id.ts'
 import type { InstanceSpec, PeerSpec, LinkSetup } from '../shared/control-messages.ts'
+import { startRunningTimeout } from '../shared/running-timeout.ts'
 import { dialTimeout, keepAliveTimeout } from './links/limits.ts'
 import type { CallHandler, CallHead, Link, LinkOptions } from './links/link.ts'
 import { createLink } from './links/live-link.ts'
@@ -140,8 +141,7 @@ export class Peers {
     const forget = (): void => {
       if (this.#peers.get(worker) === peer) this.#forget(worker, reason)
     }
-    const limit = setTimeout(forget, lastFramesTimeout).unref()
-    void peer.link!.closed.then(() => clearTimeout(limit))
+    void peer.link!.closed.then(startRunningTimeout(lastFramesTimeout, forget))
   }
 
   /** Fails the calls in flight in both directions with `reason`. */

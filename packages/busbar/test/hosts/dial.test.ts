@@ -7,6 +7,27 @@ import { dialHost } from '../../src/mesh/hosts/dial-host.ts'
 import { ProvenPeers } from '../../src/mesh/hosts/proven-peers.ts'
 import { IncompletePackets } from '../../src/mesh/transports/incomplete-packets.ts'
 
+test('a dial goes on after this thread was busy for longer than it may take', async () => {
+  await using server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const dialling = new AbortController()
+  const dialled = dialHost({
+    address: { protocol: 'tcp', host: '127.0.0.1', port: (server.address() as AddressInfo).port },
+    ip: '127.0.0.1',
+    app: 'near',
+    identity: undefined,
+    peers: new ProvenPeers(),
+    incomplete: new IncompletePackets(),
+    signal: dialling.signal,
+  })
+  const failed = assert.rejects(dialled, { code: 'LINK_LOST' })
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5_300)
+  const [accepted] = (await once(server, 'connection')) as [Socket]
+  assert.match(String(await Promise.race([once(accepted, 'data'), once(accepted, 'end')])), /busbar-app/)
+  accepted.destroy()
+  await failed
+})
+
 for (const protocol of ['tcp', 'tls'] as const)
   test(`a dial over ${protocol} that is given up ends at once, while the host is silent`, async () => {
     const authority = await makeAuthority()

@@ -1,3 +1,4 @@
+import { startRunningTimeout } from '../../shared/running-timeout.ts'
 import type { MemorySocket } from './memory-socket.ts'
 
 /**
@@ -14,23 +15,23 @@ const answerTime = 5000
  * and the connection stays.
  */
 export class IdleClose {
-  #timer: NodeJS.Timeout | undefined
+  #clearTimer: (() => void) | undefined
 
   /** The client's end was asked and has not answered, and no bytes have come since. */
   get isAsked(): boolean {
-    return this.#timer !== undefined
+    return this.#clearTimer !== undefined
   }
 
   /** `destroy` is called if there is no answer. */
   ask(opposite: { closeIfSent(received: number): void }, received: number, destroy: () => void): void {
     if (this.isAsked) return
-    this.#timer = setTimeout(destroy, answerTime).unref()
+    this.#clearTimer = startRunningTimeout(answerTime, destroy)
     opposite.closeIfSent(received)
   }
 
   stop(): void {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
+    this.#clearTimer?.()
+    this.#clearTimer = undefined
   }
 }
 

@@ -8,6 +8,7 @@ import {
 import type { Socket } from 'node:net'
 import type { Limits } from '../../config/app.ts'
 import type { StopTimes } from '../../shared/control-messages.ts'
+import { startRunningTimeout } from '../../shared/running-timeout.ts'
 import { Http2Carrier } from './http2-carrier.ts'
 
 export interface Http2Parts {
@@ -97,8 +98,8 @@ export class Http2Listener {
 /** Without pings, calls of a client that vanished without closing would never end. */
 function ping(session: ServerHttp2Session, timeout: number): void {
   if (session.destroyed) return
-  const dead = setTimeout(() => session.destroy(), timeout)
-  const isSent = session.ping(() => clearTimeout(dead))
-  if (!isSent) clearTimeout(dead)
-  session.once('close', () => clearTimeout(dead))
+  const alive = startRunningTimeout(timeout, () => session.destroy())
+  const isSent = session.ping(alive)
+  if (!isSent) alive()
+  session.once('close', alive)
 }

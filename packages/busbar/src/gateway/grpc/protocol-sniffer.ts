@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import { startsHttp2 } from '../../mesh/sockets/first-bytes.ts'
+import { startRunningTimeout } from '../../shared/running-timeout.ts'
 
 /** Where a connection goes, once its protocol is known. */
 export interface Protocols {
@@ -31,11 +32,11 @@ export class ProtocolSniffer {
 
   async #decide(socket: Socket, { http1, http2 }: Protocols): Promise<void> {
     const ignore = (): void => {}
-    const limit = setTimeout(() => socket.destroy(), this.#timeout)
+    const clearLimit = startRunningTimeout(this.#timeout, () => socket.destroy())
     socket.on('error', ignore)
     this.#waiting.add(socket)
     const isHttp2 = await startsHttp2(socket, true)
-    clearTimeout(limit)
+    clearLimit()
     socket.off('error', ignore)
     this.#waiting.delete(socket)
     if (socket.destroyed) return

@@ -7,6 +7,8 @@ import type { LinkEnds } from './link-ends.ts'
 
 /** Milliseconds that a start waits for the first answer to its roll call. */
 const rollTime = 500
+/** Checks per `memberTimeout`. A time in which this thread is blocked counts as at most one. */
+const checks = 4
 /** Hosts of one cluster that this worker keeps. Others are ignored. */
 const maxMembers = 10_000
 
@@ -25,8 +27,8 @@ interface Member {
   /** For messages. */
   readonly name: string
   readonly services: readonly string[]
-  /** By the clock of `performance`. */
-  readonly seenAt: number
+  /** The checks at which nothing had been heard of it since the one before. */
+  silentChecks: number
 }
 
 interface Session {
@@ -48,7 +50,9 @@ export class ClusterMembers {
 
   constructor(parts: ClusterMembersParts) {
     this.#parts = parts
-    this.#timer = setInterval(() => this.#expire(), memberTimeout / 4).unref()
+    // What has arrived while this thread was blocked is read first.
+    const check = (): void => void setImmediate(() => this.#expire())
+    this.#timer = setInterval(check, memberTimeout / checks).unref()
   }
 
   /** Resolves when the hosts that answered at once were dialled. */
@@ -63,8 +67,7 @@ export class ClusterMembers {
     for (const use of this.#waiting) use(this.#session)
     this.#waiting.clear()
     // While there was no connection no host could be heard.
-    const now = performance.now()
-    for (const [host, member] of this.#members) this.#members.set(host, { ...member, seenAt: now })
+    for (const member of this.#members.values()) member.silentChecks = 0
     connection.subscribe(subjects.announcements, {
       callback: (error, message) => {
         const announcement = error === null ? readAnnouncement(message.string()) : undefined
@@ -95,7 +98,7 @@ export class ClusterMembers {
     if (known !== undefined && !isSame(known.services, services)) this.#remove(host)
     if (!this.#members.has(host) && this.#members.size >= maxMembers) return
     const name = memberName(announcement)
-    this.#members.set(host, { name, services, seenAt: performance.now() })
+    this.#members.set(host, { name, services, silentChecks: 0 })
     this.#dial(host, name, services)
     // From now on, a start waits only for the dials that have begun.
     this.#answered.resolve()
@@ -133,8 +136,7 @@ export class ClusterMembers {
   /** Without a connection no host is heard, so its silence does not mean that it is gone. */
   #expire(): void {
     if (this.#session === undefined) return
-    const now = performance.now()
-    for (const [host, { seenAt }] of this.#members) if (now - seenAt > memberTimeout) this.#remove(host)
+    for (const [host, member] of this.#members) if (++member.silentChecks > checks) this.#remove(host)
   }
 }
 

@@ -2,6 +2,7 @@ import { BusbarError, type ErrorRecord } from '../../contract/errors.ts'
 import { type Delivery, type EventOrigin, keyOf, type Reach, type Topic } from '../../contract/events/topic.ts'
 import { toInputInvalid } from '../../contract/host/failures.ts'
 import { cloneValue } from '../../contract/value/clone.ts'
+import { startRunningTimeout } from '../../shared/running-timeout.ts'
 import { type EncodedValue, encodeValue } from '../links/encoded-value.ts'
 import type { LocalEndpoint, RemoteEndpoint } from '../routing/endpoint.ts'
 import type { Router } from '../routing/router.ts'
@@ -157,15 +158,15 @@ function deliverByLink({ link, service }: RemoteEndpoint, event: MeshEvent): Pro
     onReply: () => resolve('accepted'),
     onError: (_error: ErrorRecord, notStarted: boolean) => resolve(notStarted ? 'refused' : 'lost'),
   })
-  const timer = setTimeout(() => {
+  const clearLate = startRunningTimeout(acceptTimeout, () => {
     channel.cancel({
       code: 'DEADLINE_EXCEEDED',
       message: `the event ${method} was not accepted within ${acceptTimeout / 1000} s`,
       service,
     })
     resolve('lost')
-  }, acceptTimeout).unref()
-  void promise.then(() => clearTimeout(timer))
+  })
+  void promise.then(clearLate)
   return promise
 }
 

@@ -3,6 +3,7 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { checkServerIdentity, connect as connectTls, type TLSSocket } from 'node:tls'
 import { BusbarError } from '../../contract/errors.ts'
 import type { HostAddress, Identity } from '../../shared/hosts.ts'
+import { startRunningTimeout } from '../../shared/running-timeout.ts'
 import type { IncompletePackets } from '../transports/incomplete-packets.ts'
 import { greet, type HandshakeResult } from '../transports/socket.ts'
 import { callerGreeting, type HostHello } from './host-hello.ts'
@@ -63,10 +64,8 @@ function openTls({ ip, address: { host, port }, identity, peers }: DialOptions):
 
 /** A socket that is destroyed without an error emits none. */
 async function opened(socket: Socket, event: 'connect' | 'secureConnect', signal: AbortSignal): Promise<void> {
-  const timer = setTimeout(
-    () => socket.destroy(new Error(`no answer within ${connectTimeout / 1000} s`)),
-    connectTimeout,
-  )
+  const late = (): void => void socket.destroy(new Error(`no answer within ${connectTimeout / 1000} s`))
+  const clearLate = startRunningTimeout(connectTimeout, late)
   try {
     await once(socket, event, { signal })
   } catch (cause) {
@@ -74,7 +73,7 @@ async function opened(socket: Socket, event: 'connect' | 'secureConnect', signal
     const { code, message } = cause as NodeJS.ErrnoException
     throw new BusbarError('LINK_LOST', { message: explain(code, message), cause })
   } finally {
-    clearTimeout(timer)
+    clearLate()
   }
 }
 

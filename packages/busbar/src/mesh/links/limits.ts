@@ -44,8 +44,8 @@ export const maxInTransit = 4 * 1024 * 1024
 export const clusterWindow = 2 * 1024 * 1024
 
 /**
- * Milliseconds within which both sides must have sent hello, except for a worker of this app that
- * is dialled: it has `keepAliveTimeout`, since it may be loading its program.
+ * Milliseconds within which both sides must have sent hello. Two workers of one app have
+ * `keepAliveTimeout`, since each may be loading its program.
  */
 export const helloTimeout = 5_000
 

@@ -1,10 +1,11 @@
 import type { ErrorRecord } from '../../contract/errors.ts'
+import { startRunningTimeout } from '../../shared/running-timeout.ts'
 import { lostCallTimeout } from './limits.ts'
 
 interface LostCalls {
   readonly worker: number
   readonly reason: ErrorRecord
-  readonly timer: NodeJS.Timeout
+  readonly clearTimer: () => void
   readonly resolve: (error: ErrorRecord) => void
 }
 
@@ -20,8 +21,8 @@ export class LostCallResolver {
   resolve(worker: number, reason: ErrorRecord): Promise<ErrorRecord> {
     const { promise, resolve } = Promise.withResolvers<ErrorRecord>()
     const onTimeout = (): void => this.#settle(lost, addTo(reason, 'it is unknown whether the worker has died'))
-    const timer = setTimeout(onTimeout, lostCallTimeout).unref()
-    const lost: LostCalls = { worker, reason, timer, resolve }
+    const clearTimer = startRunningTimeout(lostCallTimeout, onTimeout)
+    const lost: LostCalls = { worker, reason, clearTimer, resolve }
     this.#lost.add(lost)
     return promise
   }
@@ -43,7 +44,7 @@ export class LostCallResolver {
 
   #settle(lost: LostCalls, error: ErrorRecord): void {
     this.#lost.delete(lost)
-    clearTimeout(lost.timer)
+    lost.clearTimer()
     lost.resolve(error)
   }
 }

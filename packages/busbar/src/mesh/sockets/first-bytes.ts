@@ -1,5 +1,6 @@
 /** Reads the beginning of a connection and leaves the rest in the socket. */
 import type { Socket } from 'node:net'
+import { startRunningTimeout } from '../../shared/running-timeout.ts'
 
 /**
  * Reads the first line. Undefined if no newline arrives within `limit` bytes and `timeout`
@@ -20,12 +21,12 @@ export async function readFirstLine(socket: Socket, limit: number, timeout: numb
     }
   }
   const none = (): void => resolve(undefined)
-  const timer = setTimeout(none, timeout)
+  const clear = startRunningTimeout(timeout, none)
   socket.on('readable', onReadable).once('end', none).once('close', none)
   try {
     return await promise
   } finally {
-    clearTimeout(timer)
+    clear()
     socket.off('readable', onReadable).off('end', none).off('close', none)
   }
 }

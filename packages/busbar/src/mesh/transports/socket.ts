@@ -1,6 +1,7 @@
 /** The part that all socket transports share: the handshake, packets as bytes, and backpressure. */
 import type { Socket } from 'node:net'
 import { BusbarError } from '../../contract/errors.ts'
+import { startRunningTimeout } from '../../shared/running-timeout.ts'
 import { helloTimeout, keepAliveTimeout, maxHello, maxPacket, maxInTransit } from '../links/limits.ts'
 import {
   closedUnexpectedly,
@@ -40,7 +41,7 @@ export function handshake(socket: Socket, hello: Hello, dialled: boolean): Promi
     refusal: helloPacket({ ...hello, secret: '' }),
     read: (first) => readHello(first, hello.secret),
     // The peer is a worker, which may load a program for longer than others have for their hello.
-    ...(dialled && { timeout: keepAliveTimeout }),
+    timeout: keepAliveTimeout,
   })
 }
 
@@ -57,12 +58,8 @@ export async function greet<Peer>(
   incomplete?: IncompletePackets,
 ): Promise<HandshakeResult<Peer>> {
   const transport = new SocketTransport(socket, greeting.limit, incomplete)
-  // If this thread has been busy, the hello waits to be read.
-  let afterReading: NodeJS.Immediate | undefined
-  const late = (): void => {
-    afterReading = setImmediate(() => transport.fail('did not send hello in time'))
-  }
-  const timer = setTimeout(late, greeting.timeout ?? helloTimeout)
+  const late = (): void => transport.fail('did not send hello in time')
+  const clearLate = startRunningTimeout(greeting.timeout ?? helloTimeout, late)
   try {
     if (dialled) transport.send(greeting.own)
     const peer = greeting.read(await transport.first())
@@ -73,8 +70,7 @@ export async function greet<Peer>(
     transport.close()
     throw new BusbarError('LINK_LOST', { message: `the other end of the socket ${(error as Error).message}` })
   } finally {
-    clearTimeout(timer)
-    clearImmediate(afterReading)
+    clearLate()
   }
 }
 
