@@ -35,8 +35,8 @@ export class PendingUpgrades {
     const upgrade = new PendingUpgrade(req, connection, service)
     const onOverdue = (): void => {
       if (upgrade.isPending) upgrade.fail(overdue(service))
-      // An earlier response is still on its way, so none of this upgrade has been sent.
-      else if (connection.inFlight > 0) socket.destroy()
+      // An earlier response is still on its way, or has come since the upgrade arrived.
+      else if (connection.inFlight > 0 || upgrade.isAwaited) socket.destroy()
     }
     const timer = responseTimeout === 0 ? undefined : setTimeout(onOverdue, responseTimeout).unref()
     this.#open.add(upgrade)
@@ -61,6 +61,8 @@ export class PendingUpgrades {
  */
 export class PendingUpgrade {
   readonly service: string
+  /** The gateway waits for the response: the program has not got the connection itself. */
+  isAwaited = false
   readonly #connection: UpgradedConnection
   readonly #path: string
   readonly #method: string

@@ -63,7 +63,9 @@ export class Upgrades {
       return handover.upgrade(req, socket, head, endpoint, scope)
     this.#webSockets.addIf(req, socket, endingWith(endpoint, app))
     const onLost = (error: Error): void => pending.fail(failureProblem(error, service))
-    forwardUpgrade({ mesh, route, endpoint, req, socket, head, onLost })
+    const onAnswered = (): void => void (pending.isAwaited = false)
+    pending.isAwaited = true
+    forwardUpgrade({ mesh, route, endpoint, req, socket, head, onAnswered, onLost })
   }
 
   /** Fails those of one service, or all, that have no response. */

@@ -92,7 +92,10 @@ impl RequestSource for Connection {
                 let arrived = matches!(exchange.body, Body::Done | Body::Raw);
                 if !arrived && limit > 0 && now.saturating_sub(exchange.request_since) > limit {
                     self.refuse(Refusal::BodyTimeout, io);
-                } else if self.client_ended && !exchange.response.is_switched() && waited > HALF_CLOSED_TIMEOUT {
+                } else if self.client_ended
+                    && !(exchange.upgrade && exchange.response.is_switched())
+                    && waited > HALF_CLOSED_TIMEOUT
+                {
                     self.cut();
                 }
             }

@@ -45,6 +45,7 @@ export interface ForwardedUpgrade {
   readonly socket: Socket
   /** What the client sent after its request. */
   readonly head: Buffer
+  readonly onAnswered: () => void
   /** The service has not responded, or not in HTTP. */
   readonly onLost: (error: Error) => void
 }
@@ -54,7 +55,8 @@ export interface ForwardedUpgrade {
  * passed on in both directions. Any other response is forwarded and ends the connection: later
  * requests of the client would not have been routed.
  */
-export function forwardUpgrade({ mesh, route, endpoint, req, socket, head, onLost }: ForwardedUpgrade): void {
+export function forwardUpgrade(upgrade: ForwardedUpgrade): void {
+  const { mesh, route, endpoint, req, socket, head, onAnswered, onLost } = upgrade
   const outgoing = sendRequest(mesh, route, endpoint, req)
   let isAnswered = false
   const giveUp = (): void => void outgoing.destroy()
@@ -64,6 +66,7 @@ export function forwardUpgrade({ mesh, route, endpoint, req, socket, head, onLos
   for (const event of ['finish', 'close']) socket.once(event, giveUp)
   outgoing.on('upgrade', (response, upstream, upstreamHead) => {
     isAnswered = true
+    onAnswered()
     for (const event of ['finish', 'close']) socket.off(event, giveUp)
     socket.write(headText(response, response.rawHeaders), 'latin1')
     if (upstreamHead.length > 0) socket.write(upstreamHead)
@@ -73,6 +76,7 @@ export function forwardUpgrade({ mesh, route, endpoint, req, socket, head, onLos
   outgoing.on('response', (response) => {
     if (!socket.writable) return giveUp()
     isAnswered = true
+    onAnswered()
     if (response.statusCode! >= 200) return forwardRefusal(response, socket)
     giveUp()
     onLost(notFinal(route.service))

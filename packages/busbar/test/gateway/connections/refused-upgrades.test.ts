@@ -54,6 +54,13 @@ for (const placement of placements)
       }
     })
 
+    it('closes the connection if the program does not respond to it, and has answered an earlier request since', async () => {
+      await using app = await startWith(placement, 200)
+      const socket = connect(app.port, '127.0.0.1')
+      socket.on('error', () => {}).write(`GET /chat/plain HTTP/1.1\r\nHost: a\r\n\r\n${ask('/chat/never')}`)
+      await once(socket.resume(), 'close')
+    })
+
     it('is 504 if the program does not respond in time', async () => {
       await using app = await startWith(placement, 200)
       isProblem(await refusal(app, '/chat/never'), 504, 'RESPONSE_TIMEOUT')
