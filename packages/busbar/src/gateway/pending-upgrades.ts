@@ -34,9 +34,9 @@ export class PendingUpgrades {
     const { socket } = connection
     const upgrade = new PendingUpgrade(req, connection, service)
     const onOverdue = (): void => {
-      if (upgrade.isPending) upgrade.fail(overdue(service))
-      // An earlier response is still on its way, or has come since the upgrade arrived.
-      else if (connection.inFlight > 0 || upgrade.isAwaited) socket.destroy()
+      // An earlier response may be on its way, or have come since the upgrade arrived.
+      if (upgrade.canRespond || upgrade.progress === 'awaited' || connection.inFlight > 0)
+        upgrade.fail(overdue(service))
     }
     const timer = responseTimeout === 0 ? undefined : setTimeout(onOverdue, responseTimeout).unref()
     this.#open.add(upgrade)
@@ -50,10 +50,16 @@ export class PendingUpgrades {
   /** Fails those of one service, or all. */
   fail(code: ErrorCode, service: string | undefined): void {
     for (const upgrade of this.#open)
-      if ((service === undefined || service === upgrade.service) && upgrade.isPending)
+      if ((service === undefined || service === upgrade.service) && upgrade.canRespond)
         upgrade.fail(noResponse(upgrade.service, code))
   }
 }
+
+/**
+ * The gateway awaits or has got the response of another service, or the program has the connection
+ * itself and the gateway sees only whether bytes were written to it.
+ */
+export type UpgradeProgress = 'awaited' | 'answered' | 'handed over'
 
 /**
  * An upgrade from its arrival on. Until its service has sent a byte, the gateway can respond in its
@@ -61,8 +67,7 @@ export class PendingUpgrades {
  */
 export class PendingUpgrade {
   readonly service: string
-  /** The gateway waits for the response: the program has not got the connection itself. */
-  isAwaited = false
+  progress: UpgradeProgress = 'handed over'
   readonly #connection: UpgradedConnection
   readonly #path: string
   readonly #method: string
@@ -77,8 +82,8 @@ export class PendingUpgrade {
     this.#respondBeforeEnd(connection.socket)
   }
 
-  /** Behind responses that are not complete, none can be sent. */
-  get isPending(): boolean {
+  /** True while the gateway can: the client has got no byte, and no earlier response is open. */
+  get canRespond(): boolean {
     const { socket, inFlight } = this.#connection
     return socket.writable && socket.bytesWritten === this.#written && inFlight === 0
   }
@@ -89,7 +94,7 @@ export class PendingUpgrade {
    */
   fail(problem: Problem): void {
     const { socket } = this.#connection
-    if (this.isPending) endConnection(socket, this.#textOf(problem))
+    if (this.canRespond) endConnection(socket, this.#textOf(problem))
     else socket.destroy()
   }
 
@@ -101,7 +106,7 @@ export class PendingUpgrade {
     const end = socket.end.bind(socket)
     const destroy = socket.destroy.bind(socket)
     const respond = (): void => {
-      if (this.isPending) socket.write(this.#textOf(noResponse(this.service, 'SERVICE_HANGUP')))
+      if (this.canRespond) socket.write(this.#textOf(noResponse(this.service, 'SERVICE_HANGUP')))
     }
     socket.end = ((...args: Parameters<typeof end>) => {
       const [chunk] = args as unknown[]

@@ -63,8 +63,8 @@ export class Upgrades {
       return handover.upgrade(req, socket, head, endpoint, scope)
     this.#webSockets.addIf(req, socket, endingWith(endpoint, app))
     const onLost = (error: Error): void => pending.fail(failureProblem(error, service))
-    const onAnswered = (): void => void (pending.isAwaited = false)
-    pending.isAwaited = true
+    const onAnswered = (): void => void (pending.progress = 'answered')
+    pending.progress = 'awaited'
     forwardUpgrade({ mesh, route, endpoint, req, socket, head, onAnswered, onLost })
   }
 

@@ -1,5 +1,6 @@
 import { deadlines, type Expiring } from '../contract/call/deadlines.ts'
 import { BusbarError } from '../contract/errors.ts'
+import { Wait } from '../shared/wait.ts'
 import type { CancelReason } from './messages.ts'
 import type { TransferableObject } from './transferable.ts'
 
@@ -27,6 +28,7 @@ export class OffloadCall implements Expiring {
   readonly #settle = Promise.withResolvers<unknown>()
   readonly #abort = (): void => this.#cancel('aborted')
   #onCancel: (reason: CancelReason) => void = () => {}
+  #wait: Wait | undefined
 
   constructor(parts: CallParts) {
     this.parts = parts
@@ -37,6 +39,7 @@ export class OffloadCall implements Expiring {
   /** `onCancel` is called once, at the timeout or when the caller cancels. */
   begin(onCancel: (reason: CancelReason) => void): void {
     this.#onCancel = onCancel
+    this.#wait = new Wait()
     if (this.deadline !== Infinity) deadlines.add(this)
     this.parts.signal?.addEventListener('abort', this.#abort, { once: true })
   }
@@ -74,6 +77,8 @@ export class OffloadCall implements Expiring {
   }
 
   #end(): void {
+    this.#wait?.[Symbol.dispose]()
+    this.#wait = undefined
     deadlines.remove(this)
     this.parts.signal?.removeEventListener('abort', this.#abort)
   }

@@ -1,6 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { BusbarError } from '../contract/errors.ts'
 import type { LockResult, ThreadLock } from '../shared/state/thread-lock.ts'
+import { Wait } from '../shared/wait.ts'
 import { allocate } from './allocate.ts'
 
 export interface WaitOptions {
@@ -91,22 +92,10 @@ export async function acquire(lock: ThreadLock, what: string, { timeout, signal 
   if (signal?.aborted === true) throw aborted(what, signal)
   const now = lock.tryAcquire()
   if (now !== undefined) return now
-  if (timeout === undefined && signal === undefined) return await waitAlive(lock)
   if (timeout !== undefined && timeout <= 0) throw timedOut(what, timeout)
+  using _wait = new Wait()
+  if (timeout === undefined && signal === undefined) return await lock.wait().taken
   return await waitWithin(lock, what, timeout, signal)
-}
-
-/**
- * With a timer of the caller's own, since a program that starts is alive by what it has opened. The
- * thread has one timer for all locks, which belongs to whichever service waited first.
- */
-async function waitAlive(lock: ThreadLock): Promise<LockResult> {
-  const timer = setTimeout(() => {}, maxTimer)
-  try {
-    return await lock.wait().taken
-  } finally {
-    clearTimeout(timer)
-  }
 }
 
 async function waitWithin(
@@ -118,9 +107,9 @@ async function waitWithin(
   const { promise: given, reject } = Promise.withResolvers<never>()
   const waiting = lock.wait()
   const giveUp = (error: BusbarError): void => void (waiting.cancel() && reject(error))
-  // A longer timer would fire at once. Without a time, the timer is as that of `waitAlive`.
+  // A longer timer would fire at once.
   const isTimed = timeout !== undefined && timeout <= maxTimer
-  const timer = isTimed ? setTimeout(() => giveUp(timedOut(what, timeout)), timeout) : setTimeout(() => {}, maxTimer)
+  const timer = isTimed ? setTimeout(() => giveUp(timedOut(what, timeout)), timeout) : undefined
   const onAbort = (): void => giveUp(aborted(what, signal!))
   signal?.addEventListener('abort', onAbort, { once: true })
   try {

@@ -116,6 +116,13 @@ for (const bridge of ['duplex', 'exchange'] as const)
       assert.ok(client.bytes.endsWith('last'))
     })
 
+    it('that sends 101 unasked does not keep the connection of a client that has ended its half', async () => {
+      await using served = await Served.start({ bridge })
+      const client = served.connect()
+      client.socket.end(get('/raw-101'))
+      await client.closed
+    })
+
     it('sees the addresses of its client, and its field names in their order', async (test) => {
       if (bridge === 'exchange') return test.skip('connections of the exchange have addresses of their own')
       await using served = await Served.start({ bridge })

@@ -85,6 +85,7 @@ class HostedProgram implements HostedService {
     for (const server of [captured.server, this.server]) this.#connections.watch(server)
     program.enterPhase({ is: 'serving', ended: sandbox.die })
     program.onListen = (other) => this.#warnOfOtherServer(other)
+    for (const warning of report.warnings) this.#log('warn', warning)
   }
 
   get state(): EndpointState {
@@ -159,7 +160,7 @@ class HostedProgram implements HostedService {
   }
 
   #log(level: 'warn' | 'error', what: string | ProgramEnd): void {
-    const line = typeof what === 'string' ? `service '${this.service}' ${what}` : linesOf(what)
+    const line = typeof what === 'string' ? `service '${this.service}': ${what}` : linesOf(what)
     this.#sandbox.log({ time: Date.now(), level, service: this.service, stream: 'busbar', line })
   }
 }

@@ -2,6 +2,8 @@ import { AsyncResource, createHook, type AsyncHook } from 'node:async_hooks'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Meter } from '../../mesh/meter.ts'
 import { currentScope } from '../../mesh/scope.ts'
+import { atWorkFault, isAtWork } from '../../node/requests-at-work.ts'
+import { waitType } from '../../shared/wait.ts'
 
 /**
  * The handles that would keep one service's own process alive: timers, sockets, system requests and
@@ -38,6 +40,12 @@ export class OpenHandles implements Disposable {
   get types(): string[] {
     const types = [...this.#open.values()].filter(keepsAlive).map(({ type }) => type)
     return [...new Set(this.#hasTypedCalls ? [...types, 'a call to a typed service'] : types)]
+  }
+
+  /** What Node did not show, so that finished work may have counted as open. */
+  get warnings(): readonly string[] {
+    if (probed?.fault === undefined) return []
+    return [`this Node does not show whether the start waits for node:crypto or node:zlib (${probed.fault})`]
   }
 
   get isEmpty(): boolean {
@@ -101,28 +109,20 @@ const inert = new Set([
   'TLSWRAP',
 ])
 
-/**
- * Requests of functions that take a callback or return at once, such as `randomBytes`. The latter
- * leave theirs behind until it is collected. Requests of WebCrypto have no callback; they are of
- * other types.
- */
-const callbackRequests = new Set(['RANDOMBYTESREQUEST', 'SCRYPTREQUEST'])
+/** The result of the probe, which runs when it is first needed: it takes some milliseconds. */
+let probed: { readonly fault: string | undefined } | undefined
+
+function probeFault(): string | undefined {
+  probed ??= { fault: atWorkFault() }
+  return probed.fault
+}
 
 function keepsAlive({ type, resource }: Handle): boolean {
-  if (callbackRequests.has(type) && !hasCallback(resource)) return false
-  if (type === 'ZLIB') return hasInput(resource)
+  if (type === waitType) return true
+  const atWork = isAtWork(type, resource)
+  if (atWork !== undefined) return atWork || probeFault() !== undefined
   // Libraries create AsyncResources to carry a context. They are no handles of the event loop.
   return resource.hasRef?.() ?? !(resource instanceof AsyncResource)
-}
-
-/** Without a callback, the request of a function that has returned. */
-function hasCallback(request: object): boolean {
-  return Object.values(request).some((value) => typeof value === 'function')
-}
-
-/** A stream of zlib keeps its handle until it is collected; the handle has input while it works. */
-function hasInput(handle: object): boolean {
-  return Object.values(handle).some((value) => ArrayBuffer.isView(value))
 }
 
 function pause(signal: AbortSignal): Promise<void> {

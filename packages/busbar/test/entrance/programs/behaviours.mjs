@@ -54,6 +54,8 @@ const ways = {
   },
   '/closed': (_request, response) => response.end(String(closed)),
   '/never'() {},
+  /** The head of an upgrade that nobody asked for, in place of a response. */
+  '/raw-101': (request) => request.socket.write('HTTP/1.1 101 Switching Protocols\r\n\r\n'),
   '/loop'() {
     for (;;);
   },

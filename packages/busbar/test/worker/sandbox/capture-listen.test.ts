@@ -43,6 +43,8 @@ suite('a program that listens on two ports', () => {
     await using app = await hostPrograms({ it: 'two-ports' })
     assert.deepEqual(await app.json('it'), { port: 9090 })
     assert.match(app.report('it').warnings.join(), warning)
+    const { level, service } = await app.line(warning)
+    assert.deepEqual([level, service], ['warn', 'it'])
   })
 
   test('is served by the port in the config', async () => {

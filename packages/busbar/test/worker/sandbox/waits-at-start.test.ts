@@ -14,3 +14,16 @@ for (const run of ['shared', 'process'] as const)
         assert.equal(await (await fetch(app.url)).text(), 'listens')
       })
   })
+
+describe('a program that listens late, in a Node that does not show which work is under way', () => {
+  const workerEntry = new URL('../../accelerators/programs/without-requests-at-work.ts', import.meta.url)
+
+  for (const WAITS of ['zlib', 'a stream of zlib'])
+    it(`starts with a warning if it waits for ${WAITS}`, async () => {
+      const services = { web: { file, run: 'thread', env: { WAITS } } } as const
+      await using app = await TestApp.start({ services }, { workerEntry })
+      assert.equal(await (await fetch(app.url)).text(), 'listens')
+      const warning = app.log.find(({ level, service }) => level === 'warn' && service === 'web')
+      assert.match(warning?.line ?? '', /^service 'web': .* \(randomBytes with a callback does not show /)
+    })
+})

@@ -46,7 +46,7 @@ export async function startProgram(
     // A fault in the callback of `listen()` is reported in the same turn of the event loop.
     const settled = Promise.all([start.evaluation, turn()])
     await Promise.race([start.ended, settled, delay(settleGrace, over.signal)])
-    return { captured, warnings: start.warnings }
+    return { captured, warnings: [...start.warnings, ...handles.warnings] }
   } finally {
     over.abort()
   }

@@ -1,0 +1,3 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export default (milliseconds) => sleep(milliseconds)
