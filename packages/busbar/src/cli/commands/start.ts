@@ -13,9 +13,9 @@ const wait = 5000
 
 /**
  * Collects once what the start has left in the heap: modules, the config, their compilation. An
- * idle supervisor allocates too little to come to a collection, and would keep 17 MB
- * (`scripts/operations/idle.ts`). It takes some 20 ms. Also limits the compile cache. Returns a
- * function that prevents both.
+ * idle supervisor allocates too little to come to a collection, and would keep 24 MB
+ * (`scripts/operations/idle.ts`). It takes some 20 ms. Before that, loads what may not exist later
+ * and limits the compile cache, which leave their own garbage. Returns a function that prevents it.
  */
 function tidyAfterStart(env: NodeJS.ProcessEnv): () => void {
   const timer = setTimeout(() => void tidy(env), wait).unref()
@@ -25,9 +25,9 @@ function tidyAfterStart(env: NodeJS.ProcessEnv): () => void {
 async function tidy(env: NodeJS.ProcessEnv): Promise<void> {
   // Its files may have been replaced when it is first needed: by an update of Busbar.
   await loadAdminApi().catch(() => {})
+  await limitCompileCache(env)
   // A Node can be built without an inspector, and permissions can forbid it: the memory stays.
   await collect().catch(() => {})
-  await limitCompileCache(env)
 }
 
 /** By the DevTools protocol, which needs no flag of V8. */
