@@ -1,23 +1,41 @@
 /**
  * Whether work that Node does outside the event loop is still under way. Some of its resources
- * outlast their work until they are collected: those of functions that return at once, such as
- * `randomBytes(8)`, and those of idle streams of zlib. Async hooks get the resources; only the
- * values on them tell the two apart (lib/internal/crypto/random.js, lib/internal/crypto/scrypt.js,
+ * outlast their work until they are collected: those of functions that return when it is done, such
+ * as `randomBytes(8)` and `generateKeyPairSync()`, and those of idle streams of zlib. Async hooks
+ * get the resources; only the values on them tell the two apart (lib/internal/crypto/*.js,
  * lib/zlib.js).
  */
 import { createHook } from 'node:async_hooks'
-import { randomBytes, scrypt, scryptSync } from 'node:crypto'
+import { pbkdf2, pbkdf2Sync, randomBytes, scrypt, scryptSync } from 'node:crypto'
 import { createDeflateRaw, type DeflateRaw } from 'node:zlib'
 
 /** Undefined for a resource of another type. To be called after the hook's `init`. */
 export function isAtWork(type: string, resource: object): boolean | undefined {
-  // Requests of WebCrypto have no callback. They are of other types.
-  if (type === 'RANDOMBYTESREQUEST' || type === 'SCRYPTREQUEST') return hasCallback(resource)
+  if (ofCrypto.has(type)) return hasCallback(resource)
   return type === 'ZLIB' ? hasInput(resource) : undefined
 }
 
-function hasCallback(request: object): boolean {
-  return Object.values(request).some((value) => typeof value === 'function')
+/** The types of node:crypto's jobs (src/async_wrap.h). */
+const ofCrypto = new Set([
+  'ARGON2REQUEST',
+  'CHECKPRIMEREQUEST',
+  'CIPHERREQUEST',
+  'DERIVEBITSREQUEST',
+  'HASHREQUEST',
+  'KEYEXPORTREQUEST',
+  'KEYGENREQUEST',
+  'KEYPAIRGENREQUEST',
+  'PBKDF2REQUEST',
+  'RANDOMBYTESREQUEST',
+  'RANDOMPRIMEREQUEST',
+  'SCRYPTREQUEST',
+  'SIGNREQUEST',
+  'VERIFYREQUEST',
+])
+
+/** False for WebCrypto, too, whose jobs have no callback but a promise. */
+function hasCallback(job: { readonly ondone?: unknown }): boolean {
+  return typeof job.ondone === 'function'
 }
 
 function hasInput(handle: object): boolean {
@@ -45,6 +63,8 @@ const smallStream = (): DeflateRaw => createDeflateRaw({ windowBits: 9, memLevel
 const probes: readonly Probe[] = [
   { what: 'randomBytes that returned', run: () => randomBytes(1), expected: false },
   { what: 'randomBytes with a callback', run: () => randomBytes(1, ignore), expected: true },
+  { what: 'pbkdf2Sync', run: () => pbkdf2Sync('', '', 1, 1, 'sha1'), expected: false },
+  { what: 'pbkdf2', run: () => pbkdf2('', '', 1, 1, 'sha1', ignore), expected: true },
   { what: 'scryptSync', run: () => scryptSync('', '', 1, { N: 2 }), expected: false },
   { what: 'scrypt', run: () => scrypt('', '', 1, { N: 2 }, ignore), expected: true },
   { what: 'an idle stream of zlib', run: smallStream, expected: false },

@@ -3,7 +3,7 @@ import hooks, { type HookCallbacks } from 'node:async_hooks'
 import { syncBuiltinESMExports } from 'node:module'
 
 const { createHook } = hooks
-const hidden = /^(?:ZLIB|RANDOMBYTESREQUEST|SCRYPTREQUEST)$/
+const hidden = /^(?:ZLIB|[A-Z\d]+REQUEST)$/
 
 hooks.createHook = ({ init, ...others }: HookCallbacks) =>
   createHook({

@@ -11,6 +11,7 @@ const leavings = [
   'a connection without a ref',
   'a response',
   'random bytes',
+  'a key',
   'an idle stream of zlib',
 ]
 

@@ -4,7 +4,17 @@ import { describe, it } from 'node:test'
 import { TestApp } from '../../support/app/test-app.ts'
 
 const file = `${import.meta.dirname}/programs/waits-at-start.mjs`
-const waits = ['zlib', 'a stream of zlib', 'crypto', 'WebCrypto', 'dns', 'fs', 'a child process']
+const waits = [
+  'zlib',
+  'a stream of zlib',
+  'crypto',
+  'WebCrypto',
+  'WebAssembly',
+  'dns',
+  'fs',
+  'a Blob of a file',
+  'a child process',
+]
 
 for (const run of ['shared', 'process'] as const)
   describe(`a program that listens late (${run})`, () => {

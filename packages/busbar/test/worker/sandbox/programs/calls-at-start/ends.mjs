@@ -1,5 +1,5 @@
 // Leaves behind what LEAVES names, and never listens.
-import { randomBytes } from 'node:crypto'
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { Agent, get } from 'node:http'
 import { connect } from 'node:net'
 import { createGzip } from 'node:zlib'
@@ -15,6 +15,7 @@ const leavings = {
   },
   'a response': () => fetch(url).then((response) => response.text()),
   'random bytes': () => randomBytes(8),
+  'a key': () => generateKeyPairSync('ed25519'),
   'an idle stream of zlib': () => createGzip().write('text'),
 }
 leavings[process.env.LEAVES]()
