@@ -13,6 +13,8 @@ export interface Arm {
   readonly onlyWhenAsked?: boolean
   /** Ignores the number of workers, so it is measured at the first number only. */
   readonly single?: boolean
+  /** Ports that it opens whatever it is given: it runs once at a time. */
+  readonly fixedPorts?: readonly number[]
   /**
    * The sampler is not preloaded. For threads so short-lived that loading it would distort the
    * result.

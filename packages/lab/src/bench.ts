@@ -109,13 +109,14 @@ function runPlan(
     const summaries = summarise(cells, rounds, timing)
     return compare(summaries, timing, decidingThroughput(summaries, sharesCores)).filter(({ decides }) => decides)
   }
+  const reserved = new Set(cells.flatMap(({ arm }) => arm.fixedPorts ?? []))
   return withWorkspace((workspace) =>
     runSession({
       ...plan,
       checkpoint,
       isEnough: (rounds) => isEnough(deciding(rounds), deciding(rounds.slice(0, -1)), timing.enough),
       seed: checkpoint.seed,
-      workspace,
+      workspace: { ...workspace, reserved },
       oneAtATime: oneAtATime ?? false,
       ...(signal && { signal }),
       ...(onProgress && { onProgress }),

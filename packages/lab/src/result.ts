@@ -46,7 +46,7 @@ export interface Stopped {
 export interface ArmResult {
   readonly name: string
   readonly title: string
-  /** True for the second copy of the baseline. Its difference is noise. */
+  /** True for the second copy of another arm, mostly the baseline. Its difference is noise. */
   readonly control: boolean
   readonly valid: boolean
   readonly invalidBecause: readonly string[]

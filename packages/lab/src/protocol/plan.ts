@@ -12,7 +12,9 @@ export interface Cell {
   readonly baseline: string | undefined
   /** True if the arm or its baseline has a protocol of its own, so that their bytes differ. */
   readonly translated: boolean
-  /** True for the second copy of a baseline. Its difference is the session's noise. */
+  /** Name of the cell by whose capacity its rates in the open loop are chosen. */
+  readonly ratedBy: string
+  /** True for the second copy of another cell. Its difference is the session's noise. */
   readonly control: boolean
 }
 
@@ -28,6 +30,8 @@ export interface Timing {
   /** Pulses of each cell in a round, in turns with the other cells. 0: slices instead. */
   readonly pulses: number
   readonly pulseMs: number
+  /** Pulses end when a round has taken so long, with its starts and warm-ups. */
+  readonly roundMs: number
   readonly rounds: number
   /** Rounds are added until all intervals are within {@link enough} or the budget is spent. */
   readonly maxRounds: number
@@ -59,6 +63,7 @@ export const quick: Timing = {
   discardMs: 200,
   pulses: 24,
   pulseMs: 200,
+  roundMs: Infinity,
   rounds: 4,
   maxRounds: 40,
   enough: 0.1,
@@ -77,6 +82,7 @@ export const full: Timing = {
   discardMs: 200,
   pulses: 0,
   pulseMs: 200,
+  roundMs: Infinity,
   rounds: 12,
   maxRounds: 30,
   enough: 0.02,

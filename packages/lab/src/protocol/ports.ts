@@ -23,9 +23,11 @@ export class Ports implements AsyncDisposable {
     this.#claim = claim
   }
 
-  static async claim(): Promise<Ports> {
+  /** `reserved`: ports that another arm will open. */
+  static async claim(reserved: ReadonlySet<number> = new Set()): Promise<Ports> {
     for (let attempt = 0; attempt < 200; attempt++) {
       next = next + portsPerArm > last ? first : next + portsPerArm
+      if (rangeFrom(next).some((port) => reserved.has(port))) continue
       const claim = await claimOf(next)
       if (claim === undefined) continue
       const ports = new Ports(next, claim)
@@ -36,13 +38,16 @@ export class Ports implements AsyncDisposable {
   }
 
   async #areFree(): Promise<boolean> {
-    const all = Array.from({ length: portsPerArm }, (_, index) => this.first + index)
-    return (await Promise.all(all.map(isFree))).every(Boolean)
+    return (await Promise.all(rangeFrom(this.first).map(isFree))).every(Boolean)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await new Promise<void>((resolve) => void this.#claim.close(resolve))
   }
+}
+
+function rangeFrom(port: number): number[] {
+  return Array.from({ length: portsPerArm }, (_, index) => port + index)
 }
 
 function claimOf(port: number): Promise<Socket | undefined> {

@@ -20,6 +20,8 @@ export interface PulsedCell {
 export interface PulseOptions extends Pick<SliceOptions, 'engine' | 'generatorCpu' | 'signal'> {
   readonly timing: Timing
   readonly random: () => number
+  /** As `performance.now()`: no turn begins later. */
+  readonly endBy: number
   readonly onTurn: (cell: Cell) => void
 }
 
@@ -28,8 +30,8 @@ const settleMs = 30
 /** A pulse is at least this share of a slice, which is longer for slow requests. */
 const shareOfSlice = 1 / 6
 /**
- * On a machine so busy that turns take more than twice their time, a round has fewer: more rounds
- * say more than more turns.
+ * On a machine so busy that turns take more than twice their time, or a round more than its share
+ * of the budget, a round has fewer: more rounds say more than more turns.
  */
 const maxSlowdown = 2
 const fewestTurns = 4
@@ -58,7 +60,8 @@ export async function runPulses(
   const { pulses } = options.timing
   const planned = runs.reduce((sum, { lengthMs }) => sum + lengthMs + settleMs, 0) * pulses
   const began = performance.now()
-  const isLate = (): boolean => performance.now() - began > maxSlowdown * planned
+  const endBy = Math.min(options.endBy, began + maxSlowdown * planned)
+  const isLate = (): boolean => performance.now() > endBy
   for (let turn = 0; turn < pulses && (turn < fewestTurns || !isLate()); turn++) await takeTurns((run) => run.turn())
   const [disturbance, own] = [await since(), process.cpuUsage(ownSince)]
   for (const run of runs) await run.attempt(() => run.end(disturbance))

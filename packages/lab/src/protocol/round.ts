@@ -93,6 +93,7 @@ class RoundRun {
   waited = 0
   readonly #options: RoundOptions
   readonly #order: readonly Cell[]
+  readonly #began = performance.now()
   readonly #running = new Map<string, RunningArm>()
   /** Samples of the last warm-up. Those of a program that is frozen in between have gaps. */
   readonly #warmRuntimes = new Map<string, Slice['runtime']>()
@@ -193,7 +194,8 @@ class RoundRun {
       return running === undefined ? [] : [{ cell, running, work: withAnswers(cell.work, answers) }]
     })
     const onTurn = (cell: Cell): void => onActivity(cell, 'measure')
-    const found = await runPulses(cells, { ...slice, timing, random, onTurn, ...(signal && { signal }) })
+    const endBy = this.#began + timing.roundMs
+    const found = await runPulses(cells, { ...slice, timing, random, endBy, onTurn, ...(signal && { signal }) })
     for (const [name, outcome] of found) {
       const result = this.results.get(name)!
       if (outcome instanceof Error) result.failure = outcome.message
@@ -218,10 +220,8 @@ class RoundRun {
   }
 
   /** The same in every round, so that a faster round does not raise the rate. */
-  #capacityFor({ name, baseline = name }: Cell): number | undefined {
-    const known = this.#options.capacities.get(baseline)
-    if (known !== undefined) return known
-    return capacityOf(this.results.get(baseline))
+  #capacityFor({ ratedBy }: Cell): number | undefined {
+    return this.#options.capacities.get(ratedBy) ?? capacityOf(this.results.get(ratedBy))
   }
 
   /** Undefined if all attempts were disturbed. */

@@ -25,6 +25,8 @@ export interface RunningArmOptions {
   /** Ends it if this process is killed. */
   readonly reaper: Reaper
   readonly signal?: AbortSignal
+  /** Fixed ports of arms that run beside it. */
+  readonly reserved?: ReadonlySet<number>
   /** How long it may take until it answers. Default: 30,000. */
   readonly startTimeoutMs?: number
 }
@@ -124,7 +126,7 @@ export class RunningArm {
     await using resources = new AsyncDisposableStack()
     const folder = await mkdtemp(join(options.folder, 'arm-'))
     resources.defer(() => rm(folder, { recursive: true, force: true }))
-    const { first: port } = resources.use(await Ports.claim())
+    const { first: port } = resources.use(await Ports.claim(options.reserved))
     const context = { ...options, port, folder, packages: requirementsFolder(arm) }
     const running = new RunningArm(arm, arm.launch(context), context, options)
     running.#resources = resources.move()

@@ -120,7 +120,7 @@ function noise(result: Result): string[] {
   const controls = result.arms.filter(({ control }) => control)
   if (controls.length === 0) return []
   if (!controls.some(({ valid }) => valid))
-    return ['The second copy of the baseline does not count, so the noise of this session is unknown.']
+    return ['The second copy of an arm does not count, so the noise of this session is unknown.']
   const metric = result.comparisons.some((each) => each.decides && each.metric === 'perCpuSecond')
     ? 'perCpuSecond'
     : 'perSecond'

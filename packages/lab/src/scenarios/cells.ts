@@ -5,21 +5,24 @@ import type { Work } from '../protocol/slice.ts'
 import type { Choice, Scenario, Variant } from './scenario.ts'
 
 /**
- * The cells of a run: every chosen arm with all parameters, and a second copy of the baseline as
- * control.
+ * The cells of a run: every chosen arm with all parameters, and as control a second copy of the
+ * baseline, or of the arm that the scenario names.
  */
 export function cellsOf(scenario: Scenario, choice: Choice): Cell[] {
   const range = rangeOf(scenario, choice)
   const arms = chosenArms(scenario, choice)
   const baseline = arms.find((arm) => arm.name === scenario.baseline)!
+  const doubled = arms.find((arm) => arm.name === scenario.control) ?? baseline
   const toCell = (arm: Arm, workers: number, connections: number, control: boolean): Cell => {
     const name = nameOf(arm, workers, connections, range)
+    const compared = nameOf(baseline, workers, connections, range)
     return {
       name: control ? `${name} (again)` : name,
       arm,
       workers,
       work: { ...workOf(scenario, choice, arm), connections },
-      baseline: arm === baseline && !control ? undefined : nameOf(baseline, workers, connections, range),
+      baseline: control ? name : arm === baseline ? undefined : compared,
+      ratedBy: compared,
       translated: arm.translate !== undefined || baseline.translate !== undefined,
       control,
     }
@@ -28,7 +31,7 @@ export function cellsOf(scenario: Scenario, choice: Choice): Cell[] {
     range.connections.flatMap((connections) => {
       const present = arms.filter((arm) => !arm.single || at === 0)
       const cells = present.map((arm) => toCell(arm, workers, connections, false))
-      return present.includes(baseline) ? [...cells, toCell(baseline, workers, connections, true)] : cells
+      return present.includes(doubled) ? [...cells, toCell(doubled, workers, connections, true)] : cells
     }),
   )
 }

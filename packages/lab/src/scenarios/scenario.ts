@@ -12,6 +12,8 @@ export interface Scenario {
   /** Name of the arm with which all others are compared. */
   readonly baseline: string
   readonly arms: readonly Arm[]
+  /** Name of the arm whose second copy shows the noise. Default: the baseline. */
+  readonly control?: string
   /** What a quick run without flags measures: few enough cells for three minutes. */
   readonly quick: Quick
   /** Defaults for a run without flags. */

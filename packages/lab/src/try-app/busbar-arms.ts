@@ -1,4 +1,4 @@
-import type { Arm } from '../arm.ts'
+import type { Arm, Launch, LaunchContext } from '../arm.ts'
 import { busbarBin, readAppPlan, type Run } from '../user-app/app-plan.ts'
 import { shapeOf } from '../user-app/placements.ts'
 import { ownEnvironment } from './today-arm.ts'
@@ -32,24 +32,48 @@ export async function busbarArms(app: TriedApp, path: string): Promise<{ arms: A
   return { arms, notes }
 }
 
+/** The same arm without fixed ports. `location`: a config that opens no port but the gateway's. */
+export function withoutFixedPorts(arm: Arm, location: string, path: string): Arm {
+  return {
+    ...arm,
+    fixedPorts: [],
+    launch: (context) => launchOf(context, { location, run: arm.name as Run, path, exposed: [] }),
+  }
+}
+
 function busbarArm({ folder, today, entry, exposed }: TriedApp, run: Run, path: string): Arm {
   // A command that listens at a port of its own leaves another one to the gateway.
-  const fixed = exposed[entry] === undefined ? today.find(({ name }) => name === entry)?.port : undefined
+  const gateway = exposed[entry] === undefined ? today.find(({ name }) => name === entry)?.port : undefined
+  const config = { location: folder, run, path, gateway, exposed: Object.values(exposed) }
   return {
     name: run,
     title: titles[run],
     single: true,
     unsampled: true,
+    fixedPorts: [...config.exposed, ...(gateway === undefined ? [] : [gateway])],
     translate: (request) => request,
-    launch: (context) => {
-      const port = fixed ?? context.port
-      const flags = `--host 127.0.0.1 --port ${port} --log-level error --run ${run}`.split(' ')
-      return {
-        command: [process.execPath, busbarBin, 'start', folder, '--once', ...flags],
-        env: ownEnvironment(context),
-        target: { address: `127.0.0.1:${port}`, path },
-        ready: { status: 'any', ports: Object.values(exposed) },
-      }
-    },
+    launch: (context) => launchOf(context, config),
+  }
+}
+
+interface Started {
+  /** The config, or its folder. */
+  readonly location: string
+  readonly run: Run
+  readonly path: string
+  /** Undefined: any port. */
+  readonly gateway?: number | undefined
+  /** Further ports that it opens. */
+  readonly exposed: readonly number[]
+}
+
+function launchOf(context: LaunchContext, { location, run, path, gateway, exposed }: Started): Launch {
+  const port = gateway ?? context.port
+  const flags = `--host 127.0.0.1 --port ${port} --log-level error --run ${run}`.split(' ')
+  return {
+    command: [process.execPath, busbarBin, 'start', location, '--once', ...flags],
+    env: ownEnvironment(context),
+    target: { address: `127.0.0.1:${port}`, path },
+    ready: { status: 'any', ports: exposed },
   }
 }

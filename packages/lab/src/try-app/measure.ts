@@ -1,22 +1,21 @@
 import { bench } from '../bench.ts'
-import type { Arm } from '../arm.ts'
 import type { LoadRequest } from '../engine/job.ts'
 import { findEngine } from '../engine/load.ts'
-import type { Timing } from '../protocol/plan.ts'
+import { quick, type Timing } from '../protocol/plan.ts'
 import type { Progress } from '../protocol/session.ts'
 import { reasonText } from '../report/reason.ts'
 import type { ArmResult, Result } from '../result.ts'
 import type { Scenario } from '../scenarios/scenario.ts'
 import { secondsNeeded } from '../stats/forecast.ts'
+import type { Schedule } from './schedule.ts'
 import type { Figures, TriedApp, TriedRequest } from './tried-app.ts'
 
 export interface MeasureOptions {
   readonly app: TriedApp
-  /** The first is the baseline. */
-  readonly arms: readonly Arm[]
+  /** The first arm is the baseline. */
+  readonly schedule: Schedule
   /** To the entry. */
   readonly requests: readonly [TriedRequest, ...TriedRequest[]]
-  readonly oneAtATime: boolean
   readonly timing: Partial<Timing>
   readonly signal: AbortSignal
   readonly onProgress: (progress: Progress) => void
@@ -26,16 +25,20 @@ export interface MeasureOptions {
 const waitShare = 0.2
 /** Share of the baseline's capacity at which latency is measured. */
 const latencyShare = 0.7
+/** Share of the budget for one round: fewer rounds than a quick run has would say little. */
+const roundShare = 0.95 / quick.rounds
 
 /** Measures arms whose answers are known to be the same. By the name of the arm. */
 export async function measure(options: MeasureOptions): Promise<ReadonlyMap<string, Figures>> {
-  const { app, arms, requests, oneAtATime, signal, onProgress } = options
+  const { app, requests, signal, onProgress } = options
+  const { arms, oneAtATime, hasOpenLoop, control } = options.schedule
   const [first, ...more] = requests
   const scenario: Scenario = {
     name: `try ${app.name}`,
     question: `${app.name}: what would Busbar change?`,
     baseline: arms[0]!.name,
     arms,
+    control,
     quick: { arms: arms.map(({ name }) => name) },
     connections: [app.connections],
     workers: [1],
@@ -49,9 +52,8 @@ export async function measure(options: MeasureOptions): Promise<ReadonlyMap<stri
     quick: true,
     command: 'busbar try',
     budgetMs: app.budgetMs,
-    // Another start and warm-up for each visit would take too long.
-    openShares: oneAtATime ? [] : [latencyShare],
-    timing: { waitShare, ...options.timing },
+    openShares: hasOpenLoop ? [latencyShare] : [],
+    timing: { waitShare, roundMs: app.budgetMs * roundShare, ...options.timing },
     oneAtATime,
     signal,
     onProgress,

@@ -20,23 +20,31 @@ const repetitions = 3
 
 /** Starts an arm, sends each request several times, and ends it. By request. */
 export async function replay(arm: Arm, options: ReplayOptions): Promise<Samples[]> {
-  const { requests, workspace, signal, portOf } = options
+  const { workspace, signal } = options
   const running = await RunningArm.start(arm, { ...workspace, workers: 1, signal })
   try {
-    const found: Samples[] = []
-    for (const { service, method, path, headers, body } of requests) {
-      const samples: (Answer | string)[] = []
-      const port = service === undefined ? undefined : portOf(service)
-      const request = { method, path, headers: headers.map(([name, value]) => [name, value] as [string, string]) }
-      for (let count = 0; count < repetitions; count++) {
-        signal.throwIfAborted()
-        const asked = running.ask(body === undefined ? request : { ...request, body }, port)
-        samples.push(await asked.catch((error: Error) => error.message))
-      }
-      found.push(samples)
-    }
-    return found
+    return await askAll(running, options)
   } finally {
     await running.end()
   }
+}
+
+/** By request. */
+export async function askAll(
+  running: RunningArm,
+  { requests, signal, portOf }: Omit<ReplayOptions, 'workspace'>,
+): Promise<Samples[]> {
+  const found: Samples[] = []
+  for (const { service, method, path, headers, body } of requests) {
+    const samples: (Answer | string)[] = []
+    const port = service === undefined ? undefined : portOf(service)
+    const request = { method, path, headers: headers.map(([name, value]) => [name, value] as [string, string]) }
+    for (let count = 0; count < repetitions; count++) {
+      signal.throwIfAborted()
+      const asked = running.ask(body === undefined ? request : { ...request, body }, port)
+      samples.push(await asked.catch((error: Error) => error.message))
+    }
+    found.push(samples)
+  }
+  return found
 }

@@ -11,6 +11,7 @@ export function todayArm({ today, entry }: TriedApp, path: string): Arm {
     title: today.length === 1 ? 'as today' : `as today, ${today.length} processes`,
     single: true,
     unsampled: true,
+    fixedPorts: today.flatMap(({ port }) => port ?? []),
     translate: (request) => request,
     launch: (context) => {
       const ports = portsOf(today, context.port)

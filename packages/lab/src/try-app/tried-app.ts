@@ -14,12 +14,18 @@ export interface TriedApp {
   readonly entry: string
   /** Ports that Busbar opens besides the gateway's, by service. */
   readonly exposed: Readonly<Record<string, number>>
+  /** Whether Busbar can run the app while the services of today hold their ports. */
+  readonly beside: BesideToday
   /** Answers to these are compared. */
   readonly requests: readonly TriedRequest[]
   /** Milliseconds for the measurements. */
   readonly budgetMs: number
   readonly connections: number
 }
+
+export type BesideToday =
+  /** `location`: the config that opens no port but the gateway's. */
+  { readonly possible: true; readonly location: string } | { readonly possible: false; readonly why: string }
 
 /** What the runs of an app have shown. */
 export interface Learned {

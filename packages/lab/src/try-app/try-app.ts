@@ -11,6 +11,7 @@ import { busbarArms } from './busbar-arms.ts'
 import { compareAnswers } from './compare-answers.ts'
 import { generatorKind, measure } from './measure.ts'
 import { replay, type Samples } from './replay.ts'
+import { scheduleArms, type Schedule } from './schedule.ts'
 import { shownBy } from './shown-by-start.ts'
 import { todayArm } from './today-arm.ts'
 import type { ComparedRequest, Figures, Learned, Prepare, Tried, TriedApp, TriedRequest } from './tried-app.ts'
@@ -83,8 +84,7 @@ class Trial {
   }
 
   async run(): Promise<Tried> {
-    const { entry, requests: all } = this.#app
-    const path = all.find(({ service = entry }) => service === entry)?.path ?? '/'
+    const path = pathOf(this.#app)
     const replayed = await this.#replayToday(path)
     const app = this.#app
     const { arms: placed, notes } = await busbarArms(app, path)
@@ -96,7 +96,8 @@ class Trial {
     const compared = new Map(replayed.map((one) => [one.arm.name, this.#compare(one, starts)]))
     const running = baseline === undefined ? [] : [baseline, ...others].map(({ arm }) => arm)
     const requests = this.#measurable(running.map(({ name }) => compared.get(name)!))
-    const figures = await this.#measure(running, requests)
+    const schedule = await this.#schedule(running, requests, starts)
+    const figures = schedule === undefined ? new Map<string, Figures>() : await this.#measure(schedule, requests)
     return {
       arms: replayed.map(({ arm, samples }) => ({
         name: arm.name,
@@ -105,7 +106,11 @@ class Trial {
         answers: compared.get(arm.name)!,
         figures: figures.get(arm.name) ?? null,
       })),
-      notes: [...(app.notToday === undefined ? [] : [`As today: left out, since ${app.notToday}.`]), ...notes],
+      notes: [
+        ...(app.notToday === undefined ? [] : [`As today: left out, since ${app.notToday}.`]),
+        ...notes,
+        ...(schedule?.notes ?? []),
+      ],
       generator: requests.length === 0 ? null : generatorKind(),
       measured: requests.length,
       foundPorts: this.#learned.ports,
@@ -188,13 +193,35 @@ class Trial {
     )
   }
 
-  async #measure(arms: readonly Arm[], requests: readonly TriedRequest[]): Promise<ReadonlyMap<string, Figures>> {
-    const [first, ...more] = requests
-    const { budgetMs, today, exposed } = this.#app
-    if (first === undefined || arms.length === 0 || budgetMs === 0) return new Map()
-    const { signal, onProgress = () => {}, onStep, timing = {} } = this.#options
+  /** Undefined: nothing is measured. `starts`: of the baseline. */
+  async #schedule(
+    [baseline, ...others]: readonly Arm[],
+    requests: readonly TriedRequest[],
+    starts: readonly Started[],
+  ): Promise<Schedule | undefined> {
+    const { budgetMs, beside, requests: all } = this.#app
+    if (baseline === undefined || requests.length === 0 || budgetMs === 0) return undefined
+    const { signal, onStep } = this.#options
     onStep?.('measuring')
-    const oneAtATime = today.some(({ port }) => port !== undefined) || Object.keys(exposed).length > 0
-    return await measure({ app: this.#app, arms, requests: [first, ...more], oneAtATime, timing, signal, onProgress })
+    return await scheduleArms({
+      arms: [baseline, ...others],
+      beside,
+      path: pathOf(this.#app),
+      requests,
+      expected: requests.map((request) => starts.map(({ samples }) => samples[all.indexOf(request)]!)),
+      workspace: this.#workspace,
+      signal,
+    })
   }
+
+  async #measure(schedule: Schedule, requests: readonly TriedRequest[]): Promise<ReadonlyMap<string, Figures>> {
+    const [first, ...more] = requests
+    const { signal, onProgress = () => {}, timing = {} } = this.#options
+    return await measure({ app: this.#app, schedule, requests: [first!, ...more], timing, signal, onProgress })
+  }
+}
+
+/** Where the gateway is asked whether it has started. */
+function pathOf({ entry, requests }: TriedApp): string {
+  return requests.find(({ service = entry }) => service === entry)?.path ?? '/'
 }

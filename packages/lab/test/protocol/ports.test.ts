@@ -27,6 +27,14 @@ test('a range with an occupied port is skipped', async (t) => {
   await new Promise((resolve) => server.close(resolve))
 })
 
+test('a range with a port that another arm will open is skipped', async (t) => {
+  t.mock.method(Math, 'random', () => 0.75)
+  const would = await (await aLab('sixth')).claim()
+  await would[Symbol.asyncDispose]()
+  await using ports = await (await aLab('seventh')).claim(new Set([would.first + 3]))
+  assert.notEqual(ports.first, would.first)
+})
+
 /** A second copy of the module, as in another process. */
 async function aLab(name: string): Promise<typeof PortsClass> {
   const { Ports } = (await import(`../../src/protocol/ports.ts?${name}`)) as { Ports: typeof PortsClass }

@@ -54,6 +54,15 @@ test('each cell and the control are compared with the baseline at the same param
   }
 })
 
+test('the control may be of another arm, and its latency is measured at the rate of all others', () => {
+  const cells = cellsOf({ ...scenario, control: 'two' }, { quick: false, workers: [1], connections: [10] })
+  assert.deepEqual(
+    cells.filter(({ control }) => control).map(({ name, baseline, ratedBy }) => [name, baseline, ratedBy]),
+    [['two (again)', 'two', 'one']],
+  )
+  assert.deepEqual(new Set(cells.map(({ ratedBy }) => ratedBy)), new Set(['one']))
+})
+
 test('an arm that ignores the number of workers is measured once', () => {
   const found = names({ quick: false, connections: [10], workers: [1, 2] })
   assert.deepEqual(

@@ -12,6 +12,7 @@ export function cellOf(name: string, baseline: string | undefined, control = fal
     workers: 1,
     work: { connections: 10, requests: [{ path: '/' }] },
     baseline,
+    ratedBy: baseline ?? name,
     translated: false,
     control,
   }

@@ -12,6 +12,7 @@ const app = (...services: readonly (readonly [name: string, port?: number])[]): 
   folder: '/tmp',
   entry: 'web',
   exposed: {},
+  beside: { possible: false, why: 'nobody asked' },
   requests: [],
   budgetMs: 0,
   connections: 1,

@@ -8,6 +8,7 @@ import { loadApp, type LoadOptions } from '../../config/load.ts'
 import type { AppConfig } from '../../config/schema/app-schema.ts'
 import { BusbarError } from '../../contract/errors.ts'
 import type { Imported, ServiceConfig } from '../imported.ts'
+import { besideToday, type BesideToday } from './beside-today.ts'
 import { withFoundPorts } from './found-ports.ts'
 import { findLocalCalls, type LocalCall, withCapturedPorts, withServiceNames } from './local-calls.ts'
 import { documentRequests, type DocumentRequests } from './openapi-requests.ts'
@@ -27,6 +28,8 @@ export interface PreparedTrial {
   readonly hazards: readonly Hazard[]
   /** Ports besides the gateway's that Busbar or a command opens, by service. */
   readonly exposed: Readonly<Record<string, number>>
+  /** `location`: the config without these ports, which leaves them to the services of today. */
+  readonly beside: BesideToday<{ readonly location: string }>
   readonly documents: readonly ServiceRequests[]
 }
 
@@ -53,6 +56,8 @@ export interface Learned {
 }
 
 const configName = 'busbar.config.json'
+/** Nothing of the repository is linked by such a name. */
+const besideName = 'busbar.config.beside.json'
 
 export async function prepareTrial(options: TrialOptions): Promise<PreparedTrial> {
   const { found, folder, rewriteLocalhost, env, learned } = options
@@ -62,7 +67,7 @@ export async function prepareTrial(options: TrialOptions): Promise<PreparedTrial
   const entry = entryOf(routed)
   const imported = withFoundPorts(routed, entry, learned.ports)
   await linkRepository(root, folder)
-  await writeTemporaryConfig(root, folder, imported)
+  await writeTemporaryConfig(root, join(folder, configName), imported)
   const before = await load({ env })
   const today = await findToday({ app: before, config: imported, kind, entry, root, found: learned.ports })
   const { ports } = today
@@ -74,7 +79,7 @@ export async function prepareTrial(options: TrialOptions): Promise<PreparedTrial
   const calls = await findLocalCalls({ root, config: imported, services, ports })
   const named = rewriteLocalhost ? withCapturedPorts(imported, ports) : withServiceNames(imported, calls)
   const config = withNeeds(named, calls, learned.startCallers)
-  await writeTemporaryConfig(root, folder, config)
+  await writeTemporaryConfig(root, join(folder, configName), config)
   const app = await load({ env })
   const shared = await load({ env, overrides: { run: 'shared' } })
   return {
@@ -90,8 +95,19 @@ export async function prepareTrial(options: TrialOptions): Promise<PreparedTrial
         return own === undefined ? [] : [[name, own]]
       }),
     ),
+    beside: await prepareBeside(join(folder, besideName), root, besideToday(config, calls, rewriteLocalhost)),
     documents: await findDocuments(app),
   }
+}
+
+async function prepareBeside(
+  location: string,
+  root: string,
+  found: BesideToday<{ readonly config: AppConfig }>,
+): Promise<PreparedTrial['beside']> {
+  if (!found.possible) return found
+  await writeTemporaryConfig(root, location, found.config)
+  return { possible: true, location }
 }
 
 /** A fault of the temporary config is one of what it was made of. */
@@ -146,11 +162,11 @@ async function linkRepository(root: string, folder: string): Promise<void> {
 }
 
 /** Services keep their real folders, which are their working directories. */
-async function writeTemporaryConfig(root: string, folder: string, config: AppConfig): Promise<void> {
+async function writeTemporaryConfig(root: string, file: string, config: AppConfig): Promise<void> {
   const services = Object.entries(config.services ?? {}).map(([name, service]) => [name, inPlace(root, service)])
   const text = JSON.stringify({ ...config, services: Object.fromEntries(services) as AppConfig['services'] })
   // Values of variables may be secret.
-  await writeFile(join(folder, configName), text, { mode: 0o600 })
+  await writeFile(file, text, { mode: 0o600 })
 }
 
 function inPlace(root: string, service: string | ServiceConfig): ServiceConfig {

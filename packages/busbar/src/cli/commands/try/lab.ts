@@ -2,6 +2,7 @@
  * What `busbar try` and the lab give each other. The lab depends on Busbar, so these are not its
  * types (`packages/lab/src/try-app/tried-app.ts`). A test of the lab ties the two.
  */
+import type { BesideToday } from '../../../adopt/trying/beside-today.ts'
 import type { TodayService } from '../../../adopt/trying/today.ts'
 
 export interface TryLab {
@@ -26,6 +27,7 @@ export interface TriedApp {
   readonly folder: string
   readonly entry: string
   readonly exposed: Readonly<Record<string, number>>
+  readonly beside: BesideToday<{ readonly location: string }>
   readonly requests: readonly TriedRequest[]
   readonly budgetMs: number
   readonly connections: number

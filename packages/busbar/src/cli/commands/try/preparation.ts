@@ -58,6 +58,7 @@ export class Preparation {
       folder,
       entry: trial.entry,
       exposed: trial.exposed,
+      beside: trial.beside,
       requests,
       budgetMs: flags.budget === undefined ? usualBudget : flags.budget * 1000,
       connections,
