@@ -29,6 +29,8 @@ export type ConnectionState = 'open' | 'closing' | 'upgraded'
 export class Connection implements ClientConnection {
   readonly socket: Socket
   state: ConnectionState = 'open'
+  /** `bytesWritten` of the socket when the latest response ended. */
+  bytesOfResponses = 0
   /** The requests in flight, in the order of arrival, which is the order of their responses. */
   readonly #requests: RequestContext[] = []
   /** The latest request. Its body may still be arriving when its response has been sent. */
@@ -64,6 +66,7 @@ export class Connection implements ClientConnection {
   removeRequest(context: RequestContext): void {
     if (this.#requests.at(-1) === context) this.#requests.pop()
     else this.#requests.splice(this.#requests.indexOf(context), 1)
+    this.bytesOfResponses = this.socket.bytesWritten
     if (this.inFlight === 1 && this.#badInput !== undefined) this.failNext(this.#badInput)
     if (this.inFlight > 0) return
     if (this.state === 'closing') this.socket.destroySoon()

@@ -17,6 +17,8 @@ export interface UpgradedConnection {
   readonly socket: Socket
   /** Number of earlier requests that have no complete response. */
   readonly inFlight: number
+  /** `bytesWritten` of the socket when the latest response ended. */
+  readonly bytesOfResponses: number
 }
 
 /** The upgrades that services may not have answered yet, of open connections. */
@@ -34,7 +36,7 @@ export class PendingUpgrades {
     const { socket } = connection
     const upgrade = new PendingUpgrade(req, connection, service)
     const onOverdue = (): void => {
-      // An earlier response may be on its way, or have come since the upgrade arrived.
+      // An earlier response may still be on its way.
       if (upgrade.canRespond || upgrade.progress === 'awaited' || connection.inFlight > 0)
         upgrade.fail(overdue(service))
     }
@@ -82,10 +84,15 @@ export class PendingUpgrade {
     this.#respondBeforeEnd(connection.socket)
   }
 
-  /** True while the gateway can: the client has got no byte, and no earlier response is open. */
+  /**
+   * True while the gateway can: the client has got no byte of the service's, and no earlier
+   * response is open.
+   */
   get canRespond(): boolean {
-    const { socket, inFlight } = this.#connection
-    return socket.writable && socket.bytesWritten === this.#written && inFlight === 0
+    const { socket, inFlight, bytesOfResponses } = this.#connection
+    if (this.progress === 'answered') return false
+    const written = Math.max(this.#written, bytesOfResponses)
+    return socket.writable && socket.bytesWritten === written && inFlight === 0
   }
 
   /**

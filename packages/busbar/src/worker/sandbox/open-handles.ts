@@ -4,6 +4,7 @@ import type { Meter } from '../../mesh/meter.ts'
 import { currentScope } from '../../mesh/scope.ts'
 import { atWorkFault, isAtWork } from '../../node/requests-at-work.ts'
 import { waitType } from '../../shared/wait.ts'
+import { showPromisedWork } from './promised-work.ts'
 
 /**
  * The handles that would keep one service's own process alive: timers, sockets, system requests and
@@ -15,6 +16,7 @@ import { waitType } from '../../shared/wait.ts'
 export class OpenHandles implements Disposable {
   readonly #open = new Map<number, Handle>()
   readonly #hook: AsyncHook
+  readonly #promisedWork = showPromisedWork()
   readonly #service: string
   readonly #meter: Meter | undefined
   /** Typed calls that were in flight before. They have no resource that a hook could see. */
@@ -75,6 +77,7 @@ export class OpenHandles implements Disposable {
 
   [Symbol.dispose](): void {
     this.#hook.disable()
+    this.#promisedWork[Symbol.dispose]()
     this.#open.clear()
   }
 }

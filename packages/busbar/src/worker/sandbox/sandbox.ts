@@ -15,7 +15,6 @@ import { captureListen } from './servers/capture-listen.ts'
 import { isHttpServer } from './servers/captured-server.ts'
 import { type Output, patchOutput, RecordedOutput } from './process/output.ts'
 import { patchProcessEvents } from './process/process-events.ts'
-import { patchPromisedWork } from './process/promised-work.ts'
 import type { ProgramEnd } from './process/program-process.ts'
 import { Programs } from './process/programs.ts'
 import { patchReadySignal } from './process/ready-signal.ts'
@@ -78,7 +77,6 @@ export function installSandbox(options: SandboxOptions): Sandbox {
   patchExit(programs, output, patches)
   patchProcessEvents(programs, patches)
   patchReadySignal(programs, patches)
-  patchPromisedWork(patches)
   // Updates named imports such as `import { exit } from 'node:process'`.
   syncBuiltinESMExports()
   return { programs, output, log: options.log, paths: options.paths, die, [Symbol.dispose]: () => patches.dispose() }

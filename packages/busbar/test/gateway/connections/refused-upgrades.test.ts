@@ -55,10 +55,12 @@ for (const placement of placements)
     })
 
     it('closes the connection if the program does not respond to it, and has answered an earlier request since', async () => {
-      await using app = await startWith(placement, 200)
-      const socket = connect(app.port, '127.0.0.1')
-      socket.on('error', () => {}).write(`GET /chat/plain HTTP/1.1\r\nHost: a\r\n\r\n${ask('/chat/never')}`)
-      await once(socket.resume(), 'close')
+      await using app = await startWith(placement, 500)
+      for (const path of ['plain', 'late']) {
+        const socket = connect(app.port, '127.0.0.1')
+        socket.on('error', () => {}).write(`GET /chat/${path} HTTP/1.1\r\nHost: a\r\n\r\n${ask('/chat/never')}`)
+        await once(socket.resume(), 'close')
+      }
     })
 
     it('is 504 if the program does not respond in time', async () => {

@@ -14,6 +14,7 @@ const actions = {
 
 const server = createServer((request, response) => {
   if (request.url === '/open') response.write('begun')
+  else if (request.url === '/late') setTimeout(() => response.end('late'), 100)
   else response.end('plain')
 })
 server.on('upgrade', ({ url }, socket) => {

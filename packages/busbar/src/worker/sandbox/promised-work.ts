@@ -1,20 +1,37 @@
-import { Wait } from '../../../shared/wait.ts'
-import { replaceProperty } from '../../../shared/process/replace-property.ts'
+/// <reference lib="esnext.disposable" preserve="true" />
+import { Wait } from '../../shared/wait.ts'
+import { replaceProperty } from '../../shared/process/replace-property.ts'
 
 type Method = (...args: unknown[]) => unknown
+
+/** How many ask for it, in this thread. */
+let users = 0
+let patches: DisposableStack | undefined
 
 /**
  * Shows a {@link Wait} for work in Node's other threads whose only sign is a promise: WebAssembly
  * has no resource that an async hook could see, those of WebCrypto look like those of functions
- * that have returned, and those of a Blob are there for as long as itself.
+ * that have returned, and those of a Blob are there for as long as itself. The methods are replaced
+ * until all results are disposed.
  */
-export function patchPromisedWork(patches: DisposableStack): void {
+export function showPromisedWork(): Disposable {
+  if (users++ === 0) patches = replaceMethods()
+  return {
+    [Symbol.dispose]() {
+      if (--users === 0) patches!.dispose()
+    },
+  }
+}
+
+function replaceMethods(): DisposableStack {
+  const replaced = new DisposableStack()
   const { WebAssembly } = globalThis as unknown as { WebAssembly: object }
   for (const target of [WebAssembly, SubtleCrypto.prototype, Blob.prototype]) {
     const methods = target as Record<string, Method>
     for (const [name, { value }] of Object.entries<PropertyDescriptor>(Object.getOwnPropertyDescriptors(methods)))
-      if (typeof value === 'function' && !isConstructor.test(name)) replaceProperty(patches, methods, name, waiting)
+      if (typeof value === 'function' && !isConstructor.test(name)) replaceProperty(replaced, methods, name, waiting)
   }
+  return replaced
 }
 
 const isConstructor = /^(?:[A-Z]|constructor$)/
