@@ -111,6 +111,20 @@ describe('a run in pulses', withEngine, () => {
   })
 })
 
+test('a round that has taken its time has no more pulses than it needs', withEngine, async () => {
+  using _ = new OwnCache()
+  const measured: string[] = []
+  await bench(scenarioOf([]), {
+    quick: true,
+    timing: { ...tiny, pulses: 40, roundMs: 0 },
+    command: 'test',
+    onProgress: ({ cell, activity }) => void (activity === 'measure' && measured.push(cell)),
+  })
+  const counts = [...Map.groupBy(measured, (cell) => cell)].map(([cell, pulses]) => [cell, pulses.length])
+  // One opens the connections.
+  assert.deepEqual(Object.fromEntries(counts), { good: 5, 'good (again)': 5 })
+})
+
 test('without the engine autocannon measures throughput and no latency', async () => {
   using _ = new OwnCache()
   process.env['BUSBAR_LOAD'] = 'autocannon'
