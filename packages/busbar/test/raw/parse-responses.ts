@@ -24,7 +24,8 @@ export function answersIn(bytes: string, methods: readonly string[]): RawAnswer[
   let turn = 0
   while (rest !== '') {
     const head = /^(HTTP\/1\.[01]) (\d{3})(?: ([^\r\n]*))?\r\n((?:[^\r\n]+\r\n)*)\r\n/.exec(rest)
-    if (head === null) return [...answers, { ...nothing, body: rest }]
+    if (head === null)
+      return [...answers, isHttp2.test(rest) ? { ...nothing, version: 'HTTP/2' } : { ...nothing, body: rest }]
     const [text, version, status, reason = '', lines] = head
     const fields = lines!.split('\r\n').filter((line) => line !== '')
     const isHead = methods[turn] === 'HEAD'
@@ -44,6 +45,13 @@ export function answersIn(bytes: string, methods: readonly string[]): RawAnswer[
   }
   return answers
 }
+
+/**
+ * A SETTINGS frame comes first (RFC 9113, 3.4). How many frames follow depends on when the server
+ * notices the client's end.
+ */
+// oxlint-disable-next-line no-control-regex -- a binary protocol
+const isHttp2 = /^\0\0[^]\x04\0\0{4}/
 
 const nothing: RawAnswer = { version: '', status: 0, reason: '', fields: [], body: '', trailers: '', whole: false }
 
