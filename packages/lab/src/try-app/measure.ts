@@ -27,6 +27,11 @@ const waitShare = 0.2
 const latencyShare = 0.7
 /** Share of the budget for one round: fewer rounds than a quick run has would say little. */
 const roundShare = 0.95 / quick.rounds
+/**
+ * Fewer than in a quick run: an app starts in seconds, and two starts of it differ more than two
+ * pulses, so a round more says more (docs/decisions/measure/quick-comparisons.md).
+ */
+const pulses = 12
 
 /** Measures arms whose answers are known to be the same. By the name of the arm. */
 export async function measure(options: MeasureOptions): Promise<ReadonlyMap<string, Figures>> {
@@ -53,7 +58,7 @@ export async function measure(options: MeasureOptions): Promise<ReadonlyMap<stri
     command: 'busbar try',
     budgetMs: app.budgetMs,
     openShares: hasOpenLoop ? [latencyShare] : [],
-    timing: { waitShare, roundMs: app.budgetMs * roundShare, ...options.timing },
+    timing: { waitShare, pulses, roundMs: app.budgetMs * roundShare, ...options.timing },
     oneAtATime,
     signal,
     onProgress,
