@@ -1,9 +1,11 @@
 /**
  * A service with the fault `FAULT` in one of several hundred requests. It answers the others with
- * `hello`, and listens on `PORT` in `WORKERS` threads.
+ * `hello`, and listens on `PORT` in `WORKERS` threads, after `SLOW`
+ * milliseconds.
  */
+import { once } from 'node:events'
 import http from 'node:http'
-import { isMainThread, Worker } from 'node:worker_threads'
+import { isMainThread, parentPort, Worker } from 'node:worker_threads'
 import { gzipSync } from 'node:zlib'
 
 const { PORT = '0', FAULT = 'none', EVERY = '1000', WORKERS = '1', DELAY = '0', COMPRESS, SLOW } = process.env
@@ -50,9 +52,14 @@ function answer(request: http.IncomingMessage, response: http.ServerResponse): v
   else response.end(body)
 }
 
-const listen = () =>
+const listen = (): http.Server =>
   http.createServer(answer).listen({ port: Number(PORT), host: '127.0.0.1', reusePort: Number(WORKERS) > 1 })
-if (SLOW === undefined) listen()
-else setTimeout(listen, Number(SLOW))
-if (isMainThread)
-  for (let worker = 1; worker < Number(WORKERS); worker++) new Worker(new URL(import.meta.url), { env: process.env })
+
+// The main thread comes last: once it answers, connections are spread over all of them.
+if (!isMainThread) listen().once('listening', () => parentPort!.postMessage('listens'))
+else {
+  const others = Array.from({ length: Number(WORKERS) - 1 }, () => new Worker(new URL(import.meta.url)))
+  await Promise.all(others.map((worker) => once(worker, 'message')))
+  if (SLOW === undefined) listen()
+  else setTimeout(listen, Number(SLOW))
+}
