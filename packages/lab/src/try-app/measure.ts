@@ -1,5 +1,4 @@
 import { bench } from '../bench.ts'
-import type { LoadRequest } from '../engine/job.ts'
 import { findEngine } from '../engine/load.ts'
 import { quick, type Timing } from '../protocol/plan.ts'
 import type { Progress } from '../protocol/session.ts'
@@ -7,6 +6,7 @@ import { reasonText } from '../report/reason.ts'
 import type { ArmResult, Result } from '../result.ts'
 import type { Scenario } from '../scenarios/scenario.ts'
 import { secondsNeeded } from '../stats/forecast.ts'
+import { toLoad } from './replay.ts'
 import type { Schedule } from './schedule.ts'
 import type { Figures, TriedApp, TriedRequest } from './tried-app.ts'
 
@@ -68,10 +68,6 @@ export async function measure(options: MeasureOptions): Promise<ReadonlyMap<stri
 
 export function generatorKind(): 'busbar-load' | 'autocannon' {
   return findEngine().kind
-}
-
-function toLoad({ method, path, headers, body }: TriedRequest): LoadRequest {
-  return { method, path, headers: headers.map(([name, value]) => [name, value]), ...(body !== undefined && { body }) }
 }
 
 function figuresOf(arm: ArmResult, result: Result): Figures {

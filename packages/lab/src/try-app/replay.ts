@@ -1,4 +1,5 @@
 import type { Arm } from '../arm.ts'
+import type { LoadRequest } from '../engine/job.ts'
 import type { Answer } from '../protocol/parity.ts'
 import { RunningArm } from '../protocol/running-arm.ts'
 import type { Workspace } from '../protocol/workspace.ts'
@@ -35,16 +36,19 @@ export async function askAll(
   { requests, signal, portOf }: Omit<ReplayOptions, 'workspace'>,
 ): Promise<Samples[]> {
   const found: Samples[] = []
-  for (const { service, method, path, headers, body } of requests) {
+  for (const request of requests) {
     const samples: (Answer | string)[] = []
+    const { service } = request
     const port = service === undefined ? undefined : portOf(service)
-    const request = { method, path, headers: headers.map(([name, value]) => [name, value] as [string, string]) }
     for (let count = 0; count < repetitions; count++) {
       signal.throwIfAborted()
-      const asked = running.ask(body === undefined ? request : { ...request, body }, port)
-      samples.push(await asked.catch((error: Error) => error.message))
+      samples.push(await running.ask(toLoad(request), port).catch((error: Error) => error.message))
     }
     found.push(samples)
   }
   return found
+}
+
+export function toLoad({ method, path, headers, body }: TriedRequest): LoadRequest {
+  return { method, path, headers: headers.map(([name, value]) => [name, value]), ...(body !== undefined && { body }) }
 }

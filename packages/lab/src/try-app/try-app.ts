@@ -199,7 +199,7 @@ class Trial {
     requests: readonly TriedRequest[],
     starts: readonly Started[],
   ): Promise<Schedule | undefined> {
-    const { budgetMs, beside, requests: all } = this.#app
+    const { budgetMs, beside, connections, requests: all } = this.#app
     if (baseline === undefined || requests.length === 0 || budgetMs === 0) return undefined
     const { signal, onStep } = this.#options
     onStep?.('measuring')
@@ -209,6 +209,7 @@ class Trial {
       path: pathOf(this.#app),
       requests,
       expected: requests.map((request) => starts.map(({ samples }) => samples[all.indexOf(request)]!)),
+      connections,
       workspace: this.#workspace,
       signal,
     })

@@ -29,7 +29,15 @@ function rehearsalOf(arm: Arm, ports: readonly number[], stop?: AbortSignal): Pr
   return withWorkspace(async (workspace) => {
     const found = await replay(armOf(`'same'`), { requests, workspace, signal, portOf: () => undefined })
     const expected = found.map((samples) => [samples])
-    return await rehearse({ arms: [arm, arm], ports, requests, expected, workspace, signal: stop ?? signal })
+    return await rehearse({
+      arms: [arm, arm],
+      ports,
+      requests,
+      expected,
+      connections: 2,
+      workspace,
+      signal: stop ?? signal,
+    })
   })
 }
 
@@ -49,6 +57,13 @@ test('a call to a port of the baseline shows, also one whose answer nobody reads
     `${call}; require('node:http').Server.prototype.listen = () => setInterval(() => {}, 1000)`,
   )
   assert.equal(await rehearsalOf(starting, [port]), expected)
+})
+
+test('a call to a port of the baseline that a program makes only now and then shows', async () => {
+  const port = await freePort()
+  const rarely = `(globalThis.asked = (globalThis.asked ?? 0) + 1) % 50 || fetch('http://localhost:${port}').catch(() => {})`
+  const expected = `something connects to port ${port}, not through the mesh`
+  assert.equal(await rehearsalOf(armOf(`(${rarely}, 'same')`), [port]), expected)
 })
 
 test('other answers, and what only one of two copies can have, show', async () => {
