@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { readFileSync, symlinkSync } from 'node:fs'
+import { existsSync, readFileSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -264,6 +264,21 @@ describe('busbar try', () => {
     const [stdout, stderr, [code]] = await output
     assert.deepEqual([stdout, code], ['', 130], stderr)
     assert.deepEqual(await Promise.all(ports.map((port) => isFree(port))), [true, true])
+  })
+
+  test('Ctrl-C while it measures: the page has the answers, and no config is written', async () => {
+    const { files } = await shop((port) => `'http://localhost:${port}'`)
+    using repository = new Repository(files)
+    const { child, output } = repository.start('--path', '/', '--write')
+    let progress = ''
+    child.stderr!.on('data', (chunk: Buffer) => (progress += String(chunk)))
+    await waitUntil(() => Promise.resolve(progress.includes('measuring') || child.exitCode !== null))
+    child.kill('SIGINT')
+    const [stdout, stderr, [code]] = await output
+    assert.match(stdout, /same answers/)
+    assert.match(stderr, /interrupted: everything that was started has ended/)
+    assert.equal(code, 130)
+    assert.ok(!existsSync(join(repository.path, 'busbar.config.ts')))
   })
 })
 

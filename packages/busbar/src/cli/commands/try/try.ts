@@ -44,12 +44,11 @@ export async function tryApp(context: CommandContext): Promise<number> {
     })
   const { tried } = result
   const { trial } = preparation
-  if (tried === null || trial === undefined) {
-    print(terminal.err, 'interrupted: everything that was started has ended')
-    return interrupted
-  }
+  if (result.interrupted) print(terminal.err, 'interrupted: everything that was started has ended')
+  if (tried === null || trial === undefined) return interrupted
   const { found: kept, startCallers } = preparation
-  const fault = await report(context, { found: kept, trial, tried, startCallers })
+  const config = flags.write && !result.interrupted ? join(kept.root, configName) : undefined
+  const fault = await report(context, { found: kept, trial, tried, startCallers, config })
   if (result.interrupted) return interrupted
   return fault?.exitCode ?? (isSame(tried) ? 0 : 1)
 }
@@ -91,12 +90,14 @@ interface Outcome {
   readonly trial: PreparedTrial
   readonly tried: Tried
   readonly startCallers: ReadonlySet<string>
+  /** The file to write, if any. */
+  readonly config: string | undefined
 }
 
 /** Prints the page in any case. Returns why the config could not be written. */
 async function report(
   { flags, terminal }: CommandContext,
-  { found, trial, tried, startCallers }: Outcome,
+  { found, trial, tried, startCallers, config: wanted }: Outcome,
 ): Promise<BusbarError | undefined> {
   const { placement, why } = recommend(tried)
   const config = placement === undefined ? trial.config : withPlacement(trial.config, placement)
@@ -105,7 +106,6 @@ async function report(
     ...found.leftOut.map((one) => `Left out: ${one.name}: ${one.why}.`),
   ]
   const text = configText(config, { canImport: await canImportBusbar(found.root), comments })
-  const wanted = flags.write ? join(found.root, configName) : undefined
   const fault = wanted === undefined ? undefined : await faultOf(writeNewFile(wanted, text))
   const file = fault === undefined ? wanted : undefined
   const { calls, hazards, documents, today } = trial
