@@ -271,7 +271,7 @@ describe('busbar try', () => {
     using repository = new Repository(files)
     const { child, output } = repository.start('--path', '/', '--write')
     let progress = ''
-    child.stderr!.on('data', (chunk: Buffer) => (progress += String(chunk)))
+    child.stderr.on('data', (chunk: Buffer) => (progress += String(chunk)))
     await waitUntil(() => Promise.resolve(progress.includes('measuring') || child.exitCode !== null))
     child.kill('SIGINT')
     const [stdout, stderr, [code]] = await output
