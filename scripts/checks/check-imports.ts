@@ -53,7 +53,7 @@ const typesOnly: Readonly<Record<string, readonly string[]>> = {
 /** Composition roots, and what else they may import. */
 const compositionRoots: Readonly<Record<string, readonly string[]>> = {
   'worker/accelerators.ts': ['accelerators'],
-  'worker/sandbox/open-handles.ts': ['node'],
+  'worker/boot.ts': ['node'],
   'cli/session.ts': ['node', 'entrance'],
   'cli/commands/check.ts': ['entrance'],
   'embed/open-app.ts': ['entrance'],

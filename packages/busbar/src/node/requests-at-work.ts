@@ -42,8 +42,16 @@ function hasInput(handle: object): boolean {
   return Object.values(handle).some((value) => ArrayBuffer.isView(value))
 }
 
+/** The result of the probe, which runs when it is first needed: it takes some milliseconds. */
+let probed: { readonly fault: string | undefined } | undefined
+
 /** Undefined if {@link isAtWork} tells the truth in this Node. */
 export function atWorkFault(): string | undefined {
+  probed ??= { fault: probe() }
+  return probed.fault
+}
+
+function probe(): string | undefined {
   for (const { what, run, expected } of probes) {
     const shown = resourcesOf(run).some(({ type, resource }) => isAtWork(type, resource) === true)
     if (shown !== expected) return `${what} ${expected ? 'does not show' : 'shows'} that work is under way`

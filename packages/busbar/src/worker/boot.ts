@@ -13,6 +13,7 @@ import type { LogRecord, PeerSpec, WorkerInit } from '../shared/control-messages
 import { localPortsOf } from '../shared/calls/local-ports.ts'
 import { callableNames } from '../shared/hosts.ts'
 import { defaultAccelerators } from '../shared/accelerators.ts'
+import { atWorkFault, isAtWork } from '../node/requests-at-work.ts'
 import { startAccelerators } from './accelerators.ts'
 import { type Fault, installSandbox } from './sandbox/sandbox.ts'
 import { PipedOutput } from './sandbox/process/piped-output.ts'
@@ -51,7 +52,8 @@ export async function prepareWorker(init: WorkerInit, parts: WorkerParts): Promi
   const { states, attachments } = await startAccelerators(app.accelerators ?? defaultAccelerators, init.probed)
   outbox.post({ type: 'accelerators', states })
   const paths = privateSocketPaths(init.sockets)
-  const sandbox = installSandbox({ app, services, calls: init.calls, output, log, fault, paths })
+  const signs = { isAtWork, fault: atWorkFault }
+  const sandbox = installSandbox({ app, services, calls: init.calls, output, log, fault, paths, signs })
   const { exchange: exchanges, stream: streams } = attachments
   const { meter, tracer } = metering
   const mesh = { router, maxHops, validate, meter, tracer, gates: limits.gates, exchanges, streams }

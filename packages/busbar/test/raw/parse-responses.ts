@@ -24,8 +24,7 @@ export function answersIn(bytes: string, methods: readonly string[]): RawAnswer[
   let turn = 0
   while (rest !== '') {
     const head = /^(HTTP\/1\.[01]) (\d{3})(?: ([^\r\n]*))?\r\n((?:[^\r\n]+\r\n)*)\r\n/.exec(rest)
-    if (head === null)
-      return [...answers, isHttp2.test(rest) ? { ...nothing, version: 'HTTP/2' } : { ...nothing, body: rest }]
+    if (head === null) return [...answers, { ...nothing, body: rest.replace(acknowledgement, '') }]
     const [text, version, status, reason = '', lines] = head
     const fields = lines!.split('\r\n').filter((line) => line !== '')
     const isHead = methods[turn] === 'HEAD'
@@ -47,11 +46,9 @@ export function answersIn(bytes: string, methods: readonly string[]): RawAnswer[
 }
 
 /**
- * A SETTINGS frame comes first (RFC 9113, 3.4). How many frames follow depends on when the server
- * notices the client's end.
+ * Of HTTP/2 settings (RFC 9113, 6.5). It is missing if the server notices the client's end first.
  */
-// oxlint-disable-next-line no-control-regex -- a binary protocol
-const isHttp2 = /^\0\0[^]\x04\0\0{4}/
+const acknowledgement = '\0\0\0\x04\x01\0\0\0\0'
 
 const nothing: RawAnswer = { version: '', status: 0, reason: '', fields: [], body: '', trailers: '', whole: false }
 

@@ -8,12 +8,15 @@ import type { Work } from './slice.ts'
 const samples = 3
 
 /** By request. Empty for a job, which would take too long, and whose request has the answer. */
-export async function sampleAnswers({ runs, requests }: Work, running: RunningArm): Promise<AnswerProfile[]> {
+export async function sampleAnswers(
+  { runs, requests, timeoutMs }: Work,
+  running: RunningArm,
+): Promise<AnswerProfile[]> {
   if (runs !== undefined) return []
   const profiles = []
   for (const request of requests) {
     const answers = []
-    for (let count = 0; count < samples; count++) answers.push(await running.ask(request))
+    for (let count = 0; count < samples; count++) answers.push(await running.ask(request, { timeoutMs }))
     profiles.push(profileOf(answers))
   }
   return profiles

@@ -12,7 +12,14 @@ import { requirementsFolder } from '../requirements.ts'
 import { looksForeign, otherProtocol } from './other-protocol.ts'
 import type { Answer } from './parity.ts'
 import { Ports } from './ports.ts'
-import { isListening, sendRequest } from './send-request.ts'
+import { isListening, limitsFor, sendRequest } from './send-request.ts'
+
+export interface AskOptions {
+  /** Of another server of the arm. */
+  readonly port?: number | undefined
+  /** How long the answer may take; 5,000 at least. */
+  readonly timeoutMs?: number | undefined
+}
 
 export interface RunningArmOptions {
   readonly workers: number
@@ -194,11 +201,12 @@ export class RunningArm {
     await this.#resources.disposeAsync()
   }
 
-  /** Sends one request, as the load engine will. `port`: of another server of the arm. */
-  async ask(request: LoadRequest, port?: number): Promise<Answer> {
-    if (port !== undefined) return sendRequest({ address: `127.0.0.1:${port}` }, request)
+  /** Sends one request, as the load engine will. */
+  async ask(request: LoadRequest, { port, timeoutMs }: AskOptions = {}): Promise<Answer> {
+    const limits = limitsFor(timeoutMs)
+    if (port !== undefined) return sendRequest({ address: `127.0.0.1:${port}` }, request, limits)
     const { tls, ...where } = await this.loadTarget()
-    return sendRequest(tls === undefined ? where : { ...where, certificate: tls.certificate }, request)
+    return sendRequest(tls === undefined ? where : { ...where, certificate: tls.certificate }, request, limits)
   }
 
   #serverCertificate(): Promise<string> {

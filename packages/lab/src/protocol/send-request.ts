@@ -6,26 +6,35 @@ import type { Answer } from './parity.ts'
 import { placeOf, type RequestTarget } from './request-target.ts'
 import { sendOverHttp2 } from './send-http2.ts'
 
+export interface AnswerLimits {
+  /** Milliseconds without a byte. */
+  readonly silentMs: number
+  /** Milliseconds for all of an answer. */
+  readonly endMs: number
+  /** Of its body. */
+  readonly maxBytes: number
+}
+
 /**
  * Sends one request on a connection of its own. Rejects if nothing comes for 5 s, and if an answer
  * does not end, as that of an event stream.
  */
 export function sendRequest(target: RequestTarget, request: LoadRequest, limits = usualLimits): Promise<Answer> {
   return target.protocol === 'http2'
-    ? sendOverHttp2(target, request, timeoutMs)
+    ? sendOverHttp2(target, request, limits.silentMs)
     : sendOverHttp1(target, request, limits)
 }
 
 function sendOverHttp1(
   { address = '', unix, certificate, serverName = 'localhost' }: RequestTarget,
   { method = 'GET', path, headers = [], body }: LoadRequest,
-  { endMs, maxBytes }: typeof usualLimits,
+  { silentMs, endMs, maxBytes }: AnswerLimits,
 ): Promise<Answer> {
   const where = unix === undefined ? placeOf(address) : { socketPath: unix }
   const trust = certificate === undefined ? {} : trustOnly(certificate, serverName)
   const { promise, resolve, reject } = Promise.withResolvers<Answer>()
   const request = (certificate === undefined ? http : https).request(
-    { ...where, ...trust, method, path, headers: headersOf({ headers, body }), agent: false, timeout: timeoutMs },
+    { ...where, ...trust, method, path, headers: headersOf({ headers, body }), agent: false, timeout: silentMs },
     (response) => {
       const chunks: Buffer[] = []
       let size = 0
@@ -51,7 +60,7 @@ function sendOverHttp1(
     request.destroy()
   }
   const timer = setTimeout(() => giveUp(`no end of the answer within ${endMs / 1000} s`), endMs)
-  request.on('timeout', () => giveUp(`no answer within ${timeoutMs / 1000} s`))
+  request.on('timeout', () => giveUp(`no answer within ${silentMs / 1000} s`))
   request.on('error', reject)
   request.end(body)
   return promise.finally(() => clearTimeout(timer))
@@ -64,15 +73,18 @@ function headersOf({ headers = [], body }: Pick<LoadRequest, 'headers' | 'body'>
   return body === undefined || hasOwn ? own : { 'content-length': `${Buffer.byteLength(body)}`, ...own }
 }
 
-/** Milliseconds without a byte. */
-const timeoutMs = 5000
-/** Milliseconds for all of an answer, and bytes of its body. */
-const usualLimits = { endMs: 10_000, maxBytes: 100_000_000 }
+const usualLimits: AnswerLimits = { silentMs: 5000, endMs: 10_000, maxBytes: 100_000_000 }
+
+/** Those of a work whose requests may take so many milliseconds. */
+export function limitsFor(timeoutMs = usualLimits.silentMs): AnswerLimits {
+  const silentMs = Math.max(timeoutMs, usualLimits.silentMs)
+  return { ...usualLimits, silentMs, endMs: Math.max(silentMs, usualLimits.endMs) }
+}
 
 /** Rejects if nothing accepts a connection at this port of the loopback interface. */
 export async function isListening(port: number): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const socket = connect({ port, host: '127.0.0.1', timeout: timeoutMs })
+  const socket = connect({ port, host: '127.0.0.1', timeout: usualLimits.silentMs })
   socket.once('connect', () => resolve())
   socket.once('timeout', () => reject(new Error(`port ${port} does not answer`)))
   socket.once('error', () => reject(new Error(`nothing listens at 127.0.0.1:${port}`)))

@@ -36,7 +36,7 @@ const pulses = 12
 /** Measures arms whose answers are known to be the same. By the name of the arm. */
 export async function measure(options: MeasureOptions): Promise<ReadonlyMap<string, Figures>> {
   const { app, requests, signal, onProgress } = options
-  const { arms, oneAtATime, hasOpenLoop, control } = options.schedule
+  const { arms, order, control } = options.schedule
   const [first, ...more] = requests
   const scenario: Scenario = {
     name: `try ${app.name}`,
@@ -57,9 +57,10 @@ export async function measure(options: MeasureOptions): Promise<ReadonlyMap<stri
     quick: true,
     command: 'busbar try',
     budgetMs: app.budgetMs,
-    openShares: hasOpenLoop ? [latencyShare] : [],
+    // Else it would take too long: another start and warm-up for each visit, or a longer round.
+    openShares: order === 'in turns' ? [latencyShare] : [],
     timing: { waitShare, pulses, roundMs: app.budgetMs * roundShare, ...options.timing },
-    oneAtATime,
+    oneAtATime: order === 'one at a time',
     signal,
     onProgress,
   })

@@ -42,7 +42,7 @@ export async function askAll(
     const port = service === undefined ? undefined : portOf(service)
     for (let count = 0; count < repetitions; count++) {
       signal.throwIfAborted()
-      samples.push(await running.ask(toLoad(request), port).catch((error: Error) => error.message))
+      samples.push(await running.ask(toLoad(request), { port }).catch((error: Error) => error.message))
     }
     found.push(samples)
   }

@@ -3,12 +3,16 @@ import { withoutFixedPorts } from './busbar-arms.ts'
 import { rehearse, type Rehearsal } from './rehearse.ts'
 import type { BesideToday } from './tried-app.ts'
 
-/** Whether arms are measured in turns while all are alive, or each in a start of its own. */
+/**
+ * - `in turns`: all are alive, and latency is measured at a fixed rate, too
+ * - `beside today`: all are alive, those under Busbar without the fixed ports
+ * - `one at a time`: each in a start of its own
+ */
+export type Order = 'in turns' | 'beside today' | 'one at a time'
+
 export interface Schedule {
   readonly arms: readonly Arm[]
-  readonly oneAtATime: boolean
-  /** There is time to measure latency at a fixed rate, too. */
-  readonly hasOpenLoop: boolean
+  readonly order: Order
   /** Name of the arm that runs twice, for the noise. */
   readonly control: string
   /** Sentences that a reader must know. */
@@ -29,11 +33,10 @@ export interface ScheduleOptions extends Omit<Rehearsal, 'arms' | 'ports'> {
 export async function scheduleArms({ arms, beside, path, ...rest }: ScheduleOptions): Promise<Schedule> {
   const [baseline, ...others] = arms
   if (arms.every((arm) => fixedPortsOf(arm).length === 0))
-    return { arms, oneAtATime: false, hasOpenLoop: true, control: baseline.name, notes: [] }
+    return { arms, order: 'in turns', control: baseline.name, notes: [] }
   const oneAtATime = (why: string): Schedule => ({
     arms,
-    oneAtATime: true,
-    hasOpenLoop: false,
+    order: 'one at a time',
     control: baseline.name,
     notes: [`Measured one at a time, which needs a quieter machine: ${why}.`],
   })
@@ -48,8 +51,7 @@ export async function scheduleArms({ arms, beside, path, ...rest }: ScheduleOpti
   if (why !== undefined) return oneAtATime(why)
   return {
     arms: isToday ? [baseline, ...moved] : moved,
-    oneAtATime: false,
-    hasOpenLoop: false,
+    order: 'beside today',
     control: first.name,
     notes: [noteOn(first, isToday)],
   }

@@ -10,7 +10,7 @@ async function ask(listener: RequestListener): Promise<unknown> {
   await once(server, 'listening')
   const address = `127.0.0.1:${(server.address() as AddressInfo).port}`
   try {
-    return await sendRequest({ address }, { path: '/' }, { endMs: 300, maxBytes: 1000 })
+    return await sendRequest({ address }, { path: '/' }, { silentMs: 5000, endMs: 300, maxBytes: 1000 })
   } catch (error) {
     return (error as Error).message
   } finally {

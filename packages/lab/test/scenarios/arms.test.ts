@@ -43,8 +43,9 @@ async function tryOnce(scenario: Scenario, arm: Arm, t: TestContext): Promise<vo
   const { PATH = '', HOME = '' } = process.env
   const environment = { PATH, HOME, NODE_ENV: 'production', TMPDIR: folder }
   const copy = await RunningArm.start(arm, { workers: 2, folder, certificate, reaper, environment, launcher: [] })
+  const timing = { timeoutMs: scenario.work?.timeoutMs }
   try {
-    for (const request of requestsFor(scenario, arm)) assertExpected(request, await copy.ask(request))
+    for (const request of requestsFor(scenario, arm)) assertExpected(request, await copy.ask(request, timing))
   } finally {
     await copy.end()
   }
@@ -53,15 +54,13 @@ async function tryOnce(scenario: Scenario, arm: Arm, t: TestContext): Promise<vo
 
 /**
  * The requests of the scenario's work and of its variants, also with other parameters, and the
- * probe. A job is a hundredth of its size: at its full size, it takes seconds.
+ * probe.
  */
 function requestsFor(scenario: Scenario, arm: Arm): LoadRequest[] {
   const names = Object.keys(scenario.variants ?? {}).filter((name) => !arm.lacks?.includes(name))
   const variants = [{}, ...names.map((variant) => ({ variant }))]
-  const isJob = scenario.work?.runs !== undefined
-  const usual = Object.entries(scenario.parameters ?? {})
-  const others = Object.fromEntries(usual.map(([name, size]) => [name, isJob ? Math.ceil(size / 100) : 7]))
-  const choices = variants.flatMap((each) => [...(isJob ? [] : [each]), { ...each, parameters: others }])
+  const others = Object.fromEntries(Object.keys(scenario.parameters ?? {}).map((name) => [name, 7]))
+  const choices = variants.flatMap((each) => [each, { ...each, parameters: others }])
   const cells = choices.flatMap((choice) => cellsOf(scenario, { arms: [arm.name], quick: true, ...choice }))
   const works = cells.filter((cell) => cell.arm === arm).map((cell) => cell.work)
   assert.ok(works.length >= choices.length)

@@ -15,6 +15,7 @@ import { type CapturedServer, portOf } from './servers/captured-server.ts'
 import type { ProgramEnd, ProgramProcess } from './process/program-process.ts'
 import { isUnreachable, otherServerWarning, reportOf } from './service-report.ts'
 import { type ServedConnection, ServedConnections } from './servers/served-connections.ts'
+import type { ThreadWork } from './open-handles.ts'
 import { startProgram } from './start/start-program.ts'
 import { stopProgram } from './stop-program.ts'
 
@@ -36,7 +37,7 @@ export function hostProgram(service: Service, sandbox: Sandbox): Promise<HostedS
     }
     const began = performance.now()
     try {
-      const { captured, warnings } = await startProgram(program, sandbox.programs, sandbox.metering?.meter)
+      const { captured, warnings } = await startProgram(program, sandbox.programs, workOf(sandbox))
       const report = reportOf(program, captured, Math.round(performance.now() - began), warnings)
       return new HostedProgram(program, sandbox, captured, report)
     } catch (error) {
@@ -139,7 +140,7 @@ class HostedProgram implements HostedService {
     const closing = this.enter(this.#scope, () => times.webSockets && webSockets.close(times.webSockets, over.signal))
     await stopProgram({
       program: this.#program,
-      meter: this.#sandbox.metering?.meter,
+      work: workOf(this.#sandbox),
       servers: new Set([...this.#program.servers.map(({ server }) => server), this.server]),
       connections: this.#connections,
       exited: exited.promise,
@@ -163,6 +164,10 @@ class HostedProgram implements HostedService {
     const line = typeof what === 'string' ? `service '${this.service}': ${what}` : linesOf(what)
     this.#sandbox.log({ time: Date.now(), level, service: this.service, stream: 'busbar', line })
   }
+}
+
+function workOf({ signs, metering }: Sandbox): ThreadWork {
+  return { signs, meter: metering?.meter }
 }
 
 function linesOf({ error }: ProgramEnd): string {

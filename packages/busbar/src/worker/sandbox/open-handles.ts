@@ -2,9 +2,23 @@ import { AsyncResource, createHook, type AsyncHook } from 'node:async_hooks'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Meter } from '../../mesh/meter.ts'
 import { currentScope } from '../../mesh/scope.ts'
-import { atWorkFault, isAtWork } from '../../node/requests-at-work.ts'
 import { waitType } from '../../shared/wait.ts'
 import { showPromisedWork } from './promised-work.ts'
+
+/** Tells by the resources of an async hook whether work in Node's other threads is under way. */
+export interface WorkSigns {
+  /** Undefined for a resource of another type. */
+  readonly isAtWork: (type: string, resource: object) => boolean | undefined
+  /** Why this Node does not show it. All such work then counts as open. */
+  readonly fault: () => string | undefined
+}
+
+/** What belongs to a thread and tells of its services' work. */
+export interface ThreadWork {
+  readonly signs: WorkSigns
+  /** Counts the calls of this thread. */
+  readonly meter: Meter | undefined
+}
 
 /**
  * The handles that would keep one service's own process alive: timers, sockets, system requests and
@@ -18,14 +32,15 @@ export class OpenHandles implements Disposable {
   readonly #hook: AsyncHook
   readonly #promisedWork = showPromisedWork()
   readonly #service: string
-  readonly #meter: Meter | undefined
+  readonly #work: ThreadWork
+  /** Work that may be done counted as open. */
+  #fault: string | undefined
   /** Typed calls that were in flight before. They have no resource that a hook could see. */
   #earlierCalls: number
 
-  /** `meter`: counts the calls of this thread. */
-  constructor(service: string, meter: Meter | undefined) {
+  constructor(service: string, work: ThreadWork) {
     this.#service = service
-    this.#meter = meter
+    this.#work = work
     this.#earlierCalls = this.#typedCalls
     // `trackPromises` (Node 24.12) is missing in the types. A promise alone keeps no process alive.
     const options: HookOptions = {
@@ -40,19 +55,28 @@ export class OpenHandles implements Disposable {
 
   /** The types of the open handles, for messages: `Timeout`, `TCPWRAP`. */
   get types(): string[] {
-    const types = [...this.#open.values()].filter(keepsAlive).map(({ type }) => type)
+    const types = [...this.#open.values()].filter((handle) => this.#keepsAlive(handle)).map(({ type }) => type)
     return [...new Set(this.#hasTypedCalls ? [...types, 'a call to a typed service'] : types)]
   }
 
   /** What Node did not show, so that finished work may have counted as open. */
   get warnings(): readonly string[] {
-    if (probed?.fault === undefined) return []
-    return [`this Node does not show whether the start waits for node:crypto or node:zlib (${probed.fault})`]
+    if (this.#fault === undefined) return []
+    return [`this Node does not show whether the start waits for node:crypto or node:zlib (${this.#fault})`]
   }
 
   get isEmpty(): boolean {
-    for (const handle of this.#open.values()) if (keepsAlive(handle)) return false
+    for (const handle of this.#open.values()) if (this.#keepsAlive(handle)) return false
     return !this.#hasTypedCalls
+  }
+
+  #keepsAlive({ type, resource }: Handle): boolean {
+    if (type === waitType) return true
+    const { signs } = this.#work
+    const atWork = signs.isAtWork(type, resource)
+    if (atWork !== undefined) return atWork || (this.#fault ??= signs.fault()) !== undefined
+    // Libraries create AsyncResources to carry a context. They are no handles of the event loop.
+    return resource.hasRef?.() ?? !(resource instanceof AsyncResource)
   }
 
   get #hasTypedCalls(): boolean {
@@ -61,7 +85,7 @@ export class OpenHandles implements Disposable {
   }
 
   get #typedCalls(): number {
-    return this.#meter?.typedInFlightOf(this.#service) ?? 0
+    return this.#work.meter?.typedInFlightOf(this.#service) ?? 0
   }
 
   /**
@@ -111,22 +135,6 @@ const inert = new Set([
   'STREAMPIPE',
   'TLSWRAP',
 ])
-
-/** The result of the probe, which runs when it is first needed: it takes some milliseconds. */
-let probed: { readonly fault: string | undefined } | undefined
-
-function probeFault(): string | undefined {
-  probed ??= { fault: atWorkFault() }
-  return probed.fault
-}
-
-function keepsAlive({ type, resource }: Handle): boolean {
-  if (type === waitType) return true
-  const atWork = isAtWork(type, resource)
-  if (atWork !== undefined) return atWork || probeFault() !== undefined
-  // Libraries create AsyncResources to carry a context. They are no handles of the event loop.
-  return resource.hasRef?.() ?? !(resource instanceof AsyncResource)
-}
 
 function pause(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

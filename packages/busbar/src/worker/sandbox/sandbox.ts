@@ -11,6 +11,7 @@ import { thisThread } from '../../shared/process/this-thread.ts'
 import { patchExit, catchFaults } from './process/exit-and-faults.ts'
 import { patchEnvironment } from './process/environment.ts'
 import { isolateSecondCopies } from './start/second-copies.ts'
+import type { WorkSigns } from './open-handles.ts'
 import { captureListen } from './servers/capture-listen.ts'
 import { isHttpServer } from './servers/captured-server.ts'
 import { type Output, patchOutput, RecordedOutput } from './process/output.ts'
@@ -29,6 +30,7 @@ export interface SandboxOptions {
   readonly log: (record: LogRecord) => void
   /** Replaces log records: in a process, whose output goes to pipes. */
   readonly output?: Output | undefined
+  readonly signs: WorkSigns
   /** Returns a new path for a server's private socket at each call. */
   readonly paths: () => string
   /**
@@ -50,6 +52,7 @@ export interface Sandbox extends Disposable {
   readonly output: Output
   readonly log: (record: LogRecord) => void
   readonly paths: () => string
+  readonly signs: WorkSigns
   /** Counts and measures calls. Undefined in tests. */
   readonly metering?: Metering
   /** Reports a fault of a serving program, then ends the worker as Node would end the process. */
@@ -62,9 +65,9 @@ export interface Sandbox extends Disposable {
  */
 export function installSandbox(options: SandboxOptions): Sandbox {
   const patches = new DisposableStack()
-  const { app, services = app.services } = options
+  const { app, services = app.services, log, paths, signs } = options
   const programs = new Programs(app, services, process.env, options.calls)
-  const output = options.output ?? new RecordedOutput(programs, options.log)
+  const output = options.output ?? new RecordedOutput(programs, log)
   const die = createDie(options, output, process.exit.bind(process))
   patches.defer(() => syncBuiltinESMExports())
   patchOutput(output, patches)
@@ -72,14 +75,14 @@ export function installSandbox(options: SandboxOptions): Sandbox {
   patchEnvironment(programs, patches)
   patches.use(inheritCallAccess(() => inheritedCalls(programs)))
   isolateSecondCopies(services, patches)
-  captureListen(programs, patches, options.paths)
+  captureListen(programs, patches, paths)
   catchFaults(programs, die, patches)
   patchExit(programs, output, patches)
   patchProcessEvents(programs, patches)
   patchReadySignal(programs, patches)
   // Updates named imports such as `import { exit } from 'node:process'`.
   syncBuiltinESMExports()
-  return { programs, output, log: options.log, paths: options.paths, die, [Symbol.dispose]: () => patches.dispose() }
+  return { programs, output, log, paths, signs, die, [Symbol.dispose]: () => patches.dispose() }
 }
 
 function inheritedCalls({ current }: Programs): InheritedCallAccess | undefined {

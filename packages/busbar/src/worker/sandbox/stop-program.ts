@@ -1,9 +1,8 @@
 import type { Server } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Meter } from '../../mesh/meter.ts'
 import type { StopTimes } from '../../shared/control-messages.ts'
 import { KeepAliveConnections } from './servers/keep-alive-connections.ts'
-import { OpenHandles } from './open-handles.ts'
+import { OpenHandles, type ThreadWork } from './open-handles.ts'
 import { ProgramExit, faultOf, type ProgramProcess } from './process/program-process.ts'
 import type { ServedConnections } from './servers/served-connections.ts'
 
@@ -12,8 +11,7 @@ const handlerGrace = 1_000
 
 export interface StopOptions extends StopTimes {
   readonly program: ProgramProcess
-  /** Counts the calls of this thread. */
-  readonly meter: Meter | undefined
+  readonly work: ThreadWork
   readonly servers: ReadonlySet<Server>
   readonly connections: ServedConnections
   /** Resolves when the program calls `process.exit()` or has an unhandled fault. */
@@ -29,9 +27,9 @@ export interface StopOptions extends StopTimes {
  * `close()` destroys idle connections. The caller destroys the connections that remain.
  */
 export async function stopProgram(options: StopOptions): Promise<void> {
-  const { program, meter, servers, exited, timeout, enter } = options
+  const { program, work, servers, exited, timeout, enter } = options
   const over = new AbortController()
-  using handles = new OpenHandles(program.service.name, meter)
+  using handles = new OpenHandles(program.service.name, work)
   const deadline = delay(timeout, over.signal)
   const closed = Promise.all([...servers].map(untilClosed))
   const connections = new KeepAliveConnections(options)

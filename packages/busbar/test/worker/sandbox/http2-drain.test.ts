@@ -18,7 +18,7 @@ suite('an http2 server that is stopped', { concurrency: 2 }, () => {
   test('refuses no stream that was on its way', async () => {
     await using app = await hostPrograms({ it: 'http2' })
     const client = await used(app.portOf('it'))
-    const stopped = app.stop(80_000, undefined, 20_000)
+    const stopped = app.stop(20_000, undefined, 5000)
     await app.caughtUp()
     await client.send(get(3))
     await pollUntil(() => client.pings.length === 1)
@@ -46,7 +46,7 @@ suite('an http2 server that is stopped', { concurrency: 2 }, () => {
   test('does not wait long for a client that answers no PING', async () => {
     await using app = await hostPrograms({ it: 'http2' })
     const client = await used(app.portOf('it'))
-    const stopped = app.stop(4000, undefined, 20_000)
+    const stopped = app.stop(400, undefined, 5000)
     await app.caughtUp()
     await client.send(get(3))
     await client.closed

@@ -1,11 +1,10 @@
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
-import type { Meter } from '../../../mesh/meter.ts'
 import { runInScope } from '../../../mesh/scope.ts'
 import { isDefined, recognise, recogniseNamed, servedNames, type Recognised } from './recognise-export.ts'
 import type { CapturedServer } from '../servers/captured-server.ts'
 import { type EntryExports, loadEntry } from './load-entry.ts'
 import { applyNodeOptions } from './node-options.ts'
-import { OpenHandles } from '../open-handles.ts'
+import { OpenHandles, type ThreadWork } from '../open-handles.ts'
 import { ProgramExit, type ProgramProcess } from '../process/program-process.ts'
 import type { Programs } from '../process/programs.ts'
 import { neverListened, neverSignalled, startError, startTimeout } from './start-errors.ts'
@@ -32,13 +31,9 @@ const settleGrace = 500
  * Runs a program until the server that is the service listens. Rejects with a BusbarError if the
  * program ends, if `startTimeout` expires, or if no open handle is left that could make it listen.
  */
-export async function startProgram(
-  program: ProgramProcess,
-  programs: Programs,
-  meter: Meter | undefined,
-): Promise<Started> {
+export async function startProgram(program: ProgramProcess, programs: Programs, work: ThreadWork): Promise<Started> {
   const over = new AbortController()
-  using handles = new OpenHandles(program.service.name, meter)
+  using handles = new OpenHandles(program.service.name, work)
   const start = new Start(program, programs, handles, over.signal)
   try {
     const outcomes = [start.ready(), start.ended, start.nothingLeft(), start.deadline()]

@@ -5,6 +5,7 @@ import Module from 'node:module'
 import net from 'node:net'
 import process, * as processNames from 'node:process'
 import workerThreads, { parentPort } from 'node:worker_threads'
+import { atWorkFault, isAtWork } from '../../../../src/node/requests-at-work.ts'
 import { installSandbox } from '../../../../src/worker/sandbox/sandbox.ts'
 import { appOf, serviceOf } from './hosted-app.ts'
 
@@ -42,7 +43,8 @@ function differences(before: Map<string, unknown>, after: Map<string, unknown>):
 
 const before = snapshot()
 const app = appOf([serviceOf('one', 'koa'), serviceOf('two', 'koa')])
-const sandbox = installSandbox({ app, log: () => {}, fault: () => {}, paths: () => '/nowhere' })
+const signs = { isAtWork, fault: atWorkFault }
+const sandbox = installSandbox({ app, log: () => {}, fault: () => {}, paths: () => '/nowhere', signs })
 const installed = differences(before, snapshot())
 sandbox[Symbol.dispose]()
 parentPort!.postMessage({ installed, disposed: differences(before, snapshot()) })

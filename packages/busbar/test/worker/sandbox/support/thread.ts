@@ -13,6 +13,7 @@ import type { StopTimes } from '../../../../src/shared/control-messages.ts'
 import { captureConnections } from '../../../../src/mesh/sockets/capture.ts'
 import { Router } from '../../../../src/mesh/routing/router.ts'
 import { servePrivateSockets } from '../../../../src/mesh/sockets/served-instance.ts'
+import { atWorkFault, isAtWork } from '../../../../src/node/requests-at-work.ts'
 import type { HostedService } from '../../../../src/worker/hosted-service.ts'
 import { hostProgram } from '../../../../src/worker/sandbox/hosted-program.ts'
 import { installSandbox } from '../../../../src/worker/sandbox/sandbox.ts'
@@ -29,6 +30,7 @@ const sandbox = installSandbox({
   log: (record) => send({ type: 'log', record }),
   fault: (fault) => send(fault),
   paths: () => join(folder, String(sockets++)),
+  signs: { isAtWork, fault: atWorkFault },
 })
 const router = new Router(app.services.map(({ name }) => name))
 captureConnections({ router, maxHops: app.limits.maxHops })
