@@ -24,7 +24,7 @@ export function answersIn(bytes: string, methods: readonly string[]): RawAnswer[
   let turn = 0
   while (rest !== '') {
     const head = /^(HTTP\/1\.[01]) (\d{3})(?: ([^\r\n]*))?\r\n((?:[^\r\n]+\r\n)*)\r\n/.exec(rest)
-    if (head === null) return [...answers, { ...nothing, body: rest.replace(acknowledgement, '') }]
+    if (head === null) return [...answers, { ...nothing, body: withoutLateFrames(rest) }]
     const [text, version, status, reason = '', lines] = head
     const fields = lines!.split('\r\n').filter((line) => line !== '')
     const isHead = methods[turn] === 'HEAD'
@@ -46,9 +46,15 @@ export function answersIn(bytes: string, methods: readonly string[]): RawAnswer[
 }
 
 /**
- * Of HTTP/2 settings (RFC 9113, 6.5). It is missing if the server notices the client's end first.
+ * What the native entrance sends after its settings (RFC 9113, 6.5 and 6.9): the acknowledgement of
+ * the client's, and the window of the connection. Each is missing if the entrance notices the
+ * client's end first.
  */
-const acknowledgement = '\0\0\0\x04\x01\0\0\0\0'
+const lateFrames = ['\0\0\0\x04\x01\0\0\0\0', '\0\0\x04\x08\0\0\0\0\0\0\x0f\0\x01']
+
+function withoutLateFrames(bytes: string): string {
+  return lateFrames.reduce((rest, late) => rest.replace(late, ''), bytes)
+}
 
 const nothing: RawAnswer = { version: '', status: 0, reason: '', fields: [], body: '', trailers: '', whole: false }
 
