@@ -125,6 +125,13 @@ test('a round that has taken its time has no more pulses than it needs', withEng
   assert.deepEqual(Object.fromEntries(counts), { good: 5, 'good (again)': 5 })
 })
 
+test('a run whose time is over ends without the round that runs', async () => {
+  using _ = new OwnCache()
+  const result = await bench(scenarioOf([]), { quick: true, timing: { ...tiny, limitMs: 1 }, command: 'test' })
+  assert.equal(result.rounds, 0)
+  assert.deepEqual(await problems(result), [])
+})
+
 test('without the engine autocannon measures throughput and no latency', async () => {
   using _ = new OwnCache()
   process.env['BUSBAR_LOAD'] = 'autocannon'

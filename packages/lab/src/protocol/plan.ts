@@ -38,6 +38,8 @@ export interface Timing {
   /** Width of an interval that more rounds need not narrow, as a share: 0.1 for ± 10 %. */
   readonly enough: number
   readonly budgetMs: number
+  /** The session ends then, without the round that runs. */
+  readonly limitMs: number
   /** The smallest difference that matters, as a share. */
   readonly matters: number
   /** A slice with a larger share of steal or throttling is repeated. */
@@ -69,6 +71,7 @@ export const quick: Timing = {
   enough: 0.1,
   // Six scenarios in sequence, including the build, take a quarter of an hour.
   budgetMs: 165_000,
+  limitMs: Infinity,
   matters: 0.1,
   disturbed: 0.02,
   waitShare: 0.5,
@@ -87,6 +90,7 @@ export const full: Timing = {
   maxRounds: 30,
   enough: 0.02,
   budgetMs: 3_600_000,
+  limitMs: Infinity,
   matters: 0.03,
   disturbed: 0.02,
   waitShare: 0.5,

@@ -5,14 +5,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Arm, ArmTarget, CertificateFiles, Launch, LaunchContext, Readiness } from '../arm.ts'
 import type { LoadJob, LoadRequest } from '../engine/job.ts'
 import type { Reaper } from '../machine/reaper.ts'
-import { listeningPorts, type SessionPorts, sessionPorts } from '../machine/listening-ports.ts'
 import { canReadProcesses, pidsOf, pidsWith } from '../machine/processes.ts'
 import { readSamples, samplingInto, type ThreadSamples } from '../machine/samples.ts'
 import { requirementsFolder } from '../requirements.ts'
-import { looksForeign, otherProtocol } from './other-protocol.ts'
+import { awaitAnswer, type AwaitOptions } from './await-answer.ts'
+import { addressOn, type LoopbackHost } from './loopback.ts'
 import type { Answer } from './parity.ts'
 import { Ports } from './ports.ts'
-import { isListening, limitsFor, sendRequest } from './send-request.ts'
+import { placeOf } from './request-target.ts'
+import { limitsFor, sendRequest } from './send-request.ts'
 
 export interface AskOptions {
   /** Of another server of the arm. */
@@ -21,7 +22,7 @@ export interface AskOptions {
   readonly timeoutMs?: number | undefined
 }
 
-export interface RunningArmOptions {
+export interface RunningArmOptions extends AwaitOptions {
   readonly workers: number
   /** Parent of its temporary folder. */
   readonly folder: string
@@ -31,33 +32,14 @@ export interface RunningArmOptions {
   readonly launcher: readonly string[]
   /** Ends it if this process is killed. */
   readonly reaper: Reaper
-  readonly signal?: AbortSignal
   /** Fixed ports of arms that run beside it. */
   readonly reserved?: ReadonlySet<number>
-  /** How long it may take until it answers. Default: 30,000. */
-  readonly startTimeoutMs?: number
-}
-
-/** An arm runs and does not answer where it should. */
-export class NoAnswerError extends Error {
-  /** Where it listens. Undefined if that is unknown. */
-  readonly ports: SessionPorts | undefined
-  /** The first of the ports that it was given. */
-  readonly port: number
-
-  constructor(message: string, ports: SessionPorts | undefined, port: number) {
-    super(message)
-    this.ports = ports
-    this.port = port
-  }
 }
 
 type State = 'starting' | 'running' | 'frozen' | 'ended'
 
 /** Milliseconds after a thaw in which an arm closes connections that were idle for too long. */
 const settleTime = 100
-/** Milliseconds in which the output of a process that has ended is read. */
-const outputDelay = 100
 
 /**
  * A running arm: a session of processes. It can be frozen, so that it takes no CPU while another is
@@ -65,16 +47,19 @@ const outputDelay = 100
  */
 export class RunningArm {
   readonly arm: Arm
-  readonly target: ArmTarget
+  /** The first of the ports that it was given. */
+  readonly port: number
+  /** It has ended and its output is complete. */
+  readonly closed: Promise<void>
+  readonly #target: ArmTarget
   readonly #child: ChildProcess
   readonly #folder: string
-  readonly #port: number
   readonly #certificate: CertificateFiles
   readonly #reaper: Reaper
   readonly #ready: Readiness
   readonly #ended: Promise<void>
-  /** It has ended and its output is complete. */
-  readonly #closed: Promise<void>
+  /** Of ports that were not found at 127.0.0.1. */
+  readonly #hosts = new Map<number, LoopbackHost>()
   /** Its folder and its ports. */
   #resources = new AsyncDisposableStack()
   #state: State = 'starting'
@@ -85,9 +70,9 @@ export class RunningArm {
   private constructor(arm: Arm, launch: Launch, { folder, port }: LaunchContext, options: RunningArmOptions) {
     const [program, ...args] = [...options.launcher, ...launch.command] as [string, ...string[]]
     this.arm = arm
-    this.target = launch.target
+    this.#target = launch.target
     this.#folder = folder
-    this.#port = port
+    this.port = port
     this.#certificate = options.certificate
     this.#reaper = options.reaper
     this.#ready = launch.ready ?? { status: 200, ports: [] }
@@ -101,7 +86,7 @@ export class RunningArm {
     if (this.#child.pid !== undefined) this.#reaper.begin(this.#child.pid)
     this.#child.stdout?.on('data', (chunk: Buffer) => this.#keepOutput(chunk))
     this.#child.stderr?.on('data', (chunk: Buffer) => this.#keepOutput(chunk))
-    this.#closed = new Promise((resolve) => void this.#child.once('close', () => resolve()))
+    this.closed = new Promise((resolve) => void this.#child.once('close', () => resolve()))
     this.#ended = new Promise((resolve) => {
       this.#child.once('error', (error) => {
         this.#output += error.message
@@ -120,7 +105,7 @@ export class RunningArm {
   static async start(arm: Arm, options: RunningArmOptions): Promise<RunningArm> {
     const running = await RunningArm.#launch(arm, options)
     try {
-      await running.#waitForAnswer(options)
+      await awaitAnswer(running, running.#ready, options)
     } catch (error) {
       await running.end()
       throw error
@@ -138,6 +123,13 @@ export class RunningArm {
     const running = new RunningArm(arm, arm.launch(context), context, options)
     running.#resources = resources.move()
     return running
+  }
+
+  /** Where it listens: known for certain when it has started. */
+  get target(): ArmTarget {
+    const { address } = this.#target
+    if (address === undefined) return this.#target
+    return { ...this.#target, address: this.#addressOf(placeOf(address).port, address) }
   }
 
   /** Its session: the pid of the leader. */
@@ -204,62 +196,23 @@ export class RunningArm {
   /** Sends one request, as the load engine will. */
   async ask(request: LoadRequest, { port, timeoutMs }: AskOptions = {}): Promise<Answer> {
     const limits = limitsFor(timeoutMs)
-    if (port !== undefined) return sendRequest({ address: `127.0.0.1:${port}` }, request, limits)
+    if (port !== undefined) return sendRequest({ address: this.#addressOf(port) }, request, limits)
     const { tls, ...where } = await this.loadTarget()
     return sendRequest(tls === undefined ? where : { ...where, certificate: tls.certificate }, request, limits)
   }
 
+  /** One of its ports accepts connections there. */
+  listensAt(host: LoopbackHost, port: number): void {
+    this.#hosts.set(port, host)
+  }
+
+  #addressOf(port: number, usual = addressOn('127.0.0.1', port)): string {
+    const host = this.#hosts.get(port)
+    return host === undefined ? usual : addressOn(host, port)
+  }
+
   #serverCertificate(): Promise<string> {
     return readFile(this.target.certificate ?? this.#certificate.cert, 'utf8')
-  }
-
-  async #waitForAnswer({ signal, startTimeoutMs = 30_000 }: RunningArmOptions): Promise<void> {
-    const deadline = performance.now() + startTimeoutMs
-    let last = ''
-    let refused = 0
-    let failed = 0
-    while (performance.now() < deadline) {
-      signal?.throwIfAborted()
-      if (this.hasEnded) {
-        // What it said last may still be in the pipe, which its children may keep open.
-        await Promise.race([this.#closed, sleep(outputDelay)])
-        throw new Error(`${this.arm.name} ended before it answered:\n${this.output}`)
-      }
-      try {
-        for (const port of this.#ready.ports) await isListening(port)
-        const { status } = await this.ask({ path: this.target.path })
-        if (status === 200 || (this.#ready.status === 'any' && (status < 500 || failed++ > 120))) return
-        last = `it answered ${status}`
-        // A 5xx may mean that it is still starting. Other statuses for three seconds are final.
-        refused += status < 500 ? 1 : 0
-        if (refused > 120) break
-      } catch (error) {
-        last = (error as Error).message
-        // A server that starts may close connections for a while, too.
-        refused += this.#ready.status === 'any' && looksForeign.test(last) ? 1 : 0
-        if (refused > 120) break
-      }
-      await sleep(25)
-    }
-    const why = await this.#whyNoAnswer(last, startTimeoutMs)
-    const message = `${this.arm.name} gave no good answer at ${this.target.path} (${why}):\n${this.#output}`.trim()
-    throw new NoAnswerError(message, await sessionPorts(this.session), this.#port)
-  }
-
-  /** The result of the last attempt, and whether a longer timeout could help. */
-  async #whyNoAnswer(last: string, startTimeoutMs: number): Promise<string> {
-    if (last.startsWith('it answered')) return last
-    const { address } = this.target
-    const foreign = address !== undefined && looksForeign.test(last) ? await otherProtocol(address, last) : undefined
-    if (foreign !== undefined) return foreign
-    const waited = `after ${startTimeoutMs / 1000} s`
-    const ports = await listeningPorts(this.session)
-    if (address === undefined || ports === undefined) return `${last} ${waited}`
-    if (ports.length === 0) return `slow start: ${waited} it runs, but does not listen on a port`
-    if (last.startsWith('nothing listens')) return `${last} ${waited}`
-    if (ports.includes(Number(address.slice(address.lastIndexOf(':') + 1))))
-      return `slow start: ${waited} it listens, but does not answer: ${last}`
-    return `it listens on port ${ports.join(' and ')}, not at ${address}`
   }
 
   /** Returns the number of processes. */

@@ -1,6 +1,5 @@
 import http from 'node:http'
 import https from 'node:https'
-import { connect } from 'node:net'
 import { trustOnly, type LoadRequest } from '../engine/job.ts'
 import type { Answer } from './parity.ts'
 import { placeOf, type RequestTarget } from './request-target.ts'
@@ -79,14 +78,4 @@ const usualLimits: AnswerLimits = { silentMs: 5000, endMs: 10_000, maxBytes: 100
 export function limitsFor(timeoutMs = usualLimits.silentMs): AnswerLimits {
   const silentMs = Math.max(timeoutMs, usualLimits.silentMs)
   return { ...usualLimits, silentMs, endMs: Math.max(silentMs, usualLimits.endMs) }
-}
-
-/** Rejects if nothing accepts a connection at this port of the loopback interface. */
-export async function isListening(port: number): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const socket = connect({ port, host: '127.0.0.1', timeout: usualLimits.silentMs })
-  socket.once('connect', () => resolve())
-  socket.once('timeout', () => reject(new Error(`port ${port} does not answer`)))
-  socket.once('error', () => reject(new Error(`nothing listens at 127.0.0.1:${port}`)))
-  await promise.finally(() => socket.destroy())
 }

@@ -37,19 +37,26 @@ export interface Progress {
  * the complete ones.
  */
 export async function runSession(session: Session): Promise<Round[]> {
-  const { timing, signal, checkpoint } = session
+  const { timing, checkpoint } = session
+  const signal = limited(session)
   const rounds = [...checkpoint.rounds]
   const waitBudget = new WaitBudget(timing.waitShare * timing.budgetMs)
   const began = performance.now()
-  while (rounds.length < timing.maxRounds && !signal?.aborted) {
+  while (rounds.length < timing.maxRounds && !signal.aborted) {
     if (rounds.length >= timing.rounds && session.isEnough?.(rounds)) break
     if (rounds.length >= 2 && performance.now() - began + secondsOf(rounds) * 1000 > timing.budgetMs) break
-    const round = await nextRound(session, waitBudget, rounds)
-    if (signal?.aborted) break
+    const round = await nextRound({ ...session, signal }, waitBudget, rounds)
+    if (signal.aborted) break
     rounds.push(round)
     await checkpoint.add(round)
   }
   return rounds
+}
+
+/** Aborts with the session's signal, and when its time is over. */
+function limited({ signal, timing: { limitMs } }: Session): AbortSignal {
+  const limit = Number.isFinite(limitMs) ? [AbortSignal.timeout(limitMs)] : []
+  return AbortSignal.any([...(signal ? [signal] : []), ...limit])
 }
 
 function nextRound(session: Session, waitBudget: WaitBudget, rounds: readonly Round[]): Promise<Round> {

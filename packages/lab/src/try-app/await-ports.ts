@@ -4,7 +4,7 @@
  * it if it needs others.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isListening } from '../protocol/send-request.ts'
+import { listeningHost } from '../protocol/loopback.ts'
 
 const limit = 20_000
 const pause = 20
@@ -15,7 +15,7 @@ for (const port of process.argv.slice(2).map(Number))
 
 async function listens(port: number): Promise<boolean> {
   try {
-    await isListening(port)
+    await listeningHost(port)
     return true
   } catch {
     return false

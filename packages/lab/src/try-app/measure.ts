@@ -27,16 +27,26 @@ const waitShare = 0.2
 const latencyShare = 0.7
 /** Share of the budget for one round: fewer rounds than a quick run has would say little. */
 const roundShare = 0.95 / quick.rounds
+/** Times the budget, after which the round that runs is given up: a machine may become busier. */
+const limit = 1.5
 /**
  * Fewer than in a quick run: an app starts in seconds, and two starts of it differ more than two
  * pulses, so a round more says more (docs/decisions/measure/quick-comparisons.md).
  */
 const pulses = 12
 
-/** Measures arms whose answers are known to be the same. By the name of the arm. */
-export async function measure(options: MeasureOptions): Promise<ReadonlyMap<string, Figures>> {
+export interface Measured {
+  /** By the name of the arm. Empty if there was no time. */
+  readonly figures: ReadonlyMap<string, Figures>
+  /** Sentences that a reader must know. */
+  readonly notes: readonly string[]
+}
+
+/** Measures arms whose answers are known to be the same. */
+export async function measure(options: MeasureOptions): Promise<Measured> {
   const { app, requests, signal, onProgress } = options
   const { arms, order, control } = options.schedule
+  const { budgetMs } = app
   const [first, ...more] = requests
   const scenario: Scenario = {
     name: `try ${app.name}`,
@@ -56,15 +66,22 @@ export async function measure(options: MeasureOptions): Promise<ReadonlyMap<stri
   const result = await bench(scenario, {
     quick: true,
     command: 'busbar try',
-    budgetMs: app.budgetMs,
+    budgetMs,
     // Else it would take too long: another start and warm-up for each visit, or a longer round.
     openShares: order === 'in turns' ? [latencyShare] : [],
-    timing: { waitShare, pulses, roundMs: app.budgetMs * roundShare, ...options.timing },
+    timing: { waitShare, pulses, roundMs: budgetMs * roundShare, limitMs: budgetMs * limit, ...options.timing },
     oneAtATime: order === 'one at a time',
     signal,
     onProgress,
   })
-  return new Map(result.arms.filter(({ control }) => !control).map((arm) => [arm.name, figuresOf(arm, result)]))
+  if (result.rounds === 0) return { figures: new Map(), notes: signal.aborted ? [] : [tooShort(budgetMs)] }
+  const measured = result.arms.filter(({ control }) => !control)
+  return { figures: new Map(measured.map((arm) => [arm.name, figuresOf(arm, result)])), notes: [] }
+}
+
+function tooShort(budgetMs: number): string {
+  const seconds = Math.round((budgetMs * limit) / 1000)
+  return `Not measured: to start, warm up and measure every arm once takes more than ${seconds} s here. Use a longer --budget.`
 }
 
 export function generatorKind(): 'busbar-load' | 'autocannon' {

@@ -1,8 +1,10 @@
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:net'
+import { createServer, type Server, type Socket } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-const loopback = ['127.0.0.1', '::1']
+/** All addresses, since services may call each other by the name of the machine. */
+const everywhere = ['0.0.0.0', '::']
 const attempts = 20
 /** Milliseconds. */
 const pause = 50
@@ -28,14 +30,14 @@ export class PortWatch implements AsyncDisposable {
     await using opened = new AsyncDisposableStack()
     const servers: Server[] = []
     for (const port of ports)
-      for (const host of loopback) {
+      for (const host of everywhere) {
         const server = createServer((socket) => {
-          touched.abort(port)
+          if (isFromHere(socket)) touched.abort(port)
           socket.destroy()
         })
         if (await listens(server, port, host)) servers.push(opened.use(server))
         // A machine may have no IPv6.
-        else if (host === loopback[0]) throw new Error(`port ${port} is in use`)
+        else if (host === everywhere[0]) throw new Error(`port ${port} is in use`)
       }
     opened.move()
     return new PortWatch(servers, touched, signal)
@@ -49,6 +51,14 @@ export class PortWatch implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     for (const server of this.#servers) await server[Symbol.asyncDispose]()
   }
+}
+
+/** Not from another machine. */
+function isFromHere({ remoteAddress = '' }: Socket): boolean {
+  if (remoteAddress.startsWith('127.')) return true
+  return Object.values(networkInterfaces()).some((found) =>
+    found?.some(({ address }) => address === remoteAddress.replace(/%.*/, '')),
+  )
 }
 
 /** A program that was killed holds its ports until its last thread has ended. */

@@ -5,16 +5,16 @@ import { reasonText } from '../report/reason.ts'
 import type { Timing } from '../protocol/plan.ts'
 import { isFree } from '../protocol/ports.ts'
 import type { Progress } from '../protocol/session.ts'
-import { NoAnswerError } from '../protocol/running-arm.ts'
+import { NoAnswerError } from '../protocol/await-answer.ts'
 import { withWorkspace, type Workspace } from '../protocol/workspace.ts'
 import { busbarArms } from './busbar-arms.ts'
 import { compareAnswers } from './compare-answers.ts'
-import { generatorKind, measure } from './measure.ts'
+import { generatorKind, measure, type Measured } from './measure.ts'
 import { replay, type Samples } from './replay.ts'
 import { scheduleArms, type Schedule } from './schedule.ts'
 import { shownBy } from './shown-by-start.ts'
 import { todayArm } from './today-arm.ts'
-import type { ComparedRequest, Figures, Learned, Prepare, Tried, TriedApp, TriedRequest } from './tried-app.ts'
+import type { ComparedRequest, Learned, Prepare, Tried, TriedApp, TriedRequest } from './tried-app.ts'
 
 export interface TryOptions {
   readonly signal: AbortSignal
@@ -97,19 +97,20 @@ class Trial {
     const running = baseline === undefined ? [] : [baseline, ...others].map(({ arm }) => arm)
     const requests = this.#measurable(running.map(({ name }) => compared.get(name)!))
     const schedule = await this.#schedule(running, requests, starts)
-    const figures = schedule === undefined ? new Map<string, Figures>() : await this.#measure(schedule, requests)
+    const measured = schedule === undefined ? undefined : await this.#measure(schedule, requests)
     return {
       arms: replayed.map(({ arm, samples }) => ({
         name: arm.name,
         title: arm.title,
         problem: typeof samples === 'string' ? samples : null,
         answers: compared.get(arm.name)!,
-        figures: figures.get(arm.name) ?? null,
+        figures: measured?.figures.get(arm.name) ?? null,
       })),
       notes: [
         ...(app.notToday === undefined ? [] : [`As today: left out, since ${app.notToday}.`]),
         ...notes,
         ...(schedule?.notes ?? []),
+        ...(measured?.notes ?? []),
       ],
       generator: requests.length === 0 ? null : generatorKind(),
       measured: requests.length,
@@ -215,7 +216,7 @@ class Trial {
     })
   }
 
-  async #measure(schedule: Schedule, requests: readonly TriedRequest[]): Promise<ReadonlyMap<string, Figures>> {
+  async #measure(schedule: Schedule, requests: readonly TriedRequest[]): Promise<Measured> {
     const [first, ...more] = requests
     const { signal, onProgress = () => {}, timing = {} } = this.#options
     return await measure({ app: this.#app, schedule, requests: [first!, ...more], timing, signal, onProgress })

@@ -43,6 +43,25 @@ test('a slow start and a wrong port are reported as such', async () => {
   assert.match((elsewhere.copy as Error).message, onLinux ? /it listens on port \d+, not at 127\.0\.0\.1:\d+/ : /after/)
 })
 
+test('an arm may listen on the IPv6 address of the loopback interface only', async () => {
+  const one = arm(({ port }) => ({
+    command: [process.execPath, '-e', `require('node:http').createServer((_, to) => to.end()).listen(${port}, '::1')`],
+    target: { address: `127.0.0.1:${port}`, path: '/' },
+    ready: { status: 'any', ports: [port] },
+  }))
+  await withWorkspace(async (workspace) => {
+    const running = await RunningArm.start(one, { ...workspace, workers: 1 })
+    const { port } = running
+    const answers = [await running.ask({ path: '/' }), await running.ask({ path: '/' }, { port })]
+    const target = await running.loadTarget()
+    await running.end()
+    assert.deepEqual(
+      [target, answers.map(({ status }) => status)],
+      [{ address: `[::1]:${port}`, protocol: 'http1' }, [200, 200]],
+    )
+  })
+})
+
 test('a running arm has a folder until it is ended', async () => {
   const { during, after } = await start(serverArm('good'))
   assert.deepEqual([during, after], [1, 0])

@@ -2,6 +2,7 @@ import { findServices } from '../../../busbar/src/adopt/sources/find-sources.ts'
 import type { CommandContext } from '../../../busbar/src/cli/command.ts'
 import { Preparation } from '../../../busbar/src/cli/commands/try/preparation.ts'
 import { readRequests, tryCommand } from '../../src/index.ts'
+import type { Timing } from '../../src/protocol/plan.ts'
 import type { Activity } from '../../src/protocol/round.ts'
 import { tryApp } from '../../src/try-app/try-app.ts'
 import type { Tried } from '../../src/try-app/tried-app.ts'
@@ -18,6 +19,7 @@ export interface MeasuredTrial {
 export async function measureRepository(
   { path }: Repository,
   flags: CommandContext['flags'] = {},
+  timing: Partial<Timing> = {},
 ): Promise<MeasuredTrial> {
   using _ = new OwnCache()
   const output = { stream: process.stderr, isTerminal: false, colors: false }
@@ -33,7 +35,7 @@ export async function measureRepository(
   const steps: MeasuredTrial['steps'][number][] = []
   const tried = await tryApp((folder, learned) => preparation.prepare(folder, learned), {
     signal: new AbortController().signal,
-    timing: tiny,
+    timing: { ...tiny, ...timing },
     onProgress: ({ cell, activity }) => void steps.push({ cell, activity }),
   })
   return { tried, steps }

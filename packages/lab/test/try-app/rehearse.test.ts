@@ -66,6 +66,14 @@ test('a call to a port of the baseline that a program makes only now and then sh
   assert.equal(await rehearsalOf(armOf(`(${rarely}, 'same')`), [port]), expected)
 })
 
+const onLinux = { skip: process.platform === 'linux' ? false : 'has one address only, 127.0.0.1' }
+
+test('a call to a port of the baseline by another address of the machine shows', onLinux, async () => {
+  const port = await freePort()
+  const call = `(fetch('http://127.0.1.1:${port}').catch(() => {}), 'same')`
+  assert.equal(await rehearsalOf(armOf(call), [port]), `something connects to port ${port}, not through the mesh`)
+})
+
 test('other answers, and what only one of two copies can have, show', async () => {
   assert.equal(
     await rehearsalOf(armOf(`'other'`), []),

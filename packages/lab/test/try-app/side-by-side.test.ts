@@ -63,4 +63,12 @@ describe('arms of an app with fixed ports', withEngine, () => {
     assert.match(measured.tried.notes.join('\n'), /one at a time.*jobs is a command that listens on port \d+ itself/)
     assert.deepEqual(await shop.areFree(), free)
   })
+
+  test('are not measured if there is no time for one round, which the page says', async () => {
+    using shop = await Shop.create()
+    const { tried } = await measureRepository(shop, { budget: 20 }, { limitMs: 1 })
+    assert.deepEqual(new Set(tried.arms.map(({ figures }) => figures)), new Set([null]))
+    assert.match(tried.notes.join('\n'), /Not measured: .* takes more than 30 s here\. Use a longer --budget\./)
+    assert.deepEqual(await shop.areFree(), free)
+  })
 })

@@ -51,7 +51,7 @@ const tryCommand: Command = {
   flags: [
     { name: 'path', value: '/path', repeats: true, summary: 'a path to request; may be given several times' },
     { name: 'requests', value: 'file', summary: 'requests to replay: JSON, or lines of [weight] [METHOD] /path' },
-    { name: 'budget', value: 'seconds', summary: 'how long the measurements may take; default: 180; 0: none' },
+    { name: 'budget', value: 'seconds', summary: 'how long the measurements should take; default: 180; 0: none' },
     { name: 'rewrite-localhost', summary: 'calls to services at localhost go through the mesh' },
     write,
     json,
