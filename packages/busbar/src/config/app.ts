@@ -235,12 +235,19 @@ export interface EntryModule {
   readonly foundBy: string
 }
 
-/**
- * True if the native entrance accepts the gateway's connections. `auto` will choose it where
- * measurements show that it is faster (docs/decisions/expose/entrance.md). So far none do.
- */
+/** True if the native entrance has to accept the gateway's connections. */
 export function usesEntrance({ gateway }: Pick<App, 'gateway'>): boolean {
   return gateway.entrance === 'native' && gateway.raw !== true
+}
+
+/**
+ * True if the native entrance accepts the gateway's connections where its binary is there: `auto`
+ * chooses it for what it does faster (docs/decisions/expose/entrance.md).
+ */
+export function prefersEntrance({ accept, gateway }: Pick<App, 'accept' | 'gateway'>): boolean {
+  const { entrance, raw, tls, grpc, descriptor } = gateway
+  const isPossible = raw !== true && accept !== 'reusePort' && descriptor === undefined
+  return entrance === 'auto' && isPossible && (tls !== undefined || grpc !== undefined)
 }
 
 /**

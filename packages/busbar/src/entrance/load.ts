@@ -77,7 +77,7 @@ export function loadEntrance(file: string): EntranceAddon {
   try {
     process.dlopen(module, file)
   } catch (error) {
-    throw unavailable(`${file} cannot be loaded: ${(error as Error).message}`, error, unusableHint)
+    throw unavailable(`the native entrance ${file} cannot be loaded: ${(error as Error).message}`, error, unusableHint)
   }
   return module.exports as EntranceAddon
 }
@@ -109,6 +109,6 @@ const libraries: Readonly<Record<string, string>> = {
 const missingHint = `Install ${entrancePackage}; in the repository, run npm run build with a Rust toolchain. Or write entrance: 'portable'.`
 const unusableHint = `Install the version of ${entrancePackage} that belongs to this version of Busbar, or write entrance: 'portable'.`
 
-function unavailable(what: string, cause: unknown, hint: string): BusbarError {
-  return new BusbarError('ENTRANCE_UNAVAILABLE', { message: `gateway.entrance is 'native': ${what}`, hint, cause })
+function unavailable(message: string, cause: unknown, hint: string): BusbarError {
+  return new BusbarError('ENTRANCE_UNAVAILABLE', { message, hint, cause })
 }

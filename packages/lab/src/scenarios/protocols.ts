@@ -37,6 +37,8 @@ export const protocols: Scenario = {
         ...arm('go-http2-tls', 'Go, net/http with TLS, HTTP/2', overHttp2(encrypted(inGo))),
         requires: { kind: 'go', source: 'protocols/items.go' } as const,
       },
+      arm('busbar-native', 'Busbar, a typed service at the native entrance', native()),
+      arm('busbar-native-tls', 'Busbar, a typed service at the native entrance, over HTTPS', native(true)),
       arm('busbar-http2', 'Busbar, a typed service over HTTP/2', overHttp2(native())),
       arm('busbar-http2-tls', 'Busbar, a typed service over HTTP/2 with TLS', overHttp2(native(true))),
     ].map((each) => ({ ...each, single: true, onlyWhenAsked: true })),
@@ -80,7 +82,7 @@ function inGo(context: LaunchContext): Launch {
 }
 
 /** Always one worker, since each would have its own items. */
-function underBusbar(context: LaunchContext, tls?: LaunchContext['certificate'], entrance = 'auto'): Launch {
+function underBusbar(context: LaunchContext, tls?: LaunchContext['certificate'], entrance = 'portable'): Launch {
   const gateway = { routes: { '/': 'items' }, tls, entrance }
   const launch = busbar(context, path, { workers: 1, gateway, services: typed })
   return tls === undefined ? launch : { ...launch, target: { ...launch.target, tls: true } }

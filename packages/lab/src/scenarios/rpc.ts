@@ -29,14 +29,19 @@ export const rpc: Scenario = {
   baseline: 'fastify',
   arms: [
     arm('fastify', 'a plain Fastify route', 'fastify.ts'),
-    {
-      name: 'busbar',
-      title: 'Busbar, a contract at its gateway',
-      translate: toBusbar,
-      launch: (context) =>
-        busbar(context, '/ready', { gateway: { routes: { '/': 'catalog' } }, services: catalog(context) }),
-    },
+    typed('busbar', 'Busbar, a contract at its gateway'),
     { ...arm('busbar-plugin', 'the same contract as a plug-in of Fastify', 'busbar-plugin.ts'), translate: toBusbar },
+    { ...typed('busbar-native', 'the same at the native entrance', 'native'), onlyWhenAsked: true },
+    {
+      name: 'fastify-native',
+      title: 'the plain Fastify route behind the native entrance',
+      onlyWhenAsked: true,
+      launch: (context) =>
+        busbar(context, '/ready', {
+          gateway: { entry: 'fastify', entrance: 'native' },
+          services: { fastify: { path: armProgram('rpc/fastify.ts'), env: dataOf(context) } },
+        }),
+    },
     peer('trpc', 'tRPC, its own server', 'trpc.ts', trpc, toTrpc),
     peer('trpc-fastify', 'tRPC on Fastify', 'trpc.ts', trpc, toTrpc, { ON: 'fastify' }),
     peer('connect', 'Connect, JSON over HTTP/1.1', 'connect.ts', connect, toConnect),
@@ -83,6 +88,16 @@ function toCall(request: LoadRequest): LoadRequest {
 function toConnect(request: LoadRequest): LoadRequest {
   const method = request.path === '/stored' ? 'Stored' : 'Constant'
   return { ...request, path: `/lab.v1.Catalog/${method}` }
+}
+
+function typed(name: string, title: string, entrance: 'portable' | 'native' = 'portable'): Arm {
+  return {
+    name,
+    title,
+    translate: toBusbar,
+    launch: (context) =>
+      busbar(context, '/ready', { gateway: { entrance, routes: { '/': 'catalog' } }, services: catalog(context) }),
+  }
 }
 
 function arm(name: string, title: string, file: string, env: Record<string, string> = {}): Arm {

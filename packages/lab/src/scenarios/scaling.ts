@@ -15,8 +15,12 @@ export const scaling: Scenario = {
     { ...arm('node', 'plain node:http, one process', run(hello.file)), single: true },
     arm('cluster', 'node:cluster', run(armProgram('scaling/cluster.ts'))),
     arm('processes', 'processes that listen with reusePort', processes),
-    arm('busbar', 'Busbar', underBusbar('balanced')),
-    arm('busbar-reuseport', "Busbar, accept: 'reusePort'", underBusbar('reusePort')),
+    arm('busbar', 'Busbar', underBusbar({})),
+    arm('busbar-reuseport', "Busbar, accept: 'reusePort'", underBusbar({ accept: 'reusePort' })),
+    {
+      ...arm('busbar-native', 'Busbar, the native entrance', underBusbar({ entrance: 'native' })),
+      onlyWhenAsked: true,
+    },
     peer('pm2', 'PM2, cluster mode', { pm2: '7.0.4' }, run(armProgram('scaling/pm2.ts'))),
     peer('watt', 'Watt', wattPackages, (context) => watt(context, '/', { hello })),
   ],
@@ -57,9 +61,18 @@ function processes(context: LaunchContext): Launch {
   )
 }
 
-function underBusbar(accept: 'balanced' | 'reusePort'): (context: LaunchContext) => Launch {
+interface How {
+  readonly accept?: 'reusePort'
+  readonly entrance?: 'native'
+}
+
+function underBusbar({ accept, entrance }: How): (context: LaunchContext) => Launch {
   return (context) =>
-    busbar(context, '/', { accept, gateway: { entry: 'hello' }, services: { hello: { path: hello.file } } })
+    busbar(context, '/', {
+      ...(accept && { accept }),
+      gateway: { entry: 'hello', ...(entrance && { entrance }) },
+      services: { hello: { path: hello.file } },
+    })
 }
 
 /** Milliseconds of CPU. */

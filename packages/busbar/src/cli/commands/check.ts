@@ -1,4 +1,4 @@
-import { type App, type Route, type Service, usesEntrance } from '../../config/app.ts'
+import { type App, prefersEntrance, type Route, type Service, usesEntrance } from '../../config/app.ts'
 import type { Hazard } from '../../config/hazards/hazard.ts'
 import { findHazards } from '../../config/hazards/find-hazards.ts'
 import { loadApp } from '../../config/load.ts'
@@ -120,7 +120,8 @@ function toRow({ gateway }: App, { name, run, group, instances, path, entry, nee
 
 function entranceRow(app: App): EntranceRow {
   const binary = findEntrance() ?? null
-  if (!usesEntrance(app)) return { uses: 'portable', binary, mismatch: null }
+  if (!usesEntrance(app) && (binary === null || !prefersEntrance(app)))
+    return { uses: 'portable', binary, mismatch: null }
   const mismatch = binary === null ? null : (entranceLibrary().mismatch ?? null)
   return { uses: 'native', binary, mismatch }
 }

@@ -64,7 +64,7 @@ export const gateway = z
     entrance: z.enum(['auto', 'native', 'portable']).prefault('auto').meta({
       title: '"auto", "native" or "portable"',
       description:
-        'Who accepts connections and reads requests: the [native entrance](../guides/expose/entrance.md) in Rust, or the gateway in JavaScript. `auto` is `portable` for now.',
+        'Who accepts connections and reads requests: the [native entrance](../guides/expose/entrance.md) in Rust, or the gateway in JavaScript. `auto`: the native entrance with `tls` or `grpc`, where its binary is there, else the other.',
     }),
     raw: z.boolean().optional().meta({
       title: 'true or false',

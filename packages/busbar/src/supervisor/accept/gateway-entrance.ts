@@ -33,10 +33,15 @@ export class GatewayEntrance {
   }
 
   /**
-   * Throws ENTRANCE_UNAVAILABLE. Returns a warning if the binary is not for this version of Busbar:
-   * then the portable gateway serves.
+   * Throws ENTRANCE_UNAVAILABLE, and TLS_FILE_INVALID. Returns a warning if the binary is not for
+   * this version of Busbar: then the portable gateway serves.
    */
-  static open(app: App, find: (() => EntranceLibrary) | undefined, timing: Timing): GatewayEntrance | string {
+  static open(
+    app: App,
+    find: (() => EntranceLibrary) | undefined,
+    timing: Timing,
+    tls: TlsMaterial | undefined,
+  ): GatewayEntrance | string {
     if (find === undefined)
       throw new BusbarError('ENTRANCE_UNAVAILABLE', {
         message: "gateway.entrance is 'native', and this start of the app cannot load the native entrance",
@@ -46,8 +51,19 @@ export class GatewayEntrance {
     if (library.mismatch !== undefined)
       return `${library.mismatch}: the portable gateway serves. Install the version that belongs to it; in the repository, run npm run build`
     const opened = new GatewayEntrance(library.file, library.open(entranceLimits(app, timing)), timing)
-    opened.route(app)
+    opened.#begin(app, tls)
     return opened
+  }
+
+  #begin(app: App, tls: TlsMaterial | undefined): void {
+    this.route(app)
+    if (tls === undefined) return
+    try {
+      this.setTls(tls)
+    } catch (error) {
+      this.close()
+      throw error
+    }
   }
 
   /** Throws TLS_FILE_INVALID for a certificate that the entrance cannot use. */

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
-import { type App, gatewayOpensConnections, isRawEntry, usesEntrance } from '../../config/app.ts'
+import { type App, gatewayOpensConnections, isRawEntry, prefersEntrance, usesEntrance } from '../../config/app.ts'
+import { BusbarError } from '../../contract/errors.ts'
 import type { ListenerSpec, TlsMaterial } from '../../shared/control-messages.ts'
 import type { EntranceLibrary } from '../../shared/entrance.ts'
 import { pairsOfDescriptors } from '../../shared/process/descriptors.ts'
@@ -72,12 +73,22 @@ export class PublicPorts {
 
   /** Before the first worker, which registers with it. `tls`: undefined serves plain HTTP. */
   openEntrance(tls: TlsMaterial | undefined): void {
+    const { app, entrance, log } = this.#parts
+    if (usesEntrance(app())) return this.#useEntrance(tls)
+    if (entrance === undefined || !prefersEntrance(app())) return
+    try {
+      this.#useEntrance(tls)
+    } catch (error) {
+      const { code, message, hint = '' } = BusbarError.from(error)
+      log(code === 'ENTRANCE_UNAVAILABLE' ? 'info' : 'warn', `the portable gateway serves: ${message}. ${hint}`.trim())
+    }
+  }
+
+  #useEntrance(tls: TlsMaterial | undefined): void {
     const { app, entrance, timing, log } = this.#parts
-    if (!usesEntrance(app())) return
-    const opened = GatewayEntrance.open(app(), entrance, timing)
-    if (typeof opened === 'string') return log('warn', opened)
-    this.#entrance = opened
-    if (tls !== undefined) opened.setTls(tls)
+    const opened = GatewayEntrance.open(app(), entrance, timing, tls)
+    if (typeof opened === 'string') log('warn', opened)
+    else this.#entrance = opened
   }
 
   /** Rejects if a port cannot be opened. Reserved ports are held until `release`. */

@@ -1,0 +1,90 @@
+/** `gateway.entrance: 'auto'`: who accepts the connections of which app. */
+import assert from 'node:assert/strict'
+import { before, describe, it } from 'node:test'
+import { generate } from 'selfsigned'
+import type { GatewayConfig } from '../../src/config/app.ts'
+import { BusbarError } from '../../src/contract/errors.ts'
+import { entranceLibrary } from '../../src/entrance/load.ts'
+import type { StartOptions } from '../../src/supervisor/running-app.ts'
+import { type AppSetup, appOf, TestApp } from '../support/app/test-app.ts'
+import { TestFolder } from '../support/app/test-folder.ts'
+import { selfSigned } from '../support/http/certificate.ts'
+import { builtAddon } from './served.ts'
+import { ask, writePair } from './tls/secure-apps.ts'
+
+const options = { skip: builtAddon === undefined ? 'the entrance is not built' : false }
+const services: AppSetup['services'] = {
+  web: { file: `${import.meta.dirname}/programs/app.mjs`, run: 'shared', env: { SERVICE: 'web' } },
+}
+
+function start(
+  gateway: Partial<GatewayConfig>,
+  started: Partial<StartOptions> = {},
+  more: Partial<AppSetup> = {},
+): Promise<TestApp> {
+  const app = appOf({ services, ...more, gateway: { ...gateway, entrance: 'auto' } })
+  return TestApp.startLoaded(app, started)
+}
+
+const isNative = (app: TestApp): boolean => app.running.status().entrance !== null
+
+describe("gateway.entrance: 'auto'", options, () => {
+  let pair: { cert: string; key: string }
+  before(async () => {
+    pair = await selfSigned()
+  })
+  /** Of a gateway with these certificates. */
+  const secure = (folder: TestFolder) => ({ entry: 'web', tls: writePair(folder, 'own', pair) })
+
+  it('is the native entrance for TLS and for gRPC', async () => {
+    using folder = new TestFolder()
+    await using app = await start(secure(folder))
+    assert.equal(isNative(app), true)
+    assert.equal((await ask(app, { ca: pair.cert })).status, 200)
+    await using calls = await start({ entry: 'web', grpc: {} as GatewayConfig['grpc'] })
+    assert.equal(isNative(calls), true)
+  })
+
+  it('is the portable gateway for HTTP in clear, for workers that accept, and without a loader', async () => {
+    using folder = new TestFolder()
+    await using clear = await start({ entry: 'web' })
+    await using accepting = await start(secure(folder), {}, { accept: 'reusePort' })
+    await using unloaded = await start(secure(folder), { entrance: undefined })
+    assert.deepEqual([clear, accepting, unloaded].map(isNative), [false, false, false])
+  })
+
+  it('is the portable gateway where there is no binary, and the log says how to get it', async () => {
+    using folder = new TestFolder()
+    const missing = new BusbarError('ENTRANCE_UNAVAILABLE', { message: 'there is no binary', hint: 'Install it.' })
+    const entrance = (): never => {
+      throw missing
+    }
+    await using app = await start(secure(folder), { entrance })
+    assert.equal((await ask(app, { ca: pair.cert })).status, 200)
+    const said = app.log.find(({ line }) => line.includes('the portable gateway serves'))
+    assert.deepEqual(
+      [said?.level, said?.line],
+      ['info', 'the portable gateway serves: there is no binary. Install it.'],
+    )
+  })
+
+  it('is the portable gateway where the binary is of another version', async () => {
+    using folder = new TestFolder()
+    const entrance = () => ({ ...entranceLibrary(), mismatch: 'it is older' })
+    await using app = await start(secure(folder), { entrance })
+    assert.equal((await ask(app, { ca: pair.cert })).status, 200)
+    assert.ok(
+      app.log.some(({ level, line }) => level === 'warn' && line.startsWith('it is older: the portable gateway')),
+    )
+  })
+
+  it('is the portable gateway for a certificate that only that can use', async () => {
+    using folder = new TestFolder()
+    const made = await generate([{ name: 'commonName', value: 'localhost' }], { keyType: 'ec', curve: 'P-521' })
+    const other = { cert: made.cert, key: made.private }
+    await using app = await start({ entry: 'web', tls: writePair(folder, 'own', other) })
+    assert.equal((await ask(app, { rejectUnauthorized: false })).status, 200)
+    const said = app.log.find(({ line }) => line.includes('the portable gateway serves'))
+    assert.match(said?.line ?? '', /cannot use the certificates of gateway\.tls: .* P-384/)
+  })
+})
