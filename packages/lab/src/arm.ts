@@ -20,6 +20,8 @@ export interface Arm {
    * result.
    */
   readonly unsampled?: boolean
+  /** Milliseconds that it has to end after SIGTERM. Default: 0, it is killed at once. */
+  readonly stopTime?: number
   /** Names of the scenario's variants that it does not implement. */
   readonly lacks?: readonly string[]
   /** Translates the scenario's request into this arm's protocol. Undefined: unchanged. */

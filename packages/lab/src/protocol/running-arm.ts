@@ -181,8 +181,9 @@ export class RunningArm {
     await sleep(settleMs)
   }
 
-  /** Kills all its processes and deletes its folder. */
+  /** Ends all its processes and deletes its folder. */
   async end(): Promise<void> {
+    await this.#stop()
     // Repeated until none is left, since processes may be started while others are killed.
     const deadline = performance.now() + 5000
     while ((await this.#killAll()) > 0 && performance.now() < deadline) await sleep(5)
@@ -215,12 +216,26 @@ export class RunningArm {
     return readFile(this.target.certificate ?? this.#certificate.cert, 'utf8')
   }
 
+  /** Programs may have to remove lock files, or to write what they hold in memory. */
+  async #stop(): Promise<void> {
+    const { stopTime = 0 } = this.arm
+    if (stopTime === 0) return
+    const deadline = performance.now() + stopTime
+    await this.#signalAll('SIGTERM')
+    await this.#signalAll('SIGCONT')
+    while ((await this.#pids()).length > 0 && performance.now() < deadline) await sleep(5)
+  }
+
   /** Returns the number of processes. */
   async #signalAll(signal: NodeJS.Signals): Promise<number> {
-    if (this.#child.pid === undefined) return 0
-    // Without `/proc` only processes of its group are found.
-    const pids = canReadProcesses ? await pidsOf(this.session) : this.hasEnded ? [] : [-this.session]
-    return signalEach(pids, signal)
+    return signalEach(await this.#pids(), signal)
+  }
+
+  /** Living processes. Without `/proc`: of its group, if the leader lives. */
+  async #pids(): Promise<number[]> {
+    if (this.#child.pid === undefined) return []
+    if (canReadProcesses) return await pidsOf(this.session)
+    return this.hasEnded ? [] : [-this.session]
   }
 
   /** Daemons that it has started, too: they are in sessions of their own. */

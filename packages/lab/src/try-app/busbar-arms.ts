@@ -2,7 +2,7 @@ import type { Arm, Launch, LaunchContext } from '../arm.ts'
 import { busbarBin, readAppPlan, type Run } from '../user-app/app-plan.ts'
 import { shapeOf } from '../user-app/placements.ts'
 import { ownEnvironment } from './today-arm.ts'
-import type { TriedApp } from './tried-app.ts'
+import { stopTime, type TriedApp } from './tried-app.ts'
 
 const titles: Readonly<Record<Run, string>> = {
   process: 'Busbar, a process each',
@@ -50,6 +50,7 @@ function busbarArm({ folder, today, entry, exposed }: TriedApp, run: Run, path: 
     title: titles[run],
     single: true,
     unsampled: true,
+    stopTime,
     fixedPorts: [...config.exposed, ...(gateway === undefined ? [] : [gateway])],
     translate: (request) => request,
     launch: (context) => launchOf(context, config),
