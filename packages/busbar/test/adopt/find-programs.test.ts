@@ -117,6 +117,16 @@ describe('scripts for development', () => {
 })
 
 describe('folders side by side', () => {
+  it('finds the port of a program that node starts by its folder, so that it is the entry', async () => {
+    const { services, entry, port } = await found({
+      'api/package.json': { scripts: { start: 'node server.js' } },
+      'api/server.js': server("'api'").replace('process.env.PORT', '3901'),
+      'web/package.json': { main: 'lib/web', scripts: { start: 'node .' } },
+      'web/lib/web.js': server("'web'").replace('process.env.PORT', '3900'),
+    })
+    assert.deepEqual([services, entry, port], [{ api: { path: './api', expose: 3901 }, web: './web' }, 'web', 3900])
+  })
+
   it('finds programs with a package.json of their own, where none connects them', async () => {
     const program = { scripts: { start: 'node index.js' } }
     const { kind, services, entry } = await found({

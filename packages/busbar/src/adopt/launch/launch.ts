@@ -1,8 +1,9 @@
 /** How a command line of another tool starts a service. */
 import { relative, resolve } from 'node:path'
-import { firstExistingFile, pathKind } from '../../config/file/file-lookup.ts'
+import { pathKind } from '../../config/file/file-lookup.ts'
 import { readPackageJson } from '../../config/file/package-json.ts'
 import { splitCommand } from '../../config/services/command.ts'
+import { resolveModule } from '../../config/services/entry.ts'
 import { parseStartScript, splitWords, type StartScript } from '../../config/services/start-script.ts'
 
 export type Launch = ProgramLaunch | CommandLaunch
@@ -30,8 +31,6 @@ export interface CommandLaunch {
 /** Scripts that start scripts: enough for any real package. */
 const maxDepth = 4
 
-const extensions = ['', '.js', '.mjs', '.cjs', '.ts', '.mts', '/index.js', '/index.mjs', '/index.cjs', '/index.ts']
-
 /**
  * `node server.js` is a program, and so is `npm start` if its script is `node server.js`. Anything
  * else is a command. `line`: as a shell reads it.
@@ -55,7 +54,7 @@ export async function parseLaunch(line: string, folder: string, depth = 0): Prom
 export async function programLaunch(script: StartScript, folder: string): Promise<ProgramLaunch> {
   const { args, env, envFiles, nodeOptions } = script
   const path = resolve(folder, script.file)
-  const file = await firstExistingFile(extensions.map((extension) => path + extension))
+  const file = await resolveModule(path)
   const flags = envFiles.map(({ file: name, optional }) => `--env-file${optional ? '-if-exists' : ''}=${name}`)
   return {
     kind: 'program',

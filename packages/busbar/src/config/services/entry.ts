@@ -107,7 +107,7 @@ async function scriptEntry(folder: string, service: string, script: StartScript)
 /**
  * Resolves a path as `node <file>` does: the file, the file with an extension, or a folder's entry.
  */
-async function resolveModule(path: string): Promise<string | undefined> {
+export async function resolveModule(path: string): Promise<string | undefined> {
   const named = await firstExistingFile([path, ...extensions.map((extension) => path + extension)])
   if (named !== undefined || (await pathKind(path)) !== 'folder') return named
   const main = (await readPackageJson(path))?.main
