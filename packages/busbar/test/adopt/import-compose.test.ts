@@ -78,6 +78,24 @@ volumes: { data: {} }
   assert.equal(await textAt(`http://127.0.0.1:${api}`), 'fast$5')
 })
 
+test('a file of variables that is optional and not there is left out, since Busbar needs the one of its config', async () => {
+  using app = await ImportedApp.from({
+    'compose.yaml': `
+services:
+  web: { build: ./web, env_file: [{ path: ./none.env, required: false }, web.env] }
+  api: { build: ./web, env_file: [{ path: ./none.env, required: false }] }
+`,
+    'web/package.json': { scripts: { start: 'node server.js' } },
+    'web/server.js': server('process.env.MODE'),
+    'web.env': 'MODE=fast',
+  })
+  assert.equal(app.service('web').envFile, 'web.env')
+  assert.equal(app.service('api').envFile, undefined)
+  assert.match(app.reason('services.api.env_file')!, /optional/)
+  await using started = app.start()
+  assert.equal(await textAt(await started.url()), 'fast')
+})
+
 test('packages of a monorepo that containers start by name run in their own folders', async () => {
   using app = await ImportedApp.from({
     'compose.yaml': `

@@ -1,4 +1,6 @@
 /** What becomes of the keys of a service in a Compose file (schema of the compose-spec). */
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { isPlainObject } from '../../../config/schema/placeholders.ts'
 import { toServiceName } from '../../../config/services/service-name.ts'
 import { portOfEnv } from '../../launch/apply-launch.ts'
@@ -10,6 +12,8 @@ import { composeDuration, composeSize, composeVariables, publishedPorts } from '
 export interface ComposeService {
   readonly service: ServiceDraft
   readonly names: ComposeNames
+  /** The folder of the file. */
+  readonly root: string
 }
 
 const container = 'it is about the container, and services are processes and threads of one machine here'
@@ -24,17 +28,7 @@ export const composeRules: KeyRules<ComposeService> = {
   entrypoint: start,
   working_dir: ({ service }) => at(service, 'path'),
   environment: ({ service, names }, value) => environment(service, names, value),
-  env_file: ({ service }, value) => {
-    const [first, ...others] = (Array.isArray(value) ? value : [value]).map((one: unknown) =>
-      String(isPlainObject(one) ? one['path'] : one),
-    )
-    service.config.envFile = first!
-    return at(
-      service,
-      'envFile',
-      others.length === 0 ? undefined : `without ${others.join(', ')}: a service has one such file`,
-    )
-  },
+  env_file: ({ service, root }, value) => envFile(service, root, value),
   ports: ({ service }, value) => ports(service, value),
   expose: () => ({ to: 'the default: services reach each other by name' }),
   depends_on: ({ service, names: { hosted } }, value) => {
@@ -64,7 +58,7 @@ export const composeRules: KeyRules<ComposeService> = {
   stop_signal: 'Busbar stops services by SIGTERM, in threads by their handlers of it',
   secrets: 'write the value as ${file:/run/secrets/name} into env',
   logging: 'the log of all services is on standard output; logs.files writes files',
-  extends: 'give the path of the file that has the service',
+  extends: 'write the keys of the other service into this one',
   pre_stop: 'handle SIGTERM in the program',
   post_start: 'let the program do it before it listens',
   provider: 'Busbar does not start it',
@@ -106,6 +100,23 @@ function environment(service: ServiceDraft, names: ComposeNames, value: unknown)
     containerHostsNote(own, names),
   ].filter((note) => note !== undefined)
   return at(service, 'env', notes.length === 0 ? undefined : notes.join('; '))
+}
+
+function envFile(service: ServiceDraft, root: string, value: unknown): KeyOutcome {
+  const all = (Array.isArray(value) ? value : [value]).map((one: unknown) => {
+    const { path, required } = isPlainObject(one) ? one : { path: one }
+    return { path: String(path), isOptional: required === false }
+  })
+  // Busbar needs the file that its config names.
+  const needed = all.filter(({ path, isOptional }) => !isOptional || existsSync(resolve(root, path)))
+  const [first, ...others] = needed.map(({ path }) => path)
+  if (first === undefined) return { why: 'the file is optional, and it is not there' }
+  service.config.envFile = first
+  return at(
+    service,
+    'envFile',
+    others.length === 0 ? undefined : `without ${others.join(', ')}: a service has one such file`,
+  )
 }
 
 function ports(service: ServiceDraft, value: unknown): KeyOutcome {

@@ -83,7 +83,8 @@ async function importContainer(
   // What the program listens on inside its container reaches nobody.
   service.port = undefined
   const otherwise = 'Compose has no such key'
-  applyRules(composeRules, { at: `services.${name}`, object: fields, context: { service, names }, otherwise }, draft)
+  const given = { service, names, root: draft.root }
+  applyRules(composeRules, { at: `services.${name}`, object: fields, context: given, otherwise }, draft)
 }
 
 /** A text says why Busbar cannot run it. */
