@@ -8,6 +8,7 @@ const call = {
   where: 'web/server.js:1',
   address: 'http://localhost:3001',
   instead: 'http://api.internal',
+  atLocalhost: true,
 }
 const config = {
   gateway: { port: 3000, entry: 'web' },

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { hostname } from 'node:os'
 import { describe, it } from 'node:test'
 import { findLocalCalls, withServiceNames } from '../../src/adopt/trying/local-calls.ts'
 import { TestFolder } from '../support/app/test-folder.ts'
@@ -39,6 +40,23 @@ describe('calls at ports of this machine', () => {
     assert.deepEqual(
       calls.map(({ from, to }) => [from, to]),
       [['web', 'a']],
+    )
+  })
+
+  it('may have the name of the machine or another of its addresses, which localhost in the config does not cover', async () => {
+    using folder = new TestFolder({
+      'web.js': `['http://[::1]:3001', 'http://0.0.0.0:3001', 'http://${hostname()}:3001', 'http://elsewhere.example:3001']`,
+    })
+    const services = [{ name: 'web', path: folder.path, entry: `${folder.path}/web.js` }]
+    const config = { services: { web: '.', a: './a' } }
+    const calls = await findLocalCalls({ root: folder.path, config, services, ports: { web: 3000, a: 3001 } })
+    assert.deepEqual(
+      calls.map(({ address, atLocalhost }) => [address, atLocalhost]),
+      [
+        ['http://[::1]:3001', true],
+        ['http://0.0.0.0:3001', false],
+        [`http://${hostname()}:3001`, hostname() === 'localhost'],
+      ],
     )
   })
 })

@@ -1,8 +1,10 @@
 /** Calls from one service to another at a port of this machine. */
 import { glob, readFile, stat } from 'node:fs/promises'
+import { hostname, networkInterfaces } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import type { AppConfig } from '../../config/schema/app-schema.ts'
 import type { ServiceConfig } from '../imported.ts'
+import { isLocalhost } from '../../shared/calls/local-ports.ts'
 import { programSources } from '../launch/program-sources.ts'
 
 export interface LocalCall {
@@ -16,6 +18,8 @@ export interface LocalCall {
   readonly address: string
   /** `http://catalog.internal` */
   readonly instead: string
+  /** `localhost` in the config leads it through the mesh. */
+  readonly atLocalhost: boolean
   /** The variable that decides it, with the value that leads to the service by its name. */
   readonly variable?: { readonly name: string; readonly value: string }
 }
@@ -117,18 +121,28 @@ function toVariable(name: string, value: string, found: readonly Address[]): Pic
   return { variable: { name, value: named } }
 }
 
-type Address = Pick<LocalCall, 'from' | 'to' | 'address' | 'instead'>
+type Address = Pick<LocalCall, 'from' | 'to' | 'address' | 'instead' | 'atLocalhost'>
 
-const url = /\b(http|ws):\/\/(localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0|[a-z][a-z0-9-]*):(\d{2,5})\b/g
+const url = /\b(http|ws):\/\/(\[[\da-f:.]+\]|[a-z\d](?:[\w.-]*[a-z\d])?):(\d{2,5})\b/gi
+
+/** Other names of this machine. */
+const ownHosts: ReadonlySet<string> = new Set([
+  '0.0.0.0',
+  hostname().toLowerCase(),
+  ...Object.values(networkInterfaces()).flatMap((all = []) =>
+    all.map(({ address, family }) => (family === 'IPv6' ? `[${address}]` : address)),
+  ),
+])
 
 function addressesIn(text: string, from: string, { ports }: CallSources): Address[] {
   return [...text.matchAll(url)].flatMap(([address, scheme, host, digits]) => {
     // A container is reached by the name of its service.
     const byPort = Object.keys(ports).filter((name) => ports[name] === Number(digits))
-    const isHere = /^(?:localhost|[\d[])/.test(host!)
+    const atLocalhost = isLocalhost(host!)
+    const isHere = atLocalhost || ownHosts.has(host!.toLowerCase())
     const [to, ...others] = isHere ? byPort : byPort.filter((name) => name === host)
     if (to === undefined || to === from || others.length > 0) return []
-    return [{ from, to, address, instead: `${scheme}://${to}.internal` }]
+    return [{ from, to, address, instead: `${scheme}://${to}.internal`, atLocalhost }]
   })
 }
 

@@ -14,5 +14,10 @@ const loopback = /^(?:localhost|127\.0\.0\.1|\[?::1\]?)$/i
 /** The service that an address of this machine stands for. Undefined for every other address. */
 export function serviceAtPort(ports: LocalPorts, host: string, port: number): string | undefined {
   const service = ports[port]
-  return service !== undefined && loopback.test(host) ? service : undefined
+  return service !== undefined && isLocalhost(host) ? service : undefined
+}
+
+/** Names of this machine whose ports stand for services. */
+export function isLocalhost(host: string): boolean {
+  return loopback.test(host)
 }
