@@ -76,8 +76,12 @@ export async function measure(options: MeasureOptions): Promise<Measured> {
   })
   if (result.rounds === 0) return { figures: new Map(), notes: signal.aborted ? [] : [tooShort(budgetMs)] }
   const measured = result.arms.filter(({ control }) => !control)
-  return { figures: new Map(measured.map((arm) => [arm.name, figuresOf(arm, result)])), notes: [] }
+  const figures = new Map(measured.map((arm) => [arm.name, figuresOf(arm, result)]))
+  return { figures, notes: result.rounds === 1 ? [oneRound] : [] }
 }
+
+const oneRound =
+  'There was time for one round only, so nothing is compared, and each figure may be far off. Use a longer --budget.'
 
 function tooShort(budgetMs: number): string {
   const seconds = Math.round((budgetMs * limit) / 1000)

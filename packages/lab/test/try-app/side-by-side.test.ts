@@ -53,6 +53,7 @@ describe('arms of an app with fixed ports', withEngine, () => {
     assert.deepEqual(cellsOf(measured), ['process', 'process (again)', 'shared', 'thread', 'today'], notes.join('\n'))
     assert.ok(wasSideBySide(measured))
     assert.match(notes.join('\n'), /side by side: today once.* between two copies of “Busbar, a process each”\./)
+    assert.match(notes.join('\n'), /one round only, so nothing is compared/)
     assert.deepEqual(await shop.areFree(), free)
   })
 

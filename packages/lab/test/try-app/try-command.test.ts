@@ -92,6 +92,15 @@ describe('busbar try', () => {
     assert.match(report.notes[0]!, /As today: left out, since exported opens no port by itself/)
   })
 
+  test('an app of PM2 with several instances is one process as today, which the page says', async () => {
+    using repository = new Repository({
+      'ecosystem.config.json': JSON.stringify({ apps: [{ name: 'web', script: './server.js', instances: 2 }] }),
+      'server.js': server('process.env.PORT ?? 3000', '1'),
+    })
+    const { report } = await repository.try('--json')
+    assert.deepEqual(report.notes[0], 'web has 2 instances under Busbar, and one process as today.')
+  })
+
   test('a placement that cannot run is told from different answers, by what the program said', async () => {
     using repository = new Repository({
       'package.json': '{ "name": "main", "main": "server.js" }',
@@ -113,6 +122,7 @@ describe('busbar try', () => {
     })
     const said = /Every answer was a 404: give paths that the services have, by --path or --requests\./
     assert.match((await repository.try()).stdout, said)
+    assert.match((await repository.try('--json')).report.notes.join('\n'), said)
     assert.doesNotMatch((await repository.try('--path', '/', '--path', '/items')).stdout, said)
   })
 

@@ -59,3 +59,14 @@ test('without today the placements are compared with the first', () => {
   assert.equal(recommend(tried({ process: [100], thread: [150, 'faster'] })).placement, 'thread')
   assert.equal(recommend({ ...tried({}), arms: [] }).placement, undefined)
 })
+
+test('the page tells that nothing was measured from figures that do not count', () => {
+  const measured = tried({ today: [100], process: [150, 'faster'] })
+  const invalid = measured.arms.map((arm) => ({
+    ...arm,
+    figures: arm.figures && { ...arm.figures, invalidBecause: ['wrong answers'] },
+  }))
+  const unmeasured = measured.arms.map((arm) => ({ ...arm, figures: null }))
+  assert.match(recommend({ ...measured, arms: invalid }).why, /^No placement with the same answers has figures/)
+  assert.match(recommend({ ...measured, arms: unmeasured }).why, /^Nothing was measured/)
+})

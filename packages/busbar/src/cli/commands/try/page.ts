@@ -1,6 +1,5 @@
 /** The page that `busbar try` prints. */
 import type { PreparedTrial } from '../../../adopt/trying/prepare-trial.ts'
-import { hasStartCycle } from '../../../adopt/trying/start-needs.ts'
 import { alignColumns } from '../../terminal/columns.ts'
 import { type Output, paint } from '../../terminal/terminal.ts'
 import type { ComparedRequest, Figures, Tried, TriedArm } from './lab.ts'
@@ -11,6 +10,8 @@ export interface Page {
   readonly same: boolean
   readonly trial: TrialOnPage
   readonly tried: Tried
+  /** Sentences that a reader must know. */
+  readonly notes: readonly string[]
   readonly leftOut: readonly { readonly name: string; readonly why: string }[]
   readonly text: string
   /** The reason for the placement in the config. */
@@ -19,12 +20,8 @@ export interface Page {
   readonly file: string | undefined
 }
 
-export interface TrialOnPage extends Pick<PreparedTrial, 'calls' | 'hazards' | 'documents' | 'today'> {
-  /** Services that did not start under Busbar while those that they call were starting too. */
-  readonly startCallers: ReadonlySet<string>
-  /** Calls to ports of services went through the mesh. */
-  readonly rewritten: boolean
-}
+/** Calls to ports of services went through the mesh if it is `rewritten`. */
+type TrialOnPage = Pick<PreparedTrial, 'calls' | 'hazards'> & { readonly rewritten: boolean }
 
 export function pageText(page: Page, out: Output): string {
   const sections = [answers, figures, unsafe, calls, notes, config]
@@ -161,54 +158,14 @@ function calls({ trial: { calls: found, rewritten } }: Page, out: Output): strin
       ? `change ${address} to ${instead}`
       : `${variable.name}=${variable.value}, in the config below`,
   ])
-  const hint = rewritten
-    ? 'With `localhost` in the config below, calls to these ports go through the mesh, and nothing has to be edited.'
-    : 'With --rewrite-localhost, calls to these ports go through the mesh, and nothing is edited.'
+  const others = [...new Set(found.filter(({ atLocalhost }) => !atLocalhost).map(({ address }) => address))]
+  const but = others.length === 0 ? 'nothing is edited' : `nothing is edited but calls to ${others.join(', ')}`
+  const hint = `With ${rewritten ? '`localhost` in the config below' : '--rewrite-localhost'}, calls to these ports of localhost go through the mesh, and ${but}.`
   return ['calls by port, instead of by name:', ...alignColumns(rows), paint(out, 'dim', hint)]
 }
 
-function notes({ tried, leftOut, trial }: Page): string[] {
-  const operations = trial.documents.flatMap(({ service, leftOut: names }) =>
-    names.length === 0
-      ? []
-      : [
-          `${service}: ${names.length} operations of its OpenAPI document were not requested, since they change data or have no example: give them by --requests.`,
-        ],
-  )
-  const answered = tried.arms.flatMap(({ answers: requests }) => requests)
-  const isNothing = answered.length > 0 && answered.every(({ status }) => status === 404)
-  const isFault = answered.length > 0 && answered.every(({ status }) => status !== null && status >= 500)
-  const unsteady = (tried.arms[0]?.answers ?? []).flatMap(({ method, path, ignored: parts }) =>
-    parts.some(({ part }) => part === 'answer') ? [`${method} ${path} was not answered each time, as today too.`] : [],
-  )
-  const unasked = isNothing
-    ? ['Every answer was a 404: give paths that the services have, by --path or --requests.']
-    : []
-  const faulty = isFault
-    ? [`Every answer was a ${answered[0]!.status}: start what the services need, such as databases, and try again.`]
-    : []
-  return [
-    ...unasked,
-    ...faulty,
-    ...unsteady,
-    ...callsAtStart(tried, trial),
-    ...tried.notes,
-    ...leftOut.map(({ name, why }) => `Left out: ${name}: ${why}.`),
-    ...operations,
-  ]
-}
-
-/** What helps services that call others while they start. */
-function callsAtStart({ arms }: Tried, { calls: found, startCallers, rewritten }: TrialOnPage): string[] {
-  if (!arms.some(({ name, problem }) => name !== 'today' && problem !== null)) return []
-  if (hasStartCycle(found, startCallers))
-    return [
-      `${new Intl.ListFormat('en').format(startCallers)} call each other while they start, so none can start first: let them try again until the other answers.`,
-    ]
-  if (rewritten || found.every(({ variable }) => variable !== undefined)) return []
-  return [
-    'Under Busbar the ports of services open when all have started. One that calls another while it starts needs its name, or --rewrite-localhost.',
-  ]
+function notes({ notes: sentences, leftOut }: Page): string[] {
+  return [...sentences, ...leftOut.map(({ name, why }) => `Left out: ${name}: ${why}.`)]
 }
 
 function config({ text, why, file }: Page, out: Output): string[] {

@@ -22,7 +22,7 @@ export function recommend({ arms }: Tried): Recommendation {
   if (first === undefined || sound.length === 0)
     return {
       placement: undefined,
-      why: 'No placement was measured with the same answers, so each service runs where the import puts it.',
+      why: `${first === undefined ? 'Nothing was measured' : 'No placement with the same answers has figures that count'}, so each service runs where the import puts it.`,
     }
   const faster = sound.filter((arm) => verdictOf(arm) === 'faster').toSorted((one, other) => rate(other) - rate(one))
   const [fastest] = faster

@@ -13,6 +13,7 @@ import { printError } from '../../terminal/print-error.ts'
 import { print } from '../../terminal/terminal.ts'
 import { findLab } from '../find-lab.ts'
 import type { Tried, TryLab } from './lab.ts'
+import { notesOf } from './notes.ts'
 import { pageText } from './page.ts'
 import { Preparation } from './preparation.ts'
 import { recommend } from './recommendation.ts'
@@ -108,20 +109,21 @@ async function report(
   const text = configText(config, { canImport: await canImportBusbar(found.root), comments })
   const fault = wanted === undefined ? undefined : await faultOf(writeNewFile(wanted, text))
   const file = fault === undefined ? wanted : undefined
-  const { calls, hazards, documents, today } = trial
+  const { calls, hazards } = trial
   const { source, leftOut } = found
   const same = isSame(tried)
+  const rewritten = flags['rewrite-localhost'] === true
+  const notes = notesOf(tried, { ...trial, startCallers, rewritten })
   if (flags.json) {
     const services = Object.keys(trial.config.services ?? {})
     const recommended = { placement: placement ?? null, placementWhy: why, config, text, file: file ?? null }
-    const report = { ok: true, same, source, services, ...tried, calls, hazards, leftOut, ...recommended }
+    const report = { ok: true, same, source, services, ...tried, calls, hazards, leftOut, notes, ...recommended }
     print(terminal.out, JSON.stringify(report, undefined, 2))
   } else {
     const within = relative(terminal.cwd, source)
     const name = within === '' || within.startsWith('..') ? source : within
-    const rewritten = flags['rewrite-localhost'] === true
-    const shown = { calls, hazards, documents, today, startCallers, rewritten }
-    print(terminal.out, pageText({ name, same, trial: shown, tried, leftOut, text, why, file }, terminal.out))
+    const shown = { calls, hazards, rewritten }
+    print(terminal.out, pageText({ name, same, trial: shown, tried, notes, leftOut, text, why, file }, terminal.out))
   }
   if (fault !== undefined) printError(terminal.err, fault, flags.verbose === true)
   return fault
