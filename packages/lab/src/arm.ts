@@ -63,6 +63,9 @@ export interface LaunchContext {
 
 export const portsPerArm = 8
 
+/** {@link Arm.stopTime} of programs of others, which may have to remove lock files. */
+export const usualStopTime = 2000
+
 export interface CertificateFiles {
   /** PEM files of a self-signed certificate for `localhost` and 127.0.0.1. */
   readonly cert: string

@@ -74,6 +74,17 @@ describe('busbar import of an ecosystem file', () => {
     }
   })
 
+  test('says which variables it leaves out', async () => {
+    using folder = new TestFolder({
+      'ecosystem.json': [{ script: 'web.js', env: { KEPT: 1, NONE: null } }],
+      'web.js': server("'web'"),
+    })
+    const { stdout } = await BusbarProcess.run(['import', '--json'], { cwd: folder.path })
+    const { config, mapped } = JSON.parse(stdout) as ImportedApp['report']
+    assert.deepEqual(config.services?.['web'], { path: '.', entry: './web.js', run: 'process', env: { KEPT: '1' } })
+    assert.match(JSON.stringify(mapped), /without NONE: null is no text/)
+  })
+
   test('prints the config on standard output and the list of keys on standard error', async () => {
     using folder = folderWithBusbar({
       'ecosystem.config.cjs': "module.exports = { apps: [{ script: 'web.js', vizion: false }, 'api.js'] }",

@@ -22,7 +22,14 @@ export interface Cell {
 export interface Timing {
   /** Load before the first slice, not counted. */
   readonly warmUpMs: number
-  /** Maximum extension of the warm-up until the rate is steady. 0: none. */
+  /**
+   * Responses that a warm-up needs. V8 compiles what has run often enough, however long that took,
+   * and a busy machine runs it less often.
+   */
+  readonly warmUpRequests: number
+  /** Whether the rate has to be steady, too. */
+  readonly untilSteady: boolean
+  /** Maximum extension of the warm-up until it has both. */
   readonly steadyMs: number
   readonly sliceMs: number
   /** The start of each slice that is not counted. */
@@ -60,7 +67,9 @@ export interface Timing {
  */
 export const quick: Timing = {
   warmUpMs: 2000,
-  steadyMs: 0,
+  warmUpRequests: 30_000,
+  untilSteady: false,
+  steadyMs: 6000,
   sliceMs: 1200,
   discardMs: 200,
   pulses: 24,
@@ -80,6 +89,8 @@ export const quick: Timing = {
 
 export const full: Timing = {
   warmUpMs: 5000,
+  warmUpRequests: 30_000,
+  untilSteady: true,
   steadyMs: 10_000,
   sliceMs: 2400,
   discardMs: 200,

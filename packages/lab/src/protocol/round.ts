@@ -7,7 +7,8 @@ import type { AnswerProfile } from './parity.ts'
 import { canPulse, runPulses } from './pulses.ts'
 import type { WaitBudget } from './wait-budget.ts'
 import { shuffled, type Cell, type Timing } from './plan.ts'
-import { isSteady, runSlice, steadyWindowMs, type Slice, type SliceOptions, type Work } from './slice.ts'
+import { runSlice, type Slice, type SliceOptions, type Work } from './slice.ts'
+import { type Cold, warmUp } from './warm-up.ts'
 
 export interface Round {
   /** Duration. */
@@ -26,8 +27,8 @@ export interface CellRound {
   readonly faults: readonly Fault[]
   /** Why this cell has no good slice in this round. */
   readonly failure: string | undefined
-  /** Whether the load had settled before the first slice. Undefined if that was not awaited. */
-  readonly steady: boolean | undefined
+  /** What its warm-up lacked in the end. */
+  readonly cold: Cold | undefined
   /** Its answers before the load, by request. Empty for jobs. */
   readonly answers: readonly AnswerProfile[]
   /** Distinct versions and flags of its Node programs. They must be those of the baseline. */
@@ -158,26 +159,22 @@ class RoundRun {
     this.#running.set(cell.name, running)
     result.answers = await sampleAnswers(cell.work, running)
     onActivity(cell, 'warm up')
-    result.steady = await this.#warmUp(cell, running)
+    result.cold = await this.#warmUp(cell, running)
     const programs = (await running.samples()).filter(({ thread }) => thread === 0)
     result.runtimes = [...new Set(programs.map((each) => [each.version, ...userFlags(each)].join(' ')))].toSorted()
     await running.freeze()
   }
 
-  async #warmUp(cell: Cell, running: RunningArm): Promise<boolean | undefined> {
-    const { timing } = this.#options
-    const ticks = await this.#warm(cell, running, timing.warmUpMs)
-    if (timing.steadyMs === 0 || cell.work.runs !== undefined) return undefined
-    for (let spent = 0; !isSteady(ticks) && spent < timing.steadyMs; spent += steadyWindowMs)
-      ticks.push(...(await this.#warm(cell, running, steadyWindowMs)))
-    return isSteady(ticks)
-  }
-
-  async #warm(cell: Cell, running: RunningArm, durationMs: number): Promise<Tick[]> {
-    const slice = await this.#slice(cell, running, cell.work, durationMs)
-    this.results.get(cell.name)!.faults.push(...faultsOfSlice(slice))
-    this.#warmRuntimes.set(cell.name, slice.runtime)
-    return [...slice.ticks]
+  async #warmUp(cell: Cell, running: RunningArm): Promise<Cold | undefined> {
+    const load = async (milliseconds: number): Promise<readonly Tick[]> => {
+      const slice = await this.#slice(cell, running, cell.work, milliseconds)
+      this.results.get(cell.name)!.faults.push(...faultsOfSlice(slice))
+      this.#warmRuntimes.set(cell.name, slice.runtime)
+      return slice.ticks
+    }
+    if (cell.work.runs === undefined) return await warmUp(load, this.#options.timing)
+    await load(this.#options.timing.warmUpMs)
+    return undefined
   }
 
   #canPulse(): boolean {
@@ -292,7 +289,7 @@ function emptyDraft(): Draft {
     lost: 0,
     faults: [],
     failure: undefined,
-    steady: undefined,
+    cold: undefined,
     answers: [],
     runtimes: [],
   }

@@ -1,4 +1,4 @@
-import type { LoadJob, LoadRequest, Tick } from '../engine/job.ts'
+import type { LoadJob, LoadRequest } from '../engine/job.ts'
 import { load, type Engine, type Loaded } from '../engine/load.ts'
 import { watchDisturbance, type Disturbance } from '../machine/disturbance.ts'
 import { canReadProcesses, cpuSecondsOf, usageOf, type Usage } from '../machine/processes.ts'
@@ -192,21 +192,4 @@ async function toProbe(running: RunningArm, probe: Probe, options: SliceOptions)
     discardMs: options.discardMs,
     ...(options.generatorCpu !== undefined && { cpu: options.generatorCpu }),
   }
-}
-
-/** Length of the two windows that {@link isSteady} compares. */
-export const steadyWindowMs = 2000
-/** Rates that differ by less count as equal on a busy machine. */
-const steadyTolerance = 0.05
-
-/**
- * True if the load has settled: the rates of the last two windows are equal. False if it was too
- * short.
- */
-export function isSteady(ticks: readonly Tick[]): boolean {
-  const count = steadyWindowMs / 100
-  if (ticks.length < 2 * count) return false
-  const rate = (part: readonly Tick[]) => part.reduce((sum, tick) => sum + tick.done, 0)
-  const [before, last] = [rate(ticks.slice(-2 * count, -count)), rate(ticks.slice(-count))]
-  return Math.abs(last - before) <= steadyTolerance * Math.max(before, 1)
 }

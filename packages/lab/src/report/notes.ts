@@ -4,6 +4,7 @@ import { isWithin, secondsNeeded } from '../stats/forecast.ts'
 import type { Engine } from '../engine/load.ts'
 import type { Timing } from '../protocol/plan.ts'
 import type { Round } from '../protocol/round.ts'
+import type { Cold } from '../protocol/warm-up.ts'
 import { medianOf, type CellSummary } from '../stats/summary.ts'
 
 export interface Noted {
@@ -78,9 +79,18 @@ function onWidth({ summaries, timing, sharesCores, rounds }: Noted): string[] {
 }
 
 function onWarmUp({ summaries, rounds }: Noted): string[] {
-  const unsteady = summaries.filter((summary) => summary.unsteady > rounds.length / 2).map(({ cell }) => cell.name)
-  if (unsteady.length === 0) return []
-  return [`Not steady after the longest warm-up in most rounds: ${unsteady.join(', ')}.`]
+  const inMost = (why: Cold): string =>
+    summaries
+      .filter(({ cold }) => cold[why] > rounds.length / 2)
+      .map(({ cell }) => cell.name)
+      .join(', ')
+  const [few, unsteady] = [inMost('few'), inMost('unsteady')]
+  return [
+    ...(few === ''
+      ? []
+      : [`Too few responses in the longest warm-up in most rounds, so V8 may not have compiled all of it: ${few}.`]),
+    ...(unsteady === '' ? [] : [`Not steady after the longest warm-up in most rounds: ${unsteady}.`]),
+  ]
 }
 
 function onRates({ summaries, timing }: Noted): string[] {

@@ -19,7 +19,7 @@ export function probesText(name: string, probes: readonly Probe[]): string {
 }
 
 export function heldText({ rate, confirmedBy, failedAt }: Held, limitMs: number, seconds: string): string {
-  const above = failedAt === null ? '' : ` ${whole(failedAt.rate)} did not: ${failedAt.why}.`
+  const above = failedAt === null ? '' : ` ${whole(failedAt.rate)} requests per second did not (${failedAt.why}).`
   if (rate === null) return `No rate held a p99 of ${limitMs} ms.${above}\n\n`
   const p99s = confirmedBy.map(({ p99 }) => fixed(p99, 1)).join(', ')
   return `${whole(rate)} requests per second hold a p99 of ${limitMs} ms (${p99s} ms in ${confirmedBy.length} times ${seconds} s).${above}\n\n`

@@ -1,5 +1,6 @@
 import type { Distribution } from '../engine/job.ts'
 import type { Cell, Timing } from '../protocol/plan.ts'
+import type { Cold } from '../protocol/warm-up.ts'
 import type { CellRound, OpenSlice, Round } from '../protocol/round.ts'
 import { coresOf, generatorCoresOf, type Slice } from '../protocol/slice.ts'
 import { merge, type Merged } from './histogram.ts'
@@ -11,8 +12,8 @@ export interface CellSummary {
   readonly invalidBecause: readonly string[]
   /** The load generator was the bottleneck: requests per second are its limit, not the arm's. */
   readonly saturated: boolean
-  /** Rounds whose warm-up ended before the load had settled. */
-  readonly unsteady: number
+  /** Rounds whose warm-up was too short. */
+  readonly cold: Readonly<Record<Cold, number>>
   /** Medians over rounds. */
   readonly perSecond: number
   readonly perCpuSecond: number | undefined
@@ -62,7 +63,10 @@ export function summarise(cells: readonly Cell[], rounds: readonly Round[], { op
       valid: invalidBecause.length === 0,
       invalidBecause,
       saturated: isSaturated(slices),
-      unsteady: found.filter(({ steady }) => steady === false).length,
+      cold: {
+        few: found.filter(({ cold }) => cold === 'few').length,
+        unsteady: found.filter(({ cold }) => cold === 'unsteady').length,
+      },
       perSecond: median(good.map((round) => round.perSecond)),
       perCpuSecond: medianOf(good.map((round) => round.perCpuSecond)),
       cores: medianOf(slices.map(coresOf)),

@@ -1,8 +1,8 @@
-import type { Arm, Launch, LaunchContext } from '../arm.ts'
+import { type Arm, type Launch, type LaunchContext, usualStopTime } from '../arm.ts'
 import { busbarBin, readAppPlan, type Run } from '../user-app/app-plan.ts'
 import { shapeOf } from '../user-app/placements.ts'
 import { ownEnvironment } from './today-arm.ts'
-import { stopTime, type TriedApp } from './tried-app.ts'
+import type { TriedApp } from './tried-app.ts'
 
 const titles: Readonly<Record<Run, string>> = {
   process: 'Busbar, a process each',
@@ -50,7 +50,7 @@ function busbarArm({ folder, today, entry, exposed }: TriedApp, run: Run, path: 
     title: titles[run],
     single: true,
     unsampled: true,
-    stopTime,
+    stopTime: usualStopTime,
     fixedPorts: [...config.exposed, ...(gateway === undefined ? [] : [gateway])],
     translate: (request) => request,
     launch: (context) => launchOf(context, config),

@@ -1,8 +1,8 @@
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Arm, LaunchContext } from '../arm.ts'
-import { node, portsPerArm } from '../arm.ts'
-import { stopTime, type TriedService, type TriedApp } from './tried-app.ts'
+import { node, portsPerArm, usualStopTime } from '../arm.ts'
+import type { TriedService, TriedApp } from './tried-app.ts'
 
 /** The services as they run today: processes and ports of their own. */
 export function todayArm({ today, entry }: TriedApp, path: string): Arm {
@@ -11,7 +11,7 @@ export function todayArm({ today, entry }: TriedApp, path: string): Arm {
     title: today.length === 1 ? 'as today' : `as today, ${today.length} processes`,
     single: true,
     unsampled: true,
-    stopTime,
+    stopTime: usualStopTime,
     fixedPorts: today.flatMap(({ port }) => port ?? []),
     translate: (request) => request,
     launch: (context) => {

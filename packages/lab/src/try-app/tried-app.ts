@@ -23,9 +23,6 @@ export interface TriedApp {
   readonly connections: number
 }
 
-/** Milliseconds that services have to end after SIGTERM, as today and under Busbar. */
-export const stopTime = 2000
-
 export type BesideToday =
   /** `location`: the config that opens no port but the gateway's. */
   { readonly possible: true; readonly location: string } | { readonly possible: false; readonly why: string }

@@ -1,5 +1,5 @@
 import { basename, resolve } from 'node:path'
-import type { Arm, Launch } from '../arm.ts'
+import { type Arm, type Launch, usualStopTime } from '../arm.ts'
 import type { OwnRequests } from './own-requests.ts'
 import { placementsOf, type Placement, type Varied } from './placements.ts'
 import { busbarBin, type AppPlan, type PlannedService } from './app-plan.ts'
@@ -82,6 +82,7 @@ function busbarArm({ name, title, plan, run }: Placement, folder: string, own: O
     title,
     // Without a shared worker, `--workers` multiplies nothing.
     single: !plan.places.some(({ kind }) => kind === 'shared'),
+    stopTime: usualStopTime,
     launch: ({ port, workers }) => {
       const flags = `--host 127.0.0.1 --port ${port} --workers ${workers} --log-level error`.split(' ')
       const where = run === undefined ? [] : ['--run', run]
@@ -100,6 +101,7 @@ function plainNode({ path: cwd, entry }: PlannedService, own: OwnRequests): Arm 
     name: 'node',
     title: 'under plain node',
     single: true,
+    stopTime: usualStopTime,
     launch: ({ port }) => ({
       command: [process.execPath, entry],
       cwd,

@@ -12,7 +12,8 @@ export const server = fileURLToPath(new URL('../programs/server.ts', import.meta
 /** Enough for a few thousand requests, too short for a verdict on a busy machine. */
 export const tiny: Partial<Timing> = {
   warmUpMs: 200,
-  steadyMs: 0,
+  warmUpRequests: 0,
+  untilSteady: false,
   sliceMs: 400,
   discardMs: 50,
   pulses: 4,

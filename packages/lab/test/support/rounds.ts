@@ -29,7 +29,7 @@ const empty: CellRound = {
   lost: 0,
   faults: [],
   failure: undefined,
-  steady: undefined,
+  cold: undefined,
   answers: [],
   runtimes: [],
 }

@@ -52,6 +52,13 @@ test('a header that follows from a changing body is not compared', () => {
   assert.deepEqual(compareAnswers([today, today], here).differences, [])
 })
 
+test('a header that follows from a body that differs is no difference of its own', () => {
+  const today = three(answer('one', { 'content-length': '3', etag: '"one"', 'x-page': '1' }))
+  const here = three(answer('three', { 'content-length': '5', etag: '"three"', 'x-page': '2' }))
+  const found = compareAnswers([today, today], here).differences.map(({ part }) => part)
+  assert.deepEqual(found.toSorted(), ['body', 'header x-page'])
+})
+
 test('cookies are compared by name and attributes, the date by its presence', () => {
   const today = three(answer('', { 'set-cookie': 'sid=abc; Path=/; HttpOnly', date: 'Mon' }))
   const same = three(answer('', { 'set-cookie': 'sid=def; Path=/; HttpOnly', date: 'Tue' }))

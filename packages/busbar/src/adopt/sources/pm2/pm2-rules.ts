@@ -108,7 +108,8 @@ function environment({ service }: Pm2App, value: unknown): KeyOutcome {
   if (typeof value === 'string') return { why: 'a text is no object of variables' }
   service.config.env = { ...service.config.env, ...variablesOf(value) }
   service.port = portOfEnv(value) ?? service.port
-  return at(service, 'env')
+  const without = Object.keys(value ?? {}).filter((name) => (value as Record<string, unknown>)[name] === null)
+  return at(service, 'env', without.length === 0 ? undefined : `without ${without.join(', ')}: null is no text`)
 }
 
 function nodeArguments({ service }: Pm2App, value: unknown): KeyOutcome {
