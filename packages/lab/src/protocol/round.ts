@@ -8,7 +8,7 @@ import { canPulse, runPulses } from './pulses.ts'
 import type { WaitBudget } from './wait-budget.ts'
 import { shuffled, type Cell, type Timing } from './plan.ts'
 import { runSlice, type Slice, type SliceOptions, type Work } from './slice.ts'
-import { type Cold, warmUp } from './warm-up.ts'
+import { type Cold, warmUp } from './warming.ts'
 
 export interface Round {
   /** Duration. */

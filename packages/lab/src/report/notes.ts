@@ -4,7 +4,7 @@ import { isWithin, secondsNeeded } from '../stats/forecast.ts'
 import type { Engine } from '../engine/load.ts'
 import type { Timing } from '../protocol/plan.ts'
 import type { Round } from '../protocol/round.ts'
-import type { Cold } from '../protocol/warm-up.ts'
+import type { Cold } from '../protocol/warming.ts'
 import { medianOf, type CellSummary } from '../stats/summary.ts'
 
 export interface Noted {

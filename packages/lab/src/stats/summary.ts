@@ -1,6 +1,6 @@
 import type { Distribution } from '../engine/job.ts'
 import type { Cell, Timing } from '../protocol/plan.ts'
-import type { Cold } from '../protocol/warm-up.ts'
+import type { Cold } from '../protocol/warming.ts'
 import type { CellRound, OpenSlice, Round } from '../protocol/round.ts'
 import { coresOf, generatorCoresOf, type Slice } from '../protocol/slice.ts'
 import { merge, type Merged } from './histogram.ts'

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Tick } from '../../src/engine/job.ts'
 import { assignCpus } from '../../src/machine/cpu-assignment.ts'
 import { randomOfRound, shuffled } from '../../src/protocol/plan.ts'
-import { isSteady } from '../../src/protocol/warm-up.ts'
+import { isSteady } from '../../src/protocol/warming.ts'
 
 const ticks = (rates: readonly number[]): Tick[] =>
   rates.map((done, at) => ({ type: 'tick', at: at / 10, done, failed: 0, bytes: 0, p50: 1, p99: 1, max: 1 }))

@@ -1,10 +1,10 @@
 import type { Tick } from '../engine/job.ts'
 import type { Timing } from './plan.ts'
 
-/** `few`: too few responses, so that V8 may not have compiled it yet. `unsteady`: the rate changed. */
+/** `few`: too few responses, so that V8 may not have compiled it. `unsteady`: the rate changed. */
 export type Cold = 'few' | 'unsteady'
 
-/** `load`: applies the load for so many milliseconds. Returns what the warm-up lacked in the end. */
+/** `load`: applies the load for so many milliseconds. Returns what was lacking in the end. */
 export async function warmUp(
   load: (milliseconds: number) => Promise<readonly Tick[]>,
   timing: Timing,
