@@ -3,7 +3,7 @@
  * Each test file sets a mark in its environment, which its processes inherit, and Linux exposes the
  * environment of running processes.
  */
-import { readFile, readdir } from 'node:fs/promises'
+import { readdirSync, readFileSync } from 'node:fs'
 
 const variable = 'BUSBAR_TEST_RUN'
 
@@ -22,25 +22,34 @@ export function markRun(): string {
   return mark
 }
 
-/** Other processes with this mark or a longer one. Empty without `/proc`. */
-export async function processesOf(mark: string): Promise<LeakedProcess[]> {
-  const names = await readdir('/proc').catch(() => [])
-  const found = await Promise.all(
-    names.filter((name) => /^\d+$/.test(name)).map((pid) => markedProcess(Number(pid), mark)),
-  )
-  return found.filter((process) => process !== undefined)
+/**
+ * Other processes with this mark or a longer one. Empty without `/proc`, whose files are read
+ * synchronously: the kernel answers from memory.
+ */
+export function processesOf(mark: string): LeakedProcess[] {
+  return pids().flatMap((pid) => markedProcess(pid, mark) ?? [])
 }
 
-async function markedProcess(pid: number, mark: string): Promise<LeakedProcess | undefined> {
+function pids(): number[] {
+  try {
+    return readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number)
+  } catch {
+    return []
+  }
+}
+
+function markedProcess(pid: number, mark: string): LeakedProcess | undefined {
   if (pid === process.pid) return undefined
   try {
     // The initial environment of the process, so without a mark that it set later.
-    const environment = (await readFile(`/proc/${pid}/environ`, 'latin1')).split('\0')
+    const environment = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0')
     const marked = environment.some(
       (entry) => entry === `${variable}=${mark}` || entry.startsWith(`${variable}=${mark}/`),
     )
     if (!marked) return undefined
-    const command = (await readFile(`/proc/${pid}/cmdline`, 'latin1')).replaceAll('\0', ' ').trim()
+    const command = readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ').trim()
     // A zombie has no command line.
     return command === '' ? undefined : { pid, command }
   } catch {

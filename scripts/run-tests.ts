@@ -24,7 +24,7 @@ if (files.length === 0) throw new Error(`no test file in ${wanted.join(', ')}`)
 
 const mark = markRun()
 const code = await runTests()
-process.exitCode = (await endLeakedProcesses()) > 0 ? 1 : code
+process.exitCode = endLeakedProcesses() > 0 ? 1 : code
 
 async function runTests(): Promise<number> {
   const preload = new URL('../packages/busbar/test/support/preload.ts', import.meta.url).href
@@ -90,8 +90,8 @@ function nodeOptions(): string {
 }
 
 /** Finds processes of files that were killed before their own leak check. */
-async function endLeakedProcesses(): Promise<number> {
-  const leaked = await processesOf(mark)
+function endLeakedProcesses(): number {
+  const leaked = processesOf(mark)
   for (const { pid, command } of leaked) {
     console.error(`✖ left running by a test: process ${pid} (${command})`)
     process.kill(pid, 'SIGKILL')

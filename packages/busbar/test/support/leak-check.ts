@@ -23,19 +23,19 @@ after(async () => {
  * seconds.
  */
 async function leftAfterClosing(): Promise<string[]> {
-  let left = await leftBehind()
+  let left = leftBehind()
   for (let turn = 0; left.length > 0 && turn < 40; turn++) {
     await sleep(50)
-    left = await leftBehind()
+    left = leftBehind()
   }
   return left
 }
 
-async function leftBehind(): Promise<string[]> {
+function leftBehind(): string[] {
   return [
     ...openHandles(),
     ...openOthers(),
-    ...(await processesOf(run)).map(({ pid, command }) => `process ${pid} (${command})`),
+    ...processesOf(run).map(({ pid, command }) => `process ${pid} (${command})`),
   ]
 }
 

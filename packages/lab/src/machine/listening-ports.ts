@@ -25,7 +25,7 @@ export interface SessionPorts {
 /** Undefined without `/proc`. */
 export async function sessionPorts(session: number): Promise<SessionPorts | undefined> {
   if (!canReadProcesses) return undefined
-  const processes = await Promise.all((await pidsOf(session)).map(describe))
+  const processes = await Promise.all(pidsOf(session).map(describe))
   const byPid = new Map(processes.map((one) => [one.pid, one]))
   // All share the lab's network namespace, so the table of any process lists all listeners.
   const tables = await Promise.all(['tcp', 'tcp6'].map((name) => readFile(`/proc/net/${name}`, 'utf8').catch(() => '')))

@@ -136,13 +136,13 @@ class PulsedRun {
     try {
       this.#load.ready()
       await sleep(settleMs)
-      const before = canReadProcesses ? await cpuSecondsOf(running.session) : undefined
+      const before = canReadProcesses ? cpuSecondsOf(running.session) : undefined
       const pulse = await this.#load.pulse(this.lengthMs)
-      await running.freeze()
-      const cpuSeconds = before === undefined ? undefined : (await cpuSecondsOf(running.session)) - before
+      running.freeze()
+      const cpuSeconds = before === undefined ? undefined : cpuSecondsOf(running.session) - before
       return { ...pulse, cpuSeconds }
     } finally {
-      await running.freeze()
+      running.freeze()
     }
   }
 
@@ -160,7 +160,7 @@ class PulsedRun {
       otherCores: undefined,
       serverCpuSeconds: canReadProcesses ? total(({ cpuSeconds = 0 }) => cpuSeconds) : undefined,
       answered: total((pulse) => pulse.done + pulse.failed),
-      memory: canReadProcesses ? await usageOf(running.session, { memory: true }) : undefined,
+      memory: canReadProcesses ? usageOf(running.session, { memory: true }) : undefined,
       runtime: undefined,
       probe: undefined,
       pulses: this.#pulses.map(({ done: count, seconds: length, cpuSeconds }) => ({

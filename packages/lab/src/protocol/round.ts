@@ -133,7 +133,7 @@ class RoundRun {
     } catch (error) {
       throw running.hasEnded ? new Error(`it ended under load:\n${running.output}`, { cause: error }) : error
     } finally {
-      await running.freeze()
+      running.freeze()
       if (this.#options.oneAtATime) {
         this.#running.delete(cell.name)
         await running.end()
@@ -162,7 +162,7 @@ class RoundRun {
     result.cold = await this.#warmUp(cell, running)
     const programs = (await running.samples()).filter(({ thread }) => thread === 0)
     result.runtimes = [...new Set(programs.map((each) => [each.version, ...userFlags(each)].join(' ')))].toSorted()
-    await running.freeze()
+    running.freeze()
   }
 
   async #warmUp(cell: Cell, running: RunningArm): Promise<Cold | undefined> {

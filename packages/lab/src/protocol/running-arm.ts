@@ -164,9 +164,9 @@ export class RunningArm {
   }
 
   /** Stops all its processes (SIGSTOP). They take no CPU until {@link thaw}. */
-  async freeze(): Promise<void> {
+  freeze(): void {
     if (this.#state !== 'running') return
-    await this.#signalAll('SIGSTOP')
+    this.#signalAll('SIGSTOP')
     this.#state = 'frozen'
   }
 
@@ -176,7 +176,7 @@ export class RunningArm {
    */
   async thaw(settleMs = settleTime): Promise<void> {
     if (this.#state !== 'frozen') return
-    await this.#signalAll('SIGCONT')
+    this.#signalAll('SIGCONT')
     this.#state = 'running'
     await sleep(settleMs)
   }
@@ -186,7 +186,7 @@ export class RunningArm {
     await this.#stop()
     // Repeated until none is left, since processes may be started while others are killed.
     const deadline = performance.now() + 5000
-    while ((await this.#killAll()) > 0 && performance.now() < deadline) await sleep(5)
+    while (this.#killAll() > 0 && performance.now() < deadline) await sleep(5)
     if (this.#child.pid !== undefined) {
       await this.#ended
       this.#reaper.end(this.#child.pid)
@@ -221,27 +221,27 @@ export class RunningArm {
     const { stopTime = 0 } = this.arm
     if (stopTime === 0) return
     const deadline = performance.now() + stopTime
-    await this.#signalAll('SIGTERM')
-    await this.#signalAll('SIGCONT')
-    while ((await this.#pids()).length > 0 && performance.now() < deadline) await sleep(5)
+    this.#signalAll('SIGTERM')
+    this.#signalAll('SIGCONT')
+    while (this.#pids().length > 0 && performance.now() < deadline) await sleep(5)
   }
 
   /** Returns the number of processes. */
-  async #signalAll(signal: NodeJS.Signals): Promise<number> {
-    return signalEach(await this.#pids(), signal)
+  #signalAll(signal: NodeJS.Signals): number {
+    return signalEach(this.#pids(), signal)
   }
 
   /** Living processes. Without `/proc`: of its group, if the leader lives. */
-  async #pids(): Promise<number[]> {
+  #pids(): number[] {
     if (this.#child.pid === undefined) return []
-    if (canReadProcesses) return await pidsOf(this.session)
+    if (canReadProcesses) return pidsOf(this.session)
     return this.hasEnded ? [] : [-this.session]
   }
 
   /** Daemons that it has started, too: they are in sessions of their own. */
-  async #killAll(): Promise<number> {
-    const daemons = canReadProcesses ? signalEach(await pidsWith(`TMPDIR=${this.#folder}`), 'SIGKILL') : 0
-    return daemons + (await this.#signalAll('SIGKILL'))
+  #killAll(): number {
+    const daemons = canReadProcesses ? signalEach(pidsWith(`TMPDIR=${this.#folder}`), 'SIGKILL') : 0
+    return daemons + this.#signalAll('SIGKILL')
   }
 
   #keepOutput(chunk: Buffer): void {

@@ -72,7 +72,7 @@ export async function runSlice(running: RunningArm, work: Work, options: SliceOp
   const since = await watchDisturbance()
   const ownSince = process.cpuUsage()
   const from = Date.now()
-  const before = canReadProcesses ? await cpuSecondsOf(running.session) : undefined
+  const before = canReadProcesses ? cpuSecondsOf(running.session) : undefined
   const [loaded, probe] = await Promise.all([
     load(options.engine, await toJob(running, work, options), options.signal),
     // Autocannon cannot send at a fixed rate.
@@ -80,7 +80,7 @@ export async function runSlice(running: RunningArm, work: Work, options: SliceOp
       options.engine.kind === 'busbar-load' &&
       load(options.engine, await toProbe(running, work.probe, options), options.signal),
   ])
-  const after = canReadProcesses ? await cpuSecondsOf(running.session) : undefined
+  const after = canReadProcesses ? cpuSecondsOf(running.session) : undefined
   const disturbance = await since()
   const serverCpuSeconds = before === undefined || after === undefined ? undefined : after - before
   const statuses = Object.values(loaded.result.statuses)
@@ -91,7 +91,7 @@ export async function runSlice(running: RunningArm, work: Work, options: SliceOp
     serverCpuSeconds,
     answered: statuses.reduce((sum, count) => sum + count, 0),
     runtime: summariseSamples(await running.samples(), from, Date.now()),
-    memory: canReadProcesses ? await usageOf(running.session, { memory: true }) : undefined,
+    memory: canReadProcesses ? usageOf(running.session, { memory: true }) : undefined,
     probe: probe || undefined,
   }
 }

@@ -88,7 +88,7 @@ await withWorkspace(async (workspace) => {
 async function measure(copies: ReadonlyMap<string, RunningArm>): Promise<void> {
   for (const copy of copies.values()) {
     await run(generators[0]!, copy)
-    await copy.freeze()
+    copy.freeze()
   }
   const found: Round[] = []
   for (let at = 0; at < Number(rounds); at++) {
@@ -108,7 +108,7 @@ async function oneRound(number: number, copies: ReadonlyMap<string, RunningArm>)
     const copy = copies.get(pair.server)!
     await copy.thaw()
     const one = await run(pair.generator, copy)
-    await copy.freeze()
+    copy.freeze()
     figures.set(keyOf(pair), [...(figures.get(keyOf(pair)) ?? []), one])
   }
   return Object.fromEntries([...figures].map(([key, all]) => [key, meanOf(all)]))
@@ -117,7 +117,7 @@ async function oneRound(number: number, copies: ReadonlyMap<string, RunningArm>)
 /** The shell measures the CPU time of its child in milliseconds, the same for all generators. */
 async function run({ name, command, input, answersIn }: Generator, copy: RunningArm): Promise<Figures> {
   const address = copy.target.address!
-  const before = await cpuSecondsOf(copy.session)
+  const before = cpuSecondsOf(copy.session)
   const child = spawn('sh', ['-c', '"$@" >&3; times', 'sh', ...pinned(), ...command(address)], {
     stdio: ['pipe', 'pipe', 'inherit', 'pipe'],
   })
@@ -127,7 +127,7 @@ async function run({ name, command, input, answersIn }: Generator, copy: Running
   const answers = answersIn(output)
   if (!(answers > 0)) throw new Error(`${name} said nothing that can be read:\n${output}`)
   const perRequest = (cpu: number) => (cpu / answers) * 1e6
-  const serverCpu = perRequest((await cpuSecondsOf(copy.session)) - before)
+  const serverCpu = perRequest(cpuSecondsOf(copy.session) - before)
   return { perSecond: answers / seconds, generatorCpu: perRequest(childSeconds(times)), serverCpu }
 }
 

@@ -86,9 +86,9 @@ test('a daemon that an arm has started ends with it', onLinux, async () => {
     )
     const folder = readdirSync(workspace.folder).find((name) => name.startsWith('arm-'))
     const variable = `TMPDIR=${workspace.folder}/${folder}`
-    const all = (await pidsWith(variable)).length
+    const all = pidsWith(variable).length
     await copy.end()
-    assert.deepEqual([all, await pidsWith(variable)], [2, []])
+    assert.deepEqual([all, pidsWith(variable)], [2, []])
   })
 })
 

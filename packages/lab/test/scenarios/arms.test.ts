@@ -49,7 +49,7 @@ async function tryOnce(scenario: Scenario, arm: Arm, t: TestContext): Promise<vo
   } finally {
     await copy.end()
   }
-  if (canReadProcesses) assert.deepEqual(await pidsOf(copy.session), [])
+  if (canReadProcesses) assert.deepEqual(pidsOf(copy.session), [])
 }
 
 /**
