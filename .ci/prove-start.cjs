@@ -1,5 +1,6 @@
 // Proves that `npm start` works in a fresh clone with the machine's Node: the app answers, and a
-// signal to npm ends all processes. Plain CommonJS, since nothing is installed yet.
+// signal to npm ends all processes. What it has installed then serves this folder, too. Plain
+// CommonJS, since nothing is installed yet.
 'use strict'
 const { execFileSync, spawn } = require('node:child_process')
 const fs = require('node:fs')
@@ -26,6 +27,7 @@ async function main() {
   try {
     copyTo(folder)
     for (const signal of ['SIGINT', 'SIGTERM']) await prove(folder, signal)
+    keepPackages(folder)
   } finally {
     fs.rmSync(folder, { recursive: true, force: true })
   }
@@ -42,6 +44,27 @@ function copyTo(folder) {
   }
   execFileSync('tar', ['-xf', archive, '-C', folder])
   fs.rmSync(archive)
+}
+
+/**
+ * Moves the packages of the lock file here, unless some are installed: a second `npm ci` would take
+ * half a minute. The root's come last, since `bootstrap.cjs` looks for its stamp there.
+ */
+function keepPackages(folder) {
+  if (fs.existsSync(path.join(root, 'node_modules'))) return
+  const workspaces = ['packages', 'examples'].flatMap((parent) =>
+    fs.readdirSync(path.join(folder, parent)).map((name) => path.join(parent, name)),
+  )
+  for (const owner of [...workspaces, '.']) {
+    const [from, to] = [folder, root].map((place) => path.join(place, owner, 'node_modules'))
+    try {
+      if (fs.existsSync(from) && !fs.existsSync(to)) fs.renameSync(from, to)
+    } catch (error) {
+      // On another file system. `npm test` installs them.
+      console.error(`– packages not reused: ${error.message}`)
+      return
+    }
+  }
 }
 
 async function prove(folder, signal) {
