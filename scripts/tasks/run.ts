@@ -18,10 +18,14 @@ export function run(command: string, args: readonly string[], env: NodeJS.Proces
     shell: process.platform === 'win32',
   })
   const pass = (signal: NodeJS.Signals) => child.kill(signal)
+  // When another step has failed that ran at the same time.
+  const kill = () => child.kill()
   for (const signal of signals) process.on(signal, pass)
+  process.on('exit', kill)
   child.on('error', reject)
   child.on('exit', (code, signal) => {
     for (const name of signals) process.off(name, pass)
+    process.off('exit', kill)
     resolve(code ?? (signal === null ? 1 : 128))
   })
   return promise
