@@ -27,6 +27,8 @@ const waitShare = 0.2
 const latencyShare = 0.7
 /** Share of the budget for one round: fewer rounds than a quick run has would say little. */
 const roundShare = 0.95 / quick.rounds
+/** Milliseconds by which a warm-up may be longer: a call to five programs is slow, and warms much. */
+const steadyMs = 2000
 /** Times the budget, after which the round that runs is given up: a machine may become busier. */
 const limit = 1.5
 /**
@@ -69,7 +71,14 @@ export async function measure(options: MeasureOptions): Promise<Measured> {
     budgetMs,
     // Else it would take too long: another start and warm-up for each visit, or a longer round.
     openShares: order === 'in turns' ? [latencyShare] : [],
-    timing: { waitShare, pulses, roundMs: budgetMs * roundShare, limitMs: budgetMs * limit, ...options.timing },
+    timing: {
+      waitShare,
+      pulses,
+      steadyMs,
+      roundMs: budgetMs * roundShare,
+      limitMs: budgetMs * limit,
+      ...options.timing,
+    },
     oneAtATime: order === 'one at a time',
     signal,
     onProgress,

@@ -86,17 +86,22 @@ describe('the compile cache', () => {
     assert.equal(existsSync(folder.at('cache')), false)
   })
 
-  test('is removed when it is too large', async () => {
-    using folder = new TestFolder({})
-    const compiled = folder.at('busbar/compiled')
-    mkdirSync(`${compiled}/v24`, { recursive: true })
-    for (const name of ['one', 'other']) writeFileSync(`${compiled}/v24/${name}`, 'x'.repeat(1000))
-    const env = { XDG_CACHE_HOME: folder.path, LOCALAPPDATA: folder.path }
-    await limitCompileCache(env, 2000)
-    assert.equal(existsSync(compiled), true)
-    await limitCompileCache(env, 1999)
-    assert.equal(existsSync(compiled), false)
-    // There is none any more.
-    await limitCompileCache(env, 1999)
-  })
+  const limits = { files: 2, bytes: 2000 }
+  for (const [what, less] of [
+    ['large', { ...limits, bytes: 1999 }],
+    ['many files', { ...limits, files: 1 }],
+  ] as const)
+    test(`is removed when it is too ${what}`, async () => {
+      using folder = new TestFolder({})
+      const compiled = folder.at('busbar/compiled')
+      mkdirSync(`${compiled}/v24`, { recursive: true })
+      for (const name of ['one', 'other']) writeFileSync(`${compiled}/v24/${name}`, 'x'.repeat(1000))
+      const env = { XDG_CACHE_HOME: folder.path, LOCALAPPDATA: folder.path }
+      await limitCompileCache(env, limits)
+      assert.equal(existsSync(compiled), true)
+      await limitCompileCache(env, less)
+      assert.equal(existsSync(compiled), false)
+      // There is none any more.
+      await limitCompileCache(env, less)
+    })
 })
