@@ -27,7 +27,7 @@ const waitShare = 0.2
 const latencyShare = 0.7
 /** Share of the budget for one round: fewer rounds than a quick run has would say little. */
 const roundShare = 0.95 / quick.rounds
-/** Milliseconds by which a warm-up may be longer: a call to five programs is slow, and warms much. */
+/** Milliseconds by which a warm-up may be longer: a call to several programs runs much code. */
 const steadyMs = 2000
 /** Times the budget, after which the round that runs is given up: a machine may become busier. */
 const limit = 1.5
