@@ -15,8 +15,13 @@ export async function warmUp(
   return coldOf(ticks, timing)
 }
 
+/** Responses a second. Slower requests are the program's own work, and little else. */
+const fast = 1000
+const ticksPerSecond = 10
+
 function coldOf(ticks: readonly Tick[], { warmUpRequests, untilSteady }: Timing): Cold | undefined {
-  if (ticks.reduce((sum, { done }) => sum + done, 0) < warmUpRequests) return 'few'
+  const responses = ticks.reduce((sum, { done }) => sum + done, 0)
+  if (responses < warmUpRequests && responses * ticksPerSecond > fast * ticks.length) return 'few'
   return untilSteady && !isSteady(ticks) ? 'unsteady' : undefined
 }
 
@@ -30,7 +35,7 @@ const steadyTolerance = 0.05
  * short.
  */
 export function isSteady(ticks: readonly Tick[]): boolean {
-  const count = windowMs / 100
+  const count = (windowMs / 1000) * ticksPerSecond
   if (ticks.length < 2 * count) return false
   const rate = (part: readonly Tick[]) => part.reduce((sum, tick) => sum + tick.done, 0)
   const [before, last] = [rate(ticks.slice(-2 * count, -count)), rate(ticks.slice(-count))]

@@ -1,22 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Tick } from '../../src/engine/job.ts'
 import { assignCpus } from '../../src/machine/cpu-assignment.ts'
 import { randomOfRound, shuffled } from '../../src/protocol/plan.ts'
-import { isSteady } from '../../src/protocol/warming.ts'
-
-const ticks = (rates: readonly number[]): Tick[] =>
-  rates.map((done, at) => ({ type: 'tick', at: at / 10, done, failed: 0, bytes: 0, p50: 1, p99: 1, max: 1 }))
-const tenths = (rate: number, count = 20) => Array.from({ length: count }, () => rate)
-
-test('a load is steady if the rates of its last two windows of two seconds are within 5 %', () => {
-  assert.equal(isSteady(ticks([...tenths(100), ...tenths(103)])), true)
-  assert.equal(isSteady(ticks([...tenths(100), ...tenths(110)])), false)
-  assert.equal(isSteady(ticks([...tenths(110), ...tenths(100)])), false)
-  assert.equal(isSteady(ticks(tenths(100, 39))), false)
-  // Earlier windows do not matter.
-  assert.equal(isSteady(ticks([...tenths(10), ...tenths(100), ...tenths(100)])), true)
-})
 
 test('with four processors the load generator has its own, and the arms use the others', () => {
   assert.deepEqual(assignCpus('0-1'), { generator: undefined, launcher: [] })
