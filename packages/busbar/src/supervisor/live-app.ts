@@ -35,7 +35,8 @@ export class LiveApp {
    */
   async renew(next: App, outdated: (running: App) => Outdated): Promise<'replaced' | 'started' | 'aborted'> {
     const running = this.#running
-    const changed = running === undefined ? [] : this.#parts.needsRestart(running.app, next)
+    const hasEntrance = running !== undefined && running.status().entrance !== null
+    const changed = running === undefined ? [] : this.#parts.needsRestart(running.app, next, hasEntrance)
     if (running !== undefined && changed.length === 0) {
       await running.replace(next, outdated(running.app))
       return 'replaced'

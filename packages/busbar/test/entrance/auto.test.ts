@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import { generate } from 'selfsigned'
-import type { GatewayConfig } from '../../src/config/app.ts'
+import type { App, GatewayConfig } from '../../src/config/app.ts'
 import { BusbarError } from '../../src/contract/errors.ts'
 import { entranceLibrary } from '../../src/entrance/load.ts'
 import type { StartOptions } from '../../src/supervisor/running-app.ts'
@@ -86,5 +86,33 @@ describe("gateway.entrance: 'auto'", options, () => {
     assert.equal((await ask(app, { rejectUnauthorized: false })).status, 200)
     const said = app.log.find(({ line }) => line.includes('the portable gateway serves'))
     assert.match(said?.line ?? '', /cannot use the certificates of gateway\.tls: .* P-384/)
+  })
+
+  it('needs a restart for gRPC and for the limits that the entrance has', async () => {
+    using folder = new TestFolder()
+    await using app = await start(secure(folder))
+    const { gateway, limits } = app.running.app
+    const changed: readonly [string, Partial<App>][] = [
+      ['gateway.grpc', { gateway: { ...gateway, grpc: { reflection: true } } }],
+      ['limits.headerTimeout', { limits: { ...limits, headerTimeout: 1000 } }],
+      ['limits.requestTimeout', { limits: { ...limits, requestTimeout: 0 } }],
+      ['limits.keepAliveTimeout', { limits: { ...limits, keepAliveTimeout: 1000 } }],
+      ['limits.maxHeaderSize', { limits: { ...limits, maxHeaderSize: 65_536 } }],
+    ]
+    for (const [name, change] of changed)
+      await assert.rejects(app.running.replace({ ...app.running.app, ...change }), {
+        code: 'RESTART_NEEDED',
+        message: `only a restart of the whole app can change ${name}`,
+      })
+    // The entrance's limit has room for this one.
+    await app.running.replace({ ...app.running.app, limits: { ...limits, maxHeaderSize: 32_768 } })
+  })
+
+  it('lets a reload change them at the portable gateway', async () => {
+    using folder = new TestFolder()
+    await using app = await start(secure(folder), { entrance: undefined })
+    const { limits, gateway } = app.running.app
+    const next = { limits: { ...limits, headerTimeout: 1000 }, gateway: { ...gateway, grpc: { reflection: true } } }
+    assert.equal((await app.running.replace({ ...app.running.app, ...next })).generation, 2)
   })
 })

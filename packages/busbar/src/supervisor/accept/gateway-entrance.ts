@@ -154,7 +154,7 @@ export class GatewayEntrance {
   }
 }
 
-/** The entrance's limits of a head, in bytes. A head has to fit into the memory of a batch. */
+/** A head has to fit into the memory of a batch. */
 const mostHead = 256 * 1024
 const leastHead = 64 * 1024
 
@@ -166,12 +166,12 @@ const answerTime = 2000
  * the answers. Those of the entrance are wider, and hold when a worker is blocked.
  */
 export function entranceLimits(app: App, { backlog }: Pick<Timing, 'backlog'>): EntranceLimits {
-  const { headerTimeout, requestTimeout, keepAliveTimeout, maxHeaderSize } = app.limits
+  const { headerTimeout, requestTimeout, keepAliveTimeout } = app.limits
   const descriptors = descriptorsLeft()
   const most = gatewayOpensConnections(app) ? descriptors / 2 : descriptors
   return {
     maxConnections: Math.max(1, Math.min(65_536, Math.floor(most))),
-    maxHead: Math.min(mostHead, Math.max(leastHead, 2 * maxHeaderSize)),
+    maxHead: mostHeadOf(app.limits),
     maxFields: 10_000,
     maxBody: Number.MAX_SAFE_INTEGER,
     headTimeout: headerTimeout,
@@ -182,4 +182,9 @@ export function entranceLimits(app: App, { backlog }: Pick<Timing, 'backlog'>): 
     pinConnections: app.gateway.balance === 'connection',
     grpc: app.gateway.grpc !== undefined,
   }
+}
+
+/** The entrance's limit of a head, in bytes. */
+export function mostHeadOf({ maxHeaderSize }: Pick<App['limits'], 'maxHeaderSize'>): number {
+  return Math.min(mostHead, Math.max(leastHead, 2 * maxHeaderSize))
 }

@@ -1,6 +1,7 @@
 import { type App, isRawEntry, type Service } from '../../config/app.ts'
 import { isInternal } from '../../config/queues.ts'
 import { localPortsOf } from '../../shared/calls/local-ports.ts'
+import { mostHeadOf } from '../accept/gateway-entrance.ts'
 import { callRoutesOf, planApp, type SlotSpec } from '../plan.ts'
 import type { Outdated } from './changes.ts'
 
@@ -36,10 +37,12 @@ export function differenceOf(from: App, to: App, running: readonly SlotSpec[], o
 
 /**
  * The parts of the config that have changed and that only a restart of the whole app can apply, as
- * the config names them.
+ * the config names them. `hasEntrance`: the native entrance serves.
  */
-export function needsRestart(from: App, to: App): string[] {
-  const changed = Object.entries(fixed).flatMap(([name, read]) => (same(read(from), read(to)) ? [] : [name]))
+export function needsRestart(from: App, to: App, hasEntrance = false): string[] {
+  const changed = Object.entries(hasEntrance ? { ...fixed, ...fixedAtEntrance } : fixed)
+    .filter(([, read]) => !same(read(from), read(to)))
+    .map(([name]) => name)
   return [...changed, ...movedPorts(from, to)]
 }
 
@@ -70,6 +73,15 @@ const fixed: Readonly<Record<string, (app: App) => unknown>> = {
   cluster: ({ cluster }) => cluster && { ...cluster, services: [] },
   "expose with accept: 'reusePort'": (app) =>
     app.accept === 'reusePort' ? app.services.map(({ expose }) => expose) : [],
+}
+
+/** What the native entrance is told when it opens. */
+const fixedAtEntrance: typeof fixed = {
+  'gateway.grpc': ({ gateway }) => gateway.grpc !== undefined,
+  'limits.headerTimeout': ({ limits }) => limits.headerTimeout,
+  'limits.requestTimeout': ({ limits }) => limits.requestTimeout,
+  'limits.keepAliveTimeout': ({ limits }) => limits.keepAliveTimeout,
+  'limits.maxHeaderSize': ({ limits }) => mostHeadOf(limits),
 }
 
 function changesOf(from: App, to: App, outdated: Outdated): (before: SlotSpec, next: SlotSpec) => boolean {

@@ -15,7 +15,7 @@ import { tryOut, unhealthy } from './trial.ts'
 export interface GenerationParts {
   readonly slots: SlotTable
   readonly launcher: Pick<Launcher, 'place' | 'announceServices' | 'instances'>
-  readonly ports: Pick<PublicPorts, 'add' | 'keep'>
+  readonly ports: Pick<PublicPorts, 'add' | 'keep' | 'entrance'>
   readonly callPorts: Pick<CallPorts, 'add'>
   readonly createSlot: (spec: SlotSpec, app: App) => WorkerSlot
   /** The app runs as `next` from now on. */

@@ -52,10 +52,10 @@ export class Generations {
   }
 
   async #change(next: App, outdated: Outdated): Promise<Change> {
-    const { app, slots, stopping, hasTrials, maxSlots, log } = this.#parts
+    const { app, slots, ports, stopping, hasTrials, maxSlots, log } = this.#parts
     if (stopping.aborted) throw stopped()
     const running = app()
-    refuse(needsRestart(running, next))
+    refuse(needsRestart(running, next, ports.entrance !== undefined))
     const specs = slots.current.map(({ spec }) => spec)
     const difference = differenceOf(running, next, specs, outdated)
     if (difference.slots.length > maxSlots) refuse([`${difference.slots.length} workers (at most ${maxSlots} now)`])
