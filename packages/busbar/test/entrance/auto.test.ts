@@ -6,6 +6,7 @@ import type { App, GatewayConfig } from '../../src/config/app.ts'
 import { BusbarError } from '../../src/contract/errors.ts'
 import { entranceLibrary } from '../../src/entrance/load.ts'
 import type { StartOptions } from '../../src/supervisor/running-app.ts'
+import { BusbarProcess } from '../support/app/busbar-process.ts'
 import { type AppSetup, appOf, TestApp } from '../support/app/test-app.ts'
 import { TestFolder } from '../support/app/test-folder.ts'
 import { selfSigned } from '../support/http/certificate.ts'
@@ -24,6 +25,12 @@ function start(
 ): Promise<TestApp> {
   const app = appOf({ services, ...more, gateway: { ...gateway, entrance: 'auto' } })
   return TestApp.startLoaded(app, started)
+}
+
+/** Of a curve that only the portable gateway has. */
+async function unusualPair(): Promise<{ cert: string; key: string }> {
+  const made = await generate([{ name: 'commonName', value: 'localhost' }], { keyType: 'ec', curve: 'P-521' })
+  return { cert: made.cert, key: made.private }
 }
 
 const isNative = (app: TestApp): boolean => app.running.status().entrance !== null
@@ -80,12 +87,34 @@ describe("gateway.entrance: 'auto'", options, () => {
 
   it('is the portable gateway for a certificate that only that can use', async () => {
     using folder = new TestFolder()
-    const made = await generate([{ name: 'commonName', value: 'localhost' }], { keyType: 'ec', curve: 'P-521' })
-    const other = { cert: made.cert, key: made.private }
-    await using app = await start({ entry: 'web', tls: writePair(folder, 'own', other) })
+    await using app = await start({ entry: 'web', tls: writePair(folder, 'own', await unusualPair()) })
     assert.equal((await ask(app, { rejectUnauthorized: false })).status, 200)
     const said = app.log.find(({ line }) => line.includes('the portable gateway serves'))
     assert.match(said?.line ?? '', /cannot use the certificates of gateway\.tls: .* P-384/)
+  })
+
+  it('keeps its certificate when the new one is of that kind, and the log says what to do', async () => {
+    using folder = new TestFolder()
+    await using app = await start(secure(folder))
+    writePair(folder, 'own', await unusualPair())
+    await app.untilLogged('the native entrance cannot use the certificates')
+    const said = app.log.find(({ line }) => line.startsWith('the new certificate is refused'))
+    assert.match(said?.line ?? '', / and P-384, .* Others need entrance: 'portable'\.$/)
+    assert.equal((await ask(app, { ca: pair.cert })).status, 200)
+  })
+
+  it('is what busbar check says, also of such a certificate', async () => {
+    const checked = async (own: typeof pair, entrance: string): Promise<[number | null, string]> => {
+      using folder = new TestFolder({ 'web/index.js': '' })
+      const gateway = { port: 3999, entrance, tls: writePair(folder, 'own', own) }
+      folder.write('busbar.config.json', { gateway, services: { web: './web' } })
+      const { code, stdout, stderr } = await BusbarProcess.run(['check', folder.path])
+      return [code, stdout.split('\n').at(-2) ?? stderr]
+    }
+    const other = await unusualPair()
+    assert.match((await checked(pair, 'auto')).join(' '), /^0 entrance native \(/)
+    assert.match((await checked(other, 'auto')).join(' '), /^0 warning: .* cannot use .*: the portable gateway serves$/)
+    assert.match((await checked(other, 'native')).join(' '), /^3 /)
   })
 
   it('needs a restart for gRPC and for the limits that the entrance has', async () => {

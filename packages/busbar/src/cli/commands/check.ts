@@ -2,10 +2,14 @@ import { type App, prefersEntrance, type Route, type Service, usesEntrance } fro
 import type { Hazard } from '../../config/hazards/hazard.ts'
 import { findHazards } from '../../config/hazards/find-hazards.ts'
 import { loadApp } from '../../config/load.ts'
+import { BusbarError } from '../../contract/errors.ts'
 import { acceleratorsText, type AcceleratorState, defaultAccelerators } from '../../shared/accelerators.ts'
 import { entranceLibrary, entrancePackage, findEntrance } from '../../entrance/load.ts'
+import { AppCertificates } from '../../supervisor/accept/app-certificates.ts'
+import { GatewayEntrance } from '../../supervisor/accept/gateway-entrance.ts'
 import { planApp, type SlotSpec } from '../../supervisor/plan.ts'
 import { probeAccelerators } from '../../supervisor/runtimes/probe-thread.ts'
+import { defaultTiming } from '../../supervisor/timing.ts'
 import { entryText, runsText, servesText } from '../terminal/banner.ts'
 import { alignColumns } from '../terminal/columns.ts'
 import type { CommandContext } from '../command.ts'
@@ -48,10 +52,11 @@ export interface ListenerRow {
 }
 
 export interface EntranceRow {
+  /** The one that would serve. */
   readonly uses: 'native' | 'portable'
   /** The binary of the native entrance. Null: there is none here. */
   readonly binary: string | null
-  /** Why the binary cannot serve this version of Busbar: then the portable gateway serves. */
+  /** Why the binary cannot serve this app or this version of Busbar: the portable gateway does. */
   readonly mismatch: string | null
 }
 
@@ -94,7 +99,7 @@ async function describe(app: App): Promise<CheckReport> {
     }),
     services: app.services.map((service) => toRow(app, service)),
     accelerators: await probeAccelerators(app.accelerators ?? defaultAccelerators),
-    entrance: entranceRow(app),
+    entrance: await entranceRow(app),
     warnings: await findHazards(app),
   }
 }
@@ -118,12 +123,30 @@ function toRow({ gateway }: App, { name, run, group, instances, path, entry, nee
   }
 }
 
-function entranceRow(app: App): EntranceRow {
+/** Rejects with the error with which an app that needs the native entrance would not start. */
+async function entranceRow(app: App): Promise<EntranceRow> {
   const binary = findEntrance() ?? null
   if (!usesEntrance(app) && (binary === null || !prefersEntrance(app)))
     return { uses: 'portable', binary, mismatch: null }
-  const mismatch = binary === null ? null : (entranceLibrary().mismatch ?? null)
-  return { uses: 'native', binary, mismatch }
+  if (binary === null) return { uses: 'native', binary, mismatch: null }
+  const mismatch = await tryEntrance(app)
+  return { uses: mismatch === null ? 'native' : 'portable', binary, mismatch }
+}
+
+/** Why the portable gateway would serve. Only the entrance knows which certificates it takes. */
+async function tryEntrance(app: App): Promise<string | null> {
+  const certificates = new AppCertificates()
+  await certificates.read(app)
+  try {
+    const library = entranceLibrary()
+    if (library.mismatch !== undefined) return library.mismatch
+    const opened = GatewayEntrance.open(app, () => library, defaultTiming, certificates.tls)
+    if (typeof opened !== 'string') opened.close()
+    return null
+  } catch (error) {
+    if (usesEntrance(app)) throw error
+    return BusbarError.from(error).message
+  }
 }
 
 function tableText(report: CheckReport, app: App, out: Output): string {
@@ -161,8 +184,8 @@ function tableText(report: CheckReport, app: App, out: Output): string {
 
 /** Only about the native one: the portable gateway needs no words. */
 function entranceText({ uses, binary, mismatch }: EntranceRow, out: Output): string[] {
-  if (uses === 'portable') return []
   if (mismatch !== null) return [`${paint(out, 'yellow', 'warning:')} ${mismatch}: the portable gateway serves`]
+  if (uses === 'portable') return []
   if (binary !== null) return [paint(out, 'dim', `entrance native (${binary})`)]
   const hint = `Install ${entrancePackage}; in the repository, run npm run build with a Rust toolchain.`
   const missing = 'gateway.entrance is native, and there is no binary of it for this platform: the app cannot start'

@@ -24,7 +24,8 @@ export function reportedEvents<T>(parts: {
       outcome('reloaded')
     },
     refused(error) {
-      log('error', `the new certificate is refused, and the previous one stays in use: ${error.message}`)
+      const why = [error.message, error.hint].filter(Boolean).join('. ')
+      log('error', `the new certificate is refused, and the previous one stays in use: ${why}`)
       outcome('refused')
     },
   }

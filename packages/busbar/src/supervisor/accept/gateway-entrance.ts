@@ -74,7 +74,7 @@ export class GatewayEntrance {
     } catch (cause) {
       throw new BusbarError('TLS_FILE_INVALID', {
         message: `the native entrance cannot use the certificates of gateway.tls: ${(cause as Error).message}`,
-        hint: 'It takes RSA keys from 2048 bits, ECDSA keys of P-256 and P-384, and Ed25519 keys.',
+        hint: "It takes RSA keys from 2048 bits, ECDSA keys of P-256 and P-384, and Ed25519 keys. Others need entrance: 'portable'.",
         cause,
       })
     }
