@@ -246,7 +246,8 @@ export function usesEntrance({ gateway }: Pick<App, 'gateway'>): boolean {
  */
 export function prefersEntrance({ accept, gateway }: Pick<App, 'accept' | 'gateway'>): boolean {
   const { entrance, raw, tls, grpc, descriptor } = gateway
-  const isPossible = raw !== true && accept !== 'reusePort' && descriptor === undefined
+  // It refuses certificates of clients that the portable gateway takes (X.509 version 1, P-521).
+  const isPossible = raw !== true && accept !== 'reusePort' && descriptor === undefined && tls?.clientCa === undefined
   return entrance === 'auto' && isPossible && (tls !== undefined || grpc !== undefined)
 }
 

@@ -60,6 +60,13 @@ describe("gateway.entrance: 'auto'", options, () => {
     assert.deepEqual([clear, accepting, unloaded].map(isNative), [false, false, false])
   })
 
+  it('is the portable gateway where clients have certificates, of which the native entrance refuses some', async () => {
+    using folder = new TestFolder()
+    const { tls, ...gateway } = secure(folder)
+    await using app = await start({ ...gateway, tls: { ...tls, clientCa: tls.cert, clientCertificate: 'optional' } })
+    assert.equal(isNative(app), false)
+  })
+
   it('is the portable gateway where there is no binary, and the log says how to get it', async () => {
     using folder = new TestFolder()
     const missing = new BusbarError('ENTRANCE_UNAVAILABLE', { message: 'there is no binary', hint: 'Install it.' })
