@@ -30,7 +30,7 @@ export interface Timing {
   /** Whether the rate has to be steady, too. */
   readonly untilSteady: boolean
   /** Maximum extension of the warm-up until it has both. */
-  readonly steadyMs: number
+  readonly extraWarmUpMs: number
   readonly sliceMs: number
   /** The start of each slice that is not counted. */
   readonly discardMs: number
@@ -69,7 +69,7 @@ export const quick: Timing = {
   warmUpMs: 2000,
   warmUpRequests: 30_000,
   untilSteady: false,
-  steadyMs: 4000,
+  extraWarmUpMs: 4000,
   sliceMs: 1200,
   discardMs: 200,
   pulses: 24,
@@ -91,7 +91,7 @@ export const full: Timing = {
   warmUpMs: 5000,
   warmUpRequests: 30_000,
   untilSteady: true,
-  steadyMs: 10_000,
+  extraWarmUpMs: 10_000,
   sliceMs: 2400,
   discardMs: 200,
   pulses: 0,

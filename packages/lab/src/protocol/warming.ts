@@ -10,7 +10,7 @@ export async function warmUp(
   timing: Timing,
 ): Promise<Cold | undefined> {
   const ticks = [...(await load(timing.warmUpMs))]
-  for (let spent = 0; coldOf(ticks, timing) !== undefined && spent < timing.steadyMs; spent += windowMs)
+  for (let spent = 0; coldOf(ticks, timing) !== undefined && spent < timing.extraWarmUpMs; spent += windowMs)
     ticks.push(...(await load(windowMs)))
   return coldOf(ticks, timing)
 }

@@ -28,7 +28,7 @@ const latencyShare = 0.7
 /** Share of the budget for one round: fewer rounds than a quick run has would say little. */
 const roundShare = 0.95 / quick.rounds
 /** Milliseconds by which a warm-up may be longer: a call to several programs runs much code. */
-const steadyMs = 2000
+const extraWarmUpMs = 2000
 /** Times the budget, after which the round that runs is given up: a machine may become busier. */
 const limit = 1.5
 /**
@@ -74,7 +74,7 @@ export async function measure(options: MeasureOptions): Promise<Measured> {
     timing: {
       waitShare,
       pulses,
-      steadyMs,
+      extraWarmUpMs,
       roundMs: budgetMs * roundShare,
       limitMs: budgetMs * limit,
       ...options.timing,

@@ -29,7 +29,7 @@ test("the guide's timing is the actual one", () => {
     const share = timing.openShares[0]
     assert.ok(cell('latency').startsWith(share === undefined ? 'none' : `at ${share * 100} %`))
   }
-  assert.ok(row('warm-up')[3]!.includes(`up to ${seconds(full.steadyMs)} longer`))
+  assert.ok(row('warm-up')[3]!.includes(`up to ${seconds(full.extraWarmUpMs)} longer`))
   assert.ok(row('rounds')[2]!.endsWith(`or for ${seconds(quick.budgetMs)}`))
   const text = guide.replaceAll(/\s+/g, ' ')
   assert.ok(text.includes(`two slices of ${seconds(quick.sliceMs)} in quick runs`))
