@@ -1,6 +1,7 @@
 /** `gateway.entrance: 'auto'`: who accepts the connections of which app. */
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { generate } from 'selfsigned'
 import type { App, GatewayConfig } from '../../src/config/app.ts'
 import { BusbarError } from '../../src/contract/errors.ts'
@@ -111,11 +112,13 @@ describe("gateway.entrance: 'auto'", options, () => {
   })
 
   it('is what busbar check says, also of such a certificate', async () => {
+    // A packed package finds no binary, except where its package is installed (package/entrance.test.ts).
+    const entry = fileURLToPath(new URL('../support/busbar.ts', import.meta.url))
     const checked = async (own: typeof pair, entrance: string): Promise<[number | null, string]> => {
       using folder = new TestFolder({ 'web/index.js': '' })
       const gateway = { port: 3999, entrance, tls: writePair(folder, 'own', own) }
       folder.write('busbar.config.json', { gateway, services: { web: './web' } })
-      const { code, stdout, stderr } = await BusbarProcess.run(['check', folder.path])
+      const { code, stdout, stderr } = await BusbarProcess.run(['check', folder.path], { entry })
       return [code, stdout.split('\n').at(-2) ?? stderr]
     }
     const other = await unusualPair()

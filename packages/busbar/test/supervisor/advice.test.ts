@@ -11,7 +11,7 @@ import {
   measureCallCosts,
   tryAdvice,
 } from '../../src/supervisor/admin/operations/advice.ts'
-import { TestApp } from '../support/app/test-app.ts'
+import { pollUntil, TestApp } from '../support/app/test-app.ts'
 import { TestFolder } from '../support/app/test-folder.ts'
 
 const answers = 'require("node:http").createServer((_, response) => response.end("ok")).listen(3000)'
@@ -120,10 +120,10 @@ describe('advice of a running app', { timeout: 300_000 }, () => {
       { moves: [{ service: 'cart', run }], seconds: 0.5, settle: 60 },
       { signal: abort.signal },
     )
-    await app.until(() => placements()[1] !== before[1])
+    await pollUntil(() => placements()[1] !== before[1])
     abort.abort()
     await assert.rejects(trying)
-    await app.until(() => placements()[1] === before[1])
+    await pollUntil(() => placements()[1] === before[1])
   })
 
   it('names what is slow, with figures', async () => {
@@ -135,8 +135,8 @@ describe('advice of a running app', { timeout: 300_000 }, () => {
 
   it('is not tried without calls', async () => {
     await stop()
-    // A call counts slightly longer than its client waits for it.
-    await app.until(() => app.running.status().instances.every(({ inFlight }) => inFlight === 0))
+    // A call counts slightly longer than its client waits for it. No event tells when it has ended.
+    await pollUntil(() => app.running.status().instances.every(({ inFlight }) => inFlight === 0))
     const moves = [{ service: 'cart', run: 'process' as const }]
     await assert.rejects(admin.json(tryAdvice, { moves, seconds: 0.2 }), {
       code: 'OPERATION_UNSUPPORTED',
