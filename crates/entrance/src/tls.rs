@@ -89,9 +89,16 @@ impl Tls {
 }
 
 fn certified(pair: &Pair, provider: &CryptoProvider) -> Result<Arc<CertifiedKey>, String> {
-    let chain: Vec<_> = CertificateDer::pem_slice_iter(pair.cert.as_bytes()).collect::<Result<_, _>>().map_err(text)?;
-    let key = PrivateKeyDer::from_pem_slice(pair.key.as_bytes()).map_err(text)?;
-    Ok(Arc::new(CertifiedKey::from_der(chain, key, provider).map_err(text)?))
+    let read = || {
+        let chain =
+            CertificateDer::pem_slice_iter(pair.cert.as_bytes()).collect::<Result<Vec<_>, _>>().map_err(text)?;
+        let key = PrivateKeyDer::from_pem_slice(pair.key.as_bytes()).map_err(text)?;
+        CertifiedKey::from_der(chain, key, provider).map(Arc::new).map_err(text)
+    };
+    read().map_err(|error| match pair.names.as_slice() {
+        [] => error,
+        names => format!("that of {}: {error}", names.join(", ")),
+    })
 }
 
 /// A client may come without a certificate: the gateway knows which routes need one. A certificate

@@ -50,6 +50,8 @@ export interface ArmResult {
   readonly control: boolean
   readonly valid: boolean
   readonly invalidBecause: readonly string[]
+  /** Rounds before which it had too few requests to be fast, or no steady rate. */
+  readonly coldRounds: number
   readonly parameters: {
     readonly workers: number
     readonly connections: number

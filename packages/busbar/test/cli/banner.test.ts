@@ -9,8 +9,8 @@ import { appOf, type AppSetup } from '../support/app/test-app.ts'
 const openapi = { path: '/openapi.json', page: '/docs', beforeEntry: false, title: 'x', version: '1' }
 const route = (prefix: string, service: string) => ({ host: undefined, prefix, service })
 
-/** The URL of the API reference page in the start event of the log. */
-function announcedReference(gateway: Partial<GatewayConfig>): unknown {
+/** The fields of the start event in the log. `entrance`: its figures. */
+function announced(gateway: Partial<GatewayConfig>, entrance: object | null = null): Record<string, unknown> {
   const services: AppSetup['services'] = { items: { file: '/x/index.js', kind: 'typed' }, web: '/y/index.js' }
   const app = appOf({ services, gateway: { entry: undefined, openapi, ...gateway } })
   const address = {
@@ -22,15 +22,27 @@ function announcedReference(gateway: Partial<GatewayConfig>): unknown {
   } as const
   let fields: Record<string, unknown> = {}
   const log = { event: (_level: string, _line: string, more: object) => void (fields = { ...more }) }
-  const running = { app, addresses: [{ ...address, url: 'http://127.0.0.1:3000' }] } as unknown as RunningApp
+  const running = {
+    app,
+    addresses: [{ ...address, url: 'http://127.0.0.1:3000' }],
+    status: () => ({ entrance }),
+  } as unknown as RunningApp
   const terminal = processTerminal()
   announce(running, {
     terminal: { ...terminal, out: { ...terminal.out, isTerminal: false } },
     log: log as never,
     took: 1,
   })
-  return fields['reference']
+  return fields
 }
+
+/** The URL of the API reference page. */
+const announcedReference = (gateway: Partial<GatewayConfig>): unknown => announced(gateway)['reference']
+
+it('the start event has the entrance that accepts the connections', () => {
+  assert.equal(announced({ entry: 'items' })['entrance'], 'portable')
+  assert.equal(announced({ entry: 'items' }, {})['entrance'], 'native')
+})
 
 describe('the API reference page in the start event', () => {
   const url = 'http://127.0.0.1:3000/docs'

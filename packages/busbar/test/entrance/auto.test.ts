@@ -83,6 +83,18 @@ describe("gateway.entrance: 'auto'", options, () => {
     )
   })
 
+  it('is the portable gateway where the binary cannot be loaded, which is a warning', async () => {
+    using folder = new TestFolder()
+    const broken = new BusbarError('ENTRANCE_UNAVAILABLE', { message: 'it cannot be loaded', cause: new Error('ELF') })
+    const entrance = (): never => {
+      throw broken
+    }
+    await using app = await start(secure(folder), { entrance })
+    assert.equal((await ask(app, { ca: pair.cert })).status, 200)
+    const said = app.log.find(({ line }) => line.includes('the portable gateway serves'))
+    assert.equal(said?.level, 'warn')
+  })
+
   it('is the portable gateway where the binary is of another version', async () => {
     using folder = new TestFolder()
     const entrance = () => ({ ...entranceLibrary(), mismatch: 'it is older' })
@@ -98,7 +110,7 @@ describe("gateway.entrance: 'auto'", options, () => {
     await using app = await start({ entry: 'web', tls: writePair(folder, 'own', await unusualPair()) })
     assert.equal((await ask(app, { rejectUnauthorized: false })).status, 200)
     const said = app.log.find(({ line }) => line.includes('the portable gateway serves'))
-    assert.match(said?.line ?? '', /cannot use the certificates of gateway\.tls: .* P-384/)
+    assert.match(said?.line ?? '', /cannot use the certificates of gateway\.tls: that of localhost: .* P-384/)
   })
 
   it('keeps its certificate when the new one is of that kind, and the log says what to do', async () => {
@@ -112,7 +124,7 @@ describe("gateway.entrance: 'auto'", options, () => {
   })
 
   it('is what busbar check says, also of such a certificate', async () => {
-    // A packed package finds no binary, except where its package is installed (package/entrance.test.ts).
+    // A packed package finds no binary where that of the entrance is not installed.
     const entry = fileURLToPath(new URL('../support/busbar.ts', import.meta.url))
     const checked = async (own: typeof pair, entrance: string): Promise<[number | null, string]> => {
       using folder = new TestFolder({ 'web/index.js': '' })

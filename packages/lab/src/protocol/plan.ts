@@ -69,7 +69,7 @@ export const quick: Timing = {
   warmUpMs: 2000,
   warmUpRequests: 30_000,
   untilSteady: false,
-  extraWarmUpMs: 4000,
+  extraWarmUpMs: 8000,
   sliceMs: 1200,
   discardMs: 200,
   pulses: 24,

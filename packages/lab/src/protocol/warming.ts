@@ -16,7 +16,7 @@ export async function warmUp(
 }
 
 /** Responses a second. Slower requests are the program's own work, and little else. */
-const fast = 1000
+const fast = 300
 const ticksPerSecond = 10
 
 function coldOf(ticks: readonly Tick[], { warmUpRequests, untilSteady }: Timing): Cold | undefined {

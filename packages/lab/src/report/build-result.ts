@@ -84,6 +84,7 @@ function toArm(summary: CellSummary, rounds: readonly Round[]): ArmResult {
     control: cell.control,
     valid: summary.valid,
     invalidBecause: summary.invalidBecause,
+    coldRounds: summary.cold.few + summary.cold.unsteady,
     parameters: {
       workers: cell.workers,
       connections: cell.work.connections,

@@ -8,13 +8,17 @@ export type PulsePairs = readonly (readonly number[])[]
  * memory, order of compilation. Runs with starts that differ by up to 10 % are simulated.
  */
 const startOffset = 0.03
+/** The same for so few rounds that they would not show whether starts differ by more. */
+const unseenOffset = 0.1
 /**
  * Rounds whose means differ by more than their pulses explain have something in common that pulses
  * do not show. Below 1, because the choice between two errors costs confidence by itself: with
  * 1.15, 1.4 % of the claims were false where starts differ by 5 %.
  */
 const tolerated = 0.9
-const fewest = { rounds: 4, pulses: 32 }
+const fewest = { rounds: 2, pulses: 32 }
+/** Rounds that show how much starts differ. */
+const enoughRounds = 4
 
 /**
  * The same mean with the error that pairs of pulses show, which are many where rounds are few. If
@@ -25,13 +29,14 @@ export function withPulsePairs(byRounds: Estimate, rounds: PulsePairs): Estimate
   const pairs = rounds.flat()
   const freedom = pairs.length - rounds.length
   if (rounds.length < fewest.rounds || pairs.length < fewest.pulses || freedom < 1) return byRounds
+  const offset = rounds.length < enoughRounds ? unseenOffset : startOffset
   const deviations = rounds.map((round) => {
     const mean = round.reduce((sum, value) => sum + value, 0) / round.length
     return round.map((value) => value - mean)
   })
   const squares = deviations.flat().reduce((sum, value) => sum + value * value, 0)
   const grown = inflation(deviations, squares, pairs.length)
-  const variance = ((squares / freedom) * grown) / pairs.length + (2 * startOffset ** 2) / rounds.length
+  const variance = ((squares / freedom) * grown) / pairs.length + (2 * offset ** 2) / rounds.length
   if (byRounds.error ** 2 > tolerated * variance) return byRounds
   return { mean: byRounds.mean, error: Math.sqrt(variance), freedom: freedom / grown }
 }

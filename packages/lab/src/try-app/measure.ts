@@ -1,6 +1,6 @@
 import { bench } from '../bench.ts'
 import { findEngine } from '../engine/load.ts'
-import { quick, type Timing } from '../protocol/plan.ts'
+import type { Timing } from '../protocol/plan.ts'
 import type { Progress } from '../protocol/session.ts'
 import { reasonText } from '../report/reason.ts'
 import type { ArmResult, Result } from '../result.ts'
@@ -25,17 +25,16 @@ export interface MeasureOptions {
 const waitShare = 0.2
 /** Share of the baseline's capacity at which latency is measured. */
 const latencyShare = 0.7
-/** Share of the budget for one round: fewer rounds than a quick run has would say little. */
-const roundShare = 0.95 / quick.rounds
-/** Milliseconds by which a warm-up may be longer: a call to several programs runs much code. */
-const extraWarmUpMs = 2000
+/**
+ * Milliseconds by which a warm-up may be longer. Five programs that call each other need 20 s, and
+ * what is measured before is less than what they can do
+ * (docs/decisions/measure/quick-comparisons.md).
+ */
+const extraWarmUpMs = 18_000
 /** Times the budget, after which the round that runs is given up: a machine may become busier. */
 const limit = 1.5
-/**
- * Fewer than in a quick run: an app starts in seconds, and two starts of it differ more than two
- * pulses, so a round more says more (docs/decisions/measure/quick-comparisons.md).
- */
-const pulses = 12
+/** One says nothing about the others. */
+const fewestRounds = 2
 
 export interface Measured {
   /** By the name of the arm. Empty if there was no time. */
@@ -73,9 +72,8 @@ export async function measure(options: MeasureOptions): Promise<Measured> {
     openShares: order === 'in turns' ? [latencyShare] : [],
     timing: {
       waitShare,
-      pulses,
       extraWarmUpMs,
-      roundMs: budgetMs * roundShare,
+      roundMs: (budgetMs * limit) / fewestRounds,
       limitMs: budgetMs * limit,
       ...options.timing,
     },
@@ -86,11 +84,16 @@ export async function measure(options: MeasureOptions): Promise<Measured> {
   if (result.rounds === 0) return { figures: new Map(), notes: signal.aborted ? [] : [tooShort(budgetMs)] }
   const measured = result.arms.filter(({ control }) => !control)
   const figures = new Map(measured.map((arm) => [arm.name, figuresOf(arm, result)]))
-  return { figures, notes: result.rounds === 1 ? [oneRound] : [] }
+  const cold = measured.filter(({ coldRounds }) => coldRounds > result.rounds / 2).map(({ title }) => `“${title}”`)
+  return { figures, notes: [...(result.rounds === 1 ? [oneRound] : []), ...(cold.length > 0 ? [coldText(cold)] : [])] }
 }
 
 const oneRound =
   'There was time for one round only, so nothing is compared, and each figure may be far off. Use a longer --budget.'
+
+function coldText(titles: readonly string[]): string {
+  return `V8 may not have compiled all of the code yet when these were measured, so they may be faster: ${titles.join(', ')}.`
+}
 
 function tooShort(budgetMs: number): string {
   const seconds = Math.round((budgetMs * limit) / 1000)

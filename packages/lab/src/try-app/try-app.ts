@@ -59,6 +59,8 @@ interface Replayed {
   readonly noAnswer?: NoAnswerError
 }
 
+const notFoundOnly =
+  'Not measured: every answer to the requests was a 404. Give paths that the entry has, by --path or --requests.'
 const nothing: Learned = { ports: {}, silent: [], problems: [] }
 
 /** An arm that could be started. */
@@ -95,7 +97,9 @@ class Trial {
     const starts = [baseline, again].filter((one) => one !== undefined && typeof one.samples !== 'string') as Started[]
     const compared = new Map(replayed.map((one) => [one.arm.name, this.#compare(one, starts)]))
     const running = baseline === undefined ? [] : [baseline, ...others].map(({ arm }) => arm)
-    const requests = this.#measurable(running.map(({ name }) => compared.get(name)!))
+    const answers = running.map(({ name }) => compared.get(name)!)
+    const onlyNotFound = this.#answersNotFoundOnly(answers)
+    const requests = onlyNotFound ? [] : this.#measurable(answers)
     const schedule = await this.#schedule(running, requests, starts)
     const measured = schedule === undefined ? undefined : await this.#measure(schedule, requests)
     return {
@@ -109,6 +113,7 @@ class Trial {
       notes: [
         ...(app.notToday === undefined ? [] : [`As today: left out, since ${app.notToday}.`]),
         ...notes,
+        ...(onlyNotFound ? [notFoundOnly] : []),
         ...(schedule?.notes ?? []),
         ...(measured?.notes ?? []),
       ],
@@ -192,6 +197,12 @@ class Trial {
         service === entry &&
         answers.every((each) => each[index]!.differences.length === 0 && (each[index]!.status ?? 500) < 500),
     )
+  }
+
+  /** What a framework does with a path that it does not have says nothing about the app. */
+  #answersNotFoundOnly(answers: readonly (readonly ComparedRequest[])[]): boolean {
+    const ofEntry = answers.flat().filter(({ service }) => service === this.#app.entry)
+    return ofEntry.length > 0 && ofEntry.every(({ status }) => status === 404)
   }
 
   /** Undefined: nothing is measured. `starts`: of the baseline. */

@@ -31,8 +31,8 @@ async function warmed(perSecond: (second: number) => number, timing = quick): Pr
 test('a warm-up is longer if there were few responses, but for requests that are slow by themselves', async () => {
   assert.deepEqual(await warmed(() => 20_000), [2, undefined])
   assert.deepEqual(await warmed(() => 8000), [4, undefined])
-  assert.deepEqual(await warmed(() => 2000), [6, 'few'])
-  assert.deepEqual(await warmed(() => 900), [2, undefined])
+  assert.deepEqual(await warmed(() => 2000), [10, 'few'])
+  assert.deepEqual(await warmed(() => 250), [2, undefined])
 })
 
 test('a full run waits for a steady rate, too', async () => {

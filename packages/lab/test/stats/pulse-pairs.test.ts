@@ -96,7 +96,7 @@ function stoppedRun(machine: Machine, maxRounds: number, random: () => number): 
 const isClaim = ({ verdict }: Ratio): boolean => verdict === 'faster' || verdict === 'slower'
 const percent = (share: number): string => `${(share * 100).toFixed(2)} %`
 
-for (const rounds of [4, 5, 8])
+for (const rounds of [2, 3, 4, 5, 8])
   describe(`${rounds} rounds of pulses`, () => {
     for (const [name, machine] of Object.entries(machines))
       test(`${name}: at most one in a hundred false claims, and the interval covers the truth`, (context) => {

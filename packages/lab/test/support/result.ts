@@ -69,6 +69,7 @@ function armOf(name: string, { perSecond, p99 = [], invalid }: Recorded): ArmRes
     control: false,
     valid: invalid === undefined,
     invalidBecause: invalid === undefined ? [] : [invalid],
+    coldRounds: 0,
     parameters: { workers: 1, connections: 10, pipelining: 1, rate: null },
     throughput: { perSecond: perSecond[0]!, perCpuSecond: perSecond[0]!, bytesPerSecond: 1000, saturated: false },
     latency,

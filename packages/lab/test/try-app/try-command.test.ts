@@ -114,13 +114,14 @@ describe('busbar try', () => {
     assert.doesNotMatch(stdout, /\{"level"/)
   })
 
-  test('answers that are all 404 are no comparison, which the page says', async () => {
+  test('answers that are all 404 are not measured, which the page says', async () => {
     using repository = new Repository({
       'server.js': `require('node:http').createServer((request, response) => {
         response.writeHead(request.url === '/items' ? 200 : 404).end()
       }).listen(process.env.PORT ?? 3000)`,
     })
-    const said = /Every answer was a 404: give paths that the services have, by --path or --requests\./
+    const said =
+      /Not measured: every answer to the requests was a 404\. Give paths that the entry has, by --path or --requests\./
     assert.match((await repository.try()).stdout, said)
     assert.match((await repository.try('--json')).report.notes.join('\n'), said)
     assert.doesNotMatch((await repository.try('--path', '/', '--path', '/items')).stdout, said)

@@ -23,6 +23,7 @@ export function announce(running: RunningApp, { terminal, log, took }: StartBann
     addresses: addresses.map(({ url, serves }) => ({ url, serves: servesText(serves, app) })),
     services: app.services.map((service) => ({ name: service.name, runs: runsText(app, service) })),
     ...(reference !== undefined && { reference }),
+    entrance: entranceOf(running),
     took: Math.round(took),
     stop: 'SIGINT or SIGTERM',
   })
@@ -35,6 +36,7 @@ function bannerText(running: RunningApp, { out }: Terminal, took: number): strin
     paint(out, ['bold', 'green'], url),
     paint(out, 'dim', servesText(serves, app)),
   ])
+  if (entranceOf(running) === 'native') listeners[0]?.push(paint(out, 'dim', 'native entrance'))
   if (reference !== undefined)
     listeners.push([paint(out, ['bold', 'green'], reference), paint(out, 'dim', 'API reference')])
   const services = app.services.map((service) => [
@@ -47,6 +49,11 @@ function bannerText(running: RunningApp, { out }: Terminal, took: number): strin
   )
   const ready = `${paint(out, 'bold', app.name)} is ready after ${Math.round(took)} ms. Ctrl-C stops it.`
   return ['', ...lines, '', ready].join('\n')
+}
+
+/** Who accepts the gateway's connections. */
+function entranceOf(running: RunningApp): 'native' | 'portable' {
+  return running.status().entrance === null ? 'portable' : 'native'
 }
 
 /** The services behind a port: `tsfastify, /shop → web, /api → catalog (strip: false)`. */

@@ -79,8 +79,10 @@ export class PublicPorts {
     try {
       this.#useEntrance(tls)
     } catch (error) {
-      const { code, message, hint = '' } = BusbarError.from(error)
-      log(code === 'ENTRANCE_UNAVAILABLE' ? 'info' : 'warn', `the portable gateway serves: ${message}. ${hint}`.trim())
+      const { code, message, cause, hint = '' } = BusbarError.from(error)
+      // Without a binary this is what is expected. One that cannot be loaded is a fault.
+      const isMissing = code === 'ENTRANCE_UNAVAILABLE' && cause === undefined
+      log(isMissing ? 'info' : 'warn', `the portable gateway serves: ${message}. ${hint}`.trim())
     }
   }
 

@@ -23,20 +23,16 @@ export function notesOf(tried: Tried, trial: NotedTrial): string[] {
 
 function withoutAnswers({ arms }: Tried): string[] {
   const answered = arms.flatMap(({ answers }) => answers)
-  const isNothing = answered.length > 0 && answered.every(({ status }) => status === 404)
   const isFault = answered.length > 0 && answered.every(({ status }) => status !== null && status >= 500)
   const unsteady = (arms[0]?.answers ?? []).flatMap(({ method, path, ignored }) =>
     ignored.some(({ part }) => part === 'answer')
       ? [`${method} ${path} was not answered each time, as today too.`]
       : [],
   )
-  const unasked = isNothing
-    ? ['Every answer was a 404: give paths that the services have, by --path or --requests.']
-    : []
   const faulty = isFault
     ? [`Every answer was a ${answered[0]!.status}: start what the services need, such as databases, and try again.`]
     : []
-  return [...unasked, ...faulty, ...unsteady]
+  return [...faulty, ...unsteady]
 }
 
 /** What helps services that call others while they start. */
