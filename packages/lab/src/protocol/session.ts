@@ -45,7 +45,7 @@ export async function runSession(session: Session): Promise<Round[]> {
   while (rounds.length < timing.maxRounds && !signal.aborted) {
     if (rounds.length >= timing.rounds && session.isEnough?.(rounds)) break
     if (rounds.length >= 2 && performance.now() - began + secondsOf(rounds) * 1000 > timing.budgetMs) break
-    const round = await nextRound({ ...session, signal }, waitBudget, rounds)
+    const round = await nextRound({ ...session, signal }, { waitBudget, rounds, began })
     if (signal.aborted) break
     rounds.push(round)
     await checkpoint.add(round)
@@ -59,12 +59,23 @@ function limited({ signal, timing: { limitMs } }: Session): AbortSignal {
   return AbortSignal.any([...(signal ? [signal] : []), ...limit])
 }
 
-function nextRound(session: Session, waitBudget: WaitBudget, rounds: readonly Round[]): Promise<Round> {
+interface SoFar {
+  readonly waitBudget: WaitBudget
+  readonly rounds: readonly Round[]
+  /** As `performance.now()`. */
+  readonly began: number
+}
+
+function nextRound(session: Session, { waitBudget, rounds, began: sessionBegan }: SoFar): Promise<Round> {
   const { cells, timing, workspace, oneAtATime, signal, engine, generatorCpu } = session
   const number = rounds.length
   const began = performance.now()
-  const planned = Math.max(timing.rounds, number + 1)
-  const left = () => secondsOf(rounds) * (planned - number) - (performance.now() - began) / 1000
+  const planned = Math.max(Math.min(timing.rounds, affordable(rounds, timing)), number + 1)
+  const left = (): number => {
+    const now = performance.now()
+    const byRounds = secondsOf(rounds) * (planned - number) - (now - began) / 1000
+    return Math.min(byRounds, (sessionBegan + timing.limitMs - now) / 1000)
+  }
   return runRound({
     cells,
     timing,
@@ -84,6 +95,11 @@ function nextRound(session: Session, waitBudget: WaitBudget, rounds: readonly Ro
       }),
     ...(signal && { signal }),
   })
+}
+
+/** Rounds that the budget has, by those so far. The second is not left out for it. */
+function affordable(rounds: readonly Round[], { budgetMs }: Timing): number {
+  return rounds.length === 0 ? Infinity : Math.max(2, Math.floor(budgetMs / 1000 / secondsOf(rounds)))
 }
 
 /** Throughput of each baseline in the first round that has one. */

@@ -1,3 +1,4 @@
+import { enoughRounds, unseenVariance } from './pulse-pairs.ts'
 import { tQuantile } from './student.ts'
 import type { Ratio } from './verdict.ts'
 
@@ -37,14 +38,17 @@ export function secondsNeeded(
 ): number | undefined {
   const { confidence, freedom = rounds - 1 } = found
   const reach = Math.log(found.high / found.low) / 2
-  if (rounds < 3 || !Number.isFinite(reach)) return undefined
+  if (freedom < 2 || !Number.isFinite(reach)) return undefined
   // Each further round adds one, or as many as it has independent pairs of pulses.
   const freedomOf = (count: number): number => freedom + (count - rounds) * ((freedom + 1) / rounds)
-  const deviation = (reach * Math.sqrt(rounds)) / tQuantile(confidence, freedom)
+  const variance = (rounds * reach ** 2) / tQuantile(confidence, freedom) ** 2
+  // An interval of few rounds by pairs of pulses allows for more than that of further rounds.
+  const byPairs = freedom > rounds - 1 && rounds < enoughRounds
+  const deviation = Math.sqrt(byPairs ? Math.max(variance - unseenVariance, variance / 10) : variance)
   const isNarrow = (count: number): boolean =>
     (tQuantile(confidence, freedomOf(count)) * deviation) / Math.sqrt(count) <= Math.log1p(share)
   if (!isNarrow(maxRounds)) return undefined
-  let [low, high] = [rounds, maxRounds]
+  let [low, high] = [byPairs ? enoughRounds : rounds, maxRounds]
   while (low < high) {
     const middle = Math.floor((low + high) / 2)
     if (isNarrow(middle)) high = middle

@@ -18,7 +18,9 @@ const unseenOffset = 0.1
 const tolerated = 0.9
 const fewest = { rounds: 2, pulses: 32 }
 /** Rounds that show how much starts differ. */
-const enoughRounds = 4
+export const enoughRounds = 4
+/** Of the mean of a round: what the interval of fewer rounds has in addition. */
+export const unseenVariance = 2 * (unseenOffset ** 2 - startOffset ** 2)
 
 /**
  * The same mean with the error that pairs of pulses show, which are many where rounds are few. If

@@ -8,6 +8,7 @@ import type { Scenario } from '../scenarios/scenario.ts'
 import { secondsNeeded } from '../stats/forecast.ts'
 import { toLoad } from './replay.ts'
 import type { Schedule } from './schedule.ts'
+import { limit, timesOf } from './times.ts'
 import type { Figures, TriedApp, TriedRequest } from './tried-app.ts'
 
 export interface MeasureOptions {
@@ -25,17 +26,6 @@ export interface MeasureOptions {
 const waitShare = 0.2
 /** Share of the baseline's capacity at which latency is measured. */
 const latencyShare = 0.7
-/**
- * Milliseconds by which a warm-up may be longer. Five programs that call each other need 20 s, and
- * what is measured before is less than what they can do
- * (docs/decisions/measure/quick-comparisons.md).
- */
-const extraWarmUpMs = 18_000
-/** Times the budget, after which the round that runs is given up: a machine may become busier. */
-const limit = 1.5
-/** One says nothing about the others. */
-const fewestRounds = 2
-
 export interface Measured {
   /** By the name of the arm. Empty if there was no time. */
   readonly figures: ReadonlyMap<string, Figures>
@@ -72,9 +62,7 @@ export async function measure(options: MeasureOptions): Promise<Measured> {
     openShares: order === 'in turns' ? [latencyShare] : [],
     timing: {
       waitShare,
-      extraWarmUpMs,
-      roundMs: (budgetMs * limit) / fewestRounds,
-      limitMs: budgetMs * limit,
+      ...timesOf({ budgetMs, copies: arms.length + 1, order }),
       ...options.timing,
     },
     oneAtATime: order === 'one at a time',

@@ -9,6 +9,7 @@ import { NoAnswerError } from '../protocol/await-answer.ts'
 import { withWorkspace, type Workspace } from '../protocol/workspace.ts'
 import { busbarArms } from './busbar-arms.ts'
 import { compareAnswers } from './compare-answers.ts'
+import { measurable } from './measurable.ts'
 import { generatorKind, measure, type Measured } from './measure.ts'
 import { replay, type Samples } from './replay.ts'
 import { scheduleArms, type Schedule } from './schedule.ts'
@@ -59,8 +60,6 @@ interface Replayed {
   readonly noAnswer?: NoAnswerError
 }
 
-const notFoundOnly =
-  'Not measured: every answer to the requests was a 404. Give paths that the entry has, by --path or --requests.'
 const nothing: Learned = { ports: {}, silent: [], problems: [] }
 
 /** An arm that could be started. */
@@ -98,8 +97,7 @@ class Trial {
     const compared = new Map(replayed.map((one) => [one.arm.name, this.#compare(one, starts)]))
     const running = baseline === undefined ? [] : [baseline, ...others].map(({ arm }) => arm)
     const answers = running.map(({ name }) => compared.get(name)!)
-    const onlyNotFound = this.#answersNotFoundOnly(answers)
-    const requests = onlyNotFound ? [] : this.#measurable(answers)
+    const { requests, why } = measurable({ ...this.#app, answers })
     const schedule = await this.#schedule(running, requests, starts)
     const measured = schedule === undefined ? undefined : await this.#measure(schedule, requests)
     return {
@@ -113,7 +111,7 @@ class Trial {
       notes: [
         ...(app.notToday === undefined ? [] : [`As today: left out, since ${app.notToday}.`]),
         ...notes,
-        ...(onlyNotFound ? [notFoundOnly] : []),
+        ...(why === undefined ? [] : [`Not measured: ${why}.`]),
         ...(schedule?.notes ?? []),
         ...(measured?.notes ?? []),
       ],
@@ -187,22 +185,6 @@ class Trial {
       const status = typeof answer === 'object' ? answer.status : null
       return { service, method, path, status, ...compareAnswers(expected, here) }
     })
-  }
-
-  /** Requests to the entry that all arms answer alike. */
-  #measurable(answers: readonly (readonly ComparedRequest[])[]): TriedRequest[] {
-    const { requests, entry } = this.#app
-    return requests.filter(
-      ({ service = entry }, index) =>
-        service === entry &&
-        answers.every((each) => each[index]!.differences.length === 0 && (each[index]!.status ?? 500) < 500),
-    )
-  }
-
-  /** What a framework does with a path that it does not have says nothing about the app. */
-  #answersNotFoundOnly(answers: readonly (readonly ComparedRequest[])[]): boolean {
-    const ofEntry = answers.flat().filter(({ service }) => service === this.#app.entry)
-    return ofEntry.length > 0 && ofEntry.every(({ status }) => status === 404)
   }
 
   /** Undefined: nothing is measured. `starts`: of the baseline. */

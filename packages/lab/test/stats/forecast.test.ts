@@ -69,6 +69,15 @@ test('the forecast of an interval with more degrees of freedom than rounds knows
   assert.ok(Math.abs(pairs! / 100 - (Math.log(1.3) / Math.log(1.1)) ** 2) < 1, `${pairs} s`)
 })
 
+test('two rounds of many pulses foresee how long it takes, without what only few rounds allow for', () => {
+  const found = { low: 1 / 1.35, high: 1.35, confidence: 0.99 }
+  const [two, four] = [
+    secondsNeeded({ ...found, freedom: 46 }, { rounds: 2, seconds: 200 }, 0.1)!,
+    secondsNeeded({ ...found, freedom: 92 }, { rounds: 4, seconds: 400 }, 0.1)!,
+  ]
+  assert.ok(two >= 400 && two < four, `${two} s and ${four} s`)
+})
+
 test('nothing is foreseen from two rounds, or without end', () => {
   const spent = { rounds: 2, seconds: 20 }
   assert.equal(secondsNeeded({ low: 0.5, high: 2, confidence: 0.99 }, spent, 0.1), undefined)

@@ -4,6 +4,7 @@ import { printResult } from '../admin/print-result.ts'
 import type { Serving } from '../background/process-messages.ts'
 import { startArguments, startDetached } from '../background/start-detached.ts'
 import type { CommandContext } from '../command.ts'
+import { entranceOf } from '../terminal/banner.ts'
 import { showPage } from '../dashboard/run-page.ts'
 import { resolveOperand } from '../operand.ts'
 
@@ -27,13 +28,16 @@ async function printStarted(context: CommandContext, { pid, logs, page }: Servin
   const run = runs.find(({ status }) => status.app.pid === pid)
   const described = await run?.admin.json(describeApp, {}, { timeout: 5000 })
   const { name = 'the app', root, addresses = [] } = described ?? {}
+  const entrance = run && entranceOf(run.status)
   const log = logs?.files?.folder
   const lines = [
     `${name} is ready after ${took} ms, in the background (process ${pid})`,
-    ...addresses.map(({ url, serves }) => `  ${url}  ${serves}`),
+    ...addresses.map(
+      ({ url, serves }, at) => `  ${url}  ${serves}${at === 0 && entrance === 'native' ? '  native entrance' : ''}`,
+    ),
     ...(log === undefined ? [] : [`  log files: ${log}`]),
   ]
   const dashboard = page && { url: page.url, file: page.file }
-  printResult(context, { ok: true, name, root, pid, took, addresses, logs: log, dashboard }, lines.join('\n'))
+  printResult(context, { ok: true, name, root, pid, took, addresses, entrance, logs: log, dashboard }, lines.join('\n'))
   if (page !== undefined && context.flags.json !== true) showPage(page, context.terminal)
 }

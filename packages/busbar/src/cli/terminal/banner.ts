@@ -1,5 +1,6 @@
 import { relative } from 'node:path'
 import type { App, Service } from '../../config/app.ts'
+import type { AppStatus } from '../../observe/app-status.ts'
 import type { Log } from '../../observe/log.ts'
 import { Redactor } from '../../observe/redactor.ts'
 import { referenceUrl } from '../../supervisor/reference-url.ts'
@@ -23,7 +24,7 @@ export function announce(running: RunningApp, { terminal, log, took }: StartBann
     addresses: addresses.map(({ url, serves }) => ({ url, serves: servesText(serves, app) })),
     services: app.services.map((service) => ({ name: service.name, runs: runsText(app, service) })),
     ...(reference !== undefined && { reference }),
-    entrance: entranceOf(running),
+    entrance: entranceOf(running.status()),
     took: Math.round(took),
     stop: 'SIGINT or SIGTERM',
   })
@@ -36,7 +37,7 @@ function bannerText(running: RunningApp, { out }: Terminal, took: number): strin
     paint(out, ['bold', 'green'], url),
     paint(out, 'dim', servesText(serves, app)),
   ])
-  if (entranceOf(running) === 'native') listeners[0]?.push(paint(out, 'dim', 'native entrance'))
+  if (entranceOf(running.status()) === 'native') listeners[0]?.push(paint(out, 'dim', 'native entrance'))
   if (reference !== undefined)
     listeners.push([paint(out, ['bold', 'green'], reference), paint(out, 'dim', 'API reference')])
   const services = app.services.map((service) => [
@@ -52,8 +53,8 @@ function bannerText(running: RunningApp, { out }: Terminal, took: number): strin
 }
 
 /** Who accepts the gateway's connections. */
-function entranceOf(running: RunningApp): 'native' | 'portable' {
-  return running.status().entrance === null ? 'portable' : 'native'
+export function entranceOf({ entrance }: Pick<AppStatus, 'entrance'>): 'native' | 'portable' {
+  return entrance === null ? 'portable' : 'native'
 }
 
 /** The services behind a port: `tsfastify, /shop → web, /api → catalog (strip: false)`. */

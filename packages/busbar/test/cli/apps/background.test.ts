@@ -31,6 +31,7 @@ const files = {
 interface Started {
   readonly pid: number
   readonly addresses: readonly { readonly url: string }[]
+  readonly entrance: string
   readonly logs: string
 }
 
@@ -67,7 +68,8 @@ class Background implements AsyncDisposable {
 describe('busbar start -d', () => {
   test('returns when the app serves, which goes on and keeps its log in files', async () => {
     await using background = new Background()
-    const { pid, addresses, logs } = await background.start('shop')
+    const { pid, addresses, entrance, logs } = await background.start('shop')
+    assert.equal(entrance, 'portable')
     assert.match(await (await fetch(`${addresses[0]!.url}/web/`)).text(), /^ok /)
     const described = await background.run(['describe', 'shop', '--json'])
     const { command } = JSON.parse(described.stdout) as { command: { isDetached: boolean; args: string[] } }
