@@ -73,11 +73,27 @@ export async function measure(options: MeasureOptions): Promise<Measured> {
   const measured = result.arms.filter(({ control }) => !control)
   const figures = new Map(measured.map((arm) => [arm.name, figuresOf(arm, result)]))
   const cold = measured.filter(({ coldRounds }) => coldRounds > result.rounds / 2).map(({ title }) => `“${title}”`)
-  return { figures, notes: [...(result.rounds === 1 ? [oneRound] : []), ...(cold.length > 0 ? [coldText(cold)] : [])] }
+  return {
+    figures,
+    notes: [...fewRoundsNotes(result.rounds, [...figures.values()]), ...(cold.length > 0 ? [coldText(cold)] : [])],
+  }
 }
 
-const oneRound =
-  'There was time for one round only, so nothing is compared, and each figure may be far off. Use a longer --budget.'
+/** Sentences on what one or two rounds do not show. */
+export function fewRoundsNotes(
+  rounds: number,
+  figures: readonly Pick<Figures, 'comparison' | 'secondsNeeded'>[],
+): string[] {
+  if (rounds === 1)
+    return [
+      'There was time for one round only, so nothing is compared, and each figure may be far off. Use a longer --budget.',
+    ]
+  // Else the page has the budget with which it would probably be clear.
+  const isOpen = figures.some((each) => each.comparison?.verdict === 'unclear' && each.secondsNeeded === null)
+  return rounds === 2 && isOpen
+    ? ['Two rounds that differ by so much do not show how long a clear result would take. Use a longer --budget.']
+    : []
+}
 
 function coldText(titles: readonly string[]): string {
   return `V8 may not have compiled all of the code yet when these were measured, so they may be faster: ${titles.join(', ')}.`
