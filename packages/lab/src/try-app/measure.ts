@@ -26,6 +26,7 @@ export interface MeasureOptions {
 const waitShare = 0.2
 /** Share of the baseline's capacity at which latency is measured. */
 const latencyShare = 0.7
+
 export interface Measured {
   /** By the name of the arm. Empty if there was no time. */
   readonly figures: ReadonlyMap<string, Figures>

@@ -1,7 +1,4 @@
 import { type ChildProcess, fork, type ForkOptions, type StdioOptions } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Socket } from 'node:net'
 import type { Service } from '../../config/app.ts'
@@ -80,7 +77,7 @@ export class ProcessRuntime implements WorkerRuntime {
       env: { ...process.env, ...compileCacheVariables(), ...service.env },
       serialization: 'advanced',
     }
-    this.#counts = CountsFile.create(join(tmpdir(), `busbar-counts-${randomUUID()}`))
+    this.#counts = CountsFile.create()
     const named: StdioOptions = [...channels, this.#counts.descriptor]
     const start = (): ChildProcess =>
       withoutConnections(named, (stdio) => fork(workerProcess, [], { ...options, stdio }))
