@@ -169,7 +169,7 @@ function underBusbar(folder: string, port: number, run: string, from = builtHere
   ])
   const env = { WAY: 'request', ORIGINS: JSON.stringify(leaves.map((index) => `http://leaf${index}.internal`)) }
   const config = {
-    gateway: { port, routes: { '/': 'entry' } },
+    gateway: { port, entry: 'entry' },
     defaults: { run },
     services: { entry: { path: programs, entry: 'entry.ts', env }, ...Object.fromEntries(leafServices) },
   }
