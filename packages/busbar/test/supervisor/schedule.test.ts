@@ -51,6 +51,13 @@ test('a run that takes too long is ended', async () => {
   assert.equal(test.stats.runs[0]!.error, 'it did not end within 50 ms')
 })
 
+test('a run that takes too long has failed, also if it then ends well, as a task that handles SIGTERM', async () => {
+  const ended = (_: ScheduleEntry, signal: AbortSignal): Promise<void> => aborted(signal).catch(() => {})
+  await using test = new TestSchedule([{ ...everySecond, timeout: 50 }], ended)
+  await test.until(({ runs }) => runs[0]?.outcome !== undefined && runs[0].outcome !== 'running')
+  assert.deepEqual([test.stats.runs[0]!.outcome, test.stats.runs[0]!.error], ['failed', 'it did not end within 50 ms'])
+})
+
 test("overlap 'skip': no run begins while the previous one runs", async () => {
   const gate = Promise.withResolvers<void>()
   await using test = new TestSchedule([everySecond], () => gate.promise)

@@ -1,9 +1,10 @@
 /** Finds the running apps of this user by their admin sockets. */
 import { realpathSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { dirname, resolve, sep } from 'node:path'
 import { BusbarError } from '../../contract/errors.ts'
 import type { AppStatus } from '../../observe/app-status.ts'
 import { AdminClient, askStatus } from '../../supervisor/admin/api-client.ts'
+import { describeApp } from '../../supervisor/admin/operations/describe.ts'
 import { findSockets, type FoundSocket, listSockets, runtimeFolders } from '../../supervisor/admin/admin-socket.ts'
 import { readStartRecord } from '../../supervisor/admin/start-record.ts'
 import type { CommandContext } from '../command.ts'
@@ -46,12 +47,13 @@ export async function listRuns(env: NodeJS.ProcessEnv): Promise<RunningApps> {
 type Where = Pick<CommandContext, 'terminal' | 'flags'>
 
 /**
- * The runs of one app. `named`: its name or its folder; undefined: the app of the working
- * directory, or of the nearest folder above it that has one. Rejects with APP_NOT_RUNNING.
+ * The runs of one app. `named`: its name, its folder, or the file of its config or of a program;
+ * undefined: the app of the working directory, or of the nearest folder above it that has one.
+ * Rejects with APP_NOT_RUNNING.
  */
 export async function findRuns(named: string | undefined, { terminal, flags }: Where): Promise<readonly Run[]> {
   const { runs, silent } = await listRuns(terminal.env)
-  const found = named === undefined ? inFolderOf(terminal.cwd, runs) : namedBy(named, terminal.cwd, runs)
+  const found = named === undefined ? inFolderOf(terminal.cwd, runs) : await namedBy(named, terminal.cwd, runs)
   const wanted = flags.pid === undefined ? found : found.filter(({ status }) => status.app.pid === flags.pid)
   if (wanted.length > 0) return wanted
   const folder = resolve(terminal.cwd, named ?? '.')
@@ -72,24 +74,39 @@ export async function findRun(named: string | undefined, where: Where): Promise<
   })
 }
 
-/** A folder of that name precedes an app of that name. */
-function namedBy(named: string, cwd: string, runs: readonly Run[]): readonly Run[] {
-  const folder = realPath(resolve(cwd, named))
-  const inFolder = runs.filter(({ status }) => isIn(status, folder))
-  return inFolder.length > 0 ? inFolder : runs.filter(({ status }) => status.app.name === named)
+/** A folder or a file of that name precedes an app of that name. */
+async function namedBy(named: string, cwd: string, runs: readonly Run[]): Promise<readonly Run[]> {
+  const given = resolve(cwd, named)
+  const path = realPath(given)
+  const inFolder = runs.filter((run) => rootOf(run) === path)
+  if (inFolder.length > 0) return inFolder
+  const ofFile = await Promise.all(runs.map(async (run) => ((await runsFile(run, path, given)) ? [run] : [])))
+  return ofFile.flat().length > 0 ? ofFile.flat() : runs.filter(({ status }) => status.app.name === named)
 }
 
 function inFolderOf(cwd: string, runs: readonly Run[]): readonly Run[] {
   for (let folder = realPath(cwd); ; folder = dirname(folder)) {
-    const found = runs.filter(({ status }) => isIn(status, folder))
+    const found = runs.filter((run) => rootOf(run) === folder)
     if (found.length > 0 || dirname(folder) === folder) return found
   }
 }
 
-/** `path`: the folder of the app, or its config or program. */
-function isIn({ app: { root } }: AppStatus, path: string): boolean {
-  const real = realPath(root)
-  return real === path || (dirname(path) === real && /\.[cm]?[jt]s$|\.json$/.test(path))
+/** Two programs of one folder may run as two apps, which differ in nothing else. */
+async function runsFile(run: Run, path: string, given: string): Promise<boolean> {
+  if (!path.startsWith(rootOf(run) + sep)) return false
+  try {
+    const { configFile, services } = await run.admin.json(describeApp, {}, { timeout: 10_000 })
+    // An entry has the arguments of the program after its file.
+    const files = [configFile, ...services.map(({ entry }) => entry)].filter((file) => file !== null)
+    return files.some((file) => [path, given].some((one) => file === one || file.startsWith(`${one} `)))
+  } catch {
+    // It has just ended.
+    return false
+  }
+}
+
+function rootOf({ status }: Run): string {
+  return realPath(status.app.root)
 }
 
 /** Resolves symbolic links, so that each name of a folder finds the same app. */

@@ -1,15 +1,25 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { homedir } from 'node:os'
+import { BusbarError } from '../../contract/errors.ts'
+import { userFolder } from '../../shared/process/user-folders.ts'
 
 /**
  * A folder in the user's state folder, for what outlives a process: the logs of apps in the
  * background, and the list of `busbar save`. Created if it is missing; nobody else can enter it.
+ * Throws USAGE if that is not possible.
  */
 export function ownFolder(env: NodeJS.ProcessEnv, ...below: readonly string[]): string {
   const folder = ownPath(env, ...below)
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+  } catch (cause) {
+    throw new BusbarError('USAGE', {
+      message: `${folder} cannot be created: ${(cause as Error).message}`,
+      hint: 'Set XDG_STATE_HOME to a folder that this user may write to.',
+      cause,
+    })
+  }
   return folder
 }
 
@@ -29,5 +39,5 @@ export function ownName(path: string): string {
  */
 export function stateFolder({ XDG_STATE_HOME, LOCALAPPDATA }: NodeJS.ProcessEnv = process.env): string {
   const base = process.platform === 'win32' ? LOCALAPPDATA : XDG_STATE_HOME
-  return join(base === undefined || base === '' ? join(homedir(), '.local', 'state') : base, 'busbar')
+  return join(userFolder(base, '.local', 'state'), 'busbar')
 }

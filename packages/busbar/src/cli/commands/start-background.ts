@@ -5,6 +5,7 @@ import type { Serving } from '../background/process-messages.ts'
 import { startArguments, startDetached } from '../background/start-detached.ts'
 import type { CommandContext } from '../command.ts'
 import { entranceOf } from '../terminal/banner.ts'
+import { print } from '../terminal/terminal.ts'
 import { showPage } from '../dashboard/run-page.ts'
 import { resolveOperand } from '../operand.ts'
 
@@ -24,8 +25,9 @@ export async function startInBackground(context: CommandContext): Promise<number
 
 /** `took`: milliseconds until the app served. */
 async function printStarted(context: CommandContext, { pid, logs, page }: Serving, took: number): Promise<void> {
-  const { runs } = await listRuns(context.terminal.env)
+  const { runs, silent } = await listRuns(context.terminal.env)
   const run = runs.find(({ status }) => status.app.pid === pid)
+  if (run === undefined && silent.every((one) => one.pid !== pid)) print(context.terminal.err, unseen(pid))
   const described = await run?.admin.json(describeApp, {}, { timeout: 5000 })
   const { name = 'the app', root, addresses = [] } = described ?? {}
   const entrance = run && entranceOf(run.status)
@@ -40,4 +42,10 @@ async function printStarted(context: CommandContext, { pid, logs, page }: Servin
   const dashboard = page && { url: page.url, file: page.file }
   printResult(context, { ok: true, name, root, pid, took, addresses, entrance, logs: log, dashboard }, lines.join('\n'))
   if (page !== undefined && context.flags.json !== true) showPage(page, context.terminal)
+}
+
+/** Its admin socket could not be opened: nothing but a signal reaches it. */
+function unseen(pid: number): string {
+  const why = 'its admin socket could not be opened, for the reason in its log'
+  return `busbar: busbar ps, stop and other commands cannot find this app: ${why}\n  hint: End it by kill -TERM ${pid}.`
 }

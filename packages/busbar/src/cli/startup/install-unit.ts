@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { homedir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { BusbarError } from '../../contract/errors.ts'
+import { userFolder, userName } from '../../shared/process/user-folders.ts'
 import type { ServiceUnit } from './systemd-unit.ts'
 
 /**
@@ -10,12 +10,12 @@ import type { ServiceUnit } from './systemd-unit.ts'
  */
 export function unitTarget(wantsUser: boolean, env: NodeJS.ProcessEnv): ServiceUnit['target'] {
   if (wantsUser || process.getuid?.() !== 0) return { kind: 'user' }
-  return { kind: 'system', user: env['SUDO_USER'] || userInfo().username }
+  return { kind: 'system', user: env['SUDO_USER'] || userName() }
 }
 
 /** Writes the unit. Returns its path. */
 export function installUnit(name: string, text: string, kind: 'user' | 'system', env: NodeJS.ProcessEnv): string {
-  const folder = kind === 'user' ? userFolder(env) : '/etc/systemd/system'
+  const folder = kind === 'user' ? userUnits(env) : '/etc/systemd/system'
   const file = join(folder, name)
   try {
     mkdirSync(folder, { recursive: true })
@@ -37,11 +37,11 @@ export function nextSteps(names: readonly string[], kind: 'user' | 'system'): st
     `${systemctl} daemon-reload`,
     `${systemctl} enable --now ${names.join(' ')}`,
     // Otherwise the units of a user run only while the user is logged in.
-    ...(kind === 'user' ? [`loginctl enable-linger ${userInfo().username}`] : []),
+    ...(kind === 'user' ? [`loginctl enable-linger ${userName()}`] : []),
   ]
 }
 
 /** systemd.unit(5), "User Unit Search Path". */
-function userFolder({ XDG_CONFIG_HOME: base }: NodeJS.ProcessEnv): string {
-  return join(base === undefined || base === '' ? join(homedir(), '.config') : base, 'systemd', 'user')
+function userUnits({ XDG_CONFIG_HOME: base }: NodeJS.ProcessEnv): string {
+  return join(userFolder(base, '.config'), 'systemd', 'user')
 }

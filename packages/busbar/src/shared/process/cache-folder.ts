@@ -1,11 +1,11 @@
 import { lstatSync, mkdirSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { userFolder } from './user-folders.ts'
 
 /** `$XDG_CACHE_HOME/busbar`, else `~/.cache/busbar`; on Windows below `%LOCALAPPDATA%`. */
 export function cacheFolder({ XDG_CACHE_HOME, LOCALAPPDATA }: NodeJS.ProcessEnv): string {
   const base = process.platform === 'win32' ? LOCALAPPDATA : XDG_CACHE_HOME
-  return join(base === undefined || base === '' ? join(homedir(), '.cache') : base, 'busbar')
+  return join(userFolder(base, '.cache'), 'busbar')
 }
 
 /** Creates the folder if it is missing. False if another user may write in it, or on a failure. */

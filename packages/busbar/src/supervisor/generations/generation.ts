@@ -10,7 +10,7 @@ import type { Launcher } from '../workers/launcher.ts'
 import type { WorkerSlot } from '../workers/worker-slot.ts'
 import type { Difference } from './difference.ts'
 import type { SlotTable } from './slot-table.ts'
-import { tryOut, unhealthy } from './trial.ts'
+import { tryOut, unhealthy, type Untested } from './trial.ts'
 
 export interface GenerationParts {
   readonly slots: SlotTable
@@ -78,18 +78,19 @@ export class Generation {
 
   /**
    * Both generations serve for a while, or until `signal` aborts. Rejects with GENERATION_WORSE if
-   * this one is worse.
+   * this one is worse. Resolves to the services that were not compared.
    */
-  async tryOut(signal: AbortSignal): Promise<void> {
+  async tryOut(signal: AbortSignal): Promise<readonly Untested[]> {
     const { trial } = this.#to
     const replaced = this.#changes.filter(({ slot }) => slot.serving !== undefined)
-    if (trial === undefined || replaced.length === 0) return
+    if (trial === undefined || replaced.length === 0) return []
     const old = replaced.map(({ slot }) => slot.serving!.row)
     const young = replaced.flatMap(({ slot }) => slot.successor?.row ?? [])
     for (const { slot } of replaced) slot.beginTrial()
-    await tryOut(trial, this.#parts.launcher.instances, { old, young }, signal)
+    const untested = await tryOut(trial, this.#parts.launcher.instances, { old, young }, signal)
     this.#checkReady()
     this.#checkHealthy()
+    return untested
   }
 
   takeOver(): void {

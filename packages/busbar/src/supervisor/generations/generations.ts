@@ -3,6 +3,7 @@ import { BusbarError } from '../../contract/errors.ts'
 import type { Change, Outdated } from './changes.ts'
 import { type Difference, differenceOf, needsRestart, type SlotChange } from './difference.ts'
 import { Generation, type GenerationParts } from './generation.ts'
+import type { Untested } from './trial.ts'
 
 export interface GenerationsParts extends GenerationParts {
   readonly app: () => App
@@ -66,7 +67,8 @@ export class Generations {
       await generation.prepare()
       // A scaling, a move and a renewal run the same code, so there is nothing to try out.
       const hasNewCode = outdated === 'all' || (Array.isArray(outdated) && outdated.length > 0)
-      if (hasTrials && hasNewCode) await generation.tryOut(stopping)
+      const untested = hasTrials && hasNewCode ? await generation.tryOut(stopping) : []
+      for (const one of untested) log('warn', `generation ${number}: ${untestedText(one)}`)
       if (stopping.aborted) throw stopped()
       generation.takeOver()
     } catch (error) {
@@ -78,6 +80,11 @@ export class Generations {
     log('info', `generation ${number} took over in ${change.took} ms: ${textOf(change)}`)
     return change
   }
+}
+
+function untestedText({ service, running, next }: Untested): string {
+  const calls = `its new instances got ${next} calls, and the running ones ${running}`
+  return `the trial says nothing about service '${service}': ${calls}, since clients keep their connections`
 }
 
 function stopped(): BusbarError {

@@ -38,6 +38,13 @@ interface Finding {
   readonly text: string
 }
 
+/** A service that was not compared, with the calls of its instances. */
+export interface Untested {
+  readonly service: string
+  readonly running: number
+  readonly next: number
+}
+
 /** Failures up to this share are no reason: one of a few calls may always fail. */
 const negligibleErrors = 0.01
 /** Milliseconds; differences below are noise. */
@@ -53,22 +60,29 @@ const hanging = { unanswered: 0.5, factor: 2, grace: 1000 } as const
  * Lets both generations serve for a while, and rejects with GENERATION_WORSE if the new one fails
  * more often, or is slower, by more than the config allows. Each service is compared with itself:
  * callers of both generations call both, so a fault of one service shows in all that need it.
+ * Resolves to the services whose new instances got too few calls to tell, while the running ones
+ * had enough: connections that clients keep open stay with the running generation.
  */
 export async function tryOut(
   { window, ...limits }: Trial,
   table: InstanceTable,
   { old, young }: TrialRows,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<readonly Untested[]> {
   const services = table.shape.services.map(({ name }) => name)
   const read = (rows: readonly number[]): Counters[] => services.map((service) => countersOf(table, rows, service))
   const before = { old: read(old), young: read(young) }
   const pause = (milliseconds: number): Promise<unknown> => sleep(milliseconds, undefined, { signal }).catch(() => {})
-  const look = (): Finding | undefined => {
+  const figures = (): { service: string; running: TrialFigures; next: TrialFigures }[] => {
     const after = { old: read(old), young: read(young) }
-    const findings = services.map((service, at): Finding | undefined => {
-      const running = figuresOf(before.old[at]!, after.old[at]!)
-      const next = figuresOf(before.young[at]!, after.young[at]!)
+    return services.map((service, at) => ({
+      service,
+      running: figuresOf(before.old[at]!, after.old[at]!),
+      next: figuresOf(before.young[at]!, after.young[at]!),
+    }))
+  }
+  const look = (): Finding | undefined => {
+    const findings = figures().map(({ service, running, next }): Finding | undefined => {
       const why = whyWorse(running, next, limits)
       return why && { why, service, text: textOf[why](running, next) }
     })
@@ -82,6 +96,11 @@ export async function tryOut(
   }
   // A call that a stop has found in flight is no reason.
   if (found !== undefined && !signal.aborted) throw worse(found.service, found.text)
+  const isHosted = (service: string): boolean => young.some((row) => table.at(row, service).state !== 'absent')
+  return figures()
+    .filter(({ running, next }) => running.calls >= limits.calls && next.calls < limits.calls)
+    .filter(({ service }) => isHosted(service))
+    .map(({ service, running, next }) => ({ service, running: running.calls, next: next.calls }))
 }
 
 /** A generation that is unhealthy at the end of its trial is worse, whatever its figures are. */

@@ -204,6 +204,8 @@ export class ScheduledEntry {
     const timer = setTimeout(() => controller.abort(late), entry.timeout)
     try {
       await run(entry, controller.signal)
+      // A task that was told to end may still exit with 0.
+      controller.signal.throwIfAborted()
       log('info', `schedule ${entry.name}: succeeded in ${end(undefined).took} ms`)
     } catch (thrown) {
       const error = controller.signal.aborted ? (controller.signal.reason as Error) : (thrown as Error)

@@ -59,6 +59,18 @@ describe('commands on a running app', () => {
     }
   })
 
+  test('find the run of a program by its file, among others of its folder', async () => {
+    using apps = new Apps({ 'jobs/one.js': program, 'jobs/two.js': program })
+    const start = (file: string): BusbarProcess => apps.start('--once', '--port', '0', apps.folder.at('jobs', file))
+    await using one = start('one.js')
+    await using two = start('two.js')
+    await Promise.all([one.url(), two.url()])
+    const stopped = await apps.run(['stop', 'jobs/one.js', '--json'])
+    assert.deepEqual(pidsIn(stopped), [one.child.pid])
+    assert.equal((await apps.run(['stop', 'jobs/one.js'])).code, 4)
+    assert.deepEqual(pidsIn(await apps.run(['stop', 'two.js', '--json'], apps.folder.at('jobs'))), [two.child.pid])
+  })
+
   test('of another runtime folder are not seen', async () => {
     using apps = new Apps()
     await using app = apps.start('--once')
@@ -182,3 +194,8 @@ describe('busbar describe and env', () => {
     assert.match(stderr, /the nearest are web \(SERVICE_UNKNOWN\)/)
   })
 })
+
+function pidsIn({ stdout, stderr }: Ended): number[] {
+  const { stopped } = JSON.parse(stdout) as { stopped?: readonly { readonly pid: number }[] }
+  return stopped?.map(({ pid }) => pid) ?? assert.fail(stderr)
+}

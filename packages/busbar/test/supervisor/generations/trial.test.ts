@@ -88,6 +88,18 @@ test('a service is compared with itself, by the time that its calls took in its 
   await tryOut(trial, table, { old: [0], young: [1] }, signal)
 })
 
+test('a service whose clients keep their connections to the running generation is named as not compared', async () => {
+  const table = new InstanceTable({ rows: 2, services: [{ name: 'web' }, { name: 'gone' }, { name: 'idle' }] })
+  for (const service of ['web', 'idle']) table.at(1, service).state = 'serving'
+  const trial = tryOut({ window: 1, ...limits }, table, { old: [0], young: [1] }, new AbortController().signal)
+  for (const service of ['web', 'gone'])
+    for (let n = 0; n < 100; n++) {
+      table.at(0, service).countStart()
+      table.at(0, service).countEnd(false)
+    }
+  assert.deepEqual(await trial, [{ service: 'web', running: 100, next: 0 }])
+})
+
 test('a service that is slower than before is discarded, although only its callers measure the latency', async () => {
   const trial = { trial: { window: 4000, calls: 2 } }
   const services = { web: { run: 'shared' }, cart: { run: 'process', path: './cart.mjs' } }
