@@ -82,8 +82,11 @@ impl Refusal {
             }
             Self::WorkerDied => (502, "Bad Gateway", "WORKER_DIED", "The worker ended before it had answered"),
             Self::HungUp => (502, "Bad Gateway", "SERVICE_HANGUP", "The program hung up before it had answered"),
-            Self::NoWorker | Self::Overloaded | Self::ConnectionLimit => {
+            Self::NoWorker | Self::Overloaded => {
                 (503, "Service Unavailable", "SERVICE_UNAVAILABLE", "No worker can serve the request at the moment")
+            }
+            Self::ConnectionLimit => {
+                (503, "Service Unavailable", "SERVICE_UNAVAILABLE", "The entrance has no room for more connections")
             }
         }
     }

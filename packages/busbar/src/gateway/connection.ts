@@ -31,6 +31,8 @@ export class Connection implements ClientConnection {
   state: ConnectionState = 'open'
   /** `bytesWritten` of the socket when the latest response ended. */
   bytesOfResponses = 0
+  /** Set by {@link leave}. */
+  leaves = false
   /** The requests in flight, in the order of arrival, which is the order of their responses. */
   readonly #requests: RequestContext[] = []
   /** The latest request. Its body may still be arriving when its response has been sent. */
@@ -83,6 +85,12 @@ export class Connection implements ClientConnection {
     this.socket.once('close', () => clearTimeout(this.#timer))
     if (this.inFlight === 0) this.#closeWhenIdle(idleTimeout)
     else if (this.#requests.at(-1)?.res.headersSent === false) this.finish()
+  }
+
+  /** Ends the connection with the next response that can say `connection: close`. */
+  leave(): void {
+    this.leaves = true
+    if (this.#requests.at(-1)?.res.headersSent === false) this.finish()
   }
 
   /**

@@ -31,8 +31,14 @@ export class Connections {
     return this.#sockets.size
   }
 
-  get draining(): boolean {
-    return this.#drain !== undefined
+  /** The next response ends the connection. */
+  ends(connection: Connection): boolean {
+    return this.#drain !== undefined || connection.leaves
+  }
+
+  /** Every other connection ends with its next response. */
+  share(): void {
+    for (const [at, connection] of this.#open().entries()) if (at % 2 === 0) connection.leave()
   }
 
   addSocket(socket: Socket, secure: boolean): void {

@@ -69,6 +69,8 @@ export interface Gateway {
    * responses that have begun.
    */
   fail(error: BusbarError, service?: string): void
+  /** Half of the connections of HTTP/1 end with their next response, which says so. */
+  shareConnections(): void
   /**
    * Drains: responds to requests in flight and to new ones with `connection: close`, closes idle
    * connections, and destroys the rest when the time is over. Closes WebSockets of services
@@ -178,6 +180,10 @@ class HttpGateway implements Gateway {
     this.#parts.grpc?.fail(error, service)
   }
 
+  shareConnections(): void {
+    this.#connections.share()
+  }
+
   stop(times: StopTimes): Promise<void> {
     return (this.#stopped ??= this.#stop(times))
   }
@@ -234,7 +240,7 @@ class HttpGateway implements Gateway {
     const context = new RequestContext(event, req, res, connection)
     if (this.#hsts !== undefined) addField(res, 'strict-transport-security', this.#hsts, 'unless-set')
     this.#inFlight.begin(context)
-    if (this.#connections.draining) connection.finish()
+    if (this.#connections.ends(connection)) connection.finish()
     if (this.#parts.probes?.matches(req) === true) return this.#parts.probes.answer(req, res)
     if (this.#openapi?.matches(req) === true) return void this.#openapi.answer(context, () => this.#route(context))
     this.#route(context)

@@ -146,10 +146,7 @@ export type ToWorker =
   | { type: 'connectionHandle'; listenerId: string; id: number }
   /** To a process: the amount of its output that was read (`output/output-window.ts`). */
   | { type: 'outputRead'; size: number }
-  /**
-   * All connections up to this number were sent; the system drops those for which the process has
-   * no descriptor.
-   */
+  /** All connections up to this number were sent. The system drops those without a descriptor. */
   | { type: 'connectionsSent'; id: number }
 
 /** What a worker does on request. */
@@ -167,6 +164,8 @@ export type Order =
   | { type: 'serves'; peer: number; service: InstanceSpec }
   /** The health of a peer's service has changed. */
   | { type: 'health'; peer: number; service: string; healthy: boolean }
+  /** A new generation is on trial: half of the kept connections end with their next response. */
+  | { type: 'trial' }
   /** A worker that was held serves from now on: its generation takes over, or it was a spare. */
   | { type: 'announced' }
   /** For the gateway's probes. */

@@ -17,6 +17,11 @@ export interface HostedService extends LocalEndpoint, ConnectionSink {
    */
   sinkFor(port: number): ConnectionSink
   /**
+   * Half of the connections that clients keep open end with their next response, which says so.
+   * Undefined if its clients are those of the gateway.
+   */
+  shareConnections?(): void
+  /**
    * Drains keep-alive connections, runs the program's own SIGTERM handlers (or SIGINT handlers if
    * it has no others), then closes its servers. Requests in flight are answered; connections that
    * remain after `timeout` are destroyed. Never rejects.

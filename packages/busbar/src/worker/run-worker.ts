@@ -100,6 +100,8 @@ function handleOrder(worker: WorkerApp, order: Exclude<Order, { type: 'stop' }>,
       return worker.updateServices(order)
     case 'announced':
       return worker.announced()
+    case 'trial':
+      return worker.shareConnections()
     case 'readiness':
       return worker.setReadiness(order)
     case 'released':

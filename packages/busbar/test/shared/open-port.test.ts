@@ -33,6 +33,7 @@ test('failures name the port and the key to change', () => {
   assert.equal(failure('EADDRNOTAVAIL').code, 'CONFIG_INVALID')
   assert.match(failure('ENOTFOUND', { ...spec, host: '[::1]' }).hint!, /address ::1 without brackets\.$/)
   assert.equal(failure('ENOTSUP').code, 'PLACEMENT_UNSUPPORTED')
+  assert.equal(failure('EMFILE').code, 'RESOURCE_EXHAUSTED')
   assert.equal(failure('EWHATEVER').code, 'INTERNAL')
 })
 

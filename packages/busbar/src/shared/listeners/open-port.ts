@@ -91,6 +91,13 @@ export function portFailure(error: NodeJS.ErrnoException, spec: ListenerSpec): E
     case 'EOPNOTSUPP':
     case 'ENOPROTOOPT':
       return reusePortMissing()
+    case 'EMFILE':
+    case 'ENFILE':
+      return {
+        code: 'RESOURCE_EXHAUSTED',
+        message: `too few file descriptors are left to listen on ${where} (${key})`,
+        hint: 'Raise the limit: ulimit -n, or LimitNOFILE of a systemd unit. busbar doctor shows it.',
+      }
     case undefined:
     default:
       return { code: 'INTERNAL', message: `cannot listen on ${where} (${key}): ${error.message}` }

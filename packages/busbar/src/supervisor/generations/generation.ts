@@ -86,7 +86,11 @@ export class Generation {
     if (trial === undefined || replaced.length === 0) return []
     const old = replaced.map(({ slot }) => slot.serving!.row)
     const young = replaced.flatMap(({ slot }) => slot.successor?.row ?? [])
-    for (const { slot } of replaced) slot.beginTrial()
+    for (const { slot } of replaced) {
+      slot.beginTrial()
+      // New connections are divided between both.
+      if (slot.successor !== undefined) slot.serving!.send({ type: 'trial' })
+    }
     const untested = await tryOut(trial, this.#parts.launcher.instances, { old, young }, signal)
     this.#checkReady()
     this.#checkHealthy()

@@ -183,6 +183,12 @@ export class WorkerApp {
     return this.#parts.sandbox.programs.of(service)
   }
 
+  /** A successor is on trial: half of the clients connect again, some of them to it. */
+  shareConnections(): void {
+    this.#gateway?.shareConnections()
+    for (const service of this.#hosted.values()) service.shareConnections?.()
+  }
+
   /** Accepts a connection that the supervisor transferred. */
   accept(listenerId: string, socket: Socket): void {
     const listeners = this.#callListeners.has(listenerId) ? this.#callListeners : this.#listeners

@@ -120,6 +120,10 @@ class HostedProgram implements HostedService {
     connection.meter({ service: this.service, count: metering.of(this.service), meter, tracer })
   }
 
+  shareConnections(): void {
+    this.#connections.share()
+  }
+
   stop(times: StopTimes): Promise<void> {
     this.#stopped ??= inCleanContext(() => this.#stop(times))
     return this.#stopped

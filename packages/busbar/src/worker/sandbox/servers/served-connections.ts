@@ -63,6 +63,12 @@ export class ServedConnections {
     for (const socket of this.#open.keys()) socket.destroy()
   }
 
+  /** Every other connection of HTTP/1 ends with its next response. */
+  share(): void {
+    const reusable = [...this.reusable()]
+    for (const [at, connection] of reusable.entries()) if (at % 2 === 0) connection.leave()
+  }
+
   /** The connections that clients may reuse, without those that the mesh opens for one exchange. */
   *reusable(): Generator<ServedConnection> {
     for (const [socket, connection] of this.#open) if (!(dedicatedConnection in socket)) yield connection
@@ -90,6 +96,7 @@ export class ServedConnection {
    * and after an upgrade.
    */
   #last: ServerResponse | undefined
+  #leaves = false
 
   constructor(socket: Socket) {
     this.socket = socket
@@ -102,8 +109,15 @@ export class ServedConnection {
 
   began(request: IncomingMessage, response: ServerResponse | undefined): Scope | undefined {
     this.#last = response
+    if (this.#leaves) this.endWithResponse()
     const trace = this.#meter?.began(request, response)
     return trace && { ...currentScope()!, trace }
+  }
+
+  /** From now on, a response ends the connection. */
+  leave(): void {
+    this.#leaves = true
+    this.endWithResponse()
   }
 
   /** The pending response says `connection: close`, unless its head was sent. */
