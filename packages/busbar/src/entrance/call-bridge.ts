@@ -1,6 +1,6 @@
 import type { GrpcCarrier } from '../shared/grpc-carrier.ts'
 import { CallCarrier, peerOf } from './call-carrier.ts'
-import { at, type Batch, certificateIn, flags, remoteOf, textStart, wordsOfField } from './records.ts'
+import { at, type Batch, certificateIn, flags, remoteAddressOf, textStart, wordsOfField } from './records.ts'
 import type { ExchangeId, Replies } from './replies.ts'
 
 /** Gives each gRPC call of the entrance to the gateway, without a connection or a parser. */
@@ -8,6 +8,8 @@ export class CallBridge {
   readonly #serve: (carrier: GrpcCarrier) => void
   readonly #replies: Replies
   readonly #calls = new Map<number, CallCarrier>()
+  /** The last heads, each at a position by its length: a client often sends the same again. */
+  readonly #heads: (KnownHead | undefined)[] = Array.from({ length: 64 })
 
   constructor(serve: (carrier: GrpcCarrier) => void, replies: Replies) {
     this.#serve = serve
@@ -23,8 +25,8 @@ export class CallBridge {
     const { words } = batch
     const stated = words[record + at.kind]! >>> 16
     const certificate = (stated & flags.certificate) === 0 ? undefined : certificateIn(batch, record)
-    const peer = peerOf(remoteOf(batch, record).address, (stated & flags.secure) !== 0, certificate)
-    const carrier = new CallCarrier(headersIn(batch, record), peer, id, this.#replies)
+    const peer = peerOf(remoteAddressOf(batch, record), (stated & flags.secure) !== 0, certificate)
+    const carrier = new CallCarrier(this.#headersIn(batch, record), peer, id, this.#replies)
     this.#calls.set(words[record + at.connection]!, carrier)
     this.#serve(carrier)
     if ((stated & flags.more) === 0) carrier.receiveEnd()
@@ -49,11 +51,29 @@ export class CallBridge {
     this.#calls.delete(connection)
     carrier?.closed()
   }
+
+  #headersIn({ words, bytes }: Batch, record: number): Fields {
+    const start = textStart(words, record)
+    const text = bytes.toString('latin1', start, start + words[record + at.headLength]!)
+    const known = this.#heads[text.length % this.#heads.length]
+    if (known !== undefined && known.text === text) return known.headers
+    const headers = headersOf(text, words, record)
+    if (text.length <= maxKept) this.#heads[text.length % this.#heads.length] = { text, headers }
+    return headers
+  }
 }
 
-function headersIn({ words, bytes }: Batch, record: number): Record<string, string> {
-  const start = textStart(words, record)
-  const text = bytes.toString('latin1', start, start + words[record + at.headLength]!)
+interface KnownHead {
+  readonly text: string
+  readonly headers: Fields
+}
+
+type Fields = Readonly<Record<string, string>>
+
+/** In characters. Longer heads are not kept. */
+const maxKept = 2048
+
+function headersOf(text: string, words: Int32Array, record: number): Fields {
   const part = (word: number): string => text.substr(words[word]!, words[word + 1])
   const headers: Record<string, string> = { ':method': part(record + at.method), ':path': part(record + at.target) }
   const end = record + at.fields + words[record + at.fieldCount]! * wordsOfField
@@ -65,5 +85,5 @@ function headersIn({ words, bytes }: Batch, record: number): Record<string, stri
     const before = headers[known]
     headers[known] = before === undefined ? value : `${before}, ${value}`
   }
-  return headers
+  return Object.freeze(headers)
 }

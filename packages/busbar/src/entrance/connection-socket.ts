@@ -11,13 +11,13 @@ type Done = (error?: Error | null) => void
  * What a program may write ahead of its client; Rust tells of the progress in steps of a quarter of
  * it.
  */
-const window = 256 * 1024
+export const window = 256 * 1024
 /** Of a stream of HTTP/2: a client has many on one connection, and may read none of them. */
 export const http2Window = 128 * 1024
 /**
  * Up to this, several pieces are copied into one. A longer text is encoded once, for all its parts.
  */
-const copied = 64 * 1024
+export const copied = 64 * 1024
 /** Rust learns of a body's consumed bytes in steps of this, a quarter of what it sends ahead. */
 const creditStep = 64 * 1024
 

@@ -5,7 +5,9 @@ import { QueueTimes } from './queue-times.ts'
 import { at, bodyEndKind, bodyKind, clientEndedKind, closedKind, creditKind, flags, requestKind } from './records.ts'
 import type { Batch } from './records.ts'
 import type { GrpcCarrier } from '../shared/grpc-carrier.ts'
-import { Replies } from './replies.ts'
+import type { ServeRequest } from '../shared/http-carrier.ts'
+import { type ExchangeId, Replies } from './replies.ts'
+import { RequestBridge } from './request-bridge.ts'
 
 const threadBits = 0xff00
 
@@ -19,17 +21,23 @@ export class EntranceWorker {
   readonly #queueTimes: QueueTimes
   readonly #bridge: Bridge
   readonly #calls: CallBridge
+  /** Undefined: every request takes the bridge. */
+  readonly #requests: RequestBridge | undefined
   /** Which batch the next one is. */
   #turn: 0 | 1 = 0
   readonly #take = (): void => this.#takeBatch()
 
-  /** `serveCall`: for an entrance that knows gRPC. */
+  /**
+   * `serveCall`: for an entrance that knows gRPC. `serveRequest`: is offered what needs no
+   * connection.
+   */
   constructor(
     addon: EntranceAddon,
     entrance: number,
     values: boolean,
     bridge: (replies: Replies) => Bridge,
     serveCall: (carrier: GrpcCarrier) => void = refuseCall,
+    serveRequest?: ServeRequest,
   ) {
     // Nothing is registered before the bridge is there, and no call comes before this turn is over.
     this.#channel = new addon.EntranceChannel(entrance, values, this.#take)
@@ -39,6 +47,7 @@ export class EntranceWorker {
     this.replies = new Replies(this.#channel)
     this.#bridge = bridge(this.replies)
     this.#calls = new CallBridge(serveCall, this.replies)
+    this.#requests = serveRequest && new RequestBridge(serveRequest, this.replies)
   }
 
   /** Requests that are not answered, without upgraded connections. */
@@ -92,8 +101,7 @@ export class EntranceWorker {
     if (kind === requestKind) {
       this.#cells[0] = words[record + at.sequence]!
       this.#queueTimes.count(words[record + at.arrived]!)
-      const bridge = (second >>> 16) & flags.grpc ? this.#calls : this.#bridge
-      return bridge.request(batch, record, { thread: second & threadBits, slot: words[record + at.slot]!, epoch })
+      return this.#begin(batch, record, { thread: second & threadBits, slot: words[record + at.slot]!, epoch })
     }
     if (this.#calls.has(connection)) return this.#dispatchCall(kind, batch, record)
     const bridge = this.#bridge
@@ -105,12 +113,20 @@ export class EntranceWorker {
       case bodyEndKind:
         return bridge.bodyEnd(connection, epoch, copyOf(bytes, words, record))
       case creditKind:
+        this.#requests?.credit(connection, epoch, words[record + at.headLength]!)
         return bridge.credit(connection, epoch, words[record + at.headLength]!)
       case closedKind:
+        this.#requests?.closed(connection)
         return bridge.closed(connection)
       case clientEndedKind:
+        this.#requests?.clientEnded(connection)
         return bridge.clientEnded(connection)
     }
+  }
+
+  #begin(batch: Batch, record: number, id: ExchangeId): void {
+    if ((batch.words[record + at.kind]! >>> 16) & flags.grpc) return this.#calls.request(batch, record, id)
+    if (this.#requests?.request(batch, record, id) !== true) this.#bridge.request(batch, record, id)
   }
 
   #dispatchCall(kind: number, { words, bytes }: Batch, record: number): void {

@@ -95,6 +95,22 @@ export function remoteOf({ words, bytes }: Batch, record: number): AddressInfo {
   return addressAt(words, bytes, record + at.remote)
 }
 
+/** Of the last clients over IPv4, each at a position by its address. */
+const lastClients = Array.from({ length: 64 }, () => ({ bits: 0, text: '0.0.0.0' }))
+
+/** As the address of {@link remoteOf}. */
+export function remoteAddressOf(batch: Batch, record: number): string {
+  const { words } = batch
+  if (words[record + at.remote]! >>> 16 !== 4) return remoteOf(batch, record).address
+  const bits = words[record + at.remote + 1]!
+  const known = lastClients[(bits >>> 24) % lastClients.length]!
+  if (known.bits !== bits) {
+    known.bits = bits
+    known.text = remoteOf(batch, record).address
+  }
+  return known.text
+}
+
 function addressAt(words: Int32Array, bytes: Buffer, word: number): TcpEnds['remote'] {
   const [first, byte] = [words[word]!, (word + 1) * 4]
   const port = first & 0xffff

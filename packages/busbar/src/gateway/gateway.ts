@@ -1,18 +1,16 @@
 import { type IncomingMessage, type ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
-import type { App } from '../config/app.ts'
 import { type BusbarError, errorTable } from '../contract/errors.ts'
 import { type ConnectionSink, toConnectionSink } from '../mesh/sockets/connection-sink.ts'
 import type { MeshContext } from '../mesh/mesh-context.ts'
-import type { WorkerCells } from '../shared/metrics/worker-cells.ts'
-import type { GrpcCarrier } from '../shared/grpc-carrier.ts'
-import type { LogRecord, StopTimes, TlsMaterial } from '../shared/control-messages.ts'
+import type { ServeRequest } from '../shared/http-carrier.ts'
+import type { StopTimes } from '../shared/control-messages.ts'
 import { Connections } from './connections.ts'
 import { forward } from './forward/forward.ts'
 import { prepareRequest } from './forward/prepare-request.ts'
 import { KeepAliveAgent } from './forward/service-connections.ts'
-import type { GrpcEntrance } from './grpc/grpc-entrance.ts'
-import { handleExpect, type Handover } from './handover.ts'
+import type { Gateway, GatewayParts } from './gateway-types.ts'
+import { handleExpect } from './handover.ts'
 import { InFlightRequests } from './in-flight-requests.ts'
 import { OpenApiPages } from './openapi/openapi-pages.ts'
 import { sendProblem } from './problems/send-problem.ts'
@@ -26,62 +24,16 @@ import {
   tooLarge,
 } from './problems/gateway-problems.ts'
 import type { Problem } from './problems/problem.ts'
-import type { Probes } from './probes.ts'
 import { limitUnknownLength } from './request-body.ts'
 import { RequestContext, type RequestEvent, type Target } from './request-context.ts'
 import { RequestRouter } from './routing/request-router.ts'
 import { type Redirect, redirectOf } from './redirect.ts'
 import { addField } from './response-fields.ts'
 import { createServer, type GatewayServer, isHttp2 } from './server.ts'
+import { CarriedCalls } from './typed/carried-calls.ts'
 import { Upgrades } from './upgrades.ts'
 
-/** From the mesh: what counts and measures requests, and what carries them. */
-type MeshParts = Pick<MeshContext, 'router' | 'meter' | 'tracer' | 'exchanges' | 'streams'>
-
-export interface GatewayParts extends MeshParts {
-  readonly app: App
-  /** Undefined serves plain HTTP. */
-  readonly tls: TlsMaterial | undefined
-  readonly log: (level: LogRecord['level'], line: string) => void
-  /** Counters of requests in flight and closed connections. */
-  readonly cells?: Pick<WorkerCells, 'addInFlight' | 'countClosed'>
-  readonly handover?: Handover | undefined
-  /** Undefined if the gateway answers no probes. */
-  readonly probes?: Probes | undefined
-  /** Undefined if the gateway serves no gRPC. */
-  readonly grpc?: GrpcEntrance | undefined
-}
-
-/** The public entrance of the app in one worker. */
-export interface Gateway {
-  /** Accepts a connection that has not been read from. After {@link stop}, closes it at once. */
-  accept(socket: Socket): void
-  /** Accepts a connection of the native entrance, also after {@link stop}: its client is old. */
-  acceptVirtual(socket: Socket): void
-  /** Serves a gRPC call of the native entrance. Undefined if the gateway serves none. */
-  readonly serveCall: ((carrier: GrpcCarrier) => void) | undefined
-  /** Accepts connections in clear. Undefined if the app has no port for that. */
-  readonly redirect: ConnectionSink | undefined
-  /** Applies to later connections. */
-  readonly setTls: (tls: TlsMaterial) => void
-  /**
-   * Responds with 502 to every request (of one service, or all) without a response. Truncates the
-   * responses that have begun.
-   */
-  fail(error: BusbarError, service?: string): void
-  /** Half of the connections of HTTP/1 end with their next response, which says so. */
-  shareConnections(): void
-  /**
-   * Drains: responds to requests in flight and to new ones with `connection: close`, closes idle
-   * connections, and destroys the rest when the time is over. Closes WebSockets of services
-   * elsewhere if `times` says so, and leaves all other upgraded connections to their programs.
-   */
-  stop(times: StopTimes): Promise<void>
-  /** Destroys every connection, upgraded ones included. */
-  destroy(): void
-  readonly connections: number
-  readonly inFlight: number
-}
+export type { Gateway, GatewayParts } from './gateway-types.ts'
 
 export function createGateway(parts: GatewayParts): Gateway {
   return new HttpGateway(parts)
@@ -108,6 +60,7 @@ class HttpGateway implements Gateway {
   readonly #sink: ConnectionSink
   readonly #upgrades: Upgrades
   readonly #openapi: OpenApiPages | undefined
+  #carried: CarriedCalls | undefined
   #stopped: Promise<void> | undefined
 
   constructor(parts: GatewayParts) {
@@ -154,7 +107,7 @@ class HttpGateway implements Gateway {
   }
 
   get inFlight(): number {
-    return this.#inFlight.size + (this.#parts.grpc?.inFlight ?? 0)
+    return this.#inFlight.size + (this.#parts.grpc?.inFlight ?? 0) + (this.#carried?.size ?? 0)
   }
 
   accept(socket: Socket): void {
@@ -171,12 +124,20 @@ class HttpGateway implements Gateway {
     return this.#parts.grpc?.servesCalls(this.redirect !== undefined)
   }
 
+  get serveRequest(): ServeRequest | undefined {
+    if (!this.#carries()) return undefined
+    const carried = (this.#carried ??= this.#openCarried())
+    // With redirects, only their port is in clear.
+    return (carrier) => (this.redirect === undefined || carrier.isEncrypted) && carried.serve(carrier)
+  }
+
   fail(error: BusbarError, service?: string): void {
     const code = error.status === 502 ? error.code : 'SERVICE_HANGUP'
     for (const context of this.#connections.requests())
       if (service === undefined || context.service === service)
         context.connection.failRequest(noResponse(context.service, code), context)
     this.#upgrades.fail(code, service)
+    this.#carried?.fail((of) => noResponse(of, code), service)
     this.#parts.grpc?.fail(error, service)
   }
 
@@ -192,6 +153,7 @@ class HttpGateway implements Gateway {
     this.#stopListening()
     this.#inFlight.stopWatching()
     this.#connections.destroy()
+    this.#carried?.destroy()
     this.#agent.destroy()
     this.redirect?.close()
     this.#parts.grpc?.destroy()
@@ -201,13 +163,32 @@ class HttpGateway implements Gateway {
   async #stop(times: StopTimes): Promise<void> {
     this.#stopListening()
     const webSockets = times.webSockets && this.#upgrades.closeWebSockets(times.webSockets)
-    const calls = this.#parts.grpc?.stop(times)
+    const calls = [this.#parts.grpc?.stop(times), this.#carried?.stop(times.timeout)]
     await this.#connections.drain(times, (connection) => connection.failNext(stopping))
-    await Promise.all([webSockets, calls])
+    await Promise.all([webSockets, ...calls])
     this.#inFlight.stopWatching()
     this.#agent.destroy()
     // Not earlier: this also stops Node's checks of header timeouts.
     this.#server.close()
+  }
+
+  /** What these add to a response or to a request is left to Node's server. */
+  #carries(): boolean {
+    const { app, tracer } = this.#parts
+    return tracer === undefined && this.#hsts === undefined && app.services.some(({ kind }) => kind === 'typed')
+  }
+
+  #openCarried(): CarriedCalls {
+    const { app, router, meter, probes, cells } = this.#parts
+    return new CarriedCalls({
+      app,
+      routes: this.#router.routes,
+      router,
+      meter,
+      isOwn: (request) => probes?.matches(request) === true || this.#openapi?.knows(request) === true,
+      onCount: (by) => cells?.addInFlight(by),
+      overdue: (service) => this.#reportTimeout(service),
+    })
   }
 
   /** Bypasses `http.Server#close`, which would do more: see {@link Connections.drain}. */

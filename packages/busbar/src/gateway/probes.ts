@@ -13,7 +13,7 @@ export class Probes {
     this.#readiness = readiness
   }
 
-  matches({ method, url }: IncomingMessage): boolean {
+  matches({ method, url }: Pick<IncomingMessage, 'method' | 'url'>): boolean {
     return (method === 'GET' || method === 'HEAD') && isProbe(pathOf(url!))
   }
 

@@ -7,6 +7,7 @@ import { loadEntrance } from '../entrance/load.ts'
 import type { StopTimes } from '../shared/control-messages.ts'
 import type { EntranceAccess } from '../shared/entrance.ts'
 import type { GrpcCarrier } from '../shared/grpc-carrier.ts'
+import type { ServeRequest } from '../shared/http-carrier.ts'
 import type { HostedService } from './hosted-service.ts'
 import type { ServiceHealth } from './lifecycle/service-health.ts'
 
@@ -19,6 +20,8 @@ export interface EntranceSinks {
   readonly accept: (socket: Socket) => void
   /** Gets each gRPC call. Undefined if the app serves none. */
   readonly serveCall?: ((carrier: GrpcCarrier) => void) | undefined
+  /** Is offered each other request first. Undefined: all of them need a connection. */
+  readonly serveRequest?: ServeRequest | undefined
 }
 
 /** This worker as one of those to which the native entrance gives requests. */
@@ -31,7 +34,7 @@ export class EntranceRegistration {
     this.#worker = worker
   }
 
-  static join({ file, id }: EntranceAccess, { accept, serveCall }: EntranceSinks): EntranceRegistration {
+  static join({ file, id }: EntranceAccess, { accept, serveCall, serveRequest }: EntranceSinks): EntranceRegistration {
     let bridge: DuplexBridge | undefined
     const worker = new EntranceWorker(
       loadEntrance(file),
@@ -39,6 +42,7 @@ export class EntranceRegistration {
       false,
       (replies) => (bridge = new DuplexBridge(accept, replies)),
       serveCall,
+      serveRequest,
     )
     return new EntranceRegistration(bridge!, worker)
   }

@@ -95,7 +95,12 @@ function isX(name: string): boolean {
 }
 
 function isDropped(key: string): boolean {
-  return hopByHop.has(key) || trustedOnly.has(key) || key.startsWith('x-forwarded-')
+  return hopByHop.has(key) || isTrustedOnly(key)
+}
+
+/** Of a client, such a field is a claim, and no service sees it. `key`: in lower case. */
+export function isTrustedOnly(key: string): boolean {
+  return trustedOnly.has(key) || key.startsWith('x-forwarded-')
 }
 
 /** The names that `Connection` lists. Undefined if it lists only `keep-alive` or `close`. */

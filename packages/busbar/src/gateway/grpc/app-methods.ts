@@ -2,6 +2,7 @@ import type { App } from '../../config/app.ts'
 import type { ProtoService } from '../../config/contracts/load-contracts.ts'
 import { fullServiceName } from '../../contract/protobuf/model.ts'
 import { Codecs } from '../../contract/protobuf/codec.ts'
+import { CallsInThread } from '../../mesh/typed/calls-in-thread.ts'
 import { outsideTransport, type TypedMesh } from '../../mesh/typed/mesh-transport.ts'
 import type { GrpcMethod } from './grpc-method.ts'
 
@@ -21,6 +22,7 @@ export function appMethods(
     for (const rpc of file.methods) {
       const spec = contract.methods[rpc.method]!
       const bound = transport.bind(contract, rpc.method, spec)
+      const inThread = new CallsInThread(mesh, name, rpc.method, spec)
       methods.set(`/${fullServiceName(file)}/${rpc.name}`, {
         service: name,
         method: rpc.method,
@@ -30,6 +32,7 @@ export function appMethods(
         response: codecs.of(rpc.response),
         needsClientCertificate: needsCertificate(name, app),
         call: (input, options) => bound(rpc.hasInput ? input : undefined, options),
+        start: (input, options, sink) => inThread.start(rpc.hasInput ? input : undefined, options, sink),
       })
     }
   }

@@ -4,6 +4,8 @@ import { type FramedMessage, frame, frameInPlace, headLength, MessageDecoder } f
 import { okTrailers, toTrailers } from '../../contract/grpc/status-details.ts'
 import type { CarrierEvents, GrpcCarrier } from '../../shared/grpc-carrier.ts'
 import { cardinality, toAnswerError, toCallError, toError } from './call-errors.ts'
+import type { CallSink } from '../../contract/host/sink-answer.ts'
+import type { StartedCall } from '../../contract/http/responder.ts'
 import { compress, decompress } from './compression.ts'
 import type { GrpcMethod } from './grpc-method.ts'
 import { MessageQueue } from './message-queue.ts'
@@ -29,16 +31,18 @@ export interface CallParts {
 
 /**
  * One call: collects its messages, calls the method and sends what it answers. The deadline and the
- * client's cancel reach the method as one signal.
+ * client's cancel reach the method as one signal, which is made only if somebody asks for it.
  */
-export class GrpcCall implements CarrierEvents, Expiring {
+export class GrpcCall implements CarrierEvents, CallSink, Expiring {
   deadline = Infinity
   previous: Expiring | undefined = undefined
   next: Expiring | undefined = undefined
   bucket = -1
   readonly #parts: CallParts
   readonly #decoder: MessageDecoder
-  readonly #cancel = new AbortController()
+  #controller: AbortController | undefined
+  /** A call that needs no signal. */
+  #started: StartedCall | undefined
   readonly #queue: MessageQueue | undefined
   /** The only message of a client that does not stream. */
   #message: FramedMessage | undefined
@@ -91,14 +95,14 @@ export class GrpcCall implements CarrierEvents, Expiring {
   onClose(): void {
     if (this.#state === 'over') return
     this.#over(false)
-    this.#cancel.abort()
+    this.#cancel()
     this.#onDrain?.()
   }
 
   /** The app gives the call up: its worker ends, or the gateway stops. */
   fail(error: BusbarError): void {
     this.#fail(error)
-    this.#cancel.abort()
+    this.#cancel()
   }
 
   expire(): void {
@@ -106,6 +110,12 @@ export class GrpcCall implements CarrierEvents, Expiring {
     const what = this.#state === 'receiving' ? 'was not received' : 'was not answered'
     const code = this.#state === 'receiving' ? 'REQUEST_TIMEOUT' : 'RESPONSE_TIMEOUT'
     this.fail(new BusbarError(code, { message: `${service}.${method} ${what} in time`, service }))
+  }
+
+  /** Does nothing to a call that was answered. */
+  #cancel(): void {
+    this.#started?.abandon()
+    this.#controller?.abort()
   }
 
   #expireIn(milliseconds: number): void {
@@ -153,7 +163,7 @@ export class GrpcCall implements CarrierEvents, Expiring {
       } catch (error) {
         const failure = toError(error, method)
         this.#fail(failure)
-        this.#cancel.abort()
+        this.#cancel()
         throw failure
       }
     }
@@ -164,22 +174,29 @@ export class GrpcCall implements CarrierEvents, Expiring {
     this.#state = 'answering'
     // A stream of the client may last, so only its own deadline limits it.
     if (!method.clientStreams) this.#expireIn(limits.responseTimeout)
-    const options = {
-      signal: this.#cancel.signal,
-      metadata: head.metadata,
-      trace: head.trace,
-      ...(head.timeout !== undefined && { timeout: head.timeout }),
-    }
+    const { metadata, trace, timeout } = head
+    const options = timeout === undefined ? { metadata, trace } : { metadata, trace, timeout }
     try {
-      const answer = method.call(input, options)
+      this.#started = method.start?.(input, options, this)
+      if (this.#started !== undefined) return
+      const { signal } = (this.#controller = new AbortController())
+      const answer = method.call(input, { ...options, signal })
       if (method.serverStreams) void this.#sendAll(answer as AsyncIterable<unknown>)
-      else (answer as Promise<unknown>).then(this.#answered, (error: unknown) => this.#fail(toCallError(error)))
+      else
+        (answer as Promise<unknown>).then(
+          (value) => this.answered(value),
+          (error: unknown) => this.#fail(toCallError(error)),
+        )
     } catch (error) {
       this.#fail(toCallError(error))
     }
   }
 
-  readonly #answered = (value: unknown): void => {
+  failed(error: BusbarError<string>): void {
+    this.#fail(toCallError(error))
+  }
+
+  answered(value: unknown): void {
     if (this.#state === 'over') return
     const refuse = (error: unknown): void => this.#fail(toAnswerError(error, this.#parts.method))
     try {

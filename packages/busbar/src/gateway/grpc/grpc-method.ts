@@ -1,4 +1,6 @@
 import type { CallOptions } from '../../contract/call/call-types.ts'
+import type { CallSink } from '../../contract/host/sink-answer.ts'
+import type { StartedCall } from '../../contract/http/responder.ts'
 import type { Trace } from '../../contract/context.ts'
 import type { Codec } from '../../contract/protobuf/codec.ts'
 
@@ -23,4 +25,9 @@ export interface GrpcMethod {
    * Returns a promise, or an async iterable if it streams. Throws or rejects with a BusbarError.
    */
   call(input: unknown, options: GrpcCallOptions): Promise<unknown> | AsyncIterable<unknown>
+  /**
+   * A faster way to one answer. Returns undefined if the call has to take {@link call}. Throws as
+   * that does.
+   */
+  start?(input: unknown, options: Omit<GrpcCallOptions, 'signal'>, sink: CallSink): StartedCall | undefined
 }

@@ -57,14 +57,22 @@ export function isFault(head: RequestHead | HeadFault): head is HeadFault {
   return 'code' in head
 }
 
+/** Of the last head: the native entrance gives the same one to calls whose heads are the same. */
+let last: { readonly headers: Readonly<Record<string, string>>; readonly metadata: Metadata } | undefined
+
 function metadataOf(headers: Readonly<Record<string, string>>, trusted: Metadata): Metadata {
+  if (headers !== last?.headers) last = { headers, metadata: ownMetadata(headers) }
+  return { ...last.metadata, ...trusted }
+}
+
+function ownMetadata(headers: Readonly<Record<string, string>>): Metadata {
   const metadata: Record<string, string> = {}
   for (const name in headers) {
     const value = headers[name]!
     if (name.startsWith(':') || notMetadata.has(name) || !isHeaderName(name) || !isHeaderValue(value)) continue
     metadata[name] = value
   }
-  return { ...metadata, ...trusted }
+  return metadata
 }
 
 function traceOf(headers: Readonly<Record<string, string>>): Trace | undefined {

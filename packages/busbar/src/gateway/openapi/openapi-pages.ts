@@ -42,6 +42,11 @@ export class OpenApiPages {
     this.#typed = new Set(services.filter(({ kind }) => kind === 'typed').map(({ name }) => name))
   }
 
+  /** False if {@link matches} is, by the method and the path alone. */
+  knows({ method, url }: Pick<IncomingMessage, 'method' | 'url'>): boolean {
+    return (method === 'GET' || method === 'HEAD') && this.#resources.has(pathOf(url!))
+  }
+
   /** True if the request may be for one of these resources, by its method and path. */
   matches({ method, url, headers, socket }: IncomingMessage): boolean {
     if (method !== 'GET' && method !== 'HEAD') return false

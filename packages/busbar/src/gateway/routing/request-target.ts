@@ -26,7 +26,8 @@ export function normalizeTarget(req: IncomingMessage): Rejection {
   return checkPath(url)
 }
 
-function checkPath(url: string): Rejection {
+/** Of a target that begins with a slash. */
+export function checkPath(url: string): Rejection {
   if (url.includes('#')) return 'the request target has a fragment'
   // Nearly every path returns here, without a regular expression.
   if (!url.includes('/.') && !url.includes('%2') && !url.includes('\\')) return undefined
@@ -60,8 +61,13 @@ const hostForm = /^(?:\[[\da-f:.]+\]|[\w.~%!$&'()*+,;=-]*)(?::\d*)?$/i
 export function checkHost(req: IncomingMessage): Rejection {
   const { host } = req.headers
   if (host === undefined) return req.httpVersion === '1.1' ? 'the request has no Host header' : undefined
-  if (!hostForm.test(host)) return 'the Host header is not a host'
+  if (!isHost(host)) return 'the Host header is not a host'
   return countHosts(req.rawHeaders) > 1 ? 'the request has more than one Host header' : undefined
+}
+
+/** The syntax of a Host field's value. */
+export function isHost(host: string): boolean {
+  return hostForm.test(host)
 }
 
 function countHosts(raw: readonly string[]): number {

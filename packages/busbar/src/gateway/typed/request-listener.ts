@@ -27,10 +27,14 @@ export interface ListenerOptions extends HttpHandlerOptions {
 }
 
 /** Serves a typed service over HTTP, in the service's own `http.Server` and in the gateway. */
-export function typedListener(host: TypedHost, options: ListenerOptions): RequestListener {
+export function typedListener(
+  host: TypedHost,
+  options: ListenerOptions,
+  handler = new HttpHandler(host, options),
+): RequestListener {
   const { describes } = options
   const description = describes && { ...describes, tell: selfDescriber(host, describes) }
-  const parts: Parts = { handler: new HttpHandler(host, options), cors: options.cors, description }
+  const parts: Parts = { handler, cors: options.cors, description }
   return (req, res) => serve(parts, req, res)
 }
 

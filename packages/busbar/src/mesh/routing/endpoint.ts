@@ -2,6 +2,7 @@ import type { Transport } from '../../shared/metrics/edge-table.ts'
 import type { CommandConnections } from '../sockets/command-connections.ts'
 import type { RequestListener, Server as HttpServer } from 'node:http'
 import type { CallCounter, TypedHost } from '../../contract/host/typed-host.ts'
+import type { HttpHandler } from '../../contract/http/http-handler.ts'
 import type { Link } from '../links/link.ts'
 import type { Scope } from '../scope.ts'
 import type { PrivateListener } from '../sockets/private-listener.ts'
@@ -30,6 +31,8 @@ export interface LocalEndpoint {
   readonly typed?: TypedHost
   /** The request listener of a typed service's server, for requests from the gateway. */
   readonly requestListener?: RequestListener
+  /** The same of a typed service, for requests that Node's server has not read. */
+  readonly httpHandler?: HttpHandler
   /** Set while it listens on a private socket. */
   readonly listener?: PrivateListener | undefined
   /** Counts every request, whichever way it arrives. A typed service counts its calls itself. */

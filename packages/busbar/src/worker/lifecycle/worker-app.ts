@@ -134,7 +134,7 @@ export class WorkerApp {
     const { joinerOf } = await import('../entrance-registration.ts')
     return joinerOf(
       entrance,
-      { accept, serveCall: gateway?.serveCall },
+      { accept, serveCall: gateway?.serveCall, serveRequest: gateway?.serveRequest },
       entry,
       entry && this.#health.get(entry.service),
     )

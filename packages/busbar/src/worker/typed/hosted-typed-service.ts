@@ -6,6 +6,7 @@ import { client } from '../../contract/client/client.ts'
 import type { Log } from '../../contract/context.ts'
 import { BusbarError } from '../../contract/errors.ts'
 import type { HostOptions, TypedHost } from '../../contract/host/typed-host.ts'
+import { HttpHandler } from '../../contract/http/http-handler.ts'
 import { contractOfService } from '../../contract/method-contract.ts'
 import { typedListener } from '../../gateway/typed/request-listener.ts'
 import type { EndpointState } from '../../mesh/routing/endpoint.ts'
@@ -95,6 +96,7 @@ class HostedTypedService implements HostedService {
   /** Serves calls over HTTP: from the gateway, from programs by name, and on exposed ports. */
   readonly server: Server
   readonly requestListener: RequestListener
+  readonly httpHandler: HttpHandler
   readonly report: ServiceReport
   readonly #parts: Parts
   readonly listener: PrivateListener
@@ -111,7 +113,9 @@ class HostedTypedService implements HostedService {
     this.queue = parts.queue
     this.#scope = { service: host.name, hops: 0 }
     this.report = reportOf(host, startedIn)
-    this.requestListener = typedListener(host, listenerOptions(program.service, sandbox))
+    const options = listenerOptions(program.service, sandbox)
+    this.httpHandler = new HttpHandler(host, options)
+    this.requestListener = typedListener(host, options, this.httpHandler)
     this.server = createServer(serverOptions(sandbox.limits), this.requestListener)
     this.#connections.watch(this.server)
     this.listener = listenAt(this.server, sandbox.paths())

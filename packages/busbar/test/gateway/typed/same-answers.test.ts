@@ -23,6 +23,7 @@ const scripts: Readonly<Record<string, readonly string[]>> = {
   ],
   'a result without a value': [post('nothing'), bye],
   'a header of its own, and a call behind it': [post('named') + echo('behind') + bye],
+  'a large result, and a call behind it': [post('large') + echo('behind') + bye],
   'a declared error': [post('refused') + echo('behind') + bye],
   'an input that is not valid': [post('echo', { text: 1 }) + echo('behind') + bye],
   'an input that is no JSON': [post('echo', '{"text":') + echo('behind') + bye],
@@ -90,6 +91,20 @@ describe('a typed call is answered the same by the gateway and by a server of it
       assert.equal(own, other)
       for (const { gateway } of gateways.values()) await until(() => gateway.inFlight === 0)
     })
+
+  it('the method sees the same fields, whoever has read them', async () => {
+    const usual =
+      'X-Name: \t a  b \r\nX-Forwarded-For: 10.0.0.1\r\nForwarded: for=10.0.0.1\r\nX-Empty:\r\nX-Latin: gr\xfcn\r\n'
+    const gateway = gateways.get('by the gateway')!
+    // Node's own server reads a request with `TE`, which no service sees.
+    const texts = await Promise.all(
+      ['', 'TE: trailers\r\n'].map((more) => gateway.send(post('heard', undefined, usual + more) + bye)),
+    )
+    const [own, other] = texts.map((text) => JSON.parse(/\{.*\}/.exec(text)![0]) as Record<string, string>)
+    assert.equal(own!['x-forwarded-for'], '127.0.0.1')
+    assert.equal(own!['x-name'], 'a  b')
+    assert.deepEqual(own, other)
+  })
 
   for (const [what, request] of [
     ['is answered at once', echo('one')],

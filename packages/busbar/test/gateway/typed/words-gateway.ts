@@ -3,6 +3,7 @@ import { runInNewContext } from 'node:vm'
 import * as z from 'zod'
 import { startHost } from '../../../src/contract/host/typed-host.ts'
 import { client } from '../../../src/contract/client/client.ts'
+import { HttpHandler } from '../../../src/contract/http/http-handler.ts'
 import { fn, service, stream, type } from '../../../src/contract/index.ts'
 import { typedListener } from '../../../src/gateway/typed/request-listener.ts'
 import { type GatewaySetup, TestGateway } from '../../support/http/test-gateway.ts'
@@ -19,6 +20,9 @@ const words = service('words', {
   refused: fn({ errors: { NOT_THERE: z.object({ why: z.string() }) } }),
   broken: fn({ output: Text }),
   untyped: fn({ output: type<unknown>() }),
+  /** Larger than what is sent ahead of a client. */
+  large: fn({ output: Text }),
+  heard: fn({ output: z.record(z.string(), z.string()) }),
   /** Its result is a thenable but not a Promise, like the queries of some database clients. */
   query: fn({ output: Text }),
   count: stream({ output: z.int() }),
@@ -46,6 +50,8 @@ const implementation = words.implement({
   refused: (_, { fail }) => fail('NOT_THERE', { why: 'it is not' }),
   broken: () => ({ text: 1 }) as never,
   untyped: async () => ({ list: [1, 'zwei', null], text: 'größer €' }),
+  large: () => ({ text: 'größer €'.repeat(100_000) }),
+  heard: (_, { metadata }) => ({ ...metadata }),
   query: () => runInNewContext("Promise.resolve({ text: 'a row' })") as never,
   async *count() {
     yield 1
@@ -57,10 +63,12 @@ export type Host = 'by the gateway' | 'by a server of its own'
 
 export async function start(way: Host, limits: GatewaySetup['limits'] = {}): Promise<TestGateway> {
   const host = await startHost(implementation, { name: 'words', log: silent, clone: false, maxInFlight: 5000, client })
-  const listener = typedListener(host, { maxInputSize: 1000, cors: ['https://page.example'] })
+  const cors = ['https://page.example']
+  const handler = new HttpHandler(host, { maxInputSize: 1000 })
+  const listener = typedListener(host, { maxInputSize: 1000, cors }, handler)
   return TestGateway.start({
     services: {
-      words: way === 'by the gateway' ? { listener, typed: host } : listener,
+      words: way === 'by the gateway' ? { listener, handler, typed: host } : listener,
       web(req, res) {
         const [, ms = '0'] = /(\d+)$/.exec(req.url!) ?? []
         req.resume().on('end', () => setTimeout(() => res.end(`web ${req.url}`), Number(ms)))
@@ -68,6 +76,7 @@ export async function start(way: Host, limits: GatewaySetup['limits'] = {}): Pro
     },
     routes: { '/api': 'words', '/web': 'web' },
     limits: { keepAliveTimeout: 1000, ...limits },
+    cors,
   })
 }
 

@@ -71,6 +71,7 @@ export class NativeFront implements Front {
     this.#member = EntranceRegistration.join(access, {
       accept: (socket) => gateway.acceptVirtual(socket),
       serveCall: gateway.serveCall,
+      serveRequest: gateway.serveRequest,
     })
   }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import type { RequestListener, Server } from 'node:http'
-import type { App, GatewayConfig, Limits, Route } from '../../../src/config/app.ts'
+import type { App, GatewayConfig, Limits, Route, Service } from '../../../src/config/app.ts'
 import { createGateway, type Gateway } from '../../../src/gateway/gateway.ts'
 import { Router } from '../../../src/mesh/routing/router.ts'
 import { servePrivateSockets } from '../../../src/mesh/sockets/served-instance.ts'
@@ -22,6 +22,7 @@ export interface GatewaySetup {
   routes?: Record<string, string>
   entry?: string
   limits?: Partial<Limits>
+  cors?: readonly string[]
   tls?: TlsMaterial
 }
 
@@ -164,7 +165,9 @@ function appOf(setup: GatewaySetup): App {
     workers: 1,
     accept: 'balanced',
     gateway: gatewayConfig(setup),
-    services: [],
+    services: Object.entries(setup.services).flatMap(([name, program]) =>
+      'typed' in program ? [{ name, kind: 'typed' } as Service] : [],
+    ),
     limits: { ...generousLimits, ...setup.limits },
     interceptors: undefined,
     validate: 'always',
@@ -172,12 +175,12 @@ function appOf(setup: GatewaySetup): App {
   }
 }
 
-function gatewayConfig({ services, routes, entry }: GatewaySetup): GatewayConfig {
+function gatewayConfig({ services, routes, entry, cors }: GatewaySetup): GatewayConfig {
   const byName = Object.fromEntries(Object.keys(services).map((name) => [`/${name}`, name]))
   const all = Object.entries(routes ?? (entry === undefined ? byName : {})).map(([key, service]) =>
     toRoute(key, service),
   )
-  return { host: '127.0.0.1', port: 0, tls: undefined, entry, routes: all }
+  return { host: '127.0.0.1', port: 0, tls: undefined, entry, routes: all, ...(cors !== undefined && { cors }) }
 }
 
 function toRoute(key: string, service: string): Route {

@@ -5,13 +5,15 @@ import type { AddressInfo, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TypedHost } from '../../../src/contract/host/typed-host.ts'
+import type { HttpHandler } from '../../../src/contract/http/http-handler.ts'
 import type { EndpointState, LocalEndpoint } from '../../../src/mesh/routing/endpoint.ts'
 import { runInScope, type Scope } from '../../../src/mesh/scope.ts'
 import { PrivateListener } from '../../../src/mesh/sockets/private-listener.ts'
 
-/** A typed service, and its request listener. */
+/** A typed service, and what serves it over HTTP. */
 export interface TypedProgram {
   readonly listener: RequestListener
+  readonly handler?: HttpHandler
   readonly typed: TypedHost
 }
 
@@ -34,7 +36,8 @@ export class TestEndpoint implements LocalEndpoint, AsyncDisposable {
   readonly service: string
   readonly server: Server
   readonly typed?: TypedHost
-  readonly answers?: RequestListener
+  readonly requestListener?: RequestListener
+  readonly httpHandler?: HttpHandler
   readonly listener: PrivateListener
   state: EndpointState = 'serving'
   readonly #snapshot: <R>(run: () => R) => R
@@ -44,7 +47,8 @@ export class TestEndpoint implements LocalEndpoint, AsyncDisposable {
     this.service = service
     if ('typed' in program) {
       this.typed = program.typed
-      this.answers = program.listener
+      this.requestListener = program.listener
+      if (program.handler !== undefined) this.httpHandler = program.handler
       this.server = createServer(program.listener)
     } else this.server = typeof program === 'function' ? createServer(program) : program
     // The program's own context, without anything of the test.

@@ -6,6 +6,7 @@ import Fastify from 'fastify'
 import { client } from '../../../src/contract/client-entry.ts'
 import { startHost, type TypedHost } from '../../../src/contract/host/typed-host.ts'
 import { fetchHandler, fastifyPlugin, nodeListener } from '../../../src/gateway/typed/adapters/index.ts'
+import { HttpHandler } from '../../../src/contract/http/http-handler.ts'
 import { typedListener } from '../../../src/gateway/typed/request-listener.ts'
 import { createLink } from '../../../src/mesh/links/live-link.ts'
 import { Router } from '../../../src/mesh/routing/router.ts'
@@ -70,7 +71,8 @@ function currentTransport(): Parameters<typeof client>[1] {
 async function overGateway(stack: AsyncDisposableStack): Promise<object> {
   const typed = await hosted()
   const options = { maxInputSize: 1_000_000, cors: [] }
-  const echoed = { listener: typedListener(typed, options), typed }
+  const handler = new HttpHandler(typed, options)
+  const echoed = { listener: typedListener(typed, options, handler), handler, typed }
   const gateway = stack.use(await TestGateway.start({ services: { echo: echoed }, routes: { '/api': 'echo' } }))
   return client(echo, gateway.url('/api'))
 }
