@@ -1,13 +1,15 @@
 import { channel } from 'node:diagnostics_channel'
 import type { Socket, SocketConstructorOpts } from 'node:net'
-import type { RemoteEndpoint } from '../../mesh/routing/endpoint.ts'
+import type { Link } from '../../mesh/links/link.ts'
+import type { Endpoint, RemoteEndpoint } from '../../mesh/routing/endpoint.ts'
 import type { MeshContext, ConnectionOrigin } from '../../mesh/mesh-context.ts'
 import { connectionRefused, acceptsCalls } from '../../mesh/routing/unreachable.ts'
 import { loopback, takePort } from '../../mesh/sockets/tcp-address.ts'
 import { openOverLink } from './open-over-link.ts'
 import { currentContext, type Enter } from './async-context.ts'
-import { ConnectionEnd } from './connection-end.ts'
+import { ConnectionEnd, type OppositeEnd } from './connection-end.ts'
 import { MemorySocket } from './memory-socket.ts'
+import { RequestEnd } from './requests/request-end.ts'
 import { openServerEnd } from './server-end.ts'
 
 const clientSockets = channel('net.client.socket')
@@ -46,7 +48,9 @@ function establish(attempt: Attempt): void {
   if (end.socket.destroyed) return
   // Not earlier: an instance found a turn ago may be gone.
   const endpoint = to ?? mesh.router.find(service)
-  if (endpoint?.at === 'link') connectOverLink(attempt, endpoint)
+  if (endpoint?.at === 'link' && endpoint.host !== undefined && mesh.exchanges !== undefined)
+    connectToHost(attempt, endpoint.link)
+  else if (endpoint?.at === 'link') connectOverLink(attempt, endpoint)
   else if (endpoint?.at === 'here' && acceptsCalls(endpoint)) {
     const ends = { local: end.remote, remote: end.local }
     ConnectionEnd.join(end, openServerEnd(endpoint, { ...ends, hops, caller, transport: 'local' }))
@@ -54,15 +58,34 @@ function establish(attempt: Attempt): void {
   } else refuse(attempt)
 }
 
-function connectOverLink(attempt: Attempt, endpoint: RemoteEndpoint): void {
+/**
+ * Requests to another app travel as values, each to an instance of its own. A connection that turns
+ * out to carry something else is opened then.
+ */
+function connectToHost(attempt: Attempt, link: Link): void {
+  const { mesh, service, origin, end, enter } = attempt
+  const find = (not?: Endpoint): Endpoint | undefined =>
+    (not === undefined ? origin.to : undefined) ?? mesh.router.find(service, not && { not })
+  const fail = (error?: Error): void => enter(() => refuse(attempt, error))
+  const asBytes = (): OppositeEnd | undefined => {
+    const endpoint = find()
+    return endpoint?.at === 'link' ? connectOverLink(attempt, endpoint) : undefined
+  }
+  end.joinTo(new RequestEnd({ mesh, service, link, end, hops: origin.hops, find, asBytes, fail }))
+  end.socket.connected()
+}
+
+function connectOverLink(attempt: Attempt, endpoint: RemoteEndpoint): OppositeEnd {
   const { end, enter, origin } = attempt
-  openOverLink(endpoint, end, {
+  return openOverLink(endpoint, end, {
     ...origin,
-    onConnected: () => enter(() => end.socket.connected()),
+    onConnected: () => {
+      if (end.socket.connecting) enter(() => end.socket.connected())
+    },
     onRefused: () => enter(() => refuse(attempt)),
   })
 }
 
-function refuse({ mesh, service, end }: Attempt): void {
-  if (!end.socket.destroyed) end.socket.destroy(connectionRefused(mesh.router, service, end.remote.port))
+function refuse({ mesh, service, end }: Attempt, error?: Error): void {
+  if (!end.socket.destroyed) end.socket.destroy(error ?? connectionRefused(mesh.router, service, end.remote.port))
 }

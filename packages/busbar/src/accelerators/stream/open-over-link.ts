@@ -23,7 +23,7 @@ export interface LinkEndOptions {
  * Connects a client's end to an instance in another worker. Data written before the connection is
  * established is sent at once.
  */
-export function openOverLink(endpoint: RemoteEndpoint, end: ConnectionEnd, options: LinkEndOptions): void {
+export function openOverLink(endpoint: RemoteEndpoint, end: ConnectionEnd, options: LinkEndOptions): LinkEnd {
   const { service, link } = endpoint
   const { hops, caller } = options
   const head: CallHead = {
@@ -55,4 +55,5 @@ export function openOverLink(endpoint: RemoteEndpoint, end: ConnectionEnd, optio
   const channel = link.open(head, value, false, handler)
   linkEnd = new LinkEnd(end, channel, () => channel.cancel(closedBy.caller))
   end.joinTo(linkEnd)
+  return linkEnd
 }

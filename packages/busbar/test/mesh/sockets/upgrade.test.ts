@@ -6,7 +6,7 @@ import net, { type Socket } from 'node:net'
 import { describe, test } from 'node:test'
 import { WebSocketServer, WebSocket as Ws, type RawData } from 'ws'
 import { isOn } from '../../support/mesh/accelerators.ts'
-import { ByteMesh } from '../../support/mesh/byte-mesh.ts'
+import { ByteMesh, way } from '../../support/mesh/byte-mesh.ts'
 import { TestEndpoint } from '../../support/mesh/test-endpoint.ts'
 
 function echoServer(): http.Server {
@@ -162,7 +162,9 @@ describe('a service that stops', () => {
     const failed = once(socket, 'error')
     socket.write('GET / HTTP/1.1\r\n\r\n')
     socket.resume()
-    assert.equal(((await failed) as [NodeJS.ErrnoException])[0].code, 'ECONNRESET')
+    // Only the first bytes reach another app, which then says that it has not begun with them.
+    const expected = way.toHost ? 'ECONNREFUSED' : 'ECONNRESET'
+    assert.equal(((await failed) as [NodeJS.ErrnoException])[0].code, expected)
   })
 
   test('finishes requests in flight, and waits for no next one', async () => {

@@ -1,0 +1,203 @@
+import { BusbarError } from '../../../contract/errors.ts'
+import type { Exchange, ExchangeHandler, ResponseHead } from '../../../mesh/http/exchange.ts'
+import type { MeshContext } from '../../../mesh/mesh-context.ts'
+import type { Link } from '../../../mesh/links/link.ts'
+import type { Endpoint } from '../../../mesh/routing/endpoint.ts'
+import type { ConnectionEnd, OppositeEnd } from '../connection-end.ts'
+import { readRequest, type TextRequest } from './request-text.ts'
+import { ResponseText } from './response-text.ts'
+
+export interface RequestEndParts {
+  readonly mesh: MeshContext
+  readonly service: string
+  /** To the host at which the connection was opened. It ends the connection unless that is busy. */
+  readonly link: Link
+  /** The client's end. */
+  readonly end: ConnectionEnd
+  /** Of the first call, if the client does not say. */
+  readonly hops: number
+  /** The instance for the next request. Undefined if none serves. */
+  readonly find: (not?: Endpoint) => Endpoint | undefined
+  /**
+   * Carries the connection as bytes from now on, in place of this end. Undefined if no instance
+   * serves.
+   */
+  readonly asBytes: () => OppositeEnd | undefined
+  /** Ends the client's socket with this error. Default: that of a service that does not serve. */
+  readonly fail: (error?: Error) => void
+}
+
+/**
+ * Stands for the server of another app at the end of a client's connection. A request that the
+ * client writes as a whole becomes an exchange, and the values of its response become text. So
+ * neither the link nor the callee has a connection, and the callee parses nothing.
+ *
+ * The first bytes that are not such a request turn the connection into one that carries bytes, for
+ * good. Nothing was sent of those bytes before.
+ */
+export class RequestEnd implements OppositeEnd, ExchangeHandler {
+  gone = false
+  readonly #parts: RequestEndParts
+  #response: ResponseText | undefined
+  #exchange: Exchange | undefined
+  /** Bytes that came before the response to the previous request was complete. */
+  #next: Buffer | undefined
+  #hasHead = false
+  #isPaused = false
+  /** The client sends no more. */
+  #hasEnded = false
+
+  constructor(parts: RequestEndParts) {
+    this.#parts = parts
+    watch(parts.link, this)
+  }
+
+  // Called for the client's socket
+
+  get hasRoom(): boolean {
+    return this.#next === undefined
+  }
+
+  receive(chunk: Buffer, owned: boolean): boolean {
+    if (this.#response !== undefined) {
+      const copy = owned ? chunk : Buffer.from(chunk)
+      this.#next = this.#next === undefined ? copy : Buffer.concat([this.#next, copy])
+      return false
+    }
+    const read = readRequest(chunk)
+    if (read !== undefined && this.#send(read)) return true
+    this.#leave()
+    const bytes = this.#parts.asBytes()
+    if (bytes !== undefined) {
+      const hasRoom = bytes.receive(chunk, owned)
+      if (this.#hasEnded) bytes.finishWith('end')
+      return hasRoom
+    }
+    // As a server that has gone since the connection was opened.
+    this.#close('reset')
+    return true
+  }
+
+  finishWith(): void {
+    const { end } = this.#parts
+    this.#hasEnded = true
+    if (end.gone) {
+      this.#leave()
+      this.#exchange?.abort()
+    } else if (this.#response === undefined) this.#close('end')
+  }
+
+  makeRoom(): void {
+    if (!this.#isPaused || !this.#parts.end.hasRoom) return
+    this.#isPaused = false
+    this.#exchange?.resume()
+  }
+
+  linkClosed(): void {
+    if (this.#response === undefined) this.#close('end')
+  }
+
+  /** Only servers ask, and this connection has none. */
+  closeIfSent(): void {}
+
+  // Called by the exchange
+
+  onInformation(status: number, headers: ResponseHead['headers']): void {
+    this.#deliver(this.#response!.information(status, headers))
+  }
+
+  onHead(head: ResponseHead): void {
+    this.#hasHead = true
+    this.#response!.begin(head)
+    // A body that is there comes in the same tick, and goes with the head.
+    queueMicrotask(() => this.#deliver(this.#response?.takeHead()))
+  }
+
+  onData(chunk: Uint8Array | string): boolean {
+    this.#deliver(this.#response!.data(chunk))
+    this.#isPaused = !this.#parts.end.hasRoom
+    return !this.#isPaused
+  }
+
+  onEnd(trailers: ResponseHead['headers']): void {
+    const response = this.#response!
+    this.#deliver(response.end(trailers))
+    this.#response = this.#exchange = undefined
+    if (response.isLast || (this.#hasEnded && this.#next === undefined)) return this.#close('end')
+    const next = this.#next
+    if (next === undefined) return
+    this.#next = undefined
+    this.receive(next, true)
+    this.#parts.end.makeRoom()
+  }
+
+  onError(error: Error): void {
+    const isDelivered = this.#hasHead
+    this.#deliver(this.#response?.takeHead())
+    this.#response = this.#exchange = this.#next = undefined
+    if (this.gone) return
+    if (!isDelivered && isRefusal(error)) this.#parts.fail()
+    // The callee has not sent HTTP, and its bytes stayed there.
+    else if (isParseError(error)) this.#parts.fail(error)
+    else this.#close(isLoss(error) ? 'reset' : 'end')
+  }
+
+  /** False if only bytes carry the request exactly. Then nothing was sent. */
+  #send({ request, hops = this.#parts.hops }: TextRequest): boolean {
+    const { mesh, service, find } = this.#parts
+    const endpoint = hops > mesh.maxHops ? undefined : find()
+    if (endpoint === undefined) return false
+    const response = new ResponseText(request.method)
+    const exchange = mesh.exchanges?.open(endpoint, request, { service, hops }, this, find)
+    if (exchange === undefined) return false
+    this.#response = response
+    this.#exchange = exchange
+    this.#hasHead = this.#isPaused = false
+    return true
+  }
+
+  #deliver(text: Buffer | undefined): void {
+    if (text !== undefined && !this.gone) this.#parts.end.receive(text, true)
+  }
+
+  #close(how: 'end' | 'reset'): void {
+    this.#leave()
+    this.#parts.end.finishWith(how)
+  }
+
+  #leave(): void {
+    this.gone = true
+    openEnds.get(this.#parts.link)?.delete(this)
+  }
+}
+
+/**
+ * The ends that were opened over each link. A handler of its own for each end would stay with the
+ * link, which may outlive millions of them.
+ */
+const openEnds = new WeakMap<Link, Set<RequestEnd>>()
+
+function watch(link: Link, end: RequestEnd): void {
+  const known = openEnds.get(link)
+  if (known !== undefined) return void known.add(end)
+  const ends = new Set([end])
+  openEnds.set(link, ends)
+  void link.closed.then(() => ends.forEach((one) => one.linkClosed()))
+}
+
+/** No instance has begun with the request. */
+function isRefusal(error: NodeJS.ErrnoException): boolean {
+  return error.code === 'ECONNREFUSED' || refusals.some((code) => BusbarError.is(error, code))
+}
+
+const refusals = ['SERVICE_UNAVAILABLE', 'FORBIDDEN', 'RESOURCE_EXHAUSTED'] as const
+
+function isParseError({ code }: NodeJS.ErrnoException): boolean {
+  return typeof code === 'string' && code.startsWith('HPE_')
+}
+
+/** The callee has not closed the connection in order. */
+function isLoss(error: Error): boolean {
+  const reason = BusbarError.is(error) ? error : error.cause
+  return BusbarError.is(reason, 'LINK_LOST') || BusbarError.is(reason, 'WORKER_DIED')
+}
