@@ -3,6 +3,7 @@ import type { CallEdge } from '../contract/call/call-edge.ts'
 import type { EdgeCells } from '../shared/metrics/edge-cells.ts'
 import { type EdgeKey, type EdgeTable, noStatus, outside, type Transport } from '../shared/metrics/edge-table.ts'
 import { Sampler } from '../shared/metrics/sampler.ts'
+import type { SpanKind } from '../shared/traces/span.ts'
 
 /** Counts the calls of this worker, and measures how long they take. */
 export class Meter extends Sampler {
@@ -25,7 +26,8 @@ export class Meter extends Sampler {
       if (one.method === method && one.caller === caller && one.transport === transport && one.route === route)
         return one.edge
     const name = knownMethods.has(method) ? method : '_OTHER'
-    const edge = this.#add({ caller: caller ?? outside, callee, protocol: 'http', method: name, route, transport })
+    const key = { caller: caller ?? outside, callee, protocol: 'http', method: name, route, transport } as const
+    const edge = this.#add(key, { part: 'call', caller, service: callee, protocol: 'http', method, transport })
     // Callers may use any name of a method.
     if (edges.length < remembered) this.#http.set(callee, [...edges, { caller, method, transport, route, edge }])
     return edge
@@ -33,7 +35,8 @@ export class Meter extends Sampler {
 
   /** For a method of a typed service. The caller keeps it. */
   rpc(caller: string | undefined, callee: string, method: string, transport: Transport): Edge {
-    return this.#add({ caller: caller ?? outside, callee, protocol: 'rpc', method, route: '', transport })
+    const key = { caller: caller ?? outside, callee, protocol: 'rpc', method, route: '', transport } as const
+    return this.#add(key, { part: 'call', caller, service: callee, protocol: 'rpc', method, transport })
   }
 
   /** The calls of a service to typed services that are not over. */
@@ -41,8 +44,8 @@ export class Meter extends Sampler {
     return this.#table.typedInFlightOf(caller)
   }
 
-  #add(key: EdgeKey): Edge {
-    return new Edge(this, this.#table.add(key))
+  #add(key: EdgeKey, spans: SpanKind): Edge {
+    return new Edge(this, this.#table.add(key), spans)
   }
 }
 
@@ -67,11 +70,14 @@ export interface CountedEdge extends CallEdge {
 
 /** Counts the calls of one caller to one method or route of a service. */
 export class Edge implements CountedEdge {
+  /** Of its calls, if they are traced: one object for all of them. */
+  readonly spans: SpanKind
   readonly #sampler: Sampler
   readonly #cells: EdgeCells
   #isMeasured = false
 
-  constructor(sampler: Sampler, cells: EdgeCells) {
+  constructor(sampler: Sampler, cells: EdgeCells, spans: SpanKind) {
+    this.spans = spans
     this.#sampler = sampler
     this.#cells = cells
   }

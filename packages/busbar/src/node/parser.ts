@@ -51,6 +51,15 @@ export function parserOf(socket: Socket): HttpParser | undefined {
   return typeof parser?.onIncoming === 'function' ? parser : undefined
 }
 
+/** `look` gets each request of the connection before the server does, with its headers. */
+export function lookAtRequests(parser: HttpParser, look: (request: IncomingMessage) => void): void {
+  const { onIncoming } = parser
+  parser.onIncoming = (request, keepAlive) => {
+    look(request)
+    return onIncoming!(request, keepAlive)
+  }
+}
+
 /** All parsers of one process share these functions. */
 export function callbacksOf(parser: HttpParser): RequestCallbacks {
   const { kOnHeaders, kOnHeadersComplete, kOnBody, kOnMessageComplete } = classOf(parser)

@@ -10,7 +10,8 @@ const countSymbol = symbolNamed(new IncomingMessage(new Socket()), 'kHeadersCoun
 
 /** To be called when `rawHeaders` has changed. */
 export function recountHeaders(request: IncomingMessage): void {
-  Reflect.set(request, countSymbol!, request.rawHeaders.length)
+  // `Reflect.set` takes ten times as long.
+  ;(request as unknown as Record<symbol, number>)[countSymbol!] = request.rawHeaders.length
 }
 
 /** Undefined if a request then derives `headersDistinct` from all of them. */

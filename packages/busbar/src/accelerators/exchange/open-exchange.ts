@@ -1,3 +1,4 @@
+import type { Trace } from '../../contract/context.ts'
 import type { Endpoint, LocalEndpoint, RemoteEndpoint } from '../../mesh/routing/endpoint.ts'
 import type { Exchange, ExchangeHandler, ExchangeRequest } from '../../mesh/http/exchange.ts'
 import type { CountedEdge } from '../../mesh/meter.ts'
@@ -13,6 +14,8 @@ export interface PlannedExchange {
   readonly endpoint: LocalEndpoint | RemoteEndpoint
   readonly request: ExchangeRequest
   readonly plan: RequestPlan
+  /** Added to the head of a request to a program of this thread, which has no context yet. */
+  trace: Trace | undefined
 }
 
 type Elsewhere = (not: Endpoint) => Endpoint | undefined
@@ -23,15 +26,15 @@ export function planExchange(endpoint: Endpoint, request: ExchangeRequest): Plan
   // The limits of a server in another worker are checked there.
   const limits = endpoint.at === 'here' ? limitsOf(endpoint.server) : noLimits
   const plan = limits && planRequest(methodNumbers(), limits, request)
-  return plan && { endpoint, request, plan }
+  return plan && { endpoint, request, plan, trace: undefined }
 }
 
 /**
  * Plans the same request with another framing. The first plan has left room for it, so the limits
  * need no second check.
  */
-export function reframe({ endpoint }: PlannedExchange, request: ExchangeRequest): PlannedExchange {
-  return { endpoint, request, plan: planRequest(methodNumbers(), noLimits, request)! }
+export function reframe({ endpoint, trace }: PlannedExchange, request: ExchangeRequest): PlannedExchange {
+  return { endpoint, request, plan: planRequest(methodNumbers(), noLimits, request)!, trace }
 }
 
 /** Undefined if only a connection carries the request exactly. Then nothing was sent. */
@@ -54,9 +57,9 @@ export function openPlanned(
   elsewhere?: Elsewhere,
   edge?: CountedEdge,
 ): Exchange {
-  const { endpoint, request, plan } = planned
+  const { endpoint, request, plan, trace } = planned
   addFraming(plan, request)
-  if (endpoint.at === 'here') return new InThreadExchange(endpoint, request, plan, scope, handler, edge)
+  if (endpoint.at === 'here') return new InThreadExchange(endpoint, request, plan, scope, handler, edge, trace)
   if (endpoint.admission === undefined && (elsewhere === undefined || request.streamed))
     return new LinkExchange(endpoint, request, plan.contentLength, scope, handler)
   return openRetrying(endpoint, request, plan, scope, handler, elsewhere)

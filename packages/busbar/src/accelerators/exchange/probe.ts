@@ -9,11 +9,20 @@ import { connectionsFault } from '../../node/connections.ts'
 import { handleSocketFault } from '../../node/handle-socket.ts'
 import { methodNumbers, parserFault } from '../../node/parser.ts'
 import { probeServer } from '../../node/probe-server.ts'
+import { requestHeadersFault } from '../../node/request-headers.ts'
 import { responseFault, restoreLowLevelMethods } from '../../node/response.ts'
 import { streamsFault } from '../../node/streams.ts'
 import { subscribersFault } from '../../node/subscribers.ts'
 
-const capabilities = [parserFault, responseFault, connectionsFault, handleSocketFault, streamsFault, subscribersFault]
+const capabilities = [
+  parserFault,
+  requestHeadersFault,
+  responseFault,
+  connectionsFault,
+  handleSocketFault,
+  streamsFault,
+  subscribersFault,
+]
 
 /** Undefined if Node's HTTP internals behave as the exchange requires. Takes some milliseconds. */
 export function exchangeFault(): unknown {

@@ -57,8 +57,8 @@ function openExchange(
   const from = tracer && readTrace(request.rawHeaders)
   if (tracer === undefined || from === undefined) return exchanges?.open(endpoint, request, { service, hops }, sender)
   const { path, body } = request
-  const info = { part: 'answer', caller, service, protocol: 'http', method, path, transport: undefined } as const
-  const call = tracer.call(info, from)
+  const kind = { part: 'answer', caller, service, protocol: 'http', method, transport: undefined } as const
+  const call = tracer.call(kind, path, from)
   const handler = new MeasuredExchange(sender, call, true)
   // An exchange owns its list of fields.
   const rawHeaders = [...request.rawHeaders]

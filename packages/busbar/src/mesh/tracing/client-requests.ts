@@ -47,9 +47,9 @@ export class RequestTracing implements Disposable {
   /** Begins a call. The caller sends its context, then {@link follow}s the request. */
   begin({ service, method, path }: RequestToTrace): TracedCall {
     const scope = currentScope()
-    const info = { part: 'call', caller: scope?.service, service, protocol: 'http', method, path } as const
+    const kind = { part: 'call', caller: scope?.service, service, protocol: 'http', method } as const
     // The instance knows the transport.
-    const call = this.#tracer.call({ ...info, transport: undefined }, scope?.trace)
+    const call = this.#tracer.call({ ...kind, transport: undefined }, path, scope?.trace)
     call.begin()
     return call
   }

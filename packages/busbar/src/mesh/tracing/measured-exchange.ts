@@ -17,7 +17,7 @@ export class MeasuredExchange extends ForwardingExchange {
 
   /** `body`: what is sent at once. */
   sends(body: string | Uint8Array | null): void {
-    if (body !== null) this.#call.sent += Buffer.byteLength(body)
+    if (body !== null) this.#call.details.sent += Buffer.byteLength(body)
   }
 
   override write(chunk: string | Uint8Array): boolean {
@@ -26,7 +26,7 @@ export class MeasuredExchange extends ForwardingExchange {
   }
 
   override onData(chunk: string | Uint8Array): boolean {
-    this.#call.received += Buffer.byteLength(chunk)
+    this.#call.details.received += Buffer.byteLength(chunk)
     return super.onData(chunk)
   }
 

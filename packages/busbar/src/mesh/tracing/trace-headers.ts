@@ -33,6 +33,15 @@ export function writeTraceTo(request: IncomingMessage, trace: Trace): void {
   writeTrace(rawHeaders, trace)
 }
 
+/** The same for a request that has no context. */
+export function appendTraceTo({ headers, rawHeaders }: IncomingMessage, { traceparent, tracestate }: Trace): void {
+  headers[parentField] = traceparent
+  rawHeaders.push(parentField, traceparent)
+  if (tracestate === undefined) return
+  headers[stateField] = tracestate
+  setField(rawHeaders, stateField, tracestate)
+}
+
 function valueOf(fields: readonly string[], name: string): string | undefined {
   const at = indexOf(fields, name)
   return at < 0 ? undefined : fields[at + 1]

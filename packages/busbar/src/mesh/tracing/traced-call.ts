@@ -1,21 +1,8 @@
 import type { CallEdge } from '../../contract/call/call-edge.ts'
 import type { Trace } from '../../contract/context.ts'
-import type { Transport } from '../../shared/metrics/edge-table.ts'
-import { isFailedSpan, maxPath, type SpanRecord } from '../../shared/traces/span.ts'
+import { isFailedSpan, maxPath, type SpanKind, type SpanRecord } from '../../shared/traces/span.ts'
 import { formatTraceparent, newSpanId } from '../../shared/traces/trace-context.ts'
 import type { CountedEdge } from '../meter.ts'
-
-/** The fields of a span that are known when its call begins. */
-export interface TracedCallInfo {
-  readonly part: SpanRecord['part']
-  readonly caller: string | undefined
-  readonly service: string
-  readonly protocol: 'http' | 'rpc'
-  readonly method: string
-  /** Of HTTP, with its query. */
-  readonly path?: string | undefined
-  readonly transport: Transport | undefined
-}
 
 /** What the calls of one trace share in this thread. */
 export interface TraceRoot {
@@ -23,6 +10,7 @@ export interface TraceRoot {
   readonly id: string
   readonly isSampled: boolean
   readonly tracestate: string | undefined
+  readonly recording: Recording
   /** The call with which it has come to this thread. */
   first: TracedCall | undefined
 }
@@ -39,39 +27,36 @@ export interface Recording {
  * calls that this one causes.
  *
  * Most calls are of traces that are not sampled, and succeed. Their ids and texts are made only if
- * something reads them, which is why the context is not a plain object: copy its fields.
+ * something reads them, which is why the context is not a plain object: copy its fields. For the
+ * same reason such a call has few fields, and the others in {@link CallDetails}: what a call adds
+ * to the memory that Node collects costs about as much as what it does.
  */
 export class TracedCall implements CountedEdge, Trace {
   declare readonly tracestate?: string
   readonly root: TraceRoot
-  /** Bytes of the bodies. */
-  sent = 0
-  received = 0
-  readonly #info: TracedCallInfo
+  readonly #kind: SpanKind
+  /** Of HTTP, with its query. */
+  readonly #path: string | undefined
   /** What has caused it: a call of this thread, or the id of another span. */
   readonly #cause: TracedCall | string | undefined
   readonly #edge: CallEdge | undefined
-  readonly #recording: Recording
   readonly #created = performance.now()
-  #id: string | undefined
-  #text: string | undefined
-  #queue = 0
-  #retries = 0
   #began: number | undefined
   #isOver = false
+  #details: CallDetails | undefined
 
   constructor(
-    info: TracedCallInfo,
+    kind: SpanKind,
+    path: string | undefined,
     root: TraceRoot,
     cause: TracedCall | string | undefined,
     edge: CallEdge | undefined,
-    recording: Recording,
   ) {
-    this.#info = info
+    this.#kind = kind
+    this.#path = path
     this.root = root
     this.#cause = cause
     this.#edge = edge
-    this.#recording = recording
     root.first ??= this
     if (root.tracestate !== undefined) this.tracestate = root.tracestate
   }
@@ -82,16 +67,21 @@ export class TracedCall implements CountedEdge, Trace {
 
   /** Whether the end of the call is to be noticed at once. */
   get isMeasured(): boolean {
-    return this.isSampled || this.#began !== undefined || this.#recording.slow !== Infinity
+    return this.isSampled || this.#began !== undefined || this.root.recording.slow !== Infinity
   }
 
   /** Of its span. */
   get id(): string {
-    return (this.#id ??= newSpanId())
+    return (this.details.id ??= newSpanId())
   }
 
   get traceparent(): string {
-    return (this.#text ??= formatTraceparent({ trace: this.root.id, span: this.id, isSampled: this.isSampled }))
+    const { isSampled, root, details } = this
+    return (details.text ??= formatTraceparent({ trace: root.id, span: this.id, isSampled }))
+  }
+
+  get details(): CallDetails {
+    return (this.#details ??= new CallDetails())
   }
 
   /**
@@ -109,11 +99,11 @@ export class TracedCall implements CountedEdge, Trace {
   }
 
   started(): void {
-    if (this.isSampled) this.#queue = performance.now() - this.#created
+    if (this.isSampled) this.details.queue = performance.now() - this.#created
   }
 
   retried(): void {
-    this.#retries++
+    this.details.retries++
     this.#edge?.retried()
   }
 
@@ -121,12 +111,24 @@ export class TracedCall implements CountedEdge, Trace {
     this.#edge?.end(status, this.#began)
     if (this.#isOver) return
     this.#isOver = true
-    const { slow } = this.#recording
-    if (!this.isSampled && !isFailedSpan({ status }) && slow === Infinity) return
+    const { slow } = this.root.recording
+    const isKept = this.isSampled || isFailedSpan({ status })
+    if (!isKept && slow === Infinity) return
     const duration = performance.now() - this.#created
-    if (!this.isSampled && !isFailedSpan({ status }) && duration <= slow) return
-    const { part, caller, service, protocol, method, path, transport } = this.#info
-    this.#recording.add({
+    if (isKept || duration > slow) this.#record(status, duration)
+  }
+
+  /** No instance has taken the call. */
+  withdraw(): void {
+    this.#isOver = true
+    ;(this.#edge as CountedEdge | undefined)?.withdraw()
+  }
+
+  #record(status: number, duration: number): void {
+    const { part, caller, service, protocol, method, transport } = this.#kind
+    const path = this.#path
+    const { queue, sent, received, retries } = this.details
+    this.root.recording.add({
       part,
       trace: this.root.id,
       id: this.id,
@@ -139,19 +141,24 @@ export class TracedCall implements CountedEdge, Trace {
       transport,
       start: performance.timeOrigin + this.#created,
       duration,
-      queue: this.#queue,
-      sent: this.sent,
-      received: this.received,
+      queue,
+      sent,
+      received,
       status,
-      retries: this.#retries,
+      retries,
     })
   }
+}
 
-  /** No instance has taken the call. */
-  withdraw(): void {
-    this.#isOver = true
-    ;(this.#edge as CountedEdge | undefined)?.withdraw()
-  }
+/** What only calls have that are recorded, or passed on as text. */
+class CallDetails {
+  id: string | undefined
+  text: string | undefined
+  queue = 0
+  /** Bytes of the bodies. */
+  sent = 0
+  received = 0
+  retries = 0
 }
 
 /** A query may have secrets. */

@@ -3,15 +3,16 @@ import type { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { CallEdge } from '../../contract/call/call-edge.ts'
 import { readTrace, writeTraceTo } from './trace-headers.ts'
-import type { TracedCall, TracedCallInfo } from './traced-call.ts'
+import type { SpanKind } from '../../shared/traces/span.ts'
+import type { TracedCall } from './traced-call.ts'
 import type { Tracer } from './tracer.ts'
 
-type RequestInfo = Omit<TracedCallInfo, 'protocol' | 'method' | 'path'>
+type RequestInfo = Omit<SpanKind, 'protocol' | 'method'>
 
 /** The span begins now. The program sees it as the parent of its own. */
 export function traceRequest(tracer: Tracer, info: RequestInfo, request: IncomingMessage, edge?: CallEdge): TracedCall {
   const { method = 'GET', url: path, rawHeaders } = request
-  const call = tracer.call({ ...info, protocol: 'http', method, path }, readTrace(rawHeaders), edge)
+  const call = tracer.call({ ...info, protocol: 'http', method }, path, readTrace(rawHeaders), edge)
   writeTraceTo(request, call.passedOn)
   return call
 }
@@ -37,7 +38,8 @@ export function bytesBefore({ socket }: IncomingMessage): number {
  * too.
  */
 export function countBytes(call: TracedCall, request: IncomingMessage, response: ServerResponse, before: number): void {
-  call.sent = Number(request.headers['content-length'] ?? 0)
+  const { details } = call
+  details.sent = Number(request.headers['content-length'] ?? 0)
   const stated = response.getHeader('content-length')
-  call.received = stated === undefined ? Math.max(0, request.socket.bytesWritten - before) : Number(stated)
+  details.received = stated === undefined ? Math.max(0, request.socket.bytesWritten - before) : Number(stated)
 }

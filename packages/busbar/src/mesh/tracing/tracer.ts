@@ -1,9 +1,9 @@
 import type { CallEdge } from '../../contract/call/call-edge.ts'
 import type { Trace } from '../../contract/context.ts'
 import type { OwnSpanRecord } from '../../shared/traces/own-span.ts'
-import type { SpanRecord } from '../../shared/traces/span.ts'
+import type { SpanKind, SpanRecord } from '../../shared/traces/span.ts'
 import { formatTraceparent, newSpanId, newTraceId, parseTraceparent } from '../../shared/traces/trace-context.ts'
-import { type Recording, TracedCall, type TracedCallInfo } from './traced-call.ts'
+import { type Recording, TracedCall } from './traced-call.ts'
 
 /** Receives the spans that are kept. */
 export interface SpanSink {
@@ -31,19 +31,21 @@ export class Tracer {
   }
 
   /**
-   * A call begins. `from`: the context that caused it; without a valid one, a new trace begins.
-   * `edge`: counts the call too. Calls of traces that are not sampled are recorded if they fail.
+   * A call begins. `path`: of HTTP, with its query. `from`: the context that caused it; without a
+   * valid one, a new trace begins. `edge`: counts the call too. A call of a trace that is not
+   * sampled is recorded if it fails.
    */
-  call(info: TracedCallInfo, from: Trace | undefined, edge?: CallEdge): TracedCall {
-    if (from instanceof TracedCall) return new TracedCall(info, from.root, from, edge, this.#recording)
+  call(kind: SpanKind, path: string | undefined, from: Trace | undefined, edge?: CallEdge): TracedCall {
+    if (from instanceof TracedCall) return new TracedCall(kind, path, from.root, from, edge)
     const parent = from && parseTraceparent(from.traceparent)
     const root = {
       id: parent?.trace ?? newTraceId(),
       isSampled: parent?.isSampled ?? this.#isSampled(),
       tracestate: from?.tracestate,
+      recording: this.#recording,
       first: undefined,
     }
-    return new TracedCall(info, root, parent?.span, edge, this.#recording)
+    return new TracedCall(kind, path, root, parent?.span, edge)
   }
 
   /** The context of a span that code of a service begins. */

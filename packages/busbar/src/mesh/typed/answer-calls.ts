@@ -53,8 +53,8 @@ function originOf(
 }
 
 function answerOf(tracer: Tracer, { service, method, caller, trace }: CallHead): TracedCall {
-  const info = { part: 'answer', caller, service, protocol: 'rpc', method, transport: undefined } as const
-  return tracer.call(info, trace)
+  const kind = { part: 'answer', caller, service, protocol: 'rpc', method, transport: undefined } as const
+  return tracer.call(kind, undefined, trace)
 }
 
 /** Throws the error for the caller. */

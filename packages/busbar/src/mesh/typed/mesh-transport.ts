@@ -18,6 +18,7 @@ import {
 } from '../routing/endpoint.ts'
 import type { Router } from '../routing/router.ts'
 import { currentScope, type Scope } from '../scope.ts'
+import type { SpanKind } from '../../shared/traces/span.ts'
 import type { TracedCall } from '../tracing/traced-call.ts'
 import type { Tracer } from '../tracing/tracer.ts'
 import { currentCall } from './call-contexts.ts'
@@ -192,16 +193,14 @@ class MeshMethod implements OtherInstances {
   #trace(endpoint: Endpoint, { caller, trace, parent }: CallOrigin): TracedCall | undefined {
     const { tracer } = this.#mesh
     if (tracer === undefined) return undefined
-    const transport = transportTo(endpoint)
-    const info = {
-      part: 'call',
-      caller,
-      service: this.service,
-      protocol: 'rpc',
-      method: this.#name,
-      transport,
-    } as const
-    return tracer.call(info, trace ?? parent?.cause, this.#edges.to(endpoint, caller))
+    const edge = this.#edges.to(endpoint, caller)
+    const kind = edge?.spans ?? this.#spansTo(endpoint, caller)
+    return tracer.call(kind, undefined, trace ?? parent?.cause, edge)
+  }
+
+  #spansTo(endpoint: Endpoint, caller: string | undefined): SpanKind {
+    const { service } = this
+    return { part: 'call', caller, service, protocol: 'rpc', method: this.#name, transport: transportTo(endpoint) }
   }
 
   findOther(not: RemoteEndpoint, input: unknown, origin: CallOrigin): ReturnType<OtherInstances['findOther']> {

@@ -36,6 +36,9 @@ export interface SpanRecord {
   readonly retries: number
 }
 
+/** What spans of the same kind have in common. */
+export type SpanKind = Pick<SpanRecord, 'part' | 'caller' | 'service' | 'protocol' | 'method' | 'transport'>
+
 export const maxPath = 256
 
 /** The calls that are recorded even if their trace is not sampled. */

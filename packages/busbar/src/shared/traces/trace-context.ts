@@ -21,11 +21,27 @@ export function formatTraceparent({ trace, span, isSampled }: ParsedTrace): stri
   return `00-${trace}-${span}-${isSampled ? '01' : '00'}`
 }
 
-/** Not secret, so it needs no random numbers of the system, which cost twenty times as much. */
+/** Not secret, so it needs no random numbers of the system. */
 export function newTraceId(): string {
-  // Never 0, which would be invalid.
-  return hex(Math.random() * 0xffff_ffff + 1) + random32() + random32() + random32()
+  if (nextId === idsAtOnce) drawIds()
+  const start = 32 * nextId++
+  return ids.slice(start, start + 32)
 }
+
+/**
+ * One text for many ids: one by one, an id takes three times as long, and five times the memory.
+ * The number of an id is never 0, which would be invalid.
+ */
+function drawIds(): void {
+  for (let at = 0; at < random.length; at++) random[at] = Math.random() * 0xffff_ffff + 1
+  ids = Buffer.from(random.buffer).toString('hex')
+  nextId = 0
+}
+
+const idsAtOnce = 128
+const random = new Uint32Array(4 * idsAtOnce)
+let ids = ''
+let nextId = idsAtOnce
 
 /** Unique within a trace: random digits for each thread, and a number. */
 export function newSpanId(): string {

@@ -30,6 +30,17 @@ describe('a traceparent', () => {
   })
 })
 
+test('the ids of many traces are valid, and all different', () => {
+  const ids = Array.from({ length: 1000 }, newTraceId)
+  assert.equal(new Set(ids).size, ids.length)
+  for (const one of ids) {
+    const text = formatTraceparent({ trace: one, span: newSpanId(), isSampled: false })
+    assert.equal(parseTraceparent(text)?.trace, one)
+  }
+  // Some libraries sample by the last digits.
+  assert.equal(new Set(ids.map((one) => one.slice(-14))).size, ids.length)
+})
+
 describe('the waterfall of a trace', () => {
   test('joins both sides of a call, and counts the instances that have got it', () => {
     const store = new TraceStore()

@@ -19,6 +19,9 @@ export interface TypedProgram {
 
 const address: AddressInfo = { address: '127.0.0.1', family: 'IPv4', port: 3000 }
 
+/** The program's own context, without anything of the test. */
+const inProgramContext = AsyncLocalStorage.snapshot()
+
 const folder = mkdtempSync(join(tmpdir(), 'busbar-test-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 let sockets = 0
@@ -51,8 +54,7 @@ export class TestEndpoint implements LocalEndpoint, AsyncDisposable {
       if (program.handler !== undefined) this.httpHandler = program.handler
       this.server = createServer(program.listener)
     } else this.server = typeof program === 'function' ? createServer(program) : program
-    // The program's own context, without anything of the test.
-    this.#snapshot = new AsyncLocalStorage<undefined>().exit(() => AsyncLocalStorage.snapshot())
+    this.#snapshot = inProgramContext
     for (const event of ['connection', 'secureConnection'])
       this.server.on(event, (socket: Socket) => this.#track(socket))
     this.listener = listenPrivately(this.server)

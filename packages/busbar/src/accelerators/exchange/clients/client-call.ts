@@ -56,22 +56,13 @@ export function routeCall(mesh: MeshContext, address: Address, request: Exchange
     return { kind: 'exchange', planned, scope: { service, hops }, elsewhere, edge, traced: undefined }
   const { method, path, rawHeaders } = request
   const given = readTrace(rawHeaders)
-  const traced = mesh.tracer.call(
-    {
-      part: 'call',
-      caller: caller?.service,
-      service,
-      protocol: 'http',
-      method,
-      path,
-      transport: transportTo(endpoint),
-    },
-    given ?? caller?.trace,
-    edge,
-  )
+  const transport = transportTo(endpoint)
+  const kind = edge?.spans ?? { part: 'call', caller: caller?.service, service, protocol: 'http', method, transport }
+  const traced = mesh.tracer.call(kind, path, given ?? caller?.trace, edge)
   const sent = endpoint.at === 'here' ? traced.passedOn : traced
-  if (given === undefined) addTrace(rawHeaders, sent)
-  else writeTrace(rawHeaders, sent)
+  if (given !== undefined) writeTrace(rawHeaders, sent)
+  else if (endpoint.at === 'here') planned.trace = sent
+  else addTrace(rawHeaders, sent)
   return { kind: 'exchange', planned, scope: { service, hops, trace: traced }, elsewhere, edge: traced, traced }
 }
 

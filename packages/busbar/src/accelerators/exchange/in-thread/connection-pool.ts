@@ -1,11 +1,14 @@
 import { channel } from 'node:diagnostics_channel'
+import type { IncomingMessage } from 'node:http'
 import { Server as TlsServer } from 'node:tls'
 import type { AddressInfo } from 'node:net'
 import type { LocalEndpoint } from '../../../mesh/routing/endpoint.ts'
 import type { Scope } from '../../../mesh/scope.ts'
+import { appendTraceTo } from '../../../mesh/tracing/trace-headers.ts'
 import { ContextCache } from './context-cache.ts'
 import { countConnection, hasRoom } from '../../../node/connections.ts'
-import { callbacksOf, parserOf, parseSilently, type RequestCallbacks } from '../../../node/parser.ts'
+import { callbacksOf, lookAtRequests, parserOf, parseSilently, type RequestCallbacks } from '../../../node/parser.ts'
+import { recountHeaders } from '../../../node/request-headers.ts'
 import { VirtualHandle } from './virtual-handle.ts'
 import { type SocketPool, VirtualSocket } from './virtual-socket.ts'
 
@@ -123,6 +126,7 @@ export class ConnectionPool implements SocketPool {
       return undefined
     }
     this.callbacks ??= callbacksOf(parser)
+    lookAtRequests(parser, (request) => completeHead(request, socket))
     parseSilently(parser, finishedRequest)
     return socket
   }
@@ -137,6 +141,17 @@ export class ConnectionPool implements SocketPool {
   #remoteAddress(): AddressInfo {
     return { address: '127.0.0.1', family: 'IPv4', port: 1024 + (this.#opened++ % 31_744) }
   }
+}
+
+/**
+ * Adds what the exchange adds to the head of a request. Among the other fields it would take 0.2 µs
+ * more: Node makes a new text of each name that it does not know.
+ */
+function completeHead(request: IncomingMessage, { exchange }: VirtualSocket): void {
+  const trace = exchange?.trace
+  if (trace === undefined) return
+  appendTraceTo(request, trace)
+  recountHeaders(request)
 }
 
 function startSweeper(pool: ConnectionPool): void {

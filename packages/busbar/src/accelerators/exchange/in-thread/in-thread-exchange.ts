@@ -1,3 +1,4 @@
+import type { Trace } from '../../../contract/context.ts'
 import type { CallCounter } from '../../../contract/host/typed-host.ts'
 import { TurnBatch } from '../../../mesh/batch.ts'
 import type { CountedEdge } from '../../../mesh/meter.ts'
@@ -25,6 +26,7 @@ const uploads = new TurnBatch<InThreadExchange>(setImmediate, (exchange) => exch
 export class InThreadExchange extends ResponseReceiver implements Exchange, UploadOwner {
   readonly body: Uint8Array | null = null
   readonly upload: RequestUpload | undefined
+  readonly trace: Trace | undefined
   readonly #endpoint: LocalEndpoint
   readonly #pool: ConnectionPool
   readonly #scope: Scope
@@ -44,12 +46,14 @@ export class InThreadExchange extends ResponseReceiver implements Exchange, Uplo
     scope: Scope,
     handler: ExchangeHandler,
     edge?: CountedEdge,
+    trace?: Trace,
   ) {
     super(endpoint.service, request, plan, handler)
     this.#outcome = edge && new CallOutcome(edge)
     this.#endpoint = endpoint
     this.#pool = ConnectionPool.of(endpoint)
     this.#scope = scope
+    this.trace = trace
     const { body } = request
     if (request.streamed) this.upload = new RequestUpload(this, plan.contentLength)
     else if (body !== null && body.length > 0) {

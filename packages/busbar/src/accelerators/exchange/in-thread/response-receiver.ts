@@ -1,3 +1,4 @@
+import type { Trace } from '../../../contract/context.ts'
 import { type ExchangeHandler, type ExchangeRequest, closedByProgram } from '../../../mesh/http/exchange.ts'
 import { foldHeaders, foldTrailers } from '../../../mesh/http/header-fields.ts'
 import { badUpgrade, noFinalStatus } from '../errors.ts'
@@ -24,6 +25,8 @@ export abstract class ResponseReceiver extends QueuedResponse {
   /** A whole request body that is small. Larger and streamed ones are an `upload`. */
   abstract readonly body: Uint8Array | null
   abstract readonly upload: RequestUpload | undefined
+  /** To be added to the head of the request. */
+  abstract readonly trace: Trace | undefined
   readonly #service: string
   #head: CapturedHead | undefined
   #isHeadQueued = false
