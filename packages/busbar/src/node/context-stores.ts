@@ -14,7 +14,7 @@ export function countStores(resource: AsyncResource): number | undefined {
   const frame: unknown = Reflect.get(resource, frameSymbol)
   if (frame === undefined) return 0
   // Not `instanceof`: Node's own class does not inherit from the visible `Map`.
-  return types.isMap(frame) ? (Reflect.get(Map.prototype, 'size', frame) as number) : undefined
+  return types.isMap(frame) ? Reflect.get<Map<unknown, unknown>, 'size'>(Map.prototype, 'size', frame) : undefined
 }
 
 /** Undefined if stores are counted as they are set. */
