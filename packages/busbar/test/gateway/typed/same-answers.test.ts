@@ -23,6 +23,7 @@ const scripts: Readonly<Record<string, readonly string[]>> = {
   ],
   'a result without a value': [post('nothing'), bye],
   'a header of its own, and a call behind it': [post('named') + echo('behind') + bye],
+  'headers that are lists': [post('listed') + post('listed', undefined, 'Origin: https://page.example\r\n') + bye],
   'a large result, and a call behind it': [post('large') + echo('behind') + bye],
   'a declared error': [post('refused') + echo('behind') + bye],
   'an input that is not valid': [post('echo', { text: 1 }) + echo('behind') + bye],
