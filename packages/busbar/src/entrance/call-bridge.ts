@@ -82,8 +82,8 @@ function headersOf(text: string, words: Int32Array, record: number): Fields {
     const value = part(field + 2)
     // The entrance writes it for `:authority`; all other names are in lower case.
     const known = name === 'Host' ? ':authority' : name
-    const before = headers[known]
-    headers[known] = before === undefined ? value : `${before}, ${value}`
+    // A client may name a field as a property of `Object.prototype`.
+    headers[known] = Object.hasOwn(headers, known) ? `${headers[known]}, ${value}` : value
   }
   return Object.freeze(headers)
 }

@@ -9,15 +9,33 @@ import { InstanceCells } from '../../src/shared/metrics/instance-table.ts'
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 const never = new Promise<never>(() => {})
 
+/** Throws at every look. */
+function revoked(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+  return proxy
+}
+
+function soonOrLater(when: 'now' | 'later', make: () => object): unknown {
+  return when === 'now' ? make() : new Promise((resolve) => setImmediate(resolve)).then(make)
+}
+
 const slow = service('slow', {
   answer: fn({ output: type<number>() }),
   hang: fn(),
+  unreadable: fn({ input: type<'now' | 'later'>(), output: type<unknown>() }),
+  rejected: fn({ input: type<'now' | 'later'>() }),
   count: stream({ output: type<number>() }),
   silence: stream({ output: type<number>() }),
 })
 const implementation = slow.implement({
   answer: () => 1,
   hang: () => never,
+  unreadable: (when) => soonOrLater(when, revoked),
+  rejected: (when) =>
+    soonOrLater(when, () => {
+      throw revoked()
+    }) as undefined,
   async *count() {
     yield 1
     await never
@@ -58,6 +76,24 @@ for (const [name, [failures, run]] of Object.entries(cases))
     assert.deepEqual([count.calls, count.failures, count.inFlight], [1, failures, 0])
     await host.stop(0)
   })
+
+for (const method of ['unreadable', 'rejected'])
+  for (const when of ['now', 'later'])
+    for (const way of ['a promise', 'a callback'])
+      test(`a call fails whose value cannot even be looked at: ${method} ${when}, by ${way}`, async () => {
+        const count = new InstanceCells()
+        const options = { name: 'slow', log: quiet, clone: false, maxInFlight: 10, client, count }
+        const host = await startHost(implementation, options)
+        const hosted = host.method(method)
+        const error = await new Promise<{ code: string }>((failed) => {
+          const call = hosted.open({ mayAbort: way === 'a callback' })
+          if (way === 'a promise') hosted.answer(when, call, false).catch(failed)
+          else hosted.callWithCallback({ answered: () => {}, failed }, when, call, false)
+        })
+        assert.equal(error.code, 'INTERNAL')
+        assert.deepEqual([count.calls, count.failures, count.inFlight], [1, 1, 0])
+        await host.stop(0)
+      })
 
 type Origin = Parameters<ReturnType<TypedHost['method']>['open']>[0]
 

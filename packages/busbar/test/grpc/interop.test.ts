@@ -68,9 +68,11 @@ for (const run of ['shared', 'thread', 'process'] as const)
     it('with metadata and a deadline', async () => {
       const metadata = new Metadata()
       metadata.set('x-shop', 'one')
+      metadata.set('constructor', 'two')
       const deadline = Date.now() + 60_000
       const { metadata: seen, time_left: left } = await unary(stub, 'Context', {}, metadata, { deadline })
-      assert.deepEqual([seen['x-shop'], seen['x-forwarded-proto']], ['one', 'http'])
+      const { 'x-shop': shop, constructor, 'x-forwarded-proto': proto } = seen
+      assert.deepEqual([shop, constructor, proto], ['one', 'two', 'http'])
       assert.ok(left > 0 && left < 61_000, `${left}`)
     })
 

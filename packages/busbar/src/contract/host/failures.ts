@@ -50,7 +50,7 @@ export function createFail(site: () => CallSite, errors: Readonly<Record<string,
  * {@link toCallError}.
  */
 function declaredBy(thrown: unknown, site: CallSite): Declared | undefined {
-  const found = thrown instanceof Error ? declared.get(thrown) : undefined
+  const found = declared.get(thrown as object)
   return found?.site === site ? found : undefined
 }
 
@@ -86,13 +86,20 @@ const ownCodes: ReadonlySet<ErrorCode> = new Set([...passedOn, 'UNAUTHENTICATED'
 export function toCallError(thrown: unknown, site: CallSite): BusbarError<string> {
   const own = declaredBy(thrown, site)
   if (own !== undefined && own.checking === undefined) return thrown as BusbarError<string>
-  if (thrown instanceof MethodNotFound) return methodUnknown(site.service, site.method, thrown.names)
-  if (BusbarError.is(thrown)) {
-    const isOwn = thrown.service === undefined || thrown.service === site.service
-    const isForCallers = passedOn.has(thrown.code) || (isOwn && ownCodes.has(thrown.code))
-    if (isForCallers && isSerialisable(thrown.data)) return thrown
+  try {
+    return forCallers(thrown, site) ?? internal(thrown, site)
+  } catch {
+    // Looking at a proxy runs code of the service, which can throw.
+    return internal(thrown, site)
   }
-  return internal(thrown, site)
+}
+
+function forCallers(thrown: unknown, site: CallSite): BusbarError<string> | undefined {
+  if (thrown instanceof MethodNotFound) return methodUnknown(site.service, site.method, thrown.names)
+  if (!BusbarError.is(thrown)) return undefined
+  const isOwn = thrown.service === undefined || thrown.service === site.service
+  const isForCallers = passedOn.has(thrown.code) || (isOwn && ownCodes.has(thrown.code))
+  return isForCallers && isSerialisable(thrown.data) ? thrown : undefined
 }
 
 function internal(thrown: unknown, site: CallSite): BusbarError {

@@ -42,9 +42,16 @@ export class SinkAnswer {
 
   /** Continues with a value, or with what its promise resolves to. */
   when(value: unknown, goOn: (known: unknown) => void): void {
-    if (!isThenable(value)) return goOn(value)
+    let promise: Promise<unknown> | undefined
+    try {
+      promise = isThenable(value) ? toPromise(value) : undefined
+    } catch (thrown) {
+      // A getter or a proxy of the service: its `then` cannot be read.
+      return this.failed(thrown)
+    }
+    if (promise === undefined) return goOn(value)
     this.#call.arm()
-    toPromise(value).then(goOn, (thrown) => this.failed(thrown))
+    promise.then(goOn, (thrown) => this.failed(thrown))
   }
 
   passed(value: unknown): void {

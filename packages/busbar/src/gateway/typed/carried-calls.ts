@@ -30,8 +30,10 @@ export interface CarriedParts {
 
 /** How often overdue calls are looked for within the response timeout. */
 const ticksPerTimeout = 8
-/** Programs that watch Node's server see every request that it reads. */
-const watched = channel('http.server.request.start')
+/** Programs that watch Node's server see every request, and its response. */
+const watched = ['http.server.request.start', 'http.server.response.created', 'http.server.response.finish'].map(
+  (name) => channel(name),
+)
 
 /**
  * Calls of typed services in this worker, by requests that the native entrance has read: without
@@ -70,7 +72,7 @@ export class CarriedCalls implements CallOwner {
     const { limits } = this.#parts.app
     if (this.isStopping || method === 'HEAD' || carrier.headLength > limits.maxHeaderSize / 2) return false
     if (url.charCodeAt(0) !== slash || checkPath(url) !== undefined || this.#parts.isOwn(carrier)) return false
-    if (watched.hasSubscribers || Object.hasOwn(Server.prototype, 'emit')) return false
+    if (watched.some(({ hasSubscribers }) => hasSubscribers) || Object.hasOwn(Server.prototype, 'emit')) return false
     const fields = this.#fields.read(carrier.fields)
     const route = fields && this.#parts.routes.find(fields.host, url)
     const handler = route && this.#handlerOf(route)

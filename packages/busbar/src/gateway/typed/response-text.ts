@@ -53,6 +53,15 @@ export class ResponseWriter {
 function linesOf(headers: HttpResponse['headers']): string {
   if (headers === jsonHeaders) return 'content-type: application/json\r\n'
   let lines = ''
-  for (const name in headers) lines += `${name}: ${headers[name]}\r\n`
+  for (const name in headers) lines += linesOfOne(name, headers[name]!)
   return lines
+}
+
+/** Code without types may set a list, of which Node makes a line for each value. */
+function linesOfOne(name: string, value: string | readonly string[]): string {
+  if (typeof value !== 'object') return `${name}: ${value}\r\n`
+  return [value]
+    .flat()
+    .map((one) => `${name}: ${one}\r\n`)
+    .join('')
 }

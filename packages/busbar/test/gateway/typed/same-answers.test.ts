@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -23,6 +24,7 @@ const scripts: Readonly<Record<string, readonly string[]>> = {
   ],
   'a result without a value': [post('nothing'), bye],
   'a header of its own, and a call behind it': [post('named') + echo('behind') + bye],
+  'headers that are lists': [post('listed') + post('listed', undefined, 'Origin: https://page.example\r\n') + bye],
   'a large result, and a call behind it': [post('large') + echo('behind') + bye],
   'a declared error': [post('refused') + echo('behind') + bye],
   'an input that is not valid': [post('echo', { text: 1 }) + echo('behind') + bye],
@@ -105,6 +107,19 @@ describe('a typed call is answered the same by the gateway and by a server of it
     assert.equal(own!['x-name'], 'a  b')
     assert.deepEqual(own, other)
   })
+
+  for (const event of ['request.start', 'response.created', 'response.finish'])
+    it(`a program that watches http.server.${event} sees the call`, async () => {
+      let seen = 0
+      const look = (): void => void seen++
+      subscribe(`http.server.${event}`, look)
+      try {
+        await gateways.get('by the gateway')!.send(echo('one') + bye)
+      } finally {
+        unsubscribe(`http.server.${event}`, look)
+      }
+      assert.equal(seen, 2)
+    })
 
   for (const [what, request] of [
     ['is answered at once', echo('one')],

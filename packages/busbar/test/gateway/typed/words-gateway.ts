@@ -17,6 +17,8 @@ const words = service('words', {
   found: fn({ input: z.object({ id: z.string() }), output: Text, http: 'GET /words/{id}', status: 203 }),
   nothing: fn({}),
   named: fn({ output: Text }),
+  /** Sets lists, as code without types can. */
+  listed: fn({ output: Text }),
   refused: fn({ errors: { NOT_THERE: z.object({ why: z.string() }) } }),
   broken: fn({ output: Text }),
   untyped: fn({ output: type<unknown>() }),
@@ -46,6 +48,11 @@ const implementation = words.implement({
   named(_, { setHeader }) {
     setHeader('x-name', 'words')
     return { text: 'named' }
+  },
+  listed(_, { setHeader }) {
+    setHeader('set-cookie', ['a=1', 'b=2'] as never)
+    setHeader('x-none', [] as never)
+    return { text: 'listed' }
   },
   refused: (_, { fail }) => fail('NOT_THERE', { why: 'it is not' }),
   broken: () => ({ text: 1 }) as never,
