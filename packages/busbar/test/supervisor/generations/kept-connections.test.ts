@@ -26,7 +26,7 @@ for (const [place, [service, gateway]] of Object.entries(places))
     await assert.rejects(app.app.running.reload(), { code: 'GENERATION_WORSE', service: 'web' })
     const asked = clients.seen.get(200)!
     await clients.until(() => clients.seen.get(200)! > asked + 50)
-    assert.deepEqual([...clients.seen.keys()].toSorted(), [200, 500])
+    assert.deepEqual(new Set(clients.seen.keys()), new Set([200, 500]))
   })
 
 /** Eight clients that ask again and again, each on one connection as long as it stays open. */
