@@ -126,6 +126,8 @@ class Draft implements RequestPlan {
         this.hasHops = true
         return true
       case 'connection':
+        // Among several fields, a parser remembers that one of them closes.
+        if (!this.keepAlive) return false
         this.keepAlive = value !== 'close'
         return value === 'close' || value === 'keep-alive'
       case 'content-length':

@@ -16,6 +16,10 @@ export function leftToStreams(): readonly Case[] {
     ['a header value with spaces at its ends', { headers: ['X-A', ' a '] }],
     ['headers beyond the limit', { headers: ['X-A', 'x'.repeat(20_000)] }],
     ['an upgrade', { headers: ['Upgrade', 'h2c'], connection: 'upgrade' }],
+    [
+      'a connection field that closes, and one that does not',
+      { headers: ['Connection', 'keep-alive'], connection: 'close' },
+    ],
     ['a length and chunks', { headers: ['Content-Length', '1', 'Transfer-Encoding', 'chunked'] }],
     ['a length that is not a number', { headers: ['Content-Length', 'x'] }],
     ['a length that the body does not have', { method: 'POST', body: 'ab', headers: ['Content-Length', '5'] }],
