@@ -2,7 +2,7 @@
  * Names of the accelerators: code that relies on undocumented parts of Node to be faster. Each can
  * be switched off; everything that Busbar promises works without it.
  */
-export const acceleratorNames = ['exchange', 'stream', 'handover', 'fresh-socket', 'batch-writes'] as const
+export const acceleratorNames = ['exchange', 'stream', 'handover', 'batch-writes'] as const
 
 export type AcceleratorName = (typeof acceleratorNames)[number]
 

@@ -17,7 +17,6 @@ const modules = {
   exchange: () => import('../accelerators/exchange/index.ts'),
   stream: () => import('../accelerators/stream/index.ts'),
   handover: () => import('../accelerators/handover/index.ts'),
-  'fresh-socket': () => import('../accelerators/fresh-socket/index.ts'),
   'batch-writes': () => import('../accelerators/batch-writes/index.ts'),
 } satisfies Readonly<Record<AcceleratorName, () => Promise<AcceleratorModule>>>
 

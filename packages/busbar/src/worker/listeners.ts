@@ -1,44 +1,25 @@
 import type { Socket } from 'node:net'
-import { isMainThread } from 'node:worker_threads'
 import type { ConnectionSink } from '../mesh/sockets/connection-sink.ts'
 import type { WorkerCells } from '../shared/metrics/worker-cells.ts'
-import type { Attachments } from './accelerators.ts'
 
-/**
- * An accelerator's attachment point: gets a connection before its sink does, and returns the socket
- * that the sink gets in its place.
- */
-export type ConnectionHook = (socket: Socket) => Socket
-
-export interface ConnectionHooks {
-  /** For connections that the supervisor transferred, which are paused. The result reads. */
-  readonly transferred?: ConnectionHook | undefined
-  /** For all connections, after `transferred`. */
-  readonly accepted?: ConnectionHook | undefined
-}
-
-/** The hooks for connections of the app's clients, and of callers outside the workers. */
-export function connectionHooks(attachments: Attachments): Readonly<Record<'ofClients' | 'ofCalls', ConnectionHooks>> {
-  // A process receives a socket that Node has created with its handle. It is as fast as a new one.
-  const transferred = isMainThread ? undefined : attachments['fresh-socket']
-  return { ofClients: { transferred, accepted: attachments['batch-writes'] }, ofCalls: { transferred } }
-}
+/** An accelerator's attachment point: called with each connection before its sink gets it. */
+export type ConnectionHook = (socket: Socket) => void
 
 /** Passes each connection from its public port to the sink that serves it, and counts closes. */
 export class Listeners {
   readonly #sinks: ReadonlyMap<string, ConnectionSink>
   readonly #cells: Pick<WorkerCells, 'countClosed'>
-  readonly #hooks: ConnectionHooks
+  readonly #hook: ConnectionHook | undefined
 
   /** `sinks`: by the id of the listener. */
   constructor(
     sinks: ReadonlyMap<string, ConnectionSink>,
     cells: Pick<WorkerCells, 'countClosed'>,
-    hooks: ConnectionHooks = {},
+    hook?: ConnectionHook,
   ) {
     this.#sinks = sinks
     this.#cells = cells
-    this.#hooks = hooks
+    this.#hook = hook
   }
 
   has(listenerId: string): boolean {
@@ -46,9 +27,12 @@ export class Listeners {
   }
 
   /** Accepts a connection that the supervisor transferred. */
-  acceptTransferred(listenerId: string, transferred: Socket): void {
-    const socket = (this.#hooks.transferred ?? resume)(transferred)
+  acceptTransferred(listenerId: string, socket: Socket): void {
     socket.once('close', () => this.#cells.countClosed())
+    // The channel to a process does not carry this flag.
+    socket.allowHalfOpen = true
+    // A transferred socket is paused. Servers expect that reading has begun.
+    socket.read(0)
     this.accept(listenerId, socket)
   }
 
@@ -56,14 +40,7 @@ export class Listeners {
   accept(listenerId: string, socket: Socket): void {
     const sink = this.#sinks.get(listenerId)
     if (sink === undefined) return void socket.destroy()
-    sink.accept(this.#hooks.accepted?.(socket) ?? socket)
+    this.#hook?.(socket)
+    sink.accept(socket)
   }
-}
-
-/** A transferred socket is paused. Servers expect that reading has begun. */
-function resume(socket: Socket): Socket {
-  // The channel to a process does not carry this flag.
-  socket.allowHalfOpen = true
-  socket.read(0)
-  return socket
 }

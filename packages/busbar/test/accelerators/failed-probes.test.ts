@@ -67,11 +67,6 @@ const rows: readonly Missing[] = [
     why: /handover \(its probe failed: a server does not expose which upgrades it accepts\)/,
   },
   {
-    worker: 'without-socket-handle',
-    off: ['exchange', 'fresh-socket'],
-    why: /fresh-socket \(its probe failed: a socket does not take the connection of another one\)/,
-  },
-  {
     worker: 'without-socket-writes',
     off: ['batch-writes'],
     why: /batch-writes \(its probe failed: a socket does not write by its replaced methods\)/,

@@ -11,7 +11,7 @@ const whyOff = (name: string): string =>
     : 'the config or BUSBAR_ACCELERATORS leaves it out'
 
 const accelerators = isWanted('stream')
-  ? 'on: exchange, stream, handover, fresh-socket; off: batch-writes (gateway.batchWrites does not ask for it)'
+  ? 'on: exchange, stream, handover; off: batch-writes (gateway.batchWrites does not ask for it)'
   : acceleratorsText(acceleratorNames.map((name) => ({ name, on: false, why: whyOff(name) })))
 
 const program = `throw new Error('check must not start it')`

@@ -23,7 +23,7 @@ beforeEach(() => rmSync(folder.at('cache'), { recursive: true, force: true }))
 
 after(() => folder[Symbol.dispose]())
 
-const found = /accelerators on: exchange, stream, handover, fresh-socket;/
+const found = /accelerators on: exchange, stream, handover;/
 const believed = /accelerators off: exchange \(so it was kept\)/
 
 const clean = { NODE_OPTIONS: undefined, BUSBAR_ACCELERATORS: undefined }

@@ -2,13 +2,13 @@ import { armProgram, type Arm, type LaunchContext } from '../arm.ts'
 import { busbar, exactly } from './launch.ts'
 import type { Scenario } from './scenario.ts'
 
-const all = ['exchange', 'stream', 'handover', 'fresh-socket']
+const all = ['exchange', 'stream', 'handover']
 const leaves = [0, 1, 2, 3]
 const fanout = '/ipc'
 
 /**
  * The variants exercise different accelerators: undici and fetch use `exchange`, other clients
- * `stream`, all use `handover` and `fresh-socket`.
+ * `stream`, all use `handover`.
  */
 export const accelerators: Scenario = {
   name: 'accelerators',

@@ -44,10 +44,9 @@ const clean = AsyncLocalStorage.snapshot()
  * data in the kernel's buffers. For TCP only: over TLS a write takes another turn, and Node aborts
  * the process if a socket gets two writes at a time.
  */
-export function batchWrites(socket: Socket): Socket {
+export function batchWrites(socket: Socket): void {
   thread ??= new WriteBatch()
   new BatchedSocket(socket, thread).install()
-  return socket
 }
 
 /** The batch of this thread. */

@@ -21,7 +21,7 @@ import { needsUnmet, notServedIn, timeToServe } from '../../shared/service-needs
 import { settlesWithin } from '../../shared/settles-within.ts'
 import type { Attachments } from '../accelerators.ts'
 import type { EntranceRegistration } from '../entrance-registration.ts'
-import { connectionHooks, Listeners } from '../listeners.ts'
+import { Listeners } from '../listeners.ts'
 import type { ConnectionSink } from '../../mesh/sockets/connection-sink.ts'
 import { drain, Releases } from './drain.ts'
 import type { HostedService } from '../hosted-service.ts'
@@ -82,7 +82,6 @@ export class WorkerApp {
    * service may be called while others start, and may call while it stops.
    */
   readonly #callListeners: Listeners
-  readonly #hooks: ReturnType<typeof connectionHooks>
   #reusePort: ReusePortListeners | undefined
   #entrance: EntranceRegistration | undefined
   #joinEntrance: (() => EntranceRegistration) | undefined
@@ -98,20 +97,19 @@ export class WorkerApp {
     // A held worker is a successor in an app that serves. Under `accept: 'reusePort'` it answers
     // probes before the supervisor has said so.
     this.#readiness = { phase: parts.init.isHeld ? 'running' : 'starting', unready: [], unhealthy: [] }
-    this.#hooks = connectionHooks(parts.attachments)
-    this.#callListeners = new Listeners(parts.forwarder.listeners, parts.cells, this.#hooks.ofCalls)
+    this.#callListeners = new Listeners(parts.forwarder.listeners, parts.cells)
   }
 
   /** Rejects with the error of the first service that does not start. */
   async start(): Promise<ServiceReport[]> {
-    const { init, services, cells } = this.#parts
+    const { init, services, cells, attachments } = this.#parts
     this.#hosted = await startInOrder(
       services,
       (service) => this.#startService(service),
       (needed, by) => this.#waitForPeer(needed, by),
     )
     this.#gateway = await this.#openGateway()
-    this.#listeners = new Listeners(this.#connectionSinks(), cells, this.#hooks.ofClients)
+    this.#listeners = new Listeners(this.#connectionSinks(), cells, attachments['batch-writes'])
     if (init.app.accept === 'reusePort') this.#reusePort = await this.#openReusePort(this.#listeners)
     this.#joinEntrance = await this.#openEntrance()
     if (!init.isHeld) this.announced()

@@ -17,7 +17,6 @@ const echo = `${import.meta.dirname}/programs/echo.js`
 
 const places: Record<string, AppSetup> = {
   'a thread': { services: { echo: { file: echo, run: 'thread' } } },
-  'a thread that keeps transferred sockets': { services: { echo: { file: echo, run: 'thread' } }, accelerators: [] },
   'a process': { services: { echo: { file: echo, run: 'process' } } },
   'workers that open the port themselves': { services: { echo }, workers: 2, accept: 'reusePort' },
 }
