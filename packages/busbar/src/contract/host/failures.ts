@@ -86,12 +86,13 @@ const ownCodes: ReadonlySet<ErrorCode> = new Set([...passedOn, 'UNAUTHENTICATED'
 export function toCallError(thrown: unknown, site: CallSite): BusbarError<string> {
   const own = declaredBy(thrown, site)
   if (own !== undefined && own.checking === undefined) return thrown as BusbarError<string>
+  let known: BusbarError<string> | undefined
   try {
-    return forCallers(thrown, site) ?? internal(thrown, site)
+    known = forCallers(thrown, site)
   } catch {
     // Looking at a proxy runs code of the service, which can throw.
-    return internal(thrown, site)
   }
+  return known ?? internal(thrown, site)
 }
 
 function forCallers(thrown: unknown, site: CallSite): BusbarError<string> | undefined {

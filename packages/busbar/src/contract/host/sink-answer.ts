@@ -42,14 +42,14 @@ export class SinkAnswer {
 
   /** Continues with a value, or with what its promise resolves to. */
   when(value: unknown, goOn: (known: unknown) => void): void {
-    let promise: Promise<unknown> | undefined
+    let promise: Promise<unknown> | false
     try {
-      promise = isThenable(value) ? toPromise(value) : undefined
+      promise = isThenable(value) && Promise.resolve(value)
     } catch (thrown) {
       // A getter or a proxy of the service: its `then` cannot be read.
       return this.failed(thrown)
     }
-    if (promise === undefined) return goOn(value)
+    if (!promise) return goOn(value)
     this.#call.arm()
     promise.then(goOn, (thrown) => this.failed(thrown))
   }
@@ -85,13 +85,6 @@ export class SinkAnswer {
   }
 }
 
-/** Converts any thenable to a promise of this realm. */
-function toPromise(value: PromiseLike<unknown>): Promise<unknown> {
-  return value instanceof Promise ? value : Promise.resolve(value)
-}
-
 function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return (
-    typeof value === 'object' && value !== null && typeof (value as Partial<PromiseLike<unknown>>).then === 'function'
-  )
+  return typeof (value as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function'
 }
