@@ -4,6 +4,7 @@ import { transportTo } from '../mesh/routing/endpoint.ts'
 import { bytesBefore, countBytes, traceRequest } from '../mesh/tracing/traced-request.ts'
 import type { Tracer } from '../mesh/tracing/tracer.ts'
 import type { RequestContext, Target } from './request-context.ts'
+import { ResponseTimeout } from './response-timeout.ts'
 
 export interface InFlightParts {
   /** Milliseconds within which a response must begin; 0 for no limit. */
@@ -17,24 +18,15 @@ export interface InFlightParts {
   readonly tracer?: Tracer | undefined
 }
 
-/**
- * Precision of the response timeout. There is one timer for all requests, and no clock read per
- * request.
- */
-const ticksPerTimeout = 8
-
 /** Counts and times requests from their arrival to the end of their response. */
 export class InFlightRequests {
   readonly #parts: InFlightParts
-  readonly #watch: NodeJS.Timeout | undefined
-  #tick = 0
+  readonly #timeout: ResponseTimeout
   #size = 0
 
   constructor(parts: InFlightParts) {
     this.#parts = parts
-    if (parts.responseTimeout === 0) return
-    this.#watch = setInterval(() => this.#findOverdue(), Math.max(1, parts.responseTimeout / ticksPerTimeout))
-    this.#watch.unref()
+    this.#timeout = new ResponseTimeout(parts.responseTimeout, () => this.#findOverdue())
   }
 
   get size(): number {
@@ -46,7 +38,7 @@ export class InFlightRequests {
    * connection closed.
    */
   begin(context: RequestContext): void {
-    context.since = this.#tick
+    context.since = this.#timeout.now
     context.connection.addRequest(context)
     context.res.on('close', () => this.end(context))
     this.#size++
@@ -88,16 +80,15 @@ export class InFlightRequests {
   }
 
   stopWatching(): void {
-    clearInterval(this.#watch)
+    this.#timeout.stop()
   }
 
   #findOverdue(): void {
-    this.#tick++
     for (const context of this.#parts.all()) {
       if (context.res.headersSent) continue
       // While the client is still sending, only the request timeout applies.
-      if (!context.req.complete) context.since = this.#tick
-      else if (this.#tick - context.since > ticksPerTimeout) this.#parts.onOverdue(context)
+      if (!context.req.complete) context.since = this.#timeout.now
+      else if (this.#timeout.isOver(context.since)) this.#parts.onOverdue(context)
     }
   }
 }

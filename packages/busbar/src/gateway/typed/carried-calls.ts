@@ -10,6 +10,7 @@ import type { Router } from '../../mesh/routing/router.ts'
 import type { HttpCarrier } from '../../shared/http-carrier.ts'
 import type { Problem } from '../problems/problem.ts'
 import { stopping } from '../problems/gateway-problems.ts'
+import { ResponseTimeout } from '../response-timeout.ts'
 import { checkPath } from '../routing/request-target.ts'
 import { type GatewayRoute, type Routes, stripPrefix } from '../routing/routes.ts'
 import { CarriedCall, type CallOwner } from './carried-call.ts'
@@ -28,8 +29,6 @@ export interface CarriedParts {
   readonly overdue: (service: string) => Problem
 }
 
-/** How often overdue calls are looked for within the response timeout. */
-const ticksPerTimeout = 8
 /** Programs that watch Node's server see every request, and its response. */
 const watched = ['http.server.request.start', 'http.server.response.created', 'http.server.response.finish'].map(
   (name) => channel(name),
@@ -48,8 +47,7 @@ export class CarriedCalls implements CallOwner {
   readonly #fields = new FieldLines()
   /** Those that were not answered at once. */
   readonly #waiting = new Set<CarriedCall>()
-  readonly #watch: NodeJS.Timeout | undefined
-  #tick = 0
+  readonly #timeout: ResponseTimeout
   #size = 0
   #onEmpty: (() => void) | undefined
 
@@ -57,9 +55,7 @@ export class CarriedCalls implements CallOwner {
     const { limits, gateway } = parts.app
     this.#parts = parts
     this.writer = new ResponseWriter(gateway.cors ?? [], limits.keepAliveTimeout)
-    if (limits.responseTimeout === 0) return
-    this.#watch = setInterval(() => this.#findOverdue(), Math.max(1, limits.responseTimeout / ticksPerTimeout))
-    this.#watch.unref()
+    this.#timeout = new ResponseTimeout(limits.responseTimeout, () => this.#findOverdue())
   }
 
   get size(): number {
@@ -105,12 +101,12 @@ export class CarriedCalls implements CallOwner {
     const limit = setTimeout(() => this.fail(() => stopping), timeout)
     if (this.#size > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve))
     clearTimeout(limit)
-    clearInterval(this.#watch)
+    this.#timeout.stop()
   }
 
   destroy(): void {
     this.isStopping = true
-    clearInterval(this.#watch)
+    this.#timeout.stop()
     for (const call of this.#waiting) call.destroy()
   }
 
@@ -145,15 +141,14 @@ export class CarriedCalls implements CallOwner {
   }
 
   #await(call: CarriedCall, carrier: HttpCarrier): void {
-    call.since = this.#tick
+    call.since = this.#timeout.now
     carrier.onClosed = () => call.closed()
     this.#waiting.add(call)
   }
 
   #findOverdue(): void {
-    this.#tick++
     for (const call of this.#waiting)
-      if (this.#tick - call.since > ticksPerTimeout) call.refuse(this.#parts.overdue(call.service))
+      if (this.#timeout.isOver(call.since)) call.refuse(this.#parts.overdue(call.service))
   }
 }
 
