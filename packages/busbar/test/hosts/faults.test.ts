@@ -106,6 +106,29 @@ describe('a link between two apps that breaks', () => {
     assert.deepEqual(host.aborted, ['LINK_LOST'])
   })
 
+  it('gets no further calls soon after its peer has become silent, if another host answers', async () => {
+    await using one = await ShopHost.start('one')
+    await using two = await ShopHost.start('two')
+    await using other = await ShopHost.start('other')
+    await using first = await behindProxy(one)
+    await using second = await behindProxy(two)
+    // A link is silent after a fifteenth of it.
+    using caller = await ShopCaller.open([tcp(first.port), tcp(second.port), other.address], {
+      keepAliveTimeout: 15_000,
+    })
+    first.freeze()
+    second.freeze()
+    const lost = Array.from({ length: 12 }, (_, at) => safe(caller.shop.write(at)))
+    for (let answered = 0; answered < 30;) {
+      const [error] = await safe(caller.shop.write('next', { timeout: 200 }))
+      answered = error === undefined ? answered + 1 : 0
+    }
+    assert.deepEqual([caller.log.filter((line) => line.includes('silent')), other.done.length >= 30], [[], true])
+    first.cut()
+    second.cut()
+    await Promise.all(lost)
+  })
+
   it('is slow, and loses nothing, when its bytes are delayed and few', async () => {
     await using host = await ShopHost.start('far')
     await using proxy = await behindProxy(host)

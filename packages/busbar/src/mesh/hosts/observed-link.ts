@@ -48,6 +48,10 @@ export class ObservedLink implements Link {
     return this.#link.answering
   }
 
+  get isSilent(): boolean {
+    return this.#link.isSilent
+  }
+
   get closed(): Promise<ErrorRecord> {
     return this.#link.closed
   }

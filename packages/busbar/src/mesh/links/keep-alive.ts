@@ -1,12 +1,25 @@
 export interface KeepAliveOptions {
   readonly sendPing: () => void
+  /** True while the peer has calls to answer. */
+  readonly isOwed: () => boolean
   /** Milliseconds without a packet after which the peer counts as gone. Default: never. */
   readonly timeout?: number | undefined
   readonly onTimeout: (timeout: number) => void
 }
 
-/** Intervals per timeout. A peer that is silent for more than one is pinged. */
-const intervals = 3
+/** Intervals per timeout. */
+const intervals = 30
+
+/** Silent intervals after which a peer is pinged: while it has calls to answer, and otherwise. */
+const untilPing = { owed: 2, idle: 20 } as const
+
+/** Intervals without any packet after a ping until the peer counts as silent. */
+const untilSilent = 2
+
+/** Milliseconds until a peer that no longer answers its calls counts as silent, at most. */
+export function silentAfter(timeout: number): number {
+  return (timeout / intervals) * (untilPing.owed + untilSilent)
+}
 
 /**
  * Pings over one link. Frames keep their order, so a pong means that the peer has read all that was
@@ -21,11 +34,18 @@ export class KeepAlive {
   /** Pongs arrive in the order of the pings. */
   readonly #unanswered: (() => void)[] = []
   #silentIntervals = 0
+  /** Of these, with an unanswered ping. */
+  #pingedIntervals = 0
 
   constructor(options: KeepAliveOptions) {
     const { timeout } = options
     this.#options = options
     if (timeout !== undefined) this.#timer = setInterval(() => this.#check(timeout), timeout / intervals).unref()
+  }
+
+  /** Not even a ping was answered: the peer may be gone, or its thread is blocked. */
+  get isSilent(): boolean {
+    return this.#pingedIntervals >= untilSilent
   }
 
   /** `answered` is called on the pong, or when the link closes. */
@@ -40,6 +60,7 @@ export class KeepAlive {
 
   onPacket(): void {
     this.#silentIntervals = 0
+    this.#pingedIntervals = 0
   }
 
   close(): void {
@@ -49,7 +70,8 @@ export class KeepAlive {
 
   #check(timeout: number): void {
     this.#silentIntervals++
-    if (this.#silentIntervals > intervals) this.#options.onTimeout(timeout)
-    else if (this.#silentIntervals > 1) this.ping()
+    if (this.#silentIntervals > intervals) return this.#options.onTimeout(timeout)
+    if (this.#unanswered.length > 0) this.#pingedIntervals++
+    else if (this.#silentIntervals >= (this.#options.isOwed() ? untilPing.owed : untilPing.idle)) this.ping()
   }
 }

@@ -51,3 +51,12 @@ export function encodingFailure(name: string, thrown: unknown): ErrorRecord {
   const where = thrown.path.length === 0 ? '' : ` at ${thrown.path.join('.')}`
   return { code: 'INTERNAL', message: `a value of ${name} has${where} ${thrown.message}` }
 }
+
+/** A value of the call `name`, or why it cannot be encoded. */
+export function encodedOrFailure(name: string, value: unknown): EncodedValue | ErrorRecord {
+  try {
+    return encodeValue(value)
+  } catch (error) {
+    return encodingFailure(name, error)
+  }
+}

@@ -111,6 +111,8 @@ export interface Link {
   readonly inFlight: number
   /** Unfinished calls of the peer. */
   readonly answering: number
+  /** The peer does not even answer pings. Others should get the calls. */
+  readonly isSilent: boolean
   /** Calls in flight at the peer's instance of a service, as last reported. 0 without a report. */
   loadOf(service: string): number
   /**

@@ -1,6 +1,5 @@
 import { BusbarError, type ErrorRecord } from '../../contract/errors.ts'
 import { CallTable } from './call-table.ts'
-import { type EncodedValue, encodeValue } from './encoded-value.ts'
 import { countAt, type Frame, framesOf, headOf, recordAt, valueAt } from './frame-decoder.ts'
 import {
   callFrame,
@@ -15,7 +14,7 @@ import {
 } from './frame-encoder.ts'
 import { KeepAlive } from './keep-alive.ts'
 import { maxCalls } from './limits.ts'
-import { callFailure, encodeErrorRecord, encodingFailure, linkFull, linkLost, serviceStopping } from './link-errors.ts'
+import { callFailure, encodedOrFailure, encodeErrorRecord, linkFull, linkLost, serviceStopping } from './link-errors.ts'
 import type { CallHead, Channel, ChannelHandler, Link, LinkOptions } from './link.ts'
 import { type ChannelLink, LiveChannel } from './live-channel.ts'
 import { LoadReports } from './load-reports.ts'
@@ -68,6 +67,7 @@ class LiveLink implements Link, ChannelLink, PacketTransportListener {
     this.#settleClosed = resolve
     this.#keepAlive = new KeepAlive({
       sendPing: () => this.sendQueue.push(pingFrame),
+      isOwed: () => this.#own.size > 0,
       timeout: options.keepAliveTimeout,
       onTimeout: (timeout) => this.close(linkLost(this.#label, `has been silent for ${timeout / 1000} s`)),
     })
@@ -86,13 +86,17 @@ class LiveLink implements Link, ChannelLink, PacketTransportListener {
     return this.#peers.size
   }
 
+  get isSilent(): boolean {
+    return this.#keepAlive.isSilent
+  }
+
   loadOf(service: string): number {
     return this.#loads.loadOf(service)
   }
 
   open(head: CallHead, payload: unknown, ended: boolean, handler: ChannelHandler): Channel {
     const channel = new LiveChannel(this, this.#lastOwn + 1, head, ended ? 'receiving' : 'both')
-    const encoded = this.#refusal(channel) ?? encodeInput(payload, channel)
+    const encoded = this.#refusal(channel) ?? encodedOrFailure(channel.name, payload)
     if ('code' in encoded) return refused(channel, encoded, handler)
     channel.handler = handler
     this.#lastOwn++
@@ -281,14 +285,6 @@ class LiveLink implements Link, ChannelLink, PacketTransportListener {
     const { isFull, isStuck } = this.sendQueue
     if (isStuck) throw new ProtocolError('makes calls and does not read the answers')
     return !isFull && this.answering < this.#maxCalls ? undefined : linkFull(this.#label, this.answering)
-  }
-}
-
-function encodeInput(payload: unknown, channel: LiveChannel): EncodedValue | ErrorRecord {
-  try {
-    return encodeValue(payload)
-  } catch (error) {
-    return encodingFailure(channel.name, error)
   }
 }
 

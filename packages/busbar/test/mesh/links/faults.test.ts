@@ -89,6 +89,31 @@ describe('a link over an unreliable connection', () => {
   })
 })
 
+describe('a peer that answers no ping', () => {
+  it('is silent before it counts as gone, and no longer once it answers', async (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] })
+    await using wire = await BadWire.between({ answer: refuse, keepAliveTimeout: 30_000 }, { answer: () => ({}) })
+    wire.near.open(head, 1, true, {})
+    wire.stop()
+    t.mock.timers.tick(4000)
+    assert.deepEqual([wire.near.isSilent, wire.near.state], [true, 'open'])
+    wire.go()
+    await wire.near.acknowledged()
+    assert.equal(wire.near.isSilent, false)
+  })
+
+  it('is not silent while only its calls take long', async (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] })
+    await using wire = await BadWire.between({ answer: refuse, keepAliveTimeout: 30_000 }, { answer: () => ({}) })
+    wire.near.open(head, 1, true, {})
+    for (let second = 0; second < 60; second++) {
+      t.mock.timers.tick(1000)
+      await wire.near.acknowledged()
+      assert.deepEqual([wire.near.isSilent, wire.near.state], [false, 'open'])
+    }
+  })
+})
+
 describe('a peer that stops reading', () => {
   it('gets a bounded amount; further calls are refused at once; it gets everything once it reads again', async () => {
     await using wire = await BadWire.between({ answer: refuse }, { answer: lengthOf })

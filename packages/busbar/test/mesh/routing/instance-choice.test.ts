@@ -43,6 +43,17 @@ describe('among remote instances', () => {
     assert.equal(router.find('cart'), instances[0])
   })
 
+  test('hosts of other apps that answer no ping are picked only if all do so', () => {
+    const { router, instances } = routerOf(3)
+    for (const instance of instances) instance.host = `tcp://host-${instance.index}:7001`
+    const chosen = (): Set<unknown> => new Set(Array.from({ length: 100 }, () => router.find('cart')))
+    instances[0]!.isSilent = true
+    instances[2]!.isSilent = true
+    assert.deepEqual(chosen(), new Set([instances[1]]))
+    instances[1]!.isSilent = true
+    assert.deepEqual(chosen(), new Set(instances))
+  })
+
   test('equally loaded ones rotate', () => {
     const { router, instances } = routerOf(3)
     const chosen = Array.from({ length: 30 }, () => router.find('cart'))

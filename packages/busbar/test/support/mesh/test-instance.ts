@@ -16,6 +16,10 @@ export class TestInstance implements RemoteEndpoint {
   opened = 100
   linkState: Link['state'] = 'open'
   isLate = false
+  /** It answers no pings. */
+  isSilent = false
+  /** Set for one of another app. */
+  host: string | undefined
   readonly link: Link
 
   constructor(service: string, index: number) {
@@ -56,6 +60,10 @@ class TestLink implements Link {
 
   get state(): Link['state'] {
     return this.#instance.linkState
+  }
+
+  get isSilent(): boolean {
+    return this.#instance.isSilent
   }
 
   get inFlight(): number {

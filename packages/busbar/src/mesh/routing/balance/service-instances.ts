@@ -124,9 +124,8 @@ export class ServiceInstances {
     const fitting = this.#remote.filter(
       (one) => isCallable(one) && one !== target && !(one.at === 'link' && one.rejects?.(contract) === true),
     )
-    const chosen = chooseVersion(fitting, key === undefined ? Math.random() : fractionOf(key))
-    if (key !== undefined) return pickByKey(key, chosen, (one) => this.#indexOf(one))
-    return pickOfTwo(chosen, (one) => this.#loadOf(one))
+    if (key === undefined) return this.#pickHost(fitting)
+    return pickByKey(key, chooseVersion(fitting, fractionOf(key)), (one) => this.#indexOf(one))
   }
 
   #find(key: string | undefined, not: Endpoint | undefined): Endpoint | undefined {
@@ -163,13 +162,20 @@ export class ServiceInstances {
   #leastLoadedRemote(not: Endpoint | undefined): RemoteInstance | undefined {
     const [any] = this.#remote
     if (any?.at === 'link' && any.host !== undefined) {
-      const callable = this.#remote.filter((one) => isCallable(one) && one !== not)
-      return pickOfTwo(chooseVersion(callable, Math.random()), (one) => this.#loadOf(one))
+      return this.#pickHost(this.#remote.filter((one) => isCallable(one) && one !== not))
     }
     const loadOf = (one: RemoteInstance): number => (isCallable(one) && one !== not ? this.#loadOf(one) : Infinity)
     const fresh = (one: RemoteInstance): number => (this.#loads.isStale(rowOf(one)) ? Infinity : loadOf(one))
     // If all heartbeats are late, the machine is overloaded, and they say nothing.
     return pickLeastLoaded(this.#remote, fresh) ?? pickLeastLoaded(this.#remote, loadOf)
+  }
+
+  /** Of other apps. Those that do not answer are left out, unless none does. */
+  #pickHost(callable: readonly RemoteInstance[]): RemoteInstance | undefined {
+    const answering = callable.filter((one) => !isSilent(one))
+    return pickOfTwo(chooseVersion(answering.length > 0 ? answering : callable, Math.random()), (one) =>
+      this.#loadOf(one),
+    )
   }
 
   /**
@@ -213,6 +219,10 @@ function targetOf(endpoint: Endpoint | undefined): Endpoint | undefined {
 /** A closing link means that the instance is about to leave. */
 function isCallable(endpoint: RemoteInstance): boolean {
   return endpoint.state === 'serving' && (endpoint.at === 'tcp' || endpoint.link.state === 'open')
+}
+
+function isSilent(endpoint: RemoteInstance): boolean {
+  return endpoint.at === 'link' && endpoint.link.isSilent
 }
 
 function rowOf(endpoint: RemoteInstance): number | undefined {
