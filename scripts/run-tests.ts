@@ -34,7 +34,7 @@ async function runTests(): Promise<number> {
     [
       '--test',
       `--import=${preload}`,
-      `--test-concurrency=${availableParallelism() + 1}`,
+      `--test-concurrency=${availableParallelism() + 2}`,
       '--test-timeout=300000',
       ...reporters(),
       ...flags.filter((flag) => !isReporter(flag)),

@@ -47,8 +47,13 @@ export const withoutAccelerators = { BUSBAR_ACCELERATORS: 'none' } as const
  */
 export const comparingSuites = ['mesh', 'worker', 'raw'].map((name) => `packages/busbar/test/${name}`)
 
-/** Those in which accelerators take part most. `npm test` runs them without accelerators, too. */
-export const acceleratedSuites = ['mesh', 'raw'].map((name) => `packages/busbar/test/${name}`)
+/**
+ * Those whose calls an accelerator would carry. `npm test` runs them without accelerators, too;
+ * `npm run test:full` all semantics suites.
+ */
+export const acceleratedSuites = ['mesh/conformance', 'mesh/http', 'mesh/sockets', 'raw/placements.test.ts'].map(
+  (name) => `packages/busbar/test/${name}`,
+)
 
 /**
  * What `npm test` leaves to `npm run test:full`: each waits for minutes until faults pass, or
