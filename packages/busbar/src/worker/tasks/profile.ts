@@ -24,10 +24,13 @@ async function cpuProfile(session: Session, duration: number): Promise<object> {
   return (await session.post('Profiler.stop')).profile
 }
 
-/** Samples allocations. */
+/** Samples allocations, also of what is collected meanwhile. */
 async function heapProfile(session: Session, duration: number): Promise<object> {
   await session.post('HeapProfiler.enable')
-  await session.post('HeapProfiler.startSampling')
+  await session.post('HeapProfiler.startSampling', {
+    includeObjectsCollectedByMajorGC: true,
+    includeObjectsCollectedByMinorGC: true,
+  })
   await sleep(duration)
   return (await session.post('HeapProfiler.stopSampling')).profile
 }

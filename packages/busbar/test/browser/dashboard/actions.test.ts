@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
 import type { AppStatus } from '../../../src/observe/app-status.ts'
 import { noChromium } from '../../support/browser.ts'
@@ -81,6 +82,44 @@ describe('the actions of the dashboard', { skip: noChromium }, () => {
     const download = opened.tab.waitForEvent('download')
     await opened.tab.getByRole('button', { name: 'Save', exact: true }).click()
     assert.match((await download).suggestedFilename(), /^web-0-\d+\.cpuprofile$/)
+  })
+
+  it('take a profile of what it allocates', async () => {
+    const { tab } = opened
+    await opened.goTo('services')
+    await row('web').getByRole('button', { name: 'Profile' }).click()
+    await tab.getByRole('combobox', { name: 'Of' }).selectOption('heap')
+    await tab.getByLabel('Seconds').fill('1')
+    await tab.getByRole('button', { name: 'Take a heap profile' }).click()
+    const heading = tab.getByRole('heading', { name: /^Most memory/ })
+    while (!(await heading.isVisible()))
+      await fetch(opened.running.addresses[0]!.url).then((response) => response.text())
+    assert.match(
+      (await tab.locator('.flame').first().getAttribute('aria-label')) ?? '',
+      /^\(root\) : [\d.]+ [kKMG]?i?B,/,
+    )
+    assert.deepEqual(await opened.violations(), [])
+    await opened.screenshot('heap-flames')
+    const download = tab.waitForEvent('download')
+    await tab.getByRole('button', { name: 'Save', exact: true }).click()
+    assert.match((await download).suggestedFilename(), /^web-0-\d+\.heapprofile$/)
+  })
+
+  it('save the lines of the log that match', async () => {
+    const { tab } = opened
+    await opened.goTo('logs')
+    const lines = tab.locator('.lines .message')
+    const text = (await lines.first().textContent())!
+    await tab.getByLabel('Contains').fill(text)
+    const download = tab.waitForEvent('download')
+    await tab.getByRole('button', { name: 'Save', exact: true }).click()
+    const file = await download
+    assert.match(file.suggestedFilename(), /^.+-\d+\.log$/)
+    const saved = readFileSync((await file.path())!, 'utf8')
+      .trimEnd()
+      .split('\n')
+    assert.equal(saved.length, await lines.count())
+    for (const line of saved) assert.ok((JSON.parse(line) as { msg: string }).msg.includes(text))
   })
 
   it('send a request, call a method, and show the reference of the app', async () => {

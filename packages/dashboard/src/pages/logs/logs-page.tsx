@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Empty } from '../../parts/card.tsx'
+import { saveFile } from '../../parts/save-file.ts'
 import { formatNumber } from '../../state/format.ts'
 import { status } from '../../state/live.ts'
 import { lines, type LogLine } from '../../state/log-lines.ts'
@@ -77,6 +78,9 @@ export function LogsPage() {
           >
             {frozen === undefined ? 'Pause' : 'Continue'}
           </button>
+          <button disabled={shown.length === 0} onClick={() => save(shown)}>
+            Save
+          </button>
           <span class="dim small" role="status">
             {formatNumber(shown.length)} of {formatNumber(all.length)} lines
           </span>
@@ -93,6 +97,14 @@ export function LogsPage() {
       </section>
     </div>
   )
+}
+
+/** All lines that match, also those that are not drawn, as `busbar logs --json` writes them. */
+function save(shown: readonly LogLine[]): void {
+  const records = shown.map(({ time, level, service, worker, text, fields }) =>
+    JSON.stringify({ level, time, service, worker, ...fields, msg: text }),
+  )
+  saveFile(`${records.join('\n')}\n`, `${status.value?.app.name ?? 'app'}-${Date.now()}.log`, 'application/x-ndjson')
 }
 
 /** Stays at the end while it is there. */

@@ -1,13 +1,20 @@
 import { useRef, useState } from 'preact/hooks'
-import { formatShare, formatTime } from '../../state/format.ts'
-import type { Frame } from './cpu-profile.ts'
+import { formatShare } from '../../state/format.ts'
+import type { Frame } from './read-profile.ts'
 
 /** Narrower frames are not drawn: a share of the width. */
 const least = 0.001
 const rowHeight = 22
 
-/** Callers above, what they called below. A frame is as wide as its time. */
-export function FlameGraph({ root, search }: { readonly root: Frame; readonly search: string }) {
+interface FlameGraphProps {
+  readonly root: Frame
+  readonly search: string
+  /** Of what the profile measures. */
+  readonly format: (value: number) => string
+}
+
+/** Callers above, what they called below. A frame is as wide as what it has used. */
+export function FlameGraph({ root, search, format }: FlameGraphProps) {
   const [chosen, zoom] = useState<Frame>()
   const host = useRef<HTMLDivElement>(null)
   // Another profile has other frames.
@@ -25,7 +32,7 @@ export function FlameGraph({ root, search }: { readonly root: Frame; readonly se
     <>
       <p class="small dim row">
         <span>
-          {focus === root ? 'All' : focus.name}: {formatTime(focus.total)}
+          {focus === root ? 'All' : focus.name}: {format(focus.total)}
         </span>
         {focus !== root && (
           <button class="compact" onClick={() => zoom(undefined)}>
@@ -45,7 +52,7 @@ export function FlameGraph({ root, search }: { readonly root: Frame; readonly se
         {shown.map(({ frame, left, width }) => {
           const { id, name, place, self, total } = frame
           const share = total / root.total
-          const text = `${name} ${place}: ${formatTime(total)}, ${formatShare(share)}; itself ${formatTime(self)}`
+          const text = `${name} ${place}: ${format(total)}, ${formatShare(share)}; itself ${format(self)}`
           const isFound = search !== '' && `${name} ${place}`.toLowerCase().includes(search.toLowerCase())
           return (
             <button

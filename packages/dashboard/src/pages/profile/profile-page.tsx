@@ -3,15 +3,34 @@ import { useState } from 'preact/hooks'
 import { send, serviceAt } from '../../api/client.ts'
 import { Card, Empty } from '../../parts/card.tsx'
 import { saveFile } from '../../parts/save-file.ts'
-import { formatShare, formatTime } from '../../state/format.ts'
+import { formatBytes, formatShare, formatTime } from '../../state/format.ts'
 import { status } from '../../state/live.ts'
 import { subject } from '../../state/route.ts'
 import { reportError } from '../../state/toasts.ts'
-import { type CpuProfile, type Frame, hottest, readProfile } from './cpu-profile.ts'
 import { FlameGraph } from './flame-graph.tsx'
+import { type Frame, hottest, type Measured, readProfile } from './read-profile.ts'
+
+/** How the page speaks of a profile. */
+const kinds = {
+  cpu: {
+    option: 'processor',
+    action: 'Take a CPU profile',
+    format: formatTime,
+    most: 'Most time of their own',
+    none: { title: 'Nothing ran', text: 'The worker was idle the whole time.' },
+  },
+  heap: {
+    option: 'memory',
+    action: 'Take a heap profile',
+    format: formatBytes,
+    most: 'Most memory of their own',
+    none: { title: 'Nothing was allocated', text: 'The worker was idle the whole time.' },
+  },
+} as const
 
 interface Taken {
   readonly of: string
+  readonly measured: Measured
   readonly at: number
   readonly text: string
   readonly root: Frame
@@ -21,19 +40,15 @@ interface Taken {
 const taken = signal<Taken>()
 const running = signal<string>()
 
-async function take(service: string, instance: number, seconds: number): Promise<void> {
+async function take(measured: Measured, service: string, instance: number, seconds: number): Promise<void> {
   running.value = `${service} ${instance}`
   try {
     const headers = { 'content-type': 'application/json' }
-    const body = JSON.stringify({ of: 'cpu', seconds, instance })
+    const body = JSON.stringify({ of: measured, seconds, instance })
     const response = await send(serviceAt(service, 'profile'), { method: 'POST', headers, body })
     const text = await response.text()
-    taken.value = {
-      of: `${service} ${instance}`,
-      at: Date.now(),
-      text,
-      root: readProfile(JSON.parse(text) as CpuProfile),
-    }
+    const root = readProfile(text, measured)
+    taken.value = { of: `${service} ${instance}`, measured, at: Date.now(), text, root }
   } catch (error) {
     reportError(error)
   } finally {
@@ -47,11 +62,12 @@ export function ProfilePage() {
   const choices = instances.filter(({ worker }) => kindOf(worker) !== 'command')
   const preferred = choices.find(({ service }) => service === subject.value) ?? choices[0]
   const [search, setSearch] = useState('')
+  const [measured, measure] = useState<Measured>('cpu')
   const submit = (event: SubmitEvent): void => {
     event.preventDefault()
     const form = new FormData(event.currentTarget as HTMLFormElement)
     const { service, instance } = choices[Number(form.get('instance'))]!
-    void take(service, instance, Number(form.get('seconds')))
+    void take(measured, service, instance, Number(form.get('seconds')))
   }
   const profile = taken.value
   return (
@@ -59,7 +75,8 @@ export function ProfilePage() {
       <header>
         <h1>Profile</h1>
         <p class="lead">
-          Where a worker uses the processor. It serves meanwhile; all services in the worker are in the profile.
+          Where a worker uses the processor, or allocates memory. It serves meanwhile; all services in the worker are in
+          the profile.
         </p>
       </header>
       <section class="card" aria-label="Take a profile">
@@ -75,11 +92,21 @@ export function ProfilePage() {
             </select>
           </label>
           <label class="field">
+            Of
+            <select value={measured} onChange={({ currentTarget }) => measure(currentTarget.value as Measured)}>
+              {Object.entries(kinds).map(([kind, { option }]) => (
+                <option key={kind} value={kind}>
+                  {option}
+                </option>
+              ))}
+            </select>
+          </label>
+          <label class="field">
             Seconds
             <input name="seconds" type="number" min={1} max={300} step={1} defaultValue="5" required />
           </label>
           <button class="primary" type="submit" disabled={running.value !== undefined || choices.length === 0}>
-            {running.value === undefined ? 'Take a CPU profile' : `Profiling ${running.value}…`}
+            {running.value === undefined ? kinds[measured].action : `Profiling ${running.value}…`}
           </button>
         </form>
       </section>
@@ -102,8 +129,9 @@ interface ShownProps {
   readonly setSearch: (text: string) => void
 }
 
-function Shown({ profile: { of, at, root, text }, search, setSearch }: ShownProps) {
+function Shown({ profile: { of, measured, at, root, text }, search, setSearch }: ShownProps) {
   const hot = hottest(root, 15)
+  const { format, most, none } = kinds[measured]
   return (
     <>
       <Card
@@ -119,7 +147,7 @@ function Shown({ profile: { of, at, root, text }, search, setSearch }: ShownProp
             />
             <button
               class="compact"
-              onClick={() => saveFile(text, `${of.replaceAll(' ', '-')}-${at}.cpuprofile`, 'application/json')}
+              onClick={() => saveFile(text, `${of.replaceAll(' ', '-')}-${at}.${measured}profile`, 'application/json')}
             >
               Save
             </button>
@@ -127,12 +155,12 @@ function Shown({ profile: { of, at, root, text }, search, setSearch }: ShownProp
         }
       >
         {root.total === 0 ? (
-          <Empty title="Nothing ran">The worker was idle the whole time.</Empty>
+          <Empty title={none.title}>{none.text}</Empty>
         ) : (
-          <FlameGraph root={root} search={search} />
+          <FlameGraph root={root} search={search} format={format} />
         )}
       </Card>
-      <Card title="Most time of their own" flush>
+      <Card title={most} flush>
         <table>
           <thead>
             <tr>
@@ -147,7 +175,7 @@ function Shown({ profile: { of, at, root, text }, search, setSearch }: ShownProp
               <tr key={`${name} ${place}`}>
                 <td class="mono">{name}</td>
                 <td class="mono dim">{place}</td>
-                <td class="num">{formatTime(self)}</td>
+                <td class="num">{format(self)}</td>
                 <td class="num">{formatShare(self / root.total)}</td>
               </tr>
             ))}
