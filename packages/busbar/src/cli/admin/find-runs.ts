@@ -3,7 +3,7 @@ import { realpathSync } from 'node:fs'
 import { dirname, resolve, sep } from 'node:path'
 import { BusbarError } from '../../contract/errors.ts'
 import type { AppStatus } from '../../observe/app-status.ts'
-import { AdminClient, askStatus } from '../../supervisor/admin/api-client.ts'
+import { AdminClient, askStatus, statusTimeout } from '../../supervisor/admin/api-client.ts'
 import { describeApp } from '../../supervisor/admin/operations/describe.ts'
 import { findSockets, type FoundSocket, listSockets, runtimeFolders } from '../../supervisor/admin/admin-socket.ts'
 import { readStartRecord } from '../../supervisor/admin/start-record.ts'
@@ -24,12 +24,15 @@ export interface RunningApps {
 
 /** All running apps of this user. */
 export async function listRuns(env: NodeJS.ProcessEnv): Promise<RunningApps> {
-  const sockets = await listSockets(...runtimeFolders(env))
+  return await ask(await listSockets(...runtimeFolders(env)), statusTimeout)
+}
+
+async function ask(sockets: readonly FoundSocket[], timeout: number): Promise<RunningApps> {
   const asked = await Promise.all(
     sockets.map(async (socket) => {
       const { path } = socket
       try {
-        return { status: await askStatus(path), admin: new AdminClient(path) }
+        return { status: await askStatus(path, timeout), admin: new AdminClient(path) }
       } catch (error) {
         // Other errors come from an app that has just ended: it is left out.
         return BusbarError.is(error, 'DEADLINE_EXCEEDED') ? socket : undefined
@@ -44,6 +47,9 @@ export async function listRuns(env: NodeJS.ProcessEnv): Promise<RunningApps> {
   }
 }
 
+/** Milliseconds for an app that was meant and is late: the machine may be overloaded. */
+const patience = 5000
+
 type Where = Pick<CommandContext, 'terminal' | 'flags'>
 
 /**
@@ -54,12 +60,15 @@ type Where = Pick<CommandContext, 'terminal' | 'flags'>
 export async function findRuns(named: string | undefined, { terminal, flags }: Where): Promise<readonly Run[]> {
   const { runs, silent } = await listRuns(terminal.env)
   const found = named === undefined ? inFolderOf(terminal.cwd, runs) : await namedBy(named, terminal.cwd, runs)
-  const wanted = flags.pid === undefined ? found : found.filter(({ status }) => status.app.pid === flags.pid)
+  const isWanted = ({ status }: Run): boolean => flags.pid === undefined || status.app.pid === flags.pid
+  const wanted = found.filter(isWanted)
   if (wanted.length > 0) return wanted
   const folder = resolve(terminal.cwd, named ?? '.')
   const inFolder = new Set(findSockets(runtimeFolders(terminal.env), folder).map(({ path }) => path))
   const isNamed = (path: string): boolean => named !== undefined && readStartRecord(path)?.name === named
   const stuck = silent.filter(({ path }) => inFolder.has(path) || isNamed(path))
+  const late = (await ask(stuck, patience)).runs.filter(isWanted)
+  if (late.length > 0) return late
   throw stuck.length > 0 ? notAnswering(folder, stuck) : notRunning(folder, runs)
 }
 

@@ -15,7 +15,7 @@ export interface RequestOptions {
 }
 
 /** Milliseconds. A supervisor answers from memory: one that takes longer is stuck or suspended. */
-const statusTimeout = 2000
+export const statusTimeout = 2000
 
 /**
  * Calls operations of one running app. Rejects with the BusbarError of the problem document, with
@@ -98,8 +98,8 @@ const unread = (response: IncomingMessage): IncomingMessage => response
 /**
  * Asks a running app for its status. Rejects with DEADLINE_EXCEEDED if its supervisor is stuck.
  */
-export function askStatus(socketPath: string): Promise<AppStatus> {
-  return new AdminClient(socketPath).json(getStatus, {}, { timeout: statusTimeout })
+export function askStatus(socketPath: string, timeout: number = statusTimeout): Promise<AppStatus> {
+  return new AdminClient(socketPath).json(getStatus, {}, { timeout })
 }
 
 function encode(method: string, path: string, input: object): { target: string; body: string | undefined } {

@@ -172,6 +172,19 @@ describe('busbar stop', () => {
   })
 })
 
+test('a command waits for an app that is late to answer', async () => {
+  using apps = new Apps()
+  await using app = apps.start('--once')
+  await app.url()
+  app.child.kill('SIGSTOP')
+  const described = apps.run(['describe', '--json'])
+  // `busbar ps` gives an app 2 s.
+  for (let times = 0; times < 2; times++) await apps.run(['ps'])
+  app.child.kill('SIGCONT')
+  const { code, stderr } = await described
+  assert.deepEqual([code, stderr], [0, ''])
+})
+
 describe('busbar describe and env', () => {
   test('show services, addresses and the environment without secrets', async () => {
     using apps = new Apps()
