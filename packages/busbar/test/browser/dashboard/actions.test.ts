@@ -115,7 +115,7 @@ describe('the actions of the dashboard', { skip: noChromium }, () => {
     await tab.getByRole('button', { name: 'Save', exact: true }).click()
     const file = await download
     assert.match(file.suggestedFilename(), /^.+-\d+\.log$/)
-    const saved = readFileSync((await file.path())!, 'utf8')
+    const saved = readFileSync(await file.path(), 'utf8')
       .trimEnd()
       .split('\n')
     assert.equal(saved.length, await lines.count())
