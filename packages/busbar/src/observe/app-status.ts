@@ -11,6 +11,8 @@ export interface AppStatus {
   readonly app: {
     readonly name: string
     readonly root: string
+    /** The config, or of an app without one its program. */
+    readonly file: string
     /** The process of the supervisor. */
     readonly pid: number
     /** Milliseconds since 1970. */

@@ -65,6 +65,11 @@ describe('commands on a running app', () => {
     await using one = start('one.js')
     await using two = start('two.js')
     await Promise.all([one.url(), two.url()])
+    let listed = 'does not answer'
+    // Within 2 s, which an overloaded machine may exceed.
+    while (listed.includes('does not answer')) listed = (await apps.run(['ps'])).stdout
+    for (const file of ['one.js', 'two.js'])
+      assert.match(listed, new RegExp(` ${apps.folder.at(`jobs/${file}`)}$`, 'm'))
     const stopped = await apps.run(['stop', 'jobs/one.js', '--json'])
     assert.deepEqual(pidsIn(stopped), [one.child.pid])
     assert.equal((await apps.run(['stop', 'jobs/one.js'])).code, 4)

@@ -58,6 +58,7 @@ const status: AppStatus = {
     name: 'shop',
     root: '/shop',
     pid: 1,
+    file: '/srv/shop/busbar.config.json',
     startedAt: 5000,
     phase: 'running',
     ready: true,

@@ -55,10 +55,16 @@ export function listText(runs: readonly AppStatus[], out: Output, silent: readon
     memoryText(sumOf(workers.map(({ memory }) => memory))),
     `${workers.reduce((sum, { restarts }) => sum + restarts, 0)}`,
     spanText(Date.now() - app.startedAt),
-    paint(out, 'dim', app.root),
+    paint(out, 'dim', placeOf(app, runs)),
   ])
   const heads = listHeads.map((head) => paint(out, 'dim', head))
   return alignColumns([heads, ...rows, ...silent.map((run) => silentRow(run, out))]).join('\n')
+}
+
+/** The folder, or the program where several of one folder run. */
+function placeOf({ root, file, name }: AppStatus['app'], runs: readonly AppStatus[]): string {
+  const isAlone = runs.every(({ app }) => app.root !== root || app.name !== name || app.file === file)
+  return isAlone ? root : file
 }
 
 function silentRow({ name, root, pid }: SilentRun, out: Output): string[] {

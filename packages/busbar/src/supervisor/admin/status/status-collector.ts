@@ -76,6 +76,7 @@ export class StatusCollector {
       app: {
         name: app.name,
         root: app.root,
+        file: app.configFile ?? app.services[0]!.entry.file,
         pid: process.pid,
         startedAt: this.#startedAt,
         phase,

@@ -11,6 +11,7 @@ const state = z.enum(['starting', 'serving', 'blocked', 'draining', 'waiting', '
 const app = z.object({
   name: z.string(),
   root: z.string().meta({ description: 'its folder' }),
+  file: z.string().meta({ description: 'the config, or the program of an app without one' }),
   pid: z.int().meta({ description: 'the process of the supervisor' }),
   startedAt: z.number().meta({ description: 'milliseconds since 1970' }),
   phase: z.enum(['starting', 'running', 'stopping']),
