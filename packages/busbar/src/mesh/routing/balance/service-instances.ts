@@ -161,8 +161,9 @@ export class ServiceInstances {
   }
 
   #leastLoadedRemote(not: Endpoint | undefined): RemoteInstance | undefined {
-    const [any] = this.#remote
+    const any = this.#remote[0]
     if (any?.at === 'link' && any.host !== undefined) {
+      if (this.#remote.length === 1) return isCallable(any) && any !== not ? any : undefined
       const callable = this.#remote.filter((one) => isCallable(one) && one !== not)
       return pickOfTwo(chooseVersion(callable, Math.random()), (one) => this.#loadOf(one))
     }
