@@ -27,7 +27,10 @@ export class RawPeer implements AsyncDisposable {
     )
   }
 
-  /** `identity`: over TLS. `version`: of the protocol. Resolves when the host has answered, or has closed the connection. */
+  /**
+   * `identity`: over TLS. `version`: of the protocol. Resolves when the host has answered, or has
+   * closed the connection.
+   */
   static async open(port: number, identity?: Identity, version: number = protocolVersion): Promise<RawPeer> {
     const peer = new RawPeer(port, identity)
     peer.send(['busbar-app', version, 'raw', []])

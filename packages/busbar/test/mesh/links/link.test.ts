@@ -65,14 +65,14 @@ for (const way of ways) {
         const { head: got, payload } = await callee.call(at)
         assert.deepEqual([got.method, got.metadata, payload], [of.method ?? 'list', of.metadata, value])
       }
-      const metadata = callee.calls.flatMap((call) => call.head.metadata ?? [])
+      const metadata = callee.calls.map((call) => call.head.metadata).filter((one) => one !== undefined)
       assert.equal(new Set(metadata).size, metadata.length, 'a call may change its metadata')
       // In another order than they came, and one of them fails.
       const [first, second, third, ...others] = callee.calls
-      third!.channel.fail({ code: 'NOT_FOUND', message: 'not there' })
+      third!.channel.fail({ code: 'SERVICE_HANGUP', message: 'not there' })
       for (const call of [second!, first!, ...others]) call.channel.reply(call.payload, true)
       for (const [at, { value, answer }] of asked.entries())
-        if (at === 2) await assert.rejects(answer, { code: 'NOT_FOUND' })
+        if (at === 2) await assert.rejects(answer, { code: 'SERVICE_HANGUP' })
         else assert.deepEqual(await answer, value)
       assert.deepEqual([pair.one.inFlight, pair.other.answering], [0, 0])
     })
