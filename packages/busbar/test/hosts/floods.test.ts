@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { before, describe, it } from 'node:test'
 import { makeAuthority, makeCertificate } from '../../src/cli/certificates/make-certificate.ts'
+import { protocolVersion } from '../../src/mesh/links/frame-encoder.ts'
 import { maxHostCalls } from '../../src/mesh/links/limits.ts'
 import { IncompletePackets } from '../../src/mesh/transports/incomplete-packets.ts'
 import type { Identity } from '../../src/shared/hosts.ts'
@@ -20,6 +21,17 @@ describe('a peer that misbehaves', () => {
     assert.ok(refusals.every((frame) => JSON.stringify(frame).includes('RESOURCE_EXHAUSTED')))
     host.delay = 0
     assert.deepEqual(await caller.shop.write('mine'), { at: 'far', input: 'mine' })
+  })
+
+  it('is refused, and both ends say why, if it speaks another version of the protocol', async () => {
+    await using host = await ShopHost.start('far')
+    const other = protocolVersion - 1
+    await using peer = await RawPeer.open(host.port, undefined, other)
+    await peer.closed
+    // The entries of the host's hello.
+    const hello: unknown[] = await peer.frames(() => true, 2)
+    assert.deepEqual(hello.slice(0, 2), ['busbar-app', protocolVersion])
+    await pollUntil(() => host.log.some((line) => line.includes(`speaks version ${other} of the protocol`)))
   })
 
   it('loses its link when it makes calls and never reads', async () => {

@@ -20,12 +20,17 @@ const faults: ReadonlySet<string> = new Set<ErrorCode>([
 /** A proxy, or the service itself, says that it does not work. */
 const faultyStatuses: ReadonlySet<number> = new Set([502, 503, 504])
 
+/** The unfinished calls of one service. */
+interface Running {
+  calls: number
+}
+
 /** A link that reports how each of its calls has ended. */
 export class ObservedLink implements Link {
   readonly #link: Link
   readonly #outcomes: CallOutcomes
   /** Unfinished calls by service, for the balance. */
-  readonly #running = new Map<string, number>()
+  readonly #running = new Map<string, Running>()
 
   constructor(link: Link, outcomes: CallOutcomes) {
     this.#link = link
@@ -74,20 +79,27 @@ export class ObservedLink implements Link {
 
   /** This side's unfinished calls of a service. */
   running(service: string): number {
-    return this.#running.get(service) ?? 0
+    return this.#running.get(service)?.calls ?? 0
   }
 
   open(head: CallHead, payload: unknown, ended: boolean, handler: ChannelHandler): Channel {
-    const { service } = head
-    this.#running.set(service, this.running(service) + 1)
-    const over = (isFault: boolean): void => {
-      this.#running.set(service, this.running(service) - 1)
-      if (isFault && this.#link.state !== 'closed') this.#outcomes.failed()
-      else if (!isFault) this.#outcomes.succeeded()
-    }
-    const call = new ObservedCall(head, handler, over)
+    const running = this.#runningOf(head.service)
+    running.calls++
+    const call = new ObservedCall(this, running, head, handler)
     call.channel = this.#link.open(head, payload, ended, call)
     return call
+  }
+
+  /** A call has ended. */
+  ended(isFault: boolean): void {
+    if (!isFault) this.#outcomes.succeeded()
+    else if (this.#link.state !== 'closed') this.#outcomes.failed()
+  }
+
+  #runningOf(service: string): Running {
+    let running = this.#running.get(service)
+    if (running === undefined) this.#running.set(service, (running = { calls: 0 }))
+    return running
   }
 
   drain(): void {
@@ -110,15 +122,18 @@ export class ObservedLink implements Link {
 /** One call, from both sides. */
 class ObservedCall implements Channel, ChannelHandler {
   channel: Channel | undefined
+  readonly #link: ObservedLink
+  readonly #running: Running
   readonly #head: CallHead
   readonly #handler: ChannelHandler
-  #over: ((isFault: boolean) => void) | undefined
+  #isOver = false
   #isFaulty = false
 
-  constructor(head: CallHead, handler: ChannelHandler, over: (isFault: boolean) => void) {
+  constructor(link: ObservedLink, running: Running, head: CallHead, handler: ChannelHandler) {
+    this.#link = link
+    this.#running = running
     this.#head = head
     this.#handler = handler
-    this.#over = over
   }
 
   get call(): CallId {
@@ -184,7 +199,9 @@ class ObservedCall implements Channel, ChannelHandler {
   }
 
   #end(isFault: boolean): void {
-    this.#over?.(isFault)
-    this.#over = undefined
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#running.calls--
+    this.#link.ended(isFault)
   }
 }

@@ -19,6 +19,11 @@ export class EncodedValue {
     this.bytes = bytes
   }
 
+  /** A frame holds it as it is. */
+  get isPlain(): boolean {
+    return this.text !== undefined && !this.isTagged
+  }
+
   /** For callers that may have to send it again. */
   copy(): EncodedValue {
     if (this.bytes.length === 0) return this

@@ -36,6 +36,18 @@ export function recordAt(frame: Frame, at: number, packet: Packet): ErrorRecord 
   return value as ErrorRecord
 }
 
+/** The values of a frame of many calls. */
+export function valuesAt(frame: Frame, at: number): readonly unknown[] {
+  const values = frame[at]
+  if (Array.isArray(values)) return values as unknown[]
+  throw new ProtocolError('sent a frame without a required list')
+}
+
+/** The caller sends no data. */
+export function isEnded(frame: Frame): boolean {
+  return ((frame[3] as number) & flags.ended) !== 0
+}
+
 /**
  *     [1, id, kind, flags, service, method, caller or 0, hops, time left or -1,
  *      trace and metadata or 0, value]

@@ -9,7 +9,7 @@ import type { EncodedValue } from './encoded-value.ts'
 import type { CallHead } from './link.ts'
 
 /** Rises with every change that an older peer would not understand. */
-export const protocolVersion = 1
+export const protocolVersion = 2
 
 export const frameTypes = {
   call: 1,
@@ -25,6 +25,8 @@ export const frameTypes = {
   close: 11,
   load: 12,
   move: 13,
+  calls: 14,
+  replies: 15,
 } as const
 
 /**
@@ -43,27 +45,49 @@ export const kinds = ['call', 'stream', 'http', 'bytes', 'event'] as const satis
 
 // In the functions below, `part` is the index of the frame's first byte part in the packet.
 
-export function callFrame(id: number, head: CallHead, ended: boolean, payload: EncodedValue, part: number): string {
-  const { trace, metadata, timeLeft, caller, delivery } = head
+/** `head`: {@link headTextOf} it. */
+export function callFrame(id: number, head: string, payload: EncodedValue, part: number): string {
+  return `[1,${id},${head},${valueOf(payload, part)}]`
+}
+
+/** The entries of a call between its number and its value. */
+export function headTextOf(head: CallHead, ended: boolean): string {
+  return (ended ? shared.get(head) : undefined) ?? headText(head, ended)
+}
+
+/** The texts of heads that many calls have. */
+const shared = new WeakMap<CallHead, string>()
+
+/** Many calls that send no data have this head: its text is made once. */
+export function shareHead(head: CallHead): CallHead {
+  shared.set(head, headText(head, true))
+  return head
+}
+
+function headText(head: CallHead, ended: boolean): string {
+  const { timeLeft, caller } = head
   const kind = kinds.indexOf(head.kind)
   const names = `${quote(head.service)},${quote(head.method)},${caller === undefined ? 0 : quote(caller)}`
-  const rest =
-    trace === undefined && metadata === undefined && head.contract === undefined && head.key === undefined && !delivery
-      ? 0
-      : JSON.stringify([
-          trace?.traceparent,
-          trace?.tracestate,
-          metadata,
-          head.contract,
-          head.key,
-          ...(delivery === undefined ? [] : [[delivery.id, delivery.attempt, delivery.enqueuedAt]]),
-        ])
   const time = timeLeft === undefined ? -1 : Math.ceil(timeLeft)
   const flag =
     (ended ? flags.ended : 0) +
     (head.mayCancel === false ? flags.stays : 0) +
     (head.isForeign === true ? flags.foreign : 0)
-  return `[1,${id},${kind},${flag},${names},${head.hops},${time},${rest},${valueOf(payload, part)}]`
+  return `${kind},${flag},${names},${head.hops},${time},${restOf(head)}`
+}
+
+function restOf({ trace, metadata, contract, key, delivery }: CallHead): string {
+  if (trace === undefined && metadata === undefined && contract === undefined && key === undefined && !delivery)
+    return '0'
+  const traces = `${textOf(trace?.traceparent)},${textOf(trace?.tracestate)}`
+  const fields = metadata === undefined ? 'null' : JSON.stringify(metadata)
+  const names = `${contract === undefined ? 'null' : quote(contract)},${textOf(key)}`
+  const item = delivery && `,${JSON.stringify([delivery.id, delivery.attempt, delivery.enqueuedAt])}`
+  return `[${traces},${fields},${names}${item ?? ''}]`
+}
+
+function textOf(text: string | undefined): string {
+  return text === undefined ? 'null' : JSON.stringify(text)
 }
 
 export function replyFrame(id: number, last: boolean, value: EncodedValue, part: number): string {

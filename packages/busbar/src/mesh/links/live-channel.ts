@@ -1,7 +1,7 @@
 import type { ErrorRecord } from '../../contract/errors.ts'
 import type { CallId } from '../../shared/calls/call-id.ts'
 import { type EncodedValue, encodeTransferred, encodeValue } from './encoded-value.ts'
-import { cancelFrame, creditFrame, errorFrame, replyFrame, valueFrame } from './frame-encoder.ts'
+import { cancelFrame, creditFrame, errorFrame, valueFrame } from './frame-encoder.ts'
 import { encodeErrorRecord, encodingFailure } from './link-errors.ts'
 import { type CallHead, type Channel, type ChannelHandler, window } from './link.ts'
 import { ProtocolError } from './packet-transport.ts'
@@ -72,8 +72,7 @@ export class LiveChannel implements Channel {
     this.#hasReplied = true
     const encoded = this.#encode(value, encodeValue)
     if (encoded === undefined) return
-    const { sendQueue } = this.#link
-    sendQueue.push(replyFrame(this.id, last, encoded, sendQueue.nextPart), encoded)
+    this.#link.sendQueue.pushReply(this.id, last, encoded)
     if (last) this.#endSending()
   }
 

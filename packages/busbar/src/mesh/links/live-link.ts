@@ -1,17 +1,8 @@
-import { BusbarError, type ErrorRecord } from '../../contract/errors.ts'
+import type { ErrorRecord } from '../../contract/errors.ts'
 import { CallTable } from './call-table.ts'
-import { countAt, type Frame, framesOf, headOf, recordAt, valueAt } from './frame-decoder.ts'
-import {
-  callFrame,
-  closeFrame,
-  drainFrame,
-  moveFrame,
-  errorFrame,
-  flags,
-  frameTypes,
-  pingFrame,
-  pongFrame,
-} from './frame-encoder.ts'
+import type { Frame } from './frame-decoder.ts'
+import { closeFrame, drainFrame, errorFrame, moveFrame, pingFrame, pongFrame } from './frame-encoder.ts'
+import { FrameReader, type FrameReceiver } from './frame-reader.ts'
 import { KeepAlive } from './keep-alive.ts'
 import { maxCalls } from './limits.ts'
 import { callFailure, encodedOrFailure, encodeErrorRecord, linkFull, linkLost, serviceStopping } from './link-errors.ts'
@@ -25,7 +16,7 @@ export function createLink(transport: PacketTransport, options: LinkOptions): Li
   return new LiveLink(transport, options)
 }
 
-class LiveLink implements Link, ChannelLink, PacketTransportListener {
+class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListener {
   readonly peer: number
   readonly #label: string
   readonly number: number | undefined
@@ -45,6 +36,7 @@ class LiveLink implements Link, ChannelLink, PacketTransportListener {
   /** The peer's calls, by the negatives of its numbers. */
   readonly #peers = new CallTable<LiveChannel>()
   readonly #blocked = new Set<LiveChannel>()
+  readonly #frames = new FrameReader(this)
   /** Whether the peer accepts calls, as far as this side knows. */
   #state: Link['state'] = 'open'
   #acceptsCalls = true
@@ -101,7 +93,7 @@ class LiveLink implements Link, ChannelLink, PacketTransportListener {
     channel.handler = handler
     this.#lastOwn++
     this.#own.add(channel)
-    this.sendQueue.push(callFrame(channel.id, head, ended, encoded, this.sendQueue.nextPart), encoded)
+    this.sendQueue.pushCall(channel.id, head, ended, encoded)
     return channel
   }
 
@@ -144,11 +136,7 @@ class LiveLink implements Link, ChannelLink, PacketTransportListener {
   onPacket(packet: Packet): void {
     this.#keepAlive.onPacket()
     try {
-      for (const frame of framesOf(packet)) {
-        // An earlier frame may have closed the link.
-        if (this.#state === 'closed') return
-        this.#tryToRead(frame, packet)
-      }
+      this.#frames.read(packet)
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error
       this.close(linkLost(this.#label, error.message))
@@ -166,59 +154,15 @@ class LiveLink implements Link, ChannelLink, PacketTransportListener {
     if (this.#state !== 'closed') this.#end(linkLost(this.#label, reason))
   }
 
-  /** Handlers do not throw. If one does, only its own call fails. */
-  #tryToRead(frame: Frame, packet: Packet): void {
-    try {
-      this.#read(frame, packet)
-    } catch (error) {
-      if (error instanceof ProtocolError) throw error
-      const channel = this.#callOf(frame[1] as number)
-      if (channel === undefined) throw error
-      channel.abort(BusbarError.from(error).toRecord())
-    }
+  // Frames of the peer
+
+  get isClosed(): boolean {
+    return this.#state === 'closed'
   }
 
-  #read(frame: Frame, packet: Packet): void {
-    if (!Array.isArray(frame)) throw new ProtocolError('sent a frame that is not a list')
-    switch (frame[0]) {
-      case frameTypes.call:
-        return this.#onCall(frame, packet)
-      case frameTypes.reply:
-        return this.#channel(frame)?.onReply(valueAt(frame, 3, packet), frame[2] === 1)
-      case frameTypes.data:
-        return this.#channel(frame)?.onData(valueAt(frame, 2, packet))
-      case frameTypes.end:
-        return this.#channel(frame)?.onEnd(valueAt(frame, 2, packet))
-      case frameTypes.error:
-        return this.#channel(frame)?.onError(recordAt(frame, 3, packet), frame[2] === 1)
-      case frameTypes.cancel:
-        return this.#channel(frame)?.onCancel(recordAt(frame, 2, packet))
-      case frameTypes.credit:
-        return this.#channel(frame)?.onCredit(countAt(frame, 2))
-      case frameTypes.ping:
-        return this.sendQueue.push(pongFrame)
-      case frameTypes.pong:
-        return this.#keepAlive.onPong()
-      case frameTypes.drain:
-        if (this.#state === 'open') this.#enter('draining')
-        return
-      case frameTypes.close:
-        return this.#end(recordAt(frame, 1, packet))
-      case frameTypes.load:
-        return this.#loads.receive(frame)
-      case frameTypes.move:
-        return this.#options.onMove?.()
-      default:
-        throw new ProtocolError(`sent a frame of unknown type ${JSON.stringify(frame[0])}`)
-    }
-  }
-
-  #onCall(frame: Frame, packet: Packet): void {
-    const id = countAt(frame, 1)
+  onCall(id: number, head: CallHead, value: unknown, ended: boolean): void {
     if (id !== this.#lastOfPeer + 1) throw new ProtocolError(`opened call ${id} after call ${this.#lastOfPeer}`)
     this.#lastOfPeer = id
-    const head = headOf(frame)
-    const ended = ((frame[3] as number) & flags.ended) !== 0
     const refusal = this.#acceptsCalls ? this.#peerLimit() : serviceStopping(head.service)
     if (refusal !== undefined) {
       const encoded = encodeErrorRecord(refusal)
@@ -226,22 +170,39 @@ class LiveLink implements Link, ChannelLink, PacketTransportListener {
     }
     const channel = new LiveChannel(this, -id, head, ended ? 'sending' : 'both')
     this.#peers.add(channel)
-    channel.handler = this.#options.answer(head, valueAt(frame, 10, packet), ended, channel)
+    channel.handler = this.#options.answer(head, value, ended, channel)
   }
 
-  /** Undefined for a call that is over: the frame was in transit. */
-  #channel(frame: Frame): LiveChannel | undefined {
-    const id = frame[1]
-    if (!Number.isSafeInteger(id)) throw new ProtocolError('sent a frame without a call number')
-    const channel = this.#callOf(id as number)
-    if (channel === undefined && ((id as number) > this.#lastOfPeer || -(id as number) > this.#lastOwn))
-      throw new ProtocolError('sent a frame of an unknown call')
-    return channel
+  onPing(): void {
+    this.sendQueue.push(pongFrame)
   }
 
-  /** `id`: the peer's number of the call. */
-  #callOf(id: number): LiveChannel | undefined {
+  onPong(): void {
+    this.#keepAlive.onPong()
+  }
+
+  onPeerDrains(): void {
+    if (this.#state === 'open') this.#enter('draining')
+  }
+
+  onPeerCloses(reason: ErrorRecord): void {
+    this.#end(reason)
+  }
+
+  onLoad(frame: Frame): void {
+    this.#loads.receive(frame)
+  }
+
+  onMove(): void {
+    this.#options.onMove?.()
+  }
+
+  callOf(id: number): LiveChannel | undefined {
     return id < 0 ? this.#own.get(-id) : this.#peers.get(-id)
+  }
+
+  hasKnown(id: number): boolean {
+    return id <= this.#lastOfPeer && -id <= this.#lastOwn
   }
 
   #end(reason: ErrorRecord): void {

@@ -1,5 +1,8 @@
 import type { EncodedValue } from './encoded-value.ts'
+import { callFrame, frameTypes, headTextOf, replyFrame } from './frame-encoder.ts'
 import { maxQueued, packetSize } from './limits.ts'
+import type { CallHead } from './link.ts'
+import { PacketText } from './packet-text.ts'
 import type { Packet, PacketTransport } from './packet-transport.ts'
 
 /**
@@ -11,7 +14,7 @@ export class SendQueue {
   readonly #transport: PacketTransport
   readonly #trailing: (() => readonly string[]) | undefined
   /** The packet that is being filled. */
-  #text = ''
+  readonly #text = new PacketText()
   #bytes: Uint8Array[] = []
   #size = 0
   /** Complete packets for a slow peer. */
@@ -48,20 +51,34 @@ export class SendQueue {
   }
 
   push(frame: string, encoded?: EncodedValue): void {
-    this.#text += this.#text === '' ? `[${frame}` : `,${frame}`
+    this.#text.add(frame)
     this.#size += frame.length
     if (encoded !== undefined)
       for (const bytes of encoded.bytes) {
         this.#bytes.push(bytes)
         this.#size += bytes.byteLength
       }
-    if (this.#size > packetSize) this.#seal()
-    else if (!this.#isScheduled) this.#schedule()
+    this.#added()
+  }
+
+  pushCall(id: number, head: CallHead, ended: boolean, input: EncodedValue): void {
+    const text = headTextOf(head, ended)
+    // Each call has metadata of its own, which its service may change.
+    if (!ended || !input.isPlain || head.metadata !== undefined)
+      return this.push(callFrame(id, text, input, this.nextPart), input)
+    this.#size += this.#text.addToRun(frameTypes.calls, id, text, input.text!)
+    this.#added()
+  }
+
+  pushReply(id: number, last: boolean, value: EncodedValue): void {
+    if (!last || !value.isPlain) return this.push(replyFrame(id, last, value, this.nextPart), value)
+    this.#size += this.#text.addToRun(frameTypes.replies, id, '', value.text!)
+    this.#added()
   }
 
   /** Sends the current packet at once. */
   flush(): void {
-    if (this.#text !== '') this.#seal()
+    if (!this.#text.isEmpty) this.#seal()
   }
 
   /** Call it when the transport has drained. */
@@ -76,15 +93,19 @@ export class SendQueue {
   }
 
   #seal(): void {
-    for (const frame of this.#trailing?.() ?? []) this.#text += `,${frame}`
-    const packet = { text: `${this.#text}]`, bytes: this.#bytes }
+    for (const frame of this.#trailing?.() ?? []) this.#text.add(frame)
+    const packet = { text: this.#text.take(), bytes: this.#bytes }
     const size = this.#size
-    this.#text = ''
     this.#bytes = []
     this.#size = 0
     if (!this.#needsDrain) return this.#send(packet)
     this.#queued.push({ packet, size })
     this.#queuedSize += size
+  }
+
+  #added(): void {
+    if (this.#size > packetSize) this.#seal()
+    else if (!this.#isScheduled) this.#schedule()
   }
 
   #send(packet: Packet): void {

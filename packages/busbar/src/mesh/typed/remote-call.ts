@@ -142,9 +142,10 @@ export class RemoteCall implements ChannelHandler {
 
   #open(): void {
     if (!this.#isRetry) this.#edge?.started?.()
-    const key = (): string | undefined => this.#others.keyOf(this.#value)
-    const head = this.#method.head('call', this.#call, this.#origin, this.#endpoint, key)
-    this.#channel = this.#endpoint.link.open(head, this.#input.copy(), true, this)
+    const { host, link } = this.#endpoint
+    const key = host === undefined ? undefined : this.#others.keyOf(this.#value)
+    const head = this.#method.head('call', this.#call, this.#origin, host, key)
+    this.#channel = link.open(head, this.#input.copy(), true, this)
   }
 
   /** Calls that are not idempotent are retried only if they certainly had not started. */

@@ -3,6 +3,7 @@ import type { BusbarError, ErrorRecord } from '../../contract/errors.ts'
 import { toInputInvalid } from '../../contract/host/failures.ts'
 import { contractOf } from '../../contract/method-contract.ts'
 import type { Method } from '../../contract/method.ts'
+import { shareHead } from '../links/frame-encoder.ts'
 import type { CallHead } from '../links/link.ts'
 import type { RemoteEndpoint } from '../routing/endpoint.ts'
 import { type EncodedValue, encodeValue } from '../links/encoded-value.ts'
@@ -15,6 +16,9 @@ export class RemoteMethod {
   readonly #method: Method | undefined
   #needed: string | undefined
   readonly #isForeign: boolean
+  /** Of calls that differ in nothing but their input, within the app and to another one. */
+  #sharedHere: CallHead | undefined
+  #sharedThere: CallHead | undefined
 
   /**
    * `method`: undefined if the contract does not list it. `isForeign`: its calls come from outside
@@ -52,24 +56,52 @@ export class RemoteMethod {
     kind: 'call' | 'stream',
     call: LiveCall | undefined,
     origin: CallOrigin,
-    { host }: RemoteEndpoint,
-    key: (() => string | undefined) | undefined,
+    host: string | undefined,
+    key: string | undefined,
   ): CallHead {
-    const { service, method } = this.#site
+    const trace = origin.trace ?? origin.parent?.cause
+    const isOfMany = call === undefined && trace === undefined && origin.metadata === undefined && key === undefined
+    if (kind === 'call' && isOfMany && origin.delivery === undefined)
+      return this.#sharedHead(origin, host !== undefined)
     const left = call?.timeLeft ?? Infinity
+    const timeLeft = left === Infinity ? undefined : left
+    return this.#head(kind, origin, {
+      isElsewhere: host !== undefined,
+      mayCancel: call !== undefined,
+      timeLeft,
+      trace,
+      key,
+    })
+  }
+
+  #sharedHead(origin: CallOrigin, isElsewhere: boolean): CallHead {
+    const last = isElsewhere ? this.#sharedThere : this.#sharedHere
+    const { caller, hops = 0 } = origin
+    if (last !== undefined && last.caller === caller && last.hops === hops) return last
+    const rest = { isElsewhere, mayCancel: false, timeLeft: undefined, trace: undefined, key: undefined }
+    const head = shareHead(this.#head('call', origin, rest))
+    if (isElsewhere) this.#sharedThere = head
+    else this.#sharedHere = head
+    return head
+  }
+
+  /** All fields at once: a spread takes longer than the rest of the head. */
+  #head(kind: 'call' | 'stream', origin: CallOrigin, rest: HeadRest): CallHead {
+    const { isElsewhere, mayCancel, timeLeft, trace, key } = rest
     return {
-      service,
+      service: this.#site.service,
       kind,
-      method,
+      method: this.#site.method,
       hops: origin.hops ?? 0,
       caller: origin.caller,
-      mayCancel: call !== undefined,
-      timeLeft: left === Infinity ? undefined : left,
-      trace: origin.trace ?? origin.parent?.cause,
+      mayCancel,
+      timeLeft,
+      trace,
       metadata: origin.metadata,
-      ...(host !== undefined && { contract: this.contract, key: key?.() }),
-      ...(host === undefined && origin.delivery !== undefined && { delivery: origin.delivery }),
-      ...(this.#isForeign && { isForeign: true }),
+      isForeign: this.#isForeign,
+      contract: isElsewhere ? this.contract : undefined,
+      key: isElsewhere ? key : undefined,
+      delivery: isElsewhere ? undefined : origin.delivery,
     }
   }
 
@@ -100,6 +132,15 @@ export class RemoteMethod {
   toError(record: ErrorRecord): BusbarError<string> {
     return fromErrorRecord(record, this.#site.service, this.#method?.errors ?? none)
   }
+}
+
+/** What differs between the calls of one origin. */
+interface HeadRest {
+  readonly isElsewhere: boolean
+  readonly mayCancel: boolean
+  readonly timeLeft: number | undefined
+  readonly trace: CallHead['trace']
+  readonly key: string | undefined
 }
 
 const none = Object.freeze({})

@@ -69,8 +69,11 @@ export class RemoteStream implements AsyncIterator<unknown, undefined>, ChannelH
     this.#endpoint = endpoint
     this.#others = others
     this.#call = method.open(origin)
-    this.#open = (to) =>
-      to.link.open(method.head('stream', this.#call, origin, to, others.key), input.copy(), upload === undefined, this)
+    this.#open = ({ link, host }) => {
+      const key = host === undefined ? undefined : others.key()
+      const head = method.head('stream', this.#call, origin, host, key)
+      return link.open(head, input.copy(), upload === undefined, this)
+    }
     this.#call?.watch((reason) => this.#ended(reason))
     if (this.#call?.endReason === undefined) this.#channel = this.#open(endpoint)
     if (this.#channel !== undefined) upload?.start(this.#channel, (error) => this.#uploadFailed(error))

@@ -21,6 +21,17 @@ const ways = {
       call.on('error', reject).end(body)
     })
   },
+  /** Over a connection of its own, so that each call may get to another instance. */
+  async alone(path) {
+    return await new Promise((resolve, reject) => {
+      const call = get(`http://stock.internal${path}`, { agent: false }, async (response) => {
+        const pieces = []
+        for await (const piece of response) pieces.push(piece)
+        resolve({ body: Buffer.concat(pieces).toString() })
+      })
+      call.on('error', reject)
+    })
+  },
   async size(path) {
     let size = 0
     for await (const piece of (await fetch(`http://stock.internal${path}`)).body) size += piece.length

@@ -1,5 +1,6 @@
 import { connect as connectTcp, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
+import { protocolVersion } from '../../../src/mesh/links/frame-encoder.ts'
 import { encodePacket, PacketReader } from '../../../src/mesh/transports/packet-codec.ts'
 import type { Identity } from '../../../src/shared/hosts.ts'
 
@@ -26,10 +27,13 @@ export class RawPeer implements AsyncDisposable {
     )
   }
 
-  /** `identity`: over TLS. Resolves when the host has answered, or has closed the connection. */
-  static async open(port: number, identity?: Identity): Promise<RawPeer> {
+  /**
+   * `identity`: over TLS. `version`: of the protocol. Resolves when the host has answered, or has
+   * closed the connection.
+   */
+  static async open(port: number, identity?: Identity, version: number = protocolVersion): Promise<RawPeer> {
     const peer = new RawPeer(port, identity)
-    peer.send(['busbar-app', 1, 'raw', []])
+    peer.send(['busbar-app', version, 'raw', []])
     while (peer.#frames.length === 0 && !peer.isClosed) await new Promise((resolve) => setTimeout(resolve, 2))
     return peer
   }

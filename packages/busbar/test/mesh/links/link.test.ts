@@ -49,6 +49,34 @@ for (const way of ways) {
       })
     })
 
+    it('keeps its own head and value among calls of the same turn', async () => {
+      const callee = new Callee()
+      using pair = await linked(callee.answer, { way })
+      const values = [1, { two: 2 }, new Date(3), undefined, [4], 'five', null]
+      const heads: Partial<CallHead>[] = [
+        {},
+        {},
+        { method: 'buy' },
+        { metadata: { to: 'me' } },
+        { metadata: { to: 'me' } },
+      ]
+      const asked = values.flatMap((value) => heads.map((of) => ({ of, value, answer: ask(pair.one, value, of) })))
+      for (const [at, { of, value }] of asked.entries()) {
+        const { head: got, payload } = await callee.call(at)
+        assert.deepEqual([got.method, got.metadata, payload], [of.method ?? 'list', of.metadata, value])
+      }
+      const metadata = callee.calls.map((call) => call.head.metadata).filter((one) => one !== undefined)
+      assert.equal(new Set(metadata).size, metadata.length, 'a call may change its metadata')
+      // In another order than they came, and one of them fails.
+      const [first, second, third, ...others] = callee.calls
+      third!.channel.fail({ code: 'SERVICE_HANGUP', message: 'not there' })
+      for (const call of [second!, first!, ...others]) call.channel.reply(call.payload, true)
+      for (const [at, { value, answer }] of asked.entries())
+        if (at === 2) await assert.rejects(answer, { code: 'SERVICE_HANGUP' })
+        else assert.deepEqual(await answer, value)
+      assert.deepEqual([pair.one.inFlight, pair.other.answering], [0, 0])
+    })
+
     it('goes in both directions over one link', async () => {
       using pair = await linked(echo, { way, answer: echo })
       assert.deepEqual(await Promise.all([ask(pair.one, 1), ask(pair.other, 2), ask(pair.one, 3)]), [1, 2, 3])

@@ -160,8 +160,9 @@ export class ServiceInstances {
   }
 
   #leastLoadedRemote(not: Endpoint | undefined): RemoteInstance | undefined {
-    const [any] = this.#remote
+    const any = this.#remote[0]
     if (any?.at === 'link' && any.host !== undefined) {
+      if (this.#remote.length === 1) return isCallable(any) && any !== not ? any : undefined
       return this.#pickHost(this.#remote.filter((one) => isCallable(one) && one !== not))
     }
     const loadOf = (one: RemoteInstance): number => (isCallable(one) && one !== not ? this.#loadOf(one) : Infinity)

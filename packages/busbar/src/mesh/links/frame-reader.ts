@@ -1,0 +1,131 @@
+import { BusbarError, type ErrorRecord } from '../../contract/errors.ts'
+import { countAt, type Frame, framesOf, headOf, isEnded, recordAt, valueAt, valuesAt } from './frame-decoder.ts'
+import { frameTypes } from './frame-encoder.ts'
+import type { CallHead } from './link.ts'
+import type { LiveChannel } from './live-channel.ts'
+import { type Packet, ProtocolError } from './packet-transport.ts'
+
+/** What the frames of a peer act on. */
+export interface FrameReceiver {
+  readonly isClosed: boolean
+  /** `id`: the peer's number of the call. Undefined if it is over. */
+  callOf(id: number): LiveChannel | undefined
+  /** The call has existed. */
+  hasKnown(id: number): boolean
+  /** The peer opens a call. */
+  onCall(id: number, head: CallHead, value: unknown, ended: boolean): void
+  onPing(): void
+  onPong(): void
+  onPeerDrains(): void
+  onPeerCloses(reason: ErrorRecord): void
+  onLoad(frame: Frame): void
+  onMove(): void
+}
+
+/** Reads the frames of a link's packets, and passes each to what it is for. */
+export class FrameReader {
+  readonly #receiver: FrameReceiver
+
+  constructor(receiver: FrameReceiver) {
+    this.#receiver = receiver
+  }
+
+  /** Throws {@link ProtocolError} for what a peer may not send. */
+  read(packet: Packet): void {
+    for (const frame of framesOf(packet)) {
+      // An earlier frame may have closed the link.
+      if (this.#receiver.isClosed) return
+      if (!Array.isArray(frame)) throw new ProtocolError('sent a frame that is not a list')
+      if (frame[0] === frameTypes.calls) this.#readCalls(frame)
+      else if (frame[0] === frameTypes.replies) this.#readReplies(frame)
+      else this.#readFrame(frame, packet)
+    }
+  }
+
+  #readCalls(frame: Frame): void {
+    const head = headOf(frame)
+    const ended = isEnded(frame)
+    let id = countAt(frame, 1)
+    for (const value of valuesAt(frame, 10)) {
+      if (this.#receiver.isClosed) return
+      try {
+        this.#receiver.onCall(id, head, value, ended)
+      } catch (error) {
+        this.#failed(error, id)
+      }
+      id++
+    }
+  }
+
+  #readReplies(frame: Frame): void {
+    let id = frame[1] as number
+    for (const value of valuesAt(frame, 2)) {
+      if (this.#receiver.isClosed) return
+      try {
+        this.#channel(id)?.onReply(value, true)
+      } catch (error) {
+        this.#failed(error, id)
+      }
+      id--
+    }
+  }
+
+  #readFrame(frame: Frame, packet: Packet): void {
+    try {
+      this.#pass(frame, packet)
+    } catch (error) {
+      this.#failed(error, frame[1] as number)
+    }
+  }
+
+  /** Handlers do not throw. If one does, only its own call fails. */
+  #failed(error: unknown, id: number): void {
+    if (error instanceof ProtocolError) throw error
+    const channel = this.#receiver.callOf(id)
+    if (channel === undefined) throw error
+    channel.abort(BusbarError.from(error).toRecord())
+  }
+
+  #pass(frame: Frame, packet: Packet): void {
+    const receiver = this.#receiver
+    switch (frame[0]) {
+      case frameTypes.call:
+        return receiver.onCall(countAt(frame, 1), headOf(frame), valueAt(frame, 10, packet), isEnded(frame))
+      case frameTypes.reply:
+        return this.#channel(frame[1])?.onReply(valueAt(frame, 3, packet), frame[2] === 1)
+      case frameTypes.data:
+        return this.#channel(frame[1])?.onData(valueAt(frame, 2, packet))
+      case frameTypes.end:
+        return this.#channel(frame[1])?.onEnd(valueAt(frame, 2, packet))
+      case frameTypes.error:
+        return this.#channel(frame[1])?.onError(recordAt(frame, 3, packet), frame[2] === 1)
+      case frameTypes.cancel:
+        return this.#channel(frame[1])?.onCancel(recordAt(frame, 2, packet))
+      case frameTypes.credit:
+        return this.#channel(frame[1])?.onCredit(countAt(frame, 2))
+      case frameTypes.ping:
+        return receiver.onPing()
+      case frameTypes.pong:
+        return receiver.onPong()
+      case frameTypes.drain:
+        return receiver.onPeerDrains()
+      case frameTypes.close:
+        return receiver.onPeerCloses(recordAt(frame, 1, packet))
+      case frameTypes.load:
+        return receiver.onLoad(frame)
+      case frameTypes.move:
+        return receiver.onMove()
+      default:
+        throw new ProtocolError(`sent a frame of unknown type ${JSON.stringify(frame[0])}`)
+    }
+  }
+
+  /** Undefined for a call that is over: the frame was in transit. */
+  #channel(id: unknown): LiveChannel | undefined {
+    if (!Number.isSafeInteger(id)) throw new ProtocolError('sent a frame without a call number')
+    const channel = this.#receiver.callOf(id as number)
+    if (channel === undefined && !this.#receiver.hasKnown(id as number))
+      throw new ProtocolError('sent a frame of an unknown call')
+    return channel
+  }
+}
