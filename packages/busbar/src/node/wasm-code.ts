@@ -3,7 +3,7 @@ import v8 from 'node:v8'
 const flag = 'wasm-code-gc'
 
 /** Milliseconds after which a start that goes on is protected too. */
-const longestStart = 5000
+const longestStart = 10_000
 
 /**
  * Calls {@link keepWasmCode} when the start of the app is over, which the caller tells by disposing
