@@ -41,22 +41,39 @@ const accelerators = acceleratorNames.map((name) => `accelerators/${name}/index`
 
 const entries = [...exported, ...startedByPath, ...separate, ...accelerators]
 
+/** Modules that are loaded together, with all that they import. */
+interface Row {
+  readonly modules: readonly string[]
+  /** The row that is always loaded first, by one of its modules. */
+  readonly after?: Row
+}
+
+const command: Row = { modules: ['cli/main'] }
+const worker: Row = { modules: ['worker/main', 'worker/process'] }
+const boot: Row = { modules: ['worker/boot'], after: worker }
+
 /**
- * Modules that are loaded together, each row with all that it imports. What the same rows have in
- * common becomes one chunk, so that no row loads more than it imports.
+ * What the same rows have in common becomes one chunk, so that no row loads more than it imports.
+ * Only first rows count: the others find the chunk loaded.
  */
-const loadedTogether: readonly (readonly string[])[] = [
-  ...exported.map((name) => [name]),
-  ['cli/main'],
-  ['cli/commands/start'],
+const rows: readonly Row[] = [
+  ...exported.map((name) => ({ modules: [name] })),
+  command,
+  { modules: ['cli/commands/start'], after: command },
   // What asks a running app.
-  ['cli/commands/start-background', ...['ps', 'stop', 'describe', 'logs'].map((name) => `cli/commands/apps/${name}`)],
-  ['worker/main', 'worker/process'],
-  ['worker/boot'],
-  ['worker/lifecycle/open-gateway'],
-  ['worker/typed/hosted-typed-service'],
-  ['offload/thread/main'],
-  ['preload/main'],
+  {
+    modules: [
+      'cli/commands/start-background',
+      ...['ps', 'stop', 'describe', 'logs'].map((name) => `cli/commands/apps/${name}`),
+    ],
+    after: command,
+  },
+  worker,
+  boot,
+  { modules: ['worker/lifecycle/open-gateway'], after: boot },
+  { modules: ['worker/typed/hosted-typed-service'], after: boot },
+  { modules: ['offload/thread/main'] },
+  { modules: ['preload/main'] },
 ]
 
 /**
@@ -105,16 +122,22 @@ function groupOf(fileOf: (name: string) => string): {
   debugName: string
 } {
   const own = new Set(entries.map(fileOf))
-  let rows: readonly ReadonlySet<string>[] | undefined
+  let importsOfRows: ReadonlyMap<Row, ReadonlySet<string>> | undefined
   return {
     debugName: 'rows',
     name: (id, context) => {
       if (own.has(id)) return null
-      rows ??= loadedTogether.map((names) => importsOf(names.map(fileOf), context))
-      const shared = [...rows.keys()].filter((row) => rows![row]!.has(id))
+      importsOfRows ??= new Map(rows.map((row) => [row, importsOf(row.modules.map(fileOf), context)]))
+      const has = (row: Row | undefined): boolean => row !== undefined && importsOfRows!.get(row)!.has(id)
+      const shared = [...rows.keys()].filter((at) => has(rows[at]) && !loadsBefore(rows[at]!, has))
       return shared.length === 0 ? null : shared.join('-')
     },
   }
+}
+
+/** Whether a row that is loaded before this one has it. */
+function loadsBefore({ after }: Row, has: (row: Row) => boolean): boolean {
+  return after !== undefined && (has(after) || loadsBefore(after, has))
 }
 
 /** All modules that these import, without those that they import on demand. */

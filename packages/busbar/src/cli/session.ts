@@ -2,7 +2,7 @@ import type { App } from '../config/app.ts'
 import { type Placements, loadApp } from '../config/load.ts'
 import { BusbarError } from '../contract/errors.ts'
 import { entranceLibrary } from '../entrance/load.ts'
-import { keepWasmCode } from '../node/wasm-code.ts'
+import { keepWasmCodeAfterStart } from '../node/wasm-code.ts'
 import { neverBlock } from '../node/terminal.ts'
 import { type Log, createLog } from '../observe/log.ts'
 import { LogIntake } from '../observe/log-intake.ts'
@@ -68,8 +68,8 @@ export function openSession(context: CommandContext): Session {
   warnOfUntestedNode(log)
   // Nothing may block the main thread, which accepts all connections.
   const terminals = [out, err].filter(({ stream }) => stream.isTTY)
-  for (const fault of [keepWasmCode(), ...terminals.map(({ stream }) => neverBlock(stream))])
-    if (fault !== undefined) log.event('warn', fault)
+  const warn = (fault: string | undefined): void => void (fault !== undefined && log.event('warn', fault))
+  for (const { stream } of terminals) warn(neverBlock(stream))
   const systemd = new SystemdNotifier(env, (line) => log.event('warn', line))
   const verbose = flags.verbose === true || Boolean(env['BUSBAR_DEBUG'])
   const stopped = new AbortController()
@@ -95,6 +95,7 @@ export function openSession(context: CommandContext): Session {
     stopRequested,
     loadApp: () => load({}),
     async startApp(app, mode, restart) {
+      using _wasmCode = keepWasmCodeAfterStart(warn)
       try {
         const adminFolder = runtimeFolder(env)
         return await startSupervisor(app, {

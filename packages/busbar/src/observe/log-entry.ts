@@ -1,5 +1,4 @@
 /** One entry of the log before it is formatted: what a program printed, in the shape of pino. */
-import { pino } from 'pino'
 import type { LogRecord } from '../shared/control-messages.ts'
 import { isWarning } from '../shared/output/log-levels.ts'
 
@@ -31,8 +30,18 @@ export interface JsonContent {
   readonly fields: Readonly<Record<string, unknown>>
 }
 
+/** As pino numbers them. */
+const levels: ReadonlyMap<string, number> = new Map([
+  ['trace', 10],
+  ['debug', 20],
+  ['info', 30],
+  ['warn', 40],
+  ['error', 50],
+  ['fatal', 60],
+])
+
 export function levelNumber(level: LogLevel): number {
-  return pino.levels.values[level]!
+  return levels.get(level)!
 }
 
 export function toEntry(record: LogRecord, worker: number | undefined): LogEntry {
@@ -71,7 +80,7 @@ function parseObject(line: string): Record<string, unknown> | undefined {
 /** Pino writes numbers, or labels if the program's `formatters.level` does. */
 function levelOf(level: unknown): number | undefined {
   if (typeof level === 'number') return level
-  return typeof level === 'string' ? pino.levels.values[level.toLowerCase()] : undefined
+  return typeof level === 'string' ? levels.get(level.toLowerCase()) : undefined
 }
 
 /**

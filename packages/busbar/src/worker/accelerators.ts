@@ -38,6 +38,7 @@ export interface Accelerators {
 interface Parts {
   readonly wanted: readonly AcceleratorName[]
   readonly probed: readonly AcceleratorState[]
+  readonly unused: readonly AcceleratorName[]
   readonly attachments: Attachments
 }
 
@@ -47,16 +48,17 @@ const notInstalled = 'this Busbar comes without it'
 
 /**
  * Loads the accelerators that the app enables and that work on this Node. Probes those that are not
- * in `probed`.
+ * in `probed`. `unused`: has nothing here to attach to, and is loaded for its probe only.
  */
 export async function startAccelerators(
   wanted: readonly AcceleratorName[],
   probed: readonly AcceleratorState[] = [],
+  unused: readonly AcceleratorName[] = [],
 ): Promise<Accelerators> {
   const attachments: Attachments = {}
   const states = await Promise.all(
     acceleratorNames.map(async (name): Promise<AcceleratorState> => {
-      const why = await start(name, { wanted, probed, attachments })
+      const why = await start(name, { wanted, probed, unused, attachments })
       return { name, on: why === null, why }
     }),
   )
@@ -70,13 +72,14 @@ export async function reportAccelerators(wanted: readonly AcceleratorName[]): Pr
 }
 
 /** Returns why the accelerator is off, or null if it is on. */
-async function start(name: AcceleratorName, { wanted, probed, attachments }: Parts): Promise<string | null> {
+async function start(name: AcceleratorName, { wanted, probed, unused, attachments }: Parts): Promise<string | null> {
   if (!wanted.includes(name)) return name === optInAccelerator ? notOptedIn : disabled
   const major = Number.parseInt(process.versions.node)
   if (!testedNodes.includes(major)) return `Node ${major} was not tested, only ${testedNodes.join(' and ')}`
+  const known = probed.find((state) => state.name === name)
+  if (known !== undefined && unused.includes(name)) return known.why
   const found = await load(name)
   if (found === undefined) return notInstalled
-  const known = probed.find((state) => state.name === name)
   const why = known === undefined ? await probe(found) : known.why
   if (why !== null) return why
   Object.assign(attachments, { [name]: found.attachment })

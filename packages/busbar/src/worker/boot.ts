@@ -49,7 +49,9 @@ export async function prepareWorker(init: WorkerInit, parts: WorkerParts): Promi
     worker?.fail(BusbarError.fromRecord({ ...fault.error, code: 'WORKER_DIED' }))
   }
   const log = (record: LogRecord): void => outbox.log(record)
-  const { states, attachments } = await startAccelerators(app.accelerators ?? defaultAccelerators, init.probed)
+  const unused = gateway === undefined ? (['handover'] as const) : []
+  const wanted = app.accelerators ?? defaultAccelerators
+  const { states, attachments } = await startAccelerators(wanted, init.probed, unused)
   outbox.post({ type: 'accelerators', states })
   const paths = privateSocketPaths(init.sockets)
   const signs = { isAtWork, fault: atWorkFault }

@@ -15,7 +15,8 @@ import { tryOpenExchange } from './open-exchange.ts'
 import { installUndiciRequest } from './undici/install-request.ts'
 import { installDispatcher } from './undici/mesh-dispatcher.ts'
 
-export { exchangeFault as probe } from './probe.ts'
+/** Loaded only where it runs: most workers know the result. */
+export const probe = async (): Promise<unknown> => (await import('./probe.ts')).exchangeFault()
 
 export const attachment: Exchanges = { open: tryOpenExchange, capture: captureClients }
 

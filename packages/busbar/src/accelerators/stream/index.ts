@@ -9,6 +9,7 @@ import type { Streams } from '../../mesh/mesh-context.ts'
 import { acceptConnections } from './accept-over-link.ts'
 import { openInMemory } from './open-in-memory.ts'
 
-export { streamFault as probe } from './probe.ts'
+/** Loaded only where it runs: most workers know the result. */
+export const probe = async (): Promise<unknown> => (await import('./probe.ts')).streamFault()
 
 export const attachment: Streams = { open: openInMemory, answer: acceptConnections }

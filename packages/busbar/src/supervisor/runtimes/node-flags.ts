@@ -111,7 +111,7 @@ function permissionFlags({ read, write, allow }: Permissions, own: readonly stri
 /** The package, and the `node_modules` of its dependencies. */
 function busbarFolders(): string[] {
   const own = fileURLToPath(packageFile('.'))
-  const resolved = ['pino', 'zod'].map((name) => fileURLToPath(import.meta.resolve(name)))
+  const resolved = ['pino-pretty', 'zod'].map((name) => fileURLToPath(import.meta.resolve(name)))
   return [own, ...resolved.map((file) => file.slice(0, file.lastIndexOf('node_modules') + 'node_modules'.length))]
 }
 

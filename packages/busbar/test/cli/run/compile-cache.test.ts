@@ -83,7 +83,7 @@ describe('the compile cache', () => {
       assert.ok(used?.startsWith(folder.at('own')), String(used))
       assert.deepEqual([own, child], [['NODE_COMPILE_CACHE'], ['NODE_COMPILE_CACHE']])
     }
-    assert.equal(existsSync(folder.at('cache')), false)
+    assert.equal(existsSync(folder.at('cache/busbar/compiled')), false)
   })
 
   const limits = { files: 2, bytes: 2000 }

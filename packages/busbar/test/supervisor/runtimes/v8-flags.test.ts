@@ -8,7 +8,7 @@ import { TestFolder } from '../../support/app/test-folder.ts'
 
 const wasm = `${import.meta.dirname}/programs/wasm.js`
 
-test('V8 does not collect the WebAssembly code that threads share', async () => {
+test('V8 does not collect the WebAssembly code that threads of an app that serves share', async () => {
   const alone = await promisify(execFile)(process.execPath, [wasm], { env: { ...process.env, PORT: '1' } })
   assert.match(alone.stdout, /\[wasm-gc\] Triggering GC/)
   using folder = new TestFolder({
