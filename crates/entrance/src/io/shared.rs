@@ -29,8 +29,8 @@ pub struct Io {
     pub scratch: RefCell<Vec<u8>>,
     pub fields: RefCell<Fields>,
     pub words: RefCell<Vec<u8>>,
-    /// Workers with new records in their inboxes, to be woken.
-    unwoken: RefCell<Vec<Arc<Worker>>>,
+    /// Workers with new records in their inboxes, to be woken, and how many records.
+    unwoken: RefCell<Vec<(Arc<Worker>, u32)>>,
     wakeup: Notify,
     sources: RefCell<Slab<Rc<RefCell<dyn RequestSource>>>>,
     /// The tasks of connections that speak HTTP/2.
@@ -65,6 +65,8 @@ pub trait RequestSource {
     fn closed(&mut self, io: &Io);
 }
 
+/// A worker begins with so many records while the thread reads the next ones.
+const WAKE_AT: u32 = 16;
 /// Size of one read.
 const SCRATCH: usize = 64 * 1024;
 
@@ -92,14 +94,27 @@ impl Io {
         self.this.upgrade()
     }
 
-    /// Wakes the worker after the current connections.
+    /// Wakes the worker after the current connections, or at once if it has much to do.
     pub fn wake_soon(&self, worker: &Arc<Worker>) {
         let mut unwoken = self.unwoken.borrow_mut();
-        if unwoken.iter().any(|other| Arc::ptr_eq(other, worker)) {
-            return;
+        let Some((_, records)) = unwoken.iter_mut().find(|(other, _)| Arc::ptr_eq(other, worker)) else {
+            unwoken.push((worker.clone(), 1));
+            return self.wakeup.notify_one();
+        };
+        *records += 1;
+        if *records == WAKE_AT {
+            *records = 0;
+            drop(unwoken);
+            self.wake_worker(worker);
         }
-        unwoken.push(worker.clone());
-        self.wakeup.notify_one();
+    }
+
+    fn wake_worker(&self, worker: &Worker) {
+        self.guard(|| {
+            if worker.notify(self.entrance.now()) {
+                add(&self.entrance.stats.wakeups, 1);
+            }
+        });
     }
 
     /// The task runs after all connections that were ready, so that a worker is woken once for all
@@ -107,12 +122,8 @@ impl Io {
     pub async fn wake_workers(&self) {
         loop {
             self.wakeup.notified().await;
-            for worker in self.unwoken.take() {
-                self.guard(|| {
-                    if worker.notify(self.entrance.now()) {
-                        add(&self.entrance.stats.wakeups, 1);
-                    }
-                });
+            for (worker, _) in self.unwoken.take() {
+                self.wake_worker(&worker);
             }
         }
     }
@@ -258,5 +269,31 @@ impl Open {
 impl Drop for Open {
     fn drop(&mut self) {
         self.0.entrance.stats.open.fetch_sub(1, std::sync::atomic::Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+    use super::*;
+    use crate::limits::Limits;
+    use crate::worker::Form;
+
+    #[test]
+    fn a_worker_with_much_to_do_is_woken_at_once() {
+        let io = Io::new(Entrance::new(Limits::default(), 1), 0);
+        let woken = Arc::new(AtomicU32::new(0));
+        let count = woken.clone();
+        let worker = Worker::new(0, Form::Text, Box::new(move || count.store(count.load(Relaxed) + 1, Relaxed)));
+        let wakes_after = |records: u32| {
+            (0..records).for_each(|_| io.wake_soon(&worker));
+            woken.load(Relaxed)
+        };
+        assert_eq!(wakes_after(WAKE_AT - 1), 0);
+        assert_eq!(wakes_after(1), 1);
+        assert_eq!(wakes_after(2 * WAKE_AT), 1);
+        worker.came();
+        assert_eq!(wakes_after(WAKE_AT), 2);
     }
 }

@@ -36,7 +36,7 @@ pub mod kind {
     pub const BODY_END: u8 = 3;
     /// 6: number of response bytes that the kernel has taken.
     pub const CREDIT: u8 = 4;
-    /// The connection is closed.
+    /// The connection is closed. A worker that has completed a gRPC call gets none for it.
     pub const CLOSED: u8 = 5;
     /// The client has closed its half of an upgraded connection, or has sent all of a gRPC call.
     pub const CLIENT_ENDED: u8 = 6;
@@ -58,6 +58,9 @@ pub mod reply {
     pub const BODY: u8 = 6;
     /// Of a gRPC call: the lines of its trailers. It is complete.
     pub const TRAILERS: u8 = 7;
+    /// Of a gRPC call: the bytes of its only message. It has succeeded, with the usual head and
+    /// trailers.
+    pub const ANSWER: u8 = 8;
 }
 
 pub mod flag {
@@ -79,13 +82,14 @@ pub mod flag {
     pub const HTTP2: u16 = 512;
     /// Of a request: behind the body's first piece is the certificate that the client has shown.
     pub const CERTIFICATE: u16 = 1024;
-    /// Of a request: a gRPC call. Its body has no framing of HTTP/1, and `CLIENT_ENDED` ends it.
+    /// Of a request: a gRPC call. Its body has no framing of HTTP/1. With `MORE`, `CLIENT_ENDED`
+    /// ends it.
     pub const GRPC: u16 = 2048;
 }
 
 /// The version of this format and of the add-on's classes. Raise it with each change: a binary
 /// serves only a library that has the same number.
-pub const FORMAT: u32 = 5;
+pub const FORMAT: u32 = 6;
 pub const WORDS: usize = 8;
 pub const REQUEST_WORDS: usize = 24;
 pub const REPLY_WORDS: usize = 5;

@@ -7,7 +7,9 @@ import type { ExchangeId, Replies } from './replies.ts'
 export class CallBridge {
   readonly #serve: (carrier: GrpcCarrier) => void
   readonly #replies: Replies
+  /** Those that were not answered at once. */
   readonly #calls = new Map<number, CallCarrier>()
+  readonly #forget = ({ connection }: CallCarrier): void => void this.#calls.delete(connection)
   /** The last heads, each at a position by its length: a client often sends the same again. */
   readonly #heads: (KnownHead | undefined)[] = Array.from({ length: 64 })
 
@@ -26,10 +28,24 @@ export class CallBridge {
     const stated = words[record + at.kind]! >>> 16
     const certificate = (stated & flags.certificate) === 0 ? undefined : certificateIn(batch, record)
     const peer = peerOf(remoteAddressOf(batch, record), (stated & flags.secure) !== 0, certificate)
-    const carrier = new CallCarrier(this.#headersIn(batch, record), peer, id, this.#replies)
-    this.#calls.set(words[record + at.connection]!, carrier)
-    this.#serve(carrier)
-    if ((stated & flags.more) === 0) carrier.receiveEnd()
+    const hasMore = (stated & flags.more) !== 0
+    const body = bodyIn(batch, record)
+    const carrier = new CallCarrier({
+      headers: this.#headersIn(batch, record),
+      peer,
+      whole: hasMore ? undefined : body,
+      connection: words[record + at.connection]!,
+      id,
+      replies: this.#replies,
+      onOver: this.#forget,
+    })
+    try {
+      this.#serve(carrier)
+    } finally {
+      if (carrier.isOpen) this.#calls.set(carrier.connection, carrier)
+    }
+    // The area is written again once the batch is done.
+    if (hasMore && body.length > 0 && carrier.isOpen) carrier.receive(Buffer.from(body), body.length)
   }
 
   body(connection: number, epoch: number, bytes: Buffer, consumed: number): void {
@@ -61,6 +77,12 @@ export class CallBridge {
     if (text.length <= maxKept) this.#heads[text.length % this.#heads.length] = { text, headers }
     return headers
   }
+}
+
+/** What has come of the body, in the batch's own memory. */
+function bodyIn({ words, bytes }: Batch, record: number): Buffer {
+  const start = textStart(words, record) + words[record + at.headLength]!
+  return bytes.subarray(start, start + words[record + at.bodyLength]!)
 }
 
 interface KnownHead {

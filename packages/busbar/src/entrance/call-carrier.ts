@@ -1,20 +1,36 @@
 import { X509Certificate } from 'node:crypto'
-import type { CarrierEvents, GrpcCarrier, GrpcPeer } from '../shared/grpc-carrier.ts'
+import { okTrailers } from '../contract/grpc/status-details.ts'
+import { answerFields, type CarrierEvents, type GrpcCarrier, type GrpcPeer } from '../shared/grpc-carrier.ts'
 import { http2Window } from './connection-socket.ts'
 import { creditReply, flags, headReply, trailersReply } from './records.ts'
-import type { ExchangeId, Replies } from './replies.ts'
+import { type ExchangeId, maxPiece, type Replies } from './replies.ts'
 
 type Fields = Readonly<Record<string, string>>
 
 /** The entrance learns of consumed bytes in steps of this, a quarter of what it sends ahead. */
 const creditStep = 64 * 1024
 
+export interface CallCarrierParts {
+  readonly headers: Fields
+  readonly peer: GrpcPeer
+  readonly whole: Uint8Array | undefined
+  /** The number of its stream. */
+  readonly connection: number
+  readonly id: ExchangeId
+  readonly replies: Replies
+  /** The response is complete. */
+  readonly onOver: (carrier: CallCarrier) => void
+}
+
 /** Carries a gRPC call on a stream of the native entrance. */
 export class CallCarrier implements GrpcCarrier {
   readonly headers: Fields
   readonly peer: GrpcPeer
+  readonly whole: Uint8Array | undefined
+  readonly connection: number
   readonly #id: ExchangeId
   readonly #replies: Replies
+  readonly #onOver: (carrier: CallCarrier) => void
   #events: CarrierEvents | undefined
   #state: 'open' | 'answering' | 'over' = 'open'
   /** Bytes that were written and that the kernel has not been seen to take. */
@@ -24,11 +40,14 @@ export class CallCarrier implements GrpcCarrier {
   /** Bytes that were received and not yet reported to the entrance as read. */
   #unread = 0
 
-  constructor(headers: Fields, peer: GrpcPeer, id: ExchangeId, replies: Replies) {
+  constructor({ headers, peer, whole, connection, id, replies, onOver }: CallCarrierParts) {
     this.headers = headers
     this.peer = peer
+    this.whole = whole
+    this.connection = connection
     this.#id = id
     this.#replies = replies
+    this.#onOver = onOver
   }
 
   attach(events: CarrierEvents): void {
@@ -49,20 +68,32 @@ export class CallCarrier implements GrpcCarrier {
     return !this.#isFull
   }
 
+  answer(framed: Uint8Array): void {
+    if (this.#state !== 'open') return
+    if (framed.length > maxPiece) {
+      this.respond(answerFields)
+      this.write(framed)
+      return this.finish(okTrailers)
+    }
+    this.#replies.answer(this.#id, framed)
+    this.#over()
+  }
+
   finish(trailers: Fields): void {
-    const isWhole = this.#state === 'open'
     if (this.#state === 'over') return
-    this.#state = 'over'
-    if (isWhole) this.#replies.lines(headReply, this.#id, `200\r\n${grpcType}${linesOf(trailers)}`, flags.last)
-    else this.#replies.lines(trailersReply, this.#id, linesOf(trailers), 0)
+    if (this.#state === 'open') {
+      const lines = `200\r\n${linesOf(answerFields)}${linesOf(trailers)}`
+      this.#replies.lines(headReply, this.#id, lines, flags.last)
+    } else this.#replies.lines(trailersReply, this.#id, linesOf(trailers), 0)
+    this.#over()
   }
 
   refuse(status: number, text: string): void {
     if (this.#state !== 'open') return
-    this.#state = 'over'
     this.#replies.lines(headReply, this.#id, `${status}\r\ncontent-type: text/plain; charset=utf-8\r\n`, 0)
     if (this.headers[':method'] !== 'HEAD') this.#replies.message(this.#id, Buffer.from(text))
     this.#replies.lines(trailersReply, this.#id, '', 0)
+    this.#over()
   }
 
   pause(): void {
@@ -75,6 +106,11 @@ export class CallCarrier implements GrpcCarrier {
   }
 
   // The entrance's side
+
+  /** Until the response is complete, or the client is gone. */
+  get isOpen(): boolean {
+    return this.#state !== 'over'
+  }
 
   get epoch(): number {
     return this.#id.epoch
@@ -103,14 +139,18 @@ export class CallCarrier implements GrpcCarrier {
     this.#events?.onClose()
   }
 
+  /** The entrance sends nothing more about it. */
+  #over(): void {
+    this.#state = 'over'
+    this.#onOver(this)
+  }
+
   #acknowledge(): void {
     if (this.#isPaused || this.#unread < creditStep) return
     this.#replies.signal(creditReply, this.#id, this.#unread)
     this.#unread = 0
   }
 }
-
-const grpcType = 'content-type: application/grpc\r\n'
 
 function linesOf(fields: Fields): string {
   let lines = ''

@@ -5,7 +5,7 @@
 import type { AddressInfo } from 'node:net'
 
 /** The version of this format and of the add-on's classes. A binary with another is not used. */
-export const recordFormat = 5
+export const recordFormat = 6
 
 /** To a worker. */
 export const requestKind = 1
@@ -24,6 +24,8 @@ export const resetReply = 4
 export const headReply = 5
 export const messageReply = 6
 export const trailersReply = 7
+/** Its only message, with the usual head and the trailers of success. */
+export const answerReply = 8
 
 export const flags = {
   more: 1,

@@ -1,4 +1,4 @@
-import { dataReply, flags as known, messageReply, wordsOfReply } from './records.ts'
+import { answerReply, dataReply, flags as known, messageReply, wordsOfReply } from './records.ts'
 import type { EntranceChannel } from './load.ts'
 
 /** Which request a reply is of. */
@@ -10,7 +10,9 @@ export interface ExchangeId {
 }
 
 /** A longer piece becomes several records. */
-const maxPiece = 128 * 1024
+export const maxPiece = 128 * 1024
+/** So many replies do not wait for those behind them: the entrance sends them meanwhile. */
+const sentAhead = 8
 
 /** All replies of a turn of the event loop go back in one batch. */
 export class Replies {
@@ -19,6 +21,8 @@ export class Replies {
   readonly #bytes: Buffer
   /** In bytes. */
   #end = 0
+  /** Complete answers in it. */
+  #waiting = 0
   #scheduled = false
   #isClosed = false
   /** Of the record that is open, or was the last. */
@@ -39,6 +43,7 @@ export class Replies {
   }
 
   flush(): void {
+    this.#waiting = 0
     if (this.#end === 0) return
     if (!this.#isClosed) this.#channel.send(this.#end)
     this.#end = 0
@@ -92,6 +97,14 @@ export class Replies {
   /** Bytes of a gRPC call's messages. */
   message(id: ExchangeId, chunk: Uint8Array): void {
     this.#pieces(messageReply, id, chunk, 0)
+  }
+
+  /** The only message of a gRPC call, of at most {@link maxPiece} bytes, and its success. */
+  answer(id: ExchangeId, framed: Uint8Array): void {
+    this.#open(answerReply, id, 0, framed.length)
+    this.#bytes.set(framed, this.#end)
+    this.#append(framed.length)
+    if (++this.#waiting >= sentAhead) this.flush()
   }
 
   #text(id: ExchangeId, chunk: string, encoding: BufferEncoding, flags: number): number {

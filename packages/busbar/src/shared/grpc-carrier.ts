@@ -19,12 +19,22 @@ export interface GrpcCarrier {
    * Lower-case names, with `:method`, `:path` and `:authority`. Repeated fields are joined.
    */
   readonly headers: Readonly<Record<string, string>>
+  /**
+   * All that the client sends, if it came with the head: then `attach` calls none of `onData` and
+   * `onEnd`. Valid in the turn in which the carrier was made.
+   */
+  readonly whole?: Uint8Array | undefined
   /** Once, in the turn in which the carrier was made. */
   attach(events: CarrierEvents): void
   /** Sends the response's head. */
   respond(fields: Readonly<Record<string, string>>): void
   /** False: the client reads slowly; wait for `onDrain`. */
   write(bytes: Uint8Array): boolean
+  /**
+   * The whole response of a call that has succeeded: the usual head, one message with its frame,
+   * without compression, and the trailers. `framed` is not used after this returns.
+   */
+  answer(framed: Uint8Array): void
   /** Ends the response. Without a head before, the trailers are the only fields. */
   finish(trailers: Readonly<Record<string, string>>): void
   /** Refuses what is not gRPC by an HTTP status. */
@@ -43,3 +53,6 @@ export interface CarrierEvents {
   /** The stream has ended, was reset, or its connection is gone. */
   onClose(): void
 }
+
+/** Of a response, whatever its encoding. */
+export const answerFields: Readonly<Record<string, string>> = { 'content-type': 'application/grpc' }

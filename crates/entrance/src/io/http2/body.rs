@@ -1,6 +1,6 @@
 //! The body of a stream's request, or what the client of a WebSocket sends.
 
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 use super::head;
 use super::stream::{Http2Stream, State};
@@ -11,6 +11,18 @@ use crate::limits::BODY_PIECE;
 use crate::worker::record::kind;
 
 impl Http2Stream {
+    /// What has come with the head goes to the worker with it: a small call is one record.
+    pub(super) fn read_ahead(&mut self) {
+        let Some(body) = &mut self.body else { return };
+        // The stream's task has not run yet. It polls again, with its own waker.
+        if let Poll::Ready(Some(Ok(bytes))) = body.poll_data(&mut Context::from_waker(Waker::noop())) {
+            self.rest = bytes;
+        }
+        if body.is_end_stream() {
+            self.body = None;
+        }
+    }
+
     /// Forwards what has arrived of the request's body. An error without a refusal: the client has
     /// reset the stream.
     pub(super) fn pass_body(&mut self, context: &mut Context<'_>, io: &Io) -> Result<(), Option<Refusal>> {
@@ -72,6 +84,7 @@ impl Http2Stream {
             exchange.pass_piece(&piece, more, self.number, io)?;
         }
     }
+
     /// Each frame costs h2 more than its bytes, so small ones do not stay there. The windows of h2
     /// bound their sum.
     fn gather(&mut self, context: &mut Context<'_>) {

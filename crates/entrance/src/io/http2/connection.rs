@@ -1,6 +1,9 @@
 //! A client's connection that speaks HTTP/2: accepts its streams, and limits what it may cost.
 
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
 use std::rc::Rc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -8,6 +11,7 @@ use h2::server::{Builder, Connection};
 use h2::{Reason, RecvStream};
 use http::Request;
 use tokio::task::spawn_local;
+use tokio::time::{Instant, Sleep, sleep};
 
 use super::response::Responder;
 use super::shared::{OpenStream, Shared};
@@ -43,30 +47,80 @@ async fn run(io: Rc<Io>, stream: Stream, ends: Ends, _open: Open) {
     let stream = WatchedStream::new(stream, shared.clone(), io.clone());
     let handshake = builder(limits.max_head).handshake::<_, Bytes>(stream);
     let Ok(Ok(mut connection)) = tokio::time::timeout(limits.head_timeout, handshake).await else { return };
-    let mut tick = tokio::time::interval(TICK);
+    let mut tick = Tick::new();
     let mut life = Life { busy_at: io.entrance.now(), last_ticks: None };
     loop {
-        tokio::select! {
-            accepted = connection.accept() => match accepted {
-                Some(Ok((request, responder))) => begin(&io, request, responder, ends, &shared),
-                Some(Err(_)) | None => return,
-            },
-            () = shared.flooded() => tick.reset_immediately(),
-            _ = tick.tick() => {
-                if shared.is_flood() && life.last_ticks.is_none() {
-                    add(&io.entrance.stats.floods, 1);
-                    connection.abrupt_shutdown(Reason::ENHANCE_YOUR_CALM);
-                    life.last_ticks = Some(0);
+        let event = poll_fn(|context| {
+            loop {
+                let accepted = pin!(connection.accept()).poll(context);
+                let is_pending = accepted.is_pending();
+                match accepted {
+                    Poll::Ready(Some(Ok((request, responder)))) => begin(&io, request, responder, ends, &shared),
+                    Poll::Ready(Some(Err(_)) | None) => return Poll::Ready(Event::End),
+                    Poll::Pending => {}
                 }
+                // Not only at a tick: a flood would fill a second. It may have just been read.
+                if shared.is_flood() && life.last_ticks.is_none() {
+                    return Poll::Ready(Event::Flood);
+                }
+                if is_pending {
+                    return tick.poll(context, &io).map(|()| Event::Tick);
+                }
+            }
+        });
+        match event.await {
+            Event::End => return,
+            Event::Flood => {
+                add(&io.entrance.stats.floods, 1);
+                connection.abrupt_shutdown(Reason::ENHANCE_YOUR_CALM);
+                life.last_ticks = Some(0);
+            }
+            Event::Tick => {
                 if !life.goes_on(&mut connection, shared.has_streams(), &io) {
                     return;
                 }
             }
         }
-        // Not only at a tick: a flood would fill a second.
-        if shared.is_flood() && life.last_ticks.is_none() {
-            tick.reset_immediately();
+    }
+}
+
+enum Event {
+    End,
+    Flood,
+    Tick,
+}
+
+/// When the connection's limits are checked next. The timer is asked only when it may be over: the
+/// task runs twice for each request.
+struct Tick {
+    timer: Pin<Box<Sleep>>,
+    /// Before this, in milliseconds of the entrance's clock, the timer cannot be over, and it knows
+    /// the task.
+    asleep_until: u64,
+}
+
+/// By how much the entrance's clock may be late, and more.
+const CLOCK_ERROR: Duration = Duration::from_millis(100);
+
+impl Tick {
+    fn new() -> Self {
+        Self { timer: Box::pin(sleep(Duration::ZERO)), asleep_until: 0 }
+    }
+
+    fn poll(&mut self, context: &mut Context<'_>, io: &Io) -> Poll<()> {
+        let now = io.entrance.now();
+        if now < self.asleep_until {
+            return Poll::Pending;
         }
+        if self.timer.as_mut().poll(context).is_pending() {
+            return Poll::Pending;
+        }
+        self.timer.as_mut().reset(Instant::now() + TICK);
+        // This leaves the task's waker with it.
+        if self.timer.as_mut().poll(context).is_pending() {
+            self.asleep_until = now + (TICK - CLOCK_ERROR).as_millis() as u64;
+        }
+        Poll::Ready(())
     }
 }
 

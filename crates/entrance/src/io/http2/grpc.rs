@@ -1,6 +1,8 @@
 //! A gRPC call. Its worker gets the bytes of its messages, and answers with a head, bytes and
 //! trailers, so no text of HTTP/1.1 stands between.
 
+use std::sync::Arc;
+
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue, Response};
 
@@ -38,9 +40,16 @@ impl Http2Stream {
                 None => self.response.reset(),
             },
             reply::BODY => self.response.data(bytes),
+            reply::ANSWER => {
+                self.response.begins(usual_head(), false);
+                self.response.data(bytes);
+                self.response.ends_with(usual_trailers());
+            }
             _ => self.response.ends_with(head::trailers(bytes)),
         }
-        if is_last || word(record, 1) as u8 == reply::TRAILERS {
+        if is_last || matches!(word(record, 1) as u8, reply::TRAILERS | reply::ANSWER) {
+            // It has forgotten the call.
+            self.met.retain(|worker| !Arc::ptr_eq(worker, &exchange.worker));
             self.ends();
         }
     }
@@ -62,6 +71,18 @@ impl Http2Stream {
         self.ends();
         self.wake();
     }
+}
+
+fn usual_head() -> Response<()> {
+    let mut head = Response::new(());
+    head.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
+    head
+}
+
+fn usual_trailers() -> HeaderMap {
+    let mut trailers = HeaderMap::new();
+    trailers.insert("grpc-status", HeaderValue::from_static("0"));
+    trailers
 }
 
 /// `bytes`: a line with the status, then the lines of the fields.

@@ -146,7 +146,9 @@ impl Response {
             if capacity == 0 {
                 break;
             }
-            let piece = chunk.split_to(capacity.min(chunk.len())).freeze();
+            // A split would make both parts shared memory.
+            let piece = if capacity < chunk.len() { chunk.split_to(capacity) } else { std::mem::take(chunk) };
+            let piece = piece.freeze();
             if chunk.is_empty() {
                 self.queue.pop_front();
             }

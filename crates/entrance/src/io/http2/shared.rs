@@ -4,8 +4,6 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use tokio::sync::Notify;
-
 use crate::worker::Worker;
 
 /// Streams that a client may reset before their response without any that it lets end
@@ -24,7 +22,6 @@ pub struct Shared {
     pub worker: RefCell<Option<Arc<Worker>>>,
     /// Its frames were a flood.
     has_flooded: Cell<bool>,
-    flood: Notify,
 }
 
 impl Shared {
@@ -48,12 +45,6 @@ impl Shared {
     /// A client has sent more frames than it may.
     pub fn floods(&self) {
         self.has_flooded.set(true);
-        self.flood.notify_one();
-    }
-
-    /// Resolves when it has.
-    pub async fn flooded(&self) {
-        self.flood.notified().await;
     }
 
     pub fn has_flooded(&self) -> bool {

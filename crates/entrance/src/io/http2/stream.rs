@@ -104,6 +104,7 @@ impl Http2Stream {
             self.is_grpc = true;
             self.head = head::request_text(&parts, false);
             self.body = has_body.then_some(body);
+            self.read_ahead();
             return self.offer(io);
         }
         let length = parts.headers.get(CONTENT_LENGTH);
@@ -152,8 +153,9 @@ impl Http2Stream {
         };
         let bytes = &text[head.start..head.end];
         let upgrade = self.response.is_tunnel;
-        let request = Offer { head: &head, fields: &fields, text, bytes, body: &[], upgrade, method };
+        let request = Offer { head: &head, fields: &fields, text, bytes, body: &self.rest, upgrade, method };
         let mut exchange = offer(&origin, &request, io)?;
+        self.unconsumed += std::mem::take(&mut self.rest).len();
         if self.is_grpc {
             exchange.body = if self.body.is_some() { Body::Raw } else { Body::Done };
         }
@@ -232,11 +234,15 @@ impl Http2Stream {
                     let _ = body.flow_control().release_capacity(released);
                 }
             }
-            reply::HEAD | reply::BODY | reply::TRAILERS => self.on_call_reply(record, length, io),
+            reply::HEAD | reply::BODY | reply::TRAILERS | reply::ANSWER => self.on_call_reply(record, length, io),
             reply::END if exchange.response.is_switched() => self.ends(),
             reply::END | reply::RESET if exchange.response.ends_with_connection() => self.ends(),
             reply::END | reply::RESET => return self.refuse(Refusal::HungUp, io),
             _ => {}
+        }
+        // Before the task of the connection runs, which would write a head by itself.
+        if let Some(waker) = &self.waker {
+            self.response.send(&mut Context::from_waker(waker), io.entrance.now());
         }
         self.wake();
     }

@@ -42,6 +42,16 @@ export function frameInPlace(framed: Uint8Array, compressed = false): Uint8Array
 }
 
 /**
+ * Whether the bytes are exactly one message without compression, of at most `maxSize` bytes. For
+ * all others {@link MessageDecoder} finds out what they are.
+ */
+export function isOnlyMessage(bytes: Uint8Array, maxSize: number): boolean {
+  const size = bytes.length - headLength
+  if (size < 0 || size > maxSize || bytes[0] !== 0) return false
+  return ((bytes[1]! << 24) | (bytes[2]! << 16) | (bytes[3]! << 8) | bytes[4]!) >>> 0 === size
+}
+
+/**
  * Collects messages from chunks of any size. Holds at most one message and the chunk that
  * completes it, and refuses a message by its head: a length is not believed before its bytes are
  * allowed.

@@ -1,9 +1,10 @@
-import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire'
+import { BinaryReader } from '@bufbuild/protobuf/wire'
 import { compileReader, type ReadMessage } from './read-message.ts'
 import type { Message } from './model.ts'
 import { compileWriter, type WriteMessage } from './write-message.ts'
 import { SerialisationError } from '../value/serialisable.ts'
 import { MalformedMessage } from './well-known.ts'
+import { WireWriter } from './wire-writer.ts'
 
 /** Converts the values of one message type to bytes and back. */
 export interface Codec {
@@ -12,11 +13,13 @@ export interface Codec {
    * leave before the message, which are 0.
    */
   encode(value: unknown, room?: number): Uint8Array
+  /** The same in memory that the next message overwrites. */
+  lend(value: unknown, room?: number): Uint8Array
   /**
    * Throws {@link MalformedMessage} for bytes that are not protobuf, and {@link SerialisationError}
-   * for a value that calls do not carry.
+   * for a value that calls do not carry. `start`: of the message. The value has no part of `bytes`.
    */
-  decode(bytes: Uint8Array): unknown
+  decode(bytes: Uint8Array, start?: number): unknown
 }
 
 /**
@@ -37,12 +40,12 @@ export class Codecs {
     const write = this.#writer(name)
     const read = this.#reader(name)
     const [only] = message.wraps === true ? message.fields : []
+    const messageOf = (value: unknown): unknown => (only === undefined ? (value ?? {}) : { [only.key]: value })
     return {
-      encode(value, room = 0) {
-        return encoded(write, only === undefined ? (value ?? {}) : { [only.key]: value }, room)
-      },
-      decode(bytes) {
-        const value = decoded(read, bytes) as Record<string, unknown>
+      encode: (value, room = 0) => lent(write, messageOf(value), room).slice(),
+      lend: (value, room = 0) => lent(write, messageOf(value), room),
+      decode(bytes, start = 0) {
+        const value = decoded(read, bytes, start) as Record<string, unknown>
         return only === undefined ? value : value[only.key]
       },
     }
@@ -75,24 +78,24 @@ export class Codecs {
 }
 
 /** Between messages. A new one would begin without memory, and grow. */
-let idle: BinaryWriter | undefined
+let idle: WireWriter | undefined
 
 /** Bytes. A writer of larger messages would keep their memory. */
 const largestKept = 64 * 1024
 
 /** A getter of the value may encode another message. A writer that has failed is not used again. */
-function encoded(write: WriteMessage, value: unknown, room: number): Uint8Array {
-  const writer = idle ?? new BinaryWriter()
+function lent(write: WriteMessage, value: unknown, room: number): Uint8Array {
+  const writer = idle ?? new WireWriter()
   idle = undefined
-  for (let at = 0; at < room; at++) writer.uint32(0)
-  write(value, writer, 0)
-  const bytes = writer.finish()
+  write(value, writer.skip(room), 0)
+  const bytes = writer.lend()
   if (bytes.length <= largestKept) idle = writer
   return bytes
 }
 
-function decoded(read: ReadMessage, bytes: Uint8Array): unknown {
+function decoded(read: ReadMessage, bytes: Uint8Array, start: number): unknown {
   const reader = new BinaryReader(bytes)
+  reader.pos = start
   try {
     const value = read(reader, bytes.length, 0)
     if (reader.pos === bytes.length) return value

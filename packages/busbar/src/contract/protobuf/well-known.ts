@@ -1,5 +1,6 @@
-import { type BinaryReader, type BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
+import { type BinaryReader, WireType } from '@bufbuild/protobuf/wire'
 import { maxDepth, SerialisationError } from '../value/serialisable.ts'
+import type { WireWriter } from './wire-writer.ts'
 
 /** Bytes that are not a message of the expected type. */
 export class MalformedMessage extends Error {}
@@ -15,7 +16,7 @@ export function checkEnd(reader: BinaryReader, end: number): void {
 }
 
 /** `google.protobuf.Timestamp`: seconds since 1970, and nanoseconds after them. */
-export function writeTimestamp(date: Date, writer: BinaryWriter): void {
+export function writeTimestamp(date: Date, writer: WireWriter): void {
   const time = date.getTime()
   const seconds = Math.floor(time / 1000)
   const nanos = (time - seconds * 1000) * 1_000_000
@@ -39,7 +40,7 @@ export function readTimestamp(reader: BinaryReader, end: number): Date {
 }
 
 /** `google.protobuf.Value`, of a value that JSON can express. */
-export function writeJson(value: unknown, writer: BinaryWriter): void {
+export function writeJson(value: unknown, writer: WireWriter): void {
   if (typeof value === 'string') writer.tag(3, WireType.LengthDelimited).string(value)
   else if (typeof value === 'number') writer.tag(2, WireType.Bit64).double(value)
   else if (typeof value === 'boolean') writer.tag(4, WireType.Varint).bool(value)
@@ -48,7 +49,7 @@ export function writeJson(value: unknown, writer: BinaryWriter): void {
   else writeStruct(value as Record<string, unknown>, writer.tag(5, WireType.LengthDelimited).fork()).join()
 }
 
-function writeList(values: readonly unknown[], writer: BinaryWriter): BinaryWriter {
+function writeList(values: readonly unknown[], writer: WireWriter): WireWriter {
   for (const value of values) {
     writer.tag(1, WireType.LengthDelimited).fork()
     writeJson(value, writer)
@@ -57,7 +58,7 @@ function writeList(values: readonly unknown[], writer: BinaryWriter): BinaryWrit
   return writer
 }
 
-function writeStruct(fields: Readonly<Record<string, unknown>>, writer: BinaryWriter): BinaryWriter {
+function writeStruct(fields: Readonly<Record<string, unknown>>, writer: WireWriter): WireWriter {
   for (const [key, value] of Object.entries(fields)) {
     writer.tag(1, WireType.LengthDelimited).fork()
     writer.tag(1, WireType.LengthDelimited).string(key).tag(2, WireType.LengthDelimited).fork()

@@ -1,14 +1,15 @@
-import { type BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
+import { WireType } from '@bufbuild/protobuf/wire'
 import { toTaggedFor } from '../value/encode.ts'
 import { describeValue, maxDepth, SerialisationError } from '../value/serialisable.ts'
 import type { Field, FieldType, Message, Scalar } from './model.ts'
 import { writeJson, writeTimestamp } from './well-known.ts'
+import type { WireWriter } from './wire-writer.ts'
 
 /** `depth`: of the value, in levels of the whole value. */
-export type WriteMessage = (value: unknown, writer: BinaryWriter, depth: number) => void
+export type WriteMessage = (value: unknown, writer: WireWriter, depth: number) => void
 
 /** Writes one value with its tag. Only an error makes a path, from within. */
-type WriteValue = (value: unknown, writer: BinaryWriter, depth: number) => void
+type WriteValue = (value: unknown, writer: WireWriter, depth: number) => void
 type WriterOf = (message: string) => WriteMessage
 
 export function compileWriter({ fields }: Message, writerOf: WriterOf): WriteMessage {
@@ -40,11 +41,28 @@ function fieldWriter(field: Field, writerOf: WriterOf): WriteValue {
   if (shape.is === 'repeated') return repeatedWriter(field, write)
   if (shape.is === 'map') return mapWriter(field, writerOf)
   const isDefault = shape.presence === 'implicit' ? defaultOf(type) : never
-  return (value, writer, depth) => {
+  const general: WriteValue = (value, writer, depth) => {
     if (value === undefined || (value === null && type.kind !== 'any')) {
       if (shape.presence === 'implicit' && type.kind !== 'any') throw unexpected(value, nameOf(type))
     } else if (!isDefault(value)) write(value, writer, depth)
   }
+  if (type.kind !== 'scalar') return general
+  return shortcuts[type.scalar]?.(tagOf(number, wireTypes[type.scalar]), general) ?? general
+}
+
+/**
+ * The usual values of the usual types at once; all others by `general`. A third of the time of
+ * writing a list of small messages went into the calls from one closure to the next.
+ */
+const shortcuts: Readonly<Partial<Record<Scalar, (tag: number, general: WriteValue) => WriteValue>>> = {
+  string: (tag, general) => (value, writer, depth) => {
+    if (typeof value === 'string' && value !== '') writer.uint32(tag).string(value)
+    else general(value, writer, depth)
+  },
+  int32: (tag, general) => (value, writer, depth) => {
+    if (typeof value === 'number' && (value | 0) === value && value !== 0) writer.uint32(tag).int32(value)
+    else general(value, writer, depth)
+  },
 }
 
 const never = (): boolean => false
@@ -80,7 +98,7 @@ function repeatedWriter({ number, type }: Field, write: WriteValue): WriteValue 
   }
 }
 
-function writeAll(values: readonly unknown[], write: WriteValue, writer: BinaryWriter, depth: number): void {
+function writeAll(values: readonly unknown[], write: WriteValue, writer: WireWriter, depth: number): void {
   let at = 0
   try {
     for (; at < values.length; at++) write(values[at], writer, depth)
@@ -185,7 +203,7 @@ const wireTypes: Readonly<Record<Scalar, WireType>> = {
   bytes: WireType.LengthDelimited,
 }
 
-function integerWriter(from: number, to: number, write: (value: number, writer: BinaryWriter) => void): WriteValue {
+function integerWriter(from: number, to: number, write: (value: number, writer: WireWriter) => void): WriteValue {
   return (value, writer) => {
     if (!Number.isInteger(value) || (value as number) < from || (value as number) > to)
       throw unexpected(value, `an integer from ${from} to ${to}`)

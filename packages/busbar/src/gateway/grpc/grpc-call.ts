@@ -1,8 +1,15 @@
 import { deadlines, type Expiring } from '../../contract/call/deadlines.ts'
 import { BusbarError } from '../../contract/errors.ts'
-import { type FramedMessage, frame, frameInPlace, headLength, MessageDecoder } from '../../contract/grpc/framing.ts'
+import {
+  type FramedMessage,
+  frame,
+  frameInPlace,
+  headLength,
+  isOnlyMessage,
+  MessageDecoder,
+} from '../../contract/grpc/framing.ts'
 import { okTrailers, toTrailers } from '../../contract/grpc/status-details.ts'
-import type { CarrierEvents, GrpcCarrier } from '../../shared/grpc-carrier.ts'
+import { answerFields, type CarrierEvents, type GrpcCarrier } from '../../shared/grpc-carrier.ts'
 import { cardinality, toAnswerError, toCallError, toError } from './call-errors.ts'
 import type { CallSink } from '../../contract/host/sink-answer.ts'
 import type { StartedCall } from '../../contract/http/responder.ts'
@@ -62,8 +69,15 @@ export class GrpcCall implements CarrierEvents, CallSink, Expiring {
 
   /** A client that streams may get answers before it has sent anything. */
   start(): void {
-    if (this.#queue === undefined) this.#expireIn(this.#parts.limits.requestTimeout)
-    else this.#begin(this.#decodedAll(this.#queue))
+    const { carrier, limits } = this.#parts
+    const { whole } = carrier
+    if (this.#queue !== undefined) this.#begin(this.#decodedAll(this.#queue))
+    else if (whole === undefined) this.#expireIn(limits.requestTimeout)
+    else if (isOnlyMessage(whole, limits.maxMessage)) return this.#answerTo(whole, headLength)
+    if (whole === undefined) return
+    // A message may wait, and the carrier uses this memory again.
+    this.onData(new Uint8Array(whole))
+    this.onEnd()
   }
 
   onData(chunk: Uint8Array): void {
@@ -118,9 +132,9 @@ export class GrpcCall implements CarrierEvents, CallSink, Expiring {
     this.#controller?.abort()
   }
 
-  #expireIn(milliseconds: number): void {
+  #expireIn(milliseconds: number, from = performance.now()): void {
     if (milliseconds === 0) return
-    this.deadline = performance.now() + milliseconds
+    this.deadline = from + milliseconds
     deadlines.add(this)
   }
 
@@ -140,11 +154,11 @@ export class GrpcCall implements CarrierEvents, CallSink, Expiring {
     )
   }
 
-  #answerTo(bytes: Uint8Array): void {
+  #answerTo(bytes: Uint8Array, start = 0): void {
     if (this.#state === 'over') return
     let input: unknown
     try {
-      input = this.#parts.method.request.decode(bytes)
+      input = this.#parts.method.request.decode(bytes, start)
     } catch (error) {
       return this.#fail(toError(error, this.#parts.method))
     }
@@ -173,11 +187,14 @@ export class GrpcCall implements CarrierEvents, CallSink, Expiring {
     const { method, head, limits } = this.#parts
     this.#state = 'answering'
     // A stream of the client may last, so only its own deadline limits it.
-    if (!method.clientStreams) this.#expireIn(limits.responseTimeout)
+    const limit = method.clientStreams ? 0 : limits.responseTimeout
     const { metadata, trace, timeout } = head
     const options = timeout === undefined ? { metadata, trace } : { metadata, trace, timeout }
     try {
+      const began = performance.now()
       this.#started = method.start?.(input, options, this)
+      // Most methods have answered by now.
+      if ((this.#state as string) !== 'over') this.#expireIn(limit, began)
       if (this.#started !== undefined) return
       const { signal } = (this.#controller = new AbortController())
       const answer = method.call(input, { ...options, signal })
@@ -200,9 +217,12 @@ export class GrpcCall implements CarrierEvents, CallSink, Expiring {
     if (this.#state === 'over') return
     const refuse = (error: unknown): void => this.#fail(toAnswerError(error, this.#parts.method))
     try {
-      const framed = this.#framed(value)
-      if (framed instanceof Uint8Array) this.#sendOnly(framed)
-      else framed.then((bytes) => this.#sendOnly(bytes), refuse)
+      const { method, head, carrier } = this.#parts
+      if (head.encoding === 'identity') {
+        const framed = frameInPlace(method.response.lend(value, headLength))
+        this.#over(false)
+        carrier.answer(framed)
+      } else (this.#framed(value) as Promise<Uint8Array>).then((bytes) => this.#sendOnly(bytes), refuse)
     } catch (error) {
       refuse(error)
     }
@@ -276,5 +296,3 @@ export class GrpcCall implements CarrierEvents, CallSink, Expiring {
     this.#parts.onEnd(failed)
   }
 }
-
-const answerFields = { 'content-type': 'application/grpc' }

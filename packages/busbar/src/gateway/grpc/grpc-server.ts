@@ -16,7 +16,7 @@ import { Http2Listener } from './http2-listener.ts'
 import { healthDescriptor, healthMethods, healthService } from './own/health.ts'
 import { reflectionDescriptor } from './own/reflection-descriptor.ts'
 import { reflectionMethods, reflectionServices } from './own/reflection.ts'
-import { isFault, readHead } from './request-head.ts'
+import { isFault, readHead, type RequestHead } from './request-head.ts'
 
 export interface GrpcParts {
   readonly app: App
@@ -32,6 +32,8 @@ export class GrpcServer {
   readonly #listener: Http2Listener
   readonly #calls = new Set<GrpcCall>()
   readonly #onCount: GrpcParts['onCount']
+  /** The native entrance gives the same headers to calls whose heads are the same. */
+  #last: KnownCall | undefined
   #isStopping = false
 
   constructor(parts: GrpcParts) {
@@ -93,6 +95,8 @@ export class GrpcServer {
   /** A stream of HTTP/2 that begins now. */
   serve(carrier: GrpcCarrier): void {
     const { headers, peer } = carrier
+    const last = this.#last
+    if (last?.headers === headers && isLike(last.peer, peer)) return this.#begin(carrier, last.method, last.head)
     const { 'content-type': type, ':path': path = '' } = headers
     if (type === undefined || !grpcType.test(type))
       return carrier.refuse(415, 'This gateway serves gRPC over HTTP/2. Use HTTP/1.1 for everything else.\n')
@@ -103,10 +107,11 @@ export class GrpcServer {
       return reject(carrier, needsCertificate(method))
     const head = readHead(headers, trustedFields(peer, headers[':authority']))
     if (isFault(head)) return reject(carrier, new BusbarError(head.code, head), head.fields)
+    this.#last = { headers, peer, method, head }
     this.#begin(carrier, method, head)
   }
 
-  #begin(carrier: GrpcCarrier, method: GrpcMethod, head: Exclude<ReturnType<typeof readHead>, { code: string }>): void {
+  #begin(carrier: GrpcCarrier, method: GrpcMethod, head: RequestHead): void {
     this.#onCount(1)
     const onEnd = (): void => {
       this.#onCount(-1)
@@ -117,6 +122,23 @@ export class GrpcServer {
     carrier.attach(call)
     call.start()
   }
+}
+
+interface KnownCall {
+  readonly headers: GrpcCarrier['headers']
+  readonly peer: GrpcPeer
+  readonly method: GrpcMethod
+  readonly head: RequestHead
+}
+
+/** Whether they are the same for a head. Those with a certificate are not compared. */
+function isLike(one: GrpcPeer, other: GrpcPeer): boolean {
+  return (
+    one.remoteAddress === other.remoteAddress &&
+    one.encrypted === other.encrypted &&
+    one.authorized !== true &&
+    other.authorized !== true
+  )
 }
 
 const grpcType = /^application\/grpc(?:\+proto)?(?:;|$)/

@@ -1,5 +1,6 @@
 import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
-import type { CarrierEvents, GrpcCarrier, GrpcPeer } from '../../shared/grpc-carrier.ts'
+import { okTrailers } from '../../contract/grpc/status-details.ts'
+import { answerFields, type CarrierEvents, type GrpcCarrier, type GrpcPeer } from '../../shared/grpc-carrier.ts'
 
 /** Carries a call on a stream of `node:http2`. */
 export class Http2Carrier implements GrpcCarrier {
@@ -43,6 +44,12 @@ export class Http2Carrier implements GrpcCarrier {
     return this.#isGone || this.#stream.write(bytes)
   }
 
+  answer(framed: Uint8Array): void {
+    this.respond(answerFields)
+    this.write(new Uint8Array(framed))
+    this.finish(okTrailers)
+  }
+
   finish(trailers: Readonly<Record<string, string>>): void {
     const stream = this.#stream
     if (this.#isGone || stream.writableEnded) return
@@ -52,7 +59,7 @@ export class Http2Carrier implements GrpcCarrier {
       stream.end()
       return
     }
-    stream.respond({ ':status': 200, 'content-type': 'application/grpc', ...trailers }, { endStream: true })
+    stream.respond({ ':status': 200, ...answerFields, ...trailers }, { endStream: true })
     this.#stopReceiving()
   }
 

@@ -62,7 +62,8 @@ let last: { readonly headers: Readonly<Record<string, string>>; readonly metadat
 
 function metadataOf(headers: Readonly<Record<string, string>>, trusted: Metadata): Metadata {
   if (headers !== last?.headers) last = { headers, metadata: ownMetadata(headers) }
-  return { ...last.metadata, ...trusted }
+  // The next call may get the same.
+  return Object.freeze({ ...last.metadata, ...trusted })
 }
 
 function ownMetadata(headers: Readonly<Record<string, string>>): Metadata {
