@@ -1,9 +1,8 @@
-import { BinaryReader, WireType } from '@bufbuild/protobuf/wire'
+import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 import { BusbarError, type ErrorData } from '../errors.ts'
 import { fromWire } from '../host/failures.ts'
 import type { Method } from '../method.ts'
 import { endOf, readJson, writeJson } from '../protobuf/well-known.ts'
-import { WireWriter } from '../protobuf/wire-writer.ts'
 import { fromBase64, toBase64 } from '../value/base64.ts'
 import { fromTagged } from '../value/decode.ts'
 import { toTaggedFor } from '../value/encode.ts'
@@ -32,7 +31,7 @@ export function toTrailers(error: BusbarError<string>): StatusTrailers {
 }
 
 function statusBytes(status: number, error: BusbarError<string>): Uint8Array {
-  const writer = new WireWriter()
+  const writer = new BinaryWriter()
   writer.tag(1, WireType.Varint).int32(status)
   writer.tag(2, WireType.LengthDelimited).string(error.message.slice(0, 1024))
   for (const { type, bytes } of detailsOf(error)) {
@@ -55,7 +54,7 @@ function detailsOf({ code, service, data }: BusbarError<string>): Detail[] {
   const { retryAfter } = (data ?? {}) as { retryAfter?: unknown }
   if (typeof retryAfter === 'number') details.push({ type: 'google.rpc.RetryInfo', bytes: retryInfo(retryAfter) })
   if (data !== undefined) {
-    const writer = new WireWriter()
+    const writer = new BinaryWriter()
     writeJson(toTaggedFor('json', data), writer)
     details.push({ type: 'google.protobuf.Value', bytes: writer.finish() })
   }
@@ -63,7 +62,7 @@ function detailsOf({ code, service, data }: BusbarError<string>): Detail[] {
 }
 
 function errorInfo(code: string, service: string | undefined): Uint8Array {
-  const writer = new WireWriter().tag(1, WireType.LengthDelimited).string(code)
+  const writer = new BinaryWriter().tag(1, WireType.LengthDelimited).string(code)
   if (service !== undefined) writer.tag(2, WireType.LengthDelimited).string(service)
   return writer.finish()
 }
@@ -73,7 +72,7 @@ function isIssues(data: unknown): data is ErrorData['INPUT_INVALID'] {
 }
 
 function badRequest({ issues }: ErrorData['INPUT_INVALID']): Uint8Array {
-  const writer = new WireWriter()
+  const writer = new BinaryWriter()
   for (const { path, message } of issues) {
     writer.tag(1, WireType.LengthDelimited).fork()
     writer.tag(1, WireType.LengthDelimited).string(path.join('.'))
@@ -84,7 +83,7 @@ function badRequest({ issues }: ErrorData['INPUT_INVALID']): Uint8Array {
 
 function retryInfo(seconds: number): Uint8Array {
   const whole = Math.floor(seconds)
-  const writer = new WireWriter().tag(1, WireType.LengthDelimited).fork()
+  const writer = new BinaryWriter().tag(1, WireType.LengthDelimited).fork()
   writer.tag(1, WireType.Varint).int64(whole)
   writer.tag(2, WireType.Varint).int32(Math.round((seconds - whole) * 1_000_000_000))
   return writer.join().finish()

@@ -1,10 +1,9 @@
-import { BinaryReader } from '@bufbuild/protobuf/wire'
+import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire'
 import { compileReader, type ReadMessage } from './read-message.ts'
 import type { Message } from './model.ts'
 import { compileWriter, type WriteMessage } from './write-message.ts'
 import { SerialisationError } from '../value/serialisable.ts'
 import { MalformedMessage } from './well-known.ts'
-import { WireWriter } from './wire-writer.ts'
 
 /** Converts the values of one message type to bytes and back. */
 export interface Codec {
@@ -13,8 +12,6 @@ export interface Codec {
    * leave before the message, which are 0.
    */
   encode(value: unknown, room?: number): Uint8Array
-  /** The same in memory that the next message overwrites. */
-  lend(value: unknown, room?: number): Uint8Array
   /**
    * Throws {@link MalformedMessage} for bytes that are not protobuf, and {@link SerialisationError}
    * for a value that calls do not carry. `start`: of the message. The value has no part of `bytes`.
@@ -42,8 +39,7 @@ export class Codecs {
     const [only] = message.wraps === true ? message.fields : []
     const messageOf = (value: unknown): unknown => (only === undefined ? (value ?? {}) : { [only.key]: value })
     return {
-      encode: (value, room = 0) => lent(write, messageOf(value), room).slice(),
-      lend: (value, room = 0) => lent(write, messageOf(value), room),
+      encode: (value, room = 0) => encoded(write, messageOf(value), room),
       decode(bytes, start = 0) {
         const value = decoded(read, bytes, start) as Record<string, unknown>
         return only === undefined ? value : value[only.key]
@@ -78,17 +74,18 @@ export class Codecs {
 }
 
 /** Between messages. A new one would begin without memory, and grow. */
-let idle: WireWriter | undefined
+let idle: BinaryWriter | undefined
 
 /** Bytes. A writer of larger messages would keep their memory. */
 const largestKept = 64 * 1024
 
 /** A getter of the value may encode another message. A writer that has failed is not used again. */
-function lent(write: WriteMessage, value: unknown, room: number): Uint8Array {
-  const writer = idle ?? new WireWriter()
+function encoded(write: WriteMessage, value: unknown, room: number): Uint8Array {
+  const writer = idle ?? new BinaryWriter()
   idle = undefined
-  write(value, writer.skip(room), 0)
-  const bytes = writer.lend()
+  for (let at = 0; at < room; at++) writer.uint32(0)
+  write(value, writer, 0)
+  const bytes = writer.finish()
   if (bytes.length <= largestKept) idle = writer
   return bytes
 }

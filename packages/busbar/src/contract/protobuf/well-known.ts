@@ -1,6 +1,5 @@
-import { type BinaryReader, WireType } from '@bufbuild/protobuf/wire'
+import { type BinaryReader, type BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 import { maxDepth, SerialisationError } from '../value/serialisable.ts'
-import type { WireWriter } from './wire-writer.ts'
 
 /** Bytes that are not a message of the expected type. */
 export class MalformedMessage extends Error {}
@@ -16,7 +15,7 @@ export function checkEnd(reader: BinaryReader, end: number): void {
 }
 
 /** `google.protobuf.Timestamp`: seconds since 1970, and nanoseconds after them. */
-export function writeTimestamp(date: Date, writer: WireWriter): void {
+export function writeTimestamp(date: Date, writer: BinaryWriter): void {
   const time = date.getTime()
   const seconds = Math.floor(time / 1000)
   const nanos = (time - seconds * 1000) * 1_000_000
@@ -40,7 +39,7 @@ export function readTimestamp(reader: BinaryReader, end: number): Date {
 }
 
 /** `google.protobuf.Value`, of a value that JSON can express. */
-export function writeJson(value: unknown, writer: WireWriter): void {
+export function writeJson(value: unknown, writer: BinaryWriter): void {
   if (typeof value === 'string') writer.tag(3, WireType.LengthDelimited).string(value)
   else if (typeof value === 'number') writer.tag(2, WireType.Bit64).double(value)
   else if (typeof value === 'boolean') writer.tag(4, WireType.Varint).bool(value)
@@ -49,7 +48,7 @@ export function writeJson(value: unknown, writer: WireWriter): void {
   else writeStruct(value as Record<string, unknown>, writer.tag(5, WireType.LengthDelimited).fork()).join()
 }
 
-function writeList(values: readonly unknown[], writer: WireWriter): WireWriter {
+function writeList(values: readonly unknown[], writer: BinaryWriter): BinaryWriter {
   for (const value of values) {
     writer.tag(1, WireType.LengthDelimited).fork()
     writeJson(value, writer)
@@ -58,7 +57,7 @@ function writeList(values: readonly unknown[], writer: WireWriter): WireWriter {
   return writer
 }
 
-function writeStruct(fields: Readonly<Record<string, unknown>>, writer: WireWriter): WireWriter {
+function writeStruct(fields: Readonly<Record<string, unknown>>, writer: BinaryWriter): BinaryWriter {
   for (const [key, value] of Object.entries(fields)) {
     writer.tag(1, WireType.LengthDelimited).fork()
     writer.tag(1, WireType.LengthDelimited).string(key).tag(2, WireType.LengthDelimited).fork()

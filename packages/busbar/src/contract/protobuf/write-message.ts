@@ -1,15 +1,14 @@
-import { WireType } from '@bufbuild/protobuf/wire'
+import { type BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 import { toTaggedFor } from '../value/encode.ts'
 import { describeValue, maxDepth, SerialisationError } from '../value/serialisable.ts'
 import type { Field, FieldType, Message, Scalar } from './model.ts'
 import { writeJson, writeTimestamp } from './well-known.ts'
-import type { WireWriter } from './wire-writer.ts'
 
 /** `depth`: of the value, in levels of the whole value. */
-export type WriteMessage = (value: unknown, writer: WireWriter, depth: number) => void
+export type WriteMessage = (value: unknown, writer: BinaryWriter, depth: number) => void
 
 /** Writes one value with its tag. Only an error makes a path, from within. */
-type WriteValue = (value: unknown, writer: WireWriter, depth: number) => void
+type WriteValue = (value: unknown, writer: BinaryWriter, depth: number) => void
 type WriterOf = (message: string) => WriteMessage
 
 export function compileWriter({ fields }: Message, writerOf: WriterOf): WriteMessage {
@@ -98,7 +97,7 @@ function repeatedWriter({ number, type }: Field, write: WriteValue): WriteValue 
   }
 }
 
-function writeAll(values: readonly unknown[], write: WriteValue, writer: WireWriter, depth: number): void {
+function writeAll(values: readonly unknown[], write: WriteValue, writer: BinaryWriter, depth: number): void {
   let at = 0
   try {
     for (; at < values.length; at++) write(values[at], writer, depth)
@@ -203,7 +202,7 @@ const wireTypes: Readonly<Record<Scalar, WireType>> = {
   bytes: WireType.LengthDelimited,
 }
 
-function integerWriter(from: number, to: number, write: (value: number, writer: WireWriter) => void): WriteValue {
+function integerWriter(from: number, to: number, write: (value: number, writer: BinaryWriter) => void): WriteValue {
   return (value, writer) => {
     if (!Number.isInteger(value) || (value as number) < from || (value as number) > to)
       throw unexpected(value, `an integer from ${from} to ${to}`)

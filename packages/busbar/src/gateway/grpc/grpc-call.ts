@@ -219,7 +219,7 @@ export class GrpcCall implements CarrierEvents, CallSink, Expiring {
     try {
       const { method, head, carrier } = this.#parts
       if (head.encoding === 'identity') {
-        const framed = frameInPlace(method.response.lend(value, headLength))
+        const framed = frameInPlace(method.response.encode(value, headLength))
         this.#over(false)
         carrier.answer(framed)
       } else (this.#framed(value) as Promise<Uint8Array>).then((bytes) => this.#sendOnly(bytes), refuse)
