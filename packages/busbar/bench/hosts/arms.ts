@@ -1,69 +1,111 @@
-/** What is compared. Each arm measures itself for a while, and resolves to calls per second. */
+/** The ways to call another process that are compared. Each has two processes of its own. */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { json } from 'node:stream/consumers'
 import { connect } from '@nats-io/transport-node'
 import { Agent, request } from 'undici8'
 import type { Identity } from '../../src/shared/hosts.ts'
-import { ClusterCaller } from '../../test/cluster/support/cluster-shop.ts'
+import { ClusterCaller, ClusterShop } from '../../test/cluster/support/cluster-shop.ts'
 import { NatsServer } from '../../test/cluster/support/nats-server.ts'
-import { ShopCaller } from '../../test/hosts/support/typed-hosts.ts'
-import type { Ports } from './callee.ts'
-import { startNearApp } from './http-apps.ts'
-import { callByMoleculer } from './moleculer.ts'
+import { Shop } from '../../test/hosts/support/shop.ts'
+import { ShopCaller, ShopHost } from '../../test/hosts/support/typed-hosts.ts'
+import { freePort, startFarApp, startNearApp } from './http-apps.ts'
+import { callByMoleculer, serveByMoleculer } from './moleculer.ts'
 import { type Call, connections, order, rate } from './rate.ts'
 
-export interface ArmsParts {
-  readonly ports: Ports
+export interface Setup {
+  /** The port of the NATS server. */
   readonly nats: number
   readonly identity: Identity
+  /** The folder with Moleculer. */
   readonly packages: string | undefined
 }
 
-export type Arm = (duration: number) => Promise<number>
+/** Calls for so many milliseconds. Resolves to calls per second. */
+export type Measure = (duration: number) => Promise<number>
 
-export async function openArms({ ports, nats, identity, packages }: ArmsParts): Promise<Record<string, Arm>> {
-  const raw = await connect({ servers: `127.0.0.1:${nats}` })
-  const near = await startNearApp(ports.app, identity)
-  const plain = `http://127.0.0.1:${ports.http}/`
-  const inProgram = (url: string, agent: 'own' | 'global') => async (duration: number) => {
-    const response = await fetch(
-      `${near.url}/?${String(new URLSearchParams({ url, agent, duration: String(duration) }))}`,
-    )
-    if (!response.ok) throw new Error(await response.text())
-    return Number(await response.text())
-  }
-  return {
-    undici: during(async () => ({ call: callByUndici(plain), end: () => {} })),
-    tcp: during(async () => await linked('tcp', ports.tcp)),
-    'mutual tls': during(async () => await linked('tls', ports.tls, identity)),
-    'undici in a program': inProgram(plain, 'own'),
-    'http over tls in a program': inProgram('http://stock.internal/', 'global'),
-    'http over tls by an own agent': inProgram('http://stock.internal/', 'own'),
-    'raw nats': during(async () => {
-      return {
-        call: async () => (await raw.request('raw', JSON.stringify(order), { timeout: 5_000 })).json(),
-        end: () => {},
-      }
-    }),
-    nats: during(async () => {
-      const caller = await ClusterCaller.open(NatsServer.configOf(nats))
-      return { call: () => caller.shop.write(order), end: () => caller[Symbol.asyncDispose]() }
-    }),
-    ...(packages !== undefined && { moleculer: await moleculer(packages, nats) }),
-  }
+interface Arm {
+  /** In the process that answers. Resolves to its port, or to 0. */
+  readonly serve: (setup: Setup) => Promise<number>
+  /** In the process that calls. */
+  readonly open: (setup: Setup, port: number) => Promise<Measure>
 }
 
-interface Turn {
-  readonly call: Call
-  readonly end: () => unknown
+const undiciInProgram: Arm = {
+  serve: serveHttp,
+  open: async ({ identity }, port) => await inProgram(`http://127.0.0.1:${port}/`, 'own', await freePort(), identity),
 }
 
-/** A thread has one mesh, so a caller has it only for its turn. */
-function during(open: () => Promise<Turn>): Arm {
-  return async (duration) => {
-    const { call, end } = await open()
-    const perSecond = await rate(call, duration)
-    await end()
-    return perSecond
-  }
+export const arms: Readonly<Record<string, Arm>> = {
+  undici: {
+    serve: serveHttp,
+    open: async (_, port) => measured(callByUndici(`http://127.0.0.1:${port}/`)),
+  },
+  tcp: {
+    serve: async () => recordingNothing(await ShopHost.start('far')).port,
+    open: async (_, port) => measured(callerOf(await ShopCaller.open([{ protocol: 'tcp', host: '127.0.0.1', port }]))),
+  },
+  'mutual tls': {
+    serve: async ({ identity }) => recordingNothing(await ShopHost.start('far', { identity })).port,
+    open: async ({ identity }, port) =>
+      measured(callerOf(await ShopCaller.open([{ protocol: 'tls', host: '127.0.0.1', port }], { own: identity }))),
+  },
+  'undici in a program': undiciInProgram,
+  'http over tls in a program': programOverTls('global'),
+  'http over tls by an own agent': programOverTls('own'),
+  'raw nats': {
+    async serve({ nats }) {
+      const connection = await connect({ servers: `127.0.0.1:${nats}` })
+      connection.subscribe('raw', {
+        callback: (_, message) => void message.respond(JSON.stringify({ at: 'far', input: message.json() })),
+      })
+      return 0
+    },
+    async open({ nats }) {
+      const raw = await connect({ servers: `127.0.0.1:${nats}` })
+      return measured(async () => (await raw.request('raw', JSON.stringify(order), { timeout: 5_000 })).json())
+    },
+  },
+  nats: {
+    async serve({ nats }) {
+      await ClusterShop.start(recordingNothing(new Shop('far')), NatsServer.configOf(nats))
+      return 0
+    },
+    open: async ({ nats }) => measured(callerOf(await ClusterCaller.open(NatsServer.configOf(nats)))),
+  },
+  moleculer: {
+    async serve({ packages, nats }) {
+      await serveByMoleculer(packages!, nats)
+      return 0
+    },
+    open: async ({ packages, nats }) => measured(await callByMoleculer(packages!, nats)),
+  },
+}
+
+function measured(call: Call): Measure {
+  return (duration) => rate(call, duration)
+}
+
+/** The callees of the other arms record nothing either. */
+function recordingNothing<T extends Shop>(shop: T): T {
+  shop.isRecording = false
+  return shop
+}
+
+function callerOf({ shop }: Pick<ShopCaller | ClusterCaller, 'shop'>): Call {
+  return () => shop.write(order)
+}
+
+async function serveHttp(): Promise<number> {
+  const server = createServer((request, response) => {
+    void json(request).then((input) => {
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify({ at: 'far', input }))
+    })
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  return (server.address() as AddressInfo).port
 }
 
 function callByUndici(url: string): Call {
@@ -75,12 +117,24 @@ function callByUndici(url: string): Call {
   }
 }
 
-async function linked(protocol: 'tcp' | 'tls', port: number, own?: Identity): Promise<Turn> {
-  const caller = await ShopCaller.open([{ protocol, host: '127.0.0.1', port }], own === undefined ? {} : { own })
-  return { call: () => caller.shop.write(order), end: () => caller[Symbol.dispose]() }
+function programOverTls(agent: 'own' | 'global'): Arm {
+  return {
+    async serve({ identity }) {
+      const port = await freePort()
+      await startFarApp(port, identity)
+      return port
+    },
+    open: async ({ identity }, port) => await inProgram('http://stock.internal/', agent, port, identity),
+  }
 }
 
-async function moleculer(packages: string, nats: number): Promise<Arm> {
-  const call = await callByMoleculer(packages, nats)
-  return (duration) => rate(call, duration)
+/** `port`: of the app that `stock.internal` is in. */
+async function inProgram(url: string, agent: 'own' | 'global', port: number, identity: Identity): Promise<Measure> {
+  const near = await startNearApp(port, identity)
+  return async (duration) => {
+    const query = new URLSearchParams({ url, agent, duration: String(duration) })
+    const response = await fetch(`${near.url}/?${String(query)}`)
+    if (!response.ok) throw new Error(await response.text())
+    return Number(await response.text())
+  }
 }
