@@ -65,7 +65,7 @@ function privatePath(): string {
 
 async function exchange(): Promise<Exchanges> {
   const { attachment, probe } = await import('../../packages/busbar/src/accelerators/exchange/index.ts')
-  const fault = probe()
+  const fault = await probe()
   if (fault !== undefined) throw new Error('the exchange cannot be used here', { cause: fault })
   return attachment
 }

@@ -71,7 +71,7 @@ test('an error of a program that contains a secret is shown without it', async (
     'web/index.js': `throw new Error('cannot sign in with ' + process.env.KEY)`,
     secret,
   })
-  const { code, stdout, stderr } = await BusbarProcess.run(['start', folder.path])
+  const { code, stdout, stderr } = await BusbarProcess.run(['start', folder.path, '--port', '0'])
   assert.equal(code, 1)
   assert.match(stderr, /cannot sign in with \[redacted\]/)
   assert.ok(!`${stdout}${stderr}`.includes('horse'))

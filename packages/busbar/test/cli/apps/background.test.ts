@@ -116,11 +116,11 @@ describe('busbar start -d', () => {
 
   test('fails with the reason, and leaves nothing behind', async () => {
     await using background = new Background()
-    const thrown = await background.run(['start', '-d', 'throws', '--json'])
+    const thrown = await background.run(['start', '-d', 'throws', '--port', '0', '--json'])
     assert.equal(thrown.code, 1)
     assert.match(thrown.stderr, /thrown on purpose.*\(PROGRAM_THREW\)/)
     assert.equal((JSON.parse(thrown.stdout) as { error: { code: string } }).error.code, 'PROGRAM_THREW')
-    const killed = await background.run(['start', '-d', 'killed'])
+    const killed = await background.run(['start', '-d', 'killed', '--port', '0'])
     assert.equal(killed.code, 1)
     assert.match(killed.stderr, /the whole process was ended by SIGKILL .* before it served/)
     const wrong = await background.run(['start', '-d', 'wrong'])
