@@ -88,5 +88,7 @@ interface Foreign {
 }
 
 function isForeign(data: unknown): data is Foreign {
-  return typeof data === 'object' && data !== null && 'name' in data && 'message' in data && 'code' in data
+  if (typeof data !== 'object' || data === null) return false
+  const { name, message, code } = data as Record<keyof Foreign, unknown>
+  return typeof name === 'string' && typeof message === 'string' && typeof code === 'string'
 }
