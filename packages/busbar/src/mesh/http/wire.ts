@@ -50,8 +50,16 @@ export function isRequestValue(value: unknown): value is RequestValue {
 export function isHeadValue(value: unknown): value is HeadValue {
   if (!Array.isArray(value)) return false
   const [status, statusText, lines, body] = value as unknown[]
-  if (!Number.isInteger(status) || typeof statusText !== 'string' || typeof lines !== 'string') return false
+  if (!isStatus(status) || typeof statusText !== 'string' || typeof lines !== 'string') return false
+  if (!reasonPhrase.test(statusText)) return false
   return body === undefined || body === null || isChunk(body)
+}
+
+/** What a server of Node can send (RFC 9112, 4). `Response` throws for another text. */
+const reasonPhrase = /^[\t\u0020-\u007e\u0080-\u00ff]*$/
+
+function isStatus(status: unknown): boolean {
+  return Number.isInteger(status) && (status as number) >= 100 && (status as number) <= 999
 }
 
 export function isChunk(value: unknown): value is Chunk {
