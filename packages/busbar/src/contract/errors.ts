@@ -219,7 +219,9 @@ export class BusbarError<Code extends string = ErrorCode, Data = unknown> extend
   }
 
   static fromRecord(record: ErrorRecord): BusbarError {
-    const error = new BusbarError(record.code, record)
+    // Another app may send any code, and a newer one knows more of them.
+    const code = Object.hasOwn(errorTable, record.code) ? record.code : 'INTERNAL'
+    const error = new BusbarError(code, record)
     if (record.stack !== undefined) error.stack = record.stack
     return error
   }

@@ -54,6 +54,21 @@ describe('a peer that misbehaves', () => {
     assert.ok(host.done.length <= maxHostCalls)
   })
 
+  it('may give a reason that no version of Busbar has', async () => {
+    await using host = await ShopHost.start('far')
+    host.delay = Infinity
+    await using peer = await RawPeer.open(host.port)
+    const reason = { code: 'FROM_LATER', message: 'a later version has this code' }
+    peer.send([RawPeer.callFrame(1, 1), RawPeer.callFrame(2, 2), [6, 1, 1, reason]])
+    await pollUntil(() => host.aborted.length > 0)
+    host.delay = 0
+    peer.call(3)
+    await peer.frames((frame) => frame[1] === -3, 1)
+    peer.send([[11, 1, { ...reason, code: 'constructor' }]])
+    await pollUntil(() => host.aborted.length > 1)
+    assert.deepEqual(host.aborted, ['INTERNAL', 'INTERNAL'])
+  })
+
   it('is cut off when it sends no hello, garbage, or frames that it may not send', async () => {
     await using host = await ShopHost.start('far')
     for (const bytes of ['GET / HTTP/1.1\r\n\r\n', '\0'.repeat(50)]) {

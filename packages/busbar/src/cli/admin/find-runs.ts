@@ -6,7 +6,7 @@ import type { AppStatus } from '../../observe/app-status.ts'
 import { AdminClient, askStatus, statusTimeout } from '../../supervisor/admin/api-client.ts'
 import { describeApp } from '../../supervisor/admin/operations/describe.ts'
 import { findSockets, type FoundSocket, listSockets, runtimeFolders } from '../../supervisor/admin/admin-socket.ts'
-import { readStartRecord } from '../../supervisor/admin/start-record.ts'
+import { readStartRecord, type StartRecord } from '../../supervisor/admin/start-record.ts'
 import type { CommandContext } from '../command.ts'
 
 /** One run of an app. */
@@ -57,19 +57,38 @@ type Where = Pick<CommandContext, 'terminal' | 'flags'>
  * undefined: the app of the working directory, or of the nearest folder above it that has one.
  * Rejects with APP_NOT_RUNNING.
  */
-export async function findRuns(named: string | undefined, { terminal, flags }: Where): Promise<readonly Run[]> {
+export async function findRuns(named: string | undefined, where: Where): Promise<readonly Run[]> {
+  return (await findMeant(named, where)).runs
+}
+
+/** Like {@link findRuns}. `silent`: further runs of the app, which do not answer. */
+export async function findMeant(named: string | undefined, { terminal, flags }: Where): Promise<RunningApps> {
   const { runs, silent } = await listRuns(terminal.env)
   const found = named === undefined ? inFolderOf(terminal.cwd, runs) : await namedBy(named, terminal.cwd, runs)
   const isWanted = ({ status }: Run): boolean => flags.pid === undefined || status.app.pid === flags.pid
   const wanted = found.filter(isWanted)
-  if (wanted.length > 0) return wanted
   const folder = resolve(terminal.cwd, named ?? '.')
   const inFolder = new Set(findSockets(runtimeFolders(terminal.env), folder).map(({ path }) => path))
-  const isNamed = (path: string): boolean => named !== undefined && readStartRecord(path)?.name === named
-  const stuck = silent.filter(({ path }) => inFolder.has(path) || isNamed(path))
-  const late = (await ask(stuck, patience)).runs.filter(isWanted)
-  if (late.length > 0) return late
-  throw stuck.length > 0 ? notAnswering(folder, stuck) : notRunning(folder, runs)
+  const roots = new Set(wanted.map(rootOf))
+  const stuck = silent.filter(({ path, pid }) => {
+    if (flags.pid !== undefined && flags.pid !== pid) return false
+    const record = readStartRecord(path)
+    // Beside runs that answer only those of the same app.
+    if (roots.size > 0 && (record === undefined || !roots.has(realPath(record.root)))) return false
+    return inFolder.has(path) || (record !== undefined && isMeant(record, named, terminal.cwd))
+  })
+  if (stuck.length === 0 && wanted.length === 0) throw notRunning(folder, runs)
+  const late = stuck.length === 0 ? { runs: [], silent: [] } : await ask(stuck, patience)
+  const all = [...wanted, ...late.runs.filter(isWanted)]
+  if (all.length === 0) throw notAnswering(folder, stuck)
+  return { runs: all, silent: late.silent }
+}
+
+/** By its name, its folder or the file that was started; or it is that of the working directory. */
+function isMeant({ name, root, args, folder }: StartRecord, named: string | undefined, cwd: string): boolean {
+  if (named === undefined) return `${realPath(cwd)}${sep}`.startsWith(`${realPath(root)}${sep}`)
+  const path = realPath(resolve(cwd, named))
+  return name === named || realPath(root) === path || args.some((arg) => realPath(resolve(folder, arg)) === path)
 }
 
 /** Rejects with USAGE if the app runs several times. */

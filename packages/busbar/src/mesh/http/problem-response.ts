@@ -26,8 +26,9 @@ export function problemOf(
 
 /** For a call that its service has no room for. `Retry-After` says when to try again. */
 export function exhaustedProblem({ message, data }: BusbarError, service: string): ProblemResponse {
-  const { retryAfter = 1 } = (data ?? {}) as { retryAfter?: number }
-  return problemOf('RESOURCE_EXHAUSTED', message, service, { 'retry-after': String(retryAfter) })
+  const { retryAfter } = (data ?? {}) as { retryAfter?: unknown }
+  const seconds = typeof retryAfter === 'number' ? retryAfter : 1
+  return problemOf('RESOURCE_EXHAUSTED', message, service, { 'retry-after': String(seconds) })
 }
 
 /** For a call that would make its chain of calls too long. */

@@ -50,8 +50,16 @@ export function isRequestValue(value: unknown): value is RequestValue {
 export function isHeadValue(value: unknown): value is HeadValue {
   if (!Array.isArray(value)) return false
   const [status, statusText, lines, body] = value as unknown[]
-  if (!Number.isInteger(status) || typeof statusText !== 'string' || typeof lines !== 'string') return false
+  if (!isStatus(status) || typeof statusText !== 'string' || typeof lines !== 'string') return false
+  if (!reasonPhrase.test(statusText)) return false
   return body === undefined || body === null || isChunk(body)
+}
+
+/** What a server of Node can send (RFC 9112, 4). `Response` throws for another text. */
+const reasonPhrase = /^[\t\u0020-\u007e\u0080-\u00ff]*$/
+
+function isStatus(status: unknown): boolean {
+  return Number.isInteger(status) && (status as number) >= 100 && (status as number) <= 999
 }
 
 export function isChunk(value: unknown): value is Chunk {
@@ -88,5 +96,7 @@ interface Foreign {
 }
 
 function isForeign(data: unknown): data is Foreign {
-  return typeof data === 'object' && data !== null && 'name' in data && 'message' in data && 'code' in data
+  if (typeof data !== 'object' || data === null) return false
+  const { name, message, code } = data as Record<keyof Foreign, unknown>
+  return typeof name === 'string' && typeof message === 'string' && typeof code === 'string'
 }

@@ -190,6 +190,26 @@ test('a command waits for an app that is late to answer', async () => {
   assert.deepEqual([code, stderr], [0, ''])
 })
 
+test('a command means a program that is late by its file, and its other runs with it', async () => {
+  using apps = new Apps({ 'jobs/one.js': program, 'jobs/two.js': program })
+  const cwd = apps.folder.at('jobs')
+  const open = (file: string): BusbarProcess => apps.start(`jobs/${file}`, '--once', '--port', '0')
+  await using one = open('one.js')
+  await using two = open('two.js')
+  for (const app of [one, two]) await app.url()
+  two.child.kill('SIGSTOP')
+  const described = apps.run(['describe', 'two.js', '--json'], cwd)
+  const other = apps.run(['describe', 'one.js', '--json'], cwd)
+  const stopped = apps.run(['stop', '--json'], cwd)
+  // It gives an app 2 s.
+  await apps.run(['ps'])
+  two.child.kill('SIGCONT')
+  assert.equal((await other).code, 0)
+  assert.deepEqual([(await described).code, (await described).stderr], [0, ''])
+  const { code, stdout } = await stopped
+  assert.deepEqual([code, (JSON.parse(stdout) as { stopped: unknown[] }).stopped.length], [0, 2])
+})
+
 describe('busbar describe and env', () => {
   test('show services, addresses and the environment without secrets', async () => {
     using apps = new Apps()

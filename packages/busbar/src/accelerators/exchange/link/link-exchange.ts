@@ -94,6 +94,8 @@ export class LinkExchange extends QueuedResponse implements Exchange, ChannelHan
   onReply(value: unknown, last: boolean): void {
     const head = this.#receiveHead(value)
     if (!last || head === undefined) return
+    // An informational head is not the last one.
+    if (!this.#hasHead) return this.#failMalformed()
     if (head[3] !== undefined && head[3] !== null) this.queueChunk(asChunk(head[3]))
     this.queueEnd(head[4])
   }

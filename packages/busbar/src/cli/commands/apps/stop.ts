@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { BusbarError } from '../../../contract/errors.ts'
 import { isAlive } from '../../../shared/process/process-identity.ts'
 import { stopApp } from '../../../supervisor/admin/operations/app.ts'
-import { findRuns, listRuns, type Run, type RunningApps } from '../../admin/find-runs.ts'
+import { findMeant, listRuns, type Run } from '../../admin/find-runs.ts'
 import { printResult } from '../../admin/print-result.ts'
 import type { CommandContext } from '../../command.ts'
 
@@ -15,7 +15,8 @@ const lookInterval = 20
 /** `busbar stop`: stops the runs of an app, and returns when they have ended. */
 export async function stop(context: CommandContext): Promise<number> {
   const { flags, terminal } = context
-  const { runs, silent } = flags.all === true ? await listRuns(terminal.env) : await named(context)
+  const { runs, silent } =
+    flags.all === true ? await listRuns(terminal.env) : await findMeant(context.operands[0], context)
   const outcomes = await Promise.allSettled(runs.map((run) => stopRun(run)))
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw BusbarError.from(outcome.reason)
   if (silent.length > 0) throw stuck(silent.map(({ pid }) => pid))
@@ -23,10 +24,6 @@ export async function stop(context: CommandContext): Promise<number> {
   const lines = stopped.map(({ name, pid, took }) => `${name} (process ${pid}) has stopped after ${took} ms`)
   printResult(context, { ok: true, stopped }, lines.length === 0 ? 'no app runs' : lines.join('\n'))
   return 0
-}
-
-async function named(context: CommandContext): Promise<RunningApps> {
-  return { runs: await findRuns(context.operands[0], context), silent: [] }
 }
 
 function stuck(pids: readonly number[]): BusbarError {

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import type { ErrorRecord } from '../../../src/contract/errors.ts'
+import { fromRecord, isHeadValue } from '../../../src/mesh/http/wire.ts'
+
+it('an error of another app becomes one of this one, whatever it has in it', () => {
+  const records = [
+    { code: 'FROM_LATER', message: 'why' },
+    { code: 'toString', message: 'why' },
+    { code: 'INTERNAL', message: 'why', data: { name: 'Error', message: { toString: 1 }, code: 'E' } },
+    { code: 'INTERNAL', message: 'why', data: { name: { toString: 1 }, message: 'other', code: 'E' } },
+  ]
+  for (const record of records) {
+    const error = fromRecord(record as unknown as ErrorRecord)
+    assert.deepEqual([error.message, 'code' in error && error.code], ['why', 'INTERNAL'])
+  }
+})
+
+it('a head that no server of Node sends is malformed', () => {
+  const statuses = [-1, 0, 99, 1000, 200.5, '200']
+  const heads = [...statuses.map((status) => [status, 'OK', '']), [200, 'O\r\nK: 1', ''], [200, '漢', ''], [200, 'OK']]
+  for (const head of heads) assert.equal(isHeadValue(head), false)
+  for (const text of ['', 'OK', 'Très bien\t']) assert.equal(isHeadValue([200, text, '']), true)
+})
