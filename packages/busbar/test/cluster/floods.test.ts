@@ -56,7 +56,7 @@ describe('a peer that floods over NATS', { skip: withoutNats }, () => {
     const open = () => {
       const end = ends.create()
       const { promise, resolve } = Promise.withResolvers<string | undefined>()
-      end.transport.open({ onPacket: () => {}, onDrain: () => {}, onClose: resolve })
+      end.transport.open({ onPacket: () => {}, onPart: () => {}, onDrain: () => {}, onClose: resolve })
       return { end, closed: promise }
     }
     const [first, second] = [open(), open()]

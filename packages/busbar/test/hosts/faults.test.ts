@@ -129,6 +129,16 @@ describe('a link between two apps that breaks', () => {
     await Promise.all(lost)
   })
 
+  it('stays open while a value arrives for longer than a silent host may take', async () => {
+    await using host = await ShopHost.start('far', { keepAliveTimeout: 600 })
+    await using proxy = await behindProxy(host)
+    using caller = await ShopCaller.open([tcp(proxy.port)], { keepAliveTimeout: 600 })
+    proxy.weather = { delay: 0, rate: 400_000 }
+    const text = 'x'.repeat(800_000)
+    assert.deepEqual(await caller.shop.write(text), { at: 'far', input: text })
+    assert.equal(proxy.opened, 1)
+  })
+
   it('is slow, and loses nothing, when its bytes are delayed and few', async () => {
     await using host = await ShopHost.start('far')
     await using proxy = await behindProxy(host)

@@ -107,6 +107,7 @@ export class ClusterTransport implements PacketTransport {
     switch (message.readUInt8(0)) {
       case kinds.data:
         this.#reader.push(body)
+        if (this.#state.is === 'open' && this.#reader.waiting > 0) this.#state.listener.onPart()
         // What has arrived may have ended the link.
         if (this.#state.is !== 'closed') this.#parts.incomplete.set(this, this.#reader.waiting)
         return this.#acknowledge(body.length)

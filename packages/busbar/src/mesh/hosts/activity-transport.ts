@@ -16,6 +16,10 @@ export class ActivityTransport implements PacketTransport {
         this.lastReceivedAt = Date.now()
         listener.onPacket(packet)
       },
+      onPart: () => {
+        this.lastReceivedAt = Date.now()
+        listener.onPart()
+      },
       onDrain: () => listener.onDrain(),
       onClose: (reason) => listener.onClose(reason),
     })

@@ -36,6 +36,7 @@ export class KeepAlive {
   #silentIntervals = 0
   /** Of these, with an unanswered ping. */
   #pingedIntervals = 0
+  #isReceiving = false
 
   constructor(options: KeepAliveOptions) {
     const { timeout } = options
@@ -63,12 +64,21 @@ export class KeepAlive {
     this.#pingedIntervals = 0
   }
 
+  /** A part of a packet has come. */
+  onPart(): void {
+    this.onPacket()
+    this.#isReceiving = true
+  }
+
   close(): void {
     clearInterval(this.#timer)
     for (const answered of this.#unanswered.splice(0)) answered()
   }
 
   #check(timeout: number): void {
+    // The peer sends a large packet over a slow connection, and what it asks is behind that packet.
+    if (this.#isReceiving) this.ping()
+    this.#isReceiving = false
     this.#silentIntervals++
     if (this.#silentIntervals > intervals) return this.#options.onTimeout(timeout)
     if (this.#unanswered.length > 0) this.#pingedIntervals++

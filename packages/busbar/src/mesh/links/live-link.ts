@@ -143,6 +143,10 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
     }
   }
 
+  onPart(): void {
+    this.#keepAlive.onPart()
+  }
+
   onDrain(): void {
     this.sendQueue.onDrain()
     const blocked = [...this.#blocked]

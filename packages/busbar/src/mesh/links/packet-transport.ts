@@ -21,6 +21,8 @@ export interface PacketTransport {
 
 export interface PacketTransportListener {
   onPacket(packet: Packet): void
+  /** The peer has sent a part of a packet, or has read a part of one. */
+  onPart(): void
   onDrain(): void
   /**
    * Called once. `reason`: a predicate that describes the fault, such as `is not reachable`;

@@ -159,8 +159,10 @@ class SocketTransport implements PacketTransport {
     if (this.#isClosed) return
     try {
       this.#reader.push(slice)
+      const { waiting } = this.#reader
+      if (this.#state.is === 'open' && waiting > 0) this.#state.listener.onPart()
       // What has arrived may have ended the link.
-      if (!this.#isClosed) this.#incomplete?.set(this, this.#reader.waiting)
+      if (!this.#isClosed) this.#incomplete?.set(this, waiting)
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error
       this.fail(error.message)

@@ -140,7 +140,7 @@ function talkedTo(): { link: ReturnType<typeof createLink>; peer: PacketTranspor
   const callee = new Callee()
   const [near, far] = loopbackTransports()
   const link = createLink(near, { peer: 1, answer: callee.answer })
-  far.open({ onPacket() {}, onDrain() {}, onClose() {} })
+  far.open({ onPacket() {}, onPart() {}, onDrain() {}, onClose() {} })
   return { link, peer: far, callee }
 }
 
