@@ -62,6 +62,9 @@ pub const BODY_PIECE: usize = 64 * 1024;
 /// A worker learns about sent bytes in steps of this size. Its own limit (`window` in
 /// `connection-socket.ts`) is a multiple of it.
 pub const CREDIT_STEP: usize = 64 * 1024;
+/// A worker tells of what it has consumed of a body of HTTP/2 in steps of this. What is not told of
+/// fills the connection's window, so it must be a small part of that even for all of its streams.
+pub const RELEASE_STEP: usize = 4 * 1024;
 /// Bytes read after a request before it is answered: pipelined requests, or the first bytes of an
 /// upgraded connection.
 pub const READ_AHEAD: usize = 64 * 1024;

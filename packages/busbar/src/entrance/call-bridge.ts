@@ -44,8 +44,10 @@ export class CallBridge {
     } finally {
       if (carrier.isOpen) this.#calls.set(carrier.connection, carrier)
     }
+    if (!carrier.isOpen) return
     // The area is written again once the batch is done.
-    if (hasMore && body.length > 0 && carrier.isOpen) carrier.receive(Buffer.from(body), body.length)
+    if (hasMore && body.length > 0) carrier.receive(Buffer.from(body), body.length)
+    else carrier.read(body.length)
   }
 
   body(connection: number, epoch: number, bytes: Buffer, consumed: number): void {

@@ -1,14 +1,11 @@
 import { X509Certificate } from 'node:crypto'
 import { okTrailers } from '../contract/grpc/status-details.ts'
 import { answerFields, type CarrierEvents, type GrpcCarrier, type GrpcPeer } from '../shared/grpc-carrier.ts'
-import { http2Window } from './connection-socket.ts'
+import { http2CreditStep, http2Window } from './connection-socket.ts'
 import { creditReply, flags, headReply, trailersReply } from './records.ts'
 import { type ExchangeId, maxPiece, type Replies } from './replies.ts'
 
 type Fields = Readonly<Record<string, string>>
-
-/** The entrance learns of consumed bytes in steps of this, a quarter of what it sends ahead. */
-const creditStep = 64 * 1024
 
 export interface CallCarrierParts {
   readonly headers: Fields
@@ -118,8 +115,13 @@ export class CallCarrier implements GrpcCarrier {
 
   /** `consumed`: how many of these bytes the entrance counts. */
   receive(bytes: Uint8Array, consumed: number): void {
-    this.#unread += consumed
     this.#events?.onData(bytes)
+    this.read(consumed)
+  }
+
+  /** The call has these bytes. */
+  read(consumed: number): void {
+    this.#unread += consumed
     this.#acknowledge()
   }
 
@@ -146,7 +148,7 @@ export class CallCarrier implements GrpcCarrier {
   }
 
   #acknowledge(): void {
-    if (this.#isPaused || this.#unread < creditStep) return
+    if (this.#isPaused || this.#unread < http2CreditStep) return
     this.#replies.signal(creditReply, this.#id, this.#unread)
     this.#unread = 0
   }

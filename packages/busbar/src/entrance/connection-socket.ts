@@ -20,6 +20,12 @@ export const http2Window = 128 * 1024
 export const copied = 64 * 1024
 /** Rust learns of a body's consumed bytes in steps of this, a quarter of what it sends ahead. */
 const creditStep = 64 * 1024
+/**
+ * Of a stream of HTTP/2. All streams of a connection share a window of 1 MiB, and what a step
+ * leaves out stays in it: with larger steps, streams that last would fill it, and no other could
+ * send.
+ */
+export const http2CreditStep = 4 * 1024
 
 /**
  * The program's end of a client's connection: a `net.Socket` that implements the methods of a
@@ -229,7 +235,7 @@ export class ConnectionSocket extends Socket {
   }
 
   #acknowledge(): void {
-    if (this.#unread < creditStep) return
+    if (this.#unread < (this.window === http2Window ? http2CreditStep : creditStep)) return
     this.#replies.signal(creditReply, this.#id, this.#unread)
     this.#unread = 0
   }

@@ -2,12 +2,14 @@
 
 use std::task::{Context, Poll, Waker};
 
+use h2::{FlowControl, RecvStream};
+
 use super::head;
 use super::stream::{Http2Stream, State};
 use crate::http1::refusal::Refusal;
 use crate::io::exchange::Body;
 use crate::io::shared::Io;
-use crate::limits::BODY_PIECE;
+use crate::limits::{BODY_PIECE, RELEASE_STEP};
 use crate::worker::record::kind;
 
 impl Http2Stream {
@@ -19,7 +21,7 @@ impl Http2Stream {
             self.rest = bytes;
         }
         if body.is_end_stream() {
-            self.body = None;
+            self.flow = flow_of(self.body.take(), self.rest.len());
         }
     }
 
@@ -46,7 +48,7 @@ impl Http2Stream {
                     Poll::Ready(None) => {
                         let Poll::Ready(trailers) = body.poll_trailers(context) else { return Ok(()) };
                         let lines = trailers.ok().flatten().map(|trailers| head::trailer_lines(&trailers));
-                        self.body = None;
+                        self.flow = flow_of(self.body.take(), self.unconsumed);
                         if matches!(exchange.body, Body::Chunked(_)) {
                             exchange.body = Body::Done;
                             exchange.pass_end(&lines.unwrap_or_default(), self.number, io)?;
@@ -85,6 +87,16 @@ impl Http2Stream {
         }
     }
 
+    /// The worker has consumed so much.
+    pub(super) fn release(&mut self, credit: usize) {
+        // The credit includes what each piece costs beside its bytes.
+        let released = credit.min(self.unconsumed);
+        self.unconsumed -= released;
+        if let Some(flow) = self.body.as_mut().map(RecvStream::flow_control).or(self.flow.as_mut()) {
+            let _ = flow.release_capacity(released);
+        }
+    }
+
     /// Each frame costs h2 more than its bytes, so small ones do not stay there. The windows of h2
     /// bound their sum.
     fn gather(&mut self, context: &mut Context<'_>) {
@@ -93,4 +105,10 @@ impl Http2Stream {
             self.gathered.extend_from_slice(&bytes);
         }
     }
+}
+
+/// Of a body that has arrived, if the worker will tell of these bytes. They fill the connection's
+/// window until then, also where the stream lasts.
+fn flow_of(body: Option<RecvStream>, unconsumed: usize) -> Option<FlowControl> {
+    body.filter(|_| unconsumed >= RELEASE_STEP).map(|mut body| body.flow_control().clone())
 }

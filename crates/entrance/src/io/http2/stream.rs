@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use bytes::{Bytes, BytesMut};
-use h2::RecvStream;
 use h2::ext::Protocol;
+use h2::{FlowControl, RecvStream};
 use http::header::CONTENT_LENGTH;
 use http::{Method, Request};
 
@@ -34,6 +34,8 @@ pub struct Http2Stream {
     pub(super) state: State,
     /// `None` once the request has arrived.
     pub(super) body: Option<RecvStream>,
+    /// Of a request that has arrived, and whose worker may still consume some of it.
+    pub(super) flow: Option<FlowControl>,
     /// Bytes of the body that the worker has no room for.
     pub(super) rest: Bytes,
     /// What came behind `rest`.
@@ -70,6 +72,7 @@ impl Http2Stream {
             response: Response::new(responder, now),
             state: State::Waiting(now),
             body: None,
+            flow: None,
             rest: Bytes::new(),
             gathered: BytesMut::new(),
             unconsumed: 0,
@@ -227,12 +230,7 @@ impl Http2Stream {
             }
             reply::CREDIT => {
                 exchange.window = (exchange.window + length).min(REQUEST_WINDOW);
-                // The credit includes what each piece costs beside its bytes.
-                let released = length.min(self.unconsumed);
-                self.unconsumed -= released;
-                if let Some(body) = &mut self.body {
-                    let _ = body.flow_control().release_capacity(released);
-                }
+                self.release(length);
             }
             reply::HEAD | reply::BODY | reply::TRAILERS | reply::ANSWER => self.on_call_reply(record, length, io),
             reply::END if exchange.response.is_switched() => self.ends(),

@@ -9,12 +9,11 @@ export class Http2Carrier implements GrpcCarrier {
   readonly #stream: ServerHttp2Stream
   #trailers: Readonly<Record<string, string>> = {}
 
+  /** `stream`: what happens to it shows in `close`; its errors have a listener. */
   constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, peer: GrpcPeer) {
     this.#stream = stream
     this.peer = peer
     this.headers = flat(headers)
-    // What happened shows in `close`; without a listener the error would end the worker.
-    stream.on('error', () => {})
   }
 
   /** A client may reset the stream at any time. Node throws for what is sent after that. */

@@ -57,6 +57,9 @@ export class Http2Listener {
     // Malformed frames end their connection; that shows in `close`.
     session.on('error', () => {})
     session.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
+      // What is malformed behind its head may have destroyed it before this event, and its error
+      // comes after it. Without a listener that would end the worker.
+      stream.on('error', () => {})
       // A client may have reset it before this event.
       if (!stream.destroyed) this.#parts.onStream(new Http2Carrier(stream, headers, socket))
     })
