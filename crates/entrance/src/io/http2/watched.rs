@@ -13,8 +13,14 @@ use crate::io::shared::Io;
 use crate::io::stream::Stream;
 use crate::stats::add;
 
+/// Bytes after which the streams' tasks take what has come. h2 ends a connection that has some
+/// 2,000 small frames waiting, and would read all that is there before any of them runs.
+const READ_AHEAD: usize = 16 * 1024;
+
 pub struct WatchedStream {
     stream: Stream,
+    /// Bytes read since the other tasks last ran.
+    ahead: usize,
     frames: FrameCounter,
     shared: Rc<Shared>,
     io: Rc<Io>,
@@ -22,7 +28,7 @@ pub struct WatchedStream {
 
 impl WatchedStream {
     pub fn new(stream: Stream, shared: Rc<Shared>, io: Rc<Io>) -> Self {
-        Self { stream, frames: FrameCounter::new(io.entrance.now()), shared, io }
+        Self { stream, ahead: 0, frames: FrameCounter::new(io.entrance.now()), shared, io }
     }
 }
 
@@ -33,9 +39,15 @@ impl AsyncRead for WatchedStream {
         if this.shared.has_flooded() {
             return Poll::Pending;
         }
+        if this.ahead >= READ_AHEAD {
+            this.ahead = 0;
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
         let before = buffer.filled().len();
         let read = Pin::new(&mut this.stream).poll_read(context, buffer);
         let bytes = &buffer.filled()[before..];
+        this.ahead = if read.is_pending() { 0 } else { this.ahead + bytes.len() };
         add(&this.io.entrance.stats.bytes_in, bytes.len() as u64);
         if !this.frames.received(bytes, this.io.entrance.now()) {
             this.shared.floods();
