@@ -24,8 +24,9 @@ use crate::stats::add;
 
 /// Streams of one connection at a time.
 const MAX_STREAMS: u32 = 128;
-/// Bytes of request bodies that one connection may have sent and workers have not consumed.
-const CONNECTION_WINDOW: u32 = 1024 * 1024;
+/// Bytes of request bodies that one connection may have sent and workers have not consumed. Enough
+/// for 16 streams whose programs do not read: more of them stop the others.
+const CONNECTION_WINDOW: u32 = 4 * 1024 * 1024;
 /// How often the connection's own limits are checked.
 const TICK: Duration = Duration::from_secs(1);
 /// Ticks that a connection has for its end after the entrance has announced it.
