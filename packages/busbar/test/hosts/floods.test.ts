@@ -54,6 +54,20 @@ describe('a peer that misbehaves', () => {
     assert.ok(host.done.length <= maxHostCalls)
   })
 
+  it('loses its link when a value has a key that is refused, however it is written', async () => {
+    await using host = await ShopHost.start('far')
+    for (const key of ['__proto__', '__proto\\u005f_'])
+      for (const frame of [
+        `[1,1,0,1,"shop","write",0,0,-1,0,1,{"a":[{"${key}":{"x":1}}]}]`,
+        `[14,1,0,1,"shop","write",0,0,-1,0,[1,{"${key}":{"x":1}}]]`,
+      ]) {
+        await using peer = await RawPeer.open(host.port)
+        peer.sendText(`[${frame}]`)
+        await peer.closed
+      }
+    assert.deepEqual(host.done, [])
+  })
+
   it('may give a reason that no version of Busbar has', async () => {
     await using host = await ShopHost.start('far')
     host.delay = Infinity

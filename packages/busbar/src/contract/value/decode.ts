@@ -40,9 +40,14 @@ function parse(text: string): unknown {
   }
 }
 
-/** Tags begin with a dollar sign. A forbidden key may also be written with escapes. */
+/** Tags begin with a dollar sign. */
 function mayHaveTags(text: string): boolean {
-  return text.includes('"$') || text.includes('\\u') || text.includes('__proto__') || text.includes('"constructor"')
+  return text.includes('"$') || mayHaveForbiddenKeys(text)
+}
+
+/** They may also be written with escapes. {@link fromTagged} finds them. */
+export function mayHaveForbiddenKeys(text: string): boolean {
+  return text.includes('\\u') || text.includes('__proto__') || text.includes('"constructor"')
 }
 
 /**

@@ -6,6 +6,7 @@ import type { ErrorRecord } from '../../contract/errors.ts'
 import { flags, form, kinds } from './frame-encoder.ts'
 import type { CallHead } from './link.ts'
 import { type Packet, ProtocolError } from './packet-transport.ts'
+import { mayHaveForbiddenKeys } from '../../contract/value/decode.ts'
 import { decodeValue } from './encoded-value.ts'
 
 export type Frame = readonly unknown[]
@@ -17,13 +18,23 @@ export function framesOf({ text }: Packet): readonly Frame[] {
 }
 
 /** The value whose form is entry `at` of the frame. */
-export function valueAt(frame: Frame, at: number, { bytes }: Packet): unknown {
+export function valueAt(frame: Frame, at: number, packet: Packet): unknown {
   const how = frame[at]
-  if (how === form.plain) return frame[at + 1]
+  if (how === form.plain) return plainValue(frame[at + 1], packet)
   if (how === form.none) return undefined
   if (!isCount(how)) throw new ProtocolError('sent a value of unknown form')
+  return decoded(frame[at + 1], packet, how - form.bytesFrom)
+}
+
+/** No conforming peer sends the keys that are refused, which a look at the whole text excludes. */
+function plainValue(value: unknown, packet: Packet): unknown {
+  if (typeof value !== 'object' || value === null || !mayHaveForbiddenKeys(packet.text)) return value
+  return decoded(value, packet, 0)
+}
+
+function decoded(value: unknown, { bytes }: Packet, base: number): unknown {
   try {
-    return decodeValue(frame[at + 1], bytes, how - form.bytesFrom)
+    return decodeValue(value, bytes, base)
   } catch (error) {
     throw new ProtocolError(`sent an invalid value: ${(error as Error).message}`)
   }
@@ -37,9 +48,9 @@ export function recordAt(frame: Frame, at: number, packet: Packet): ErrorRecord 
 }
 
 /** The values of a frame of many calls. */
-export function valuesAt(frame: Frame, at: number): readonly unknown[] {
+export function valuesAt(frame: Frame, at: number, packet: Packet): readonly unknown[] {
   const values = frame[at]
-  if (Array.isArray(values)) return values as unknown[]
+  if (Array.isArray(values)) return plainValue(values, packet) as unknown[]
   throw new ProtocolError('sent a frame without a required list')
 }
 

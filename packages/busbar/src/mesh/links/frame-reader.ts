@@ -36,17 +36,17 @@ export class FrameReader {
       // An earlier frame may have closed the link.
       if (this.#receiver.isClosed) return
       if (!Array.isArray(frame)) throw new ProtocolError('sent a frame that is not a list')
-      if (frame[0] === frameTypes.calls) this.#readCalls(frame)
-      else if (frame[0] === frameTypes.replies) this.#readReplies(frame)
+      if (frame[0] === frameTypes.calls) this.#readCalls(frame, packet)
+      else if (frame[0] === frameTypes.replies) this.#readReplies(frame, packet)
       else this.#readFrame(frame, packet)
     }
   }
 
-  #readCalls(frame: Frame): void {
+  #readCalls(frame: Frame, packet: Packet): void {
     const head = headOf(frame)
     const ended = isEnded(frame)
     let id = countAt(frame, 1)
-    for (const value of valuesAt(frame, 10)) {
+    for (const value of valuesAt(frame, 10, packet)) {
       if (this.#receiver.isClosed) return
       try {
         this.#receiver.onCall(id, head, value, ended)
@@ -57,9 +57,9 @@ export class FrameReader {
     }
   }
 
-  #readReplies(frame: Frame): void {
+  #readReplies(frame: Frame, packet: Packet): void {
     let id = frame[1] as number
-    for (const value of valuesAt(frame, 2)) {
+    for (const value of valuesAt(frame, 2, packet)) {
       if (this.#receiver.isClosed) return
       try {
         this.#channel(id)?.onReply(value, true)

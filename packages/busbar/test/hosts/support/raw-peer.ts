@@ -54,7 +54,11 @@ export class RawPeer implements AsyncDisposable {
   }
 
   send(frames: unknown): void {
-    for (const piece of encodePacket({ text: JSON.stringify(frames), bytes: [] })) this.socket.write(piece)
+    this.sendText(JSON.stringify(frames))
+  }
+
+  sendText(text: string): void {
+    for (const piece of encodePacket({ text, bytes: [] })) this.socket.write(piece)
   }
 
   /** A part of a packet of 60 MiB. */
