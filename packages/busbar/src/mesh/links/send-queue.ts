@@ -6,17 +6,9 @@ import { PacketText } from './packet-text.ts'
 import type { Packet, PacketTransport } from './packet-transport.ts'
 
 /**
- * Milliseconds after which a packet is sent although its turn goes on. Otherwise the peer would be
- * idle until a long turn ends: 64 requests of a client take some 15 ms.
- */
-const longestFill = 0.5
-/** One frame in so many looks at the clock. */
-const framesPerLook = 4
-
-/**
- * Sends the frames of one turn of the event loop as one packet, or as few if the turn is long. Each
- * message costs, whatever it carries (measured over a MessagePort: 285,000 objects a second one by
- * one, 485,000 as one list per turn, at half the CPU).
+ * Sends the frames of one turn of the event loop as one packet. Each message costs, whatever it
+ * carries (measured over a MessagePort: 285,000 objects a second one by one, 485,000 as one list
+ * per turn, at half the CPU).
  */
 export class SendQueue {
   readonly #transport: PacketTransport
@@ -25,9 +17,6 @@ export class SendQueue {
   readonly #text = new PacketText()
   #bytes: Uint8Array[] = []
   #size = 0
-  #frames = 0
-  /** When the first of them was added. */
-  #began = 0
   /** Complete packets for a slow peer. */
   readonly #queued: { readonly packet: Packet; readonly size: number }[] = []
   #queuedSize = 0
@@ -108,21 +97,15 @@ export class SendQueue {
     const packet = { text: this.#text.take(), bytes: this.#bytes }
     const size = this.#size
     this.#bytes = []
-    this.#size = this.#frames = 0
+    this.#size = 0
     if (!this.#needsDrain) return this.#send(packet)
     this.#queued.push({ packet, size })
     this.#queuedSize += size
   }
 
   #added(): void {
-    if (this.#frames++ === 0) this.#began = performance.now()
-    if (this.#size > packetSize || this.#isLate) this.#seal()
+    if (this.#size > packetSize) this.#seal()
     else if (!this.#isScheduled) this.#schedule()
-  }
-
-  get #isLate(): boolean {
-    if (this.#needsDrain || this.#frames % framesPerLook !== 0) return false
-    return performance.now() - this.#began > longestFill
   }
 
   #send(packet: Packet): void {
