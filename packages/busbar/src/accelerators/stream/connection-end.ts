@@ -255,7 +255,9 @@ export class ConnectionEnd implements Carrier, OppositeEnd {
 
   makeRoom(): void {
     const held = this.#held
-    if (held === undefined || this.socket.connecting || !this.#opposite!.hasRoom) return
+    const { gone, hasRoom } = this.#opposite!
+    // Of an end that is gone, the next turn tells the writer: room would hide that.
+    if (held === undefined || this.socket.connecting || gone || !hasRoom) return
     this.#held = undefined
     this.#enter(() =>
       runGuarded(() => {

@@ -208,17 +208,18 @@ describe('a socket that is connected to a service', () => {
     })
   })
 
-  test('a writer that writes while there is room stops when the other side is gone', async () => {
-    await pair(async (client, server) => {
-      server.on('error', () => {})
-      const closed = new Promise((resolve) => server.once('close', resolve))
-      client.destroy()
-      let writes = 0
-      while (writes < 10_000 && server.write(Buffer.alloc(1024))) writes++
-      assert.ok(writes < 10_000)
-      await closed
+  for (const size of [1024, 40_000])
+    test(`a writer that writes ${size} bytes at a time stops when the other side is gone`, async () => {
+      await pair(async (client, server) => {
+        server.on('error', () => {})
+        const closed = new Promise((resolve) => server.once('close', resolve))
+        client.destroy()
+        let writes = 0
+        while (writes < 10_000 && server.write(Buffer.alloc(size))) writes++
+        assert.ok(writes < 10_000)
+        await closed
+      })
     })
-  })
 
   test('a listener that throws does not lose later data', async () => {
     await pair(async (client, server) => {
