@@ -59,7 +59,10 @@ export class FrameReader {
 
   #readReplies(frame: Frame, packet: Packet): void {
     let id = frame[1] as number
-    for (const value of valuesAt(frame, 2, packet)) {
+    const values = valuesAt(frame, 2, packet)
+    // Only a callee replies so, whose numbers are negative.
+    if (id >= 0 || values.length === 0) throw new ProtocolError('sent a reply that answers nothing')
+    for (const value of values) {
       if (this.#receiver.isClosed) return
       try {
         this.#channel(id)?.onReply(value, true)
