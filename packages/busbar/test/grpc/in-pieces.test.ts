@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { type ClientHttp2Session, type ClientHttp2Stream, connect, type IncomingHttpHeaders } from 'node:http2'
+import type { IncomingHttpHeaders } from 'node:http2'
 import { after, before, describe, it } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { frame, headLength } from '../../src/contract/grpc/framing.ts'
 import { Codecs } from '../../src/contract/protobuf/codec.ts'
 import { toProtoFile } from '../../src/contract/protobuf/proto-file.ts'
-import type { TestApp } from '../support/app/test-app.ts'
 import { things } from './programs/app/things/contract.ts'
-import { startThings } from './support/things-app.ts'
+import { ThingsSession } from './support/things-session.ts'
 
 /** However the bytes of a call come, and however large its answer is, the answer is the same. */
 describe('a gRPC call', () => {
@@ -31,35 +30,19 @@ describe('a gRPC call', () => {
     labels: { a: 'b' },
     mixed: ['x'],
   }
-  let app: TestApp
-  let session: ClientHttp2Session
+  let session: ThingsSession
 
   before(async () => {
-    app = await startThings()
-    session = connect(app.url)
-    await once(session, 'connect')
+    session = await ThingsSession.start()
   })
-  after(async () => {
-    session.destroy()
-    await app[Symbol.asyncDispose]()
-  })
-
-  /** The server has read what was sent before. */
-  async function settled(): Promise<void> {
-    await new Promise((resolve) => session.ping(resolve))
-  }
+  after(() => session[Symbol.asyncDispose]())
 
   async function answerTo(
     method: string,
     pieces: readonly Uint8Array[],
     headers: Record<string, string> = {},
   ): Promise<{ body: Buffer; trailers: IncomingHttpHeaders }> {
-    const stream: ClientHttp2Stream = session.request({
-      ':method': 'POST',
-      ':path': `/test.v1.ThingService/${method}`,
-      'content-type': 'application/grpc',
-      ...headers,
-    })
+    const stream = session.open(method, headers)
     const parts: Buffer[] = []
     let trailers: IncomingHttpHeaders = {}
     stream.on('data', (part: Buffer) => parts.push(part))
@@ -68,7 +51,7 @@ describe('a gRPC call', () => {
     const [last] = pieces.slice(-1)
     for (const piece of pieces.slice(0, -1)) {
       stream.write(piece)
-      await settled()
+      await session.settled()
     }
     stream.end(last)
     await ended

@@ -1,34 +1,23 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:http2'
+import type { ClientHttp2Stream } from 'node:http2'
 import { after, before, describe, it } from 'node:test'
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 import { frame } from '../../src/contract/grpc/framing.ts'
-import type { TestApp } from '../support/app/test-app.ts'
-import { startThings } from './support/things-app.ts'
+import { ThingsSession } from './support/things-session.ts'
 
 /** The calls of a connection share its window: what is consumed must not fill it. */
 describe('calls that last', () => {
-  let app: TestApp
-  let session: ClientHttp2Session
+  let session: ThingsSession
 
   before(async () => {
-    app = await startThings()
-    session = connect(app.url)
-    await once(session, 'connect')
+    session = await ThingsSession.start()
   })
-  after(async () => {
-    session.destroy()
-    await app[Symbol.asyncDispose]()
-  })
+  after(() => session[Symbol.asyncDispose]())
 
+  /** Its end by the test is no error. */
   function open(method: string): ClientHttp2Stream {
-    const stream = session.request({
-      ':method': 'POST',
-      ':path': `/test.v1.ThingService/${method}`,
-      'content-type': 'application/grpc',
-    })
-    return stream.on('error', () => {})
+    return session.open(method).on('error', () => {})
   }
 
   /** A message with one number, and a field that the service does not know. */
