@@ -52,7 +52,7 @@ export class SimulatedCaller {
   call(): void {
     const { clock, random, begun } = this.#parts
     begun()
-    this.#send({ began: clock.now, work: -Math.log(1 - random.next()) * meanWork, isRepeated: false })
+    this.#send({ began: clock.now, work: random.exponential(meanWork), isRepeated: false })
   }
 
   /** Its link to a host that is silent ends: calls that wait for it are sent again. */

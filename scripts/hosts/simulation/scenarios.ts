@@ -133,7 +133,7 @@ class Run {
   }
 
   #callFrom(own: SimulatedHost, caller: SimulatedCaller): void {
-    this.#clock.after(-Math.log(1 - this.#random.next()) * this.#pause, () => {
+    this.#clock.after(this.#random.exponential(this.#pause), () => {
       if (own.isCutOff) return
       caller.call()
       this.#callFrom(own, caller)

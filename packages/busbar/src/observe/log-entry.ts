@@ -1,6 +1,6 @@
 /** One entry of the log before it is formatted: what a program printed, in the shape of pino. */
 import type { LogRecord } from '../shared/control-messages.ts'
-import { isWarning } from '../shared/output/log-levels.ts'
+import { isWarning, logLevels } from '../shared/output/log-levels.ts'
 
 export type LogLevel = LogRecord['level']
 
@@ -31,14 +31,7 @@ export interface JsonContent {
 }
 
 /** As pino numbers them. */
-const levels: ReadonlyMap<string, number> = new Map([
-  ['trace', 10],
-  ['debug', 20],
-  ['info', 30],
-  ['warn', 40],
-  ['error', 50],
-  ['fatal', 60],
-])
+const levels: ReadonlyMap<string, number> = new Map(logLevels.map((name, at) => [name, 10 * (at + 1)]))
 
 export function levelNumber(level: LogLevel): number {
   return levels.get(level)!

@@ -22,6 +22,11 @@ export class SeededRandom {
     return Math.floor(this.next() * end)
   }
 
+  /** Exponentially distributed: the times between events that occur at random. */
+  exponential(mean: number): number {
+    return -Math.log(1 - this.next()) * mean
+  }
+
   of<T>(list: readonly T[]): T {
     return list[this.below(list.length)]!
   }

@@ -7,6 +7,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ServiceInstances } from '../../../src/mesh/routing/balance/service-instances.ts'
 import { TestInstance, TestLoads } from '../../support/mesh/test-instance.ts'
+import { SeededRandom } from '../../support/seeded-random.ts'
 
 /** The mean service time of a healthy instance, in milliseconds. */
 const work = 1
@@ -43,7 +44,7 @@ interface Setup {
 
 /** At 7 % of the healthy capacity, so that the slow instance still keeps up under round robin. */
 function p99({ seed, choice, slow }: Setup): number {
-  const random = seeded(seed)
+  const random = new SeededRandom(seed)
   const instances = Array.from({ length: 4 }, (_, index) => new TestInstance('cart', index))
   const choose = choice(instances)
   const freeAt = instances.map(() => 0)
@@ -51,13 +52,13 @@ function p99({ seed, choice, slow }: Setup): number {
   const latencies: number[] = []
   let now = 0
   for (let request = 0; request < requests; request++) {
-    now += exponential(random, work / 0.07)
+    now += random.exponential(work / 0.07)
     for (let at = ends.length - 1; at >= 0; at--) if (ends[at]!.at <= now) ends.splice(at, 1)[0]!.instance.answering--
     let last = now
     for (let call = 0; call < fan; call++) {
       const instance = choose()
       const pace = slow && instance.index === 0 ? 10 : 1
-      const end = Math.max(now, freeAt[instance.index]!) + exponential(random, work * pace)
+      const end = Math.max(now, freeAt[instance.index]!) + random.exponential(work * pace)
       freeAt[instance.index] = end
       instance.answering++
       instance.begun++
@@ -68,19 +69,4 @@ function p99({ seed, choice, slow }: Setup): number {
   }
   latencies.sort((one, other) => one - other)
   return latencies[Math.floor(latencies.length * 0.99)]!
-}
-
-function exponential(random: () => number, mean: number): number {
-  return -Math.log(1 - random()) * mean
-}
-
-/** Mulberry32. */
-function seeded(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let bits = Math.imul(state ^ (state >>> 15), 1 | state)
-    bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits
-    return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32
-  }
 }
