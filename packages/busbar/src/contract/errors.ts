@@ -197,7 +197,7 @@ export class BusbarError<Code extends string = ErrorCode, Data = unknown> extend
   static is(error: unknown, code?: ErrorCode): error is BusbarError {
     if (!(error instanceof Error) || error.name !== 'BusbarError') return false
     const found = (error as { code?: unknown }).code
-    return code === undefined ? typeof found === 'string' && Object.hasOwn(errorTable, found) : found === code
+    return code === undefined ? isErrorCode(found) : found === code
   }
 
   /** Wraps any thrown value; a BusbarError is returned unchanged. */
@@ -217,12 +217,16 @@ export class BusbarError<Code extends string = ErrorCode, Data = unknown> extend
       ...(stack !== undefined && { stack }),
     }
   }
+}
 
-  static fromRecord(record: ErrorRecord): BusbarError {
-    // Another app may send any code, and a newer one knows more of them.
-    const code = Object.hasOwn(errorTable, record.code) ? record.code : 'INTERNAL'
-    const error = new BusbarError(code, record)
-    if (record.stack !== undefined) error.stack = record.stack
-    return error
-  }
+export function isErrorCode(code: unknown): code is ErrorCode {
+  return Object.hasOwn(errorTable, code as string)
+}
+
+/** The inverse of {@link BusbarError.toRecord}. */
+export function restoreError(record: ErrorRecord): BusbarError {
+  // Another app may send any code, and a newer one knows more of them.
+  const error = new BusbarError(isErrorCode(record.code) ? record.code : 'INTERNAL', record)
+  if (record.stack !== undefined) error.stack = record.stack
+  return error
 }

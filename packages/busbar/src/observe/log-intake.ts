@@ -1,5 +1,5 @@
 import type { App } from '../config/app.ts'
-import { BusbarError } from '../contract/errors.ts'
+import { type BusbarError, restoreError } from '../contract/errors.ts'
 import type { LogRecord } from '../shared/control-messages.ts'
 import { LongLines } from './long-lines.ts'
 import { RateLimit } from './rate-limit.ts'
@@ -47,7 +47,7 @@ export class LogIntake {
   readonly redact = (text: string): string => this.#redactor.text(text)
 
   redactError(error: BusbarError): BusbarError {
-    return BusbarError.fromRecord({ ...error.toRecord(), ...this.#redactor.fields({ ...error.toRecord() }) })
+    return restoreError({ ...error.toRecord(), ...this.#redactor.fields({ ...error.toRecord() }) })
   }
 
   /** Reports dropped lines that were not reported yet. */

@@ -1,5 +1,5 @@
 import type { Service } from '../config/app.ts'
-import { BusbarError } from '../contract/errors.ts'
+import { type BusbarError, restoreError } from '../contract/errors.ts'
 import { needsUnmet, notServedIn, timeToServe } from '../shared/service-needs.ts'
 import type { WorkerStatus } from './workers/worker-status.ts'
 
@@ -17,7 +17,7 @@ export function unmetNeed(
     for (const needed of needs) {
       const slots = workers.filter((worker) => worker.hosts.some((host) => host.name === needed))
       const why = isHere(needed) ? undefined : whyDown(slots)
-      if (why !== undefined) return BusbarError.fromRecord(needsUnmet(name, needed, why))
+      if (why !== undefined) return restoreError(needsUnmet(name, needed, why))
     }
   return undefined
 }
@@ -33,8 +33,7 @@ export async function needsMet(
 ): Promise<void> {
   const limit = timeToServe(service, services)
   const waiting = service.needs.map(async (needed) => {
-    if (!(await untilServed(needed, limit)))
-      throw BusbarError.fromRecord(needsUnmet(service.name, needed, notServedIn(limit)))
+    if (!(await untilServed(needed, limit))) throw restoreError(needsUnmet(service.name, needed, notServedIn(limit)))
   })
   await Promise.all(waiting)
 }

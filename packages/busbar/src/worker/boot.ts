@@ -1,4 +1,4 @@
-import { BusbarError, type ErrorRecord } from '../contract/errors.ts'
+import { type ErrorRecord, restoreError } from '../contract/errors.ts'
 import { isRawEntry } from '../config/app.ts'
 import { gateCalls } from '../mesh/routing/limits/gated-calls.ts'
 import { startMesh, answerLinkCalls } from '../mesh/mesh.ts'
@@ -46,7 +46,7 @@ export async function prepareWorker(init: WorkerInit, parts: WorkerParts): Promi
   let worker: WorkerApp | undefined
   const fault = (fault: Fault): void => {
     outbox.post(fault)
-    worker?.fail(BusbarError.fromRecord({ ...fault.error, code: 'WORKER_DIED' }))
+    worker?.fail(restoreError({ ...fault.error, code: 'WORKER_DIED' }))
   }
   const log = (record: LogRecord): void => outbox.log(record)
   const unused = gateway === undefined ? (['handover'] as const) : []

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { BusbarError, type ErrorRecord } from '../contract/errors.ts'
+import { type ErrorRecord, restoreError } from '../contract/errors.ts'
 import { DuplexBridge } from '../entrance/duplex-bridge.ts'
 import { EntranceWorker } from '../entrance/entrance-worker.ts'
 import { loadEntrance } from '../entrance/load.ts'
@@ -90,7 +90,7 @@ export function joinerOf(
   entry: Pick<HostedService, 'service' | 'report'> | undefined,
   health: Pick<ServiceHealth, 'watch'> | undefined,
 ): () => EntranceRegistration {
-  if (entry?.report.tls === true) throw BusbarError.fromRecord(ownTls(entry.service))
+  if (entry?.report.tls === true) throw restoreError(ownTls(entry.service))
   return () => {
     const member = EntranceRegistration.join(access, sinks)
     health?.watch((isHealthy) => member.setHealthy(isHealthy))

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { type App, gatewayOpensConnections } from '../config/app.ts'
-import { BusbarError } from '../contract/errors.ts'
+import { restoreError } from '../contract/errors.ts'
 import type { ListenerSpec } from '../shared/control-messages.ts'
 import { hasDescriptors, pairsOfDescriptors } from '../shared/process/descriptors.ts'
 import { openPort, type Port, portFailure } from '../shared/listeners/open-port.ts'
@@ -55,6 +55,6 @@ async function openReusePort(spec: ListenerSpec, connection: (socket: Socket) =>
   try {
     return await openPort(spec, { reusePort: true, paused: false }, { connection, error: () => {} })
   } catch (error) {
-    throw BusbarError.fromRecord(portFailure(error as NodeJS.ErrnoException, spec))
+    throw restoreError(portFailure(error as NodeJS.ErrnoException, spec))
   }
 }

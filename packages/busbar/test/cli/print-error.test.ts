@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorText } from '../../src/cli/terminal/print-error.ts'
 import type { Output } from '../../src/cli/terminal/terminal.ts'
-import { BusbarError, type ErrorParts } from '../../src/contract/errors.ts'
+import { BusbarError, type ErrorParts, restoreError } from '../../src/contract/errors.ts'
 
 const plain: Output = { stream: process.stderr, isTerminal: false, colors: false }
 
@@ -26,11 +26,9 @@ test("prints the program's own stack frames, without those of Busbar and Node", 
 
 test("prints the stack of a program's error from a worker, but not Busbar's own", () => {
   const cause = new Error('theirs')
-  const theirs = BusbarError.fromRecord(new BusbarError('PROGRAM_THREW', { message: 'web threw', cause }).toRecord())
+  const theirs = restoreError(new BusbarError('PROGRAM_THREW', { message: 'web threw', cause }).toRecord())
   assert.match(errorText(plain, theirs, false), /\n {2}Error: theirs\n/)
-  const ours = BusbarError.fromRecord(
-    new BusbarError('PROGRAM_NEVER_LISTENED', { message: 'web is silent' }).toRecord(),
-  )
+  const ours = restoreError(new BusbarError('PROGRAM_NEVER_LISTENED', { message: 'web is silent' }).toRecord())
   assert.equal(errorText(plain, ours, false), 'busbar: web is silent (PROGRAM_NEVER_LISTENED)')
 })
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, ftruncateSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { BusbarError } from '../../contract/errors.ts'
+import { BusbarError, restoreError } from '../../contract/errors.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { detachedVariable, type Failed, isStartMessage, type Serving } from './process-messages.ts'
 import { ownFolder, ownName } from './own-folder.ts'
@@ -39,7 +39,7 @@ export async function startDetached({ args, folder, location, terminal }: Detach
     child.unref()
     return outcome
   }
-  if (outcome.type === 'failed') throw BusbarError.fromRecord(outcome.error)
+  if (outcome.type === 'failed') throw restoreError(outcome.error)
   throw new BusbarError('PROGRAM_EXITED', {
     message: `the process of the app ended before it served (${outcome.how})`,
     hint: lastLines(errors) || `See ${errors}.`,

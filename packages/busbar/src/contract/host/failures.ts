@@ -1,4 +1,4 @@
-import { BusbarError, errorTable, type ErrorCode, type InputIssue } from '../errors.ts'
+import { BusbarError, type ErrorCode, type InputIssue, isErrorCode } from '../errors.ts'
 import { nameOf, type CallSite } from '../call/live-call.ts'
 import type { Fail } from '../context.ts'
 import type { DeclaredErrors } from '../errors.ts'
@@ -180,6 +180,6 @@ export function fromWire(
 ): BusbarError<string> | undefined {
   const { code, message, data } = wire
   const parts = { message, service, data }
-  if (Object.hasOwn(errorTable, code)) return new BusbarError(code as ErrorCode, parts)
+  if (isErrorCode(code)) return new BusbarError(code, parts)
   return Object.hasOwn(errors, code) ? new BusbarError<string>(code, parts, errors[code]) : undefined
 }

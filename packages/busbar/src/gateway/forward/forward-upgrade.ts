@@ -1,6 +1,6 @@
 import http, { STATUS_CODES, type ClientRequest, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import { BusbarError } from '../../contract/errors.ts'
+import { BusbarError, restoreError } from '../../contract/errors.ts'
 import { encodeHead, sendRawHead } from '../../mesh/http/raw-head.ts'
 import type { MeshContext } from '../../mesh/mesh-context.ts'
 import type { Endpoint, LocalEndpoint } from '../../mesh/routing/endpoint.ts'
@@ -92,7 +92,7 @@ export function forwardUpgrade(upgrade: ForwardedUpgrade): void {
 /** The link to another worker tells whether that has died. */
 async function reportLoss(endpoint: Endpoint, error: Error, onLost: (error: Error) => void): Promise<void> {
   const lost = endpoint.at === 'link' ? await lossOfWorker(endpoint.link) : undefined
-  onLost(lost === undefined ? error : BusbarError.fromRecord(lost))
+  onLost(lost === undefined ? error : restoreError(lost))
 }
 
 function notFinal(service: string): BusbarError {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { BusbarError, type ErrorRecord } from '../../contract/errors.ts'
+import { type ErrorRecord, restoreError } from '../../contract/errors.ts'
 import type { Link } from '../../mesh/links/link.ts'
 import type { RemoteEndpoint } from '../../mesh/routing/endpoint.ts'
 import type { Exchange, ExchangeHandler, ExchangeRequest, ResponseHead } from '../../mesh/http/exchange.ts'
@@ -93,7 +93,7 @@ export class RetryingTextExchange implements Exchange, ExchangeHandler {
     const mayRetry = isIdempotent(request.method) && !request.streamed
     const next = mayRetry ? openElsewhere(this) : undefined
     if (next === undefined)
-      return handler.onError(BusbarError.fromRecord(withRetryOutcome(lost, mayRetry ? 'no-instance' : 'unsafe')))
+      return handler.onError(restoreError(withRetryOutcome(lost, mayRetry ? 'no-instance' : 'unsafe')))
     this.#exchange = next
     handler.onRetry?.()
   }

@@ -1,4 +1,4 @@
-import { BusbarError, type ErrorRecord } from '../../contract/errors.ts'
+import { BusbarError, type ErrorRecord, restoreError } from '../../contract/errors.ts'
 import type { CallHead, Channel, ChannelHandler } from '../links/link.ts'
 import type { Admission, RemoteEndpoint } from '../routing/endpoint.ts'
 import { undeliveredCodes } from '../routing/retry.ts'
@@ -63,7 +63,7 @@ export class ForwardedCall implements ChannelHandler {
   /** Leaves first, because the instance then frees the slot. */
   onCancel(reason: ErrorRecord): void {
     this.#isOver = true
-    this.#waiting.abort(BusbarError.fromRecord(reason))
+    this.#waiting.abort(restoreError(reason))
     this.#leave(true)
     this.#callee?.cancel(reason)
   }

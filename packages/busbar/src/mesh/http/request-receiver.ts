@@ -1,4 +1,4 @@
-import { BusbarError, type ErrorRecord } from '../../contract/errors.ts'
+import { type ErrorRecord, restoreError } from '../../contract/errors.ts'
 import type { Channel, ChannelHandler } from '../links/link.ts'
 import type { Exchange } from './exchange.ts'
 import { isChunk, malformed } from './wire.ts'
@@ -36,7 +36,7 @@ export class RequestReceiver implements ChannelHandler {
   }
 
   onCancel(reason: ErrorRecord): void {
-    this.#exchange.abort(BusbarError.fromRecord(reason))
+    this.#exchange.abort(restoreError(reason))
   }
 
   onDrain(): void {

@@ -12,7 +12,7 @@
  * contains (RFC 9110, 5.5) and JSON does not escape. Encoding one string costs a fraction of a list
  * of strings. A small body that is complete goes with the head.
  */
-import { BusbarError, type ErrorRecord } from '../../contract/errors.ts'
+import { BusbarError, type ErrorRecord, restoreError } from '../../contract/errors.ts'
 import type { ResponseHead } from './exchange.ts'
 import { foldHeaders } from './header-fields.ts'
 
@@ -82,7 +82,7 @@ export function toRecord(error: Error, service: string): ErrorRecord {
 }
 
 export function fromRecord(record: ErrorRecord): Error {
-  const ours = BusbarError.fromRecord(record)
+  const ours = restoreError(record)
   if (!isForeign(record.data)) return ours
   const { name, message, code } = record.data
   return Object.assign(new Error(message, { cause: ours }), { name, code })

@@ -1,6 +1,6 @@
 import type { CallOrigin, LiveCall } from '../../contract/call/live-call.ts'
 import type { Trace } from '../../contract/context.ts'
-import { BusbarError, type ErrorRecord } from '../../contract/errors.ts'
+import { BusbarError, type ErrorRecord, restoreError } from '../../contract/errors.ts'
 import { toCallError } from '../../contract/host/failures.ts'
 import type { HostedMethod } from '../../contract/host/hosted-method.ts'
 import type { HostedStream } from '../../contract/host/hosted-stream.ts'
@@ -87,7 +87,7 @@ class AnsweredCall implements ChannelHandler {
   }
 
   onCancel(reason: ErrorRecord): void {
-    this.#call.end(BusbarError.fromRecord(reason))
+    this.#call.end(restoreError(reason))
   }
 
   readonly #reply = (value: unknown): void => {
@@ -139,7 +139,7 @@ class AnsweredStream implements ChannelHandler {
   }
 
   onCancel(reason: ErrorRecord): void {
-    this.#call.end(BusbarError.fromRecord(reason))
+    this.#call.end(restoreError(reason))
     this.#inputs?.fail(reason)
     void this.#stream.return()
     this.#onDrain?.()

@@ -2,7 +2,7 @@
  * Errors of typed calls: as plain records, which links carry, and back; and of calls that reach
  * nobody.
  */
-import { BusbarError, errorTable, type ErrorCode, type ErrorRecord } from '../../contract/errors.ts'
+import { BusbarError, isErrorCode, type ErrorCode, type ErrorRecord } from '../../contract/errors.ts'
 import { fromWire } from '../../contract/host/failures.ts'
 import type { ErrorSpec } from '../../contract/method.ts'
 import { serviceUnknown } from '../../contract/host/unknown-names.ts'
@@ -29,7 +29,7 @@ export function fromErrorRecord(
   errors: Readonly<Record<string, ErrorSpec>>,
 ): BusbarError<string> {
   const { code, message, data } = record
-  if (Object.hasOwn(errorTable, code)) return new BusbarError(code, { ...record, service: record.service ?? service })
+  if (isErrorCode(code)) return new BusbarError(code, { ...record, service: record.service ?? service })
   const declared = fromWire({ code, message, data, status: 0 }, service, errors)
   return (
     declared ?? new BusbarError('INTERNAL', { message: `${message}, which its contract does not declare`, service })

@@ -1,4 +1,4 @@
-import { BusbarError, type ErrorRecord } from '../../contract/errors.ts'
+import { type BusbarError, type ErrorRecord, restoreError } from '../../contract/errors.ts'
 import type { Channel } from '../links/link.ts'
 
 type Step = IteratorResult<unknown, undefined>
@@ -40,7 +40,7 @@ export class InputQueue implements AsyncIterableIterator<unknown, undefined, und
 
   fail(reason: ErrorRecord): void {
     this.#isOver = true
-    this.#failure = BusbarError.fromRecord(reason)
+    this.#failure = restoreError(reason)
     this.#values.length = 0
     this.#waiting?.reject(this.#failure)
   }

@@ -1,5 +1,5 @@
 import { type App, gatewayOpensConnections, isRawEntry } from '../../config/app.ts'
-import { BusbarError } from '../../contract/errors.ts'
+import { BusbarError, restoreError } from '../../contract/errors.ts'
 import type { EntranceStats } from '../../observe/app-status.ts'
 import type { ListenerSpec, TlsMaterial } from '../../shared/control-messages.ts'
 import {
@@ -102,7 +102,7 @@ export class GatewayEntrance {
     } catch (error) {
       // The add-on's messages begin with the code that Node has for the error.
       const [code] = /^E[A-Z]+/.exec((error as Error).message) ?? []
-      throw BusbarError.fromRecord(portFailure(Object.assign(error as Error, { code }), spec))
+      throw restoreError(portFailure(Object.assign(error as Error, { code }), spec))
     }
   }
 

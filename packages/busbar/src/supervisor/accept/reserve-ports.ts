@@ -1,4 +1,4 @@
-import { BusbarError } from '../../contract/errors.ts'
+import { restoreError } from '../../contract/errors.ts'
 import type { ListenerSpec } from '../../shared/control-messages.ts'
 import {
   openPort,
@@ -47,6 +47,6 @@ export async function openOrExplain(spec: ListenerSpec, options: PortOptions, ha
   try {
     return await openPort(spec, options, handlers)
   } catch (error) {
-    throw BusbarError.fromRecord(portFailure(error as NodeJS.ErrnoException, spec))
+    throw restoreError(portFailure(error as NodeJS.ErrnoException, spec))
   }
 }

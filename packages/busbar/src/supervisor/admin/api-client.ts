@@ -3,7 +3,7 @@ import { request, type IncomingMessage } from 'node:http'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import type * as z from 'zod'
-import { BusbarError, type ErrorCode, errorTable } from '../../contract/errors.ts'
+import { BusbarError, isErrorCode } from '../../contract/errors.ts'
 import type { AppStatus } from '../../observe/app-status.ts'
 import { getStatus } from './operations/app.ts'
 import type { FileOperation, JsonOperation, LinesOperation, Operation } from './operations/operation.ts'
@@ -123,7 +123,7 @@ function toError(body: string, status: number): BusbarError<string> {
     ...(service !== undefined && { service }),
     ...(data !== undefined && { data }),
   }
-  if (Object.hasOwn(errorTable, code)) return new BusbarError(code as ErrorCode, parts)
+  if (isErrorCode(code)) return new BusbarError(code, parts)
   return new BusbarError<string>(code, parts, { status })
 }
 

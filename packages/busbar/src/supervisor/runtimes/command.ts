@@ -4,7 +4,7 @@ import { connect, createServer, type AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Address, Service } from '../../config/app.ts'
 import { searchPath } from '../../config/services/command.ts'
-import { BusbarError } from '../../contract/errors.ts'
+import { BusbarError, restoreError } from '../../contract/errors.ts'
 import { type CallAccess, callsVariable, callVariables, urlVariables } from '../../shared/calls/call-access.ts'
 import { type LocalPorts, noLocalPorts } from '../../shared/calls/local-ports.ts'
 import { HealthMonitor, healthNeverPassed } from '../../shared/health/health-monitor.ts'
@@ -145,7 +145,7 @@ export class CommandRuntime implements WorkerRuntime {
     const monitor = new HealthMonitor({ service: name, connect: () => connect(at) }, health)
     void this.#ended.promise.then(() => monitor.stop())
     const failure = await monitor.untilHealthy(startTimeout - (performance.now() - began))
-    if (failure !== undefined) throw BusbarError.fromRecord(healthNeverPassed(service, failure))
+    if (failure !== undefined) throw restoreError(healthNeverPassed(service, failure))
     this.#monitor = monitor
     monitor.start((report) => this.#events.message({ type: 'health', service: name, ...report }))
   }

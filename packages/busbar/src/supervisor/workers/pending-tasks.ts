@@ -1,4 +1,4 @@
-import { BusbarError, errorTable } from '../../contract/errors.ts'
+import { BusbarError, isErrorCode } from '../../contract/errors.ts'
 import type { FromWorker, ToWorker } from '../../shared/control-messages.ts'
 import type { WorkerTask } from '../../shared/worker-tasks.ts'
 
@@ -42,7 +42,7 @@ export class PendingTasks {
 
 /** A program that forges messages of its worker may write any code. */
 function toError(record: NonNullable<TaskDone['error']>): BusbarError {
-  if (Object.hasOwn(errorTable, record.code)) return new BusbarError(record.code, record)
+  if (isErrorCode(record.code)) return new BusbarError(record.code, record)
   return new BusbarError('INTERNAL', { message: record.message })
 }
 

@@ -1,4 +1,4 @@
-import { BusbarError } from '../../contract/errors.ts'
+import { BusbarError, restoreError } from '../../contract/errors.ts'
 import type { FromWorker } from '../../shared/control-messages.ts'
 
 /** Why a worker ended. */
@@ -97,7 +97,7 @@ export function stuckAtStart(loading: readonly string[], age: number, stack?: re
 
 /** The message of the error names the service and the fault. */
 export function faulted({ reason, service, error }: Fault): WorkerExit {
-  return { why: reason, service, error: BusbarError.fromRecord(error), text: error.message }
+  return { why: reason, service, error: restoreError(error), text: error.message }
 }
 
 /** Why an app with `maxRestarts` ends. `label`: the worker, as {@link workerLabel} names it. */

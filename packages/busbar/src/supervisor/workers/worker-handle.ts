@@ -2,7 +2,7 @@ import type { Transferable } from 'node:worker_threads'
 import type { Socket } from 'node:net'
 import type { App } from '../../config/app.ts'
 import type { AcceleratorState } from '../../shared/accelerators.ts'
-import { BusbarError } from '../../contract/errors.ts'
+import { BusbarError, restoreError } from '../../contract/errors.ts'
 import type { HealthReport } from '../../shared/health/health-monitor.ts'
 import type { FromWorker, ServiceReport, TlsMaterial, ToWorker } from '../../shared/control-messages.ts'
 import type { HostReport } from '../../shared/hosts.ts'
@@ -219,7 +219,7 @@ export class WorkerHandle {
         if (this.#phase === 'booting') this.#phase = 'serving'
         return this.#ready.resolve(message.services)
       case 'failed':
-        return void this.end(startFailed(BusbarError.fromRecord(message.error)))
+        return void this.end(startFailed(restoreError(message.error)))
       case 'fault':
         this.#fail(faulted(message))
         return this.#log(message.service, message.error.stack ?? message.error.message)

@@ -1,6 +1,6 @@
 import type { Service } from '../../config/app.ts'
 import type { HealthCheck } from '../../config/supervision.ts'
-import { BusbarError } from '../../contract/errors.ts'
+import { restoreError } from '../../contract/errors.ts'
 import type { Router } from '../../mesh/routing/router.ts'
 import { connectForHealthCheck } from '../../mesh/sockets/connect.ts'
 import { HealthMonitor, healthNeverPassed } from '../../shared/health/health-monitor.ts'
@@ -42,7 +42,7 @@ export class ServiceHealth {
     const { router, outbox } = this.#parts
     const { name } = this.#service
     const failure = await this.#monitor.untilHealthy(limit)
-    if (failure !== undefined) throw BusbarError.fromRecord(healthNeverPassed(this.#service, failure))
+    if (failure !== undefined) throw restoreError(healthNeverPassed(this.#service, failure))
     router.setLocalHealth(name, true)
     this.#monitor.start((report) => {
       this.#isHealthy = report.healthy

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { BusbarError } from '../../contract/errors.ts'
+import { BusbarError, restoreError } from '../../contract/errors.ts'
 import { isRawEntry, type Service } from '../../config/app.ts'
 import type { Gateway } from '../../gateway/gateway.ts'
 import type { ConnectionForwarder } from '../../mesh/forwarding/connection-forwarder.ts'
@@ -166,7 +166,7 @@ export class WorkerApp {
   async #waitForPeer(needed: string, by: Service): Promise<void> {
     const limit = timeToServe(by, this.#parts.init.app.services)
     if (await this.peerServices.waitFor(needed, limit)) return
-    throw BusbarError.fromRecord(needsUnmet(by.name, needed, notServedIn(limit)))
+    throw restoreError(needsUnmet(by.name, needed, notServedIn(limit)))
   }
 
   /** A service that runs in this worker. Throws SERVICE_UNAVAILABLE before it serves. */

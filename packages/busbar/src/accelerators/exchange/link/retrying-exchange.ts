@@ -1,4 +1,4 @@
-import { BusbarError } from '../../../contract/errors.ts'
+import { BusbarError, restoreError } from '../../../contract/errors.ts'
 import type { Admission, RemoteEndpoint } from '../../../mesh/routing/endpoint.ts'
 import type { Exchange, ExchangeHandler, ExchangeRequest, ResponseHead } from '../../../mesh/http/exchange.ts'
 import { exhaustedProblem } from '../../../mesh/http/problem-response.ts'
@@ -139,7 +139,7 @@ export class RetryingExchange implements Exchange, ExchangeHandler {
   #withOutcome(error: BusbarError): BusbarError {
     const record = error.toRecord()
     const full = withRetryOutcome(record, this.#retryOutcome)
-    return full === record ? error : BusbarError.fromRecord(full)
+    return full === record ? error : restoreError(full)
   }
 
   get #retryOutcome(): RetryOutcome {

@@ -1,4 +1,4 @@
-import { BusbarError, type ErrorRecord } from '../../../contract/errors.ts'
+import { BusbarError, type ErrorRecord, restoreError } from '../../../contract/errors.ts'
 import { threadsNow } from '../../../shared/metrics/worker-cells.ts'
 import type { CallId } from '../../../shared/calls/call-id.ts'
 import type { CallHandler, CallHead, Channel, ChannelHandler } from '../../links/link.ts'
@@ -69,7 +69,7 @@ class GatedCall implements ChannelHandler, Channel {
 
   onCancel(reason: ErrorRecord): void {
     this.#handler?.onCancel?.(reason)
-    if (this.#state === 'waiting') this.#waiting.abort(BusbarError.fromRecord(reason))
+    if (this.#state === 'waiting') this.#waiting.abort(restoreError(reason))
     else this.#leave()
   }
 
