@@ -219,8 +219,9 @@ export class BusbarError<Code extends string = ErrorCode, Data = unknown> extend
   }
 }
 
+/** `code`: of any type, since programs and other apps set it. Converting an object could throw. */
 export function isErrorCode(code: unknown): code is ErrorCode {
-  return Object.hasOwn(errorTable, code as string)
+  return typeof code === 'string' && Object.hasOwn(errorTable, code)
 }
 
 /** The inverse of {@link BusbarError.toRecord}. */

@@ -1,4 +1,4 @@
-import { BusbarError, type DeclaredErrors, errorTable } from './errors.ts'
+import { BusbarError, type DeclaredErrors, isErrorCode } from './errors.ts'
 import { type Many, schemaOfMany } from './many.ts'
 import { isTimeLimit } from './call/call-options.ts'
 import type { Context } from './context.ts'
@@ -252,7 +252,7 @@ function toSpec([code, declared]: [string, ErrorDeclaration]): [string, ErrorSpe
       `an error is declared as ${JSON.stringify(code)}`,
       'Write codes like NOT_FOUND: upper-case letters, digits and underscores.',
     )
-  if (Object.hasOwn(errorTable, code))
+  if (isErrorCode(code))
     throw invalid(
       `an error is declared as ${code}, which is a code of Busbar`,
       `Throw new BusbarError('${code}', …) instead, or choose another code.`,

@@ -7,6 +7,8 @@ it('an error of another app becomes one of this one, whatever it has in it', () 
   const records = [
     { code: 'FROM_LATER', message: 'why' },
     { code: 'toString', message: 'why' },
+    { code: ['INPUT_INVALID'], message: 'why' },
+    { code: { toString: 1, valueOf: 1 }, message: 'why' },
     { code: 'INTERNAL', message: 'why', data: { name: 'Error', message: { toString: 1 }, code: 'E' } },
     { code: 'INTERNAL', message: 'why', data: { name: { toString: 1 }, message: 'other', code: 'E' } },
   ]
