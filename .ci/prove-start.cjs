@@ -79,8 +79,7 @@ async function prove(folder, signal) {
   const output = keepTail(app)
   const exited = new Promise((resolve) => app.on('exit', (code, by) => resolve({ code, by })))
   try {
-    await until(isOpen, startLimit, exited)
-    const answer = await get()
+    const answer = await until(firstAnswer, startLimit, exited)
     if (answer !== expected) throw new Error(`${url} answered ${answer}`)
     const ready = Date.now() - began
     const asked = Date.now()
@@ -113,15 +112,29 @@ function keepTail(child) {
   return () => text
 }
 
-async function until(holds, limit, exited) {
+/** Resolves to the first result that is not false. */
+async function until(ask, limit, exited) {
   const last = Date.now() + limit
   let end
   if (exited) exited.then((result) => (end = result))
-  while (!(await holds())) {
+  for (;;) {
+    const result = await ask()
+    if (result !== false) return result
     if (end) throw new Error(`it exited early (${end.by || end.code})`)
     if (Date.now() > last) throw new Error(`nothing after ${limit / 1000} s`)
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
+}
+
+/**
+ * False before the port is open. An open port is not enough: the start opens and closes each port
+ * for a moment before it starts any service, to find out whether they are free.
+ */
+function firstAnswer() {
+  return get().catch((error) => {
+    if (['ECONNREFUSED', 'ECONNRESET'].includes(error.code)) return false
+    throw error
+  })
 }
 
 function within(promise, limit, message) {
