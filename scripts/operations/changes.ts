@@ -43,6 +43,9 @@ const kinds: Readonly<Record<string, (app: StartedApp, time: number) => Promise<
     app.ask('POST', '/services/web/move', { run: (['process', 'shared', 'thread'] as const)[time % 3] }),
 }
 
+/** Milliseconds; longer than any change takes. */
+const longest = 6000
+
 /** How many different changes of a kind follow each other. */
 const cycle = { reload: 1, scale: 2, move: 3 } as Readonly<Record<string, number>>
 
@@ -60,13 +63,13 @@ await sendFor(port, 5000, perSecond, before)
 record('before', before)
 for (const [kind, change] of Object.entries(kinds)) {
   const windows: number[] = []
-  for (let time = 0; time < cycle[kind]!; time++) windows.push(await timed(() => change(app, time)))
+  for (let time = 0; time < cycle[kind]!; time++)
+    windows.push(await timed(() => change(app, time), longest, new Seen()))
   const seen = new Seen()
   for (let time = 0; time < changes; time++) {
-    const sent = sendFor(port, windows[time % windows.length]! * 2 + 500, perSecond, seen)
-    await sleep(50)
-    await change(app, time + windows.length)
-    await sent
+    const window = windows[time % windows.length]! * 2 + 500
+    const took = await timed(() => change(app, time + windows.length), window, seen)
+    if (took > window) console.warn(`${kind} ${time} took ${Math.round(took)} ms, longer than its window`)
   }
   record(kind, seen)
 }
@@ -94,11 +97,15 @@ function record(phase: string, seen: Seen): void {
   rows.push({ phase, requests, p50, p99, longest, failures, codes, lost })
 }
 
-/** Milliseconds. */
-async function timed(work: () => Promise<unknown>): Promise<number> {
+/** Milliseconds that `work` takes under a load that lasts for `window` milliseconds. */
+async function timed(work: () => Promise<unknown>, window: number, seen: Seen): Promise<number> {
+  const sent = sendFor(port, window, perSecond, seen)
   const began = performance.now()
+  await sleep(50)
   await work()
-  return performance.now() - began
+  const took = performance.now() - began
+  await sent
+  return took
 }
 
 function counted(all: readonly string[]): Record<string, number> {

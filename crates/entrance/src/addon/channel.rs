@@ -89,6 +89,12 @@ impl EntranceChannel {
         }
     }
 
+    /// Gets a growing share of the requests for this many milliseconds, beside the other workers.
+    #[napi(catch_unwind)]
+    pub fn start_slowly(&self, window: u32) {
+        self.worker.start_slowly(self.entrance.now(), window);
+    }
+
     /// Takes no new requests. Those in flight are answered.
     #[napi(catch_unwind)]
     pub fn drain(&self) {

@@ -47,6 +47,10 @@ pub struct Worker {
     /// When the worker was woken, in milliseconds of the entrance's clock. 0 if it has reacted
     /// since.
     expected_since: AtomicU64,
+    /// How long it gets a growing share of the requests, in milliseconds, and since when. 0: it
+    /// gets as many as the others.
+    slow_start: AtomicU32,
+    started_at: AtomicU64,
     /// Of the queue times in its cells, what the entrance has added to its totals.
     pub seen_times: Mutex<[u32; area::TIMES]>,
     wake: RwLock<Option<Wake>>,
@@ -64,9 +68,25 @@ impl Worker {
             paused: AtomicBool::new(false),
             dead: AtomicBool::new(false),
             expected_since: AtomicU64::new(0),
+            slow_start: AtomicU32::new(0),
+            started_at: AtomicU64::new(0),
             seen_times: Mutex::default(),
             wake: RwLock::new(Some(wake)),
         })
+    }
+
+    /// It has just started beside others: for `window` milliseconds it gets a growing share of the
+    /// requests.
+    pub fn start_slowly(&self, now: u64, window: u32) {
+        self.started_at.store(now, Ordering::Relaxed);
+        self.slow_start.store(window, Ordering::Release);
+    }
+
+    /// Whether it may get a request. `at` is evenly distributed over all u32.
+    pub fn admits(&self, now: u64, at: u32) -> bool {
+        let window = u64::from(self.slow_start.load(Ordering::Acquire));
+        let elapsed = now.saturating_sub(self.started_at.load(Ordering::Relaxed));
+        elapsed >= window || u64::from(at) * window < elapsed << u32::BITS
     }
 
     /// Wakes the worker after a push to its inbox, once until it takes. Returns true if it was

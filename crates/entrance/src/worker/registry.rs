@@ -7,6 +7,9 @@ use parking_lot::RwLock;
 
 use super::Worker;
 
+/// Late, not to get this request, requests in flight: the least is chosen.
+type Rank = (bool, bool, u32);
+
 #[derive(Default)]
 pub struct Registry {
     workers: RwLock<Vec<Arc<Worker>>>,
@@ -26,24 +29,27 @@ impl Registry {
         self.workers.read().clone()
     }
 
-    /// Chooses the worker with the fewest requests in flight. Late workers are chosen only if there
-    /// is no other. Workers with equal load take turns.
+    /// Chooses the worker with the fewest requests in flight. Late workers, and those that have
+    /// just started and do not get this request, are chosen only if there is no other. Workers
+    /// with equal load take turns.
     pub fn choose(&self, now: u64, max_in_flight: u32) -> Option<Arc<Worker>> {
         let workers = self.workers.read();
         let first = if workers.len() > 1 { self.turn.fetch_add(1, Ordering::Relaxed) } else { 0 };
-        let mut best: Option<(bool, u32, &Arc<Worker>)> = None;
+        // By the golden ratio, turns that follow each other are spread evenly (Weyl).
+        let spread = (first as u32).wrapping_mul(0x9e37_79b9);
+        let mut best: Option<(Rank, &Arc<Worker>)> = None;
         for at in 0..workers.len() {
             let worker = &workers[(first.wrapping_add(at)) % workers.len()];
             let load = worker.load();
             if !worker.takes_requests() || load >= max_in_flight {
                 continue;
             }
-            let rank = (worker.is_late(now), load);
-            if best.is_none_or(|(late, least, _)| rank < (late, least)) {
-                best = Some((rank.0, rank.1, worker));
+            let rank = (worker.is_late(now), !worker.admits(now, spread), load);
+            if best.is_none_or(|(least, _)| rank < least) {
+                best = Some((rank, worker));
             }
         }
-        best.map(|(_, _, worker)| worker.clone())
+        best.map(|(_, worker)| worker.clone())
     }
 }
 
@@ -74,6 +80,20 @@ mod tests {
         let (registry, _) = registry(&[1, 1]);
         let chosen: Vec<_> = (0..4).map(|_| registry.choose(0, 10).unwrap().number).collect();
         assert_eq!(chosen, [0, 1, 0, 1]);
+    }
+
+    #[test]
+    fn one_that_starts_slowly_gets_a_growing_share() {
+        let (registry, all) = registry(&[0, 0]);
+        all[1].start_slowly(1000, 1000);
+        let share = |now| (0..1000).filter(|_| registry.choose(now, 10).unwrap().number == 1).count();
+        assert_eq!(share(1000), 0);
+        // Of those that it may get, the other one gets half.
+        assert!((100..150).contains(&share(1250)));
+        assert!((225..275).contains(&share(1500)));
+        assert_eq!(share(2000), 500);
+        all[0].drain();
+        assert_eq!(share(1000), 1000);
     }
 
     #[test]

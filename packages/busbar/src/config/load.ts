@@ -171,6 +171,7 @@ async function resolveApp(context: ServiceContext, filled: unknown, problems: Pr
     validate: config.validate,
     stopTimeout: config.stopTimeout,
     ...(config.trial !== undefined && { trial: config.trial }),
+    slowStart: config.slowStart,
     maxRestarts: config.maxRestarts,
     stableAfter: config.stableAfter,
     startConcurrency: config.startConcurrency,

@@ -19,6 +19,8 @@ export interface Trial {
 export interface AppSupervision {
   /** Undefined: a new generation takes over when it is ready. */
   readonly trial?: Trial | undefined
+  /** How long a new generation gets more and more of the calls before it takes over, under load. */
+  readonly slowStart?: number
   /** Of the shared workers. Undefined: load does not change their number. */
   readonly scaling?: ScalingRange | undefined
   /** How long a worker must serve before its death counts as the first in a row again. */

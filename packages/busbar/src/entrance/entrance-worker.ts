@@ -60,6 +60,11 @@ export class EntranceWorker {
     return this.#channel.clients
   }
 
+  /** Gets a growing share of the requests for `window` milliseconds, beside the other workers. */
+  startSlowly(window: number): void {
+    this.#channel.startSlowly(window)
+  }
+
   /** Takes no more requests. */
   drain(): void {
     this.#channel.drain()

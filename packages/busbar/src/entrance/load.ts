@@ -28,6 +28,8 @@ export interface EntranceChannel {
   send(length: number): void
   /** Microseconds, as in a request's `arrived`. */
   clock(): number
+  /** Gets a growing share of the requests for this many milliseconds, beside the other workers. */
+  startSlowly(window: number): void
   /** Takes no more requests. */
   drain(): void
   /** Takes no new requests for now, or takes them again. */

@@ -2,6 +2,7 @@ import { BusbarError, type ErrorRecord } from '../contract/errors.ts'
 import type { CallId } from '../shared/calls/call-id.ts'
 import type { InstanceSpec, PeerSpec, LinkSetup } from '../shared/control-messages.ts'
 import { startRunningTimeout } from '../shared/running-timeout.ts'
+import { SlowStart } from '../shared/slow-start.ts'
 import { dialTimeout, keepAliveTimeout } from './links/limits.ts'
 import type { CallHandler, CallHead, Link, LinkOptions } from './links/link.ts'
 import { createLink } from './links/live-link.ts'
@@ -102,15 +103,20 @@ export class Peers {
     this.#lostCalls.relinked(spec.worker)
   }
 
-  serves(worker: number, { name: service, typed, index, path, topics, unhealthy }: InstanceSpec): void {
+  serves(
+    worker: number,
+    { name: service, typed, index, path, topics, unhealthy, slowStart: spec }: InstanceSpec,
+  ): void {
     const peer = this.#peers.get(worker)
     if (peer?.presence.is !== 'here') return
     const { row, setup } = peer.spec
     const state: EndpointState = unhealthy === true ? 'unhealthy' : 'serving'
     const { connections } = peer
+    const slowStart = spec === undefined ? undefined : new SlowStart(spec)
+    const instance = { service, index, state, typed, slowStart }
     if (setup.kind === 'tcp')
-      this.#add(peer, { at: 'tcp', service, index, state, typed, host: setup.host, port: setup.port, connections })
-    else this.#add(peer, linkedEndpoint({ service, worker, index, state, typed, row, path, topics }, peer.link!, setup))
+      this.#add(peer, { at: 'tcp', ...instance, host: setup.host, port: setup.port, connections })
+    else this.#add(peer, linkedEndpoint({ ...instance, worker, row, path, topics }, peer.link!, setup))
   }
 
   /** An unhealthy instance gets no new calls. Those in flight go on. */

@@ -14,6 +14,7 @@ import type { OwnSpanRecord } from './traces/own-span.ts'
 import type { SpanRecord } from './traces/span.ts'
 import type { WorkerTask } from './worker-tasks.ts'
 import type { HealthReport } from './health/health-monitor.ts'
+import type { SlowStartSpec } from './slow-start.ts'
 
 export type { ListenerSpec, TlsMaterial }
 
@@ -112,6 +113,8 @@ export interface InstanceSpec {
   readonly topics?: readonly string[] | undefined
   /** Its health checks fail: it gets no new calls. */
   readonly unhealthy?: boolean
+  /** It gets a growing share of the calls, beside the one whose place it takes. */
+  readonly slowStart?: SlowStartSpec
 }
 
 /** Another worker of the app, as announced to one that may call it; both may still be starting. */
@@ -139,10 +142,7 @@ export type LinkSetup =
 
 export type ToWorker =
   | Order
-  /**
-   * To a process: a connection, which the channel carries with the message. The process answers
-   * `taken` before it reads.
-   */
+  /** To a process: a connection, carried with the message. It answers `taken` before it reads. */
   | { type: 'connectionHandle'; listenerId: string; id: number }
   /** To a process: the amount of its output that was read (`output/output-window.ts`). */
   | { type: 'outputRead'; size: number }
@@ -164,10 +164,10 @@ export type Order =
   | { type: 'serves'; peer: number; service: InstanceSpec }
   /** The health of a peer's service has changed. */
   | { type: 'health'; peer: number; service: string; healthy: boolean }
-  /** A new generation is on trial: half of the kept connections end with their next response. */
-  | { type: 'trial' }
-  /** A worker that was held serves from now on: its generation takes over, or it was a spare. */
-  | { type: 'announced' }
+  /** A successor serves beside it: half of the kept connections end with their next response. */
+  | { type: 'share' }
+  /** It was held, and serves from now on. `slowStart`: beside the one that it replaces. */
+  | { type: 'announced'; slowStart?: SlowStartSpec | undefined }
   /** For the gateway's probes. */
   | ({ type: 'readiness' } & Readiness)
   /**

@@ -113,7 +113,7 @@ class Supervisor implements RunningApp {
         this.#caretaker.update()
       },
       stopping: this.#lifetime.ending,
-      hasTrials: options.mode === 'start',
+      sideBySide: options.mode === 'start',
     })
     this.#operations = new Operations(options.load, this.#generations)
     this.#openAutoscaler = () => openAutoscaler({ ...parts, generations: this.#generations })
@@ -274,7 +274,7 @@ class Supervisor implements RunningApp {
       mode: this.#options.mode,
       timing: this.#timing,
       launch: (...start) => this.#launcher.launch(...start),
-      announce: ({ worker }) => this.#launcher.peers.announce(worker),
+      announce: ({ worker }, slowStart) => this.#launcher.peers.announce(worker, slowStart),
       leave: ({ worker, spec }) =>
         this.#launcher.peers.leave(worker, replaced, leaveLimit(spec, this.#app, this.#timing)),
       log: (level, line) => this.#log(level, line),

@@ -47,6 +47,11 @@ export class EntranceRegistration {
     return new EntranceRegistration(bridge!, worker)
   }
 
+  /** This worker gets a growing share of the requests for `window` milliseconds. */
+  startSlowly(window: number): void {
+    this.#worker.startSlowly(window)
+  }
+
   /**
    * Other workers get the requests from now on. Resolves when this one has answered those that it
    * has, at the latest after `timeout` milliseconds. Clients keep their connections.

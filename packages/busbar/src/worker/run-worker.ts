@@ -99,8 +99,8 @@ function handleOrder(worker: WorkerApp, order: Exclude<Order, { type: 'stop' }>,
     case 'services':
       return worker.updateServices(order)
     case 'announced':
-      return worker.announced()
-    case 'trial':
+      return worker.announced(order.slowStart)
+    case 'share':
       return worker.shareConnections()
     case 'readiness':
       return worker.setReadiness(order)

@@ -125,6 +125,11 @@ export const appSchema = z
       }),
     stopTimeout: durationWithDefault('8s', 0, 'How long a stop waits for what is in flight.'),
     trial,
+    slowStart: durationWithDefault(
+      '1s',
+      0,
+      'Under load, how long a new [generation](../guides/operate/changing.md) gets a growing share of the calls and connections before it takes over.',
+    ),
     maxRestarts: integer(0, 1_000_000).optional().meta({
       title: 'an integer from 0 to 1000000',
       description:

@@ -6,6 +6,7 @@ import type { HttpHandler } from '../../contract/http/http-handler.ts'
 import type { Link } from '../links/link.ts'
 import type { Scope } from '../scope.ts'
 import type { PrivateListener } from '../sockets/private-listener.ts'
+import type { SlowStart } from '../../shared/slow-start.ts'
 import type { VersionShare } from './balance/version-shares.ts'
 
 /** An instance of a service, as the mesh sees it. Where it runs decides how a call gets there. */
@@ -69,6 +70,8 @@ export interface RemoteEndpoint {
   readonly row?: number | undefined
   /** Its last report of calls in flight. Undefined if shared memory has the current number. */
   readonly load?: number | undefined
+  /** Set if it has just started beside others. */
+  readonly slowStart?: SlowStart | undefined
   /** Set if the service has a concurrency limit. */
   readonly admission?: Admission
   /** Set if the config divides the calls among versions of another app's service. */
@@ -107,6 +110,8 @@ export interface TcpEndpoint {
   readonly typed: boolean
   /** Undefined: the instance is never drained. */
   readonly connections?: CommandConnections | undefined
+  /** Set if it has just started beside others. */
+  readonly slowStart?: SlowStart | undefined
 }
 
 /** How a call gets to the instance. */

@@ -2,7 +2,7 @@ import { getRandomValues } from 'node:crypto'
 import type { App, TlsFiles } from '../../config/app.ts'
 import { readTlsFiles } from '../../config/gateway/tls.ts'
 import { readIdentity } from '../../config/identity.ts'
-import type { TlsMaterial } from '../../shared/control-messages.ts'
+import type { Order, TlsMaterial } from '../../shared/control-messages.ts'
 import type { Identity, IdentityFiles } from '../../shared/hosts.ts'
 import type { StartOptions } from '../running-app.ts'
 import type { WorkerSlot } from '../workers/worker-slot.ts'
@@ -39,14 +39,14 @@ export class AppCertificates {
   /** `interval`: milliseconds between two reads, beside those after an event. */
   watch(interval: number, { entrance, slots, log, on }: CertificateUsers): void {
     const outcome = (outcome: 'reloaded' | 'refused'): void => on?.({ type: 'tls', outcome })
-    const setTls = (tls: TlsMaterial): void => {
-      entrance()?.setTls(tls)
-      for (const slot of slots()) slot.setTls(tls)
-    }
-    const setIdentity = (next: Identity): void => {
-      const order = { type: 'identity', identity: next } as const
+    const sendAll = (order: Order): void => {
       for (const { workers } of slots()) for (const worker of workers) worker.send(order)
     }
+    const setTls = (tls: TlsMaterial): void => {
+      entrance()?.setTls(tls)
+      sendAll({ type: 'tls', tls })
+    }
+    const setIdentity = (next: Identity): void => sendAll({ type: 'identity', identity: next })
     this.#gateway?.watch(interval, reportedEvents({ apply: setTls, outcome, log }))
     this.#identity?.watch(interval, reportedEvents({ apply: setIdentity, outcome, log }))
   }

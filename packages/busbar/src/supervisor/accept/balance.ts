@@ -1,19 +1,32 @@
+import { admitted, type SlowStart } from '../../shared/slow-start.ts'
+
 export interface Candidate {
   readonly connections: number
   /** Milliseconds since its last heartbeat. */
   age(now: number): number
+  /** Its slot. */
+  readonly spec: { readonly index: number }
+  /** Set if it serves beside the worker that it replaces. */
+  readonly slowStart?: SlowStart | undefined
 }
 
 let turn = 0
 
 /**
  * The worker with the fewest open connections, among those whose heartbeat is younger than `stale`
- * milliseconds, or among all if there is none. Ties are broken in turns: short connections, each
+ * milliseconds, or among all if there is none. One that has just started is left out more or less
+ * often. Ties are broken in turns: short connections, each
  * closed before the next one comes, would otherwise all go to the first worker.
  */
 export function pickWorker<T extends Candidate>(workers: readonly T[], now: number, stale: number): T | undefined {
   turn = (turn + 1) >>> 0
-  return fewest(workers, (worker) => worker.age(now) < stale) ?? fewest(workers, () => true)
+  const isFresh = (worker: T): boolean => worker.age(now) < stale
+  return (
+    fewest(
+      admitted(workers, ({ spec }) => spec.index, isFresh),
+      isFresh,
+    ) ?? fewest(workers, () => true)
+  )
 }
 
 function fewest<T extends Candidate>(workers: readonly T[], eligible: (worker: T) => boolean): T | undefined {

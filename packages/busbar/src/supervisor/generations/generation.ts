@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { App, Service } from '../../config/app.ts'
 import { BusbarError } from '../../contract/errors.ts'
 import type { CallPorts } from '../accept/call-ports.ts'
@@ -8,6 +9,7 @@ import { hasFixedPort, planApp, type SlotSpec } from '../plan.ts'
 import { startSlots } from '../start-slots.ts'
 import type { Launcher } from '../workers/launcher.ts'
 import type { WorkerSlot } from '../workers/worker-slot.ts'
+import { CallRate } from './call-rate.ts'
 import type { Difference } from './difference.ts'
 import type { SlotTable } from './slot-table.ts'
 import { tryOut, unhealthy, type Untested } from './trial.ts'
@@ -46,6 +48,9 @@ export class Generation {
   readonly #difference: Difference
   readonly #changes: readonly Change[]
   #undoPlaces: () => void = () => {}
+  #hasShared = false
+  /** Of the workers that this generation ends. */
+  readonly #calls: CallRate
 
   constructor(from: App, to: App, difference: Difference, parts: GenerationParts) {
     this.#parts = parts
@@ -57,6 +62,12 @@ export class Generation {
       if (is === 'kept') return []
       return [{ spec, slot: is === 'added' ? parts.createSlot(spec, to) : slotAt(current, spec) }]
     })
+    const ending = [
+      ...this.#changes.map(({ slot }) => slot),
+      ...difference.removed.map((spec) => slotAt(current, spec)),
+    ]
+    const rows = ending.flatMap(({ serving }) => serving?.row ?? [])
+    this.#calls = new CallRate(parts.launcher.instances, rows)
   }
 
   /** Rejects with the first error of a service that does not start. */
@@ -77,20 +88,32 @@ export class Generation {
   }
 
   /**
+   * Under load, both generations serve for a while, or until `signal` aborts: this one gets more
+   * and more of the calls and connections. Rejects if one of its workers ends.
+   */
+  async startSlowly(signal: AbortSignal): Promise<void> {
+    const { slowStart: window = 0, trial } = this.#to
+    if (window === 0 || this.#changes.length === 0 || !this.#calls.isFrequent) return
+    const pause = (): Promise<unknown> => sleep(window / 2, undefined, { signal }).catch(() => {})
+    for (const { slot } of this.#changes) slot.serveBeside({ window, most: trial === undefined ? 1 : 0.5 })
+    await pause()
+    this.#shareConnections()
+    await pause()
+    this.#checkReady()
+  }
+
+  /**
    * Both generations serve for a while, or until `signal` aborts. Rejects with GENERATION_WORSE if
    * this one is worse. Resolves to the services that were not compared.
    */
   async tryOut(signal: AbortSignal): Promise<readonly Untested[]> {
     const { trial } = this.#to
-    const replaced = this.#changes.filter(({ slot }) => slot.serving !== undefined)
+    const replaced = this.#replaced
     if (trial === undefined || replaced.length === 0) return []
     const old = replaced.map(({ slot }) => slot.serving!.row)
     const young = replaced.flatMap(({ slot }) => slot.successor?.row ?? [])
-    for (const { slot } of replaced) {
-      slot.beginTrial()
-      // New connections are divided between both.
-      if (slot.successor !== undefined) slot.serving!.send({ type: 'trial' })
-    }
+    for (const { slot } of replaced) slot.serveBeside({ window: 0, most: 0.5 })
+    this.#shareConnections()
     const untested = await tryOut(trial, this.#parts.launcher.instances, { old, young }, signal)
     this.#checkReady()
     this.#checkHealthy()
@@ -117,6 +140,18 @@ export class Generation {
     this.#undoPlaces()
     launcher.announceServices(this.#from.services, slots.workers)
     await ports.keep(planApp(this.#from).listeners)
+  }
+
+  /** Those whose worker serves while its successor starts. */
+  get #replaced(): readonly Change[] {
+    return this.#changes.filter(({ slot }) => slot.serving !== undefined)
+  }
+
+  /** Half of the clients of each old worker connect again, some of them to its successor. */
+  #shareConnections(): void {
+    if (this.#hasShared) return
+    this.#hasShared = true
+    for (const { slot } of this.#replaced) if (slot.successor !== undefined) slot.serving!.send({ type: 'share' })
   }
 
   get #added(): WorkerSlot[] {

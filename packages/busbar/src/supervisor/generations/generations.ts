@@ -9,8 +9,8 @@ export interface GenerationsParts extends GenerationParts {
   readonly app: () => App
   /** Aborts when the app begins to stop. */
   readonly stopping: AbortSignal
-  /** Whether the app's `trial` applies: not in development. */
-  readonly hasTrials: boolean
+  /** Generations serve side by side, as `slowStart` and `trial` say: not in development. */
+  readonly sideBySide: boolean
   /** How many slots the app may have. */
   readonly maxSlots: number
   readonly log: (level: 'info' | 'warn', line: string) => void
@@ -53,7 +53,7 @@ export class Generations {
   }
 
   async #change(next: App, outdated: Outdated): Promise<Change> {
-    const { app, slots, ports, stopping, hasTrials, maxSlots, log } = this.#parts
+    const { app, slots, ports, stopping, sideBySide, maxSlots, log } = this.#parts
     if (stopping.aborted) throw stopped()
     const running = app()
     refuse(needsRestart(running, next, ports.entrance !== undefined))
@@ -65,9 +65,10 @@ export class Generations {
     const began = performance.now()
     try {
       await generation.prepare()
+      if (sideBySide) await generation.startSlowly(stopping)
       // A scaling, a move and a renewal run the same code, so there is nothing to try out.
       const hasNewCode = outdated === 'all' || (Array.isArray(outdated) && outdated.length > 0)
-      const untested = hasTrials && hasNewCode ? await generation.tryOut(stopping) : []
+      const untested = sideBySide && hasNewCode ? await generation.tryOut(stopping) : []
       for (const one of untested) log('warn', `generation ${number}: ${untestedText(one)}`)
       if (stopping.aborted) throw stopped()
       generation.takeOver()

@@ -5,6 +5,7 @@ import type { InstanceSpec, LinkSetup, ToWorker } from '../../shared/control-mes
 import type { LostLink } from '../workers/worker-handle.ts'
 import { PeerDrain } from './peer-drain.ts'
 import type { LinkedWorker, Reconnector } from './reconnector.ts'
+import type { SlowStartSpec } from '../../shared/slow-start.ts'
 
 /** A worker, as its peers need to know it. */
 export interface PeerInfo extends LinkedWorker {
@@ -80,14 +81,15 @@ export class PeerRegistry {
     this.#peers.set(info.worker, peer)
   }
 
-  serves(worker: number, service: InstanceSpec): void {
+  serves(worker: number, service: InstanceSpec, slowStart?: SlowStartSpec): void {
     const peer = this.#peers.get(worker)
     if (peer === undefined || peer.drain !== undefined) return
     const waits = peer.hold === 'spare' || this.#isServed(service.name)
     if (peer.withheld !== undefined && waits) return void peer.withheld.push(service)
     peer.services = [...peer.services, service]
     this.#changed()
-    this.#sendOthers(worker, { type: 'serves', peer: worker, service })
+    const known = slowStart === undefined ? service : { ...service, slowStart }
+    this.#sendOthers(worker, { type: 'serves', peer: worker, service: known })
     for (const one of this.#waiting) if (one.service === service.name) one.resolve(true)
   }
 
@@ -101,14 +103,14 @@ export class PeerRegistry {
     this.#sendOthers(worker, { type: 'health', peer: worker, service, healthy })
   }
 
-  /** Peers may call a worker that was held from now on. */
-  announce(worker: number): void {
+  /** Peers may call a worker that was held from now on. `slowStart`: more and more. */
+  announce(worker: number, slowStart?: SlowStartSpec): void {
     const peer = this.#peers.get(worker)
     if (peer?.withheld === undefined) return
     const { withheld } = peer
     peer.withheld = undefined
-    peer.info.send({ type: 'announced' })
-    for (const service of withheld) this.serves(worker, service)
+    peer.info.send({ type: 'announced', slowStart })
+    for (const service of withheld) this.serves(worker, service, slowStart)
   }
 
   /** A worker lost its link to another. Both ends report it; when a worker dies, all others do. */

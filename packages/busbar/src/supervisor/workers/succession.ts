@@ -1,5 +1,6 @@
 import type { App } from '../../config/app.ts'
 import type { ServiceReport } from '../../shared/control-messages.ts'
+import { SlowStart, type SlowStartSpec } from '../../shared/slow-start.ts'
 import { settlesWithin } from '../../shared/settles-within.ts'
 import type { Hold } from '../peers/peer-registry.ts'
 import type { SlotSpec } from '../plan.ts'
@@ -11,8 +12,8 @@ export interface SuccessionParts {
   readonly mode: 'start' | 'dev'
   readonly timing: Pick<Timing, 'devDrain'>
   readonly launch: (spec: SlotSpec, app: App, hold: Hold) => WorkerHandle
-  /** Lets peers call the worker. */
-  readonly announce: (worker: WorkerHandle) => void
+  /** Lets peers call the worker. `slowStart`: more and more. */
+  readonly announce: (worker: WorkerHandle, slowStart?: SlowStartSpec) => void
   /** Resolves when no peer calls the worker any more, or when that has taken too long. */
   readonly leave: (worker: WorkerHandle) => Promise<void>
   /** The worker of the previous generation has drained. */
@@ -36,7 +37,7 @@ export class Succession {
   readonly #parts: SuccessionParts
   #successor: Successor | undefined
   #predecessor: WorkerHandle | undefined
-  #isOnTrial = false
+  #isBeside = false
   #retired: Promise<void> = Promise.resolve()
 
   constructor(parts: SuccessionParts) {
@@ -74,22 +75,24 @@ export class Succession {
   }
 
   /** The successor while it serves beside the slot's worker. */
-  get onTrial(): WorkerHandle | undefined {
-    return this.#isOnTrial ? this.ready : undefined
+  get beside(): WorkerHandle | undefined {
+    return this.#isBeside ? this.ready : undefined
   }
 
   /** Peers call the successor, too. */
-  beginTrial(): void {
+  serveBeside(slowStart: SlowStartSpec): void {
     const { ready } = this
-    this.#isOnTrial = ready !== undefined
-    if (ready !== undefined) this.#parts.announce(ready)
+    if (ready === undefined || this.#isBeside) return
+    this.#isBeside = true
+    ready.slowStart = new SlowStart(slowStart)
+    this.#parts.announce(ready, slowStart)
   }
 
   /** Peers call the successor from now on. `worker`: the one that it replaces, which drains. */
   takeOver(worker: WorkerHandle | undefined): Successor {
     const successor = this.#successor!
     this.#successor = undefined
-    this.#isOnTrial = false
+    this.#isBeside = false
     this.#parts.announce(successor.worker)
     if (worker !== undefined) this.#retired = this.#retire(worker, successor.app.stopTimeout)
     return successor
@@ -98,7 +101,7 @@ export class Succession {
   async discard(timeout: number): Promise<void> {
     const worker = this.#successor?.worker
     this.#successor = undefined
-    this.#isOnTrial = false
+    this.#isBeside = false
     if (worker !== undefined) await this.dismiss(worker, timeout)
   }
 

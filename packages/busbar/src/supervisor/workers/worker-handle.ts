@@ -4,10 +4,11 @@ import type { App } from '../../config/app.ts'
 import type { AcceleratorState } from '../../shared/accelerators.ts'
 import { BusbarError, restoreError } from '../../contract/errors.ts'
 import type { HealthReport } from '../../shared/health/health-monitor.ts'
-import type { FromWorker, ServiceReport, TlsMaterial, ToWorker } from '../../shared/control-messages.ts'
+import type { FromWorker, ServiceReport, ToWorker } from '../../shared/control-messages.ts'
 import type { HostReport } from '../../shared/hosts.ts'
 import type { OutputLine } from '../../shared/output/log-levels.ts'
 import type { WorkerTask } from '../../shared/worker-tasks.ts'
+import type { SlowStart } from '../../shared/slow-start.ts'
 import { settlesWithin } from '../../shared/settles-within.ts'
 import { type SlotSpec, workerLabel } from '../plan.ts'
 import type { AppLogRecord } from '../running-app.ts'
@@ -65,6 +66,8 @@ export class WorkerHandle {
   readonly row: number
   /** Rejects with the service's error when the worker ends before it serves. */
   readonly ready: Promise<readonly ServiceReport[]>
+  /** Set if it serves beside the worker that it replaces. */
+  slowStart: SlowStart | undefined
   /** The services whose health checks fail, and why. */
   readonly unhealthy = new Map<string, string>()
   /** Resolves when the exit is certain, if possible some milliseconds before `ended`. */
@@ -147,10 +150,6 @@ export class WorkerHandle {
     const result = this.#runtime.transfer(listenerId, socket)
     if (result === 'taken') this.#transferred++
     return result
-  }
-
-  setTls(tls: TlsMaterial): void {
-    this.send({ type: 'tls', tls })
   }
 
   send(order: ToWorker, transfer?: readonly Transferable[]): void {

@@ -1,6 +1,6 @@
 import type { App } from '../../config/app.ts'
 import { BusbarError } from '../../contract/errors.ts'
-import type { ServiceReport, TlsMaterial } from '../../shared/control-messages.ts'
+import type { ServiceReport } from '../../shared/control-messages.ts'
 import type { Hold } from '../peers/peer-registry.ts'
 import { hasFixedPort, type SlotSpec, workerLabel } from '../plan.ts'
 import type { Timing } from '../timing.ts'
@@ -11,6 +11,7 @@ import { restartLimit, stopped, type WorkerExit } from './worker-exit.ts'
 import { statusOf } from './live-status.ts'
 import type { WorkerHandle } from './worker-handle.ts'
 import type { WorkerState, WorkerStatus } from './worker-status.ts'
+import type { SlowStartSpec } from '../../shared/slow-start.ts'
 
 export interface WorkerSlotParts {
   readonly spec: SlotSpec
@@ -19,7 +20,7 @@ export interface WorkerSlotParts {
   /** Starts a worker. `hold`: the services that peers do not call before it is announced. */
   readonly launch: (spec: SlotSpec, app: App, hold: Hold) => WorkerHandle
   /** Lets peers call a worker that was held. */
-  readonly announce: (handle: WorkerHandle) => void
+  readonly announce: (handle: WorkerHandle, slowStart?: SlowStartSpec) => void
   /** Before a drain: resolves when no peer calls the worker any more, or after a time limit. */
   readonly leave: (handle: WorkerHandle) => Promise<void>
   readonly log: (level: 'info' | 'warn' | 'error', line: string) => void
@@ -104,10 +105,10 @@ export class WorkerSlot {
     return this.serving === undefined && this.#end === 'none' && (this.#changing || this.#startsAtOnce)
   }
 
-  /** The workers that accept connections: during a trial, those of both generations. */
+  /** The workers that accept connections: for a while, those of both generations. */
   get accepting(): readonly WorkerHandle[] {
     if (this.#end === 'retiring') return []
-    return [this.serving, this.#succession.onTrial].filter((worker) => worker !== undefined)
+    return [this.serving, this.#succession.beside].filter((worker) => worker !== undefined)
   }
 
   get isSpareStarting(): boolean {
@@ -126,7 +127,7 @@ export class WorkerSlot {
   }
 
   /** The prepared worker serves beside the running one. `takeOver` or `discard` follows. */
-  readonly beginTrial = (): void => this.#succession.beginTrial()
+  readonly serveBeside = (slowStart: SlowStartSpec): void => this.#succession.serveBeside(slowStart)
 
   /**
    * Starts the worker of the next generation. It gets no connections, and only calls to services
@@ -196,10 +197,6 @@ export class WorkerSlot {
   endServing(exit: WorkerExit): void {
     this.#spare.announce()
     void this.serving?.end(exit)
-  }
-
-  setTls(tls: TlsMaterial): void {
-    for (const worker of this.workers) worker.setTls(tls)
   }
 
   /**

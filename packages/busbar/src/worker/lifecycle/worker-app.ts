@@ -38,6 +38,7 @@ import type { PeerServices } from './peer-services.ts'
 import type { Outbox } from '../reporting/outbox.ts'
 import type { WorkerHosts } from '../worker-hosts.ts'
 import type { hostTypedService } from '../typed/hosted-typed-service.ts'
+import type { SlowStartSpec } from '../../shared/slow-start.ts'
 
 /** The parts of a worker that exist before its app is assembled. */
 export interface WorkerParts {
@@ -117,8 +118,9 @@ export class WorkerApp {
   }
 
   /** The worker takes part in what the app serves from now on. */
-  announced(): void {
+  announced(slowStart?: SlowStartSpec): void {
     this.#entrance ??= this.#joinEntrance?.()
+    if (slowStart !== undefined) this.#entrance?.startSlowly(slowStart.window)
     this.hosts.announced()
   }
 
@@ -181,7 +183,7 @@ export class WorkerApp {
     return this.#parts.sandbox.programs.of(service)
   }
 
-  /** A successor is on trial: half of the clients connect again, some of them to it. */
+  /** A successor serves, too: half of the clients connect again, some of them to it. */
   shareConnections(): void {
     this.#gateway?.shareConnections()
     for (const service of this.#hosted.values()) service.shareConnections?.()

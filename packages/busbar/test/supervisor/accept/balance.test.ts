@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pickWorker } from '../../../src/supervisor/accept/balance.ts'
 
-const candidate = (connections: number, age = 0) => ({ connections, age: () => age })
+let slots = 0
+const candidate = (connections: number, age = 0) => ({ connections, age: () => age, spec: { index: slots++ } })
 
 test('picks the worker with the fewest connections, in any order', () => {
   const [few, more, most] = [candidate(1), candidate(2), candidate(3)]

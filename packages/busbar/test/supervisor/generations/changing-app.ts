@@ -80,6 +80,28 @@ export class ChangingApp implements AsyncDisposable {
   }
 }
 
+/**
+ * Calls the `cart` until the returned function is called. `seen` gets the text of each answer.
+ */
+export function callAgainAndAgain(app: ChangingApp, seen?: (text: string) => void): () => Promise<unknown> {
+  let isOver = false
+  const calling = Promise.all(
+    Array.from({ length: 4 }, async () => {
+      // A test that has failed stops the app under it.
+      while (!isOver)
+        await app
+          .get('/call/cart')
+          .then((answer) => answer.text())
+          .then(seen)
+          .catch(() => (isOver = true))
+    }),
+  )
+  return () => {
+    isOver = true
+    return calling
+  }
+}
+
 function configOf(services: object, rest: object): object {
   const listed = Object.entries(services).map(([name, service]) => [name, { path: './program.mjs', ...service }])
   const [entry] = Object.keys(services)

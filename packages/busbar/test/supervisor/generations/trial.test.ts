@@ -3,26 +3,7 @@ import { test } from 'node:test'
 import { InstanceTable } from '../../../src/shared/metrics/instance-table.ts'
 import { Sampler } from '../../../src/shared/metrics/sampler.ts'
 import { tryOut, whyWorse } from '../../../src/supervisor/generations/trial.ts'
-import { ChangingApp } from './changing-app.ts'
-
-/** Calls the `cart` until the returned function is called. */
-function callAgainAndAgain(app: ChangingApp): () => Promise<unknown> {
-  let isOver = false
-  const calling = Promise.all(
-    Array.from({ length: 4 }, async () => {
-      // A test that has failed stops the app under it.
-      while (!isOver)
-        await app
-          .get('/call/cart')
-          .then((answer) => answer.text())
-          .catch(() => (isOver = true))
-    }),
-  )
-  return () => {
-    isOver = true
-    return calling
-  }
-}
+import { callAgainAndAgain, ChangingApp } from './changing-app.ts'
 
 const answering = (code: string): string =>
   `import { createServer } from 'node:http'

@@ -1,5 +1,6 @@
 import type { Endpoint, LocalEndpoint, RemoteEndpoint, TcpEndpoint } from '../endpoint.ts'
 import type { LimitedInstance, LimitedService } from '../limits/limited-service.ts'
+import { admitted } from '../../../shared/slow-start.ts'
 import type { Loads } from './loads.ts'
 import { fractionOf, pickByKey, pickLeastLoaded, pickOfTwo } from './pickers.ts'
 import { Reservation } from './reservation.ts'
@@ -46,6 +47,8 @@ export class ServiceInstances {
   #local: Local | undefined
   #isLocalHealthy = true
   #remote: readonly RemoteInstance[] = []
+  /** Some of them have just started, and get a growing share of the calls. */
+  #areSomeStarting = false
   readonly #inTransit = new Map<RemoteInstance, CallsInTransit>()
 
   constructor(service: string, loads: Loads, limited?: LimitedService) {
@@ -84,6 +87,7 @@ export class ServiceInstances {
 
   add(endpoint: RemoteInstance): void {
     this.#remote = [...this.#remote, endpoint]
+    this.#areSomeStarting ||= endpoint.slowStart !== undefined
     this.#inTransit.set(endpoint, new CallsInTransit())
   }
 
@@ -143,9 +147,9 @@ export class ServiceInstances {
   /** The instances that a waiting call may go to, at this moment. */
   #candidates(key: string | undefined, not: Endpoint | undefined): LimitedInstance[] {
     const keyed = key === undefined ? undefined : this.#instanceForKey(key, undefined, not)
-    const serving = this.#remote.filter(
-      (one) => isCallable(one) && one !== not && (keyed === undefined || one === keyed),
-    )
+    const isCandidate = (one: RemoteInstance): boolean =>
+      isCallable(one) && one !== not && (keyed === undefined || one === keyed)
+    const serving = (this.#areSomeStarting ? this.#admitted(isCandidate) : this.#remote).filter(isCandidate)
     const fresh = serving.filter((one) => !this.#loads.isStale(rowOf(one)))
     return (fresh.length > 0 ? fresh : serving).flatMap((one) =>
       one.at === 'link' && one.row !== undefined ? [{ endpoint: one, row: one.row }] : [],
@@ -165,10 +169,17 @@ export class ServiceInstances {
       if (this.#remote.length === 1) return isCallable(any) && any !== not ? any : undefined
       return this.#pickHost(this.#remote.filter((one) => isCallable(one) && one !== not))
     }
-    const loadOf = (one: RemoteInstance): number => (isCallable(one) && one !== not ? this.#loadOf(one) : Infinity)
+    const isCandidate = (one: RemoteInstance): boolean => isCallable(one) && one !== not
+    const remote = this.#areSomeStarting ? this.#admitted(isCandidate) : this.#remote
+    const loadOf = (one: RemoteInstance): number => (isCandidate(one) ? this.#loadOf(one) : Infinity)
     const fresh = (one: RemoteInstance): number => (this.#loads.isStale(rowOf(one)) ? Infinity : loadOf(one))
     // If all heartbeats are late, the machine is overloaded, and they say nothing.
-    return pickLeastLoaded(this.#remote, fresh) ?? pickLeastLoaded(this.#remote, loadOf)
+    return pickLeastLoaded(remote, fresh) ?? pickLeastLoaded(remote, loadOf)
+  }
+
+  #admitted(isCandidate: (one: RemoteInstance) => boolean): readonly RemoteInstance[] {
+    this.#areSomeStarting = this.#remote.some(({ slowStart }) => slowStart !== undefined && !slowStart.isOver)
+    return admitted(this.#remote, ({ index }) => index, isCandidate)
   }
 
   /** Of other apps. Those that do not answer are left out, unless none does. */
