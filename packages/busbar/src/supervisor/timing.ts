@@ -55,7 +55,7 @@ export const defaultTiming: Timing = {
   stale: 1000,
   stuck: 30_000,
   boot: 30_000,
-  watch: 500,
+  watch: 1000,
   overdue: 50,
   leave: 3000,
   quiet: 500,

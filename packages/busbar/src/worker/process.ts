@@ -20,7 +20,7 @@ import { runWorker } from './run-worker.ts'
  * a message, which costs an idle supervisor more than all else.
  */
 const beatInterval = 333
-/** One in this many heartbeats carries the service's counters. */
+/** One in this many heartbeats carries the service's counters, if they have changed. */
 const beatsPerReport = 3
 
 hideDebuggerFlags()
@@ -66,12 +66,13 @@ async function run(init: ProcessInit): Promise<void> {
   refuseShared(`${init.hosts[0]?.name} runs as a process (run: 'process'), whose memory the others do not see`)
   const cells = new WorkerCells(createCells(1), 0)
   const metering = new Metering(init, new CountsFile(countsDescriptor))
-  const report = (isWhole: boolean): void =>
-    send({
-      type: 'heartbeat',
-      cells: cells.copy(),
-      instances: isWhole ? metering.table.usedBlock(0).slice() : undefined,
-    })
+  let reported = new Uint32Array()
+  const report = (isWhole: boolean): void => {
+    const counts = metering.table.usedBlock(0)
+    const instances = isWhole && !areSame(counts, reported) ? counts.slice() : undefined
+    if (instances !== undefined) reported = instances
+    send({ type: 'heartbeat', cells: cells.copy(), instances })
+  }
   let beats = 0
   setInterval(() => report(beats++ % beatsPerReport === 0), beatInterval).unref()
   process.on('exit', () => report(true))
@@ -86,4 +87,13 @@ async function run(init: ProcessInit): Promise<void> {
       for (const order of waiting.splice(0)) handle(order)
     },
   })
+}
+
+/** Takes 4 µs where sending takes 70: 27 KB for an app of one service. */
+function areSame(one: Uint32Array, other: Uint32Array): boolean {
+  return bytesOf(one).equals(bytesOf(other))
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: Uint32Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength)
 }

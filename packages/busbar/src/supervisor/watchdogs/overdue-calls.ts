@@ -10,7 +10,7 @@ import type { AbandonedCalls } from './abandoned-calls.ts'
 const spareAfter = 100
 
 /** Milliseconds. A change of the app may give a service its first limit. */
-const idleInterval = 1000
+const idleInterval = 3000
 
 export interface OverdueCallsParts {
   readonly slots: () => readonly WorkerSlot[]
