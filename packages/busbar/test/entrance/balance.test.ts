@@ -82,6 +82,7 @@ describe('a worker whose entry is unhealthy', { skip: entrances[1].skip }, () =>
     const refused = await fetch(app.url)
     assert.equal(refused.status, 503)
     await refused.arrayBuffer()
+    await app.untilLogged('no worker serves: requests get a 503 (1 in a second)')
     writeFileSync(READY_FILE, '')
     await untilUnhealthy(app, 0)
     assert.equal(await idOf(app), id)

@@ -11,6 +11,7 @@ import type { WorkerSlot } from '../workers/worker-slot.ts'
 import type { Timing } from '../timing.ts'
 import { Acceptor } from './acceptor.ts'
 import { GatewayEntrance } from './gateway-entrance.ts'
+import { logRefusals } from './refusal-log.ts'
 import { reservePorts } from './reserve-ports.ts'
 import { FallbackListener } from './fallback-listener.ts'
 
@@ -34,6 +35,7 @@ export class PublicPorts {
   readonly #fallback: FallbackListener | undefined
   /** Undefined if the acceptor, or each worker, accepts the gateway's connections. */
   #entrance: GatewayEntrance | undefined
+  #stopLogging: () => void = () => {}
   #specs: readonly ListenerSpec[]
   #maxConnectionsAtGateway = Infinity
   #isOpen = false
@@ -89,8 +91,9 @@ export class PublicPorts {
   #useEntrance(tls: TlsMaterial | undefined): void {
     const { app, entrance, timing, log } = this.#parts
     const opened = GatewayEntrance.open(app(), entrance, timing, tls)
-    if (typeof opened === 'string') log('warn', opened)
-    else this.#entrance = opened
+    if (typeof opened === 'string') return log('warn', opened)
+    this.#entrance = opened
+    this.#stopLogging = logRefusals(() => opened.stats, log)
   }
 
   /** Rejects if a port cannot be opened. Reserved ports are held until `release`. */
@@ -170,6 +173,7 @@ export class PublicPorts {
 
   /** When no worker runs any more. */
   closeEntrance(): void {
+    this.#stopLogging()
     this.#entrance?.close()
   }
 
