@@ -44,12 +44,13 @@ export function admitted<T extends Started>(
   placeOf: (one: T) => number,
   canServe: (one: T) => boolean,
 ): readonly T[] {
-  const at = Math.random()
   const starting = all.filter((one) => one.slowStart?.isOver === false && canServe(one))
-  const [young, late] = [new Set<T>(), new Set<number>()]
-  for (const one of starting)
-    if (at < one.slowStart!.share) late.add(placeOf(one))
-    else young.add(one)
-  const some = all.filter((one) => !young.has(one) && (starting.includes(one) || !late.has(placeOf(one))))
+  if (starting.length === 0) return all
+  const at = Math.random()
+  const leftOut = new Set<T>()
+  for (const young of starting)
+    if (at >= young.slowStart!.share) leftOut.add(young)
+    else for (const one of all) if (one !== young && placeOf(one) === placeOf(young)) leftOut.add(one)
+  const some = all.filter((one) => !leftOut.has(one))
   return some.some(canServe) ? some : all
 }
