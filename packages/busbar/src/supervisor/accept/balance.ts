@@ -14,9 +14,9 @@ let turn = 0
 
 /**
  * The worker with the fewest open connections, among those whose heartbeat is younger than `stale`
- * milliseconds, or among all if there is none. Of a successor that starts slowly and the worker that
- * it replaces, one is left out. Ties are broken in turns: short connections, each closed before the
- * next one comes, would otherwise all go to the first worker.
+ * milliseconds, or among all if there is none. Of a successor that starts slowly and the worker
+ * that it replaces, one is left out. Ties are broken in turns: short connections, each closed
+ * before the next one comes, would otherwise all go to the first worker.
  */
 export function pickWorker<T extends Candidate>(workers: readonly T[], now: number, stale: number): T | undefined {
   turn = (turn + 1) >>> 0
