@@ -56,11 +56,12 @@ export const acceleratedSuites = ['mesh/conformance', 'mesh/http', 'mesh/sockets
 )
 
 /**
- * What `npm test` leaves to `npm run test:full`: each waits for minutes until faults pass, or
- * starts an app for each of many settings.
+ * What `npm test` leaves to `npm run test:full`: each waits for minutes until faults pass, starts
+ * an app for each of many settings, or looks at every page in each of many views.
  */
 export const longSuites = [
   'packages/busbar/test/accelerators/combined.test.ts',
+  'packages/busbar/test/browser/dashboard/every-view.test.ts',
   'packages/busbar/test/hosts/fault-run.test.ts',
   'packages/busbar/test/observe/metrics/retries.test.ts',
   'packages/busbar/test/queues/cluster-faults.test.ts',
