@@ -1,7 +1,9 @@
 import { availableParallelism } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { App, Service } from '../../config/app.ts'
+import type { Trial } from '../../config/supervision.ts'
 import { BusbarError } from '../../contract/errors.ts'
+import type { SlowStartSpec } from '../../shared/slow-start.ts'
 import type { CallPorts } from '../accept/call-ports.ts'
 import type { PublicPorts } from '../accept/public-ports.ts'
 import { unmetNeed } from '../needs.ts'
@@ -48,7 +50,6 @@ export class Generation {
   readonly #difference: Difference
   readonly #changes: readonly Change[]
   #undoPlaces: () => void = () => {}
-  #hasShared = false
   /** Of the workers that this generation ends. */
   readonly #calls: CallRate
 
@@ -88,36 +89,41 @@ export class Generation {
   }
 
   /**
-   * Under load, both generations serve for a while, or until `signal` aborts: this one gets more
-   * and more of the calls and connections. Rejects if one of its workers ends.
+   * Both generations serve for a while, or until `signal` aborts: under load, and if the config has
+   * a trial and this generation has new code. Rejects if one of its workers ends, and with
+   * GENERATION_WORSE if it is worse. Resolves to the services that were not compared.
    */
-  async startSlowly(signal: AbortSignal): Promise<void> {
-    const { slowStart: window = 0, trial } = this.#to
-    if (window === 0 || this.#changes.length === 0 || !this.#calls.isFrequent) return
-    const pause = (): Promise<unknown> => sleep(window / 2, undefined, { signal }).catch(() => {})
-    for (const { slot } of this.#changes) slot.serveBeside({ window, most: trial === undefined ? 1 : 0.5 })
-    await pause()
-    this.#shareConnections()
-    await pause()
+  async serveBeside(hasNewCode: boolean, signal: AbortSignal): Promise<readonly Untested[]> {
+    const { trial, slowStart = 0 } = this.#to
+    const window = this.#changes.length > 0 && this.#calls.isFrequent ? slowStart : 0
+    if (hasNewCode && trial !== undefined && this.#replaced.length > 0) return await this.#tryOut(trial, window, signal)
+    if (window > 0) await this.#startSlowly(this.#changes, { window, most: 1 }, signal)
     this.#checkReady()
+    return []
   }
 
-  /**
-   * Both generations serve for a while, or until `signal` aborts. Rejects with GENERATION_WORSE if
-   * this one is worse. Resolves to the services that were not compared.
-   */
-  async tryOut(signal: AbortSignal): Promise<readonly Untested[]> {
-    const { trial } = this.#to
+  async #tryOut(trial: Trial, window: number, signal: AbortSignal): Promise<readonly Untested[]> {
     const replaced = this.#replaced
-    if (trial === undefined || replaced.length === 0) return []
     const old = replaced.map(({ slot }) => slot.serving!.row)
     const young = replaced.flatMap(({ slot }) => slot.successor?.row ?? [])
-    for (const { slot } of replaced) slot.serveBeside({ window: 0, most: 0.5 })
-    this.#shareConnections()
-    const untested = await tryOut(trial, this.#parts.launcher.instances, { old, young }, signal)
+    const start = async (): Promise<void> => {
+      await this.#startSlowly(replaced, { window, most: 0.5 }, signal)
+      this.#shareConnections()
+    }
+    const untested = await tryOut(trial, this.#parts.launcher.instances, { old, young }, signal, start)
     this.#checkReady()
     this.#checkHealthy()
     return untested
+  }
+
+  /** The new workers of `changes` get more and more of the calls and connections. */
+  async #startSlowly(changes: readonly Change[], spec: SlowStartSpec, signal: AbortSignal): Promise<void> {
+    for (const { slot } of changes) slot.serveBeside(spec)
+    if (spec.window === 0) return
+    const pause = (): Promise<unknown> => sleep(spec.window / 2, undefined, { signal }).catch(() => {})
+    await pause()
+    this.#shareConnections()
+    await pause()
   }
 
   takeOver(): void {
@@ -149,8 +155,6 @@ export class Generation {
 
   /** Half of the clients of each old worker connect again, some of them to its successor. */
   #shareConnections(): void {
-    if (this.#hasShared) return
-    this.#hasShared = true
     for (const { slot } of this.#replaced) if (slot.successor !== undefined) slot.serving!.send({ type: 'share' })
   }
 

@@ -65,10 +65,9 @@ export class Generations {
     const began = performance.now()
     try {
       await generation.prepare()
-      if (sideBySide) await generation.startSlowly(stopping)
       // A scaling, a move and a renewal run the same code, so there is nothing to try out.
       const hasNewCode = outdated === 'all' || (Array.isArray(outdated) && outdated.length > 0)
-      const untested = sideBySide && hasNewCode ? await generation.tryOut(stopping) : []
+      const untested = sideBySide ? await generation.serveBeside(hasNewCode, stopping) : []
       for (const one of untested) log('warn', `generation ${number}: ${untestedText(one)}`)
       if (stopping.aborted) throw stopped()
       generation.takeOver()

@@ -60,6 +60,8 @@ const hanging = { unanswered: 0.5, factor: 2, grace: 1000 } as const
  * Lets both generations serve for a while, and rejects with GENERATION_WORSE if the new one fails
  * more often, or is slower, by more than the config allows. Each service is compared with itself:
  * callers of both generations call both, so a fault of one service shows in all that need it.
+ * `start` lets the new one serve. Calls that take long before it resolves are no reason: code is
+ * compiled in the first ones. Those that fail, and those that are never answered, are.
  * Resolves to the services whose new instances got too few calls to tell, while the running ones
  * had enough: connections that clients keep open stay with the running generation.
  */
@@ -68,17 +70,20 @@ export async function tryOut(
   table: InstanceTable,
   { old, young }: TrialRows,
   signal: AbortSignal,
+  start?: () => Promise<void>,
 ): Promise<readonly Untested[]> {
   const services = table.shape.services.map(({ name }) => name)
   const read = (rows: readonly number[]): Counters[] => services.map((service) => countersOf(table, rows, service))
   const before = { old: read(old), young: read(young) }
+  await start?.()
+  const compiled = start === undefined ? before : { old: read(old), young: read(young) }
   const pause = (milliseconds: number): Promise<unknown> => sleep(milliseconds, undefined, { signal }).catch(() => {})
   const figures = (): { service: string; running: TrialFigures; next: TrialFigures }[] => {
     const after = { old: read(old), young: read(young) }
     return services.map((service, at) => ({
       service,
-      running: figuresOf(before.old[at]!, after.old[at]!),
-      next: figuresOf(before.young[at]!, after.young[at]!),
+      running: figuresOf({ ...before.old[at]!, times: compiled.old[at]!.times }, after.old[at]!),
+      next: figuresOf({ ...before.young[at]!, times: compiled.young[at]!.times }, after.young[at]!),
     }))
   }
   const look = (): Finding | undefined => {

@@ -69,6 +69,30 @@ test('a service is compared with itself, by the time that its calls took in its 
   await tryOut(trial, table, { old: [0], young: [1] }, signal)
 })
 
+test('while the new generation starts slowly, its times do not count, and its failures do', async (t) => {
+  const table = new InstanceTable({ rows: 2, services: [{ name: 'web' }] })
+  const clock = t.mock.method(performance, 'now', () => 0)
+  const rows = { old: [0], young: [1] }
+  const { signal } = new AbortController()
+  const answer = (row: number, milliseconds: number, failed: boolean): void => {
+    const cells = table.at(row, 'web')
+    cells.countStart()
+    clock.mock.mockImplementation(() => 0)
+    const timer = table.timesAt(row, 'web', new Sampler()).begin()!
+    clock.mock.mockImplementation(() => milliseconds)
+    timer.end()
+    cells.countEnd(failed)
+  }
+  const start =
+    (failed: boolean): (() => Promise<void>) =>
+    async () => {
+      for (let n = 0; n < 100; n++) for (const row of [0, 1]) answer(row, row === 0 ? 10 : 80, row === 1 && failed)
+    }
+  assert.deepEqual(await tryOut({ window: 1, ...limits }, table, rows, signal, start(false)), [])
+  const worse = tryOut({ window: 1, ...limits }, table, rows, signal, start(true))
+  await assert.rejects(worse, { code: 'GENERATION_WORSE', message: /100\.0 % of its 100 calls failed/ })
+})
+
 test('a service whose clients keep their connections to the running generation is named as not compared', async () => {
   const table = new InstanceTable({ rows: 2, services: [{ name: 'web' }, { name: 'gone' }, { name: 'idle' }] })
   for (const service of ['web', 'idle']) table.at(1, service).state = 'serving'
