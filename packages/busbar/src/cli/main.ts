@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { BusbarError } from '../contract/errors.ts'
 import { deferBuiltinUndici } from '../shared/process/builtin-undici.ts'
 import { takeCompileCacheVariables, useCompileCache } from '../shared/process/compile-cache.ts'
@@ -7,7 +8,7 @@ import { helpText } from './terminal/help.ts'
 import { runWithRespawn, shouldRespawn } from './respawn.ts'
 import { commands } from './command-table.ts'
 import { parseCommandLine } from './parse.ts'
-import { printError } from './terminal/print-error.ts'
+import { errorText, printError } from './terminal/print-error.ts'
 import { type Output, type Terminal, print, processTerminal } from './terminal/terminal.ts'
 import { packageVersion } from '../shared/package-files.ts'
 
@@ -25,12 +26,22 @@ export async function main(argv: readonly string[]): Promise<never> {
   const terminal = processTerminal()
   const code = respawns(argv) ? await runWithRespawn(terminal) : await runCommandLine(argv, terminal)
   await Promise.all([terminal.out, terminal.err].map(({ stream }) => drained(stream)))
+  const failed = runsAnApp.has(argv[0]) ? undefined : writeFailure(terminal.out)
+  if (failed !== undefined) print(terminal.err, errorText(terminal.err, failed, false))
   // Explicitly, because a thread that hangs in a system call would keep the process alive.
-  process.exit(code)
+  process.exit(code === 0 && failed !== undefined ? failed.exitCode : code)
 }
 
 /** Commands that last, and may be the first process of a container. */
 const runsAnApp: ReadonlySet<string | undefined> = new Set(['start', 'dev'])
+
+/** Undefined if all was written, or if nobody wants to read it. */
+function writeFailure({ lost }: Output): BusbarError | undefined {
+  if (!lost.aborted || lost.reason.code === 'EPIPE') return undefined
+  const message = `the result could not be written: ${lost.reason.message}`
+  const hint = 'What the command has done is not undone. Free the disk, or choose another file.'
+  return new BusbarError('USAGE', { message, hint })
+}
 
 /** Prints errors and never rejects. Resolves to the exit code. */
 async function runCommandLine(argv: readonly string[], terminal: Terminal): Promise<number> {
@@ -86,6 +97,8 @@ function printAll(output: Output, text: string, code = 0): number {
  * second.
  */
 async function drained(stream: NodeJS.WriteStream): Promise<void> {
+  // A write to a file fails in the same turn, and the event follows in the next.
+  await setImmediate()
   if (stream.writableLength === 0 || stream.destroyed) return
   const { promise, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, 1000)

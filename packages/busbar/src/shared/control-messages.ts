@@ -267,11 +267,10 @@ export type FromWorker =
    * lack of descriptors.
    */
   | { type: 'declined'; id: number }
-  /**
-   * From a process, several times a second: its row of the worker cells; and about once a second
-   * its block of `metrics/instance-table.ts`. A thread writes both itself.
-   */
-  | { type: 'heartbeat'; cells: Uint32Array; instances: Uint32Array | undefined }
+  /** From a process that cannot write its row to `metrics/report-file.ts`. */
+  | { type: 'heartbeat' }
+  /** From a process, about once a second: its block of `metrics/instance-table.ts`. */
+  | { type: 'counters'; cells: Uint32Array }
 
 export interface ServiceReport {
   readonly name: string

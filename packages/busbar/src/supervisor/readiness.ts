@@ -10,7 +10,7 @@ export interface AppReadinessParts {
   readonly app: () => App
   readonly slots: Pick<SlotTable, 'current' | 'workers'>
   /** Which services of other apps can be reached. */
-  readonly remotes: Pick<RemoteReports, 'isReachable'>
+  readonly launcher: { readonly remotes: Pick<RemoteReports, 'isReachable'> }
   readonly entered: (phase: Readiness['phase']) => void
 }
 
@@ -26,9 +26,9 @@ export class AppReadiness {
   }
 
   get current(): Readiness {
-    const { app, slots, remotes } = this.#parts
+    const { app, slots, launcher } = this.#parts
     const workers = slots.current.map(({ status }) => status)
-    return readinessOf(app(), this.#phase, workers, remotes)
+    return readinessOf(app(), this.#phase, workers, launcher.remotes)
   }
 
   /**

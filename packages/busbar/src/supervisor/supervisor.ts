@@ -20,6 +20,7 @@ import { mostAdded } from './scaling/scalables.ts'
 import { Lifetime, openOrStop } from './lifetime.ts'
 import { replaced } from './peers/peer-registry.ts'
 import { type Plan, planApp, type SlotSpec } from './plan.ts'
+import { Pulse } from './pulse.ts'
 import { AppReadiness } from './readiness.ts'
 import { Caretaker } from './renewals/caretaker.ts'
 import type { EndReason, OpenAddress, RunningApp, StartOptions } from './running-app.ts'
@@ -47,6 +48,7 @@ export async function startSupervisor(app: App, options: StartOptions): Promise<
 class Supervisor implements RunningApp {
   readonly #options: StartOptions
   readonly #timing: Timing
+  readonly #pulse = new Pulse()
   readonly #launcher: Launcher
   readonly #slots: SlotTable
   readonly #generations: Generations
@@ -74,7 +76,7 @@ class Supervisor implements RunningApp {
     const maxSlots = this.#plan.slots.length + moreSlots + mostAdded(app)
     const descriptors = descriptorLimit()
     reserveDescriptors(descriptors)
-    const common = { app: () => this.#app, timing: this.#timing, log: this.#log.bind(this) }
+    const common = { app: () => this.#app, timing: this.#timing, pulse: this.#pulse, log: this.#log.bind(this) }
     this.#launcher = new Launcher({
       ...common,
       descriptors,
@@ -100,7 +102,7 @@ class Supervisor implements RunningApp {
       entrance: options.entrance,
     })
     this.#callPorts = new CallPorts({ ...common, app, workers: () => this.#slots.workers })
-    const parts = { ...common, slots: this.#slots, launcher: this.#launcher }
+    const parts = { ...common, slots: this.#slots, launcher: this.#launcher, host: this.#launcher.host }
     this.#generations = new Generations({
       ...parts,
       ports: this.#ports,
@@ -117,10 +119,9 @@ class Supervisor implements RunningApp {
     })
     this.#operations = new Operations(options.load, this.#generations)
     this.#openAutoscaler = () => openAutoscaler({ ...parts, generations: this.#generations })
-    const { host, remotes } = this.#launcher
-    this.#cluster = new AppCluster({ ...parts, host, status: () => this.status() })
-    this.#schedule = new AppSchedule({ ...parts, options, callPorts: this.#callPorts, cluster: this.#cluster, host })
-    this.#readiness = new AppReadiness({ ...parts, remotes, entered: (phase) => this.#cluster.entered(phase) })
+    this.#cluster = new AppCluster({ ...parts, status: () => this.status() })
+    this.#schedule = new AppSchedule({ ...parts, options, callPorts: this.#callPorts, cluster: this.#cluster })
+    this.#readiness = new AppReadiness({ ...parts, entered: (phase) => this.#cluster.entered(phase) })
     this.#caretaker = new Caretaker({ ...parts, generations: this.#generations, changed: () => this.#review() })
     this.#status = new StatusCollector({
       ...parts,
@@ -244,10 +245,9 @@ class Supervisor implements RunningApp {
   }
 
   async #startWorkers(): Promise<void> {
-    this.#lifetime.use(() => watchStuckWorkers(() => this.#slots.workers, this.#timing.watch))
-    const { instances, abandoned } = this.#launcher
+    this.#lifetime.use(() => watchStuckWorkers(this.#slots, this.#pulse, this.#timing))
     const parts = { slots: () => this.#slots.current, app: () => this.#app, interval: this.#timing.overdue }
-    this.#lifetime.use(() => watchOverdueCalls({ ...parts, instances, abandoned }))
+    this.#lifetime.use(() => watchOverdueCalls({ ...parts, launcher: this.#launcher }))
     this.#lifetime.own(() => {
       this.#launcher.stopInOrder(this.#app)
       return Promise.all(this.#slots.all.map((slot) => slot.stop(this.#app.stopTimeout)))

@@ -3,25 +3,21 @@
  * closes. The guard process kills it if it does not notice.
  */
 import type { Socket } from 'node:net'
-import { WorkerCells, createCells } from '../shared/metrics/worker-cells.ts'
+import { createCells, threadsNow } from '../shared/metrics/worker-cells.ts'
 import { takeCompileCacheVariables } from '../shared/process/compile-cache.ts'
 import { hideDebuggerFlags } from '../shared/process/debugger-flags.ts'
 import { descriptorLimit, hasDescriptors, reserveDescriptors } from '../shared/process/descriptors.ts'
 import type { Order, ProcessInit } from '../shared/control-messages.ts'
-import { CountsFile, countsDescriptor } from '../shared/metrics/counts-file.ts'
+import { ReportFile, reportDescriptor } from '../shared/metrics/report-file.ts'
 import { OutputWindow } from '../shared/output/output-window.ts'
 import { refuseShared } from '../shared/state/segment.ts'
 import { type ProcessOrder, claimControlChannel } from './control-channel.ts'
 import { Metering } from './reporting/metering.ts'
+import { ReportedRow } from './reporting/reported-cells.ts'
 import { runWorker } from './run-worker.ts'
 
-/**
- * Milliseconds; a third of the age at which the supervisor calls a worker stale. Each heartbeat is
- * a message, which costs an idle supervisor more than all else.
- */
-const beatInterval = 333
-/** One in this many heartbeats carries the service's counters, if they have changed. */
-const beatsPerReport = 3
+/** Milliseconds. The service's counters are sent this often, if they have changed. */
+const countersInterval = 1000
 
 hideDebuggerFlags()
 takeCompileCacheVariables()
@@ -64,18 +60,21 @@ function decline(id: number): void {
 async function run(init: ProcessInit): Promise<void> {
   reserveDescriptors(descriptorLimit())
   refuseShared(`${init.hosts[0]?.name} runs as a process (run: 'process'), whose memory the others do not see`)
-  const cells = new WorkerCells(createCells(1), 0)
-  const metering = new Metering(init, new CountsFile(countsDescriptor))
+  const file = new ReportFile(reportDescriptor)
+  const cells = new ReportedRow(createCells(1), file, () => send({ type: 'heartbeat' }))
+  const metering = new Metering(init, file)
   let reported = new Uint32Array()
-  const report = (isWhole: boolean): void => {
-    const counts = metering.table.usedBlock(0)
-    const instances = isWhole && !areSame(counts, reported) ? counts.slice() : undefined
-    if (instances !== undefined) reported = instances
-    send({ type: 'heartbeat', cells: cells.copy(), instances })
+  const report = (): void => {
+    const counters = metering.table.usedBlock(0)
+    if (areSame(counters, reported)) return
+    reported = counters.slice()
+    send({ type: 'counters', cells: reported })
   }
-  let beats = 0
-  setInterval(() => report(beats++ % beatsPerReport === 0), beatInterval).unref()
-  process.on('exit', () => report(true))
+  setInterval(report, countersInterval).unref()
+  process.on('exit', () => {
+    cells.beat(threadsNow())
+    report()
+  })
   await runWorker({
     init,
     cells,

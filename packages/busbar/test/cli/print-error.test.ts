@@ -4,7 +4,7 @@ import { errorText } from '../../src/cli/terminal/print-error.ts'
 import type { Output } from '../../src/cli/terminal/terminal.ts'
 import { BusbarError, type ErrorParts, restoreError } from '../../src/contract/errors.ts'
 
-const plain: Output = { stream: process.stderr, isTerminal: false, colors: false }
+const plain: Output = { stream: process.stderr, isTerminal: false, colors: false, lost: new AbortController().signal }
 
 test('prints the message, the code and the hint', () => {
   const error = new BusbarError('PORT_IN_USE', { message: 'port 3043 is in use', hint: 'Choose another.' })

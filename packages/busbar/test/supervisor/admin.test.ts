@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { request, type IncomingMessage } from 'node:http'
-import { createServer } from 'node:net'
+import { connect as connectTcp, createServer } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
 import { connect } from 'node:tls'
@@ -133,6 +133,8 @@ describe('the admin port', () => {
         401,
         authorization,
       )
+    // RFC 9110: the scheme is case-insensitive.
+    assert.equal((await ask(url, '/metrics', { authorization: `bEARER ${token}` })).status, 200)
     const { status, type, body } = await ask(url, '/metrics', { authorization: `Bearer ${token}` })
     assert.deepEqual([status, type], [200, 'text/plain; version=0.0.4; charset=utf-8'])
     assert.ok(parseMetrics(body).has('busbar_calls_total'))
@@ -156,6 +158,19 @@ describe('the admin port', () => {
     assert.equal((JSON.parse(state.body) as AppStatus).app.pid, process.pid)
     assert.equal((await ask(url, '/nothing', headers)).status, 404)
     assert.equal((await ask(url, '/status', headers, 'POST')).status, 405)
+  })
+
+  test('answers while more clients than it serves hold connections without a whole request', async () => {
+    await using app = await TestApp.start({ services: { any }, admin })
+    const { hostname, port } = new URL(app.running.adminUrls[0]!)
+    const held = Array.from({ length: 300 }, () => connectTcp(Number(port), hostname))
+    try {
+      for (const socket of held) socket.on('error', () => {}).write('GET /healthz HTTP/1.1\r\n')
+      await Promise.all(held.map((socket) => once(socket, 'connect')))
+      assert.equal((await ask(app.running.adminUrls[0]!, '/healthz', {})).status, 200)
+    } finally {
+      for (const socket of held) socket.destroy()
+    }
   })
 
   test('fails the start if it is in use', async () => {

@@ -22,7 +22,7 @@ export async function measureRepository(
   timing: Partial<Timing> = {},
 ): Promise<MeasuredTrial> {
   using _ = new OwnCache()
-  const output = { stream: process.stderr, isTerminal: false, colors: false }
+  const output = { stream: process.stderr, isTerminal: false, colors: false, lost: new AbortController().signal }
   const context: CommandContext = {
     operands: [],
     flags,

@@ -77,7 +77,8 @@ export async function findMeant(named: string | undefined, { terminal, flags }: 
     if (roots.size > 0 && (record === undefined || !roots.has(realPath(record.root)))) return false
     return inFolder.has(path) || (record !== undefined && isMeant(record, named, terminal.cwd))
   })
-  if (stuck.length === 0 && wanted.length === 0) throw notRunning(folder, runs)
+  if (stuck.length === 0 && wanted.length === 0)
+    throw found.length > 0 ? otherProcess(flags.pid!, found) : notRunning(folder, runs)
   const late = stuck.length === 0 ? { runs: [], silent: [] } : await ask(stuck, patience)
   const all = [...wanted, ...late.runs.filter(isWanted)]
   if (all.length === 0) throw notAnswering(folder, stuck)
@@ -151,6 +152,15 @@ function notAnswering(wanted: string, stuck: readonly FoundSocket[]): BusbarErro
   return new BusbarError('APP_NOT_RUNNING', {
     message: `the app in ${folder} (process ${stuck.map(({ pid }) => pid).join(', ')}) does not answer`,
     hint: 'Its supervisor is stuck or suspended: continue it (kill -CONT), or end it (kill -KILL).',
+  })
+}
+
+/** The app runs, but not as the process that `--pid` names. */
+function otherProcess(pid: number, found: readonly Run[]): BusbarError {
+  const pids = found.map(({ status }) => status.app.pid)
+  return new BusbarError('APP_NOT_RUNNING', {
+    message: `${found[0]!.status.app.name} does not run as process ${pid}`,
+    hint: `It runs as ${pids.join(', ')}.`,
   })
 }
 

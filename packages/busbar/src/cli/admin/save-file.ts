@@ -1,4 +1,4 @@
-import { type FileHandle, open, rm, stat } from 'node:fs/promises'
+import { type FileHandle, constants, open, rm, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -8,36 +8,58 @@ import { printResult } from './print-result.ts'
 
 /**
  * Writes a file that only this user can read, and prints its path. `name`: the default for
- * `--output`. Never replaces a file of the default name.
+ * `--output`. Never replaces a file of the default name. Calls `take` when the file is open: it may
+ * stop the service's worker for a while, which must not be in vain.
  */
-export async function saveFile(context: CommandContext, content: Readable, name: string): Promise<void> {
+export async function saveFile(context: CommandContext, take: () => Promise<Readable>, name: string): Promise<void> {
   const { flags, terminal } = context
   const file = resolve(terminal.cwd, flags.output ?? name)
+  const opened = await openPrivate(file, flags.output !== undefined).catch((cause) => unwritable(file, cause))
+  const { handle, isNew } = opened
   try {
-    const { handle, isNew } = await openPrivate(file, flags.output !== undefined)
-    try {
-      await pipeline(content, handle.createWriteStream())
-    } catch (error) {
-      // Only a new file: an existing one may be a device, or hold the user's data.
-      if (isNew) await rm(file, { force: true })
-      throw error
-    }
-  } catch (cause) {
-    content.destroy()
-    throw new BusbarError('INTERNAL', { message: `${file} could not be written: ${(cause as Error).message}`, cause })
+    await fill(opened, file, await take())
+  } catch (error) {
+    await handle.close()
+    // Only a new file: an existing one may be a device, or hold the user's data.
+    if (isNew) await rm(file, { force: true })
+    throw error
   }
   const { size } = await stat(file)
   printResult(context, { ok: true, file, bytes: size }, file)
 }
 
-/** A file that exists is emptied if `replaces`, and then belongs to this user alone, too. */
-async function openPrivate(file: string, replaces: boolean): Promise<{ handle: FileHandle; isNew: boolean }> {
+async function fill({ handle, isNew }: OpenFile, file: string, content: Readable): Promise<void> {
+  try {
+    // Not earlier: if there is no content, the file keeps what it has.
+    if (!isNew && (await handle.stat()).isFile()) await handle.truncate()
+    await pipeline(content, handle.createWriteStream())
+  } catch (cause) {
+    content.destroy()
+    throw new BusbarError('INTERNAL', { message: `${file} could not be written: ${(cause as Error).message}`, cause })
+  }
+}
+
+function unwritable(file: string, cause: Error): never {
+  throw new BusbarError('USAGE', {
+    message: `${file} cannot be written: ${cause.message}`,
+    hint: 'Give a file that can be written: --output <file>.',
+    cause,
+  })
+}
+
+interface OpenFile {
+  readonly handle: FileHandle
+  readonly isNew: boolean
+}
+
+/** A file that exists is opened if `replaces`, and then belongs to this user alone, too. */
+async function openPrivate(file: string, replaces: boolean): Promise<OpenFile> {
   try {
     return { handle: await open(file, 'wx', 0o600), isNew: true }
   } catch (error) {
     if (!replaces || (error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
-  const handle = await open(file, 'w')
+  const handle = await open(file, constants.O_WRONLY)
   if ((await handle.stat()).isFile()) await handle.chmod(0o600)
   return { handle, isNew: false }
 }

@@ -1,8 +1,9 @@
 import { describeApp } from '../../supervisor/admin/operations/describe.ts'
-import { listRuns } from '../admin/find-runs.ts'
+import { BusbarError } from '../../contract/errors.ts'
+import { findRuns, listRuns } from '../admin/find-runs.ts'
 import { printResult } from '../admin/print-result.ts'
 import type { Serving } from '../background/process-messages.ts'
-import { startArguments, startDetached } from '../background/start-detached.ts'
+import { type DetachedStart, startArguments, startDetached } from '../background/start-detached.ts'
 import type { CommandContext } from '../command.ts'
 import { entranceOf } from '../terminal/banner.ts'
 import { print } from '../terminal/terminal.ts'
@@ -18,9 +19,32 @@ export async function startInBackground(context: CommandContext): Promise<number
   const location = resolveOperand(context)
   const began = performance.now()
   const args = startArguments(flags, location)
-  const serving = await startDetached({ args, folder: terminal.cwd, location, terminal })
+  const serving = await startOrExplain(context, { args, folder: terminal.cwd, location, terminal })
   await printStarted(context, serving, Math.round(performance.now() - began))
   return 0
+}
+
+/** Errors of a port that another process has. */
+const taken: ReadonlySet<string> = new Set(['PORT_IN_USE', 'ADMIN_UNAVAILABLE'])
+
+async function startOrExplain(context: CommandContext, start: DetachedStart): Promise<Serving> {
+  try {
+    return await startDetached(start)
+  } catch (error) {
+    throw error instanceof BusbarError && taken.has(error.code)
+      ? await explainTaken(error, start.location, context)
+      : error
+  }
+}
+
+/** Mostly, it is the same app that has the port. */
+async function explainTaken(failure: BusbarError, location: string, context: CommandContext): Promise<BusbarError> {
+  const runs = await findRuns(location, context).catch(() => [])
+  if (runs.length === 0) return failure
+  const { code, message, service } = failure
+  const pids = runs.map(({ status }) => status.app.pid).join(', ')
+  const hint = `The app runs already, as process ${pids}: busbar reload or restart changes it, busbar stop ends it.`
+  return new BusbarError(code, { message, hint, service, cause: failure })
 }
 
 /** `took`: milliseconds until the app served. */

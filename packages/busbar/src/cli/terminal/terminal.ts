@@ -6,6 +6,8 @@ export interface Output {
   /** True for a terminal, false for a file or a pipe. */
   readonly isTerminal: boolean
   readonly colors: boolean
+  /** Aborted with the error of the first write that failed: EPIPE if nobody reads any more. */
+  readonly lost: AbortSignal
 }
 
 export type Style = Parameters<typeof styleText>[0]
@@ -55,9 +57,10 @@ export function paint(output: Output, style: Style, text: string): string {
 }
 
 function toOutput(stream: NodeJS.WriteStream): Output {
+  const lost = new AbortController()
   // A closed pipe (`busbar check | head -1`) must not crash the command.
-  stream.on('error', () => {})
+  stream.on('error', (error) => lost.abort(error))
   // Node's rules: colours on a terminal, never with NO_COLOR, always with FORCE_COLOR.
   const colors = styleText('bold', 'x', { stream }) !== 'x'
-  return { stream, isTerminal: stream.isTTY, colors }
+  return { stream, isTerminal: stream.isTTY, colors, lost: lost.signal }
 }

@@ -228,7 +228,7 @@ export class InstanceCells {
     return (this.#cells[cell.begun]! - over) >>> 0
   }
 
-  /** The cells that {@link CountsFile} stores: all counts of calls. */
+  /** The cells that {@link ReportFile} stores: all counts of calls. */
   get counts(): Uint32Array {
     return this.#cells.subarray(cell.begun, cell.shed + 1)
   }

@@ -13,7 +13,7 @@
  * The other counters are in `instance-table.ts`: one block for each row, with the counts per
  * service and the edges (`edge-table.ts`).
  */
-const rowBytes = 128
+export const rowBytes = 128
 const rowCells = rowBytes / Uint32Array.BYTES_PER_ELEMENT
 
 const cell = {
@@ -60,6 +60,11 @@ export function rowsOf(memory: SharedArrayBuffer): number {
 export function threadsNow(): number {
   const [seconds, nanoseconds] = process.hrtime()
   return seconds * 1000 + nanoseconds / 1e6
+}
+
+/** The heartbeat in a copy of a row; only differences matter. */
+export function beatOf(row: Uint32Array): number {
+  return row[cell.heartbeat]!
 }
 
 /** The row of one worker, written by that worker and read by anyone. */

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
 import { chmodSync } from 'node:fs'
 import { createServer, type RequestListener, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import type { AdminPort, App } from '../../config/app.ts'
 import { BusbarError } from '../../contract/errors.ts'
 import { reservedDescriptors } from '../../shared/process/descriptors.ts'
@@ -94,14 +94,14 @@ async function openPagePort({ port, token }: PagePort, parts: AdminParts): Promi
 
 /** Each request needs the token, except probes and the files of the dashboard. */
 async function openPort({ host, port, token }: AdminPort, parts: AdminParts): Promise<AdminListener> {
-  const expected = digest(`Bearer ${token}`)
+  const expected = digest(token)
   const isLoopback = isLoopbackAddress(host)
   const server = createAdmin((api, req, res) => {
     if (api.isPublic(req.url!)) return void api.answer(parts, false, req, res)
     const distrusted = distrust(req.headers, isLoopback)
     if (distrusted !== undefined) return sendProblem(res, distrusted)
     if (isPage(req)) return void sendPage(req, res, referenceOrigins(parts.running, req.headers.host))
-    if (timingSafeEqual(digest(req.headers.authorization ?? ''), expected))
+    if (timingSafeEqual(digest(bearerOf(req.headers.authorization)), expected))
       return void api.answer(parts, false, req, res)
     const hint = 'Send `Authorization: Bearer <token>` with the token of `admin.token` in the config.'
     sendProblem(res, new BusbarError('UNAUTHENTICATED', { message: 'the token is missing or wrong', hint }))
@@ -109,6 +109,11 @@ async function openPort({ host, port, token }: AdminPort, parts: AdminParts): Pr
   await listening(server, { host, port })
   const { port: open } = server.address() as AddressInfo
   return { url: `http://${host.includes(':') ? `[${host}]` : host}:${open}`, close: () => closed(server) }
+}
+
+/** RFC 9110, 11.1: the scheme is case-insensitive. */
+function bearerOf(authorization = ''): string {
+  return /^bearer +(.*)$/i.exec(authorization)?.[1] ?? ''
 }
 
 /** Loads what answers requests. An app starts without it: it consists of some 400 schemas. */
@@ -121,9 +126,29 @@ function createAdmin(listener: (api: typeof AdminApi, ...args: Parameters<Reques
     const answered = loadAdminApi().then((api) => (res.destroyed ? undefined : listener(api, req, res)))
     void answered.catch((error: unknown) => sendProblem(res, error))
   })
-  // Scrapers keep one connection each. Clients that leak connections must not take all descriptors.
-  server.maxConnections = Math.floor(reservedDescriptors() / 2)
+  limitConnections(server, Math.floor(reservedDescriptors() / 2))
   return server
+}
+
+/**
+ * Scrapers keep one connection each. Clients that leak connections must not take all descriptors,
+ * and must not keep probes out: a new connection takes the place of the oldest one that has no
+ * request, or not yet a whole one.
+ */
+function limitConnections(server: Server, limit: number): void {
+  const open = new Set<Socket>()
+  /** Since when they have had no request, oldest first. */
+  const idle = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    open.add(socket)
+    idle.add(socket)
+    socket.once('close', () => (open.delete(socket), idle.delete(socket)))
+    if (open.size > limit) for (const oldest of idle) return void oldest.destroy()
+  })
+  server.on('request', ({ socket }, res) => {
+    idle.delete(socket)
+    res.once('close', () => void (open.has(socket) && idle.add(socket)))
+  })
 }
 
 /** The origin of the app's API reference, as the browser that sent `host` reaches it. */

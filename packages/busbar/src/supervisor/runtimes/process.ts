@@ -5,10 +5,11 @@ import type { Service } from '../../config/app.ts'
 import { compileCacheVariables } from '../../shared/process/compile-cache.ts'
 import { hasDebuggerFlags } from '../../shared/process/debugger-flags.ts'
 import { withoutConnections } from '../../shared/process/child-stdio.ts'
-import { threadsNow, type WorkerCells } from '../../shared/metrics/worker-cells.ts'
+import { beatOf, threadsNow, type WorkerCells } from '../../shared/metrics/worker-cells.ts'
 import type { ProcessInit, ToWorker } from '../../shared/control-messages.ts'
-import { CountsFile } from '../../shared/metrics/counts-file.ts'
 import type { InstanceCells } from '../../shared/metrics/instance-table.ts'
+import { ReportFile } from '../../shared/metrics/report-file.ts'
+import { type Pulse, reportInterval } from '../pulse.ts'
 import { ProcessStack } from '../watchdogs/stack/process-stack.ts'
 import { channelBroken, outOfHeap, processExited, tooLarge } from '../workers/worker-exit.ts'
 import { notIsolated, startIsolated } from './channel-errors.ts'
@@ -28,6 +29,7 @@ export interface ProcessParts {
   readonly service: Service
   readonly reaper: OrphanReaper
   readonly scheduler: OutputScheduler
+  readonly pulse: Pulse
   /** Its row and its block of the shared memory, where its reports are written. */
   readonly cells: WorkerCells
   readonly block: Uint32Array
@@ -50,13 +52,16 @@ export class ProcessRuntime implements WorkerRuntime {
   readonly #events: RuntimeEvents
   readonly #transfers: PendingTransfers
   readonly #output: MessageOutput
-  readonly #counts: CountsFile
+  readonly #file: ReportFile
   readonly #ended = Promise.withResolvers<void>()
   readonly #stack = new ProcessStack()
+  readonly #endReading: () => void
+  /** As the process wrote it. */
+  #lastBeat = 0
   #over = false
 
   constructor(parts: ProcessParts, events: RuntimeEvents) {
-    const { init, service, reaper, scheduler, cells } = parts
+    const { init, service, reaper, scheduler, cells, pulse } = parts
     this.#parts = parts
     this.#service = service
     cells.clear()
@@ -77,8 +82,8 @@ export class ProcessRuntime implements WorkerRuntime {
       env: { ...process.env, ...compileCacheVariables(), ...service.env },
       serialization: 'advanced',
     }
-    this.#counts = CountsFile.create()
-    const named: StdioOptions = [...channels, this.#counts.descriptor]
+    this.#file = ReportFile.create()
+    const named: StdioOptions = [...channels, this.#file.descriptor]
     const start = (): ChildProcess =>
       withoutConnections(named, (stdio) => fork(workerProcess, [], { ...options, stdio }))
     try {
@@ -86,9 +91,13 @@ export class ProcessRuntime implements WorkerRuntime {
       this.#child = child
       void this.#ended.promise.then(release)
     } catch (error) {
-      this.#counts.close()
+      this.#file.close()
       throw error
     }
+    this.#endReading = pulse.every(reportInterval, () => {
+      this.#readRow()
+      this.#checkMemory()
+    })
     this.#listen()
     const { pid } = this.#child
     if (pid === undefined) return
@@ -173,19 +182,33 @@ export class ProcessRuntime implements WorkerRuntime {
    */
   #receive(message: unknown): void {
     if (!isWorkerMessage(message)) return
-    if (message.type === 'heartbeat') this.#note(message.cells, message.instances)
     this.#parts.cells.beat(threadsNow())
     if (message.type === 'taken') this.#transfers.settle(message.id, true)
     else if (message.type === 'declined') this.#transfers.settle(message.id, false)
+    else if (message.type === 'counters') this.#noteCounters(message.cells)
     else if (message.type !== 'heartbeat') this.#output.message(message)
   }
 
-  #note(row: Uint32Array, instances: Uint32Array | undefined): void {
-    const { cells, block } = this.#parts
+  #noteCounters(counters: Uint32Array): void {
+    const { block } = this.#parts
+    block.set(counters.subarray(0, block.length))
+  }
+
+  /** Reads what the process has written since it was read last, if anything. */
+  #readRow(): void {
+    const row = this.#file.readRow()
+    if (row === undefined || beatOf(row) === this.#lastBeat) return
+    this.#lastBeat = beatOf(row)
+    const { cells } = this.#parts
     const { closed } = cells
     cells.set(row)
+    // Of this process's clock: nothing says that two processes' clocks agree.
+    cells.beat(threadsNow())
     if (cells.closed !== closed) this.#transfers.mayHaveRoom()
-    if (instances !== undefined) block.set(instances.subarray(0, block.length))
+  }
+
+  #checkMemory(): void {
+    const { cells } = this.#parts
     const { memory, name } = this.#service
     if (memory === undefined || cells.vitals.memory <= memory) return
     this.#events.failing(tooLarge(cells.vitals.memory, memory, name))
@@ -197,16 +220,18 @@ export class ProcessRuntime implements WorkerRuntime {
     this.#over = true
     if (this.#child.connected) this.#child.disconnect()
     this.#output.drain()
-    this.#readCounts()
+    this.#readReports()
     this.#events.exited(processExited(code, signal, this.#service.name))
     this.#transfers.returnAll()
     this.#ended.resolve()
   }
 
-  /** Reads the calls that it counted after its last report. */
-  #readCounts(): void {
-    this.#counts.readInto(this.#parts.counts)
-    this.#counts.close()
+  /** Reads what it has written after the last reading. */
+  #readReports(): void {
+    this.#endReading()
+    this.#readRow()
+    this.#file.readCountsInto(this.#parts.counts)
+    this.#file.close()
   }
 
   /** A message that cannot be sent needs no error: the exit of the process follows. */

@@ -11,6 +11,7 @@ import { localPortsOf } from '../../shared/calls/local-ports.ts'
 import { callableNames, type Identity } from '../../shared/hosts.ts'
 import { needsMet } from '../needs.ts'
 import type { SocketFolder } from '../peers/socket-folder.ts'
+import type { Pulse } from '../pulse.ts'
 import type { SlotSpec } from '../plan.ts'
 import type { StartOptions } from '../running-app.ts'
 import { commandEnvironment, CommandRuntime } from './command.ts'
@@ -30,6 +31,7 @@ export interface RuntimeFactoryParts {
   readonly secret: string
   readonly folder: SocketFolder
   readonly reaper: OrphanReaper
+  readonly pulse: Pulse
   readonly cells: SharedArrayBuffer
   readonly instances: InstanceTable
   readonly listeners: () => readonly ListenerSpec[]
@@ -87,7 +89,7 @@ export class RuntimeFactory {
   }
 
   #process(start: WorkerStart, service: Service): StartRuntime {
-    const { folder, reaper, instances } = this.#parts
+    const { folder, reaper, instances, pulse } = this.#parts
     const { row, worker } = start
     const noMemory = { cells: undefined, row: undefined, instances: undefined, output: undefined }
     const probed = hasOwnNode(service) ? undefined : this.#parts.probed()
@@ -98,7 +100,8 @@ export class RuntimeFactory {
     const init = { ...this.#common(start), app, kind: 'process', shape, ...noMemory, probed, listenAt } as const
     const cells = new WorkerCells(this.#parts.cells, row)
     const counts = instances.at(row, service.name)
-    const parts = { init, service, cells, block: instances.block(row), counts, reaper, scheduler: this.#scheduler }
+    const memory = { cells, block: instances.block(row), counts }
+    const parts = { init, service, ...memory, reaper, scheduler: this.#scheduler, pulse }
     return (events) => new ProcessRuntime(parts, events)
   }
 

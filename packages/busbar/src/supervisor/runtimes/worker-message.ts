@@ -138,7 +138,8 @@ const forms: { readonly [T in FromWorker['type']]: Form<Extract<FromWorker, { ty
   callAbandoned: { peer: number, service: text, call },
   taken: { id: number },
   declined: { id: number },
-  heartbeat: { cells, instances: optional(cells) },
+  heartbeat: {},
+  counters: { cells },
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

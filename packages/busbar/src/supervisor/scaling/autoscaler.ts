@@ -2,6 +2,7 @@ import type { App } from '../../config/app.ts'
 import type { ScalingRange } from '../../config/supervision.ts'
 import type { Generations } from '../generations/generations.ts'
 import type { SlotTable } from '../generations/slot-table.ts'
+import type { Pulse } from '../pulse.ts'
 import type { Timing } from '../timing.ts'
 import type { Launcher } from '../workers/launcher.ts'
 import type { WorkerHandle } from '../workers/worker-handle.ts'
@@ -16,6 +17,7 @@ export interface AutoscalerParts {
   readonly generations: Pick<Generations, 'change'>
   readonly launcher: Pick<Launcher, 'cells' | 'instances'>
   readonly timing: Pick<Timing, 'scale'>
+  readonly pulse: Pulse
   readonly log: (level: 'info' | 'warn', line: string) => void
 }
 
@@ -35,7 +37,6 @@ class Autoscaler {
   readonly #decisions = new Map<string, ScalingDecision>()
   /** Scalings for which the memory did not suffice: they are logged once. */
   readonly #refused = new Set<string>()
-  #timer: NodeJS.Timeout | undefined
   #isChanging = false
 
   constructor(parts: AutoscalerParts, loads: LoadReader) {
@@ -45,8 +46,8 @@ class Autoscaler {
 
   /** Returns a function that ends it. */
   open(): () => void {
-    this.#timer = setInterval(() => void this.#look(), this.#parts.timing.scale).unref()
-    return () => clearInterval(this.#timer)
+    const { pulse, timing } = this.#parts
+    return pulse.every(timing.scale, () => this.#look())
   }
 
   /** One change at a time: the next samples show its effect. */

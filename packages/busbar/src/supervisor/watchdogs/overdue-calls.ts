@@ -15,8 +15,7 @@ const idleInterval = 3000
 export interface OverdueCallsParts {
   readonly slots: () => readonly WorkerSlot[]
   readonly app: () => App
-  readonly instances: InstanceTable
-  readonly abandoned: AbandonedCalls
+  readonly launcher: { readonly instances: InstanceTable; readonly abandoned: AbandonedCalls }
   readonly interval: number
 }
 
@@ -54,7 +53,7 @@ interface Overdue {
 function overdueIn(
   { spec, serving }: WorkerSlot,
   services: readonly Service[],
-  { instances, abandoned }: OverdueCallsParts,
+  { launcher: { instances, abandoned } }: OverdueCallsParts,
 ): Overdue | undefined {
   if (serving === undefined || !mayBeEnded(spec, services)) return undefined
   const hosted = services.filter(({ name }) => spec.hosts.some((host) => host.name === name))

@@ -17,6 +17,7 @@ import { type Hold, type PeerAddress, type PeerInfo, PeerRegistry } from '../pee
 import { Reconnector } from '../peers/reconnector.ts'
 import { SocketFolder } from '../peers/socket-folder.ts'
 import { mayBeEnded, type SlotSpec, workerLabel } from '../plan.ts'
+import type { Pulse } from '../pulse.ts'
 import type { StartOptions } from '../running-app.ts'
 import { OrphanReaper } from '../runtimes/orphan-reaper.ts'
 import { knownAccelerators } from '../runtimes/probe-results.ts'
@@ -38,6 +39,7 @@ export interface LauncherParts {
   readonly maxSlots: number
   readonly options: StartOptions
   readonly timing: Timing
+  readonly pulse: Pulse
   readonly listeners: () => readonly ListenerSpec[]
   readonly tls: () => TlsMaterial | undefined
   readonly identity: () => Identity | undefined

@@ -241,6 +241,7 @@ export class WorkerHandle {
       case 'stopped':
         return this.#drained.resolve()
       case 'heartbeat':
+      case 'counters':
       case 'taken':
       case 'declined':
         return

@@ -4,11 +4,11 @@ import { Tracer } from '../../mesh/tracing/tracer.ts'
 import type { App } from '../../config/app.ts'
 import type { WorkerInit } from '../../shared/control-messages.ts'
 import type { CallTimes } from '../../shared/metrics/call-times.ts'
-import type { CountsFile } from '../../shared/metrics/counts-file.ts'
 import { InstanceCells, InstanceTable } from '../../shared/metrics/instance-table.ts'
 import { QueueCells } from '../../shared/metrics/queue-cells.ts'
+import type { ReportFile } from '../../shared/metrics/report-file.ts'
 import { Sampler } from '../../shared/metrics/sampler.ts'
-import { CrashSafeCells } from './crash-safe-cells.ts'
+import { ReportedCells } from './reported-cells.ts'
 import type { Outbox } from './outbox.ts'
 import { SpanSender } from './span-sender.ts'
 
@@ -26,24 +26,24 @@ export class Metering {
   tracer: Tracer | undefined
   /** Chooses the answered calls that are measured. */
   readonly #sampler = new Sampler()
-  readonly #crashSafe: ReadonlyMap<string, CrashSafeCells>
+  readonly #reported: ReadonlyMap<string, ReportedCells>
 
   /**
    * A process has a table of its own with one row, which it reports, and writes its counts to
    * `file`.
    */
-  constructor(init: Pick<WorkerInit, 'kind' | 'hosts' | 'cells' | 'row' | 'shape' | 'instances'>, file?: CountsFile) {
+  constructor(init: Pick<WorkerInit, 'kind' | 'hosts' | 'cells' | 'row' | 'shape' | 'instances'>, file?: ReportFile) {
     const { kind, hosts, cells, row, shape, instances } = init
     this.table = new InstanceTable(shape, instances)
     this.row = row ?? 0
     this.meter = new Meter(this.table.edges(this.row))
-    const crashSafe = file === undefined ? [] : hosts
-    this.#crashSafe = new Map(crashSafe.map(({ name }) => [name, new CrashSafeCells(...this.#cellsOf(name), file!)]))
+    const reported = file === undefined ? [] : hosts
+    this.#reported = new Map(reported.map(({ name }) => [name, new ReportedCells(...this.#cellsOf(name), file!)]))
     this.loads = kind === 'process' ? noLoads : new SharedLoads(cells!, this.table, this.row)
   }
 
   of(service: string): InstanceCells {
-    return this.#crashSafe.get(service) ?? new InstanceCells(...this.#cellsOf(service))
+    return this.#reported.get(service) ?? new InstanceCells(...this.#cellsOf(service))
   }
 
   queueOf(service: string): QueueCells {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, openSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { findSockets, runtimeFolder } from '../../../src/supervisor/admin/admin-socket.ts'
@@ -59,6 +60,15 @@ describe('commands on a running app', () => {
     }
   })
 
+  test('a second start in the background says that the app runs already, if it has the port', async () => {
+    using apps = new Apps()
+    await using app = apps.start('--once')
+    const { port } = new URL(await app.url())
+    const { code, stderr } = await apps.run(['start', '-d', '--port', port])
+    assert.equal(code, 1)
+    assert.match(stderr, new RegExp(`\\(PORT_IN_USE\\)\\n  hint: The app runs already, as process ${app.child.pid}: `))
+  })
+
   test('find the run of a program by its file, among others of its folder', async () => {
     using apps = new Apps({ 'jobs/one.js': program, 'jobs/two.js': program })
     const start = (file: string): BusbarProcess => apps.start('--once', '--port', '0', apps.folder.at('jobs', file))
@@ -100,6 +110,9 @@ describe('commands on a running app', () => {
     assert.match(stderr, /shop runs 2 times/)
     assert.ok(stderr.includes(`${first.child.pid}`) && stderr.includes(`${second.child.pid}`))
     assert.equal((await apps.run(['describe', '--pid', `${second.child.pid}`])).code, 0)
+    const other = await apps.run(['describe', '--pid', '1'])
+    assert.equal(other.code, 4)
+    assert.match(other.stderr, new RegExp(`does not run as process 1 .*\n  hint: It runs as .*${second.child.pid}`))
   })
 })
 
@@ -237,3 +250,33 @@ function pidsIn({ stdout, stderr }: Ended): number[] {
   const { stopped } = JSON.parse(stdout) as { stopped?: readonly { readonly pid: number }[] }
   return stopped?.map(({ pid }) => pid) ?? assert.fail(stderr)
 }
+
+describe('a command whose output is not read', () => {
+  for (const args of [
+    ['top', '--json'],
+    ['logs', '--follow', '--json'],
+  ])
+    test(`ends: busbar ${args.join(' ')}`, async () => {
+      using apps = new Apps({ 'web/index.js': `setInterval(() => console.log('tick'), 50)\n${program}` })
+      await using app = apps.start('--once')
+      await app.url()
+      await using busbar = new BusbarProcess(args, { env: apps.env, cwd: apps.folder.path })
+      await busbar.until(() => busbar.stdout.includes('\n'))
+      busbar.child.stdout!.destroy()
+      const { code, stderr } = await busbar.ended
+      assert.deepEqual([code, stderr], [0, ''])
+    })
+
+  test('says that it could not write it, and fails', { skip: !existsSync('/dev/full') }, async () => {
+    using apps = new Apps()
+    const busbar = new BusbarProcess(['ps'], { env: apps.env, cwd: apps.folder.path })
+    await busbar.ended
+    const { status, stderr } = spawnSync(busbar.child.spawnfile, busbar.child.spawnargs.slice(1), {
+      env: { ...process.env, ...apps.env },
+      stdio: ['ignore', openSync('/dev/full', 'w'), 'pipe'],
+      encoding: 'utf8',
+    })
+    assert.equal(status, 2)
+    assert.match(stderr, /the result could not be written: ENOSPC/)
+  })
+})

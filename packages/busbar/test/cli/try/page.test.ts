@@ -17,7 +17,7 @@ function page(calls: Page['trial']['calls']): string {
   const trial = { calls, hazards: [], rewritten: false }
   return pageText(
     { ...empty, name: 'shop', same: true, trial, tried },
-    { stream: process.stdout, isTerminal: false, colors: false },
+    { stream: process.stdout, isTerminal: false, colors: false, lost: new AbortController().signal },
   )
 }
 

@@ -28,7 +28,11 @@ export async function logs(context: CommandContext): Promise<number> {
     follow: follow ? 'true' : 'false',
   })
   const matching = pattern === undefined ? lines : filtered(lines, pattern)
-  for await (const line of follow ? matching : lastOf(matching, most)) terminal.out.stream.write(show(line))
+  for await (const line of follow ? matching : lastOf(matching, most)) {
+    // Nobody reads any more: `busbar logs -f | head -1`.
+    if (terminal.out.lost.aborted) break
+    terminal.out.stream.write(show(line))
+  }
   return 0
 }
 

@@ -16,11 +16,12 @@ const home = '\u001B[H'
 const clearLine = '\u001B[K'
 const clearBelow = '\u001B[J'
 
-/** `busbar top`: shows the running apps again and again, until Ctrl-C or q. */
+/** `busbar top`: shows the running apps again and again, until Ctrl-C or q, or while it is read. */
 export async function top(context: CommandContext): Promise<number> {
   const { flags, terminal } = context
   const ended = new AbortController()
   using _keys = endOnKey(ended)
+  terminal.out.lost.addEventListener('abort', () => ended.abort(), { once: true })
   const isLive = terminal.out.isTerminal && flags.json !== true
   if (isLive) terminal.out.stream.write(enterScreen)
   try {

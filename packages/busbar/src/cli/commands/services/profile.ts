@@ -14,8 +14,8 @@ export async function profile(context: CommandContext): Promise<number> {
     throw new BusbarError('USAGE', { message: `busbar profile takes cpu or heap, not "${of}"` })
   const { admin } = await findRun(flags.app, context)
   const { instance, seconds } = flags
-  const content = await admin.file(takeProfile, { service, of, instance, ...(seconds !== undefined && { seconds }) })
-  await saveFile(context, content, `${stamped(service)}.${extensions[of]}`)
+  const input = { service, of, instance, ...(seconds !== undefined && { seconds }) } as const
+  await saveFile(context, () => admin.file(takeProfile, input), `${stamped(service)}.${extensions[of]}`)
   return 0
 }
 
@@ -24,7 +24,7 @@ export async function heapSnapshot(context: CommandContext): Promise<number> {
   const { operands, flags } = context
   const service = operands[0]!
   const { admin } = await findRun(flags.app, context)
-  const content = await admin.file(takeHeapSnapshot, { service, instance: flags.instance })
-  await saveFile(context, content, `${stamped(service)}.heapsnapshot`)
+  const input = { service, instance: flags.instance }
+  await saveFile(context, () => admin.file(takeHeapSnapshot, input), `${stamped(service)}.heapsnapshot`)
   return 0
 }

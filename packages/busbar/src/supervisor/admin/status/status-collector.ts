@@ -15,6 +15,7 @@ import type { Readiness } from '../../../shared/control-messages.ts'
 import { distribution, toEdgeStats } from './edge-stats.ts'
 import { processCpuTime, processMemory, threadCpuTime } from './proc.ts'
 import type { AppCluster } from '../../cluster/app-cluster.ts'
+import type { Pulse } from '../../pulse.ts'
 import type { Launcher } from '../../workers/launcher.ts'
 import type { WorkerStatus } from '../../workers/worker-status.ts'
 
@@ -22,6 +23,7 @@ export interface StatusCollectorParts {
   readonly app: () => App
   readonly launcher: Pick<Launcher, 'cells' | 'instances' | 'totals' | 'accelerators' | 'remotes'>
   readonly cluster: Pick<AppCluster, 'others' | 'stats'>
+  readonly pulse: Pulse
   /** The current state of each slot. */
   readonly workers: () => readonly WorkerStatus[]
   readonly entrance: () => EntranceStats | undefined
@@ -62,8 +64,7 @@ export class StatusCollector {
 
   /** Samples the rates per second from now on. Returns a function that ends it. */
   watch(): () => void {
-    const timer = setInterval(() => this.#tick(), tickInterval).unref()
-    return () => clearInterval(timer)
+    return this.#parts.pulse.every(tickInterval, () => this.#tick())
   }
 
   read(): AppStatus {
