@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ReportFile } from '../../src/shared/metrics/report-file.ts'
+import { mergeCounts, ReportFile } from '../../src/shared/metrics/report-file.ts'
 import { beatOf, createCells, WorkerCells } from '../../src/shared/metrics/worker-cells.ts'
 import { ReportedRow } from '../../src/worker/reporting/reported-cells.ts'
 
@@ -28,4 +28,10 @@ test('a heartbeat that cannot be written is reported, so that the process sends 
   let failures = 0
   new ReportedRow(createCells(1), file, () => failures++).beat(1234)
   assert.equal(failures, 1)
+})
+
+test('counts that were read later and written earlier change nothing', () => {
+  const counts = new Uint32Array([5, 5, 2 ** 32 - 1, 1])
+  mergeCounts(counts, new Uint32Array([4, 6, 1, 2 ** 32 - 1]))
+  assert.deepEqual([...counts], [5, 6, 1, 1])
 })

@@ -51,10 +51,10 @@ export class ReportFile {
     return this.#read(rowBytes / Uint32Array.BYTES_PER_ELEMENT, 0)
   }
 
-  /** Leaves `cells` unchanged if the process has not written any. */
+  /** Counts only grow by it. */
   readCountsInto({ counts }: InstanceCells): void {
     const written = this.#read(counts.length, countsAt)
-    if (written !== undefined) counts.set(written)
+    if (written !== undefined) mergeCounts(counts, written)
   }
 
   close(): void {
@@ -73,6 +73,11 @@ export class ReportFile {
     const cells = new Uint32Array(length)
     return read(this.descriptor, cells, 0, cells.byteLength, position) === cells.byteLength ? cells : undefined
   }
+}
+
+/** Takes over those of `others` that are higher: counters grow, and wrap. */
+export function mergeCounts(counts: Uint32Array, others: Uint32Array): void {
+  for (const [at, other] of others.entries()) if (((other - counts[at]!) | 0) > 0) counts[at] = other
 }
 
 /** Undefined if there is no such folder, as in some containers, or if it is full or read-only. */

@@ -84,7 +84,7 @@ export class Generations {
 
 function untestedText({ service, running, next }: Untested): string {
   const calls = `its new instances got ${next} calls, and the running ones ${running}`
-  return `the trial says nothing about service '${service}': ${calls}, since clients keep their connections`
+  return `the trial says nothing about service '${service}': ${calls}. Clients keep their connections to the running ones, and the least busy ones get the others`
 }
 
 function stopped(): BusbarError {

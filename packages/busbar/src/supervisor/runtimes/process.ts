@@ -8,7 +8,7 @@ import { withoutConnections } from '../../shared/process/child-stdio.ts'
 import { beatOf, threadsNow, type WorkerCells } from '../../shared/metrics/worker-cells.ts'
 import type { ProcessInit, ToWorker } from '../../shared/control-messages.ts'
 import type { InstanceCells } from '../../shared/metrics/instance-table.ts'
-import { ReportFile } from '../../shared/metrics/report-file.ts'
+import { mergeCounts, ReportFile } from '../../shared/metrics/report-file.ts'
 import { type Pulse, reportInterval } from '../pulse.ts'
 import { ProcessStack } from '../watchdogs/stack/process-stack.ts'
 import { channelBroken, outOfHeap, processExited, tooLarge } from '../workers/worker-exit.ts'
@@ -95,7 +95,7 @@ export class ProcessRuntime implements WorkerRuntime {
       throw error
     }
     this.#endReading = pulse.every(reportInterval, () => {
-      this.#readRow()
+      this.#readReports()
       this.#checkMemory()
     })
     this.#listen()
@@ -190,11 +190,23 @@ export class ProcessRuntime implements WorkerRuntime {
   }
 
   #noteCounters(counters: Uint32Array): void {
-    const { block } = this.#parts
+    const { block, counts } = this.#parts
+    const { counts: known } = counts
+    const before = known.slice()
     block.set(counters.subarray(0, block.length))
+    // The file may have been read after the process sent the message.
+    mergeCounts(known, before)
   }
 
-  /** Reads what the process has written since it was read last, if anything. */
+  /**
+   * Reads what the process has written. Its counts, too: it writes them before it calls the
+   * program, which may never return, so that it sends no message any more.
+   */
+  #readReports(): void {
+    this.#file.readCountsInto(this.#parts.counts)
+    this.#readRow()
+  }
+
   #readRow(): void {
     const row = this.#file.readRow()
     if (row === undefined || beatOf(row) === this.#lastBeat) return
@@ -220,18 +232,12 @@ export class ProcessRuntime implements WorkerRuntime {
     this.#over = true
     if (this.#child.connected) this.#child.disconnect()
     this.#output.drain()
+    this.#endReading()
     this.#readReports()
+    this.#file.close()
     this.#events.exited(processExited(code, signal, this.#service.name))
     this.#transfers.returnAll()
     this.#ended.resolve()
-  }
-
-  /** Reads what it has written after the last reading. */
-  #readReports(): void {
-    this.#endReading()
-    this.#readRow()
-    this.#file.readCountsInto(this.#parts.counts)
-    this.#file.close()
   }
 
   /** A message that cannot be sent needs no error: the exit of the process follows. */

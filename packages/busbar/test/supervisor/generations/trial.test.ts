@@ -10,7 +10,7 @@ const answering = (code: string): string =>
   createServer((request, response) => ${code}).listen(3000)`
 
 const limits = { errors: 2, p99: 2, calls: 100 }
-const good = { calls: 1000, errors: 0.02, unanswered: 0.1, p99: 20 }
+const good = { calls: 1000, errors: 0.02, unanswered: 0.1, timed: 1000, median: 5, p99: 20 }
 
 test('a generation is worse if it fails more often or is slower by the factor, and had enough calls', () => {
   assert.equal(whyWorse(good, good, limits), undefined)
@@ -19,7 +19,12 @@ test('a generation is worse if it fails more often or is slower by the factor, a
   assert.equal(whyWorse({ ...good, errors: 0 }, { ...good, errors: 0.009 }, limits), undefined)
   assert.equal(whyWorse(good, { ...good, p99: 50 }, limits), 'p99')
   assert.equal(whyWorse({ ...good, p99: 1 }, { ...good, p99: 4 }, limits), undefined)
-  assert.equal(whyWorse(good, { calls: 99, errors: 1, unanswered: 0, p99: 1000 }, limits), undefined)
+  const few = { calls: 99, errors: 1, unanswered: 0, timed: 99, median: 5, p99: 1000 }
+  assert.equal(whyWorse(good, few, limits), undefined)
+  // Half of few calls were slower than nearly all of many.
+  assert.equal(whyWorse(good, { ...few, timed: 5, median: 41 }, limits), 'median')
+  assert.equal(whyWorse(good, { ...few, timed: 4, median: 41 }, limits), undefined)
+  assert.equal(whyWorse({ ...good, calls: 99 }, { ...few, median: 41 }, limits), undefined)
   assert.equal(whyWorse({ ...good, calls: 0, errors: 0, p99: 0 }, { ...good, errors: 0.5 }, limits), 'errors')
   assert.equal(whyWorse(good, { ...good, calls: 1, unanswered: 1 }, limits), 'unanswered')
   assert.equal(whyWorse({ ...good, unanswered: 0.6 }, { ...good, unanswered: 1 }, limits), undefined)
@@ -120,18 +125,25 @@ test('a service that is slower than before is discarded, although only its calle
   await stopCalling()
 })
 
-test('a service that does not answer any more is discarded, however few calls it got', async () => {
-  const rest = { trial: { window: 1000 }, stopTimeout: 1000 }
-  await using app = await ChangingApp.start({ web: { run: 'thread' }, cart: { run: 'thread' } }, rest)
-  const stopCalling = callAgainAndAgain(app)
-  app.folder.write('program.mjs', answering('{}'))
-  await assert.rejects(app.app.running.reload('cart'), {
-    code: 'GENERATION_WORSE',
-    message: /of its \d+ calls were not answered by the end/,
+const hanging = [
+  ['thread', 'does not answer any more', '{}'],
+  ['process', 'does not answer any more', '{}'],
+  ['thread', 'blocks its event loop', '{ for (;;); }'],
+  ['process', 'blocks its event loop', '{ for (;;); }'],
+] as const
+for (const [run, what, code] of hanging)
+  test(`a service that ${what} is discarded, however few calls it got (${run})`, async () => {
+    const rest = { trial: { window: 1000 }, stopTimeout: 1000 }
+    await using app = await ChangingApp.start({ web: { run: 'thread' }, cart: { run } }, rest)
+    const stopCalling = callAgainAndAgain(app)
+    app.folder.write('program.mjs', answering(code))
+    await assert.rejects(app.app.running.reload('cart'), {
+      code: 'GENERATION_WORSE',
+      message: /of its \d+ calls were not answered by the end/,
+    })
+    assert.ok((await app.ask('cart')).id !== undefined)
+    await stopCalling()
   })
-  assert.ok((await app.ask('cart')).id !== undefined)
-  await stopCalling()
-})
 
 test('a service whose health checks fail in its trial is discarded', async () => {
   const cart = { run: 'thread', health: { path: '/health', interval: 50, unhealthyAfter: 1 } }
