@@ -5,6 +5,8 @@ import type { WebSocketClose } from '../../shared/control-messages.ts'
 
 /** Milliseconds for the close frame to reach the client before the end of the connection. */
 const frameTime = 200
+/** Milliseconds from one look at the program's writes to the next. */
+const lookEvery = 10
 /** Milliseconds that a client has to close its end. */
 const closeTime = 2000
 
@@ -16,7 +18,8 @@ export class WebSocketConnection {
   readonly #socket: Socket
   readonly #frames = new SentFrames()
   readonly #write: Socket['write']
-  #lastWrite = 0
+  /** Looks since the program wrote last. */
+  #looks = 0
   #closing: Promise<void> | undefined
   #isClosed = false
   #boundary: (() => void) | undefined
@@ -44,9 +47,7 @@ export class WebSocketConnection {
     for (const event of ['data', 'readable']) socket.removeAllListeners(event)
     socket.on('data', () => {})
     socket.resume()
-    const began = performance.now()
-    this.#lastWrite = began
-    while (!this.#isQuiet(quiet) && performance.now() - began < 2 * quiet && !socket.destroyed) await sleep(10)
+    await this.#untilQuiet(quiet / 2, 2 * quiet)
     await this.#untilBoundary(quiet)
     this.#isClosed = true
     if (!socket.writable) return
@@ -57,8 +58,17 @@ export class WebSocketConnection {
     socket.destroy()
   }
 
-  #isQuiet(quiet: number): boolean {
-    return performance.now() - this.#lastWrite >= quiet / 2 && this.#socket.writableLength === 0
+  /**
+   * Counts turns of the event loop, not time: a program whose loop or machine is busy is not quiet,
+   * it has not come to its answers yet.
+   */
+  async #untilQuiet(quiet: number, limit: number): Promise<void> {
+    const socket = this.#socket
+    this.#looks = 0
+    for (let all = 0; all < limit / lookEvery && !socket.destroyed; all++) {
+      if (this.#looks++ >= quiet / lookEvery && socket.writableLength === 0) return
+      await sleep(lookEvery)
+    }
   }
 
   async #untilBoundary(limit: number): Promise<void> {
@@ -88,7 +98,7 @@ export class WebSocketConnection {
       return true
     }
     const [chunk, encoding] = args
-    this.#lastWrite = performance.now()
+    this.#looks = 0
     this.#frames.add(bytesOf(chunk, encoding))
     const more = Reflect.apply(this.#write, this.#socket, args) as boolean
     if (this.#frames.atBoundary) this.#boundary?.()
