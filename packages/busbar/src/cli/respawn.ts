@@ -13,6 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { LogSettings } from '../config/app.ts'
 import { compileCacheVariables } from '../shared/process/compile-cache.ts'
 import { temporaryPrefix } from '../shared/process/temporary-folders.ts'
+import type { StartRecord } from '../supervisor/admin/start-record.ts'
 import { RestartPolicy } from '../supervisor/restart-policy.ts'
 import { OrphanReaper } from '../supervisor/runtimes/orphan-reaper.ts'
 import { defaultTiming } from '../supervisor/timing.ts'
@@ -89,7 +90,7 @@ async function respawn(inner: InnerProcess, terminal: Terminal): Promise<Exit> {
     // For `busbar start -d`, which waits: nobody sees the log of an app in the background.
     if (isLast) passOn({ type: 'failed', error: { code: 'PROGRAM_EXITED', message: crashLine(exit, inner).line } })
     if (isLast) return await logged.then(() => ({ code: 1, signal: null }))
-    await inner.pause(wait)
+    await inner.pause(wait, terminal)
     if (inner.stopping) return await logged.then(() => ({ code: 0, signal: null }))
   }
 }
@@ -115,6 +116,8 @@ class InnerProcess {
   /** From the same config. */
   stableAfter = defaultTiming.stable
   logs: LogSettings | undefined
+  #record: StartRecord | undefined
+  #waiting: Disposable | undefined
   #page: PageAddress | undefined
   /** Milliseconds for which the last one served; 0 if it did not. */
   servedFor = 0
@@ -164,25 +167,41 @@ class InnerProcess {
     passOn(message)
     if (message.type === 'restarting') this.#servedAt = undefined
     if (message.type !== 'serving') return
-    const { stopTimeout, maxRestarts, stableAfter = defaultTiming.stable, logs, page } = message
+    const { stopTimeout, maxRestarts, stableAfter = defaultTiming.stable, logs, record, page } = message
     this.#servedAt ??= Date.now()
+    this.#endWaiting()
     this.hasServed = true
     this.maxRestarts = maxRestarts
     this.stableAfter = stableAfter
     this.logs = logs
+    this.#record = record
     this.#page = page
     this.#grace = Math.ceil(stopTimeout / 1000) + extraGrace
     this.#reaper.grace = this.#grace
   }
 
-  /** Resolves after `wait` milliseconds, or when a stop is requested. */
-  async pause(wait: number): Promise<void> {
+  /**
+   * Resolves after `wait` milliseconds, or when a stop is requested. Commands find the app from now
+   * on until it serves again.
+   */
+  async pause(wait: number, { env }: Terminal): Promise<void> {
+    if (this.#record !== undefined && this.#waiting === undefined) {
+      // Loaded only now: an outer process without a crash stays small.
+      const { announceWaiting } = await import('./background/waiting-apps.ts')
+      this.#waiting = announceWaiting(env, this.#record)
+    }
     await sleep(wait, undefined, { signal: this.#stop.signal }).catch(() => {})
   }
 
   async close(): Promise<void> {
+    this.#endWaiting()
     clearTimeout(this.#deadline)
     await this.#reaper.close()
+  }
+
+  #endWaiting(): void {
+    this.#waiting?.[Symbol.dispose]()
+    this.#waiting = undefined
   }
 
   stop(signal: NodeJS.Signals): void {

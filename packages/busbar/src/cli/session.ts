@@ -28,6 +28,8 @@ import { logFiles } from '../config/schema/logs-schema.ts'
 export interface Session {
   readonly log: Log
   readonly systemd: SystemdNotifier
+  /** The command line, with which the app can be started again. */
+  readonly command: { readonly args: string[]; readonly folder: string; readonly isDetached: boolean }
   /**
    * Resolves at the first SIGINT, SIGTERM or SIGHUP, or when `busbar stop` asks for it. A second
    * signal ends the process at once.
@@ -89,9 +91,11 @@ export function openSession(context: CommandContext): Session {
     await log.use(app)
     return flags.inspect === undefined ? app : forInspection(app, flags.inspect)
   }
+  const command = { args: startArguments(flags, resolveOperand(context)), folder: terminal.cwd, isDetached }
   return {
     log,
     systemd,
+    command,
     stopRequested,
     loadApp: () => load({}),
     async startApp(app, mode, restart) {
@@ -111,7 +115,7 @@ export function openSession(context: CommandContext): Session {
           stateFolder: stateFolder(env),
           requestStop: () => stopBy('busbar stop'),
           requestRestart: async () => restart(await load({})),
-          command: { args: startArguments(flags, resolveOperand(context)), folder: terminal.cwd, isDetached },
+          command,
           entrance: entranceLibrary,
         })
       } catch (error) {

@@ -119,8 +119,12 @@ class StreamLog implements Log {
   #open(settings: LogFiles): LogFile {
     return new LogFile({
       settings,
-      failed: ({ message }) =>
-        this.#stream(ownEntry('error', `the log files cannot be written until this is fixed: ${message}`)),
+      failed: ({ message }) => {
+        const entry = ownEntry('error', `the log files cannot be written until this is fixed: ${message}`)
+        this.#stream(entry)
+        // Nobody sees the stream of an app in the background.
+        this.#recent?.add(entry)
+      },
       // Where the stream does not get the lines anyway, it is where they go now.
       lost: (lines) => {
         if (!this.#streams) for (const line of lines) this.#writer.write(line)

@@ -1,4 +1,5 @@
 /** Hides secrets in log lines: known values anywhere, and usual fields of JSON lines. */
+import { inspect } from 'node:util'
 
 const mask = '[redacted]'
 
@@ -6,7 +7,7 @@ const mask = '[redacted]'
 const shortest = 4
 
 /** A line of a value with several lines, such as a key in PEM. Shorter ones are not telling. */
-const shortestPart = 16
+const shortestPart = 8
 
 /** A field's name with its quotes, hyphens and spaces. */
 const longestName = 256
@@ -114,11 +115,25 @@ export class Redactor {
   }
 }
 
-/** How a secret may occur in a line: as it is, within JSON, and one line at a time. */
+/**
+ * How a secret may occur in a line: as it is or one line at a time; and each of these within JSON,
+ * in an object that `console.log` shows, or in a URL.
+ */
 function formsOf(secret: string): string[] {
   const lines = secret.split(/\r?\n/).filter((line) => line.length >= shortestPart)
-  const forms = [secret, JSON.stringify(secret).slice(1, -1), ...(lines.length > 1 ? lines : [])]
+  const plain = [secret, secret.trim(), ...lines]
+  const forms = plain.flatMap((text) => [
+    text,
+    JSON.stringify(text).slice(1, -1),
+    inspect(text).slice(1, -1),
+    encoded(text),
+  ])
   return forms.filter((form) => form.length >= shortest)
+}
+
+function encoded(text: string): string {
+  // A lone surrogate has no form in a URL.
+  return encodeURIComponent(text.toWellFormed())
 }
 
 function normalise(name: string): string {

@@ -10,7 +10,8 @@ export function nextTime(cron: string, timeZone: string | undefined, after: Date
 export function whyNotCron(cron: string, timeZone: string | undefined): string | undefined {
   try {
     // A date is no expression: it would be over after one run.
-    if (cron.trim().split(/\s+/).length < 5 && !cron.trim().startsWith('@')) return 'it needs five fields'
+    const fields = cron.trim().split(/\s+/).length
+    if (!cron.trim().startsWith('@') && fields !== 5 && fields !== 6) return 'it needs five or six fields'
     return open(cron, timeZone).nextRun() === null ? 'it never occurs' : undefined
   } catch (error) {
     return (error as Error).message.replace(/^CronPattern: /, '')

@@ -54,12 +54,14 @@ for (const [what, file, why] of [
   ['a device', '/dev/zero', /it is not a file/],
   ['a folder', '.', /it is not a file/],
   ['a large file', 'large', /it is larger than 65536 bytes/],
+  ['a file with a NUL byte', 'binary', /it has a NUL byte/],
 ] as const)
   test(`${what} is not read as a secret`, async () => {
     using folder = new TestFolder({
       'busbar.config.json': { services: { web: { path: './web', env: { KEY: `\${file:${file}}` } } } },
       'web/index.js': '',
       large: 'x'.repeat(65_537),
+      binary: 'x\0y',
     })
     execFileSync('mkfifo', [folder.at('pipe')])
     await assert.rejects(loadApp(folder.path, { env: {} }), { code: 'SECRET_UNREADABLE', message: why })

@@ -7,6 +7,7 @@ import { AdminClient, askStatus, statusTimeout } from '../../supervisor/admin/ap
 import { describeApp } from '../../supervisor/admin/operations/describe.ts'
 import { findSockets, type FoundSocket, listSockets, runtimeFolders } from '../../supervisor/admin/admin-socket.ts'
 import { readStartRecord, type StartRecord } from '../../supervisor/admin/start-record.ts'
+import { listWaiting, type WaitingApp } from '../background/waiting-apps.ts'
 import type { CommandContext } from '../command.ts'
 
 /** One run of an app. */
@@ -20,14 +21,19 @@ export interface RunningApps {
   readonly runs: readonly Run[]
   /** Of processes that do not answer. */
   readonly silent: readonly FoundSocket[]
+  /** Their process has crashed, and starts again in a while. */
+  readonly waiting: readonly WaitingApp[]
 }
 
 /** All running apps of this user. */
 export async function listRuns(env: NodeJS.ProcessEnv): Promise<RunningApps> {
-  return await ask(await listSockets(...runtimeFolders(env)), statusTimeout)
+  const answers = await ask(await listSockets(...runtimeFolders(env)), statusTimeout)
+  const roots = new Set(answers.runs.map(rootOf))
+  // One that has just started again is a run.
+  return { ...answers, waiting: listWaiting(env).filter(({ root }) => !roots.has(realPath(root))) }
 }
 
-async function ask(sockets: readonly FoundSocket[], timeout: number): Promise<RunningApps> {
+async function ask(sockets: readonly FoundSocket[], timeout: number): Promise<Omit<RunningApps, 'waiting'>> {
   const asked = await Promise.all(
     sockets.map(async (socket) => {
       const { path } = socket
@@ -58,12 +64,14 @@ type Where = Pick<CommandContext, 'terminal' | 'flags'>
  * Rejects with APP_NOT_RUNNING.
  */
 export async function findRuns(named: string | undefined, where: Where): Promise<readonly Run[]> {
-  return (await findMeant(named, where)).runs
+  const { runs, waiting } = await findMeant(named, where)
+  if (runs.length === 0) throw notServing(waiting)
+  return runs
 }
 
-/** Like {@link findRuns}. `silent`: further runs of the app, which do not answer. */
+/** Like {@link findRuns}. `silent`, `waiting`: further runs of the app, which do not answer. */
 export async function findMeant(named: string | undefined, { terminal, flags }: Where): Promise<RunningApps> {
-  const { runs, silent } = await listRuns(terminal.env)
+  const { runs, silent, waiting } = await listRuns(terminal.env)
   const found = named === undefined ? inFolderOf(terminal.cwd, runs) : await namedBy(named, terminal.cwd, runs)
   const isWanted = ({ status }: Run): boolean => flags.pid === undefined || status.app.pid === flags.pid
   const wanted = found.filter(isWanted)
@@ -77,12 +85,14 @@ export async function findMeant(named: string | undefined, { terminal, flags }: 
     if (roots.size > 0 && (record === undefined || !roots.has(realPath(record.root)))) return false
     return inFolder.has(path) || (record !== undefined && isMeant(record, named, terminal.cwd))
   })
+  const meant = waiting.filter((one) => isMeant(one, named, terminal.cwd))
+  if (meant.length > 0 && stuck.length === 0) return { runs: wanted, silent: [], waiting: meant }
   if (stuck.length === 0 && wanted.length === 0)
     throw found.length > 0 ? otherProcess(flags.pid!, found) : notRunning(folder, runs)
   const late = stuck.length === 0 ? { runs: [], silent: [] } : await ask(stuck, patience)
   const all = [...wanted, ...late.runs.filter(isWanted)]
   if (all.length === 0) throw notAnswering(folder, stuck)
-  return { runs: all, silent: late.silent }
+  return { runs: all, silent: late.silent, waiting: meant }
 }
 
 /** By its name, its folder or the file that was started; or it is that of the working directory. */
@@ -145,6 +155,14 @@ function realPath(path: string): string {
   } catch {
     return path
   }
+}
+
+function notServing(waiting: readonly WaitingApp[]): BusbarError {
+  const { name, pid } = waiting[0]!
+  return new BusbarError('APP_NOT_RUNNING', {
+    message: `${name} (process ${pid}) waits for its restart: its process has crashed`,
+    hint: 'Its log says why: busbar logs, or the files in logs.files. busbar stop ends it.',
+  })
 }
 
 function notAnswering(wanted: string, stuck: readonly FoundSocket[]): BusbarError {

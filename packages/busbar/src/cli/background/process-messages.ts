@@ -4,6 +4,7 @@
  */
 import type { App, LogSettings } from '../../config/app.ts'
 import type { BusbarError, ErrorRecord } from '../../contract/errors.ts'
+import type { StartRecord } from '../../supervisor/admin/start-record.ts'
 import type { PageAddress } from '../dashboard/run-page.ts'
 
 /** Marks the processes of an app in the background. */
@@ -20,6 +21,8 @@ export interface Serving {
   readonly maxRestarts: number | undefined
   readonly stableAfter: number | undefined
   readonly logs: LogSettings | undefined
+  /** For commands that look for the app while it waits for a restart. */
+  readonly record: StartRecord
   /** Of `--open`. */
   readonly page: PageAddress | undefined
 }
@@ -39,11 +42,13 @@ export interface Restarting {
 
 /** Does nothing in a process that nobody waits for. */
 export function reportServing(
-  { stopTimeout, stopDelay = 0, maxRestarts, stableAfter, logs }: App,
+  { name, root, stopTimeout, stopDelay = 0, maxRestarts, stableAfter, logs }: App,
+  command: Pick<StartRecord, 'args' | 'folder' | 'isDetached'>,
   page?: PageAddress,
 ): void {
   const { pid } = process
-  send({ type: 'serving', pid, stopTimeout: stopDelay + stopTimeout, maxRestarts, stableAfter, logs, page })
+  const record = { ...command, name, root }
+  send({ type: 'serving', pid, stopTimeout: stopDelay + stopTimeout, maxRestarts, stableAfter, logs, record, page })
 }
 
 export function reportRestarting(): void {

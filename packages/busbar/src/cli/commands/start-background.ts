@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
 import { describeApp } from '../../supervisor/admin/operations/describe.ts'
 import { BusbarError } from '../../contract/errors.ts'
 import { findRuns, listRuns } from '../admin/find-runs.ts'
@@ -56,6 +58,7 @@ async function printStarted(context: CommandContext, { pid, logs, page }: Servin
   const { name = 'the app', root, addresses = [] } = described ?? {}
   const entrance = run && entranceOf(run.status)
   const log = logs?.files?.folder
+  if (log !== undefined && !hasLines(log)) print(context.terminal.err, unwritten(log))
   const lines = [
     `${name} is ready after ${took} ms, in the background (process ${pid})`,
     ...addresses.map(
@@ -66,6 +69,15 @@ async function printStarted(context: CommandContext, { pid, logs, page }: Servin
   const dashboard = page && { url: page.url, file: page.file }
   printResult(context, { ok: true, name, root, pid, took, addresses, entrance, logs: log, dashboard }, lines.join('\n'))
   if (page !== undefined && context.flags.json !== true) showPage(page, context.terminal)
+}
+
+/** The app has logged its start by now. */
+function hasLines(folder: string): boolean {
+  return (statSync(join(folder, 'app.log'), { throwIfNoEntry: false })?.size ?? 0) > 0
+}
+
+function unwritten(folder: string): string {
+  return `busbar: the log files in ${folder} cannot be written: lines are lost\n  hint: busbar logs shows the reason. Set logs.files in the config to a folder that can be written.`
 }
 
 /** Its admin socket could not be opened: nothing but a signal reaches it. */

@@ -74,7 +74,7 @@ async function runOnce(app: App, session: Session, { terminal }: CommandContext)
   })
   if (running === undefined) return undefined
   announce(running, { terminal, log: session.log, took: performance.now() - began })
-  reportServing(app, session.announcePage(running))
+  reportServing(app, session.command, session.announcePage(running))
   session.systemd.notify('READY=1', `STATUS=serves at ${running.addresses.map(({ url }) => url).join(', ')}`)
   const preventTidying = tidyAfterStart(terminal.env)
   await untilEnd(running, session, () => next !== undefined).finally(preventTidying)

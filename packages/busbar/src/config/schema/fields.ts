@@ -38,6 +38,11 @@ export function path() {
   return z.string().regex(/^(?:\/[\w.~-]+)+$/)
 }
 
+/** What is requested: a path, also the root, with or without a query. */
+export function requestTarget() {
+  return z.string().regex(/^\/(?!\/)[!-"$-~]*$/)
+}
+
 export function port() {
   return integer(0, 65_535)
 }

@@ -97,13 +97,15 @@ class TextFiller {
     const { root, secrets } = this.#sources
     try {
       const value = readSecret(resolve(root, file)).replace(/\r?\n$/, '')
+      // An environment variable ends there, and Node's error would show the value.
+      if (value.includes('\0')) throw new Error('it has a NUL byte, so it is not text')
       secrets.add(value)
       return value
     } catch (cause) {
       this.#complete = false
       if (this.#isNeeded)
         this.#problems.add('SECRET_UNREADABLE', {
-          message: `${this.#where} needs the file ${resolve(root, file)}, which cannot be read: ${(cause as Error).message}`,
+          message: `${this.#where} needs the file ${resolve(root, file)}, which cannot be used: ${(cause as Error).message}`,
           hint: 'Create the file, or correct the path, which is relative to the folder of the config.',
           cause,
         })

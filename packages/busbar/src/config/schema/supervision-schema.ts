@@ -1,11 +1,11 @@
 import * as z from 'zod'
 import { isTimeZone, whyNotCron } from '../../shared/cron-times.ts'
-import { durationWithDefault, filled, integer, optionalDuration, path } from './fields.ts'
+import { durationWithDefault, filled, integer, optionalDuration, requestTarget } from './fields.ts'
 
 const threshold = 'an integer from 1 to 1000'
 
 export const healthObject = z.strictObject({
-  path: path().meta({
+  path: requestTarget().meta({
     title: 'a path',
     description: 'The path that is requested, by GET. A status from 200 to 399 within `timeout` means healthy.',
   }),
@@ -28,7 +28,7 @@ export const healthObject = z.strictObject({
     }),
 })
 
-export const health = z.union([path(), healthObject]).optional().meta({
+export const health = z.union([requestTarget(), healthObject]).optional().meta({
   title: 'a path, or an object',
   description: 'How the health of its instances is checked. A text is short for its `path`.',
 })

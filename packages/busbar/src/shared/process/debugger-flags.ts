@@ -5,6 +5,9 @@
  */
 export const debuggerFlags = ['--inspect-port=127.0.0.1:0', '--inspect-publish-uid=stderr'] as const
 
+/** For a process that debuggers are to find by its port: Chrome and editors ask over HTTP. */
+export const findableFlag = '--inspect-publish-uid=stderr,http'
+
 /** Whether a process with these flags opens its debugger as described. */
 export function hasDebuggerFlags(flags: readonly string[]): boolean {
   return debuggerFlags.every((flag) => flags.includes(flag))
@@ -12,5 +15,5 @@ export function hasDebuggerFlags(flags: readonly string[]): boolean {
 
 /** In a worker process: the program, and processes that it forks, do not see them. */
 export function hideDebuggerFlags(): void {
-  process.execArgv = process.execArgv.filter((flag) => !debuggerFlags.some((hidden) => hidden === flag))
+  process.execArgv = process.execArgv.filter((flag) => ![...debuggerFlags, findableFlag].includes(flag))
 }

@@ -5,7 +5,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import * as z from 'zod'
 
-const startRecord = z.object({
+export const startRecord = z.object({
   name: z.string(),
   root: z.string(),
   /** After `busbar start`. */

@@ -68,18 +68,28 @@ export class Generations {
       // A scaling, a move and a renewal run the same code, so there is nothing to try out.
       const hasNewCode = outdated === 'all' || (Array.isArray(outdated) && outdated.length > 0)
       const untested = sideBySide ? await generation.serveBeside(hasNewCode, stopping) : []
-      for (const one of untested) log('warn', `generation ${number}: ${untestedText(one)}`)
       if (stopping.aborted) throw stopped()
+      for (const one of untested) log('warn', `generation ${number}: ${untestedText(one)}`)
       generation.takeOver()
     } catch (error) {
       await generation.discard()
       log('warn', `generation ${number} is discarded, and the running one stays: ${(error as Error).message}`)
+      for (const line of stackOf(error as Error)) log('warn', line)
       throw error
     }
     const change = changeOf(number, difference, Math.round(performance.now() - began))
     log('info', `generation ${number} took over in ${change.took} ms: ${textOf(change)}`)
     return change
   }
+}
+
+/** Lines of a stack in the log. */
+const mostLines = 20
+
+/** Of the program that did not start: nobody else shows it in a running app. */
+function stackOf({ cause, stack = '' }: Error): readonly string[] {
+  const own = cause instanceof Error ? cause.stack : stack
+  return own === undefined || own.startsWith('BusbarError') ? [] : own.split('\n').slice(0, mostLines)
 }
 
 function untestedText({ service, running, next }: Untested): string {

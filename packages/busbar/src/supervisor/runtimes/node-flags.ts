@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { debuggerFlags } from '../../shared/process/debugger-flags.ts'
+import { debuggerFlags, findableFlag } from '../../shared/process/debugger-flags.ts'
 import type { Permissions, Service } from '../../config/app.ts'
 import { packageFile } from '../../shared/package-files.ts'
 
@@ -16,11 +16,13 @@ const heapShare = 0.6
  * The Node flags of a service's process: those of this process (a loader, a condition), those of
  * `scripts.start`, the limits, and those of the config, which win.
  */
-export function flagsOf({ entry, memory, permissions, nodeOptions, path }: Service, root: string): string[] {
+export function flagsOf(service: Service, root: string, isInspected: boolean): string[] {
+  const { entry, memory, permissions, nodeOptions, path } = service
   const hasDebugger = [...entry.nodeOptions, ...nodeOptions].some((flag) => flag.startsWith('--inspect'))
   return [
     ...inherited,
     ...(hasDebugger ? [] : debuggerFlags),
+    ...(isInspected ? [findableFlag] : []),
     ...entry.nodeOptions.filter((flag) => !flag.startsWith('--watch')),
     ...(memory === undefined ? [] : [`--max-old-space-size=${Math.floor((memory * heapShare) / 1024 ** 2)}`]),
     ...(permissions === undefined ? [] : permissionFlags(permissions, [root, path])),

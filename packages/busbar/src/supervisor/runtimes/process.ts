@@ -77,7 +77,7 @@ export class ProcessRuntime implements WorkerRuntime {
       read: (size) => this.#post({ type: 'outputRead', size }),
     })
     const options: ForkOptions = {
-      execArgv: flagsOf(service, init.app.root),
+      execArgv: flagsOf(service, init.app.root, init.inspect !== undefined),
       cwd: service.path,
       env: { ...process.env, ...compileCacheVariables(), ...service.env },
       serialization: 'advanced',

@@ -107,7 +107,16 @@ export default reports.implement({ nightly: () => (console.log('begun'), new Pro
 })
 
 for (const [what, entry, message] of [
-  ['an expression', { cron: '0 3 * *', task: './task.ts' }, /schedule\.job: cron is "0 3 \* \*": it needs five fields/],
+  [
+    'an expression',
+    { cron: '0 3 * *', task: './task.ts' },
+    /schedule\.job: cron is "0 3 \* \*": it needs five or six fields/,
+  ],
+  [
+    'too many fields',
+    { cron: '* * * * * * *', task: './task.ts' },
+    /schedule\.job: cron is .*: it needs five or six fields/,
+  ],
   ['a day that never comes', { cron: '0 0 31 2 *', task: './task.ts' }, /schedule\.job: cron is .*: it never occurs/],
   ['a time zone', { cron: '@daily', timeZone: 'Mars/Base', task: './task.ts' }, /which is not a time zone/],
   ['a service', { cron: '@daily', call: 'report.nightly' }, /there is no service "report"; the nearest is reports/],

@@ -42,6 +42,9 @@ test('a debugger stops at a breakpoint in a shared worker, a thread and a proces
   const url = await busbar.url()
   for (const service of ['one', 'two', 'three']) {
     using client = await attached(busbar, service)
+    // Chrome and editors look for it there.
+    const list = await fetch(new URL('/json/list', (await inspectorOf(busbar, service)).replace('ws:', 'http:')))
+    assert.equal(((await list.json()) as unknown[]).length, 1)
     const { locations } = await client.send<{ locations: Paused['callFrames'][number]['location'][] }>(
       'Debugger.setBreakpointByUrl',
       { urlRegex: `/${service}/index\\.ts`, lineNumber: line },
@@ -113,9 +116,13 @@ createServer((request, response) => response.end(answer())).listen(3000)`
 /** Maps line 2 to line 5. */
 const sourceMap = { version: 3, sources: ['source.ts'], names: [], mappings: ';AAIA' }
 
-async function attached(busbar: BusbarProcess, service: string): Promise<DebuggerClient> {
+async function inspectorOf(busbar: BusbarProcess, service: string): Promise<string> {
   const { msg } = await busbar.message(`inspector of ${service}: ws://127.0.0.1:`)
-  const client = await DebuggerClient.connect((msg as string).split(': ')[1]!)
+  return (msg as string).split(': ')[1]!
+}
+
+async function attached(busbar: BusbarProcess, service: string): Promise<DebuggerClient> {
+  const client = await DebuggerClient.connect(await inspectorOf(busbar, service))
   await client.send('Runtime.enable')
   await client.send('Debugger.enable')
   return client

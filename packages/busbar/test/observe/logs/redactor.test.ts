@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { inspect } from 'node:util'
 import { LogIntake } from '../../../src/observe/log-intake.ts'
 import { Redactor } from '../../../src/observe/redactor.ts'
 import { LineSplitter } from '../../../src/shared/output/line-splitter.ts'
@@ -50,6 +51,19 @@ test('each line of a key with several lines is hidden', () => {
   const pem = new Redactor({ secrets: [key], fields: [] })
   assert.equal(pem.line('read MIIEvQIBADANBgkqhkiG9w0BAQEF'), 'read [redacted]')
 })
+
+for (const [secret, line] of [
+  ['S3cr3tS3cr3t99\n\n', 'token=S3cr3tS3cr3t99'],
+  ['first-line\nsecond-line', 'token=second-line'],
+  [String.raw`S3cr3t-"quoted"\back`, `token=${inspect({ t: String.raw`S3cr3t-"quoted"\back` })}`],
+  [`it's "so"`, `token=${inspect([`it's "so"`])}`],
+  ['key one/two?x', 'token=key%20one%2Ftwo%3Fx'],
+] as const)
+  test(`a secret is hidden in ${line}`, () => {
+    const shown = new Redactor({ secrets: [secret], fields: [] }).line(line)
+    assert.match(shown, /^token=.*\[redacted\]/)
+    for (const part of secret.trim().split(/[\n\\ ]/)) assert.ok(!shown.includes(part), shown)
+  })
 
 test('a secret within another one leaves nothing of the longer one', () => {
   const both = new Redactor({ secrets: ['pass', 'password-1'], fields: [] })

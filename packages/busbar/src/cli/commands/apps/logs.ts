@@ -6,6 +6,7 @@ import { readLogs } from '../../../supervisor/admin/operations/logs.ts'
 import { findRun, type Run } from '../../admin/find-runs.ts'
 import { ownName, ownPath } from '../../background/own-folder.ts'
 import type { CommandContext } from '../../command.ts'
+import { print } from '../../terminal/terminal.ts'
 
 /**
  * `busbar logs`: shows the last lines of a running app's log, and with `--follow` the next ones.
@@ -28,10 +29,15 @@ export async function logs(context: CommandContext): Promise<number> {
     follow: follow ? 'true' : 'false',
   })
   const matching = pattern === undefined ? lines : filtered(lines, pattern)
-  for await (const line of follow ? matching : lastOf(matching, most)) {
-    // Nobody reads any more: `busbar logs -f | head -1`.
-    if (terminal.out.lost.aborted) break
-    terminal.out.stream.write(show(line))
+  try {
+    for await (const line of follow ? matching : lastOf(matching, most)) {
+      // Nobody reads any more: `busbar logs -f | head -1`.
+      if (terminal.out.lost.aborted) break
+      terminal.out.stream.write(show(line))
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ECONNRESET') throw error
+    print(terminal.err, 'busbar: the app has ended')
   }
   return 0
 }

@@ -13,16 +13,24 @@ export async function ps(context: CommandContext): Promise<number> {
   const { operands, flags, terminal } = context
   const [named] = operands
   const found =
-    named === undefined ? await listRuns(terminal.env) : { runs: await findRuns(named, context), silent: [] }
+    named === undefined
+      ? await listRuns(terminal.env)
+      : { runs: await findRuns(named, context), silent: [], waiting: [] }
   const runs = found.runs.map(({ status }) => status)
   const silent = found.silent.map(silentRun)
-  if (flags.json) print(terminal.out, JSON.stringify({ runs, silent }, undefined, 2))
-  else print(terminal.out, named === undefined ? listText(runs, terminal.out, silent) : detailText(runs, terminal.out))
+  const waiting = found.waiting.map(({ name, root, pid }) => ({ name, root, pid }))
+  if (flags.json) print(terminal.out, JSON.stringify({ runs, silent, waiting }, undefined, 2))
+  else
+    print(
+      terminal.out,
+      named === undefined ? listText(runs, terminal.out, { silent, waiting }) : detailText(runs, terminal.out),
+    )
   return 0
 }
 
 /**
- * An app whose supervisor is stuck or suspended. Name and folder are null if `startApp` started it.
+ * An app whose supervisor is stuck, suspended or not there. Name and folder are null if `startApp`
+ * started it.
  */
 interface SilentRun {
   readonly name: string | null
@@ -42,9 +50,14 @@ export function detailText(runs: readonly AppStatus[], out: Output): string {
 
 const listHeads = ['app', 'process', 'state', 'services', 'instances', 'cpu', 'memory', 'restarts', 'up', 'folder']
 
+const noOthers: { readonly silent: readonly SilentRun[]; readonly waiting: readonly SilentRun[] } = {
+  silent: [],
+  waiting: [],
+}
+
 /** One line for each app. */
-export function listText(runs: readonly AppStatus[], out: Output, silent: readonly SilentRun[] = []): string {
-  if (runs.length + silent.length === 0) return 'no app runs'
+export function listText(runs: readonly AppStatus[], out: Output, { silent, waiting } = noOthers): string {
+  if (runs.length + silent.length + waiting.length === 0) return 'no app runs'
   const rows = runs.map(({ app, workers, services, instances }) => [
     paint(out, 'bold', app.name),
     `${app.pid}`,
@@ -57,8 +70,12 @@ export function listText(runs: readonly AppStatus[], out: Output, silent: readon
     spanText(Date.now() - app.startedAt),
     paint(out, 'dim', placeOf(app, runs)),
   ])
+  const others = [
+    ...silent.map((run) => otherRow(run, 'does not answer', out)),
+    ...waiting.map((run) => otherRow(run, 'waits for its restart', out)),
+  ]
   const heads = listHeads.map((head) => paint(out, 'dim', head))
-  return alignColumns([heads, ...rows, ...silent.map((run) => silentRow(run, out))]).join('\n')
+  return alignColumns([heads, ...rows, ...others]).join('\n')
 }
 
 /** The folder, or the program where several of one folder run. */
@@ -67,9 +84,9 @@ function placeOf({ root, file, name }: AppStatus['app'], runs: readonly AppStatu
   return isAlone ? root : file
 }
 
-function silentRow({ name, root, pid }: SilentRun, out: Output): string[] {
+function otherRow({ name, root, pid }: SilentRun, what: string, out: Output): string[] {
   const unknown = listHeads.slice(3, -1).map(() => '–')
-  const state = paint(out, 'red', 'does not answer')
+  const state = paint(out, 'red', what)
   return [paint(out, 'bold', name ?? '–'), `${pid}`, state, ...unknown, paint(out, 'dim', root ?? '–')]
 }
 

@@ -8,8 +8,9 @@ import type { CommandContext } from '../../command.ts'
 /** `busbar save`: writes the list of apps that run in the background. */
 export async function save(context: CommandContext): Promise<number> {
   const { env } = context.terminal
-  const { runs, silent } = await listRuns(env)
-  const records = [...(await Promise.all(runs.map(recordOf))), ...silent.map(({ path }) => readStartRecord(path))]
+  const { runs, silent, waiting } = await listRuns(env)
+  const started = silent.map(({ path }) => readStartRecord(path))
+  const records = [...(await Promise.all(runs.map(recordOf))), ...started, ...waiting]
   const detached = records.filter((record) => record !== undefined).filter(({ isDetached }) => isDetached)
   const apps = detached.map(savedOf)
   const file = writeSaved(env, apps)

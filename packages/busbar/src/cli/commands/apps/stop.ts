@@ -3,6 +3,7 @@ import { BusbarError } from '../../../contract/errors.ts'
 import { isAlive } from '../../../shared/process/process-identity.ts'
 import { stopApp } from '../../../supervisor/admin/operations/app.ts'
 import { findMeant, listRuns, type Run } from '../../admin/find-runs.ts'
+import type { WaitingApp } from '../../background/waiting-apps.ts'
 import { printResult } from '../../admin/print-result.ts'
 import type { CommandContext } from '../../command.ts'
 
@@ -15,9 +16,9 @@ const lookInterval = 20
 /** `busbar stop`: stops the runs of an app, and returns when they have ended. */
 export async function stop(context: CommandContext): Promise<number> {
   const { flags, terminal } = context
-  const { runs, silent } =
+  const { runs, silent, waiting } =
     flags.all === true ? await listRuns(terminal.env) : await findMeant(context.operands[0], context)
-  const outcomes = await Promise.allSettled(runs.map((run) => stopRun(run)))
+  const outcomes = await Promise.allSettled([...runs.map((run) => stopRun(run)), ...waiting.map(stopWaiting)])
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw BusbarError.from(outcome.reason)
   if (silent.length > 0) throw stuck(silent.map(({ pid }) => pid))
   const stopped = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
@@ -45,14 +46,28 @@ export interface StoppedRun {
 export async function stopRun({ status: { app }, admin }: Run): Promise<StoppedRun> {
   const began = performance.now()
   const { pid, stopTimeout } = await admin.json(stopApp, {}, { timeout: 5000 })
+  await untilEnded(app, pid, stopTimeout + extraTime)
+  return { name: app.name, root: app.root, pid, took: Math.round(performance.now() - began) }
+}
+
+/** No admin socket reaches an app that waits for its restart. */
+async function stopWaiting(app: WaitingApp): Promise<StoppedRun> {
+  const began = performance.now()
+  const { name, root, pid } = app
+  process.kill(pid, 'SIGTERM')
+  await untilEnded(app, pid, extraTime)
+  return { name, root, pid, took: Math.round(performance.now() - began) }
+}
+
+async function untilEnded({ name }: { readonly name: string }, pid: number, limit: number): Promise<void> {
+  const began = performance.now()
   // A process that has ended and is not yet reaped by its parent counts as alive: it is brief.
   while (isAlive(pid)) {
-    if (performance.now() - began > stopTimeout + extraTime)
+    if (performance.now() - began > limit)
       throw new BusbarError('DEADLINE_EXCEEDED', {
-        message: `${app.name} (process ${pid}) still runs ${Math.round(performance.now() - began)} ms after it was asked to stop`,
+        message: `${name} (process ${pid}) still runs ${Math.round(performance.now() - began)} ms after it was asked to stop`,
         hint: `Look at its log, or run kill -KILL ${pid} to end it.`,
       })
     await sleep(lookInterval)
   }
-  return { name: app.name, root: app.root, pid, took: Math.round(performance.now() - began) }
 }

@@ -6,22 +6,16 @@ import { levelNumber } from '../../../observe/log-entry.ts'
 import type { EdgeTotal } from '../../../observe/metrics/edge-totals.ts'
 import { bucketCount, upperBound } from '../../../shared/metrics/latency-buckets.ts'
 import { logLevels } from '../../../shared/output/log-levels.ts'
-import type { RunningApp } from '../../running-app.ts'
-import { BusbarError } from '../../../contract/errors.ts'
+import { following } from './followers.ts'
 import { defineEvents, type OperationContext, type ServerEvent } from './operation.ts'
 import { redactedStatus } from '../status/redacted.ts'
 import { statusSchema } from '../status/status-schema.ts'
-
-/** Open streams of the app. Each costs a status per interval. */
-const maxStreams = 16
 
 /** Lines of the log in one event; of more, the last ones. */
 const maxLines = 500
 
 /** Milliseconds between two looks at the log. */
 const logInterval = 250
-
-const streams = new WeakMap<RunningApp, number>()
 
 const newCalls = z.object({
   edge: z.int().meta({ description: 'the index in `status.edges`' }),
@@ -62,12 +56,7 @@ export const followApp = defineEvents({
   input,
   output: z.union([statusEvent, logEvent]),
   handle(given, context) {
-    if ((streams.get(context.running) ?? 0) >= maxStreams)
-      throw new BusbarError('RESOURCE_EXHAUSTED', {
-        message: `${maxStreams} clients follow this app already, and no more are allowed`,
-        hint: 'Close one of them, for example a tab of the dashboard.',
-      })
-    return follow(given, context)
+    return following(context.running, follow(given, context))
   },
 })
 
@@ -75,29 +64,23 @@ async function* follow(
   { interval, logs, level }: z.output<typeof input>,
   context: OperationContext,
 ): AsyncGenerator<ServerEvent> {
-  const { signal, running } = context
-  const count = (by: 1 | -1): void => void streams.set(running, (streams.get(running) ?? 0) + by)
+  const { signal } = context
   const latencies = new NewLatencies()
   let position: number | undefined
   let due = 0
-  count(1)
-  try {
-    while (!signal.aborted) {
-      if (performance.now() >= due) {
-        due = performance.now() + interval
-        yield statusOf(context, latencies)
-      }
-      const read = logs
-        ? context.recentLog?.readAfter(position, { level: level && levelNumber(level) }, maxLines)
-        : undefined
-      position = read?.position
-      if (read !== undefined && read.lines.length > 0)
-        yield { event: 'log', data: { lines: read.lines, dropped: read.dropped } }
-      const wait = Math.max(0, due - performance.now())
-      await sleep(logs ? Math.min(wait, logInterval) : wait, undefined, { signal, ref: false }).catch(() => {})
+  while (!signal.aborted) {
+    if (performance.now() >= due) {
+      due = performance.now() + interval
+      yield statusOf(context, latencies)
     }
-  } finally {
-    count(-1)
+    const read = logs
+      ? context.recentLog?.readAfter(position, { level: level && levelNumber(level) }, maxLines)
+      : undefined
+    position = read?.position
+    if (read !== undefined && read.lines.length > 0)
+      yield { event: 'log', data: { lines: read.lines, dropped: read.dropped } }
+    const wait = Math.max(0, due - performance.now())
+    await sleep(logs ? Math.min(wait, logInterval) : wait, undefined, { signal, ref: false }).catch(() => {})
   }
 }
 

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { levelNumber } from '../../../observe/log-entry.ts'
 import { logLevels } from '../../../shared/output/log-levels.ts'
+import { following } from './followers.ts'
 import { defineLines } from './operation.ts'
 import { knownService } from './serving-worker.ts'
 
@@ -33,7 +34,8 @@ export const readLogs = defineLines({
     // Lines of a service that has gone are kept. Tasks of the schedule have names of their own.
     const mayHaveLines = service === undefined || service.startsWith('schedule.') || recentLog.has(service)
     if (!mayHaveLines) knownService(running.app, service)
-    return recentLog.read({ ...reading, service, signal, level: level && levelNumber(level) })
+    const lines = recentLog.read({ ...reading, service, signal, level: level && levelNumber(level) })
+    return reading.follow ? following(running, lines) : lines
   },
 })
 

@@ -1,0 +1,62 @@
+/**
+ * Apps whose process has crashed and that wait for their restart. Nobody answers for them, so the
+ * outer process of `busbar start` leaves a record where the admin socket was.
+ */
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as z from 'zod'
+import { isSameProcess, startOf } from '../../shared/process/process-identity.ts'
+import { runtimeFolder, runtimeFolders } from '../../supervisor/admin/admin-socket.ts'
+import { startRecord } from '../../supervisor/admin/start-record.ts'
+
+const waitingApp = startRecord.extend({
+  /** Of the outer process. */
+  pid: z.int(),
+  start: z.string(),
+})
+
+export type WaitingApp = z.output<typeof waitingApp>
+
+/** Until the result is disposed of, commands find the app. */
+export function announceWaiting(env: NodeJS.ProcessEnv, record: z.output<typeof startRecord>): Disposable {
+  const { pid } = process
+  const file = join(runtimeFolder(env), `busbar-waits-${pid}.json`)
+  try {
+    writeFileSync(file, JSON.stringify({ ...record, pid, start: startOf(pid) } satisfies WaitingApp), { mode: 0o600 })
+  } catch {
+    // The folder cannot be written: the app waits unseen, as it ran unseen.
+  }
+  return { [Symbol.dispose]: () => rmSync(file, { force: true }) }
+}
+
+/** Of this user. Removes the records of processes that were killed. */
+export function listWaiting(env: NodeJS.ProcessEnv): WaitingApp[] {
+  if (process.platform === 'win32') return []
+  const files = runtimeFolders(env).flatMap((folder) =>
+    filesOf(folder)
+      .filter((file) => /^busbar-waits-\d+\.json$/.test(file))
+      .map((file) => join(folder, file)),
+  )
+  return files.flatMap((file) => {
+    const app = read(file)
+    if (app !== undefined && isSameProcess(app.pid, app.start)) return [app]
+    rmSync(file, { force: true })
+    return []
+  })
+}
+
+function filesOf(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
+function read(file: string): WaitingApp | undefined {
+  try {
+    return waitingApp.parse(JSON.parse(readFileSync(file, 'utf8')))
+  } catch {
+    return undefined
+  }
+}
