@@ -1,4 +1,5 @@
-import type { App } from '../config/app.ts'
+import { type App, prefersEntrance } from '../config/app.ts'
+import { BusbarError } from '../contract/errors.ts'
 import type { Outdated } from './generations/changes.ts'
 import type { needsRestart } from './generations/difference.ts'
 import type { EndReason, RunningApp } from './running-app.ts'
@@ -38,8 +39,16 @@ export class LiveApp {
     const hasEntrance = running !== undefined && running.status().entrance !== null
     const changed = running === undefined ? [] : this.#parts.needsRestart(running.app, next, hasEntrance)
     if (running !== undefined && changed.length === 0) {
-      await running.replace(next, outdated(running.app))
-      return 'replaced'
+      const before = running.app
+      try {
+        await running.replace(next, outdated(before))
+        return 'replaced'
+      } catch (error) {
+        // Only the running app knows whether the native entrance is there for what it prefers now.
+        const isOfEntrance = prefersEntrance(next) && !prefersEntrance(before)
+        if (!isOfEntrance || !BusbarError.is(error) || error.code !== 'RESTART_NEEDED') throw error
+        return await this.restart(next, error.message)
+      }
     }
     return await this.restart(next, `${changed.join(', ')} changed`)
   }

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { generate } from 'selfsigned'
 import type { App, GatewayConfig } from '../../src/config/app.ts'
 import { BusbarError } from '../../src/contract/errors.ts'
+import { startApp } from '../../src/embed/start-app.ts'
 import { entranceLibrary } from '../../src/entrance/load.ts'
 import type { StartOptions } from '../../src/supervisor/running-app.ts'
 import { BusbarProcess } from '../support/app/busbar-process.ts'
@@ -157,6 +158,45 @@ describe("gateway.entrance: 'auto'", options, () => {
       })
     // The entrance's limit has room for this one.
     await app.running.replace({ ...app.running.app, limits: { ...limits, maxHeaderSize: 32_768 } })
+  })
+
+  it('needs a restart when the portable gateway serves and the first gRPC service comes', async () => {
+    await using app = await start({ entry: 'web' })
+    const { gateway } = app.running.app
+    const next = { ...app.running.app, gateway: { ...gateway, grpc: { reflection: true } } }
+    await assert.rejects(app.running.replace(next), {
+      code: 'RESTART_NEEDED',
+      message: 'only a restart of the whole app can change gateway.grpc',
+    })
+    assert.equal(isNative(app), false)
+    assert.equal(app.running.app.gateway.grpc, undefined)
+    assert.equal((await fetch(`http://127.0.0.1:${app.port}/`)).status, 200)
+    assert.equal((await app.running.replace()).generation, 2)
+  })
+
+  it('is opened for gRPC by a reload of startApp, which restarts the app', async () => {
+    const program = `require('node:http').createServer((_, response) => response.end('served')).listen(3000)`
+    const config = (grpc: boolean) => ({ gateway: { port: 0, entry: 'web', grpc }, services: { web: './web' } })
+    using folder = new TestFolder({ 'busbar.config.json': config(false), 'web/index.js': program })
+    await using app = await startApp(folder.path)
+    assert.equal(app.status().entrance, null)
+    folder.write('busbar.config.json', config(true))
+    await app.reload()
+    assert.notEqual(app.status().entrance, null)
+    assert.equal(await (await app.fetch('web', '/')).text(), 'served')
+  })
+
+  it('needs none for gRPC where a restart would not bring the native entrance either', async () => {
+    const entrance = (): never => {
+      throw new BusbarError('ENTRANCE_UNAVAILABLE', { message: 'there is no binary' })
+    }
+    const mismatch = 'the binary is of another version'
+    for (const find of [entrance, () => ({ ...entranceLibrary(), mismatch })]) {
+      await using app = await start({ entry: 'web' }, { entrance: find })
+      const { gateway } = app.running.app
+      const next = { ...app.running.app, gateway: { ...gateway, grpc: { reflection: true } } }
+      assert.equal((await app.running.replace(next)).generation, 2)
+    }
   })
 
   it('lets a reload change them at the portable gateway', async () => {

@@ -88,6 +88,21 @@ export class PublicPorts {
     }
   }
 
+  /**
+   * True if the portable gateway serves only because the running config does not prefer the native
+   * entrance: a start with `next` would open it. Where it cannot be used, a restart is of no use.
+   */
+  wouldOpenEntrance(next: App): boolean {
+    const { app, entrance } = this.#parts
+    if (this.#entrance !== undefined || entrance === undefined) return false
+    if (prefersEntrance(app()) || !prefersEntrance(next)) return false
+    try {
+      return entrance().mismatch === undefined
+    } catch {
+      return false
+    }
+  }
+
   #useEntrance(tls: TlsMaterial | undefined): void {
     const { app, entrance, timing, log } = this.#parts
     const opened = GatewayEntrance.open(app(), entrance, timing, tls)

@@ -37,7 +37,8 @@ export function differenceOf(from: App, to: App, running: readonly SlotSpec[], o
 
 /**
  * The parts of the config that have changed and that only a restart of the whole app can apply, as
- * the config names them. `hasEntrance`: the native entrance serves.
+ * the config names them. `hasEntrance`: the native entrance serves, or
+ * would after a restart.
  */
 export function needsRestart(from: App, to: App, hasEntrance = false): string[] {
   const changed = Object.entries(hasEntrance ? { ...fixed, ...fixedAtEntrance } : fixed)

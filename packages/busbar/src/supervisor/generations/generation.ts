@@ -19,7 +19,7 @@ import { tryOut, unhealthy, type Untested } from './trial.ts'
 export interface GenerationParts {
   readonly slots: SlotTable
   readonly launcher: Pick<Launcher, 'place' | 'announceServices' | 'instances'>
-  readonly ports: Pick<PublicPorts, 'add' | 'keep' | 'entrance'>
+  readonly ports: Pick<PublicPorts, 'add' | 'keep' | 'entrance' | 'wouldOpenEntrance'>
   readonly callPorts: Pick<CallPorts, 'add'>
   readonly createSlot: (spec: SlotSpec, app: App) => WorkerSlot
   /** The app runs as `next` from now on. */

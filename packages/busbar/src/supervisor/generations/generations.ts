@@ -56,7 +56,7 @@ export class Generations {
     const { app, slots, ports, stopping, sideBySide, maxSlots, log } = this.#parts
     if (stopping.aborted) throw stopped()
     const running = app()
-    refuse(needsRestart(running, next, ports.entrance !== undefined))
+    refuse(needsRestart(running, next, ports.entrance !== undefined || ports.wouldOpenEntrance(next)))
     const specs = slots.current.map(({ spec }) => spec)
     const difference = differenceOf(running, next, specs, outdated)
     if (difference.slots.length > maxSlots) refuse([`${difference.slots.length} workers (at most ${maxSlots} now)`])
