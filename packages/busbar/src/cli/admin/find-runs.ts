@@ -73,6 +73,8 @@ export async function findRuns(named: string | undefined, where: Where): Promise
 export async function findMeant(named: string | undefined, { terminal, flags }: Where): Promise<RunningApps> {
   const { runs, silent, waiting } = await listRuns(terminal.env)
   const found = named === undefined ? inFolderOf(terminal.cwd, runs) : await namedBy(named, terminal.cwd, runs)
+  const folders = new Set(found.map(rootOf))
+  if (folders.size > 1) throw sameName(named!, folders)
   const isWanted = ({ status }: Run): boolean => flags.pid === undefined || status.app.pid === flags.pid
   const wanted = found.filter(isWanted)
   const folder = resolve(terminal.cwd, named ?? '.')
@@ -161,7 +163,7 @@ function notServing(waiting: readonly WaitingApp[]): BusbarError {
   const { name, pid } = waiting[0]!
   return new BusbarError('APP_NOT_RUNNING', {
     message: `${name} (process ${pid}) waits for its restart: its process has crashed`,
-    hint: 'Its log says why: busbar logs, or the files in logs.files. busbar stop ends it.',
+    hint: 'Its log says why: where it was started, or in the files of logs.files. busbar stop ends it.',
   })
 }
 
@@ -170,6 +172,13 @@ function notAnswering(wanted: string, stuck: readonly FoundSocket[]): BusbarErro
   return new BusbarError('APP_NOT_RUNNING', {
     message: `the app in ${folder} (process ${stuck.map(({ pid }) => pid).join(', ')}) does not answer`,
     hint: 'Its supervisor is stuck or suspended: continue it (kill -CONT), or end it (kill -KILL).',
+  })
+}
+
+function sameName(name: string, folders: ReadonlySet<string>): BusbarError {
+  return new BusbarError('USAGE', {
+    message: `${folders.size} apps are named ${name}`,
+    hint: `Give the folder of one: ${[...folders].join(', ')}.`,
   })
 }
 

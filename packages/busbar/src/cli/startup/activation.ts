@@ -14,6 +14,9 @@ export interface ActivatedSocket {
 /** The first descriptor that systemd passes. */
 const first = 3
 
+/** More than any app has ports: a wrong number must not fill the memory. */
+const mostSockets = 1024
+
 /** The first one in the inner process of `start`, where descriptor 3 is the channel. */
 const firstInInner = 4
 
@@ -29,7 +32,7 @@ export function takeSockets(env: NodeJS.ProcessEnv): readonly ActivatedSocket[] 
   for (const name of variables) delete env[name]
   if (passed !== undefined) return JSON.parse(passed) as ActivatedSocket[]
   if (Number(pid) !== process.pid) return []
-  return Array.from({ length: Number(count) }, (_, at) => ({
+  return Array.from({ length: Math.min(Number(count), mostSockets) }, (_, at) => ({
     descriptor: first + at,
     name: names?.split(':')[at] ?? '',
   }))

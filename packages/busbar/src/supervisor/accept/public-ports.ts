@@ -3,7 +3,7 @@ import { type App, gatewayOpensConnections, isRawEntry, prefersEntrance, usesEnt
 import { BusbarError } from '../../contract/errors.ts'
 import type { ListenerSpec, TlsMaterial } from '../../shared/control-messages.ts'
 import type { EntranceLibrary } from '../../shared/entrance.ts'
-import { pairsOfDescriptors } from '../../shared/process/descriptors.ts'
+import { hasDescriptors, pairsOfDescriptors } from '../../shared/process/descriptors.ts'
 import { type Plan, servesPort } from '../plan.ts'
 import type { OpenAddress } from '../running-app.ts'
 import type { WorkerHandle } from '../workers/worker-handle.ts'
@@ -125,6 +125,7 @@ export class PublicPorts {
   async open(): Promise<void> {
     // Only now: everything that starts has taken the descriptors that it needs.
     this.#limitConnections()
+    if (!hasDescriptors()) throw tooFewDescriptors()
     if (this.#fallback === undefined) this.#specs = await Promise.all(this.#specs.map((spec) => this.#open(spec)))
     this.#isOpen = true
     this.#warn()
@@ -229,6 +230,14 @@ export class PublicPorts {
     const reports = this.#slotsAt(listenerId).flatMap((slot) => slot.reports)
     return reports.some(({ name, tls }) => name === service && tls === true)
   }
+}
+
+/** The app would serve, and refuse every connection. */
+function tooFewDescriptors(): BusbarError {
+  return new BusbarError('RESOURCE_EXHAUSTED', {
+    message: 'the app itself takes all file descriptors that the limit allows: none is left for a connection',
+    hint: 'Raise the limit: ulimit -n, or LimitNOFILE of a systemd unit. busbar doctor shows it.',
+  })
 }
 
 /** `hasCertificates`: the gateway terminates TLS. */

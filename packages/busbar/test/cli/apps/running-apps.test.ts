@@ -148,7 +148,7 @@ describe('busbar ps without an app', () => {
     assert.deepEqual(left(), ['busbar-links-1-a-b-abcdef'])
     assert.deepEqual(readdirSync(runtimeFolder(apps.env)), [])
     const { stdout: json } = await apps.run(['ps', '--json'])
-    assert.deepEqual(JSON.parse(json), { runs: [], silent: [] })
+    assert.deepEqual(JSON.parse(json), { runs: [], silent: [], waiting: [] })
   })
 })
 

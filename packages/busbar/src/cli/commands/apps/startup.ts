@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { loadApp } from '../../../config/load.ts'
 import { BusbarError } from '../../../contract/errors.ts'
@@ -33,7 +33,9 @@ export async function startup(context: CommandContext): Promise<number> {
 
 /** The unit of the service, and with `--socket` the one of its sockets. */
 async function unitsFor({ operands, flags, terminal }: CommandContext, target: Target): Promise<Unit[]> {
-  const location = realpathSync(resolve(terminal.cwd, operands[1] ?? '.'))
+  const given = resolve(terminal.cwd, operands[1] ?? '.')
+  // One that does not exist is refused below.
+  const location = existsSync(given) ? realpathSync(given) : given
   const { env, socket: hasSockets = false } = flags
   const app = await loadApp(location, { env: terminal.env, overrides: { ...(env !== undefined && { env }) } })
   const service = unitOfApp(app, { location, environment: env, hasSockets, target })

@@ -43,6 +43,6 @@ export async function restart(context: CommandContext): Promise<number> {
 function notStarted(name: string): BusbarError {
   return new BusbarError('APP_NOT_RUNNING', {
     message: `${name} has stopped, and could not start again`,
-    hint: 'Its log says why (busbar logs); unless it runs with --once, it is tried again until it starts.',
+    hint: 'Its log says why (its files, or the terminal that started it); unless it runs with --once, it is tried again until it starts.',
   })
 }
