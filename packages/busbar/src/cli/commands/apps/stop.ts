@@ -1,6 +1,7 @@
+import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BusbarError } from '../../../contract/errors.ts'
-import { isAlive } from '../../../shared/process/process-identity.ts'
+import { isAlive, pidNamespace } from '../../../shared/process/process-identity.ts'
 import { stopApp } from '../../../supervisor/admin/operations/app.ts'
 import { findMeant, listRuns, type Run } from '../../admin/find-runs.ts'
 import type { WaitingApp } from '../../background/waiting-apps.ts'
@@ -45,8 +46,11 @@ export interface StoppedRun {
 /** Rejects with DEADLINE_EXCEEDED if the process outlives its own limits. */
 export async function stopRun({ status: { app }, admin }: Run): Promise<StoppedRun> {
   const began = performance.now()
-  const { pid, stopTimeout } = await admin.json(stopApp, {}, { timeout: 5000 })
-  await untilEnded(app, pid, stopTimeout + extraTime)
+  const { pid, namespace, stopTimeout } = await admin.json(stopApp, {}, { timeout: 5000 })
+  // In a container, the process ID is that of another process here.
+  const isHere = namespace === pidNamespace()
+  const runs = (): boolean => (isHere ? isAlive(pid) : existsSync(admin.socketPath))
+  await untilEnded(app, { pid, runs, limit: stopTimeout + extraTime })
   return { name: app.name, root: app.root, pid, took: Math.round(performance.now() - began) }
 }
 
@@ -55,18 +59,26 @@ async function stopWaiting(app: WaitingApp): Promise<StoppedRun> {
   const began = performance.now()
   const { name, root, pid } = app
   process.kill(pid, 'SIGTERM')
-  await untilEnded(app, pid, extraTime)
+  await untilEnded(app, { pid, runs: () => isAlive(pid), limit: extraTime })
   return { name, root, pid, took: Math.round(performance.now() - began) }
 }
 
-async function untilEnded({ name }: { readonly name: string }, pid: number, limit: number): Promise<void> {
+interface Ending {
+  readonly pid: number
+  /** Whether it still runs. */
+  readonly runs: () => boolean
+  /** Milliseconds. */
+  readonly limit: number
+}
+
+async function untilEnded({ name }: { readonly name: string }, { pid, runs, limit }: Ending): Promise<void> {
   const began = performance.now()
   // A process that has ended and is not yet reaped by its parent counts as alive: it is brief.
-  while (isAlive(pid)) {
+  while (runs()) {
     if (performance.now() - began > limit)
       throw new BusbarError('DEADLINE_EXCEEDED', {
         message: `${name} (process ${pid}) still runs ${Math.round(performance.now() - began)} ms after it was asked to stop`,
-        hint: `Look at its log, or run kill -KILL ${pid} to end it.`,
+        hint: `Look at its log, or run kill -KILL ${pid} to end it, in its container if it runs in one.`,
       })
     await sleep(lookInterval)
   }

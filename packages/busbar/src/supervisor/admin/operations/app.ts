@@ -4,6 +4,7 @@ import { BusbarError } from '../../../contract/errors.ts'
 import { formatMetrics } from '../../../observe/metrics/metrics.ts'
 import { metricsContentTypes } from '../../../observe/metrics/prometheus.ts'
 import { defineJson, defineText } from './operation.ts'
+import { pidNamespace } from '../../../shared/process/process-identity.ts'
 import { redactedStatus } from '../status/redacted.ts'
 import { statusSchema } from '../status/status-schema.ts'
 
@@ -59,11 +60,12 @@ export const stopApp = defineJson({
   status: 202,
   output: z.object({
     pid: z.int().meta({ description: 'the process that ends' }),
+    namespace: z.string().meta({ description: 'of its process ID (pid_namespaces(7)); empty where there are none' }),
     stopTimeout: z.number().meta({ description: 'milliseconds that the stop may take' }),
   }),
   handle(_, { running, requestStop }) {
     requestStop()
     const { stopTimeout, stopDelay = 0 } = running.app
-    return { pid: process.pid, stopTimeout: stopDelay + stopTimeout }
+    return { pid: process.pid, namespace: pidNamespace(), stopTimeout: stopDelay + stopTimeout }
   },
 })
