@@ -68,7 +68,7 @@ const everyKey: Readonly<Record<string, readonly [value: unknown, read: (app: Ap
   'otlp.traces': [false, (app) => app.otlp?.traces !== undefined],
   'otlp.interval': ['5s', (app) => app.otlp?.interval, 5000],
   maxRestarts: [3, (app) => app.maxRestarts],
-  slowStart: ['3s', (app) => app.slowStart, 3000],
+  slowStart: ['5s', (app) => app.slowStart, 5000],
   stableAfter: ['5s', (app) => app.stableAfter, 5000],
   startConcurrency: [4, (app) => app.startConcurrency],
   stopDelay: ['5s', (app) => app.stopDelay, 5000],

@@ -126,7 +126,7 @@ export const appSchema = z
     stopTimeout: durationWithDefault('8s', 0, 'How long a stop waits for what is in flight.'),
     trial,
     slowStart: durationWithDefault(
-      '1s',
+      '3s',
       0,
       'Under load, how long a new [generation](../guides/operate/changing.md) gets a growing share of the calls and connections before it takes over.',
     ),

@@ -105,5 +105,6 @@ export function callAgainAndAgain(app: ChangingApp, seen?: (text: string) => voi
 function configOf(services: object, rest: object): object {
   const listed = Object.entries(services).map(([name, service]) => [name, { path: './program.mjs', ...service }])
   const [entry] = Object.keys(services)
-  return { gateway: { port: 0, entry }, services: Object.fromEntries(listed), ...rest }
+  // Shorter than the default: most tests are not about it, and call often enough for it.
+  return { gateway: { port: 0, entry }, slowStart: 1000, services: Object.fromEntries(listed), ...rest }
 }
