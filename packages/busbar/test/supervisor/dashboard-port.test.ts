@@ -134,6 +134,23 @@ describe('GET /live', () => {
     await live.ended()
   })
 
+  test('shares its limit with those that follow the log', async () => {
+    await using app = await start({}, { recentLog: new RecentLog() })
+    const url = (path: string): string => `${app.running.pageUrl}${path}`
+    const open = async (path: string): Promise<IncomingMessage> =>
+      ((await once(request(url(path), { headers: { authorization } }).end(), 'response')) as [IncomingMessage])[0]
+    const paths = Array.from({ length: 16 }, (_, at) => (at % 2 === 0 ? '/live' : '/logs?follow=true'))
+    const responses = await Promise.all(paths.map(open))
+    try {
+      assert.deepEqual(new Set(responses.map(({ statusCode }) => statusCode)), new Set([200]))
+      for (const path of ['/live', '/logs?follow=true'])
+        assert.equal((await ask(url(path), { authorization })).status, 503, path)
+      for (const path of ['/logs', '/status']) assert.equal((await ask(url(path), { authorization })).status, 200, path)
+    } finally {
+      for (const response of responses) response.destroy()
+    }
+  })
+
   test('refuses more clients than it serves, and serves one again when another one has left', async () => {
     await using app = await start()
     const url = `${app.running.pageUrl}/live`

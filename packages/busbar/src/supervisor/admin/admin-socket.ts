@@ -95,8 +95,8 @@ function socketsIn(folder: string): (FoundSocket & { readonly name: string })[] 
   })
 }
 
-/** Empty for a folder of another user, whose sockets could impersonate an app of this user. */
-function filesOf(folder: string): string[] {
+/** Empty for a folder of another user, whose files could impersonate an app of this user. */
+export function filesOf(folder: string): string[] {
   try {
     return isWindows || isOwn(folder) ? readdirSync(folder) : []
   } catch {
@@ -112,7 +112,7 @@ function makePrivate(folder: string): void {
 }
 
 /** Not a symbolic link: its owner chooses where it leads. */
-function isOwn(folder: string): boolean {
+export function isOwn(folder: string): boolean {
   const stats = lstatSync(folder)
   return stats.isDirectory() && stats.uid === process.getuid?.()
 }

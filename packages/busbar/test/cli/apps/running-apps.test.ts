@@ -60,6 +60,19 @@ describe('commands on a running app', () => {
     }
   })
 
+  test('refuse a name that apps of several folders have', async () => {
+    using apps = new Apps({ 'other/package.json': { name: 'shop' }, 'other/index.js': program })
+    await using one = apps.start('--once')
+    await using other = apps.start('--once', '--port', '0', apps.folder.at('other'))
+    await Promise.all([one.url(), other.url()])
+    for (const command of ['describe', 'stop']) {
+      const { code, stderr } = await apps.run([command, 'shop'], '/')
+      assert.equal(code, 2, command)
+      assert.match(stderr, /2 apps are named shop \(USAGE\)\n  hint: Give the folder of one: /)
+    }
+    assert.equal((await apps.run(['stop', apps.folder.at('other')], '/')).code, 0)
+  })
+
   test('a second start in the background says that the app runs already, if it has the port', async () => {
     using apps = new Apps()
     await using app = apps.start('--once')

@@ -6,6 +6,7 @@ import { chmodSync, existsSync, readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { takeSockets } from '../../../src/cli/startup/activation.ts'
 import { findSockets } from '../../../src/supervisor/admin/admin-socket.ts'
 import { BusbarProcess } from '../../support/app/busbar-process.ts'
 import { pollUntil } from '../../support/app/test-app.ts'
@@ -238,4 +239,17 @@ printf '%s\\n' "\${COMPREPLY[@]}"`
       assert.match((await BusbarProcess.run(['completion', shell])).stdout, /busbar completion words -- /)
     assert.equal((await BusbarProcess.run(['completion', 'tcsh'])).code, 2)
   })
+})
+
+test('a count of sockets that no app has is refused at once', () => {
+  const env = { LISTEN_PID: `${process.pid}`, LISTEN_FDS: '999999999' }
+  assert.equal(takeSockets(env).length, 1024)
+  assert.deepEqual(env, {})
+})
+
+test('a unit for a folder that does not exist is refused like its start', async () => {
+  using folder = new TestFolder()
+  const { code, stderr } = await BusbarProcess.run(['startup', 'systemd', folder.at('none'), '--print'])
+  assert.equal(code, 3)
+  assert.match(stderr, /\(CONFIG_NOT_FOUND\)/)
 })

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { announceWaiting, listWaiting } from '../../../src/cli/background/waiting-apps.ts'
 import { BusbarProcess, type Ended } from '../../support/app/busbar-process.ts'
 import { TestFolder } from '../../support/app/test-folder.ts'
 
@@ -55,4 +57,31 @@ test('an app that serves again after a crash is not shown as one that waits', as
   const { runs, waiting } = await list()
   assert.deepEqual([runs.length, waiting], [1, []])
   assert.notEqual(runs[0]!.app.pid, pid)
+})
+
+test('records in a folder that others can change are not believed, and none is written there', () => {
+  using folder = new TestFolder({ 'run/other': '' })
+  const env = { XDG_RUNTIME_DIR: folder.at('run') }
+  const record = { name: 'shop', root: folder.path, args: [], folder: folder.path, isDetached: true }
+  mkdirSync(folder.at('run', 'busbar'), { mode: 0o700 })
+  using _waiting = announceWaiting(env, record)
+  assert.deepEqual(
+    listWaiting(env).map(({ name, pid }) => [name, pid]),
+    [['shop', process.pid]],
+  )
+  // As if another user had made the folder: the link is not the folder's owner's.
+  renameSync(folder.at('run', 'busbar'), folder.at('run', 'elsewhere'))
+  symlinkSync(folder.at('run', 'elsewhere'), folder.at('run', 'busbar'))
+  assert.deepEqual(listWaiting(env), [])
+})
+
+test('a record of another PID namespace is neither shown nor removed', () => {
+  using folder = new TestFolder({ 'run/other': '' })
+  const env = { XDG_RUNTIME_DIR: folder.at('run') }
+  mkdirSync(folder.at('run', 'busbar'), { mode: 0o700 })
+  const file = folder.at('run', 'busbar', `busbar-waits-${process.pid}.json`)
+  using _waiting = announceWaiting(env, { name: 'shop', root: '/', args: [], folder: '/', isDetached: true })
+  writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), namespace: 'pid:[1]' }))
+  assert.deepEqual(listWaiting(env), [])
+  assert.ok(existsSync(file))
 })
