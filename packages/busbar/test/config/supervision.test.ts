@@ -39,6 +39,16 @@ describe('health', () => {
     assert.deepEqual(long.services[0]!.health, short.services[0]!.health)
   })
 
+  for (const path of ['/', '/health?deep=1', '/a/b'])
+    it(`may request ${path}`, async () => {
+      assert.equal((await load({ health: path })).services[0]!.health?.path, path)
+    })
+
+  for (const path of ['', 'health', '//elsewhere', '/a b', '/a#b', '/a\r\nx: y'])
+    it(`may not request ${JSON.stringify(path)}`, async () => {
+      await assert.rejects(load({ health: path }), { code: 'CONFIG_INVALID' })
+    })
+
   it('may never restart', async () => {
     const { services } = await load({ health: { path: '/', restartAfter: false } }).catch(() =>
       load({ health: { path: '/up', restartAfter: false } }),

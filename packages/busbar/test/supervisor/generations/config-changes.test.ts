@@ -87,6 +87,8 @@ test('a generation of which one worker does not start is discarded as a whole', 
   const before = await Promise.all([app.ask('cart'), app.ask('stock')])
   app.write({ web: thread, cart: thread, stock: { run: 'process' }, late: { ...thread, path: './broken.mjs' } })
   await assert.rejects(app.app.running.reload(), { code: 'PROGRAM_THREW', service: 'late' })
+  // The stack is nowhere else in an app that goes on.
+  await app.app.untilLogged('broken.mjs:1:')
   assert.deepEqual(await Promise.all([app.ask('cart'), app.ask('stock')]), before)
   await assert.rejects(app.ask('late'))
   app.write({ web: thread, cart: thread, stock: { run: 'process' } })
