@@ -38,7 +38,11 @@ impl EntranceChannel {
         );
         // The hook also runs if the thread is terminated, even in an endless loop.
         env.add_env_cleanup_hook((entrance.clone(), worker.clone()), |(entrance, worker)| {
-            let _ = catch_unwind(AssertUnwindSafe(|| entrance.remove_worker(&worker)));
+            let _ = catch_unwind(AssertUnwindSafe(|| {
+                #[cfg(debug_assertions)]
+                super::faults::in_hook();
+                entrance.remove_worker(&worker);
+            }));
         })?;
         Ok(Self { entrance, worker, replies: Area::new(AREA) })
     }

@@ -2,6 +2,8 @@
 //! (`catch_unwind`). Hooks and callbacks have their own guard, since a panic must not cross into C.
 
 mod channel;
+#[cfg(debug_assertions)]
+mod faults;
 mod options;
 
 use std::collections::HashMap;

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { Worker } from 'node:worker_threads'
 import type { HostData } from '../../../../scripts/entrance/host.ts'
-import { type EntranceAddon, loadEntrance } from '../../src/entrance/load.ts'
+import { loadEntrance } from '../../src/entrance/load.ts'
 import type { EntranceLimits, NativeEntrance } from '../../src/shared/entrance.ts'
 import { TestFolder } from '../support/app/test-folder.ts'
 
@@ -16,6 +16,8 @@ export const builtAddon = ['release', 'debug']
   .find((file) => existsSync(file))
 
 export interface ServedOptions {
+  /** The file of another build. */
+  readonly addon?: string
   readonly workers?: number
   readonly bridge?: HostData['bridge']
   readonly limits?: EntranceLimits
@@ -26,16 +28,18 @@ export class Served implements AsyncDisposable {
   readonly native: NativeEntrance
   readonly workers: Worker[] = []
   port = 0
+  readonly #addon: string
   readonly #bridge: HostData['bridge']
   readonly #folder = new TestFolder()
 
-  private constructor(addon: EntranceAddon, { bridge = 'duplex', limits = {} }: ServedOptions) {
-    this.native = new addon.NativeEntrance(limits)
+  private constructor({ addon = builtAddon!, bridge = 'duplex', limits = {} }: ServedOptions) {
+    this.native = new (loadEntrance(addon).NativeEntrance)(limits)
+    this.#addon = addon
     this.#bridge = bridge
   }
 
   static async start(options: ServedOptions = {}): Promise<Served> {
-    const served = new Served(loadEntrance(builtAddon!), options)
+    const served = new Served(options)
     for (let n = 0; n < (options.workers ?? 1); n++) await served.addWorker()
     served.port = served.native.listen('127.0.0.1', 0).port
     return served
@@ -44,7 +48,7 @@ export class Served implements AsyncDisposable {
   async addWorker(): Promise<Worker> {
     const program = `${import.meta.dirname}/programs/behaviours.mjs`
     const workerData: HostData = {
-      addon: builtAddon!,
+      addon: this.#addon,
       entrance: this.native.id,
       program,
       bridge: this.#bridge,
