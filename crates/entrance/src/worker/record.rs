@@ -61,6 +61,9 @@ pub mod reply {
     /// Of a gRPC call: the bytes of its only message. It has succeeded, with the usual head and
     /// trailers.
     pub const ANSWER: u8 = 8;
+    /// The program has destroyed the connection since nothing came for too long. A client that is
+    /// between two requests keeps it.
+    pub const EXPIRED: u8 = 9;
 }
 
 pub mod flag {
@@ -89,7 +92,7 @@ pub mod flag {
 
 /// The version of this format and of the add-on's classes. Raise it with each change: a binary
 /// serves only a library that has the same number.
-pub const FORMAT: u32 = 7;
+pub const FORMAT: u32 = 8;
 pub const WORDS: usize = 8;
 pub const REQUEST_WORDS: usize = 24;
 pub const REPLY_WORDS: usize = 5;

@@ -1,11 +1,13 @@
 import { type AddressInfo, Socket } from 'node:net'
-import { creditReply, endReply, flags, resetReply, type TcpEnds } from './records.ts'
+import { creditReply, endReply, expiredReply, flags, resetReply, type TcpEnds } from './records.ts'
 import type { ExchangeId, Replies } from './replies.ts'
 
 /** Idle connections share it. */
 const nothing: Uint8Array[] = []
 
 type Done = (error?: Error | null) => void
+
+const endings = { reset: resetReply, expired: expiredReply } as const
 
 /**
  * What a program may write ahead of its client; Rust tells of the progress in steps of a quarter of
@@ -60,8 +62,8 @@ export class ConnectionSocket extends Socket {
   #idleSince = 0
   #isTimed = false
   readonly #clock: IdleClock
-  /** It ends here only, and its client stays connected. */
-  #isSilent = false
+  /** What its end means for its client. */
+  #ending: 'reset' | 'expired' | 'silent' = 'reset'
 
   constructor(connection: number, id: ExchangeId, ends: TcpEnds, replies: Replies, clock: IdleClock) {
     super({ allowHalfOpen: true })
@@ -141,7 +143,7 @@ export class ConnectionSocket extends Socket {
     this.#clock.remove(this)
     this.#held = undefined
     this.#rest = nothing
-    if (!this.#isSilent) this.#replies.signal(resetReply, this.#id, 0)
+    if (this.#ending !== 'silent') this.#replies.signal(endings[this.#ending], this.#id, 0)
     done(error)
     setImmediate(() => this.emit('close', error !== null))
   }
@@ -164,17 +166,18 @@ export class ConnectionSocket extends Socket {
 
   /** Its worker stops. The next request of its client goes to another one. */
   forget(): void {
-    this.#isSilent = true
+    this.#ending = 'silent'
     this.destroy()
   }
 
   checkIdle(now: number): void {
     if (this.#idleLimit === 0 || now - this.#idleSince < this.#idleLimit) return
     this.#idleSince = now
-    // Node's server closes it. How long its client may be idle is the entrance's to say.
-    this.#isSilent = true
+    // Node's server closes it. How long a client may be idle between two requests is the entrance's
+    // to say.
+    this.#ending = 'expired'
     this.emit('timeout')
-    this.#isSilent = this.destroyed
+    if (!this.destroyed) this.#ending = 'reset'
   }
 
   override resetAndDestroy(): this {

@@ -5,7 +5,7 @@
 import type { AddressInfo } from 'node:net'
 
 /** The version of this format and of the add-on's classes. A binary with another is not used. */
-export const recordFormat = 7
+export const recordFormat = 8
 
 /** To a worker. */
 export const requestKind = 1
@@ -26,6 +26,8 @@ export const messageReply = 6
 export const trailersReply = 7
 /** Its only message, with the usual head and the trailers of success. */
 export const answerReply = 8
+/** The program has destroyed a connection on which nothing came for too long. */
+export const expiredReply = 9
 
 export const flags = {
   more: 1,

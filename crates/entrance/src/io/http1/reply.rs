@@ -27,7 +27,7 @@ impl Connection {
                 self.wake();
             }
             reply::END => self.program_ended(false, io),
-            reply::RESET => self.program_ended(true, io),
+            reply::RESET | reply::EXPIRED => self.program_ended(true, io),
             _ => {}
         }
     }

@@ -63,6 +63,13 @@ const ways = {
     throw new Error('thrown by the program')
   },
   '/reset': (request) => void request.socket.destroy(),
+  /** Has a timeout, which destroys the connection: amid the request, unless it answers. */
+  '/impatient'(request, response) {
+    request.setTimeout(200)
+    const how = new URL(request.url, 'http://a').searchParams.get('how')
+    if (how === 'part') response.write('begun')
+    else if (how === 'answer') response.end('answered')
+  },
   '/cut'(request, response) {
     response.writeHead(200, { 'content-length': 100 })
     response.write('half', () => request.socket.destroy())
