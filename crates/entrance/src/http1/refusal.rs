@@ -44,10 +44,13 @@ pub const REFUSALS: [(Refusal, u16, &str); 12] = [
 ];
 
 impl Refusal {
-    /// The whole response. `problems`: as problem details (RFC 9457), like those of the gateway.
-    /// `target`: of a request that was read.
+    /// The whole response. `problems`: as problem details (RFC 9457), like those of the gateway,
+    /// even where Node has a response of its own. `target`: of a request that was read.
     pub fn answer(self, problems: bool, is_head: bool, target: &[u8]) -> Cow<'static, [u8]> {
-        if problems { Cow::Owned(self.problem(is_head, target)) } else { Cow::Borrowed(self.plain()) }
+        match self.plain() {
+            Some(text) if !problems => Cow::Borrowed(text),
+            _ => Cow::Owned(self.problem(is_head, target)),
+        }
     }
 
     fn problem(self, is_head: bool, target: &[u8]) -> Vec<u8> {
@@ -91,9 +94,10 @@ impl Refusal {
         }
     }
 
-    /// Same text as Node's own (`badRequestResponse` and others in lib/_http_server.js).
-    fn plain(self) -> &'static [u8] {
-        match self {
+    /// Same text as Node's own (`badRequestResponse` and others in lib/_http_server.js). None where
+    /// a server of Node does not refuse.
+    fn plain(self) -> Option<&'static [u8]> {
+        Some(match self {
             Self::Malformed => b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n",
             Self::HeadTooLarge => b"HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\n\r\n",
             Self::ExtensionTooLarge | Self::BodyTooLarge => {
@@ -101,13 +105,8 @@ impl Refusal {
             }
             Self::HeadTimeout | Self::BodyTimeout => b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n",
             Self::NotImplemented => b"HTTP/1.1 501 Not Implemented\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
-            Self::WorkerDied | Self::HungUp => {
-                b"HTTP/1.1 502 Bad Gateway\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
-            }
-            Self::NoWorker | Self::Overloaded | Self::ConnectionLimit => {
-                b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
-            }
-        }
+            Self::WorkerDied | Self::HungUp | Self::NoWorker | Self::Overloaded | Self::ConnectionLimit => return None,
+        })
     }
 }
 
@@ -143,7 +142,7 @@ mod tests {
     fn each_has_its_place_and_the_status_of_its_response() {
         for (place, (refusal, status, _)) in REFUSALS.into_iter().enumerate() {
             assert_eq!(refusal as usize, place);
-            let text = String::from_utf8(refusal.plain().to_vec()).unwrap();
+            let text = String::from_utf8(refusal.answer(false, false, b"/").into_owned()).unwrap();
             assert!(text.starts_with(&format!("HTTP/1.1 {status} ")), "{text}");
         }
     }

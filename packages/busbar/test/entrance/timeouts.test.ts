@@ -11,10 +11,18 @@ describe('a timeout of a program behind the entrance', options, () => {
     await using served = await Served.start()
     const silent = await fetch(served.url('/impatient'))
     assert.equal(silent.status, 502)
+    assert.equal(((await silent.json()) as { code: string }).code, 'SERVICE_HANGUP')
     const client = served.connect().send(get('/impatient?how=part'))
     await client.closed
     assert.match(client.bytes, /begun/)
     assert.doesNotMatch(client.bytes, /\r\n0\r\n\r\n$/)
+  })
+
+  it('that follows a response which is shorter than its length cuts the response', async () => {
+    await using served = await Served.start()
+    const client = served.connect().send(get('/short'))
+    await client.closed
+    assert.match(client.bytes, /content-length: 50\r\n[^]*\r\n\r\nshort$/)
   })
 
   it('between two requests is not seen by the client', async () => {

@@ -70,6 +70,11 @@ const ways = {
     if (how === 'part') response.write('begun')
     else if (how === 'answer') response.end('answered')
   },
+  /** Its response has less than its length. To Node it has ended. */
+  '/short'(request, response) {
+    request.socket.server.keepAliveTimeout = 100
+    response.writeHead(200, { 'content-length': 50 }).end('short')
+  },
   '/cut'(request, response) {
     response.writeHead(200, { 'content-length': 100 })
     response.write('half', () => request.socket.destroy())
