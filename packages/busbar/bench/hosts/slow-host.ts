@@ -92,6 +92,8 @@ async function measure(): Promise<void> {
   )
   child.kill()
   await caller[Symbol.asyncDispose]()
+  // `process.exit` disposes nothing.
+  await nats[Symbol.asyncDispose]()
   process.exit()
 }
 

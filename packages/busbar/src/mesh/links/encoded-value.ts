@@ -2,26 +2,46 @@ import { fromTagged } from '../../contract/value/decode.ts'
 import { toTagged } from '../../contract/value/encode.ts'
 import { SerialisationError } from '../../contract/value/serialisable.ts'
 import { maxValue } from './limits.ts'
+import type { FlatValue, Shaper } from './shaper.ts'
+import { LeafReader } from './value-shape.ts'
 
 /**
  * A value as links carry it. It shares nothing with the original. Sending it transfers its bytes,
  * so it is sent once.
  */
 export class EncodedValue {
-  /** JSON. Undefined for the value undefined. */
-  readonly text: string | undefined
   readonly isTagged: boolean
   readonly bytes: readonly Uint8Array[]
+  /** Set if the value may share a frame with others of its shape. */
+  readonly flat: FlatValue | undefined
+  /** Of the method that it belongs to. */
+  readonly shaper: Shaper | undefined
+  #text: string | undefined
 
-  constructor(text: string | undefined, isTagged: boolean, bytes: readonly Uint8Array[]) {
-    this.text = text
+  constructor(
+    text: string | undefined,
+    isTagged: boolean,
+    bytes: readonly Uint8Array[],
+    flat?: FlatValue,
+    shaper?: Shaper,
+  ) {
+    this.#text = text
     this.isTagged = isTagged
     this.bytes = bytes
+    this.flat = flat
+    this.shaper = shaper
+  }
+
+  /** JSON. Undefined for the value undefined. */
+  get text(): string | undefined {
+    if (this.#text === undefined && this.flat !== undefined)
+      this.#text = JSON.stringify(new LeafReader(this.flat.leaves).read(this.flat.shape))
+    return this.#text
   }
 
   /** A frame holds it as it is. */
   get isPlain(): boolean {
-    return this.text !== undefined && !this.isTagged
+    return this.flat !== undefined || (this.#text !== undefined && !this.isTagged)
   }
 
   /** For callers that may have to send it again. */
@@ -35,15 +55,20 @@ export class EncodedValue {
 const none: readonly Uint8Array[] = []
 const nothing = new EncodedValue(undefined, false, none)
 
-/** Throws {@link SerialisationError} for values that calls do not support. */
-export function encodeValue(value: unknown): EncodedValue {
+/**
+ * Throws {@link SerialisationError} for values that calls do not support. `shaper`: of the method
+ * that it belongs to.
+ */
+export function encodeValue(value: unknown, shaper?: Shaper): EncodedValue {
   if (value === undefined) return nothing
   if (value instanceof EncodedValue) return value
+  const flat = shaper?.flatten(value)
+  if (flat !== undefined) return new EncodedValue(undefined, false, none, flat, shaper)
   const bytes: Uint8Array[] = []
   const tagged = toTagged(value, bytes)
   const text = JSON.stringify(tagged)
   if (text.length + sizeOf(bytes) > maxValue) throw tooLarge()
-  return new EncodedValue(text, tagged !== value, bytes.length === 0 ? none : bytes)
+  return new EncodedValue(text, tagged !== value, bytes.length === 0 ? none : bytes, undefined, shaper)
 }
 
 /**

@@ -8,6 +8,7 @@ import type { CallHead } from './link.ts'
 import { type Packet, ProtocolError } from './packet-transport.ts'
 import { mayHaveForbiddenKeys } from '../../contract/value/decode.ts'
 import { decodeValue } from './encoded-value.ts'
+import { LeafReader, shapeOf } from './value-shape.ts'
 
 export type Frame = readonly unknown[]
 
@@ -47,11 +48,25 @@ export function recordAt(frame: Frame, at: number, packet: Packet): ErrorRecord 
   return value as ErrorRecord
 }
 
-/** The values of a frame of many calls. */
+/** The values of a frame of many calls: as they are, or their leaves and then their shape. */
 export function valuesAt(frame: Frame, at: number, packet: Packet): readonly unknown[] {
-  const values = frame[at]
-  if (Array.isArray(values)) return plainValue(values, packet) as unknown[]
-  throw new ProtocolError('sent a frame without a required list')
+  const values = frame[at] as readonly unknown[]
+  if (!Array.isArray(values)) throw new ProtocolError('sent a frame without a required list')
+  return frame.length > at + 1 ? shapedValues(values, frame[at + 1]) : (plainValue(values, packet) as unknown[])
+}
+
+function shapedValues(leaves: readonly unknown[], sample: unknown): unknown[] {
+  const shape = shapeOf(sample)
+  if (shape === undefined) throw new ProtocolError('sent values of no shape')
+  const reader = new LeafReader(leaves)
+  const values: unknown[] = []
+  try {
+    while (!reader.isAtEnd) values.push(reader.read(shape))
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    throw new ProtocolError('sent values of another shape')
+  }
+  return values
 }
 
 /** The caller sends no data. */

@@ -9,7 +9,7 @@ import type { EncodedValue } from './encoded-value.ts'
 import type { CallHead } from './link.ts'
 
 /** Rises with every change that an older peer would not understand. */
-export const protocolVersion = 2
+export const protocolVersion = 3
 
 export const frameTypes = {
   call: 1,

@@ -1,4 +1,6 @@
+import type { EncodedValue } from './encoded-value.ts'
 import { frameTypes } from './frame-encoder.ts'
+import { shapeText } from './value-shape.ts'
 
 /** A run that may go on with the next frame. */
 interface Run {
@@ -6,8 +8,13 @@ interface Run {
   /** The entries that all calls of the run have in common. '' for replies. */
   readonly head: string
   readonly first: number
+  /** Its first value. */
+  readonly value: EncodedValue
   next: number
+  /** The JSON of its values, if they have no shape in common. */
   values: string
+  /** Else what they differ in. */
+  leaves: unknown[] | undefined
 }
 
 /** What one frame says about many calls: `calls` or `replies`. */
@@ -33,18 +40,19 @@ export class PacketText {
 
   /**
    * A call that sends no data, or a last reply, with a value without tags. Returns how many
-   * characters it adds.
+   * characters it adds, about.
    */
-  addToRun(type: RunType, id: number, head: string, value: string): number {
+  addToRun(type: RunType, id: number, head: string, value: EncodedValue): number {
     const run = this.#run
-    if (run !== undefined && run.type === type && run.next === id && run.head === head) {
-      run.values += `,${value}`
-      run.next += id < 0 ? -1 : 1
-      return value.length + 1
-    }
+    if (run?.type === type && run.next === id && run.head === head && run.value.flat?.shape === value.flat?.shape)
+      return continueRun(run, id, value)
     if (run !== undefined) this.#closeRun(run)
-    this.#run = { type, head, first: id, next: id < 0 ? id - 1 : id + 1, values: value }
-    return value.length + head.length + runOverhead
+    const next = id < 0 ? id - 1 : id + 1
+    const { flat } = value
+    const leaves = flat && [...flat.leaves]
+    const values = flat === undefined ? value.text! : ''
+    this.#run = { type, head, first: id, value, next, values, leaves }
+    return (flat?.size ?? values.length) + head.length + runOverhead
   }
 
   /** The text of all that was added since the last call. */
@@ -55,13 +63,27 @@ export class PacketText {
     return text
   }
 
-  #closeRun({ type, head, first, next, values }: Run): void {
+  #closeRun({ type, head, first, next, value, values, leaves }: Run): void {
     this.#run = undefined
-    const isOne = Math.abs(next - first) === 1
-    if (type === frameTypes.calls)
-      this.add(isOne ? `[1,${first},${head},1,${values}]` : `[14,${first},${head},[${values}]]`)
-    else this.add(isOne ? `[2,${first},1,1,${values}]` : `[15,${first},[${values}]]`)
+    const count = Math.abs(next - first)
+    value.shaper?.ran(count)
+    const start = type === frameTypes.calls ? `${first},${head}` : `${first}`
+    if (count === 1)
+      this.add(type === frameTypes.calls ? `[1,${start},1,${value.text}]` : `[2,${start},1,1,${value.text}]`)
+    else if (leaves === undefined) this.add(`[${type},${start},[${values}]]`)
+    else this.add(`[${type},${start},${JSON.stringify(leaves)},${shapeText(value.flat!.shape)}]`)
   }
+}
+
+function continueRun(run: Run, id: number, value: EncodedValue): number {
+  run.next += id < 0 ? -1 : 1
+  const { flat } = value
+  if (run.leaves === undefined || flat === undefined) {
+    run.values += `,${value.text}`
+    return value.text!.length + 1
+  }
+  for (const leaf of flat.leaves) run.leaves.push(leaf)
+  return flat.size
 }
 
 /** About the characters of a frame besides its head and its values. */

@@ -66,13 +66,13 @@ export class SendQueue {
     // Each call has metadata of its own, which its service may change.
     if (!ended || !input.isPlain || head.metadata !== undefined)
       return this.push(callFrame(id, text, input, this.nextPart), input)
-    this.#size += this.#text.addToRun(frameTypes.calls, id, text, input.text!)
+    this.#size += this.#text.addToRun(frameTypes.calls, id, text, input)
     this.#added()
   }
 
   pushReply(id: number, last: boolean, value: EncodedValue): void {
     if (!last || !value.isPlain) return this.push(replyFrame(id, last, value, this.nextPart), value)
-    this.#size += this.#text.addToRun(frameTypes.replies, id, '', value.text!)
+    this.#size += this.#text.addToRun(frameTypes.replies, id, '', value)
     this.#added()
   }
 

@@ -7,6 +7,7 @@ import type { HostedStream } from '../../contract/host/hosted-stream.ts'
 import { contractOf, isSameContract } from '../../contract/method-contract.ts'
 import { type EncodedValue, encodeValue } from '../links/encoded-value.ts'
 import type { CallHandler, CallHead, Channel, ChannelHandler } from '../links/link.ts'
+import { Shaper } from '../links/shaper.ts'
 import type { Router } from '../routing/router.ts'
 import { reasonUnreachable } from '../routing/unreachable.ts'
 import type { TracedCall } from '../tracing/traced-call.ts'
@@ -91,7 +92,7 @@ class AnsweredCall implements ChannelHandler {
   }
 
   readonly #reply = (value: unknown): void => {
-    const encoded = encodeAnswer(value, this.#hosted)
+    const encoded = encodeAnswer(value, this.#hosted, shaperOf(this.#hosted))
     if (encoded instanceof BusbarError) this.#fail(encoded)
     else this.#channel.reply(encoded, true)
   }
@@ -168,10 +169,18 @@ class AnsweredStream implements ChannelHandler {
 }
 
 /** A result that cannot be encoded is the service's error, as within one thread. */
-function encodeAnswer(value: unknown, { site }: HostedMethod): EncodedValue | BusbarError<string> {
+function encodeAnswer(value: unknown, { site }: HostedMethod, shaper?: Shaper): EncodedValue | BusbarError<string> {
   try {
-    return encodeValue(value)
+    return encodeValue(value, shaper)
   } catch (error) {
     return toCallError(error, site)
   }
+}
+
+const shapers = new WeakMap<HostedMethod, Shaper>()
+
+function shaperOf(hosted: HostedMethod): Shaper {
+  let shaper = shapers.get(hosted)
+  if (shaper === undefined) shapers.set(hosted, (shaper = new Shaper()))
+  return shaper
 }

@@ -5,6 +5,7 @@ import { contractOf } from '../../contract/method-contract.ts'
 import type { Method } from '../../contract/method.ts'
 import { shareHead } from '../links/frame-encoder.ts'
 import type { CallHead } from '../links/link.ts'
+import { Shaper } from '../links/shaper.ts'
 import type { RemoteEndpoint } from '../routing/endpoint.ts'
 import { type EncodedValue, encodeValue } from '../links/encoded-value.ts'
 import { fromErrorRecord } from './error-records.ts'
@@ -14,6 +15,7 @@ export class RemoteMethod {
   readonly isIdempotent: boolean
   readonly #site: CallSite
   readonly #method: Method | undefined
+  readonly #shaper = new Shaper()
   #needed: string | undefined
   readonly #isForeign: boolean
   /** Of calls that differ in nothing but their input, within the app and to another one. */
@@ -45,7 +47,7 @@ export class RemoteMethod {
   /** Throws INPUT_INVALID for values that calls do not support. */
   encodeValue(input: unknown): EncodedValue {
     try {
-      return encodeValue(input)
+      return encodeValue(input, this.#shaper)
     } catch (error) {
       throw toInputInvalid(this.#site, error)
     }
