@@ -3,6 +3,7 @@ import type { CommandConnections } from '../sockets/command-connections.ts'
 import type { RequestListener, Server as HttpServer } from 'node:http'
 import type { CallCounter, TypedHost } from '../../contract/host/typed-host.ts'
 import type { HttpHandler } from '../../contract/http/http-handler.ts'
+import type { CalledInThread } from '../meter.ts'
 import type { Link } from '../links/link.ts'
 import type { Scope } from '../scope.ts'
 import type { PrivateListener } from '../sockets/private-listener.ts'
@@ -19,9 +20,8 @@ export type EndpointState = 'serving' | 'unhealthy' | 'draining' | 'stopped'
  * An instance in this thread: the HTTP server of an unmodified program, or a typed service.
  * Its host creates it and registers it with the router.
  */
-export interface LocalEndpoint {
+export interface LocalEndpoint extends CalledInThread {
   readonly at: 'here'
-  readonly service: string
   /**
    * The program's own server: `http.createServer()`, or a framework's. It listens on no address
    * that a caller could reach. `https` servers are called in plain text. Callers send it

@@ -1,3 +1,5 @@
+// The global of the same name is an accessor, which takes a sixth of the time of a reading.
+import { performance } from 'node:perf_hooks'
 import type { CallEdge } from '../../contract/call/call-edge.ts'
 import type { Trace } from '../../contract/context.ts'
 import { isFailedSpan, maxPath, type SpanKind, type SpanRecord } from '../../shared/traces/span.ts'

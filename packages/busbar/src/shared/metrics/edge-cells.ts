@@ -10,40 +10,53 @@ export const outcome = { edge: 0, status: 1, count: 2, accounted: 3, sum: 4, las
 /** `bucket`: for its first calls, if they are not measured. */
 type AddOutcome = (status: number, bucket: number) => OutcomeCells
 
-/** The cells of one edge, for the worker that writes them. */
+/**
+ * The cells of one edge, for the worker that writes them. All positions are in the cells of the
+ * whole table: an object for each part would be as many reads of memory that is not in the cache.
+ */
 export class EdgeCells {
   readonly #cells: Uint32Array
+  readonly #at: number
   readonly #addOutcome: AddOutcome
   readonly #outcomes = new Map<number, OutcomeCells>()
   /** The outcome of the last call: most have the same. */
   #status = -1
   #outcome: OutcomeCells | undefined
+  /** Of that outcome. */
+  #countAt = 0
   #lastBucket = 0
 
-  constructor(cells: Uint32Array, addOutcome: AddOutcome) {
+  constructor(cells: Uint32Array, at: number, addOutcome: AddOutcome) {
     this.#cells = cells
+    this.#at = at
     this.#addOutcome = addOutcome
   }
 
   begin(): void {
-    this.#cells[edge.begun] = this.#cells[edge.begun]! + 1
+    const at = this.#at + edge.begun
+    this.#cells[at] = this.#cells[at]! + 1
   }
 
   /** `milliseconds`: undefined for a call that is not measured. */
   end(status: number, milliseconds: number | undefined): void {
-    this.#cells[edge.over] = this.#cells[edge.over]! + 1
+    const cells = this.#cells
+    const over = this.#at + edge.over
+    cells[over] = cells[over]! + 1
     if (status !== this.#status) this.#select(status)
-    if (milliseconds === undefined) this.#outcome!.count()
-    else this.#lastBucket = this.#outcome!.measure(milliseconds)
+    const countAt = this.#countAt
+    cells[countAt] = cells[countAt]! + 1
+    if (milliseconds !== undefined) this.#lastBucket = this.#outcome!.measure(milliseconds)
   }
 
   retried(): void {
-    this.#cells[edge.retries] = this.#cells[edge.retries]! + 1
+    const at = this.#at + edge.retries
+    this.#cells[at] = this.#cells[at]! + 1
   }
 
   /** No instance has taken the call that began. */
   withdraw(): void {
-    this.#cells[edge.over] = this.#cells[edge.over]! + 1
+    const at = this.#at + edge.over
+    this.#cells[at] = this.#cells[at]! + 1
   }
 
   #select(status: number): void {
@@ -54,6 +67,7 @@ export class EdgeCells {
     }
     this.#status = status
     this.#outcome = found
+    this.#countAt = found.at + outcome.count
   }
 }
 
@@ -62,21 +76,19 @@ export class EdgeCells {
  * that nothing of the counts is kept here.
  */
 export class OutcomeCells {
+  /** The position in the cells of the table. */
+  readonly at: number
   readonly #cells: Uint32Array
   /** The fraction that the sum's cell, in whole milliseconds, does not include. */
   #rest = 0
 
-  constructor(cells: Uint32Array) {
-    this.#cells = cells
+  constructor(table: Uint32Array, at: number) {
+    this.at = at
+    this.#cells = table.subarray(at)
   }
 
-  count(): void {
-    this.#cells[outcome.count] = this.#cells[outcome.count]! + 1
-  }
-
-  /** Returns the bucket. */
+  /** Measures a call that was counted. Returns the bucket. */
   measure(milliseconds: number): number {
-    this.count()
     const cells = this.#cells
     const bucket = bucketOf(Math.ceil(milliseconds * 1000))
     const weight = (cells[outcome.count]! - cells[outcome.accounted]!) >>> 0

@@ -122,7 +122,7 @@ export class EdgeTable {
 
   /** In cells, from the start of the table. Nothing was written behind them. */
   get used(): number {
-    return headCells + edgeLimit * edgeCells + this.outcomes * outcomeCells
+    return outcomeStart(this.outcomes)
   }
 
   /** For the writing worker, which calls it once for each key. */
@@ -130,7 +130,7 @@ export class EdgeTable {
     const { edges } = this
     const wanted = edges < detailedEdges ? key : { ...key, method: otherMethods, route: '' }
     const at = this.#find(wanted) ?? (edges < edgeLimit - 1 ? this.#append(wanted) : this.#beyond())
-    return new EdgeCells(this.#edgeAt(at), (status, bucket) => this.#addOutcome(at, status, bucket))
+    return new EdgeCells(this.#cells, edgeStart(at), (status, bucket) => this.#addOutcome(at, status, bucket))
   }
 
   /** The calls of a service to typed services that are not over. */
@@ -184,12 +184,11 @@ export class EdgeTable {
   }
 
   #edgeAt(at: number): Uint32Array {
-    return this.#cells.subarray(headCells + at * edgeCells, headCells + (at + 1) * edgeCells)
+    return this.#cells.subarray(edgeStart(at), edgeStart(at + 1))
   }
 
   #outcomeAt(at: number): Uint32Array {
-    const start = headCells + edgeLimit * edgeCells + at * outcomeCells
-    return this.#cells.subarray(start, start + outcomeCells)
+    return this.#cells.subarray(outcomeStart(at), outcomeStart(at + 1))
   }
 
   #append(key: EdgeKey): number {
@@ -210,27 +209,34 @@ export class EdgeTable {
     const isLast = outcomes >= outcomeLimit - 1
     const detailed = outcomes < detailedOutcomes || status < 100 ? status : Math.floor(status / 100)
     const known = this.#findOutcome(of, detailed)
-    if (known !== undefined || !isLast) return new OutcomeCells(known ?? this.#appendOutcome(of, detailed, bucket))
+    if (known !== undefined) return this.#outcomeCells(known)
+    if (!isLast) return this.#outcomeCells(this.#appendOutcome(of, detailed, bucket))
     const beyond = this.#beyond()
-    return new OutcomeCells(this.#findOutcome(beyond, otherStatus) ?? this.#appendOutcome(beyond, otherStatus, bucket))
+    return this.#outcomeCells(
+      this.#findOutcome(beyond, otherStatus) ?? this.#appendOutcome(beyond, otherStatus, bucket),
+    )
   }
 
-  #findOutcome(of: number, status: number): Uint32Array | undefined {
+  #outcomeCells(at: number): OutcomeCells {
+    return new OutcomeCells(this.#cells, outcomeStart(at))
+  }
+
+  #findOutcome(of: number, status: number): number | undefined {
     for (let at = 0; at < this.outcomes; at++) {
       const cells = this.#outcomeAt(at)
-      if (cells[outcome.edge] === of && cells[outcome.status] === status) return cells
+      if (cells[outcome.edge] === of && cells[outcome.status] === status) return at
     }
     return undefined
   }
 
-  #appendOutcome(of: number, status: number, bucket: number): Uint32Array {
+  #appendOutcome(of: number, status: number, bucket: number): number {
     const { outcomes } = this
     const cells = this.#outcomeAt(outcomes)
     cells[outcome.edge] = of
     cells[outcome.status] = status
     cells[outcome.last] = bucket
     Atomics.store(this.#cells, head.outcomes, outcomes + 1)
-    return cells
+    return outcomes
   }
 
   #find(key: EdgeKey): number | undefined {
@@ -268,4 +274,12 @@ export class EdgeTable {
 
 function isTyped(cells: Uint32Array): boolean {
   return cells[edge.kind]! % 2 === 1
+}
+
+function edgeStart(at: number): number {
+  return headCells + at * edgeCells
+}
+
+function outcomeStart(at: number): number {
+  return headCells + edgeLimit * edgeCells + at * outcomeCells
 }

@@ -3,7 +3,7 @@ import { type Endpoint, transportTo } from '../../../mesh/routing/endpoint.ts'
 import { hopLimitProblem } from '../../../mesh/http/problem-response.ts'
 import type { MeshContext } from '../../../mesh/mesh-context.ts'
 import { connectionRefused } from '../../../mesh/routing/unreachable.ts'
-import type { CountedEdge } from '../../../mesh/meter.ts'
+import type { CountedEdge, Edge, Meter } from '../../../mesh/meter.ts'
 import { currentScope, type Scope } from '../../../mesh/scope.ts'
 import { MeasuredExchange } from '../../../mesh/tracing/measured-exchange.ts'
 import { addTrace, readTrace, writeTrace } from '../../../mesh/tracing/trace-headers.ts'
@@ -51,7 +51,7 @@ export function routeCall(mesh: MeshContext, address: Address, request: Exchange
   const planned = planExchange(endpoint, request)
   if (planned === undefined) return { kind: 'stream' }
   const elsewhere = endpoint.at === 'here' ? undefined : (not: Endpoint) => mesh.router.find(service, { not })
-  const edge = mesh.meter?.http(caller?.service, service, request.method, transportTo(endpoint))
+  const edge = mesh.meter && edgeOf(mesh.meter, endpoint, caller?.service, request.method)
   if (mesh.tracer === undefined)
     return { kind: 'exchange', planned, scope: { service, hops }, elsewhere, edge, traced: undefined }
   const { method, path, rawHeaders } = request
@@ -64,6 +64,11 @@ export function routeCall(mesh: MeshContext, address: Address, request: Exchange
   else if (endpoint.at === 'here') planned.trace = sent
   else addTrace(rawHeaders, sent)
   return { kind: 'exchange', planned, scope: { service, hops, trace: traced }, elsewhere, edge: traced, traced }
+}
+
+function edgeOf(meter: Meter, endpoint: Endpoint, caller: string | undefined, method: string): Edge {
+  if (endpoint.at === 'here') return meter.inThread(endpoint, caller, method)
+  return meter.http(caller, endpoint.service, method, transportTo(endpoint))
 }
 
 /**

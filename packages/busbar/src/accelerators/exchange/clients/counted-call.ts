@@ -1,16 +1,18 @@
 import type { CountedEdge } from '../../../mesh/meter.ts'
 import type { ExchangeHandler } from '../../../mesh/http/exchange.ts'
 import { ForwardingExchange } from '../../../mesh/http/forwarding-exchange.ts'
-import { CallOutcome } from '../call-outcome.ts'
+import { endCall } from '../call-outcome.ts'
 
 /** Counts a call to another worker when the response is complete, or the call has failed. */
 export class CountedCall extends ForwardingExchange {
-  readonly #outcome: CallOutcome
+  readonly #edge: CountedEdge
+  readonly #began: number | undefined
   #isAborted = false
 
   constructor(handler: ExchangeHandler, edge: CountedEdge) {
     super(handler)
-    this.#outcome = new CallOutcome(edge)
+    this.#edge = edge
+    this.#began = edge.begin()
   }
 
   override abort(error?: Error): void {
@@ -19,16 +21,16 @@ export class CountedCall extends ForwardingExchange {
   }
 
   onRetry(): void {
-    this.#outcome.retried()
+    this.#edge.retried()
   }
 
   override onEnd(trailers: Readonly<Record<string, string | string[]>>): void {
-    this.#outcome.end(this.status, undefined, false)
+    endCall(this.#edge, this.#began, this.status, undefined, false)
     super.onEnd(trailers)
   }
 
   override onError(error: Error): void {
-    this.#outcome.end(this.status, error, this.#isAborted)
+    endCall(this.#edge, this.#began, this.status, error, this.#isAborted)
     super.onError(error)
   }
 }

@@ -6,7 +6,7 @@ import type { Exchange, ExchangeHandler, ExchangeRequest } from '../../../mesh/h
 import type { LocalEndpoint } from '../../../mesh/routing/endpoint.ts'
 import { connectionRefusedBy } from '../../../mesh/routing/unreachable.ts'
 import type { Scope } from '../../../mesh/scope.ts'
-import { CallOutcome } from '../call-outcome.ts'
+import { endCall } from '../call-outcome.ts'
 import { callAborted } from '../errors.ts'
 import type { Chunk } from '../clients/body-values.ts'
 import type { RequestPlan } from '../request-plan.ts'
@@ -34,8 +34,9 @@ export class InThreadExchange extends ResponseReceiver implements Exchange, Uplo
   /** The counter of the service, once the call has begun. */
   #count: CallCounter | undefined
   #timer: ReturnType<CallCounter['countStart']>
-  /** Reports how the call ends to the caller's edge. Undefined if nothing counts the call. */
-  readonly #outcome: CallOutcome | undefined
+  /** The caller's. Undefined if nothing counts the call. */
+  readonly #edge: CountedEdge | undefined
+  readonly #began: number | undefined
   #isAborted = false
   #isUploadDue = false
 
@@ -49,7 +50,8 @@ export class InThreadExchange extends ResponseReceiver implements Exchange, Uplo
     trace?: Trace,
   ) {
     super(endpoint.service, request, plan, handler)
-    this.#outcome = edge && new CallOutcome(edge)
+    this.#edge = edge
+    this.#began = edge?.begin()
     this.#endpoint = endpoint
     this.#pool = ConnectionPool.of(endpoint)
     this.#scope = scope
@@ -94,7 +96,7 @@ export class InThreadExchange extends ResponseReceiver implements Exchange, Uplo
     const isComplete = failure === undefined || this.#isAborted
     this.#count?.countEnd(!isComplete || status === 0 || status >= 500)
     this.#timer?.end()
-    this.#outcome?.end(status, failure, this.#isAborted)
+    if (this.#edge !== undefined) endCall(this.#edge, this.#began, status, failure, this.#isAborted)
   }
 
   // Called for the program
@@ -106,7 +108,7 @@ export class InThreadExchange extends ResponseReceiver implements Exchange, Uplo
     else {
       this.#count = this.#endpoint.count
       this.#timer = this.#count?.countStart()
-      this.#outcome?.started()
+      this.#edge?.started?.()
       this.#enter(begin)
     }
   }
