@@ -1,5 +1,6 @@
 import { type AddressInfo, Socket } from 'node:net'
 import { creditReply, endReply, expiredReply, flags, resetReply, type TcpEnds } from './records.ts'
+import type { IdleClock } from './idle-clock.ts'
 import type { ExchangeId, Replies } from './replies.ts'
 
 /** Idle connections share it. */
@@ -128,6 +129,12 @@ export class ConnectionSocket extends Socket {
   }
 
   override _writev(chunks: { chunk: Buffer | string; encoding: BufferEncoding }[], done: Done): void {
+    if (chunks.length === 2 && chunks[0]!.encoding === 'latin1') {
+      const [head, body] = [chunks[0]!.chunk, chunks[1]!.chunk]
+      // How Node's server writes a response whose body is bytes.
+      if (typeof head === 'string' && typeof body !== 'string' && head.length + body.length <= copied)
+        return this.#passed(this.#replies.headAnd(this.#id, head, body, flags.text), done)
+    }
     const all = chunks.map(({ chunk, encoding }) => (typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk))
     const length = all.reduce((sum, { length }) => sum + length, 0)
     // One write to the kernel, and to the client one packet, as with a real socket.
@@ -269,32 +276,3 @@ export class ConnectionSocket extends Socket {
       })
   }
 }
-
-/**
- * One timer for the timeouts of all connections, as accurate as Node's own keep-alive timeouts need
- * it.
- */
-export class IdleClock {
-  now = 0
-  readonly #sockets = new Set<ConnectionSocket>()
-  #timer: NodeJS.Timeout | undefined
-
-  add(socket: ConnectionSocket): void {
-    this.#sockets.add(socket)
-    this.#timer ??= setInterval(() => this.#tick(), period).unref()
-  }
-
-  remove(socket: ConnectionSocket): void {
-    this.#sockets.delete(socket)
-    if (this.#sockets.size > 0) return
-    clearInterval(this.#timer)
-    this.#timer = undefined
-  }
-
-  #tick(): void {
-    this.now += period
-    for (const socket of this.#sockets) socket.checkIdle(this.now)
-  }
-}
-
-const period = 250

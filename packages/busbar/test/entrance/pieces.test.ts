@@ -79,6 +79,22 @@ describe('a response in one large piece', options, () => {
   })
 })
 
+describe('a response of bytes', options, () => {
+  it('arrives whole behind its head, whatever its length', async () => {
+    await using served = await Served.start()
+    for (const length of [1, 300, 64 * 1024 - 200, 64 * 1024, 64 * 1024 + 1, 300_000]) {
+      const response = await fetch(served.url(`/bytes?length=${length}`))
+      assert.equal(response.headers.get('x-name'), 'caf\u00e9')
+      const bytes = new Uint8Array(await response.arrayBuffer())
+      assert.equal(bytes.length, length)
+      assert.ok(
+        bytes.every((byte, at) => byte === at % 251),
+        `${length} bytes`,
+      )
+    }
+  })
+})
+
 async function overHttp2(served: Served): Promise<string> {
   const session = connect(served.url('/'))
   const body = await text(session.request({ ':path': '/tiny' }))

@@ -47,6 +47,12 @@ const ways = {
   },
   /** One large piece, of which each response is a reference. */
   '/large': (_request, response) => response.end(large),
+  /** So many bytes behind a head with a field of 8 bit, in one turn. */
+  '/bytes'(request, response) {
+    const length = Number(new URL(request.url, 'http://a').searchParams.get('length'))
+    response.setHeader('x-name', 'caf\u00e9')
+    response.end(Buffer.from(Array.from({ length }, (_, at) => at % 251)))
+  },
   '/written': (_request, response) => response.end(String(written)),
   '/open'(request, response) {
     response.on('close', () => closed++)
