@@ -80,7 +80,7 @@ test(
     ])
     let traces: Awaited<ReturnType<TracedApp['tracesWhen']>> = []
     let found: RegExpExecArray[] = []
-    // The count and the span of a call read the clock by themselves, so a bound may be between them.
+    // The count and the span of a call read the clock each: a bound may be between them.
     for (let calls = 1; calls <= 10 && new Set(found.map(([, name]) => name)).size < all.size; calls++) {
       await (await fetch(new URL('/typed', app.url))).text()
       traces = await app.tracesWhen((traces) => traces.length === calls && traces.every(isWhole))
