@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { maxLeaves } from '../../src/mesh/links/limits.ts'
 import { SeededRandom } from '../support/seeded-random.ts'
 import { ShopCaller, ShopHost } from './support/typed-hosts.ts'
 
@@ -48,6 +49,18 @@ describe('calls in a row to another app', () => {
         assert.deepEqual(answers, wanted)
       }
     })
+
+  it('are more frames than one if they have more leaves than a frame may have', async () => {
+    await using host = await ShopHost.start('far')
+    using caller = await ShopCaller.open([host.address])
+    const inputs = Array.from({ length: 1_200 }, (_, id) => ({ id, list: Array.from({ length: 60 }, (_, n) => n) }))
+    assert.ok(inputs.length * 62 > maxLeaves)
+    for (let round = 0; round < 2; round++) {
+      const answers = await Promise.all(inputs.map((input) => caller.shop.write(input)))
+      const wanted = inputs.map((input) => ({ at: 'far', input }))
+      assert.deepEqual(answers, wanted)
+    }
+  })
 
   it('arrive as they were when the call was made', async () => {
     await using host = await ShopHost.start('far')

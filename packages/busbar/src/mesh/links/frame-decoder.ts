@@ -8,6 +8,7 @@ import type { CallHead } from './link.ts'
 import { type Packet, ProtocolError } from './packet-transport.ts'
 import { mayHaveForbiddenKeys } from '../../contract/value/decode.ts'
 import { decodeValue } from './encoded-value.ts'
+import { maxLeaves } from './limits.ts'
 import { LeafReader, shapeOf } from './value-shape.ts'
 
 export type Frame = readonly unknown[]
@@ -56,6 +57,7 @@ export function valuesAt(frame: Frame, at: number, packet: Packet): readonly unk
 }
 
 function shapedValues(leaves: readonly unknown[], sample: unknown): unknown[] {
+  if (leaves.length > maxLeaves) throw new ProtocolError('sent too many values of one shape')
   const shape = shapeOf(sample)
   if (shape === undefined) throw new ProtocolError('sent values of no shape')
   const reader = new LeafReader(leaves)

@@ -9,6 +9,12 @@ export const maxHostCalls = 2_000
 /** The size of one value: characters, and bytes beside it. Larger ones must be streamed. */
 export const maxValue = 64 * 1024 * 1024
 
+/**
+ * Leaves of one frame of values of one shape. A leaf of two characters may stand for 16 objects, so
+ * without a limit a packet could take hundreds of times its size.
+ */
+export const maxLeaves = 65_536
+
 /** Characters and bytes after which a packet is sent without waiting for the end of the turn. */
 export const packetSize = 256 * 1024
 

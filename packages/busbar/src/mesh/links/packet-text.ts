@@ -1,5 +1,6 @@
 import type { EncodedValue } from './encoded-value.ts'
 import { frameTypes } from './frame-encoder.ts'
+import { maxLeaves } from './limits.ts'
 import { shapeText } from './value-shape.ts'
 
 /** A run that may go on with the next frame. */
@@ -44,7 +45,7 @@ export class PacketText {
    */
   addToRun(type: RunType, id: number, head: string, value: EncodedValue): number {
     const run = this.#run
-    if (run?.type === type && run.next === id && run.head === head && run.value.flat?.shape === value.flat?.shape)
+    if (run?.type === type && run.next === id && run.head === head && isAlike(run, value))
       return continueRun(run, id, value)
     if (run !== undefined) this.#closeRun(run)
     const next = id < 0 ? id - 1 : id + 1
@@ -73,6 +74,11 @@ export class PacketText {
     else if (leaves === undefined) this.add(`[${type},${start},[${values}]]`)
     else this.add(`[${type},${start},${JSON.stringify(leaves)},${shapeText(value.flat!.shape)}]`)
   }
+}
+
+/** Both have a shape, and the same one, for which there is room; or neither has. */
+function isAlike({ value, leaves = [] }: Run, { flat }: EncodedValue): boolean {
+  return value.flat?.shape === flat?.shape && leaves.length + (flat?.leaves.length ?? 0) <= maxLeaves
 }
 
 function continueRun(run: Run, id: number, value: EncodedValue): number {

@@ -11,7 +11,7 @@ export interface FlatValue {
 /** Values in a run from which on leaving out the shape pays. */
 const minRun = 4
 /** Larger values are encoded one by one: a leaf more costs what its JSON costs. */
-const maxLeaves = 64
+const maxValueLeaves = 64
 const maxSize = 4096
 /** Values that are not looked at after most have had another shape than the one before. */
 const pause = 1000
@@ -64,7 +64,7 @@ function add(value: unknown, shape: Shape, leaves: unknown[]): number {
   if (shape === undefined) return addLeaf(value, leaves)
   if (typeof value !== 'object' || value === null) return other
   if (shape.keys !== undefined) return addFields(value, shape, leaves)
-  if (!Array.isArray(value) || hasToJson(value) || value.length + leaves.length >= maxLeaves) return other
+  if (!Array.isArray(value) || hasToJson(value) || value.length + leaves.length >= maxValueLeaves) return other
   if (shape.isEmpty && value.length > 0) return other
   leaves.push(value.length)
   let size = 4
@@ -79,7 +79,7 @@ function add(value: unknown, shape: Shape, leaves: unknown[]): number {
 const other = -1
 
 function addLeaf(value: unknown, leaves: unknown[]): number {
-  if (leaves.length >= maxLeaves) return other
+  if (leaves.length >= maxValueLeaves) return other
   if (typeof value === 'string') {
     leaves.push(value)
     return value.length + 3

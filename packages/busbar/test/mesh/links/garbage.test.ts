@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { protocolVersion } from '../../../src/mesh/links/frame-encoder.ts'
 import { helloPacket } from '../../../src/mesh/transports/hello.ts'
-import { maxPacket } from '../../../src/mesh/links/limits.ts'
+import { maxLeaves, maxPacket } from '../../../src/mesh/links/limits.ts'
 import { createLink } from '../../../src/mesh/links/live-link.ts'
 import { loopbackTransports } from '../../../src/mesh/transports/loopback.ts'
 import { encodePacket } from '../../../src/mesh/transports/packet-codec.ts'
@@ -51,6 +51,14 @@ describe('a peer that violates the protocol', () => {
       for (const call of callee.calls) assert.notEqual(call.recorder.events.length, 0)
       assert.deepEqual([link.inFlight, link.answering], [0, 0])
     })
+
+  it('is disconnected if a frame has more leaves than it may have', async () => {
+    const { link, peer } = talkedTo()
+    const leaves = '0,'.repeat(maxLeaves) + '0'
+    peer.send({ text: `[[14,1,0,1,"shop","list",0,1,-1,0,[${leaves}],{"a":0}]]`, bytes: [] })
+    assert.equal((await link.closed).message, 'worker 1 sent too many values of one shape')
+    assert.equal(link.answering, 0)
+  })
 
   it('can do no other harm with random packets', async (t) => {
     const chance = new SeededRandom()
