@@ -154,7 +154,7 @@ function encodeFields(value: Fields, depth: number, writing: Writing): unknown {
 }
 
 /** `JSON.stringify` would call it. A plain object can only have it as a non-enumerable property. */
-function hasToJson(value: object): boolean {
+export function hasToJson(value: object): boolean {
   return typeof (value as { toJSON?: unknown }).toJSON === 'function'
 }
 

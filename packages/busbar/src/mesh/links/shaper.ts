@@ -1,3 +1,4 @@
+import { hasToJson } from '../../contract/value/encode.ts'
 import { type ObjectShape, type Shape, shapeOf } from './value-shape.ts'
 
 /** A value without its shape. Its leaves are primitive, so nobody changes them. */
@@ -106,9 +107,4 @@ function addFields(value: object, { keys, parts }: ObjectShape, leaves: unknown[
     at++
   }
   return at === keys.length ? size : other
-}
-
-/** `JSON.stringify` would call it. */
-function hasToJson(value: object): boolean {
-  return typeof (value as { toJSON?: unknown }).toJSON === 'function'
 }
