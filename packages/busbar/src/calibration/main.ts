@@ -3,7 +3,7 @@
  * JSON. A process of its own, since the app that asks has other work. It uses the accelerators that
  * `BUSBAR_ACCELERATORS` names.
  */
-import type { MeasuredCalls } from './app/payload.ts'
+import type { MeasuredCalls, ProcessorTime } from './app/payload.ts'
 import { startApp } from '../embed/start-app.ts'
 
 const placements = { local: 'shared', thread: 'thread', unix: 'process' } as const
@@ -33,14 +33,16 @@ process.stdout.write(`${JSON.stringify({ ...measured, used })}\n`)
 /** Milliseconds, as `PlacementCosts` has them. Noise must not make larger payloads cheaper. */
 function costOf(small: MeasuredCalls, large: MeasuredCalls, isOneThread: boolean): object {
   const kib = (sizes.large - sizes.small) / 1024
+  const { alone, together } = small
   // In one thread, the caller's time is that of both.
-  const [caller, callee] = isOneThread ? [small.caller / 2, small.caller / 2] : [small.caller, small.callee]
-  const cpuOf = (one: MeasuredCalls): number => one.caller + (isOneThread ? 0 : one.callee)
+  const [caller, callee] = isOneThread ? [alone.caller / 2, alone.caller / 2] : [alone.caller, alone.callee]
+  const cpuOf = (one: ProcessorTime): number => one.caller + (isOneThread ? 0 : one.callee)
   return {
     latency: small.latency,
     caller: caller / 1000,
     callee: callee / 1000,
+    batched: Math.min(1, cpuOf(together) / cpuOf(alone)),
     latencyPerKib: Math.max(0, large.latency - small.latency) / kib,
-    cpuPerKib: Math.max(0, cpuOf(large) - cpuOf(small)) / 1000 / kib,
+    cpuPerKib: Math.max(0, cpuOf(large.together) - cpuOf(together)) / 1000 / kib,
   }
 }

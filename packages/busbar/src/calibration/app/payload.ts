@@ -17,8 +17,16 @@ export function cpuTime(isProcess: boolean): number {
 export interface MeasuredCalls {
   /** Milliseconds of one call at a time. */
   readonly latency: number
-  /** Microseconds of processor time per call, with several calls at a time. */
+  readonly alone: ProcessorTime
+  /** With {@link atATime} calls at a time. */
+  readonly together: ProcessorTime
+}
+
+export const atATime = 4
+
+/** Microseconds per call. */
+export interface ProcessorTime {
   readonly caller: number
-  /** The same of the callee; if it shares the thread, `caller` includes it. */
+  /** If it shares the thread, `caller` includes it. */
   readonly callee: number
 }

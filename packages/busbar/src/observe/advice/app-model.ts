@@ -3,7 +3,7 @@
  * the processor time of a worker, without that of the calls that it makes and answers.
  */
 import { type AppWindow, type EdgeWindow, isFromOutside, latencyOf } from './app-window.ts'
-import { type CallCost, costOfCall, type CostTable, type PlacementCosts } from './placement-costs.ts'
+import { type CallCost, type CostedCalls, costOfCall, type CostTable, type PlacementCosts } from './placement-costs.ts'
 import { locationOf, type Placement } from './placement.ts'
 
 export interface AppModel {
@@ -29,14 +29,9 @@ export interface OwnWork {
 }
 
 /** All calls of one service to another one. */
-export interface ModelCalls {
+export interface ModelCalls extends CostedCalls {
   readonly caller: string
   readonly callee: string
-  readonly protocol: 'http' | 'rpc'
-  readonly transport: string
-  readonly rate: number
-  /** On average, of request and response. */
-  readonly bytes: number
 }
 
 /** Processors of others, beyond which a measurement of costs is not trusted. */
@@ -72,10 +67,8 @@ export function modelOf(given: ModelParts): AppModel {
         `The processor time of ${names.join(', ')} cannot be told apart, since they share workers: it is divided by the duration of their calls.`,
       )
     for (const [name, share] of sharesOf(names, window.edges)) {
-      const to = window.edges.filter(({ callee }) => callee === name)
-      const count = to.reduce((sum, edge) => sum + edge.calls, 0)
       const parallel = parallelOf(name, window.edges)
-      services.set(name, { callsPerSecond: count / window.seconds, cpu: own * share, parallel })
+      services.set(name, { callsPerSecond: callsTo(name, window.edges) / window.seconds, cpu: own * share, parallel })
     }
   }
   const outside = latencyOf(window.edges.filter(isFromOutside))
@@ -139,7 +132,9 @@ function callsBetween({ window, bytesOf }: ModelParts): ModelCalls[] {
     const { caller, callee, protocol, transport } = edges[0]!
     const count = edges.reduce((sum, edge) => sum + edge.calls, 0)
     const bytes = bytesOf(caller, callee) ?? 0
-    return { caller, callee, protocol, transport, rate: count / window.seconds, bytes }
+    const perCall = count / Math.max(1, callsTo(caller, window.edges))
+    const together = caller === '' ? 1 : 1 + parallelOf(caller, window.edges) * Math.max(0, perCall - 1)
+    return { caller, callee, protocol, transport, rate: count / window.seconds, bytes, together }
   })
 }
 
@@ -178,23 +173,35 @@ function sharesOf(names: readonly string[], edges: readonly EdgeWindow[]): [stri
 
 /** The time of the calls to it, without that of the calls that it makes. */
 function ownTime(service: string, edges: readonly EdgeWindow[]): number {
-  const made = edges.filter(({ caller }) => caller === service)
   const inOrder = 1 - parallelOf(service, edges)
-  const longest = Math.max(0, ...made.map(timeOf))
-  const waited = made.reduce((sum, edge) => sum + timeOf(edge), 0)
-  return Math.max(0, busyTime(service, edges) - Math.max(longest, waited * inOrder))
+  const { all, longest } = madeBy(service, edges)
+  return Math.max(0, busyTime(service, edges) - Math.max(longest, all * inOrder))
 }
 
 function busyTime(service: string, edges: readonly EdgeWindow[]): number {
   return edges.filter(({ callee }) => callee === service).reduce((sum, edge) => sum + timeOf(edge), 0)
 }
 
+function callsTo(service: string, edges: readonly EdgeWindow[]): number {
+  return edges.filter(({ callee }) => callee === service).reduce((sum, { calls }) => sum + calls, 0)
+}
+
 /** Calls that take longer together than the calls that cause them are made at the same time. */
 function parallelOf(service: string, edges: readonly EdgeWindow[]): number {
-  const made = edges.filter(({ caller }) => caller === service)
-  const [all, longest] = [made.reduce((sum, edge) => sum + timeOf(edge), 0), Math.max(0, ...made.map(timeOf))]
-  if (made.length < 2 || all === longest) return 0
+  const { all, longest } = madeBy(service, edges)
+  if (all <= longest) return 0
   return Math.min(1, Math.max(0, (all - busyTime(service, edges)) / (all - longest)))
+}
+
+/** The time of all calls that a service makes, and what it would be with only its longest ones. */
+function madeBy(service: string, edges: readonly EdgeWindow[]): { all: number; longest: number } {
+  const made = edges.filter(({ caller }) => caller === service)
+  const calls = Math.max(1, callsTo(service, edges))
+  return {
+    all: made.reduce((sum, edge) => sum + timeOf(edge), 0),
+    // Of several calls to one service, one for each call that causes them.
+    longest: Math.max(0, ...made.map((edge) => edge.mean * Math.min(edge.calls, calls))),
+  }
 }
 
 function timeOf({ mean, calls }: EdgeWindow): number {

@@ -30,7 +30,7 @@ export function callLines(model: AppModel, after: Placement): string[] {
     const next = transportBetween(caller, callee, after)
     if (next === undefined || next === now || (caller === '' && after.isRaw)) return []
     const costs = (transport: string): string => {
-      const { latency, caller: from, callee: to } = costOfCall(model.costs, { protocol, transport, bytes })
+      const { latency, caller: from, callee: to } = costOfCall(model.costs, { ...calls, transport })
       return `${transport} ${microseconds(latency)} and ${microseconds(from + to)} of CPU`
     }
     const who = `${caller === '' ? '(outside)' : caller} > ${callee}`

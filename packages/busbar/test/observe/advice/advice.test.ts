@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { advise } from '../../../src/observe/advice/advise.ts'
 import type { ModelParts } from '../../../src/observe/advice/app-model.ts'
 import type { AppWindow, EdgeWindow } from '../../../src/observe/advice/app-window.ts'
-import type { CostTable } from '../../../src/observe/advice/placement-costs.ts'
+import { type CostedCalls, costOfCall, type CostTable } from '../../../src/observe/advice/placement-costs.ts'
 import type { PlacedService } from '../../../src/observe/advice/placement.ts'
 import { slowDelay } from '../../../src/observe/advice/slow-delay.ts'
 import { bucketCount, bucketOf } from '../../../src/shared/metrics/latency-buckets.ts'
@@ -12,6 +12,7 @@ const cost = (latency: number, cpu: number): CostTable['http']['local'] => ({
   latency,
   caller: cpu / 2,
   callee: cpu / 2,
+  batched: 0.5,
   latencyPerKib: 0,
   cpuPerKib: 0,
 })
@@ -80,6 +81,34 @@ test('services whose calls cost more than their own work are put together, and t
   assert.ok(Math.abs(cart.cpu - 0.005) < 1e-9)
   const elsewhere = Object.fromEntries(cart.elsewhere.map(({ run, change }) => [run, change.cpu]))
   assert.ok(elsewhere['process']! > 0.006 && Math.abs(elsewhere['shared']!) < 1e-9, JSON.stringify(elsewhere))
+})
+
+test('calls that are on their way at the same time share the cost of a wake-up', () => {
+  const costOf = (parts: Partial<CostedCalls>): number => {
+    const calls = { protocol: 'http', transport: 'thread', bytes: 0, rate: 100, together: 1, ...parts } as const
+    const { caller, callee } = costOfCall(costs, calls)
+    return caller + callee
+  }
+  assert.equal(costOf({}), 0.08)
+  // 10,000 a second of 0.2 ms each: two at a time.
+  const two = costOf({ rate: 10_000 })
+  assert.ok(two > 0.04 && two < 0.06, `${two}`)
+  assert.equal(costOf({ together: 2 }), two)
+  for (const many of [{ rate: 20_000 }, { rate: 1e6 }, { together: 4 }, { together: 50 }])
+    assert.equal(costOf(many), 0.04)
+})
+
+test('of calls to one service that a request makes at the same time, it waits for one', () => {
+  const parts = partsOf({ own: { web: 0.1, cart: 1, stock: 0 } })
+  const [outside, cart] = parts.window.edges
+  const edges = [
+    { ...outside!, mean: 1.5 },
+    { ...cart!, calls: cart!.calls * 4 },
+  ]
+  const { services } = advise({ ...parts, window: { ...parts.window, edges } })
+  const web = services.find(({ service }) => service === 'web')!
+  // 0.18 ms of processor time of each request, of which four calls together took 0.08 ms.
+  assert.ok(Math.abs(web.cpu - 0.01) < 1e-3, `${web.cpu}`)
 })
 
 test('services that need more than one processor together stay apart', () => {

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import { client } from '../../../contract/client/client.ts'
-import { cpuTime, type MeasuredCalls } from '../payload.ts'
+import { atATime, cpuTime, type MeasuredCalls, type ProcessorTime } from '../payload.ts'
 import { typed } from '../typed/contract.ts'
 
 const typedClient = client(typed)
@@ -22,11 +22,10 @@ const ways: Readonly<Record<string, Way>> = {
   },
 }
 
-/** Milliseconds: until the code is optimised, with one call at a time, with several. */
-const times = { warmUp: 300, latency: 40, cpu: 80 }
-const atATime = 4
+/** Milliseconds: until the code is optimised, of each latency, of each processor time. */
+const times = { warmUp: 300, latency: 40, cpu: 50 }
 /** Other processes only make calls more expensive. So the cheapest of several rounds counts. */
-const rounds = 6
+const rounds = 5
 
 /** `/http/100/thread`: how, bytes, and the extent of what is measured. */
 createServer((request, response) => {
@@ -38,18 +37,27 @@ createServer((request, response) => {
 }).listen(3000)
 
 async function measure(way: Way, bytes: number, isProcess: boolean): Promise<MeasuredCalls> {
-  await callFor(way, bytes, times.warmUp)
-  let lowest: MeasuredCalls = { latency: Infinity, caller: Infinity, callee: Infinity }
+  await callFor(way, bytes, atATime, times.warmUp)
+  let [latency, alone, together] = [Infinity, unknown, unknown]
   for (let round = 0; round < rounds; round++) {
-    const latency = await latencyOf(way, bytes)
-    const before = { caller: cpuTime(isProcess), callee: await way.cpu(isProcess) }
-    const calls = await callFor(way, bytes, times.cpu)
-    const caller = (cpuTime(isProcess) - before.caller) / calls
-    const callee = ((await way.cpu(isProcess)) - before.callee) / calls
-    const cheaper = caller + callee < lowest.caller + lowest.callee ? { caller, callee } : lowest
-    lowest = { latency: Math.min(latency, lowest.latency), caller: cheaper.caller, callee: cheaper.callee }
+    latency = Math.min(latency, await latencyOf(way, bytes))
+    alone = cheaper(alone, await cpuOf(way, bytes, 1, isProcess))
+    together = cheaper(together, await cpuOf(way, bytes, atATime, isProcess))
   }
-  return lowest
+  return { latency, alone, together }
+}
+
+const unknown: ProcessorTime = { caller: Infinity, callee: Infinity }
+
+function cheaper(one: ProcessorTime, other: ProcessorTime): ProcessorTime {
+  return other.caller + other.callee < one.caller + one.callee ? other : one
+}
+
+async function cpuOf(way: Way, bytes: number, count: number, isProcess: boolean): Promise<ProcessorTime> {
+  const before = { caller: cpuTime(isProcess), callee: await way.cpu(isProcess) }
+  const calls = await callFor(way, bytes, count, times.cpu)
+  const caller = (cpuTime(isProcess) - before.caller) / calls
+  return { caller, callee: ((await way.cpu(isProcess)) - before.callee) / calls }
 }
 
 /** The median of calls that are made one after the other. */
@@ -63,8 +71,8 @@ async function latencyOf(way: Way, bytes: number): Promise<number> {
   return durations.toSorted((one, other) => one - other)[durations.length >> 1]!
 }
 
-/** Returns how many calls were made. */
-async function callFor(way: Way, bytes: number, milliseconds: number): Promise<number> {
+/** Returns how many calls were made, `count` at a time. */
+async function callFor(way: Way, bytes: number, count: number, milliseconds: number): Promise<number> {
   const end = performance.now() + milliseconds
   let calls = 0
   const chain = async (): Promise<void> => {
@@ -74,6 +82,6 @@ async function callFor(way: Way, bytes: number, milliseconds: number): Promise<n
       if (calls++ % 64 === 0) await new Promise(setImmediate)
     }
   }
-  await Promise.all(Array.from({ length: atATime }, chain))
+  await Promise.all(Array.from({ length: count }, chain))
   return calls
 }
