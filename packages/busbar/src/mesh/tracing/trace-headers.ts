@@ -25,11 +25,18 @@ export function writeTrace(fields: string[], { traceparent, tracestate }: Trace)
   if (tracestate !== undefined) setField(fields, stateField, tracestate)
 }
 
-/** The same for a request that Node has parsed: the program sees the new context in both views. */
-export function writeTraceTo(request: IncomingMessage, trace: Trace): void {
-  const { headers, rawHeaders } = request
-  headers[parentField] = trace.traceparent
-  if (trace.tracestate !== undefined) headers[stateField] = trace.tracestate
+/**
+ * The same for a request that Node has parsed: the program sees the new context in all views. Node
+ * derives the other two from the list on first access.
+ */
+export function writeTraceTo({ headers, headersDistinct, rawHeaders }: IncomingMessage, trace: Trace): void {
+  const { traceparent, tracestate } = trace
+  headers[parentField] = traceparent
+  headersDistinct[parentField] = [traceparent]
+  if (tracestate !== undefined) {
+    headers[stateField] = tracestate
+    headersDistinct[stateField] = [tracestate]
+  }
   writeTrace(rawHeaders, trace)
 }
 

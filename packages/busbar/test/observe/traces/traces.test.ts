@@ -77,6 +77,7 @@ interface Seen {
   readonly traceparent: string
   readonly tracestate?: string
   readonly raw: number
+  readonly distinct?: readonly string[]
 }
 
 for (const [where, run] of Object.entries(placements))
@@ -98,6 +99,7 @@ for (const [where, run] of Object.entries(placements))
       assert.equal(traces.length, sent.length)
       for (const { id, what, seen, services } of sent) {
         assert.equal(seen.raw, 1, what)
+        assert.deepEqual(seen.distinct, [seen.traceparent], what)
         assert.equal(seen.tracestate, 'vendor=1', what)
         const { calls } = traces.find((one) => one.id === id)!
         assert.deepEqual(

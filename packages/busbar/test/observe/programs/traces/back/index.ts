@@ -9,6 +9,6 @@ createServer((req, res) => {
     if (pathname === '/fault') res.statusCode = 500
     const raw = req.rawHeaders.filter((name) => name.toLowerCase() === 'traceparent').length
     res.setHeader('content-type', 'application/json')
-    res.end(JSON.stringify({ traceparent, tracestate, raw }))
+    res.end(JSON.stringify({ traceparent, tracestate, raw, distinct: req.headersDistinct['traceparent'] }))
   })
 }).listen(3000)
