@@ -44,8 +44,8 @@ export interface CostedCalls {
 }
 
 /**
- * Of one call. Calls to commands and to other apps use sockets too, so they count like those between
- * processes.
+ * Of one call. Calls to commands and to other apps use sockets too, so they count like those
+ * between processes.
  */
 export function costOfCall(costs: CostTable, calls: CostedCalls): Pick<CallCost, 'latency' | 'caller' | 'callee'> {
   const { protocol, transport, bytes } = calls
