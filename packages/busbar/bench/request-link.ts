@@ -141,7 +141,7 @@ function nobody(...[, , , channel]: Parameters<CallHandler>): ReturnType<CallHan
 function answerOver(transport: PacketTransport): void {
   const router = new Router(['thread', 'process'])
   for (const service of router.names) router.add(new TestEndpoint(service, program()))
-  createLink(transport, { peer: 1, answer: answerRequests({ router, maxHops: 8, meter: undefined }) })
+  createLink(transport, { peer: 1, answer: answerRequests({ router, maxHops: 8, meter: undefined, exchanges }) })
   parentPort?.unref()
 }
 
