@@ -18,6 +18,13 @@ export const maxLeaves = 65_536
 /** Characters and bytes after which a packet is sent without waiting for the end of the turn. */
 export const packetSize = 256 * 1024
 
+/**
+ * Milliseconds after which the same happens in a turn whose frames come in several ticks. Each
+ * packet costs both ends up to 0.1 ms, and in a long turn the peer works on the first one
+ * meanwhile.
+ */
+export const packetTime = 0.5
+
 /** Characters and bytes that may be queued for a slow peer. Above this new calls are refused. */
 export const maxQueued = 16 * 1024 * 1024
 
