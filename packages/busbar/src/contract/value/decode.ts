@@ -57,13 +57,21 @@ export function mayHaveForbiddenKeys(text: string): boolean {
 const maxJsonDepth = 3 * maxDepth
 
 /**
+ * A value in this text has more levels than any value may have. `around`: levels that are not its
+ * own.
+ */
+export function isDeep(text: string, around: number): boolean {
+  return depthOf(text, maxJsonDepth + around) > maxJsonDepth + around
+}
+
+/**
  * The depth in levels of JSON, counted only up to the limit; 0 for a text too short to exceed it.
  */
-function depthOf(text: string): number {
+function depthOf(text: string, limit = maxJsonDepth): number {
   if (text.length <= 2 * maxDepth) return 0
   let depth = 0
   let deepest = 0
-  for (let at = 0; at < text.length && deepest <= maxJsonDepth; at++) {
+  for (let at = 0; at < text.length && deepest <= limit; at++) {
     const code = text.charCodeAt(at)
     if (code === 0x22) at = endOfString(text, at)
     else if (code === 0x5b || code === 0x7b) deepest = Math.max(deepest, ++depth)
@@ -88,6 +96,8 @@ type Attachments = readonly Uint8Array[] | undefined
 
 function decodeTags(value: unknown, path: Path, attachments: Attachments): unknown {
   if (typeof value !== 'object' || value === null) return value
+  // Each level copies the path.
+  if (path.length > maxJsonDepth) throw new RangeError()
   if (Array.isArray(value)) {
     for (let at = 0; at < value.length; at++) value[at] = decodeTags(value[at], [...path, at], attachments)
     return value

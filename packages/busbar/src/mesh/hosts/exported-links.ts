@@ -67,7 +67,15 @@ export class ExportedLinks {
   open(transport: PacketTransport, { app, label, allows, certificate }: LinkPeer): void {
     const { mesh, answer, loadOf, keepAliveTimeout = hostKeepAlive } = this.#parts
     const calls = answerExported({ mesh, answer, allows, peer: label })
-    const options = { peer: -1, label, answer: calls, keepAliveTimeout, loadOf, maxCalls: maxHostCalls }
+    const options = {
+      peer: -1,
+      label,
+      answer: calls,
+      keepAliveTimeout,
+      loadOf,
+      maxCalls: maxHostCalls,
+      isForeign: true,
+    }
     const link = createLink(transport, options)
     this.#links.add(link)
     this.#count(app, 1)

@@ -142,7 +142,8 @@ export class HostConnection {
     const onMove = (): void => this.#move(link)
     const answer = refuseCall
     const heard = new ActivityTransport(transport)
-    const live = createLink(heard, { peer: -1, label, answer, keepAliveTimeout, onMove, maxCalls: maxHostCalls })
+    const options = { peer: -1, label, answer, keepAliveTimeout, onMove, maxCalls: maxHostCalls, isForeign: true }
+    const live = createLink(heard, options)
     const link: ObservedLink = new ObservedLink(live, this.#detector)
     const previous = this.#state
     this.#links.add(link)

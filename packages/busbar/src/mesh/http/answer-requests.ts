@@ -18,7 +18,7 @@ import { ResponseSender } from './response-sender.ts'
 import { MeasuredExchange } from '../tracing/measured-exchange.ts'
 import { readTrace, writeTrace } from '../tracing/trace-headers.ts'
 import { TextExchange } from './text-exchange.ts'
-import { fromLines, isRequestValue, malformed, type RequestValue } from './wire.ts'
+import { fromLines, isRequestValue, malformed } from './wire.ts'
 
 /**
  * Answers HTTP requests that arrive over a link. Each is made again to the instance in this thread,
@@ -28,12 +28,12 @@ export function answerRequests(mesh: MeshContext): CallHandler {
   return (head, payload, ended, channel) => {
     const { service, hops } = head
     const endpoint = mesh.router.local(service)
-    if (!acceptsCalls(endpoint) || !isRequestValue(payload)) {
+    const request = acceptsCalls(endpoint) ? requestOf(head, payload, ended) : undefined
+    if (!acceptsCalls(endpoint) || request === undefined) {
       channel.fail(refusalOf(mesh, service, endpoint).toRecord(), true)
       return {}
     }
     const sender = new ResponseSender(service, channel)
-    const request = requestOf(head, payload, ended)
     const exchange =
       openExchange(mesh, endpoint, head, request, sender) ??
       openTextExchange(mesh, endpoint, request, { service, hops }, sender)
@@ -73,12 +73,13 @@ function openExchange(
 export function answerAtPort(mesh: MeshContext, endpoint: TcpEndpoint): CallHandler {
   return (head, payload, ended, channel) => {
     const { service, hops } = head
-    if (!isRequestValue(payload)) {
+    const request = requestOf(head, payload, ended)
+    if (request === undefined) {
       channel.fail(malformed('the request', service).toRecord(), true)
       return {}
     }
     const sender = new ResponseSender(service, channel)
-    const exchange = openTextExchange(mesh, endpoint, requestOf(head, payload, ended), { service, hops }, sender)
+    const exchange = openTextExchange(mesh, endpoint, request, { service, hops }, sender)
     const receiver = new RequestReceiver(service, channel, exchange, sender)
     sender.serve(exchange, ended ? undefined : receiver)
     return receiver
@@ -90,10 +91,16 @@ function refusalOf({ router }: MeshContext, service: string, endpoint: LocalEndp
   return new BusbarError('SERVICE_UNAVAILABLE', { message: reasonUnreachable(router, service), service })
 }
 
-function requestOf({ method, caller }: CallHead, [path, lines, body]: RequestValue, ended: boolean): ExchangeRequest {
+/** Undefined for what is no request. */
+function requestOf({ method, caller }: CallHead, payload: unknown, ended: boolean): ExchangeRequest | undefined {
+  if (!isRequestValue(payload)) return undefined
+  const [path, lines, body] = payload
+  const rawHeaders = fromLines(lines)
+  // A name without its value.
+  if (rawHeaders.length % 2 !== 0) return undefined
   // Only the gateway has no service name.
   const maxResponseHead = caller === undefined ? maxForwardedHead : undefined
-  return { method, path, rawHeaders: fromLines(lines), body, streamed: !ended, maxResponseHead }
+  return { method, path, rawHeaders, body, streamed: !ended, maxResponseHead }
 }
 
 /**

@@ -6,18 +6,30 @@ import type { ErrorRecord } from '../../contract/errors.ts'
 import { flags, form, kinds } from './frame-encoder.ts'
 import type { CallHead } from './link.ts'
 import { type Packet, ProtocolError } from './packet-transport.ts'
-import { mayHaveForbiddenKeys } from '../../contract/value/decode.ts'
+import { isDeep, mayHaveForbiddenKeys } from '../../contract/value/decode.ts'
 import { decodeValue } from './encoded-value.ts'
-import { maxLeaves } from './limits.ts'
-import { LeafReader, shapeOf } from './value-shape.ts'
+import { maxLeaves, maxNamed } from './limits.ts'
+import { LeafReader, namesIn, shapeOf } from './value-shape.ts'
 
 export type Frame = readonly unknown[]
 
-export function framesOf({ text }: Packet): readonly Frame[] {
+/** `isForeign`: the peer belongs to another app. */
+export function framesOf({ text }: Packet, isForeign: boolean): readonly Frame[] {
+  if (isForeign && text.length > unchecked && isDeep(text, levelsAround))
+    throw new ProtocolError('sent a value that is nested too deeply')
   const list = parse(text)
   if (!Array.isArray(list)) throw new ProtocolError('sent a packet that is not a list of frames')
   return list as Frame[]
 }
+
+/**
+ * Characters of a packet whose depth is not checked. What is nested in less is parsed in
+ * milliseconds.
+ */
+const unchecked = 64 * 1024
+
+/** Of the packet: its frames, their entries, the values of a run. */
+const levelsAround = 3
 
 /** The value whose form is entry `at` of the frame. */
 export function valueAt(frame: Frame, at: number, packet: Packet): unknown {
@@ -60,6 +72,7 @@ function shapedValues(leaves: readonly unknown[], sample: unknown): unknown[] {
   if (leaves.length > maxLeaves) throw new ProtocolError('sent too many values of one shape')
   const shape = shapeOf(sample)
   if (shape === undefined) throw new ProtocolError('sent values of no shape')
+  if (leaves.length * namesIn(shape) > maxNamed) throw new ProtocolError('sent too many values of one shape')
   const reader = new LeafReader(leaves)
   const values: unknown[] = []
   try {

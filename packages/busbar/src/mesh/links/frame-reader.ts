@@ -25,14 +25,17 @@ export interface FrameReceiver {
 /** Reads the frames of a link's packets, and passes each to what it is for. */
 export class FrameReader {
   readonly #receiver: FrameReceiver
+  readonly #isForeign: boolean
 
-  constructor(receiver: FrameReceiver) {
+  /** `isForeign`: the peer belongs to another app. */
+  constructor(receiver: FrameReceiver, isForeign: boolean) {
     this.#receiver = receiver
+    this.#isForeign = isForeign
   }
 
   /** Throws {@link ProtocolError} for what a peer may not send. */
   read(packet: Packet): void {
-    for (const frame of framesOf(packet)) {
+    for (const frame of framesOf(packet, this.#isForeign)) {
       // An earlier frame may have closed the link.
       if (this.#receiver.isClosed) return
       if (!Array.isArray(frame)) throw new ProtocolError('sent a frame that is not a list')

@@ -15,6 +15,12 @@ export const maxValue = 64 * 1024 * 1024
  */
 export const maxLeaves = 65_536
 
+/**
+ * Leaves of such a frame, times the characters of all names of the shape. An object has its names
+ * again when it is sent on: a frame with one long name could take thousands of times its size then.
+ */
+export const maxNamed = 16 * 1024 * 1024
+
 /** Characters and bytes after which a packet is sent without waiting for the end of the turn. */
 export const packetSize = 256 * 1024
 
@@ -27,6 +33,12 @@ export const packetTime = 0.5
 
 /** Characters and bytes that may be queued for a slow peer. Above this new calls are refused. */
 export const maxQueued = 16 * 1024 * 1024
+
+/**
+ * Characters and bytes that may be queued in all, calls in flight included: a piece of a body for
+ * each of `maxHostCalls`. Above this the link ends.
+ */
+export const maxUnread = 128 * 1024 * 1024
 
 /**
  * Milliseconds after which a silent peer, which does not even answer a ping, counts as gone. It is

@@ -157,6 +157,8 @@ export interface LinkOptions {
   readonly keepAliveTimeout?: number
   /** The peer asks for another link: {@link Link.askToMove}. Default: nothing happens. */
   readonly onMove?: (() => void) | undefined
+  /** The peer belongs to another app. Default: false. */
+  readonly isForeign?: boolean
   /** Calls in flight, per side. Default: `maxCalls` in `limits.ts`. */
   readonly maxCalls?: number
   /**

@@ -143,6 +143,8 @@ export class LiveChannel implements Channel {
 
   onEnd(value: unknown): void {
     if (!this.#mayReceive) return
+    if (this.id > 0 && (this.head.kind === 'call' || this.head.kind === 'event'))
+      throw new ProtocolError('ended a call that it has not answered')
     this.#endReceiving()
     this.handler.onEnd?.(value)
   }

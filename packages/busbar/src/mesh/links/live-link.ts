@@ -36,7 +36,7 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
   /** The peer's calls, by the negatives of its numbers. */
   readonly #peers = new CallTable<LiveChannel>()
   readonly #blocked = new Set<LiveChannel>()
-  readonly #frames = new FrameReader(this)
+  readonly #frames: FrameReader
   /** Whether the peer accepts calls, as far as this side knows. */
   #state: Link['state'] = 'open'
   #acceptsCalls = true
@@ -51,8 +51,12 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
     this.#transport = transport
     this.#maxCalls = options.maxCalls ?? maxCalls
     this.#options = options
+    this.#frames = new FrameReader(this, options.isForeign === true)
     this.#loads = new LoadReports(options.loadOf)
-    this.sendQueue = new SendQueue(transport, options.loadOf && (() => this.#loads.take()))
+    this.sendQueue = new SendQueue(transport, {
+      trailing: options.loadOf && (() => this.#loads.take()),
+      overflowed: () => this.#overflowed(),
+    })
     const { promise, resolve } = Promise.withResolvers<ErrorRecord>()
     this.closed = promise
     this.failure = promise.then((reason) => this.#resolvedReason ?? reason)
@@ -218,6 +222,11 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
     if (reason.code === 'LINK_LOST' && this.#options.resolveLost !== undefined) this.#failLost(reason)
     else this.#fail(reason)
     this.#settleClosed(reason)
+  }
+
+  /** Without a `close` frame, which the peer would not read either. */
+  #overflowed(): void {
+    if (this.#state !== 'closed') this.#end(linkLost(this.#label, 'does not read what it is sent'))
   }
 
   #fail(reason: ErrorRecord): void {

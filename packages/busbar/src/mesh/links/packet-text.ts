@@ -1,7 +1,7 @@
 import type { EncodedValue } from './encoded-value.ts'
 import { frameTypes } from './frame-encoder.ts'
-import { maxLeaves } from './limits.ts'
-import { shapeText } from './value-shape.ts'
+import { maxLeaves, maxNamed } from './limits.ts'
+import { namesIn, shapeText } from './value-shape.ts'
 
 /** A run that may go on with the next frame. */
 interface Run {
@@ -16,6 +16,7 @@ interface Run {
   values: string
   /** Else what they differ in. */
   leaves: unknown[] | undefined
+  readonly maxLeaves: number
 }
 
 /** What one frame says about many calls: `calls` or `replies`. */
@@ -52,7 +53,8 @@ export class PacketText {
     const { flat } = value
     const leaves = flat && [...flat.leaves]
     const values = flat === undefined ? value.text! : ''
-    this.#run = { type, head, first: id, value, next, values, leaves }
+    const most = flat === undefined ? 0 : Math.min(maxLeaves, maxNamed / namesIn(flat.shape))
+    this.#run = { type, head, first: id, value, next, values, leaves, maxLeaves: most }
     return (flat?.size ?? values.length) + head.length + runOverhead
   }
 
@@ -77,8 +79,9 @@ export class PacketText {
 }
 
 /** Both have a shape, and the same one, for which there is room; or neither has. */
-function isAlike({ value, leaves = [] }: Run, { flat }: EncodedValue): boolean {
-  return value.flat?.shape === flat?.shape && leaves.length + (flat?.leaves.length ?? 0) <= maxLeaves
+function isAlike({ value, leaves, maxLeaves: most }: Run, { flat }: EncodedValue): boolean {
+  if (leaves === undefined || flat === undefined) return value.flat?.shape === flat?.shape
+  return value.flat!.shape === flat.shape && leaves.length + flat.leaves.length <= most
 }
 
 function continueRun(run: Run, id: number, value: EncodedValue): number {

@@ -2,10 +2,17 @@
 import { performance } from 'node:perf_hooks'
 import type { EncodedValue } from './encoded-value.ts'
 import { callFrame, frameTypes, headTextOf, replyFrame } from './frame-encoder.ts'
-import { maxQueued, packetSize, packetTime } from './limits.ts'
+import { maxQueued, maxUnread, packetSize, packetTime } from './limits.ts'
 import type { CallHead } from './link.ts'
 import { PacketText } from './packet-text.ts'
 import type { Packet, PacketTransport } from './packet-transport.ts'
+
+export interface SendQueueParts {
+  /** Returns frames to add to each packet. */
+  readonly trailing?: (() => readonly string[]) | undefined
+  /** More waits for the peer than {@link maxUnread} allows. */
+  readonly overflowed?: () => void
+}
 
 /**
  * Sends the frames of one turn of the event loop as one packet. Each message costs, whatever it
@@ -14,7 +21,7 @@ import type { Packet, PacketTransport } from './packet-transport.ts'
  */
 export class SendQueue {
   readonly #transport: PacketTransport
-  readonly #trailing: (() => readonly string[]) | undefined
+  readonly #parts: SendQueueParts
   /** The packet that is being filled. */
   readonly #text = new PacketText()
   #bytes: Uint8Array[] = []
@@ -31,11 +38,11 @@ export class SendQueue {
   /** Of the packet, at the end of the turn's first tick, if that has not sent it. */
   #sizeOfTick = 0
   #needsDrain = false
+  #isOverfull = false
 
-  /** `trailing` returns frames to add to each packet. */
-  constructor(transport: PacketTransport, trailing?: () => readonly string[]) {
+  constructor(transport: PacketTransport, parts: SendQueueParts = {}) {
     this.#transport = transport
-    this.#trailing = trailing
+    this.#parts = parts
   }
 
   /** Backpressure: the peer is slow, and senders should wait. */
@@ -101,7 +108,7 @@ export class SendQueue {
   }
 
   #seal(): void {
-    for (const frame of this.#trailing?.() ?? []) this.#text.add(frame)
+    for (const frame of this.#parts.trailing?.() ?? []) this.#text.add(frame)
     const packet = { text: this.#text.take(), bytes: this.#bytes }
     const size = this.#size
     this.#bytes = []
@@ -113,8 +120,19 @@ export class SendQueue {
   }
 
   #added(): void {
-    if (this.#size > packetSize || (this.#spreadTurns > 0 && this.#isLate())) this.#seal()
+    if (this.#queuedSize + this.#size > maxUnread) this.#overflow()
+    else if (this.#size > packetSize || (this.#spreadTurns > 0 && this.#isLate())) this.#seal()
     else if (!this.#isScheduled) this.#schedule()
+  }
+
+  /** The link ends in the next tick, and until then nothing is kept. */
+  #overflow(): void {
+    this.#text.take()
+    this.#bytes = []
+    this.#queued.length = 0
+    this.#size = this.#queuedSize = 0
+    if (!this.#isOverfull) process.nextTick(() => this.#parts.overflowed?.())
+    this.#isOverfull = true
   }
 
   /** Of the packet of a spread turn. */

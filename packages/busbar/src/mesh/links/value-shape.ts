@@ -78,6 +78,15 @@ function partOf(value: unknown, level: number): Shape | typeof none {
   return { keys, parts }
 }
 
+/** The characters of all names of a shape. Each value of it has them. */
+export function namesIn(shape: Shape): number {
+  if (shape === undefined) return 0
+  if (shape.keys === undefined) return namesIn(shape.each)
+  let size = 0
+  for (let at = 0; at < shape.keys.length; at++) size += shape.keys[at]!.length + namesIn(shape.parts[at])
+  return size
+}
+
 /** As a frame has it: {@link shapeOf} reads it. */
 export function shapeText(shape: Shape): string {
   if (shape === undefined) return '0'

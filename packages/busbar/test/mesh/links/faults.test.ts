@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { MessageChannel } from 'node:worker_threads'
-import { maxInTransit, maxQueued } from '../../../src/mesh/links/limits.ts'
+import { maxInTransit, maxQueued, maxUnread } from '../../../src/mesh/links/limits.ts'
 import type { CallHandler } from '../../../src/mesh/links/link.ts'
 import { createLink } from '../../../src/mesh/links/live-link.ts'
 import { threadTransport } from '../../../src/mesh/transports/thread.ts'
@@ -152,6 +152,21 @@ describe('a peer that stops reading', () => {
     assert.ok(taken <= (maxQueued + maxInTransit) / megabyte + 2, `${taken} MiB were taken`)
     link.close({ code: 'CALL_ABORTED', message: 'the test is over' })
     port2.close()
+  })
+
+  it('loses its link when the values of its calls are more than a bounded amount', async () => {
+    const callee = new Callee()
+    await using wire = await BadWire.between({ answer: refuse }, { answer: callee.answer })
+    const pending = Array.from({ length: 40 }, () => new CallRecorder())
+    for (const recorder of pending) wire.near.open({ ...head, kind: 'stream' }, 1, true, recorder)
+    await callee.call(pending.length - 1)
+    wire.stop()
+    // Each waits after its first value, as a service does.
+    const text = 'x'.repeat((maxUnread / pending.length) * 1.5)
+    for (const { channel } of callee.calls) channel.data(text)
+    assert.match((await wire.far.closed).message, /worker 1 does not read what it is sent/)
+    wire.go()
+    for (const recorder of pending) assert.equal((await recorder.over)?.code, 'LINK_LOST')
   })
 
   it('stops the writer of a stream until it reads again', async () => {

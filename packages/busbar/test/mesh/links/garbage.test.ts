@@ -9,7 +9,8 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { protocolVersion } from '../../../src/mesh/links/frame-encoder.ts'
 import { helloPacket } from '../../../src/mesh/transports/hello.ts'
-import { maxLeaves, maxPacket } from '../../../src/mesh/links/limits.ts'
+import { maxLeaves, maxNamed, maxPacket } from '../../../src/mesh/links/limits.ts'
+import type { LinkOptions } from '../../../src/mesh/links/link.ts'
 import { createLink } from '../../../src/mesh/links/live-link.ts'
 import { loopbackTransports } from '../../../src/mesh/transports/loopback.ts'
 import { encodePacket } from '../../../src/mesh/transports/packet-codec.ts'
@@ -58,6 +59,34 @@ describe('a peer that violates the protocol', () => {
     peer.send({ text: `[[14,1,0,1,"shop","list",0,1,-1,0,[${leaves}],{"a":0}]]`, bytes: [] })
     assert.equal((await link.closed).message, 'worker 1 sent too many values of one shape')
     assert.equal(link.answering, 0)
+  })
+
+  it('is disconnected if the values of a frame would have too many names', async () => {
+    const { link, peer } = talkedTo()
+    const [leaves, name] = [Array.from({ length: 1000 }, () => 1), 'k'.repeat(maxNamed / 1000 + 1)]
+    peer.send({ text: `[[14,1,0,1,"shop","list",0,1,-1,0,${JSON.stringify(leaves)},{"${name}":0}]]`, bytes: [] })
+    assert.equal((await link.closed).message, 'worker 1 sent too many values of one shape')
+    assert.equal(link.answering, 0)
+  })
+
+  const deep = 50_000
+  for (const [of, start, end] of [
+    ['lists', '[', ']'],
+    ['objects', '{"a":', '}'],
+    ['tagged values', '{"$set":[', ']}'],
+  ] as const)
+    it(`of another app is disconnected if ${of} are nested too deeply`, async () => {
+      const { link, peer } = talkedTo({ isForeign: true })
+      const value = `${start.repeat(deep)}0${end.repeat(deep)}`
+      peer.send({ text: `[[1,1,0,1,"shop","list",0,1,-1,0,1,${value}]]`, bytes: [] })
+      assert.equal((await link.closed).message, 'worker 1 sent a value that is nested too deeply')
+      assert.equal(link.answering, 0)
+    })
+
+  it('is disconnected if a value with tags is nested too deeply', async () => {
+    const { link, peer } = talkedTo()
+    peer.send({ text: `[[1,1,0,1,"shop","list",0,1,-1,0,2,${'['.repeat(1000)}0${']'.repeat(1000)}]]`, bytes: [] })
+    assert.match((await link.closed).message, /sent an invalid value: .*nested too deeply/)
   })
 
   it('can do no other harm with random packets', async (t) => {
@@ -144,10 +173,14 @@ describe('a client of a worker’s socket', () => {
 })
 
 /** A link, and the bare transport at its other end. */
-function talkedTo(): { link: ReturnType<typeof createLink>; peer: PacketTransport; callee: Callee } {
+function talkedTo(options: Partial<LinkOptions> = {}): {
+  link: ReturnType<typeof createLink>
+  peer: PacketTransport
+  callee: Callee
+} {
   const callee = new Callee()
   const [near, far] = loopbackTransports()
-  const link = createLink(near, { peer: 1, answer: callee.answer })
+  const link = createLink(near, { peer: 1, answer: callee.answer, ...options })
   far.open({ onPacket() {}, onPart() {}, onDrain() {}, onClose() {} })
   return { link, peer: far, callee }
 }
