@@ -45,16 +45,21 @@ function Shell() {
   }, [])
   const main = useRef<HTMLElement>(null)
   const Page = pages[pageName.value] ?? TopologyPage
+  // The fragment of the address names the page that is shown.
+  const skip = (event: Event): void => {
+    event.preventDefault()
+    main.current?.focus()
+  }
   const name = status.value?.app.name
   useEffect(() => void (document.title = name === undefined ? 'Busbar' : `${name} · Busbar`), [name])
   return (
     <div class="shell">
-      <button class="skip" onClick={() => main.current?.focus()}>
+      <a class="skip" href="#content" onClick={skip}>
         Skip to the content
-      </button>
+      </a>
       <Sidebar />
       <TopBar />
-      <main ref={main} tabIndex={0} aria-label="Content">
+      <main ref={main} id="content" tabIndex={0} aria-label="Content">
         {connection.value === 'lost' && (
           <p class="lost" role="status">
             The app does not answer. What is shown is its last state; the page connects again by itself.

@@ -12,7 +12,9 @@ export function TopBar() {
   const { app } = status.value ?? {}
   return (
     <header class="topbar">
-      <span class="name">{app?.name ?? 'Busbar'}</span>
+      <span class="name" title={app?.name}>
+        {app?.name ?? 'Busbar'}
+      </span>
       <State />
       {app !== undefined && <Facts />}
       {recording === undefined && app !== undefined && <SaveButton />}
