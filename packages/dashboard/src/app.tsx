@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type { ComponentType } from 'preact'
-import { connection, follow, status } from './state/live.ts'
+import { follow, silentSince, status } from './state/live.ts'
 import { pageName } from './state/route.ts'
 import { token } from './state/session.ts'
 import { formatClock } from './state/format.ts'
@@ -45,19 +45,26 @@ function Shell() {
   }, [])
   const main = useRef<HTMLElement>(null)
   const Page = pages[pageName.value] ?? TopologyPage
+  // The fragment of the address names the page that is shown.
+  const skip = (event: Event): void => {
+    event.preventDefault()
+    main.current?.focus()
+  }
   const name = status.value?.app.name
   useEffect(() => void (document.title = name === undefined ? 'Busbar' : `${name} · Busbar`), [name])
   return (
-    <div class="shell">
-      <button class="skip" onClick={() => main.current?.focus()}>
+    <div class={silentSince.value === null ? 'shell' : 'shell silent'}>
+      <a class="skip" href="#content" onClick={skip}>
         Skip to the content
-      </button>
+      </a>
       <Sidebar />
       <TopBar />
-      <main ref={main} tabIndex={0} aria-label="Content">
-        {connection.value === 'lost' && (
+      <main ref={main} id="content" tabIndex={0} aria-label="Content">
+        {silentSince.value !== null && (
           <p class="lost" role="status">
-            The app does not answer. What is shown is its last state; the page connects again by itself.
+            The app does not answer: nothing has come from it since {formatClock(silentSince.value)}.{' '}
+            {status.value !== null && 'What is shown is its last state. '}
+            The page connects again by itself.
           </p>
         )}
         {recording !== undefined && (

@@ -6,7 +6,27 @@ export interface ServerEvent {
   readonly data: unknown
 }
 
-export async function* readEvents(path: string, signal: AbortSignal): AsyncGenerator<ServerEvent> {
+/**
+ * Throws when nothing arrives for `silence` milliseconds, not even a part of an event: the system
+ * of a suspended app keeps its connections open.
+ */
+export async function* readEvents(path: string, silence: number, stop: AbortSignal): AsyncGenerator<ServerEvent> {
+  const silent = new AbortController()
+  const expire = (): void => silent.abort()
+  let timer = setTimeout(expire, silence)
+  try {
+    for await (const events of readParts(path, AbortSignal.any([stop, silent.signal]))) {
+      clearTimeout(timer)
+      timer = setTimeout(expire, silence)
+      yield* events
+    }
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** The events that each part of the response completes. */
+async function* readParts(path: string, signal: AbortSignal): AsyncGenerator<ServerEvent[]> {
   const response = await send(path, { signal })
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
   let text = ''
@@ -15,10 +35,9 @@ export async function* readEvents(path: string, signal: AbortSignal): AsyncGener
       const { value, done } = await reader.read()
       if (done) return
       text += value
-      for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
-        yield parse(text.slice(0, end))
-        text = text.slice(end + 2)
-      }
+      const blocks = text.split('\n\n')
+      text = blocks.pop()!
+      yield blocks.map(parse)
     }
   } finally {
     // The stream may already have failed.

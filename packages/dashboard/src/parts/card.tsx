@@ -40,7 +40,7 @@ interface EmptyProps {
 export function Empty({ title, children, code }: EmptyProps) {
   return (
     <div class="empty">
-      <h3>{title}</h3>
+      <p class="title">{title}</p>
       <p>{children}</p>
       {code !== undefined && <pre tabIndex={0}>{code}</pre>}
     </div>

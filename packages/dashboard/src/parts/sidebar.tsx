@@ -24,7 +24,7 @@ export function Sidebar() {
   const current = pageName.value
   const app = status.value?.app
   return (
-    <div class="sidebar">
+    <aside class="sidebar" aria-label="Busbar">
       <a class="brand" href={linkTo('')} aria-label="Busbar">
         <Icon name="brand" size={22} />
         <span class="label">Busbar</span>
@@ -45,6 +45,6 @@ export function Sidebar() {
           </button>
         )}
       </footer>
-    </div>
+    </aside>
   )
 }

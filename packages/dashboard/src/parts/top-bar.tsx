@@ -1,7 +1,7 @@
-import { formatBytes, formatDuration, formatRate, formatShare, formatTime } from '../state/format.ts'
+import { formatBytes, formatClock, formatDuration, formatRate, formatShare, formatTime } from '../state/format.ts'
 import { edgeKey, recentOf } from '../state/history.ts'
 import { quantile } from '../state/latency.ts'
-import { connection, seenAt, status } from '../state/live.ts'
+import { seenAt, silentSince, status } from '../state/live.ts'
 import { recording } from '../recording/recording.ts'
 import { theme, toggleTheme } from '../state/theme.ts'
 import { Badge, type Tone } from './badge.tsx'
@@ -12,7 +12,9 @@ export function TopBar() {
   const { app } = status.value ?? {}
   return (
     <header class="topbar">
-      <span class="name">{app?.name ?? 'Busbar'}</span>
+      <span class="name" title={app?.name}>
+        {app?.name ?? 'Busbar'}
+      </span>
       <State />
       {app !== undefined && <Facts />}
       {recording === undefined && app !== undefined && <SaveButton />}
@@ -29,8 +31,8 @@ export function TopBar() {
 
 function State() {
   const { app } = status.value ?? {}
-  if (connection.value === 'lost') return <Badge tone="warn">disconnected</Badge>
-  if (connection.value === 'recorded') return <Badge tone="info">saved</Badge>
+  if (silentSince.value !== null) return <Badge>no answer since {formatClock(silentSince.value)}</Badge>
+  if (recording !== undefined) return <Badge tone="info">saved</Badge>
   if (app === undefined) return <Badge>connecting</Badge>
   const [tone, text]: [Tone, string] = app.ready
     ? ['good', 'ready']

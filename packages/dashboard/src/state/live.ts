@@ -8,14 +8,12 @@ import { moments, recordStatus } from './history.ts'
 import { addLines, lines } from './log-lines.ts'
 import { signOut, token } from './session.ts'
 
-/** `recorded`: the page shows a saved file. */
-export type Connection = 'connecting' | 'live' | 'lost' | 'recorded'
-
-export const connection = signal<Connection>('connecting')
 /** Null before the first event. */
 export const status = signal<AppStatus | null>(null)
 /** Of the app's own clock: milliseconds since 1970. */
 export const seenAt = signal(0)
+/** Since when the app has not answered, by the clock of the browser; null while it does. */
+export const silentSince = signal<number | null>(null)
 export const latestTrace = signal<string | null>(null)
 /** Changes with each restart and placement: then what describes the app is read again. */
 export const shape = computed(() => {
@@ -26,16 +24,23 @@ export const shape = computed(() => {
 /** Milliseconds between two attempts. */
 const retryAfter = 1500
 
+/** Milliseconds. The app sends its status each second; a busy one is late. */
+const longestSilence = 5000
+
 /** Until `stop` aborts. Signs out if the token is wrong. */
 export async function follow(stop: AbortSignal): Promise<void> {
+  let heardAt = Date.now()
   while (!stop.aborted && token.value !== null) {
     try {
-      for await (const { event, data } of readEvents('/live?logs=true', stop)) receive(event, data)
+      for await (const { event, data } of readEvents('/live?logs=true', longestSilence, stop)) {
+        heardAt = Date.now()
+        receive(event, data)
+      }
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) return signOut()
     }
     if (stop.aborted) return
-    connection.value = 'lost'
+    silentSince.value = heardAt
     await new Promise((resolve) => setTimeout(resolve, retryAfter))
   }
 }
@@ -43,7 +48,6 @@ export async function follow(stop: AbortSignal): Promise<void> {
 /** Instead of following an app. */
 export function showRecording(recording: Recording): void {
   batch(() => {
-    connection.value = 'recorded'
     moments.value = recording.moments.map(fromRecorded)
     lines.value = recording.lines
     status.value = recording.status
@@ -56,7 +60,7 @@ function receive(event: string, data: unknown): void {
     if (event === 'log') return addLines(data as LogEvent)
     if (event !== 'status') return
     const received = data as StatusEvent
-    connection.value = 'live'
+    silentSince.value = null
     recordStatus(received)
     status.value = received.status
     seenAt.value = received.at

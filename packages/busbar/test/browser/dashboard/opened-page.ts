@@ -103,11 +103,11 @@ export class OpenedPage implements AsyncDisposable {
     await this.tab.locator('main h1').waitFor()
   }
 
-  /** What axe-core finds against WCAG 2 A and AA. */
+  /** What axe-core finds against WCAG 2 A and AA, and against good practice. */
   async violations(): Promise<string[]> {
     await this.tab.evaluate(axe)
     return await this.tab.evaluate<string[]>(
-      `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] })
+      `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })
         .then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 160)).join(' | ')))`,
     )
   }
