@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { before, describe, it } from 'node:test'
+import { connect as connectTls } from 'node:tls'
 import { makeAuthority, makeCertificate } from '../../src/cli/certificates/make-certificate.ts'
 import { protocolVersion } from '../../src/mesh/links/frame-encoder.ts'
 import { maxHostCalls } from '../../src/mesh/links/limits.ts'
@@ -135,6 +137,28 @@ for (const protocol of ['tcp', 'tls'] as const)
       peers.push(await RawPeer.open(host.port, near))
       assert.equal(host.links.size, 491)
       await Promise.all(peers.map((peer) => peer[Symbol.asyncDispose]()))
+    })
+
+    it('keeps no other out by connections on which it sends nothing', async () => {
+      await using host = await ShopHost.start('far', far)
+      // It has not sent its hello, but, over TLS, its certificate.
+      const slow = near === undefined ? undefined : connectTls({ host: '127.0.0.1', port: host.port, ...near })
+      if (slow !== undefined) await once(slow, 'secureConnect')
+      const held = Array.from({ length: 300 }, () => connect({ host: '127.0.0.1', port: host.port }))
+      const closed = held.slice(0, 30).map((socket) => new Promise((resolve) => socket.once('close', resolve)))
+      try {
+        for (const socket of held) socket.on('error', () => {}).resume()
+        await Promise.all(held.map((socket) => once(socket, 'connect')))
+        await using peer = await RawPeer.open(host.port, near)
+        peer.call(1)
+        await peer.frames((frame) => frame[1] === -1, 1)
+        await Promise.all(closed)
+        assert.equal(slow?.readyState, slow && 'open')
+        assert.match(host.log.join('\n'), /refused a connection from 127\.0\.0\.1:\d+: 256 newer ones/)
+      } finally {
+        for (const socket of held) socket.destroy()
+        slow?.destroy()
+      }
     })
 
     it('loses a link on which a packet is never complete, when those of all links need too much', async () => {

@@ -7,12 +7,11 @@ import { type ExportConfig, type Identity, appUri } from '../../shared/hosts.ts'
 import { type ConnectionSink, toConnectionSink } from '../sockets/connection-sink.ts'
 import { IncompletePackets } from '../transports/incomplete-packets.ts'
 import { greet } from '../transports/socket.ts'
+import { ConnectingPeers } from './connecting-peers.ts'
 import type { ExportedLinks } from './exported-links.ts'
 import { type ExportedService, exporterGreeting } from './host-hello.ts'
 import { ProvenPeers } from './proven-peers.ts'
 
-/** The most connections of this worker that may be unauthenticated at a time. */
-const maxConnecting = 256
 /** Milliseconds for the TLS handshake. */
 const handshakeTimeout = 5_000
 
@@ -37,8 +36,7 @@ export class ExportListener implements ConnectionSink {
   readonly #sink: ConnectionSink
   readonly #incomplete: IncompletePackets
   readonly #peers = new ProvenPeers()
-  /** By the peer's address and port. */
-  readonly #connecting = new Map<string, Socket>()
+  readonly #connecting = new ConnectingPeers((peer, why) => this.#refused(peer, why))
   #lastLogged = -Infinity
 
   constructor(parts: ExportListenerParts) {
@@ -49,10 +47,7 @@ export class ExportListener implements ConnectionSink {
   }
 
   accept(socket: Socket): void {
-    if (this.#parts.links.isFull || this.#connecting.size >= maxConnecting) return void socket.destroy()
-    const peer = addressOf(socket)
-    this.#connecting.set(peer, socket)
-    socket.once('close', () => this.#connecting.delete(peer))
+    if (this.#parts.links.isFull || !this.#connecting.add(addressOf(socket), socket)) return void socket.destroy()
     socket.setNoDelay(true)
     this.#sink.accept(socket)
   }
@@ -65,9 +60,9 @@ export class ExportListener implements ConnectionSink {
     this.#peers.setIdentity(identity)
   }
 
-  /** Closes the connections that are not authenticated yet. */
+  /** Closes the connections that are not links yet. */
   close(): void {
-    for (const socket of this.#connecting.values()) socket.destroy()
+    this.#connecting.close()
   }
 
   #tcpServer(): Server {
@@ -82,14 +77,15 @@ export class ExportListener implements ConnectionSink {
     server.on('secureConnection', (socket) => {
       const certificate = socket.getPeerX509Certificate()
       if (socket.authorized && certificate !== undefined) {
+        this.#connecting.prove(addressOf(socket))
         this.#peers.add(socket)
         return void this.#greet(socket, certificate)
       }
-      this.#refused(socket, `its certificate is not accepted: ${String(socket.authorizationError)}`)
+      this.#refused(addressOf(socket), `its certificate is not accepted: ${String(socket.authorizationError)}`)
       socket.destroy()
     })
     server.on('tlsClientError', (error, socket) => {
-      this.#refused(socket, (error as NodeJS.ErrnoException).code ?? error.message)
+      this.#refused(addressOf(socket), (error as NodeJS.ErrnoException).code ?? error.message)
       socket.destroy()
     })
     return server
@@ -105,22 +101,22 @@ export class ExportListener implements ConnectionSink {
       const caller = names[0] ?? peer
       if (links.isFullFor(caller)) {
         transport.close()
-        return this.#refused(socket, `app ${caller} has too many links already`)
+        return this.#refused(addressOf(socket), `app ${caller} has too many links already`)
       }
       links.open(transport, { app: caller, label: `app ${caller} at ${addressOf(socket)}`, allows, certificate })
     } catch (error) {
-      this.#refused(socket, BusbarError.from(error).message)
+      this.#refused(addressOf(socket), BusbarError.from(error).message)
     } finally {
-      this.#connecting.delete(addressOf(socket))
+      this.#connecting.remove(addressOf(socket))
     }
   }
 
   /** At most once a second: anybody can connect. */
-  #refused(socket: Socket, why: string): void {
+  #refused(peer: string, why: string): void {
     const now = performance.now()
     if (now - this.#lastLogged < 1_000) return
     this.#lastLogged = now
-    this.#parts.log('warn', `the export refused a connection from ${addressOf(socket)}: ${why}`)
+    this.#parts.log('warn', `the export refused a connection from ${peer}: ${why}`)
   }
 }
 
