@@ -82,3 +82,38 @@ describe('events between apps of a cluster', { skip: withoutNats }, () => {
     await untilHeard('broadcast/placed/4', /welcome (4) /)
   })
 })
+
+describe('events between hosts of one app', { skip: withoutNats }, () => {
+  it('are handled once by every instance of every host if broadcast, and by one if emitted', async () => {
+    await using nats = await NatsServer.start()
+    await using scope = new AsyncDisposableStack()
+    const config = { cluster: { nats: `nats://127.0.0.1:${nats.port}`, name: 'shop' } }
+    const hosts: EventsApp[] = []
+    for (let host = 0; host < 3; host++)
+      hosts.push(scope.use(await EventsApp.start({ mail: { run: 'thread', instances: 2 } }, config)))
+    /** The instances that have handled it, each as often as it has. */
+    const handled = (id: number): string[] =>
+      hosts.flatMap((app) => app.logged(new RegExp(`welcome ${id} .* by (\\w+)`))).toSorted()
+    const untilAll = async (id: number): Promise<void> => {
+      while (new Set(handled(id)).size < 6) await sleep(5)
+    }
+    // A subscription reaches the server a moment after its app is ready.
+    for (const [id, app] of hosts.entries())
+      while (new Set(handled(id)).size < 6) {
+        await app.ask(`broadcast/placed/${id}`)
+        await sleep(20)
+      }
+    const instances = [...new Set(handled(0))]
+    for (const [at, app] of hosts.entries()) {
+      assert.deepEqual(await app.ask(`broadcast/placed/${100 + at}`), { accepted: 2, dropped: 0 })
+      assert.deepEqual(await app.ask(`emit/placed/${200 + at}`), { accepted: 1, dropped: 0 })
+      // It follows the others everywhere.
+      await app.ask(`broadcast/placed/${300 + at}`)
+    }
+    for (const at of hosts.keys()) {
+      await untilAll(300 + at)
+      assert.deepEqual(handled(100 + at), instances)
+      assert.equal(handled(200 + at).length, 1)
+    }
+  })
+})

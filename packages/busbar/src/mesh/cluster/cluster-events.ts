@@ -3,7 +3,8 @@
  *
  *     [1, host, services that have it, hops, traceparent, tracestate, 0 or 1, value]
  *
- * encoded as a packet is over a socket. 1: the value has tags, which refer to the byte parts.
+ * encoded as a packet is over a socket. 1: the value has tags, which refer to the byte parts. Only
+ * an `emit` spares the services that have it.
  */
 import { BusbarError } from '../../contract/errors.ts'
 import type { Trace } from '../../contract/context.ts'
@@ -122,13 +123,13 @@ export class ClusterEvents implements ClusterPublisher {
     const subscription = this.#connection!.subscribe(this.#parts.subjects.event(reach, topic), {
       ...options,
       callback: (error, { data }) => {
-        if (error === null) this.#arrived(endpoint, topic, data)
+        if (error === null) this.#arrived(reach, endpoint, topic, data)
       },
     })
     this.#subscriptions.push(subscription)
   }
 
-  #arrived({ service, typed, state }: LocalEndpoint, topic: string, data: Uint8Array): void {
+  #arrived(reach: Reach, { service, typed, state }: LocalEndpoint, topic: string, data: Uint8Array): void {
     const { host, maxHops, countDropped } = this.#parts
     let event: ReceivedEvent
     try {
@@ -139,7 +140,9 @@ export class ClusterEvents implements ClusterPublisher {
     }
     const { host: from, except, hops, trace, value } = event
     // This app has passed it to its own instances.
-    if (from === host || except.includes(service)) return
+    if (from === host) return
+    // Earlier versions name services in broadcasts, too.
+    if (reach === 'emit' && except.includes(service)) return
     if (hops > maxHops) return this.#warn(`an event ${topic} has caused too many others, and is dropped`)
     const isAccepted = state === 'serving' && typed?.events?.accept(topic, value, { caller: undefined, hops, trace })
     if (isAccepted !== true) countDropped(service)

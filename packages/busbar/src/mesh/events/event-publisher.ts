@@ -22,7 +22,7 @@ export interface MeshEvent extends EventOrigin {
 export interface ClusterPublisher {
   /** Throws INPUT_INVALID for an event that is larger than the servers allow. */
   check(event: MeshEvent): void
-  /** `except`: services that have it already. */
+  /** `except`: services that have it already. Of an `emit` they get no more. */
   publish(reach: Reach, event: MeshEvent, except: readonly string[]): void
 }
 
@@ -64,7 +64,8 @@ export class EventPublisher {
     this.cluster?.check(event)
     const services = this.#subscribersOf(event.topic)
     const outcomes = await Promise.all(services.map((one) => this.#toService(one, reach, event)))
-    const reached = services.filter((_, at) => outcomes[at]!.accepted > 0)
+    // A broadcast is for the instances of other hosts, too, whoever has it here.
+    const reached = reach === 'emit' ? services.filter((_, at) => outcomes[at]!.accepted > 0) : []
     this.cluster?.publish(reach, event, reached)
     return {
       accepted: outcomes.reduce((sum, { accepted }) => sum + accepted, 0),
