@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
-import { statSync } from 'node:fs'
+import { mkdirSync, readdirSync, statSync } from 'node:fs'
 import { test } from 'node:test'
 import { X509Crl } from '@peculiar/x509'
 import { BusbarProcess } from '../support/app/busbar-process.ts'
@@ -65,4 +65,47 @@ test('refuses a name that no certificate should have, and a CA without its key',
   const keyless = await BusbarProcess.run(['cert', 'shop'], { cwd: folder.path })
   assert.equal(keyless.code, 3)
   assert.match(keyless.stderr, /ca-key\.pem is missing/)
+})
+
+test('refuses hosts that no caller could write, before it makes anything', async () => {
+  using folder = new TestFolder()
+  const refused = ['bad host!', '10.0.0.999', 'http://x', 'x:70', 'host,DNS:evil', '[::1]', 'fe80::1%eth0']
+  await Promise.all(
+    refused.map(async (host) => {
+      const { code, stderr } = await BusbarProcess.run(['cert', 'stock', 'fine.example', host], { cwd: folder.path })
+      assert.equal(code, 2, host)
+      assert.ok(stderr.includes(`${JSON.stringify(host)} is not a host`), stderr)
+      assert.match(stderr, /without scheme, port and brackets/)
+    }),
+  )
+  assert.deepEqual(readdirSync(folder.path), [])
+  const hosts = ['*.stock.example', 'stock_1', 'Stock-2.example', '::1']
+  const { code, stderr } = await BusbarProcess.run(['cert', 'stock', ...hosts], { cwd: folder.path })
+  assert.equal(code, 0, stderr)
+  assert.equal(
+    new X509Certificate(folder.read('certs/app.pem')).subjectAltName,
+    'URI:urn:busbar:app:stock, DNS:*.stock.example, DNS:stock_1, DNS:Stock-2.example, IP Address:0:0:0:0:0:0:0:1',
+  )
+})
+
+test('says which folder it cannot make, and by which flag to give another', async () => {
+  using folder = new TestFolder({ 'a-file': '' })
+  mkdirSync(folder.at('taken/app-key.pem'), { recursive: true })
+  for (const [flag, path, why] of [
+    ['--certs', 'a-file', /a-file is not a folder, and cannot be made: EEXIST/],
+    ['--certs', 'a-file/below', /below is not a folder, and cannot be made: ENOTDIR/],
+    ['--certs', 'taken', /taken\/app-key\.pem cannot be written: EISDIR/],
+    ['--ca', 'a-file', /cannot read .*a-file\/ca.*\.pem: ENOTDIR/],
+    // Node's own recursive mkdir never ends there.
+    ...(process.platform === 'linux'
+      ? ([['--certs', '/proc/none/below', /below is not a folder.*ENOENT/]] as const)
+      : []),
+  ] as const) {
+    const { code, stderr } = await BusbarProcess.run(['cert', 'stock', flag, path], { cwd: folder.path })
+    assert.ok(code === 2 || code === 3, stderr)
+    assert.match(stderr, why)
+    assert.ok(stderr.includes(flag), stderr)
+    assert.doesNotMatch(stderr, /INTERNAL|\n {4,}at /)
+  }
+  assert.deepEqual(readdirSync(folder.at('taken')), ['app-key.pem', 'ca.pem'])
 })

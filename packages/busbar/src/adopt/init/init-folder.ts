@@ -1,5 +1,5 @@
 /** What `busbar init` writes into a folder. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { listFolder, pathKind } from '../../config/file/file-lookup.ts'
 import { isPlainObject } from '../../config/schema/placeholders.ts'
@@ -11,6 +11,7 @@ import { findServices } from '../sources/find-sources.ts'
 import { checkNoConfig, writeNewFile } from '../write-config.ts'
 import type { TemplateName } from './template-names.ts'
 import { templateFiles } from './templates.ts'
+import { makeFolder } from '../../config/file/make-folder.ts'
 import { packageVersion } from '../../shared/package-files.ts'
 
 export type Folder =
@@ -37,7 +38,7 @@ export async function inspectFolder(path: string): Promise<Folder> {
 export async function createApp(folder: string, template: TemplateName): Promise<string[]> {
   const files = templateFiles(template, { name: toServiceName(basename(folder)), version: packageVersion() })
   for (const [path, text] of Object.entries(files)) {
-    await mkdir(dirname(join(folder, path)), { recursive: true })
+    await makeFolder(dirname(join(folder, path)), 'Give a folder in which this user can write.')
     // A README that was there stays.
     if (path === 'README.md' && (await pathKind(join(folder, path))) === 'file') continue
     await writeNewFile(join(folder, path), text)

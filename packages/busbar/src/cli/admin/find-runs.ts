@@ -60,8 +60,8 @@ type Where = Pick<CommandContext, 'terminal' | 'flags'>
 
 /**
  * The runs of one app. `named`: its name, its folder, or the file of its config or of a program;
- * undefined: the app of the working directory, or of the nearest folder above it that has one.
- * Rejects with APP_NOT_RUNNING.
+ * undefined: the process of `--pid`, or else the app of the working directory, or of the nearest
+ * folder above it that has one. Rejects with APP_NOT_RUNNING.
  */
 export async function findRuns(named: string | undefined, where: Where): Promise<readonly Run[]> {
   const { runs, waiting } = await findMeant(named, where)
@@ -71,10 +71,12 @@ export async function findRuns(named: string | undefined, where: Where): Promise
 
 /** Like {@link findRuns}. `silent`, `waiting`: further runs of the app, which do not answer. */
 export async function findMeant(named: string | undefined, { terminal, flags }: Where): Promise<RunningApps> {
-  const { runs, silent, waiting } = await listRuns(terminal.env)
+  const running = await listRuns(terminal.env)
+  if (named === undefined && flags.pid !== undefined) return await findProcess(flags.pid, running)
+  const { runs, silent, waiting } = running
   const found = named === undefined ? inFolderOf(terminal.cwd, runs) : await namedBy(named, terminal.cwd, runs)
   const folders = new Set(found.map(rootOf))
-  if (folders.size > 1) throw sameName(named!, folders)
+  if (folders.size > 1) throw severalApps(`are named ${named!}`, folders)
   const isWanted = ({ status }: Run): boolean => flags.pid === undefined || status.app.pid === flags.pid
   const wanted = found.filter(isWanted)
   const folder = resolve(terminal.cwd, named ?? '.')
@@ -95,6 +97,19 @@ export async function findMeant(named: string | undefined, { terminal, flags }: 
   const all = [...wanted, ...late.runs.filter(isWanted)]
   if (all.length === 0) throw notAnswering(folder, stuck)
   return { runs: all, silent: late.silent, waiting: meant }
+}
+
+/** Of any app: `--pid` without one says enough. */
+async function findProcess(pid: number, { runs, silent, waiting }: RunningApps): Promise<RunningApps> {
+  const stuck = silent.filter((one) => one.pid === pid)
+  const late = await ask(stuck, patience)
+  const found = [...runs, ...late.runs].filter(({ status }) => status.app.pid === pid)
+  const meant = waiting.filter((one) => one.pid === pid)
+  const folders = new Set(found.map(rootOf))
+  // Those of two containers that share the runtime folder.
+  if (folders.size > 1) throw severalApps(`run as process ${pid}`, folders)
+  if (found.length > 0 || meant.length > 0) return { runs: found, silent: late.silent, waiting: meant }
+  throw stuck.length > 0 ? notAnswering('', stuck) : noProcess(pid, runs)
 }
 
 /** By its name, its folder or the file that was started; or it is that of the working directory. */
@@ -175,9 +190,9 @@ function notAnswering(wanted: string, stuck: readonly FoundSocket[]): BusbarErro
   })
 }
 
-function sameName(name: string, folders: ReadonlySet<string>): BusbarError {
+function severalApps(what: string, folders: ReadonlySet<string>): BusbarError {
   return new BusbarError('USAGE', {
-    message: `${folders.size} apps are named ${name}`,
+    message: `${folders.size} apps ${what}`,
     hint: `Give the folder of one: ${[...folders].join(', ')}.`,
   })
 }
@@ -188,6 +203,14 @@ function otherProcess(pid: number, found: readonly Run[]): BusbarError {
   return new BusbarError('APP_NOT_RUNNING', {
     message: `${found[0]!.status.app.name} does not run as process ${pid}`,
     hint: `It runs as ${pids.join(', ')}.`,
+  })
+}
+
+function noProcess(pid: number, runs: readonly Run[]): BusbarError {
+  const processes = runs.map(({ status: { app } }) => `${app.name} (process ${app.pid})`)
+  return new BusbarError('APP_NOT_RUNNING', {
+    message: `no app runs as process ${pid}`,
+    hint: processes.length > 0 ? `These run: ${processes.join(', ')}.` : 'Start it: busbar start -d.',
   })
 }
 

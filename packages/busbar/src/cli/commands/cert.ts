@@ -1,6 +1,8 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import { BusbarError } from '../../contract/errors.ts'
+import { makeFolder } from '../../config/file/make-folder.ts'
 import type { CertificatePair } from '../certificates/make-certificate.ts'
 import type { CommandContext } from '../command.ts'
 import { print } from '../terminal/terminal.ts'
@@ -24,16 +26,17 @@ export async function cert(context: CommandContext): Promise<number> {
   const [name, ...hosts] = context.operands
   const { ca = 'ca', certs = 'certs', days = defaultDays, json } = context.flags
   checkName(name)
+  for (const host of hosts) checkHost(host)
   const { makeCertificate } = await import('../certificates/make-certificate.ts')
   const caFolder = resolve(ca)
   const authority = await readOrMakeAuthority(caFolder)
   const reachedAt = hosts.length > 0 ? hosts : thisMachine
   const pair = await makeCertificate({ name, hosts: reachedAt, days }, authority)
   const folder = resolve(certs)
-  await mkdir(folder, { recursive: true })
-  await replace(join(folder, files.ca), authority.cert, 0o644)
-  await replace(join(folder, files.key), pair.key, 0o600)
-  await replace(join(folder, files.cert), pair.cert, 0o644)
+  await makeFolder(folder, writableHint('--certs'))
+  await replace(join(folder, files.ca), authority.cert, 0o644, '--certs')
+  await replace(join(folder, files.key), pair.key, 0o600, '--certs')
+  await replace(join(folder, files.cert), pair.cert, 0o644, '--certs')
   const made = { name, hosts: reachedAt, folder, authority: authority.isNew ? caFolder : undefined }
   if (json) print(context.terminal.out, JSON.stringify(made))
   else for (const line of textOf(made)) print(context.terminal.out, line)
@@ -56,7 +59,7 @@ async function revokeCertificate({ operands, flags, terminal }: CommandContext, 
     })
   const { addToRevocations } = await import('../certificates/revoke-certificate.ts')
   const list = join(folder, 'crl.pem')
-  await replace(list, await addToRevocations(certificate, authority, await readIfThere(list)), 0o644)
+  await replace(list, await addToRevocations(certificate, authority, await readIfThere(list)), 0o644, '--ca')
   if (flags.json) print(terminal.out, JSON.stringify({ revoked: file, list }))
   else
     print(
@@ -98,14 +101,31 @@ function checkName(name: string | undefined): asserts name is string {
   })
 }
 
+/** A name of labels, whose first may be a wildcard. One whose last is a number is an address. */
+const hostName =
+  /^(?:\*\.)?(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*(?![0-9]+$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/i
+
+/** As callers write it in `remote`. An address with a zone (`fe80::1%eth0`) has another form. */
+function checkHost(host: string): void {
+  if ((isIP(host) !== 0 && !host.includes('%')) || (host.length <= 253 && hostName.test(host))) return
+  throw new BusbarError('USAGE', {
+    message: `${JSON.stringify(host)} is not a host: a certificate has names such as stock.example and IP addresses`,
+    hint: 'Write each host by itself, without scheme, port and brackets: busbar cert stock stock.example 10.0.0.7.',
+  })
+}
+
+function writableHint(flag: '--ca' | '--certs'): string {
+  return `Give a folder in which this user can write: ${flag} <folder>.`
+}
+
 async function readOrMakeAuthority(folder: string): Promise<CertificatePair & { readonly isNew: boolean }> {
   const known = await readAuthority(folder)
   if (known !== undefined) return { ...known, isNew: false }
   const { makeAuthority } = await import('../certificates/make-certificate.ts')
   const made = await makeAuthority()
-  await mkdir(folder, { recursive: true, mode: 0o700 })
-  await replace(join(folder, authorityFiles.key), made.key, 0o600)
-  await replace(join(folder, authorityFiles.cert), made.cert, 0o644)
+  await makeFolder(folder, writableHint('--ca'), 0o700)
+  await replace(join(folder, authorityFiles.key), made.key, 0o600, '--ca')
+  await replace(join(folder, authorityFiles.cert), made.cert, 0o644, '--ca')
   return { ...made, isNew: true }
 }
 
@@ -128,15 +148,24 @@ async function readIfThere(file: string): Promise<string | undefined> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw new BusbarError('TLS_FILE_UNREADABLE', {
       message: `cannot read ${file}: ${(error as NodeJS.ErrnoException).code}`,
-      hint: 'This user needs permission to read the key of the CA.',
+      hint: 'Give the folder of the CA by --ca. This user needs permission to read its key.',
       cause: error,
     })
   }
 }
 
 /** A running app never reads a part of a file. */
-async function replace(file: string, text: string, mode: number): Promise<void> {
+async function replace(file: string, text: string, mode: number, flag: '--ca' | '--certs'): Promise<void> {
   const draft = `${file}.${process.pid}`
-  await writeFile(draft, text, { mode })
-  await rename(draft, file)
+  try {
+    await writeFile(draft, text, { mode })
+    await rename(draft, file)
+  } catch (cause) {
+    await rm(draft, { force: true }).catch(() => {})
+    throw new BusbarError('USAGE', {
+      message: `${file} cannot be written: ${(cause as NodeJS.ErrnoException).code}`,
+      hint: writableHint(flag),
+      cause,
+    })
+  }
 }

@@ -1,8 +1,9 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { loadProtoServices, type ProtoService } from '../../config/contracts/load-contracts.ts'
 import { loadApp } from '../../config/load.ts'
 import { BusbarError } from '../../contract/errors.ts'
+import { makeFolder } from '../../config/file/make-folder.ts'
 import { protoPathOf } from '../../contract/protobuf/descriptors.ts'
 import { toLock } from '../../contract/protobuf/lock.ts'
 import type { ProtoLock } from '../../contract/protobuf/lock-types.ts'
@@ -65,7 +66,7 @@ async function writeLock({ file, lock, lockFile }: ProtoService): Promise<string
 
 async function writeProto({ file }: ProtoService, folder: string): Promise<string> {
   const path = resolve(folder, protoPathOf(file))
-  await mkdir(dirname(path), { recursive: true })
+  await makeFolder(dirname(path), 'Give a folder in which this user can write: --into <folder>.')
   await writeFile(path, printProto(file))
   return path
 }

@@ -68,11 +68,10 @@ export const lines: Flag = {
   summary: 'at most this many, the last ones; default: 100, for traces and dead letters 20',
 }
 
-/** If an app runs several times. */
 export const pid: Flag = {
   name: 'pid',
   value: 'pid',
-  summary: 'the process of the run, as busbar ps shows it, if the app runs several times',
+  summary: 'the process of the run, as busbar ps shows it; chooses the app too, if none is named',
 }
 
 export const all: Flag = { name: 'all', summary: 'stop: all apps of this user; env: inherited variables, too' }
