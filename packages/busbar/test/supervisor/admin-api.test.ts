@@ -113,6 +113,10 @@ describe('the admin API', () => {
       await app.ask('GET', '/env?servce=any'),
       await app.ask('GET', '/env?service=ayn'),
       await app.ask('POST', '/stop', '[]'),
+      await app.ask('POST', '/services/any/scale', '{"instances":1025}'),
+      await app.ask('POST', '/services/any/scale', '{"instances":"+1024"}'),
+      await app.ask('POST', '/services/any/move', '{"run":"thread","instances":1025}'),
+      await app.ask('POST', '/services/any/inject', '{"method":"CONNECT","path":"/"}'),
     ]
     assert.deepEqual(
       answers.map(({ status, type, body }) => [status, type, (JSON.parse(body) as { code: string }).code]),
@@ -122,6 +126,7 @@ describe('the admin API', () => {
         [422, 'application/problem+json', 'INPUT_INVALID'],
         [404, 'application/problem+json', 'SERVICE_UNKNOWN'],
         [400, 'application/problem+json', 'REQUEST_MALFORMED'],
+        ...Array.from({ length: 4 }, () => [422, 'application/problem+json', 'INPUT_INVALID']),
       ],
     )
     assert.equal(answers[1]!.headers.allow, 'GET, HEAD')

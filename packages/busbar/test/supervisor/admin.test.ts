@@ -148,6 +148,19 @@ describe('the admin port', () => {
     assert.equal(type, 'application/openmetrics-text; version=1.0.0; charset=utf-8')
     assert.match(body, /# TYPE busbar_calls counter\nbusbar_calls_total\{/)
     assert.ok(body.endsWith('# EOF\n'))
+    for (const refused of ['application/openmetrics-text;q=0', 'application/openmetrics-text; Q=0.000, text/plain']) {
+      const { type } = await ask(app.running.adminUrls[0]!, '/metrics', { ...headers, accept: refused })
+      assert.equal(type, 'text/plain; version=0.0.4; charset=utf-8', refused)
+    }
+  })
+
+  test('refuses a request with several Host fields', async () => {
+    await using app = await TestApp.start({ services: { any }, admin })
+    const { hostname, port } = new URL(app.running.adminUrls[0]!)
+    const socket = connectTcp(Number(port), hostname)
+    const fields = ['Host: localhost', 'Host: evil.example', `Authorization: Bearer ${token}`, 'Connection: close']
+    socket.write(`GET /status HTTP/1.1\r\n${fields.join('\r\n')}\r\n\r\n`)
+    assert.match(await text(socket), /^HTTP\/1\.1 400 .*application\/problem\+json.*"code":"REQUEST_MALFORMED"/s)
   })
 
   test('serves /metrics and /status, by GET only', async () => {

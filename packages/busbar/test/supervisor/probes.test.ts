@@ -25,7 +25,15 @@ test('the admin port answers probes without the token, and nothing else', async 
   await using app = await TestApp.start({ services: { any }, admin })
   const url = app.running.adminUrls[0]!
   const answers: [string, number, string][] = []
-  for (const path of ['/healthz', '/readyz', '/healthz/any', '/readyz/any', '/readyz/none', '/status']) {
+  for (const path of [
+    '/healthz',
+    '/readyz',
+    '/healthz/any',
+    '/readyz/any',
+    '/readyz/none',
+    '/healthz/any%2f',
+    '/status',
+  ]) {
     const response = await fetch(url + path, { headers: { connection: 'close' } })
     answers.push([path, response.status, (await response.text()).slice(0, 3)])
   }
@@ -35,6 +43,7 @@ test('the admin port answers probes without the token, and nothing else', async 
     ['/healthz/any', 200, 'ok\n'],
     ['/readyz/any', 200, 'ok\n'],
     ['/readyz/none', 404, '{"t'],
+    ['/healthz/any%2f', 404, '{"t'],
     ['/status', 401, '{"t'],
   ])
 })

@@ -8,6 +8,7 @@ import {
   optionalDuration,
   port,
   portNumber,
+  mostInstances,
   range,
   size,
   text,
@@ -103,7 +104,7 @@ export const appSchema = z
   .strictObject({
     $schema: z.string().optional().meta({ title: text, description: 'For editors: where the JSON Schema is.' }),
     workers: z
-      .union([integer(1, 1_024), z.literal('auto'), range])
+      .union([integer(1, mostInstances), z.literal('auto'), range])
       .prefault(1)
       .meta({
         title: 'an integer from 1 to 1024, "auto", or an object of min and max',

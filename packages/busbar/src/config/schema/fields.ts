@@ -23,6 +23,9 @@ const sizeUnits = {
 /** Milliseconds. Timers count in 32 bits, and a longer one fires at once. */
 const maxTimer = 2 ** 31 - 1
 
+/** Instances of a service, and shared workers. */
+export const mostInstances = 1024
+
 /** Titles that several keys share. */
 export const text = 'text'
 const milliseconds = 'a duration: milliseconds, or text such as "500ms", "10s", "2m"'

@@ -1,5 +1,16 @@
 import * as z from 'zod'
-import { bytes, filled, integer, optionalDuration, path, port, portNumber, range, size } from './fields.ts'
+import {
+  bytes,
+  filled,
+  integer,
+  mostInstances,
+  optionalDuration,
+  path,
+  port,
+  portNumber,
+  range,
+  size,
+} from './fields.ts'
 import { remote, versions } from './hosts-schema.ts'
 import { cronRestart, health, maxUptime, ready } from './supervision-schema.ts'
 
@@ -124,7 +135,7 @@ const serviceObject = z.strictObject({
     description: 'Services with the same group share a thread.',
   }),
   instances: z
-    .union([integer(1, 1_024), z.enum(['auto', 'cpus-1']), range])
+    .union([integer(1, mostInstances), z.enum(['auto', 'cpus-1']), range])
     .optional()
     .meta({
       title: 'an integer from 1 to 1024, "auto", "cpus-1", or an object of min and max',

@@ -123,6 +123,9 @@ export function loadAdminApi(): Promise<typeof AdminApi> {
 
 function createAdmin(listener: (api: typeof AdminApi, ...args: Parameters<RequestListener>) => void): Server {
   const server = createServer({ headersTimeout: 10_000, requestTimeout: 10_000 }, (req, res) => {
+    // RFC 9112, 3.2. Node takes the first one.
+    if ((req.headersDistinct.host?.length ?? 0) > 1)
+      return sendProblem(res, new BusbarError('REQUEST_MALFORMED', { message: 'the request has several Host fields' }))
     const answered = loadAdminApi().then((api) => (res.destroyed ? undefined : listener(api, req, res)))
     void answered.catch((error: unknown) => sendProblem(res, error))
   })

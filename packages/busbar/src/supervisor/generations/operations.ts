@@ -2,6 +2,7 @@ import { inspect } from 'node:util'
 import type { App, Service } from '../../config/app.ts'
 import type { Placements } from '../../config/load.ts'
 import { nearest } from '../../config/nearest.ts'
+import { mostInstances } from '../../config/schema/fields.ts'
 import { BusbarError } from '../../contract/errors.ts'
 import type { Change, InstanceCount, MoveTarget } from './changes.ts'
 import type { StartOptions } from '../running-app.ts'
@@ -91,9 +92,9 @@ function placed(
 function countOf(count: unknown, now: number): number {
   const isChange = typeof count === 'string' && /^[+-]\d+$/.test(count)
   const number = isChange ? now + Number(count) : count
-  if (typeof number === 'number' && Number.isInteger(number) && number >= 1) return number
+  if (typeof number === 'number' && Number.isInteger(number) && number >= 1 && number <= mostInstances) return number
   throw new BusbarError('INPUT_INVALID', {
-    message: `${inspect(count)} is not a number of instances: there must be at least one, and there are ${now}`,
+    message: `${inspect(count)} is not a number of instances: there may be 1 to ${mostInstances}, and there are ${now}`,
     hint: "Give a number such as 3, or how many more or fewer, such as '+1'.",
   })
 }
@@ -114,7 +115,8 @@ function problemOf(to: MoveTarget | null | undefined): string | undefined {
   const { run, instances } = to!
   if (instances === undefined) return undefined
   if (run === 'shared') return 'there is one shared instance in each shared worker, so instances cannot be given'
-  return Number.isInteger(instances) && instances >= 1 ? undefined : 'instances must be an integer of at least 1'
+  const isCount = Number.isInteger(instances) && instances >= 1 && instances <= mostInstances
+  return isCount ? undefined : `instances must be an integer from 1 to ${mostInstances}`
 }
 
 function serviceOf({ services }: App, asked: unknown): Service {

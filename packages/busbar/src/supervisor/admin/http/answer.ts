@@ -33,8 +33,15 @@ export async function answer(
 /** With the type that the client wants, if there is a choice. */
 function chosen(operation: Operation, { headers: { accept = '' } }: IncomingMessage): Operation {
   if (operation.answers !== 'text' || operation.other === undefined) return operation
-  const [name] = operation.other.type.split(';', 1)
-  return accept.includes(name!) ? { ...operation, ...operation.other } : operation
+  return accepts(accept, operation.other.type.split(';', 1)[0]!) ? { ...operation, ...operation.other } : operation
+}
+
+/** If `Accept` names the type, and its weight is not 0 (RFC 9110, 12.4.2). */
+function accepts(accept: string, type: string): boolean {
+  return accept.split(',').some((range) => {
+    const [name, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
+    return name === type && !parameters.some((one) => /^q *= *0(?:\.0*)?$/.test(one))
+  })
 }
 
 function notHere({ name }: Operation): BusbarError {

@@ -19,7 +19,7 @@ const injected = z.strictObject({
   service: z.string(),
   method: z
     .string()
-    .regex(/^[A-Z]+$/)
+    .regex(/^(?!CONNECT$)[A-Z]+$/, 'it is upper-case letters, and CONNECT opens a tunnel, which cannot be shown')
     .default('GET'),
   path: z
     .string()

@@ -33,7 +33,7 @@ export const getServiceHealthz = defineText({
   path: '/healthz/{service}',
   summary: '503 if the service has no healthy instance, and none is about to start.',
   input: service,
-  handle: (input, { running }) => textOf(running, `/healthz/${input.service}`),
+  handle: (input, { running }) => textOf(running, '/healthz', input.service),
 })
 
 export const getServiceReadyz = defineText({
@@ -42,13 +42,15 @@ export const getServiceReadyz = defineText({
   path: '/readyz/{service}',
   summary: '200 while the app runs and the service has a healthy instance; otherwise 503.',
   input: service,
-  handle: (input, { running }) => textOf(running, `/readyz/${input.service}`),
+  handle: (input, { running }) => textOf(running, '/readyz', input.service),
 })
 
-function textOf({ app, readiness }: RunningApp, path: string): string {
+function textOf({ app, readiness }: RunningApp, probe: '/healthz' | '/readyz', service?: string): string {
   const names = app.services.map(({ name }) => name)
-  const { status, text } = answerProbe(path, readiness, names)
-  if (status === 404) throw new BusbarError('ROUTE_NOT_FOUND', { message: text })
+  // A name that was percent-encoded may have a slash.
+  if (service !== undefined && !names.includes(service))
+    throw new BusbarError('ROUTE_NOT_FOUND', { message: 'no such service' })
+  const { status, text } = answerProbe(service === undefined ? probe : `${probe}/${service}`, readiness, names)
   if (status === 503) throw new BusbarError('SERVICE_UNAVAILABLE', { message: text })
   return `${text}\n`
 }
