@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { describe, it } from 'node:test'
 import { safe } from '../../src/contract/client-entry.ts'
+import { protocolVersion } from '../../src/mesh/links/frame-encoder.ts'
+import { encodePacket } from '../../src/mesh/transports/packet-codec.ts'
 import { FaultProxy } from './support/fault-proxy.ts'
 import { ShopCaller, ShopHost } from './support/typed-hosts.ts'
 
@@ -62,6 +66,45 @@ describe('a link between two apps that breaks', () => {
     const [error] = await answer
     assert.equal(error?.code, 'LINK_LOST')
     assert.match(error.message, /it is idempotent, but no other instance is left/)
+  })
+
+  it('is the reason of calls that are made before it is opened again', async () => {
+    await using host = await ShopHost.start('far')
+    await using proxy = await behindProxy(host)
+    using caller = await ShopCaller.open([tcp(proxy.port)])
+    host.delay = Infinity
+    const again = Array.from({ length: 8 }, async (_, at) => {
+      assert.equal((await safe(caller.shop.write(at)))[0]?.code, 'LINK_LOST')
+      return (await safe(caller.shop.write(at)))[0]
+    })
+    await host.began()
+    proxy.cut()
+    const later = (async () => {
+      while (caller.router.serves('shop')) await new Promise((resolve) => setImmediate(resolve))
+      return (await safe(caller.shop.write('later')))[0]
+    })()
+    for (const error of await Promise.all([...again, later])) {
+      assert.equal(error?.code, 'SERVICE_UNAVAILABLE')
+      assert.match(error.message, /tcp:\/\/127\.0\.0\.1:\d+ has no link/)
+    }
+  })
+
+  it('is not taken for a missing export while its host drains', async () => {
+    const ended: (() => void)[] = []
+    await using server = createServer((socket) => {
+      const hello = ['busbar-app', protocolVersion, 'far', [['shop', 1]], '']
+      for (const text of [hello, [[10]]].map((frames) => JSON.stringify(frames)))
+        for (const piece of encodePacket({ text, bytes: [] })) socket.write(piece)
+      socket.on('error', () => {}).resume()
+      ended.push(() => socket.destroy())
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    using caller = await ShopCaller.open([tcp((server.address() as AddressInfo).port)])
+    while (caller.router.serves('shop')) await new Promise((resolve) => setTimeout(resolve, 1))
+    const [error] = await safe(caller.shop.write(1))
+    assert.equal(error?.code, 'SERVICE_UNAVAILABLE')
+    assert.match(error.message, /tcp:\/\/127\.0\.0\.1:\d+ is stopping and accepts no new calls$/)
+    for (const end of ended) end()
   })
 
   it('ends a stream with an error', async () => {

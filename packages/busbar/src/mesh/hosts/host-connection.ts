@@ -54,6 +54,8 @@ export class HostConnection {
   /** Dials that have failed in a row. */
   #failures = 0
   #reason = 'is being dialled'
+  /** The last link whose instances the router knows: a moment after it was opened. */
+  #called: ObservedLink | undefined
   #lastSeen: Pick<HostReport, 'app' | 'version' | 'lastReceivedAt'> = {
     app: undefined,
     version: undefined,
@@ -86,6 +88,10 @@ export class HostConnection {
   /** Why calls do not go there. Undefined: they do. */
   get fault(): string | undefined {
     if (this.#state.is !== 'open') return `${this.name} ${this.#reason}`
+    const { state } = this.#state.link
+    if (state === 'closed') return `${this.name} has just lost its link`
+    if (state === 'draining') return `${this.name} is stopping and accepts no new calls`
+    if (this.#called?.state !== 'open') return `${this.name} is being linked`
     return this.isEjected ? `${this.name} gets no calls for a while, because they failed` : undefined
   }
 
@@ -112,6 +118,7 @@ export class HostConnection {
   /** Fails the calls in flight with `reason`. */
   close(reason: ErrorRecord): void {
     this.#stop()
+    this.#reason = `has no link: ${reason.message}`
     for (const link of this.#links) link.close(reason)
   }
 
@@ -153,6 +160,7 @@ export class HostConnection {
     this.#failures = 0
     void link.closed.then(({ message }) => this.#closed(link, message))
     await opened(link, hello)
+    this.#called = link
     if (previous.is === 'open') void this.#closeWhenIdle(previous.link)
     this.#firstTry.resolve()
   }

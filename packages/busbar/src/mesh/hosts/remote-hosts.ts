@@ -189,6 +189,8 @@ export class RemoteHosts {
     if (service.inCluster === true) faults.push(...this.#clusterFaults(name))
     const { versions = {} } = service
     const other = `hosts that export it to this app have none of the versions ${Object.keys(versions).join(', ')}`
+    // They could not when the call was made.
+    if (faults.length === 0 && this.#parts.router.serves(name)) faults.push('its hosts can be called again by now')
     const none = service.versions === undefined ? 'its hosts do not export it to this app' : other
     const why = faults.length > 0 ? faults.join('; ') : none
     return `service '${name}' of another app cannot be reached: ${why}`

@@ -127,23 +127,6 @@ describe('commands on a running app', () => {
     assert.equal(other.code, 4)
     assert.match(other.stderr, new RegExp(`does not run as process 1 .*\n  hint: It runs as .*${second.child.pid}`))
   })
-
-  test('are chosen by their process alone, from any folder', async () => {
-    using apps = new Apps()
-    await using first = apps.start('--once')
-    await using second = apps.start('--once')
-    await Promise.all([first.url(), second.url()])
-    const described = await apps.run(['describe', '--pid', `${first.child.pid}`], '/')
-    assert.equal(described.code, 0, described.stderr)
-    const reloaded = await apps.run(['reload', '--pid', `${second.child.pid}`], '/')
-    assert.equal(reloaded.code, 0, reloaded.stderr)
-    const none = await apps.run(['reload', '--pid', '1'], '/')
-    assert.equal(none.code, 4)
-    assert.match(none.stderr, /no app runs as process 1 /)
-    assert.ok(none.stderr.includes(`shop (process ${first.child.pid})`), none.stderr)
-    const stopped = await apps.run(['stop', '--pid', `${second.child.pid}`, '--json'], '/')
-    assert.deepEqual(pidsIn(stopped), [second.child.pid])
-  })
 })
 
 describe('busbar ps without an app', () => {
