@@ -14,10 +14,11 @@ macro_rules! counters {
         }
 
         impl Stats {
-            /// Each counter with its name.
-            pub fn each(&self, mut take: impl FnMut(String, u64)) {
+            /// Each counter with its name. `problems`: whether refusals are answered by those.
+            pub fn each(&self, problems: bool, mut take: impl FnMut(String, u64)) {
                 $(take(stringify!($name).to_owned(), self.$name.load(Relaxed));)*
-                for ((_, status, reason), count) in REFUSALS.iter().zip(&self.refusals) {
+                for ((refusal, reason), count) in REFUSALS.iter().zip(&self.refusals) {
+                    let status = refusal.status(problems);
                     take(format!("refused_{status}_{reason}"), count.load(Relaxed));
                 }
             }

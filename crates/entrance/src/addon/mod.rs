@@ -125,7 +125,7 @@ impl NativeEntrance {
     #[napi(catch_unwind)]
     pub fn stats(&self) -> HashMap<String, f64> {
         let mut all = HashMap::new();
-        self.inner.stats.each(|name, value| {
+        self.inner.stats.each(self.inner.limits.problems, |name, value| {
             all.insert(name, value as f64);
         });
         let workers = self.inner.registry.all();

@@ -117,6 +117,18 @@ describe('an app behind the native entrance', options, () => {
     )
   })
 
+  it('counts CONNECT with the status that its client gets', async () => {
+    const gateway = { entry: undefined, routes: [route('a')] }
+    await using app = await start({ services: { a: service('a', 'shared') }, gateway })
+    const refused = new Client(app.port).send('CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n')
+    await refused.closed
+    assert.match(refused.bytes, /^HTTP\/1\.1 400 /)
+    assert.deepEqual(
+      app.running.status().entrance!.refusals.filter(({ count }) => count > 0),
+      [{ status: 400, reason: 'not_implemented', count: 1 }],
+    )
+  })
+
   it('refuses to start where the entrance cannot be loaded', async () => {
     await assert.rejects(start({ services: { a: service('a', 'shared') } }, { entrance: undefined }), {
       code: 'ENTRANCE_UNAVAILABLE',

@@ -79,9 +79,12 @@ describe('a worker whose entry is unhealthy', { skip: entrances[1].skip }, () =>
     const id = await idOf(app)
     rmSync(READY_FILE)
     await untilUnhealthy(app, 1)
+    const read = (): number => app.running.status().entrance!.requests.http1
+    const before = read()
     const refused = await fetch(app.url)
     assert.equal(refused.status, 503)
     await refused.arrayBuffer()
+    assert.equal(read(), before + 1)
     await app.untilLogged('no worker serves: requests get a 503 (1 in a second)')
     writeFileSync(READY_FILE, '')
     await untilUnhealthy(app, 0)

@@ -228,6 +228,7 @@ describe('a worker behind the entrance', options, () => {
     await using served = await Served.start({ workers: 0, limits: { workerTimeout: 300 } })
     const response = await fetch(served.url('/'))
     assert.equal(response.status, 503)
+    assert.equal(served.native.stats()['requests'], 1)
   })
 })
 

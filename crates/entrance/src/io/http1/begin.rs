@@ -32,6 +32,10 @@ impl Connection {
     }
 
     fn begin_with(&mut self, head: &Head, fields: &Fields, text: &[u8], upgrade: bool, io: &Io) -> usize {
+        // One that waits for a worker is read again.
+        if !self.is_repeated && self.waiting_since.is_none() {
+            add(&io.entrance.stats.requests, 1);
+        }
         let bytes = &text[head.start..head.end];
         let at_hand = match head.framing {
             Framing::Length(length) => {
@@ -59,7 +63,6 @@ impl Connection {
         };
         match offer(&origin, &request, io) {
             Ok(exchange) => {
-                add(&io.entrance.stats.requests, u64::from(!self.is_repeated));
                 self.is_repeated = false;
                 self.waiting_since = None;
                 self.met(&exchange.worker);
