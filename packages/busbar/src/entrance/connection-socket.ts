@@ -1,7 +1,10 @@
 import { type AddressInfo, Socket } from 'node:net'
+import { Readable } from 'node:stream'
 import { creditReply, endReply, expiredReply, flags, resetReply, type TcpEnds } from './records.ts'
 import type { IdleClock } from './idle-clock.ts'
 import type { ExchangeId, Replies } from './replies.ts'
+
+const readableEnded = Object.getOwnPropertyDescriptor(Readable.prototype, 'readableEnded')!
 
 /** Idle connections share it. */
 const nothing: Uint8Array[] = []
@@ -63,6 +66,8 @@ export class ConnectionSocket extends Socket {
   #idleSince = 0
   #isTimed = false
   readonly #clock: IdleClock
+  /** The client has closed the connection. */
+  #hasLeft = false
   /** What its end means for its client. */
   #ending: 'reset' | 'expired' | 'silent' = 'reset'
 
@@ -107,6 +112,13 @@ export class ConnectionSocket extends Socket {
       this.push(null)
       if (this.readableLength === 0) this.read(0)
     })
+  }
+
+  /** As from the kernel, a client that leaves has ended what it sends. */
+  receiveClose(): void {
+    if (this.destroyed) return
+    this.#hasLeft = true
+    this.destroy()
   }
 
   sent(length: number): void {
@@ -254,6 +266,7 @@ export class ConnectionSocket extends Socket {
     const getters: Readonly<Record<string, (socket: ConnectionSocket) => unknown>> = {
       connecting: () => false,
       pending: () => false,
+      readableEnded: (socket) => socket.#hasLeft || readableEnded.get!.call(socket),
       timeout: (socket) => socket.#idleLimit,
       bytesRead: (socket) => socket.#bytesRead,
       bytesWritten: (socket) => socket.#bytesSent + socket.writableLength,

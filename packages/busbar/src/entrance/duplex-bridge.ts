@@ -76,7 +76,7 @@ export class DuplexBridge implements Bridge {
   }
 
   closed(connection: number): void {
-    this.#sockets.get(connection)?.destroy()
+    this.#sockets.get(connection)?.receiveClose()
   }
 
   /** When no request is in flight: ends all but upgraded connections, which clients do not see. */

@@ -19,11 +19,11 @@ import {
 /** How many series of one service in one slot continue those of workers that have ended. */
 const maxKept = 10_000
 
-const points = z.array(z.tuple([z.number().or(z.literal(Infinity)), z.number().or(z.nan())])).max(1000)
 const anyNumber = z
   .number()
   .or(z.nan())
   .or(z.literal([Infinity, -Infinity]))
+const points = z.array(z.tuple([z.number().or(z.literal(Infinity)), anyNumber])).max(1000)
 const seriesSchema: z.ZodType<ServiceSeries> = z.object({
   labels: z.record(z.string().regex(/^[a-zA-Z_][a-zA-Z0-9_]*$/), z.string()),
   value: anyNumber,
@@ -31,18 +31,20 @@ const seriesSchema: z.ZodType<ServiceSeries> = z.object({
   buckets: (points as z.ZodType<readonly Point[]>).exactOptional(),
   quantiles: (points as z.ZodType<readonly Point[]>).exactOptional(),
 })
-const reportSchema: z.ZodType<ServiceMetricsReport> = z.object({
-  metrics: z.array(
-    z.object({
-      service: z.string(),
-      name: z.string().regex(/^[a-zA-Z_:][a-zA-Z0-9_:]*$/),
-      type: z.enum(serviceMetricTypes),
-      help: z.string(),
-      series: z.array(seriesSchema),
-    }),
-  ),
+const metricSchema = z.object({
+  service: z.string(),
+  name: z.string().regex(/^[a-zA-Z_:][a-zA-Z0-9_:]*$/),
+  type: z.enum(serviceMetricTypes),
+  help: z.string(),
+  series: z.array(z.unknown()),
+})
+const reportSchema = z.object({
+  metrics: z.array(z.unknown()),
   dropped: z.record(z.string(), z.number()),
 })
+
+/** How many metrics there are warnings of. */
+const maxWarned = 1000
 
 /** What was counted by workers of a slot that have ended. */
 type Kept = Map<string, { readonly metric: ServiceMetric; readonly series: Map<string, ServiceSeries> }>
@@ -74,9 +76,9 @@ export class ServiceMetrics {
     spec: { readonly index: number; readonly hosts: readonly { name: string }[] },
     json: string,
   ): void {
-    const report = read(json)
-    if (report === undefined) return
     const services = new Set(spec.hosts.map(({ name }) => name))
+    const report = read(json, (service, name) => this.#warnOfInvalid(services, service, name))
+    if (report === undefined) return
     this.#reporters.set(worker, { slot: spec.index, services, report })
     this.#warnOf(this.read().refused)
   }
@@ -104,6 +106,18 @@ export class ServiceMetrics {
     }
   }
 
+  /** A program that forges messages of its worker does not speak for others. */
+  #warnOfInvalid(services: ReadonlySet<string>, service: unknown, name: unknown): void {
+    if (typeof service !== 'string' || !services.has(service)) return
+    const metric = String(name).slice(0, 200)
+    const key = `invalid ${service} ${metric}`
+    if (this.#warned.has(key) || this.#warned.size >= maxWarned) return
+    this.#warned.add(key)
+    this.#warn(
+      `metric '${metric}' of service '${service}' has values or labels that Prometheus cannot have: they are left out`,
+    )
+  }
+
   read(): ServiceMetricsView {
     const metrics: ReportedMetric[] = []
     const dropped = new Map<string, { service: string; worker: string; count: number }>()
@@ -121,14 +135,26 @@ export class ServiceMetrics {
 }
 
 /**
- * A program that forges messages of its worker must not end the supervisor, or speak for others.
+ * What is no valid metric or series is left out alone, and `invalid` is called: one metric of one
+ * service must not stop the others. A program that forges messages of its worker must not end the
+ * supervisor either.
  */
-function read(json: string): ServiceMetricsReport | undefined {
+function read(json: string, invalid: (service: unknown, name: unknown) => void): ServiceMetricsReport | undefined {
   try {
-    return reportSchema.safeParse(decodeReport(json)).data
+    const { data } = reportSchema.safeParse(decodeReport(json))
+    return data && { ...data, metrics: data.metrics.flatMap((metric) => readMetric(metric, invalid)) }
   } catch {
     return undefined
   }
+}
+
+function readMetric(given: unknown, invalid: (service: unknown, name: unknown) => void): ServiceMetric[] {
+  const { data } = metricSchema.safeParse(given)
+  const series = data?.series.flatMap((one) => seriesSchema.safeParse(one).data ?? [])
+  if (data !== undefined && series?.length === data.series.length) return [{ ...data, series }]
+  const { service, name } = Object(given) as { service?: unknown; name?: unknown }
+  invalid(service, name)
+  return data === undefined ? [] : [{ ...data, series: series! }]
 }
 
 function metricsOf({ report, services }: Reporter): ServiceMetric[] {

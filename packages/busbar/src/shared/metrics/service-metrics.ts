@@ -51,13 +51,17 @@ export function encodeReport(report: ServiceMetricsReport): string {
 /** For values that are then checked: a program may have forged them. */
 export function decodeReport(json: string): unknown {
   return JSON.parse(json, (_, value: unknown) =>
-    typeof value === 'string' && Object.hasOwn(decoded, value) ? decoded[value] : value,
+    typeof value === 'string' && value.startsWith(mark) ? (decoded[value] ?? value.slice(mark.length)) : value,
   )
 }
 
 export function encodeNumber(_: string, value: unknown): unknown {
-  return typeof value === 'number' && !Number.isFinite(value) ? `\u0000${value}` : value
+  if (typeof value === 'number' && !Number.isFinite(value)) return `${mark}${value}`
+  return typeof value === 'string' && value.startsWith(mark) ? `${mark}${value}` : value
 }
+
+/** Before a number as text, and before a text that begins with it. */
+const mark = '\u0000'
 
 const decoded: Readonly<Record<string, number>> = {
   '\u0000NaN': Number.NaN,

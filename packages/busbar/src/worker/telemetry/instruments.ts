@@ -1,9 +1,12 @@
 /** The values of the instruments of OpenTelemetry's metrics API. */
 import type { Attributes, MetricOptions } from '@opentelemetry/api'
+import { inspect } from 'node:util'
 import type { ServiceMetric, ServiceSeries } from '../../shared/metrics/service-metrics.ts'
 import { labelName, metricName } from './metric-names.ts'
 
 export type Kind = 'counter' | 'gauge' | 'histogram'
+
+export type Warn = (service: string | undefined, line: string) => void
 
 /** The default of the specification: beyond it, values are recorded together. */
 const maxAttributeSets = 2000
@@ -18,35 +21,49 @@ interface Cell {
   readonly buckets: number[]
 }
 
-/** What one instrument has recorded, by service and attributes. */
+/**
+ * What one instrument has recorded, by service and attributes. Programs in JavaScript pass
+ * anything: what is no number is left out, as in the SDK, and never reaches a report.
+ */
 export class Instrument {
+  readonly #given: string
   readonly #scope: string
   readonly #name: string
   readonly #help: string
   readonly #kind: Kind
   readonly #bounds: readonly number[]
+  readonly #hasOddBounds: boolean
   readonly #services = new Map<string, Map<string, Cell>>()
+  readonly #warn: Warn
+  readonly #warned = new Set<string>()
 
   /** `scope`: the name of the meter. */
-  constructor(scope: string, name: string, kind: Kind, { description, unit = '', advice }: MetricOptions = {}) {
+  constructor(scope: string, name: string, kind: Kind, options: MetricOptions = {}, warn: Warn) {
+    const { description, unit = '', advice } = options
+    this.#given = name
     this.#scope = scope
     this.#kind = kind
+    this.#warn = warn
     this.#name = metricName(name, unit, kind)
-    this.#help = description === undefined || description === '' ? name : description
-    this.#bounds = advice?.explicitBucketBoundaries ?? defaultBounds
+    const help: unknown = description
+    this.#help = help === undefined || help === '' ? name : textOf(help)
+    const bounds: readonly unknown[] = advice?.explicitBucketBoundaries ?? defaultBounds
+    this.#bounds = boundsOf(bounds)
+    this.#hasOddBounds = bounds.length !== this.#bounds.length
   }
 
   add(service: string, value: number, attributes?: Attributes): void {
-    if (this.#kind === 'counter' && !(value >= 0)) return
+    if (!this.#takes(service, value)) return
     this.#cell(service, attributes).value += value
   }
 
   set(service: string, value: number, attributes?: Attributes): void {
+    if (typeof value !== 'number') return this.#leaveOut(service, value)
     this.#cell(service, attributes).value = value
   }
 
   observe(service: string, value: number, attributes?: Attributes): void {
-    if (!(value >= 0)) return
+    if (!this.#takes(service, value)) return
     const cell = this.#cell(service, attributes)
     const at = this.#bounds.findIndex((bound) => value <= bound)
     cell.buckets[at === -1 ? this.#bounds.length : at]!++
@@ -69,6 +86,23 @@ export class Instrument {
     }))
   }
 
+  #takes(service: string, value: number): boolean {
+    if (typeof value === 'number' && (value >= 0 || this.#kind === 'gauge')) return true
+    this.#leaveOut(service, value)
+    return false
+  }
+
+  /** One warning for each service: it may do so with each request. */
+  #leaveOut(service: string, value: unknown): void {
+    this.#warnOnce(service, `a value that a ${this.#kind} cannot have is left out: ${inspect(value).slice(0, 100)}`)
+  }
+
+  #warnOnce(service: string, what: string): void {
+    if (this.#warned.has(service)) return
+    this.#warned.add(service)
+    this.#warn(service, `metric '${this.#given}' of service '${service}': ${what}`)
+  }
+
   #seriesOf({ labels, value, count, buckets }: Cell): ServiceSeries {
     if (this.#kind !== 'histogram') return { labels, value }
     let total = 0
@@ -87,6 +121,9 @@ export class Instrument {
     const known = cells.get(key)
     if (known !== undefined) return known
     if (cells.size >= maxAttributeSets && attributes !== overflow) return this.#cell(service, overflow)
+    if (this.#hasOddBounds)
+      this.#warnOnce(service, 'bounds of buckets that are no finite numbers, or come twice, are left out')
+    if (Object.hasOwn(attributes, '')) this.#warnOnce(service, 'an attribute that has no name is left out')
     const labels = { ...labelsOf(attributes), otel_scope_name: this.#scope }
     const buckets = this.#kind === 'histogram' ? Array.from({ length: this.#bounds.length + 1 }, () => 0) : []
     const cell = { labels, value: 0, count: 0, buckets }
@@ -98,11 +135,20 @@ export class Instrument {
 /** The attribute of the specification. */
 const overflow = { otel_metric_overflow: true }
 
+/** The last bucket has none. */
+function boundsOf(given: readonly unknown[]): readonly number[] {
+  const numbers = given.filter((bound): bound is number => Number.isFinite(bound))
+  return [...new Set(numbers)].sort((a, b) => a - b)
+}
+
 /** The same for the same attributes in another order. */
 function keyOf(attributes: Attributes): string {
   const names = Object.keys(attributes)
   if (names.length === 0) return ''
-  return JSON.stringify(names.sort().map((name) => [name, attributes[name]]))
+  return JSON.stringify(
+    names.sort().map((name) => [name, attributes[name]]),
+    plainValue,
+  )
 }
 
 /** Attributes whose names are the same label are joined, as the specification says. */
@@ -110,10 +156,19 @@ function labelsOf(attributes: Attributes): Record<string, string> {
   const labels: Record<string, string> = {}
   for (const name of Object.keys(attributes).sort()) {
     const value = attributes[name]
-    if (value === undefined || value === null) continue
-    const text = typeof value === 'string' ? value : JSON.stringify(value)
+    if (value === undefined || value === null || name === '') continue
+    const text = textOf(value)
     const label = labelName(name)
     labels[label] = Object.hasOwn(labels, label) ? `${labels[label]};${text}` : text
   }
   return labels
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value, plainValue) ?? typeof value)
+}
+
+/** A service that passes a value that has no JSON must not get an error for it. */
+function plainValue(_: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? value.toString() : value
 }

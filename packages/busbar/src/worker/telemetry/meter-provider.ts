@@ -16,10 +16,17 @@ import type {
 } from '@opentelemetry/api'
 import type { ServiceMetric } from '../../shared/metrics/service-metrics.ts'
 import { settlesWithin } from '../../shared/settles-within.ts'
-import { Instrument, type Kind } from './instruments.ts'
+import { Instrument, type Kind, type Warn } from './instruments.ts'
 
 /** Runs code of a service in its scope. */
 export type EnterService = <R>(service: string | undefined, run: () => R) => R
+
+export interface MeterParts {
+  /** The service whose code runs. */
+  readonly ownerOf: () => string | undefined
+  readonly enter: EnterService
+  readonly warn: Warn
+}
 
 /** Milliseconds. A callback of a service may never end. */
 const callbackLimit = 500
@@ -30,17 +37,15 @@ const callbackLimit = 500
  */
 export class ServiceMeterProvider implements MeterProvider {
   readonly #meters = new Map<string, ServiceMeter>()
-  readonly #ownerOf: () => string | undefined
-  readonly #enter: EnterService
+  readonly #parts: MeterParts
 
-  constructor(ownerOf: () => string | undefined, enter: EnterService) {
-    this.#ownerOf = ownerOf
-    this.#enter = enter
+  constructor(parts: MeterParts) {
+    this.#parts = parts
   }
 
   getMeter(name: string): Meter {
     let meter = this.#meters.get(name)
-    if (meter === undefined) this.#meters.set(name, (meter = new ServiceMeter(name, this.#ownerOf, this.#enter)))
+    if (meter === undefined) this.#meters.set(name, (meter = new ServiceMeter(name, this.#parts)))
     return meter
   }
 
@@ -60,14 +65,16 @@ class ServiceMeter implements Meter {
   readonly #name: string
   readonly #ownerOf: () => string | undefined
   readonly #enter: EnterService
+  readonly #warn: Warn
   readonly #instruments = new Map<string, Instrument>()
   readonly #observed = new Map<object, Instrument>()
   readonly #callbacks = new Map<unknown, Callback>()
 
-  constructor(name: string, ownerOf: () => string | undefined, enter: EnterService) {
+  constructor(name: string, { ownerOf, enter, warn }: MeterParts) {
     this.#name = name
     this.#ownerOf = ownerOf
     this.#enter = enter
+    this.#warn = warn
   }
 
   createCounter(name: string, options?: MetricOptions): Counter {
@@ -129,7 +136,7 @@ class ServiceMeter implements Meter {
         run((observable, value, attributes) => {
           const owner = service ?? this.#ownerOf()
           const instrument = this.#observed.get(observable as object)
-          if (owner !== undefined && typeof value === 'number') instrument?.set(owner, value, attributes)
+          if (owner !== undefined) instrument?.set(owner, value, attributes)
         }),
       )
     } catch {
@@ -159,7 +166,7 @@ class ServiceMeter implements Meter {
     const key = `${kind} ${name.toLowerCase()}`
     const known = this.#instruments.get(key)
     if (known !== undefined) return known
-    const instrument = new Instrument(this.#name, name, kind, options)
+    const instrument = new Instrument(this.#name, name, kind, options, this.#warn)
     this.#instruments.set(key, instrument)
     return instrument
   }

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client'
 import type { Point, ServiceMetric, ServiceSeries } from '../../shared/metrics/service-metrics.ts'
 import { settlesWithin } from '../../shared/settles-within.ts'
-import type { EnterService } from './meter-provider.ts'
+import type { MeterParts } from './meter-provider.ts'
 
 /** What is used of a copy of prom-client. */
 export interface PromClient {
@@ -11,33 +11,29 @@ export interface PromClient {
 /** As `getMetricsAsJSON()` of prom-client answers. */
 interface PromMetric {
   readonly name: string
-  readonly help: string
-  readonly type: 'counter' | 'gauge' | 'histogram' | 'summary'
+  /** Programs in JavaScript may have anything here. */
+  readonly help: unknown
+  readonly type?: 'counter' | 'gauge' | 'histogram' | 'summary' | 'unknown'
   readonly values: readonly PromValue[]
 }
 
 interface PromValue {
-  readonly value: number
+  readonly value: unknown
   readonly labels?: Readonly<Record<string, string | number | undefined>>
   readonly metricName?: string
 }
 
-/** Milliseconds. Metrics may be collected by code of the service that never ends. */
+/** Milliseconds. A metric may be collected by code of the service that never ends. */
 const collectLimit = 500
-
-export interface PromParts {
-  /** The service whose code runs. */
-  readonly ownerOf: () => string | undefined
-  readonly enter: EnterService
-  readonly warn: (service: string | undefined, line: string) => void
-}
+/** Of all metrics, if a copy of prom-client reads them in another way. */
+const registerLimit = 2 * collectLimit
 
 /** The default registers of the copies of prom-client in this thread. */
 export class PromRegisters {
   readonly #registers: WatchedRegister[] = []
-  readonly #parts: PromParts
+  readonly #parts: MeterParts
 
-  constructor(parts: PromParts) {
+  constructor(parts: MeterParts) {
     this.#parts = parts
   }
 
@@ -52,8 +48,9 @@ export class PromRegisters {
 }
 
 class WatchedRegister {
-  readonly #register: Registry
-  readonly #parts: PromParts
+  readonly #bounded: Registry
+  readonly #metrics = new WeakMap<object, BoundedMetric>()
+  readonly #parts: MeterParts
   /** The service that has loaded it first. */
   readonly #service: string | undefined
   readonly #owners = new Map<string, string>()
@@ -62,8 +59,7 @@ class WatchedRegister {
   #hasWarned = false
 
   /** Programs of one thread may share a copy: a metric is of the service that registers it. */
-  constructor(register: Registry, parts: PromParts) {
-    this.#register = register
+  constructor(register: Registry, parts: MeterParts) {
     this.#parts = parts
     this.#service = parts.ownerOf()
     const registerMetric = register.registerMetric.bind(register)
@@ -72,13 +68,17 @@ class WatchedRegister {
       const service = parts.ownerOf()
       if (service !== undefined) this.#owners.set((metric as unknown as PromMetric).name, service)
     }
+    // With the default labels of the register, and each metric within its time.
+    this.#bounded = Object.create(register, {
+      getMetricsAsArray: { value: () => register.getMetricsAsArray().map((metric) => this.#boundedOf(metric)) },
+    }) as Registry
   }
 
   /** Returns what was collected before, if the service does not answer in time. */
   async collect(): Promise<ServiceMetric[]> {
     try {
       this.#reading ??= this.#parts.enter(this.#service, () => this.#read())
-      if (!(await settlesWithin(collectLimit, [this.#reading]))) return this.#last
+      if (!(await settlesWithin(registerLimit, [this.#reading]))) return this.#last
       this.#last = (await this.#reading).flatMap((metric) => this.#convert(metric))
     } catch (error) {
       if (!this.#hasWarned) this.#parts.warn(this.#service, `metrics of prom-client cannot be read: ${String(error)}`)
@@ -88,19 +88,89 @@ class WatchedRegister {
     return this.#last
   }
 
-  #read(): Promise<readonly PromMetric[]> {
-    return this.#register.getMetricsAsJSON() as Promise<unknown> as Promise<readonly PromMetric[]>
+  async #read(): Promise<readonly PromMetric[]> {
+    // Before version 13 it is no promise, but a list of what `get()` returns.
+    const metrics = (await this.#bounded.getMetricsAsJSON()) as readonly unknown[]
+    return (await Promise.all(metrics)) as readonly PromMetric[]
+  }
+
+  /** Made once, so that it knows what the metric had before. */
+  #boundedOf(metric: object): BoundedMetric {
+    const known = this.#metrics.get(metric)
+    if (known !== undefined) return known
+    const read = new BoundedMetric(metric as CollectedMetric, (why) => {
+      const { name } = metric as CollectedMetric
+      const service = this.#ownerOf(name)
+      if (service !== undefined)
+        this.#parts.warn(service, `metric '${name}' of service '${service}' keeps its last values: ${why}`)
+    })
+    this.#metrics.set(metric, read)
+    return read
+  }
+
+  #ownerOf(name: string): string | undefined {
+    return this.#owners.get(name) ?? this.#service
   }
 
   #convert(metric: PromMetric): ServiceMetric[] {
-    const { name, help, type, values } = metric
-    const service = this.#owners.get(name) ?? this.#service
+    const { name, help, type = 'unknown' } = metric
+    const service = this.#ownerOf(name)
     if (service === undefined) return []
-    const isSimple = type === 'counter' || type === 'gauge'
-    const series = isSimple
-      ? values.map(({ labels, value }) => ({ labels: textsOf(labels), value }))
-      : distributions(metric)
-    return [{ service, name, type, help, series }]
+    const series =
+      type === 'histogram' || type === 'summary'
+        ? distributions(metric)
+        : metric.values.map(({ labels, value }) => ({ labels: textsOf(labels), value: Number(value) }))
+    return [{ service, name, type, help: String(help), series }]
+  }
+}
+
+interface CollectedMetric extends Omit<PromMetric, 'values'> {
+  /** Runs the service's `collect()`. */
+  get(): PromMetric | Promise<PromMetric>
+}
+
+/**
+ * A metric whose `collect()` may fail or never end: it then has its last values, and the others of
+ * its register have their own.
+ */
+class BoundedMetric {
+  readonly #metric: CollectedMetric
+  readonly #warn: (why: string) => void
+  #reading: Promise<void> | undefined
+  #last: PromMetric
+  #hasWarned = false
+
+  constructor(metric: CollectedMetric, warn: (why: string) => void) {
+    const { name, help, type = 'unknown' } = metric
+    this.#metric = metric
+    this.#warn = warn
+    this.#last = { name, help, type, values: [] }
+  }
+
+  async get(): Promise<PromMetric> {
+    // What does not end is not started again, and waited for once.
+    if (this.#reading !== undefined) return this.#last
+    this.#reading = this.#read().finally(() => (this.#reading = undefined))
+    if (!(await settlesWithin(collectLimit, [this.#reading])))
+      this.#warnOnce(`its collect() has not ended within ${collectLimit} ms`)
+    return this.#last
+  }
+
+  /** Never rejects. */
+  async #read(): Promise<void> {
+    try {
+      const read = (await this.#metric.get()) as PromMetric | undefined
+      // A program may register objects of its own.
+      if (Array.isArray(read?.values)) this.#last = read
+      else this.#warnOnce('it has no values')
+    } catch (error) {
+      this.#warnOnce(`its collect() has failed: ${String(error)}`)
+    }
+  }
+
+  #warnOnce(why: string): void {
+    if (!this.#hasWarned) this.#warn(why)
+    this.#hasWarned = true
   }
 }
 
@@ -118,7 +188,8 @@ interface Distribution {
 function distributions({ name, type, values }: PromMetric): ServiceSeries[] {
   const special = type === 'histogram' ? 'le' : 'quantile'
   const found = new Map<string, Distribution>()
-  for (const { value, labels: all = {}, metricName = name } of values) {
+  for (const { value: given, labels: all = {}, metricName = name } of values) {
+    const value = Number(given)
     const { [special]: at, ...rest } = all
     const labels = textsOf(rest)
     const key = JSON.stringify(labels)

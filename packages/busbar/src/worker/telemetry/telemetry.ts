@@ -36,8 +36,9 @@ export function startTelemetry({ hosts }: WorkerInit, outbox: Outbox, tracer: Tr
   const enter: EnterService = (service, run) => (service === undefined ? run() : runInScope({ service, hops: 0 }, run))
   const warn = (service: string | undefined, line: string): void =>
     outbox.log({ time: Date.now(), level: 'warn', service, stream: 'busbar', line })
-  const registers = new PromRegisters({ ownerOf, enter, warn })
-  const meters = new ServiceMeterProvider(ownerOf, enter)
+  const parts = { ownerOf, enter, warn }
+  const registers = new PromRegisters(parts)
+  const meters = new ServiceMeterProvider(parts)
   const reporter = new ServiceMetricsReporter(
     async () => (await Promise.all([registers.collect(), meters.collect()])).flat(),
     outbox,
