@@ -9,8 +9,8 @@ import { replaceProperty } from '../../shared/process/replace-property.ts'
 import type { Router } from '../routing/router.ts'
 import type { Trace } from '../../contract/context.ts'
 import { currentScope, nextHops } from '../scope.ts'
-import type { RequestTracing } from '../tracing/client-requests.ts'
-import { parentField, readTrace, stateField } from '../tracing/trace-headers.ts'
+import type { RequestToTrace, RequestTracing } from '../tracing/client-requests.ts'
+import { parentField, readTrace, removeTrace, stateField } from '../tracing/trace-headers.ts'
 import type { TracedCall } from '../tracing/traced-call.ts'
 
 export const hopsHeader = 'busbar-hops'
@@ -32,24 +32,34 @@ export function addHopsHeaders(names: Names, next: Next = nextHops, tracing?: Re
     if (request.headersSent || request.socketPath) return
     const service = names.serviceOf(request.host)
     if (service === undefined) return
-    const isTraceable = !request.hasHeader('upgrade') && !request.hasHeader(parentField)
-    const call = isTraceable ? tracing?.begin({ service, method: request.method, path: request.path }) : undefined
+    const { method, path } = request
+    const isFollowable = !request.hasHeader('upgrade') && method !== 'CONNECT'
+    const given = traceOf(request)
+    const { call, trace } = contextOf(tracing, { service, method, path }, given, isFollowable)
     request.setHeader(hopsHeader, valueOf(next(), call))
-    if (call === undefined) return
-    for (const [name, value] of fieldsOf(call)) request.setHeader(name, value)
-    tracing!.follow(request, call)
+    if (trace === undefined) return
+    if (given !== undefined) request.removeHeader(stateField)
+    for (const [name, value] of fieldsOf(trace)) request.setHeader(name, value)
+    if (call !== undefined) tracing!.follow(request, call)
   }
   const onUndici = (message: unknown): void => {
     const { request } = message as { request: UndiciRequest }
     const service = names.serviceOf(hostOf(request.origin))
     if (service === undefined) return
-    const isTraceable = !request.upgrade && readTrace(request.headers) === undefined
-    const { method, path } = request
-    const call = isTraceable && tracing?.followsUndici ? tracing.begin({ service, method, path }) : undefined
+    const { method, path, headers, upgrade } = request
+    const isFollowable = !upgrade && method !== 'CONNECT'
+    const given = readTrace(headers)
+    const { call, trace } = contextOf(tracing, { service, method, path }, given, isFollowable)
     request.addHeader(hopsHeader, valueOf(next(), call))
-    const trace = call ?? (isTraceable && tracing ? currentScope()?.trace : undefined)
-    for (const [name, value] of trace ? fieldsOf(trace) : []) request.addHeader(name, value)
+    if (trace === undefined) return
+    if (given !== undefined) removeTrace(headers)
+    for (const [name, value] of fieldsOf(trace)) request.addHeader(name, value)
     if (call !== undefined) tracing!.follow(request, call)
+    onOwnTrace(request, (own) => {
+      const again = contextOf(tracing, { service, method, path }, own, isFollowable)
+      if (again.call !== undefined) tracing!.follow(request, again.call)
+      return again.trace ?? own
+    })
   }
   const installed = new DisposableStack()
   subscribe(httpRequests, onHttp)
@@ -87,6 +97,47 @@ const traced = ';traced'
 
 function valueOf(hops: number, call: TracedCall | undefined): string {
   return call === undefined ? String(hops) : `${hops}${traced}`
+}
+
+/** `given`: the context that the program has set itself. */
+function contextOf(
+  tracing: RequestTracing | undefined,
+  request: RequestToTrace,
+  given: Trace | undefined,
+  isFollowable: boolean,
+): Context {
+  if (tracing !== undefined && isFollowable) {
+    const call = tracing.begin(request, given)
+    return { call, trace: call }
+  }
+  // An upgrade has no end that a client publishes: only the instance records it.
+  return { call: undefined, trace: tracing && given === undefined ? currentScope()?.trace : undefined }
+}
+
+interface Context {
+  readonly call: TracedCall | undefined
+  /** To be sent in place of what was given. */
+  readonly trace: Trace | undefined
+}
+
+/**
+ * A program may add its own context later, when the request is published to it: so does
+ * OpenTelemetry's instrumentation. It replaces ours. `replace` returns what is sent.
+ */
+function onOwnTrace(request: UndiciRequest, replace: (own: Trace) => Trace): void {
+  const addHeader = request.addHeader.bind(request)
+  request.addHeader = (name, value) => {
+    if (name.toLowerCase() !== parentField) return addHeader(name, value)
+    removeTrace(request.headers)
+    return addHeader(name, replace({ traceparent: value }).traceparent)
+  }
+}
+
+function traceOf(request: ClientRequest): Trace | undefined {
+  const traceparent = request.getHeader(parentField)
+  if (traceparent === undefined) return undefined
+  const tracestate = request.getHeader(stateField)
+  return { traceparent: String(traceparent), ...(tracestate !== undefined && { tracestate: String(tracestate) }) }
 }
 
 function fieldsOf({ traceparent, tracestate }: Trace): [string, string][] {
@@ -129,11 +180,20 @@ function withHops(args: unknown[], names: Names, next: Next, tracing: RequestTra
   if (service === undefined) return { given: args, call: undefined }
   const method = options.method ?? 'GET'
   const path = options.path ?? (url === null ? '/' : url.pathname + url.search)
-  const isTraceable = readTrace(headers.flat()) === undefined
-  const call = isTraceable ? tracing?.begin({ service, method, path }) : undefined
-  const own = [[hopsHeader, valueOf(next(), call)], ...(call === undefined ? [] : fieldsOf(call))]
-  const all = Array.isArray(headers[0]) ? [...headers, ...own] : [...headers, ...own.flat()]
+  const fields = headers.flat().map(String)
+  const isFollowable =
+    method !== 'CONNECT' && !fields.some((name, n) => n % 2 === 0 && name.toLowerCase() === 'upgrade')
+  const given = readTrace(fields)
+  const { call, trace } = contextOf(tracing, { service, method, path }, given, isFollowable)
+  const left = given === undefined || trace === undefined ? headers : withoutTrace(headers.flat())
+  const own = [[hopsHeader, valueOf(next(), call)], ...(trace === undefined ? [] : fieldsOf(trace))]
+  const all = Array.isArray(left[0]) ? [...left, ...own] : [...left, ...own.flat()]
   return { given: args.with(at, { ...options, headers: all }), call }
+}
+
+function withoutTrace(fields: string[]): string[] {
+  removeTrace(fields)
+  return fields
 }
 
 interface WithHops {
@@ -147,8 +207,8 @@ interface UndiciRequest {
   readonly path: string
   readonly upgrade: unknown
   /** Name, value, name, value… */
-  readonly headers: readonly string[]
-  addHeader(name: string, value: string): unknown
+  readonly headers: string[]
+  addHeader: (name: string, value: string) => unknown
 }
 
 /** The host of `http://host:port`. Parsing a URL is slower. */

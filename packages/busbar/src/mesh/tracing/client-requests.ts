@@ -1,10 +1,14 @@
 /** The spans of calls by clients that need a connection. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { IncomingMessage } from 'node:http'
+import type { Trace } from '../../contract/context.ts'
 import { noStatus } from '../../shared/metrics/edge-table.ts'
 import { currentScope } from '../scope.ts'
 import type { TracedCall } from './traced-call.ts'
 import type { Tracer } from './tracer.ts'
+
+/** On which undici publishes how its requests end. */
+export const undiciChannels = ['undici:request:headers', 'undici:request:trailers', 'undici:request:error'] as const
 
 export interface RequestToTrace {
   readonly service: string
@@ -17,39 +21,33 @@ export interface RequestToTrace {
  * channels.
  */
 export class RequestTracing implements Disposable {
-  /** False: only the instances record requests of undici. */
-  readonly followsUndici: boolean
   readonly #tracer: Tracer
   readonly #calls = new WeakMap<object, { readonly call: TracedCall; status: number }>()
   readonly #installed = new DisposableStack()
 
-  /**
-   * `followsUndici`: false if there are exchanges. They leave undici's requests to its connections
-   * as soon as anything subscribes to its channels.
-   */
-  constructor(tracer: Tracer, followsUndici: boolean) {
+  constructor(tracer: Tracer) {
     this.#tracer = tracer
-    this.followsUndici = followsUndici
     this.#on('http.client.response.finish', ({ request, response }) => {
       const { statusCode = noStatus } = response as IncomingMessage
       this.#status(request, statusCode)
       ;(response as IncomingMessage).once('close', () => this.#end(request))
     })
     this.#on('http.client.request.error', ({ request, error }) => this.#end(request, error))
-    if (!followsUndici) return
-    this.#on('undici:request:headers', ({ request, response }) =>
-      this.#status(request, (response as { statusCode: number }).statusCode),
-    )
-    this.#on('undici:request:trailers', ({ request }) => this.#end(request))
-    this.#on('undici:request:error', ({ request, error }) => this.#end(request, error))
+    const [headers, trailers, error] = undiciChannels
+    this.#on(headers, ({ request, response }) => this.#status(request, (response as { statusCode: number }).statusCode))
+    this.#on(trailers, ({ request }) => this.#end(request))
+    this.#on(error, (message) => this.#end(message.request, message.error))
   }
 
-  /** Begins a call. The caller sends its context, then {@link follow}s the request. */
-  begin({ service, method, path }: RequestToTrace): TracedCall {
+  /**
+   * Begins a call. The caller sends its context, then {@link follow}s the request. `given`: the
+   * context that the program has set itself.
+   */
+  begin({ service, method, path }: RequestToTrace, given: Trace | undefined): TracedCall {
     const scope = currentScope()
     const kind = { part: 'call', caller: scope?.service, service, protocol: 'http', method } as const
     // The instance knows the transport.
-    const call = this.#tracer.call({ ...kind, transport: undefined }, path, scope?.trace)
+    const call = this.#tracer.call({ ...kind, transport: undefined }, path, given ?? scope?.trace)
     call.begin()
     return call
   }

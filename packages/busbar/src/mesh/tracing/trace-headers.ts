@@ -5,7 +5,10 @@ import type { Trace } from '../../contract/context.ts'
 export const parentField = 'traceparent'
 export const stateField = 'tracestate'
 
-/** `fields`: name, value, name, value…, as `rawHeaders` of Node. */
+/**
+ * `fields`: name, value, name, value…, as `rawHeaders` of Node. Several parents are read as one
+ * that is not valid. A state may be in several fields, in order (W3C Trace Context, 3.3.1).
+ */
 export function readTrace(fields: readonly string[]): Trace | undefined {
   const traceparent = valueOf(fields, parentField)
   if (traceparent === undefined) return undefined
@@ -13,31 +16,47 @@ export function readTrace(fields: readonly string[]): Trace | undefined {
   return tracestate === undefined ? { traceparent } : { traceparent, tracestate }
 }
 
-/** To fields that have no context. */
+/** To fields that have no parent. */
 export function addTrace(fields: string[], { traceparent, tracestate }: Trace): void {
   fields.push(parentField, traceparent)
   if (tracestate !== undefined) setField(fields, stateField, tracestate)
 }
 
-/** Overwrites an existing context. */
+/** Replaces a context, and a state that belongs to none. */
 export function writeTrace(fields: string[], { traceparent, tracestate }: Trace): void {
-  setField(fields, parentField, traceparent)
-  if (tracestate !== undefined) setField(fields, stateField, tracestate)
+  removeTrace(fields)
+  fields.push(parentField, traceparent)
+  if (tracestate !== undefined) fields.push(stateField, tracestate)
+}
+
+export function removeTrace(fields: string[]): void {
+  removeField(fields, parentField)
+  removeField(fields, stateField)
+}
+
+/** Of a request that Node has parsed. */
+export function readTraceOf({ headers, rawHeaders }: IncomingMessage): Trace | undefined {
+  return headers['traceparent'] === undefined ? undefined : readTrace(rawHeaders)
 }
 
 /**
- * The same for a request that Node has parsed: the program sees the new context in all views. Node
- * derives the other two from the list on first access.
+ * {@link writeTrace} for a request that Node has parsed: the program sees the new context in all
+ * views. Node derives the other two from the list on first access.
  */
 export function writeTraceTo({ headers, headersDistinct, rawHeaders }: IncomingMessage, trace: Trace): void {
   const { traceparent, tracestate } = trace
+  const hadNone = headers[parentField] === undefined && headers[stateField] === undefined
   headers[parentField] = traceparent
   headersDistinct[parentField] = [traceparent]
   if (tracestate !== undefined) {
     headers[stateField] = tracestate
     headersDistinct[stateField] = [tracestate]
+  } else if (!hadNone) {
+    delete headers[stateField]
+    delete headersDistinct[stateField]
   }
-  writeTrace(rawHeaders, trace)
+  if (hadNone) addTrace(rawHeaders, trace)
+  else writeTrace(rawHeaders, trace)
 }
 
 /**
@@ -53,18 +72,24 @@ export function appendTraceTo({ headers, rawHeaders }: IncomingMessage, { tracep
 }
 
 function valueOf(fields: readonly string[], name: string): string | undefined {
-  const at = indexOf(fields, name)
-  return at < 0 ? undefined : fields[at + 1]
+  let at = indexOf(fields, name, 0)
+  if (at < 0) return undefined
+  let value = fields[at + 1]!
+  while ((at = indexOf(fields, name, at + 2)) >= 0) value += `,${fields[at + 1]!}`
+  return value
 }
 
 function setField(fields: string[], name: string, value: string): void {
-  const at = indexOf(fields, name)
-  if (at < 0) fields.push(name, value)
-  else fields[at + 1] = value
+  removeField(fields, name)
+  fields.push(name, value)
 }
 
-function indexOf(fields: readonly string[], name: string): number {
-  for (let at = 0; at < fields.length; at += 2) {
+function removeField(fields: string[], name: string): void {
+  for (let at = indexOf(fields, name, 0); at >= 0; at = indexOf(fields, name, at)) fields.splice(at, 2)
+}
+
+function indexOf(fields: readonly string[], name: string, from: number): number {
+  for (let at = from; at < fields.length; at += 2) {
     const field = fields[at]!
     if (field.length === name.length && (field === name || field.toLowerCase() === name)) return at
   }

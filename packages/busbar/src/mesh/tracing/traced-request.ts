@@ -2,7 +2,7 @@
 import type { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { CallEdge } from '../../contract/call/call-edge.ts'
-import { readTrace, writeTraceTo } from './trace-headers.ts'
+import { readTraceOf, writeTraceTo } from './trace-headers.ts'
 import type { SpanKind } from '../../shared/traces/span.ts'
 import type { TracedCall } from './traced-call.ts'
 import type { Tracer } from './tracer.ts'
@@ -11,8 +11,8 @@ type RequestInfo = Omit<SpanKind, 'protocol' | 'method'>
 
 /** The span begins now. The program sees it as the parent of its own. */
 export function traceRequest(tracer: Tracer, info: RequestInfo, request: IncomingMessage, edge?: CallEdge): TracedCall {
-  const { method = 'GET', url: path, rawHeaders } = request
-  const call = tracer.call({ ...info, protocol: 'http', method }, path, readTrace(rawHeaders), edge)
+  const { method = 'GET', url: path } = request
+  const call = tracer.call({ ...info, protocol: 'http', method }, path, readTraceOf(request), edge)
   writeTraceTo(request, call.passedOn)
   return call
 }

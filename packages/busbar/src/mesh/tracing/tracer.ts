@@ -41,7 +41,8 @@ export class Tracer {
     const root = {
       id: parent?.trace ?? newTraceId(),
       isSampled: parent?.isSampled ?? this.#isSampled(),
-      tracestate: from?.tracestate,
+      // The state of a context that is not valid ends with it.
+      tracestate: parent && from?.tracestate,
       recording: this.#recording,
       first: undefined,
     }
@@ -54,7 +55,7 @@ export class Tracer {
     const trace = parent?.trace ?? newTraceId()
     const isSampled = parent?.isSampled ?? this.#isSampled()
     const traceparent = formatTraceparent({ trace, span: newSpanId(), isSampled })
-    const state = from?.tracestate
+    const state = parent && from?.tracestate
     return {
       trace: state === undefined ? { traceparent } : { traceparent, tracestate: state },
       parent: parent?.span,

@@ -58,7 +58,7 @@ function createFetch(mesh: MeshContext, builtin: Fetch): Fetch {
 /** Undefined if the built-in must make the call. */
 function plan(mesh: MeshContext, addresses: ServiceAddresses, args: Parameters<Fetch>) {
   const fetched = readRequest(addresses, args)
-  if (fetched === undefined || !globalDispatchers.areUnchanged() || diagnostics.areObserved()) return undefined
+  if (fetched === undefined || !globalDispatchers.areUnchanged() || diagnostics.areObserved(mesh)) return undefined
   const route = routeCall(mesh, fetched.url.address, fetched.request)
   return route.kind === 'stream' ? undefined : { fetched, route }
 }

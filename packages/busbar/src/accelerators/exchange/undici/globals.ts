@@ -1,4 +1,6 @@
 import { channel } from 'node:diagnostics_channel'
+import type { MeshContext } from '../../../mesh/mesh-context.ts'
+import { undiciChannels } from '../../../mesh/tracing/client-requests.ts'
 import { subscribersOf } from '../../../node/subscribers.ts'
 import type { UndiciHandler } from './handler-dialects.ts'
 import type { DispatchOptions } from './dispatch-request.ts'
@@ -72,9 +74,6 @@ function areOfMesh(...dispatchers: (Dispatcher | undefined)[]): boolean {
  * its connections. An exchange has neither, so a thread with subscribers calls by byte stream.
  */
 const channels = [
-  'undici:request:headers',
-  'undici:request:trailers',
-  'undici:request:error',
   'undici:request:bodySent',
   'undici:request:bodyChunkSent',
   'undici:request:bodyChunkReceived',
@@ -86,12 +85,16 @@ const channels = [
 
 /** The mesh itself subscribes to this channel, for byte streams. */
 const created = channel('undici:request:create')
-const subscribersOfMesh = 1
+/** With traces, it subscribes to these as well. */
+const ended = undiciChannels.map((name) => channel(name))
 
 export const diagnostics = {
   /** True if a program or a tracing library has subscribed. */
-  areObserved(): boolean {
+  areObserved({ tracer }: MeshContext): boolean {
     for (const one of channels) if (one.hasSubscribers) return true
-    return subscribersOf(created) > subscribersOfMesh
+    if (subscribersOf(created) > 1) return true
+    const ofMesh = tracer === undefined ? 0 : 1
+    for (const one of ended) if (subscribersOf(one) > ofMesh) return true
+    return false
   },
 }

@@ -47,7 +47,7 @@ export function createMeshDispatcher(mesh: MeshContext, original: Dispatcher, ma
 
 /** Undefined if only a byte stream carries the call exactly. */
 function planDispatch(mesh: MeshContext, address: Address, options: DispatchOptions) {
-  const stated = diagnostics.areObserved() ? undefined : toDispatchRequest(address, options)
+  const stated = diagnostics.areObserved(mesh) ? undefined : toDispatchRequest(address, options)
   if (stated === undefined) return undefined
   const route = routeCall(mesh, address, stated.request)
   return route.kind === 'stream' ? undefined : { route, stated }

@@ -54,7 +54,8 @@ function plan(
 ): PlannedCall | undefined {
   const called = addresses.ofUrl(typeof url === 'string' ? url : url instanceof URL ? url.href : '')
   if (called === undefined || !areSupported(given)) return undefined
-  if (diagnostics.areObserved() || !globalDispatchers.isMeshDispatcher(exports.getGlobalDispatcher())) return undefined
+  if (diagnostics.areObserved(mesh) || !globalDispatchers.isMeshDispatcher(exports.getGlobalDispatcher()))
+    return undefined
   const options = given ?? {}
   const { signal, opaque, body } = options
   if (signal != null && (!(signal instanceof AbortSignal) || signal.aborted)) return undefined

@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { createServer, request, type RequestOptions } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { client } from 'busbar/client'
@@ -14,6 +15,49 @@ function byNode(options: RequestOptions, body?: string): Promise<unknown> {
   })
 }
 
+/** As a library of WebSocket does that has no client of its own. */
+function byUpgrade(): Promise<unknown> {
+  const headers = { connection: 'upgrade', upgrade: 'websocket', 'sec-websocket-key': 'x' }
+  return new Promise((resolve, reject) => {
+    request(back, { headers })
+      .on('upgrade', (_, socket, head) => {
+        const chunks = [head]
+        socket
+          .on('data', (chunk: Buffer) => chunks.push(chunk))
+          .on('end', () => {
+            socket.destroy()
+            const all = Buffer.concat(chunks)
+            resolve(JSON.parse(all.subarray(2, 2 + all[1]!).toString()))
+          })
+      })
+      .on('error', reject)
+      .end()
+  })
+}
+
+function byWebSocket(): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const socket = new WebSocket(back.replace('http', 'ws'))
+    socket.onmessage = ({ data }) => resolve(JSON.parse(data as string))
+    socket.onerror = () => reject(new Error('the WebSocket has failed'))
+  })
+}
+
+/** As OpenTelemetry's instrumentation of undici does. */
+const addOwn = (message: unknown): void => {
+  const { request } = message as { request: { addHeader(name: string, value: string): void } }
+  for (const [name, value] of Object.entries({ traceparent: own, tracestate: 'own=1' })) request.addHeader(name, value)
+}
+
+async function byChannel(): Promise<unknown> {
+  subscribe('undici:request:create', addOwn)
+  try {
+    return await (await fetch(back)).json()
+  } finally {
+    unsubscribe('undici:request:create', addOwn)
+  }
+}
+
 const calls: Record<string, () => Promise<unknown>> = {
   '/fetch': async () => await (await fetch(back)).json(),
   '/post': async () => await (await fetch(back, { method: 'POST', body: 'x'.repeat(1000) })).json(),
@@ -23,6 +67,11 @@ const calls: Record<string, () => Promise<unknown>> = {
   '/list': () => byNode({ agent: false, headers: ['host', 'back.internal', 'x-own', '1'] as never }),
   '/body': () => byNode({ method: 'POST' }, 'a body'),
   '/own': async () => await (await fetch(back, { headers: { traceparent: own } })).json(),
+  '/own-list': () => byNode({ headers: ['host', 'back.internal', 'traceparent', own, 'tracestate', 'own=1'] as never }),
+  '/own-node': () => byNode({ headers: { traceparent: own, tracestate: 'own=1' } }),
+  '/own-channel': byChannel,
+  '/upgrade': byUpgrade,
+  '/websocket': byWebSocket,
   '/typed': async () => JSON.parse(await typed.price()) as unknown,
 }
 
