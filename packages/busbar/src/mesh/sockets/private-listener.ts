@@ -15,6 +15,7 @@ import { closesIfIdle } from '../http/exchange.ts'
 import { readFirstLine, startsHttp2 } from './first-bytes.ts'
 import { emitInContext } from '../tracing/traced-request.ts'
 import { type ConnectionPreamble, maxPreamble, readPreamble } from './preamble.ts'
+import { type Emit, emitOf } from './server-emit.ts'
 import { loopback, presentAddresses } from './tcp-address.ts'
 
 /** Milliseconds that a connection may take to send its preamble. */
@@ -45,8 +46,6 @@ export interface PrivateListenerOptions {
   readonly front?: HttpServer | undefined
 }
 
-type Emit = (event: string | symbol, ...args: unknown[]) => boolean
-
 export class PrivateListener {
   readonly path: string
   readonly #server: Server
@@ -74,7 +73,7 @@ export class PrivateListener {
     this.#address = address
     this.#server = server
     this.#front = front
-    this.#emit = server.emit.bind(server) as Emit
+    this.#emit = emitOf(server)
     const { close, getConnections, closeIdleConnections } = bound(server)
     replaceOwn(server, {
       emit: (event: string | symbol, ...args: unknown[]) => this.#onEmit(event, args),

@@ -79,7 +79,7 @@ export class OtlpExport {
     if (this.#spanExport === undefined) return
     const room = Math.max(0, this.#limits.queue - this.#queue.length)
     this.#queue.push(...spans.slice(0, room))
-    if (spans.length > room) this.#spanExport.drop(spans.length - room)
+    if (spans.length > room) this.#spanExport.overflow(spans.length - room)
     if (this.#queue.length >= this.#limits.batch) this.#exportSpans()
     else this.#spanTimer ??= setTimeout(() => this.#exportSpans(), this.#limits.delay).unref()
   }
@@ -122,7 +122,7 @@ export class OtlpExport {
     const out = this.#spanExport
     if (out === undefined || out.running !== undefined || this.#queue.length === 0) return
     const batch = this.#queue.splice(0, this.#limits.batch).map((span) => this.#spans.convert(span))
-    void out.export(batch, batch.length).then(() => this.#queue.length > 0 && this.#exportSpans())
+    void out.export(batch, batch.length).then(() => (this.#queue.length > 0 ? this.#exportSpans() : out.drained()))
   }
 
   async #lastSpans(): Promise<void> {

@@ -25,6 +25,7 @@ export class SignalExport<T> {
   #exported = 0
   #dropped = 0
   #isFailing = false
+  #isFull = false
   #running: Promise<void> | undefined
 
   constructor(
@@ -48,6 +49,21 @@ export class SignalExport<T> {
 
   drop(count: number): void {
     this.#dropped += count
+  }
+
+  /** The queue has no room for them: more come than the collector takes. */
+  overflow(count: number): void {
+    this.drop(count)
+    if (this.#isFull) return
+    this.#isFull = true
+    this.#log('warn', `OTLP: ${this.#signal} are dropped: as many wait for the collector as the queue holds`)
+  }
+
+  /** Nothing waits. */
+  drained(): void {
+    if (!this.#isFull || this.#isFailing) return
+    this.#isFull = false
+    this.#log('info', `OTLP: the queue of ${this.#signal} has room again`)
   }
 
   /** Only when none is under way. Never rejects. The exporter retries, up to its time-out. */

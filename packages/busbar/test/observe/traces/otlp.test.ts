@@ -155,6 +155,22 @@ test('a collector that refuses is reported once, and what it refuses is counted'
   assert.ok(app.log.every(({ line }) => !line.includes('very-secret')))
 })
 
+test('spans for which the queue has no room are reported once, and when there is room again', async () => {
+  await using receiver = await OtlpReceiver.open()
+  receiver.status = undefined
+  using _ = withEnvironment({
+    OTEL_BSP_MAX_QUEUE_SIZE: '2',
+    OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '1',
+    OTEL_EXPORTER_OTLP_TIMEOUT: '1000',
+  })
+  await using app = await tracesApp(await otlpOf({ url: receiver.url, metrics: false }), 'shared')
+  for (let n = 0; n < 4; n++) await (await fetch(new URL('/fetch', app.url))).text()
+  await app.untilLogged('OTLP: traces are dropped')
+  receiver.status = 200
+  await app.untilLogged('OTLP: the queue of traces has room again')
+  assert.equal(app.log.filter(({ line }) => line.includes('traces are dropped')).length, 1)
+})
+
 test('a collector that does not answer delays the end by no more than a limit', async () => {
   await using receiver = await OtlpReceiver.open()
   receiver.status = undefined

@@ -4,11 +4,10 @@ import type { Server, Socket } from 'node:net'
 import { dedicatedConnection } from '../../../mesh/http/exchange.ts'
 import { currentScope, runInScope, type Scope } from '../../../mesh/scope.ts'
 import { emitInContext } from '../../../mesh/tracing/traced-request.ts'
+import { emitOf } from '../../../mesh/sockets/server-emit.ts'
 import { WebSockets } from '../../../mesh/sockets/web-socket.ts'
 import { Http2Sessions } from './http2-sessions.ts'
 import { type Metered, RequestMeter } from './request-meter.ts'
-
-type Emit = (event: string | symbol, ...args: unknown[]) => boolean
 
 /** The open connections of a service's servers, and the response that is pending on each. */
 export class ServedConnections {
@@ -31,7 +30,7 @@ export class ServedConnections {
     this.#watched.add(server)
     server.on('connection', (socket: Socket) => void this.add(socket))
     server.on('secureConnection', (socket: Socket) => this.#secured(this.add(socket)))
-    const emit = server.emit.bind(server) as Emit
+    const emit = emitOf(server)
     const value = (event: string | symbol, ...args: unknown[]): boolean => {
       const [request, response] = args
       let scope: Scope | undefined
