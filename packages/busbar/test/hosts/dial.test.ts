@@ -51,3 +51,30 @@ for (const protocol of ['tcp', 'tls'] as const)
     await assert.rejects(dialled, { code: 'LINK_LOST' })
     accepted.destroy()
   })
+
+test('a dial over TLS to something else says why in words', async () => {
+  const authority = await makeAuthority()
+  const pair = await makeCertificate({ name: 'near', hosts: ['127.0.0.1'], days: 1 }, authority)
+  await using server = createServer(
+    (socket) =>
+      void socket
+        .on('error', () => {})
+        .resume()
+        .end('HTTP/1.1 400 Bad Request'),
+  )
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  const dialled = dialHost({
+    address: { protocol: 'tls', host: '127.0.0.1', port },
+    ip: '127.0.0.1',
+    app: 'near',
+    identity: { ...pair, ca: authority.cert },
+    peers: new ProvenPeers(),
+    incomplete: new IncompletePackets(),
+    signal: new AbortController().signal,
+  })
+  await assert.rejects(dialled, (error: Error) => {
+    assert.match(error.message, /^the TLS handshake failed: [a-z0-9 ]+ \(ERR_SSL_\w+\)$/)
+    return true
+  })
+})

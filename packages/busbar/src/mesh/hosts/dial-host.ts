@@ -70,14 +70,18 @@ async function opened(socket: Socket, event: 'connect' | 'secureConnect', signal
     await once(socket, event, { signal })
   } catch (cause) {
     socket.destroy()
-    const { code, message } = cause as NodeJS.ErrnoException
-    throw new BusbarError('LINK_LOST', { message: explain(code, message), cause })
+    throw new BusbarError('LINK_LOST', { message: explain(cause as DialError), cause })
   } finally {
     clearLate()
   }
 }
 
-function explain(code: string | undefined, message: string): string {
+/** `reason`: of errors of OpenSSL, whose messages have the address of a thread and a line of C. */
+type DialError = NodeJS.ErrnoException & { readonly reason?: string }
+
+function explain({ code, message, reason }: DialError): string {
+  if (code?.startsWith('ERR_SSL_') === true)
+    return `the TLS handshake failed: ${reason ?? 'OpenSSL gave no reason'} (${code})`
   // The message says what is wrong with a certificate. If a connection is refused, only the code
   // does.
   return code === undefined || code.startsWith('ERR_') || message.includes('certificate') ? message : code
