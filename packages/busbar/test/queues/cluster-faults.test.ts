@@ -111,6 +111,31 @@ describe('the queue of a cluster', { skip: withoutNats }, () => {
     assert.equal(app.logged('slow one begins').length, 1)
   })
 
+  it('does not run a completed item again when a host that was paused with it goes on', async () => {
+    await using nats = await NatsServer.startWithJetStream()
+    const queues = (timeout: string) => ({ ...quick, methods: { 'mail.slow': { concurrency: 2, timeout } } })
+    await using pauses = new QueueProcess(configOf(nats.port, queues('3s')))
+    await pauses.start()
+    await pauses.enqueue('slow', 'deep', 's')
+    await pauses.busbar.message('slow deep begins')
+    pauses.busbar.child.kill('SIGSTOP')
+    await using lives = await QueueApp.start(configOf(nats.port, queues('5m')))
+    // This one may wait in the socket of the paused host.
+    await lives.mail.slow.enqueue('other')
+    await lives.mail.release()
+    await lives.untilLogged('slow deep ends')
+    await lives.untilLogged('slow other ends')
+    pauses.busbar.child.kill('SIGCONT')
+    await pauses.busbar.until(() => /attempt 1 at s has failed|the outcome of s is not kept/.test(pauses.output))
+    await lives.mail.send.enqueue({ to: 'ada' })
+    await pollUntil(() => /sent ada/.test(pauses.output + lives.lines.join('\n')))
+    await pollUntil(() => lives.counts.running === 0 && lives.counts.waiting === 0)
+    const begun = (name: string): number[] =>
+      [pauses.output.split('\n'), lives.lines].map((all) => all.filter((line) => line.includes(name)).length)
+    assert.deepEqual(begun('slow deep begins'), [1, 1])
+    assert.deepEqual(begun('slow other begins'), [0, 1])
+  })
+
   for (const [how, faults] of Object.entries(faultsOfOne))
     it(`loses nothing when one of three servers is ${how} under load, and comes back`, async () => {
       await using nats = await NatsCluster.start()

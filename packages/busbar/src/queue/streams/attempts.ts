@@ -8,7 +8,7 @@ import { buriedText, failedText } from '../messages.ts'
 import type { QueueMeter } from '../queue-meter.ts'
 import { delayAfter, type Outcome, runItem } from '../run-item.ts'
 import { decodeItem, encodeItem, type StoredItem } from './item-message.ts'
-import { type ItemStreams, limitOf } from './item-streams.ts'
+import { ackWait, isHeld, type ItemStreams, limitOf, signInterval } from './item-streams.ts'
 
 export interface AttemptsParts {
   readonly settings: QueueSettings
@@ -26,34 +26,44 @@ export interface Delivery {
 /** One attempt. It may outlive the connection that has delivered its message. */
 interface Running {
   delivery: Delivery
+  /** When it was certainly this host's for the last time. */
+  heldAt: number
+  /** Deliveries that other hosts have had meanwhile. Each is an attempt. */
+  elsewhere: number
   readonly item: StoredItem & ItemAttempt
   /** Undefined: it runs. */
   outcome: Outcome | undefined
   endedAt: number
 }
 
-/** Milliseconds after which a message whose host says nothing goes to another one. */
-export const ackWait = 10_000
-/** Milliseconds between two signs of life for each message. */
-const workingInterval = 3_000
-/** Milliseconds that an outcome is kept which no server has taken. */
+/** Deliveries that were read too late, one after the other. */
+interface Left {
+  readonly count: number
+  /** The number of the last one. */
+  readonly last: number
+  readonly at: number
+}
+
+/** Milliseconds that an outcome is kept which no server has taken, and that one is remembered. */
 const keptOutcome = 3 * ackWait
 
 /**
  * Attempts items of the cluster. The server counts the deliveries of a message, so an attempt
- * counts before it begins. A pause between two attempts is a stay in the stream `later`: there it
- * takes no place of the method's concurrency.
+ * counts before it begins. Only a host that holds the message decides what follows a failure. A
+ * pause between two attempts is a stay in the stream `later`: there it takes no place of the
+ * method's concurrency.
  */
 export class Attempts {
   readonly #parts: AttemptsParts
   readonly #running = new Map<string, Running>()
+  readonly #left = new Map<string, Left>()
   readonly #timer: NodeJS.Timeout
   #isPaused = false
   #idle: PromiseWithResolvers<void> | undefined
 
   constructor(parts: AttemptsParts) {
     this.#parts = parts
-    this.#timer = setInterval(() => this.#keepAlive(), workingInterval).unref()
+    this.#timer = setInterval(() => this.#keepAlive(), signInterval).unref()
   }
 
   deliver(delivery: Delivery): void {
@@ -66,10 +76,13 @@ export class Attempts {
     const key = `${message.seq} ${item.id}`
     const known = this.#running.get(key)
     if (known !== undefined) {
-      // The connection was lost in between.
+      // The connection was lost in between, or this host was silent for too long.
+      known.elsewhere += Math.max(0, countOf(delivery) - countOf(known.delivery) - 1)
       known.delivery = delivery
+      known.heldAt = streams.confirmedAt
       if (known.outcome !== undefined) void this.#settle(key, known)
-    } else if (this.#isPaused) message.nak()
+    } else if (!isHeld(streams.confirmedAt)) this.#leave(key, delivery)
+    else if (this.#isPaused) message.nak()
     else if (item.due > Date.now()) void this.#defer(item, delivery)
     else this.#begin(key, item, delivery)
   }
@@ -86,14 +99,29 @@ export class Attempts {
     clearInterval(this.#timer)
   }
 
+  /** Another host may have it, or have completed it. If none has, it is delivered again. */
+  #leave(key: string, delivery: Delivery): void {
+    const count = this.#leftBefore(key, delivery) + 1
+    this.#left.set(key, { count, last: countOf(delivery), at: performance.now() })
+  }
+
+  /** How many deliveries just before this one were no attempts. */
+  #leftBefore(key: string, delivery: Delivery): number {
+    const left = this.#left.get(key)
+    return left?.last === countOf(delivery) - 1 ? left.count : 0
+  }
+
   #begin(key: string, stored: StoredItem, delivery: Delivery): void {
     const { calls, meter } = this.#parts
     const target = delivery.streams.targetOf(delivery.message.subject)
     const settings = this.#settingsOf(target)
-    const begun = stored.attempts + delivery.message.info.deliveryCount - 1
-    const isOver = delivery.message.info.deliveryCount > 1 && begun >= settings.attempts
+    const before = countOf(delivery) - 1 - this.#leftBefore(key, delivery)
+    this.#left.delete(key)
+    const begun = stored.attempts + before
+    const isOver = before > 0 && begun >= settings.attempts
     const item = { ...stored, target, attempt: isOver ? begun : begun + 1 }
-    const running: Running = { delivery, item, outcome: undefined, endedAt: 0 }
+    const heldAt = delivery.streams.confirmedAt
+    const running: Running = { delivery, heldAt, elsewhere: 0, item, outcome: undefined, endedAt: 0 }
     this.#running.set(key, running)
     if (!isOver) meter.count(target, 'attempts')
     void (isOver ? Promise.resolve(died) : runItem(item, calls, settings, 'streams')).then((outcome) => {
@@ -106,10 +134,11 @@ export class Attempts {
 
   /** Tells the server how the attempt has ended. Never rejects. */
   async #settle(key: string, running: Running): Promise<void> {
-    const { delivery, item, outcome } = running
+    const { delivery, heldAt, item, outcome } = running
     try {
-      if (outcome?.is === 'failed') await this.#keepFailure(item, outcome, delivery)
-      else await delivery.message.ackAck()
+      if (outcome?.is !== 'failed') await delivery.message.ackAck()
+      else if (isHeld(heldAt)) await this.#keepFailure(running, outcome)
+      else throw new Error('this host was silent for too long, so another one may have the item')
       this.#running.delete(key)
     } catch (error) {
       // It is delivered again: to this host, which knows the outcome, or to another one.
@@ -118,14 +147,15 @@ export class Attempts {
     this.#settleIdle()
   }
 
-  async #keepFailure(item: Running['item'], { why, final }: Failed, delivery: Delivery): Promise<void> {
+  async #keepFailure({ item, elsewhere, delivery }: Running, { why, final }: Failed): Promise<void> {
     const { target, attempt } = item
     const settings = this.#settingsOf(target)
-    if (final || attempt >= settings.attempts) return await this.#bury(item, why, delivery)
+    const attempts = attempt + elsewhere
+    if (final || attempts >= settings.attempts) return await this.#bury({ ...item, attempt: attempts }, why, delivery)
     const delay = delayAfter(attempt, settings)
     this.#parts.log.warn(failedText(item, delay, why))
     try {
-      await this.#move({ ...item, attempts: attempt, due: Date.now() + delay }, target, delivery)
+      await this.#move({ ...item, attempts, due: Date.now() + delay }, target, delivery)
     } catch (error) {
       if (limitOf(error) === undefined) throw error
       // The next delivery is the next attempt.
@@ -160,9 +190,14 @@ export class Attempts {
   }
 
   #keepAlive(): void {
-    for (const [key, { delivery, outcome, endedAt }] of this.#running)
-      if (outcome === undefined) tryTo(() => delivery.message.working())
-      else if (performance.now() - endedAt > keptOutcome) this.#running.delete(key)
+    const signed: Running[] = []
+    for (const [key, running] of this.#running) {
+      const { delivery, outcome, endedAt } = running
+      if (outcome === undefined && tryTo(() => delivery.message.working())) signed.push(running)
+      else if (outcome !== undefined && performance.now() - endedAt > keptOutcome) this.#running.delete(key)
+    }
+    for (const [key, { at }] of this.#left) if (performance.now() - at > keptOutcome) this.#left.delete(key)
+    for (const [streams, runs] of Map.groupBy(signed, ({ delivery }) => delivery.streams)) void confirm(streams, runs)
   }
 
   #settleIdle(): void {
@@ -188,11 +223,25 @@ function stored({ id, added, due, attempts, origin, input }: StoredItem): Stored
   return { id, added, due, attempts, origin, input }
 }
 
-/** A connection that is closed says nothing to the server. */
-function tryTo(work: () => void): void {
+function countOf({ message }: Delivery): number {
+  return message.info.deliveryCount
+}
+
+/** Waits until the server has had their signs of life. Never rejects. */
+async function confirm(streams: ItemStreams, runs: readonly Running[]): Promise<void> {
+  const at = await streams.confirm().catch(() => undefined)
+  if (at === undefined) return
+  // A sign that may have come too late gives nothing back.
+  for (const running of runs) if (isHeld(running.heldAt)) running.heldAt = Math.max(running.heldAt, at)
+}
+
+/** False: the connection is closed, and says nothing to the server. */
+function tryTo(work: () => void): boolean {
   try {
     work()
+    return true
   } catch {
     // Its message is delivered again.
+    return false
   }
 }

@@ -1,8 +1,7 @@
 import type { Log } from '../../contract/context.ts'
 import type { ConsumerMessages, JsMsg } from '../../shared/cluster/jetstream.ts'
-import { ackWait } from './attempts.ts'
 import { encodeItem, decodeItem } from './item-message.ts'
-import { type ItemStreams, nanos } from './item-streams.ts'
+import { ackWait, isHeld, type ItemStreams, nanos } from './item-streams.ts'
 
 export interface ConsumerParts {
   readonly streams: ItemStreams
@@ -58,6 +57,7 @@ export class SharedConsumer {
     })
     const consumer = await streams.client.consumers.get(streams.nameOf(stream), name)
     const settings = { max_messages: batch, abort_on_missing_resource: true, callback: take }
+    await streams.confirm()
     const messages = await consumer.consume(settings)
     this.#messages = messages
     void messages.closed().then(() => {
@@ -79,6 +79,8 @@ const retryPause = 1_000
 
 /** Moves items whose time has come back to the stream `ready`. No delivery of `later` counts. */
 export async function moveWhenDue(message: JsMsg, streams: ItemStreams): Promise<void> {
+  // Another host may have moved it. If none has, it is delivered again.
+  if (!isHeld(streams.confirmedAt)) return
   const item = decodeItem(message.data)
   if (item === undefined) return message.term()
   const wait = item.due - Date.now()

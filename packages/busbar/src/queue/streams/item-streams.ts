@@ -15,6 +15,13 @@ import { splitTarget } from '../item-queue.ts'
  */
 export type ItemStream = 'ready' | 'later' | 'dead'
 
+/** Milliseconds after which a message whose host says nothing goes to another one. */
+export const ackWait = 10_000
+/** Milliseconds between two signs of life: of each message, and of the server. */
+export const signInterval = 3_000
+/** Milliseconds that must be left of that when a host relies on having a message. */
+const leastHold = 2_000
+
 /** Milliseconds in which a message that is moved twice is recognized. */
 const moveWindow = 120_000
 /** Milliseconds. The server accepts no shorter one. */
@@ -35,6 +42,7 @@ export class ItemStreams {
   readonly client: JetStreamClient
   readonly #parts: ItemStreamsParts
   #manager: JetStreamManager | undefined
+  #confirmedAt = performance.now()
 
   constructor(parts: ItemStreamsParts) {
     this.#parts = parts
@@ -54,6 +62,25 @@ export class ItemStreams {
     // The server has no stream without messages, so `keepDead: 0` keeps one.
     const dead = { max_msgs: Math.max(1, keepDead), max_bytes: maxSize, discard: Old, retention: Limits }
     await this.#ensure('dead', { ...dead, duplicate_window: nanos(moveWindow) })
+  }
+
+  /**
+   * What is read now has left the server after this (`performance.now()`). A message may have
+   * waited in the socket of a process that was stopped.
+   */
+  get confirmedAt(): number {
+    return this.#confirmedAt
+  }
+
+  /**
+   * Resolves when the server has all that was sent, to when that was. The answer to a ping follows
+   * what the server sent before it. Rejects if the connection is closed.
+   */
+  async confirm(): Promise<number> {
+    const at = performance.now()
+    await this.connection.flush()
+    this.#confirmedAt = Math.max(this.#confirmedAt, at)
+    return at
   }
 
   get manager(): JetStreamManager {
@@ -119,6 +146,15 @@ export class ItemStreams {
       await this.manager.streams.update(config.name, config)
     }
   }
+}
+
+/**
+ * Whether the server has certainly given a message to no other host, if it has had a sign of life
+ * for it after `heldAt` (`performance.now()`). The server takes an `ack` or a `nak` of every host
+ * that has ever had the message, and a host that is late would bring a completed item back.
+ */
+export function isHeld(heldAt: number): boolean {
+  return performance.now() - heldAt < ackWait - leastHold
 }
 
 /** Whether a stream is full, and which limit it has. Undefined: the error is another one. */

@@ -8,7 +8,7 @@ import type { Attempts, AttemptsParts } from './attempts.ts'
 import { moveWhenDue, SharedConsumer } from './consumers.ts'
 import { dropDeadLetters, listDeadLetters, retryDeadLetters } from './dead-letters.ts'
 import { encodeItem, headSize } from './item-message.ts'
-import { type ItemStreams, limitOf } from './item-streams.ts'
+import { type ItemStreams, limitOf, signInterval } from './item-streams.ts'
 
 export interface SessionParts extends AttemptsParts {
   readonly streams: ItemStreams
@@ -50,7 +50,12 @@ export class QueueSession {
     })
     streams.connection.subscribe(streams.news, { callback: (_, message) => this.#heard(message.string()) })
     const count = (): void => void this.#count().catch(() => {})
-    this.#timers = [setInterval(() => this.#review(), reviewInterval), setInterval(count, countInterval)]
+    const confirm = (): void => void streams.confirm().catch(() => {})
+    this.#timers = [
+      setInterval(() => this.#review(), reviewInterval),
+      setInterval(count, countInterval),
+      setInterval(confirm, signInterval),
+    ]
     for (const timer of this.#timers) timer.unref()
     count()
     this.#review()
