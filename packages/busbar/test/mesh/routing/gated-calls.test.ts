@@ -67,17 +67,20 @@ test('a call waits until the previous one is over, and then gets what its caller
   assert.equal(await second.reply, 'two')
 })
 
-for (const [how, finish] of Object.entries<(channel: Channel) => void>({
-  fails: (channel) => channel.fail({ code: 'INTERNAL', message: 'no' }),
-  'ends its stream': (channel) => {
-    channel.reply('head', false)
-    channel.data('x')
-    channel.end()
-  },
-}))
+for (const [how, kind, finish] of [
+  ['fails', 'call', (channel: Channel) => channel.fail({ code: 'INTERNAL', message: 'no' })],
+  [
+    'ends its stream',
+    'stream',
+    (channel: Channel) => {
+      channel.data('x')
+      channel.end()
+    },
+  ],
+] as const)
   test(`a call that ${how} is over`, async () => {
     using worker = new Worker()
-    call(worker.link, 'first').reply.catch(() => {})
+    call(worker.link, 'first', { kind }).reply.catch(() => {})
     const second = call(worker.link, 'second')
     await worker.until(() => worker.answering.length === 1)
     finish(worker.answering[0]!.channel)
