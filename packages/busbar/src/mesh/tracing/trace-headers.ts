@@ -36,7 +36,7 @@ export function removeTrace(fields: string[]): void {
 
 /** Of a request that Node has parsed. */
 export function readTraceOf({ headers, rawHeaders }: IncomingMessage): Trace | undefined {
-  return headers['traceparent'] === undefined ? undefined : readTrace(rawHeaders)
+  return headers[parentField] === undefined ? undefined : readTrace(rawHeaders)
 }
 
 /**
@@ -59,15 +59,12 @@ export function writeTraceTo({ headers, headersDistinct, rawHeaders }: IncomingM
   else writeTrace(rawHeaders, trace)
 }
 
-/**
- * The same for a request that has no context. V8 stores by a literal name faster than by the one in
- * a constant: it is 1 % of a fan-out to four programs of this thread.
- */
+/** The same for a request that has no context. */
 export function appendTraceTo({ headers, rawHeaders }: IncomingMessage, { traceparent, tracestate }: Trace): void {
-  headers['traceparent'] = traceparent
+  headers[parentField] = traceparent
   rawHeaders.push(parentField, traceparent)
   if (tracestate === undefined) return
-  headers['tracestate'] = tracestate
+  headers[stateField] = tracestate
   setField(rawHeaders, stateField, tracestate)
 }
 
