@@ -5,7 +5,7 @@ import { before, describe, it } from 'node:test'
 import { connect as connectTls } from 'node:tls'
 import { makeAuthority, makeCertificate } from '../../src/cli/certificates/make-certificate.ts'
 import { protocolVersion } from '../../src/mesh/links/frame-encoder.ts'
-import { maxHostCalls } from '../../src/mesh/links/limits.ts'
+import { maxAppCalls, maxHostCalls } from '../../src/mesh/links/limits.ts'
 import { IncompletePackets } from '../../src/mesh/transports/incomplete-packets.ts'
 import type { Identity } from '../../src/shared/hosts.ts'
 import { pollUntil } from '../support/app/test-app.ts'
@@ -23,6 +23,22 @@ describe('a peer that misbehaves', () => {
     assert.ok(refusals.every((frame) => JSON.stringify(frame).includes('RESOURCE_EXHAUSTED')))
     host.delay = 0
     assert.deepEqual(await caller.shop.write('mine'), { at: 'far', input: 'mine' })
+  })
+
+  it('is refused calls on any of its links when all together have too many', async () => {
+    await using host = await ShopHost.start('far')
+    using caller = await ShopCaller.open([host.address])
+    host.delay = Infinity
+    const peers = await Promise.all(Array.from({ length: 5 }, () => RawPeer.open(host.port)))
+    const [last, ...others] = peers
+    for (const peer of others) for (let at = 1; at <= maxHostCalls; at++) peer.call(at)
+    await host.began(maxAppCalls)
+    last!.call(1)
+    const [refusal] = await last!.frames((frame) => frame[0] === 5, 1)
+    assert.match(JSON.stringify(refusal), /RESOURCE_EXHAUSTED/)
+    host.delay = 0
+    assert.deepEqual(await caller.shop.write('mine'), { at: 'far', input: 'mine' })
+    await Promise.all(peers.map((peer) => peer[Symbol.asyncDispose]()))
   })
 
   it('is refused, and both ends say why, if it speaks another version of the protocol', async () => {
@@ -158,6 +174,26 @@ for (const protocol of ['tcp', 'tls'] as const)
       } finally {
         for (const socket of held) socket.destroy()
         slow?.destroy()
+      }
+    })
+
+    it('keeps no peer of another address out, however fast it makes new connections', async () => {
+      await using host = await ShopHost.start('far', far)
+      const waiting = connect({ host: '127.0.0.1', port: host.port })
+      await once(waiting, 'connect')
+      const flood = Array.from({ length: 600 }, () =>
+        connect({ host: '127.0.0.1', port: host.port, localAddress: '127.0.0.2' }),
+      )
+      const closed = flood.slice(0, 300).map((socket) => new Promise((resolve) => socket.once('close', resolve)))
+      try {
+        for (const socket of flood) socket.on('error', () => {}).resume()
+        await Promise.all(closed)
+        assert.equal(waiting.readyState, 'open')
+        if (near === undefined) return
+        await once(connectTls({ socket: waiting, host: '127.0.0.1', ...near }), 'secureConnect')
+      } finally {
+        for (const socket of flood) socket.destroy()
+        waiting.destroy()
       }
     })
 

@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto'
 import type { ErrorRecord } from '../../contract/errors.ts'
-import { hostKeepAlive, maxHostCalls } from '../links/limits.ts'
+import { hostKeepAlive, maxAppCalls, maxHostCalls } from '../links/limits.ts'
 import type { CallHandler, Link } from '../links/link.ts'
 import { createLink } from '../links/live-link.ts'
 import type { PacketTransport } from '../links/packet-transport.ts'
@@ -42,8 +42,8 @@ export interface LinkPeer {
 export class ExportedLinks {
   readonly #parts: ExportedLinksParts
   readonly #links = new Set<Link>()
-  /** How many each app has. */
-  readonly #apps = new Map<string, number>()
+  /** By the app that has dialled them. */
+  readonly #apps = new Map<string, Set<Link>>()
   #isStopping = false
 
   constructor(parts: ExportedLinksParts) {
@@ -61,11 +61,12 @@ export class ExportedLinks {
 
   /** It accepts no more of this app. */
   isFullFor(app: string): boolean {
-    return this.isFull || (this.#apps.get(app) ?? 0) >= maxLinksOfApp
+    return this.isFull || (this.#apps.get(app)?.size ?? 0) >= maxLinksOfApp
   }
 
   open(transport: PacketTransport, { app, label, allows, certificate }: LinkPeer): void {
     const { mesh, answer, loadOf, keepAliveTimeout = hostKeepAlive } = this.#parts
+    const links = this.#apps.get(app) ?? new Set()
     const calls = answerExported({ mesh, answer, allows, peer: label })
     const options = {
       peer: -1,
@@ -74,16 +75,17 @@ export class ExportedLinks {
       keepAliveTimeout,
       loadOf,
       maxCalls: maxHostCalls,
+      isFull: () => answeringOn(links) >= maxAppCalls,
       isForeign: true,
     }
     const link = createLink(transport, options)
     this.#links.add(link)
-    this.#count(app, 1)
+    this.#apps.set(app, links.add(link))
     const expiry = certificate && closeAtExpiry(link, certificate, label)
     void link.closed.then(() => {
       clearTimeout(expiry)
       this.#links.delete(link)
-      this.#count(app, -1)
+      if (links.delete(link) && links.size === 0) this.#apps.delete(app)
     })
     if (this.#isStopping) link.askToMove()
   }
@@ -106,15 +108,15 @@ export class ExportedLinks {
     for (const link of this.#links) link.close(reason)
   }
 
-  #count(app: string, by: 1 | -1): void {
-    const count = (this.#apps.get(app) ?? 0) + by
-    if (count === 0) this.#apps.delete(app)
-    else this.#apps.set(app, count)
-  }
-
   get #isAnswering(): boolean {
     return [...this.#links].some(({ answering }) => answering > 0)
   }
+}
+
+function answeringOn(links: Iterable<Link>): number {
+  let calls = 0
+  for (const { answering } of links) calls += answering
+  return calls
 }
 
 /** A link may live for months, so its peer has to authenticate again. */

@@ -6,6 +6,9 @@ export const maxCalls = 10_000
 /** The same between two apps: one that calls too often must not use up the limits of a service. */
 export const maxHostCalls = 2_000
 
+/** Of all links of one other app to one worker: fewer than `limits.maxInFlight` by default. */
+export const maxAppCalls = 8_000
+
 /** The size of one value: characters, and bytes beside it. Larger ones must be streamed. */
 export const maxValue = 64 * 1024 * 1024
 

@@ -161,6 +161,8 @@ export interface LinkOptions {
   readonly isForeign?: boolean
   /** Calls in flight, per side. Default: `maxCalls` in `limits.ts`. */
   readonly maxCalls?: number
+  /** Calls of the peer are refused while it is true. Default: never. */
+  readonly isFull?: () => boolean
   /**
    * Calls in flight at this side's instance of a service. Set if the peer cannot read it in shared
    * memory.

@@ -258,7 +258,8 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
   #peerLimit(): ErrorRecord | undefined {
     const { isFull, isStuck } = this.sendQueue
     if (isStuck) throw new ProtocolError('makes calls and does not read the answers')
-    return !isFull && this.answering < this.#maxCalls ? undefined : linkFull(this.#label, this.answering)
+    if (!isFull && this.answering < this.#maxCalls && this.#options.isFull?.() !== true) return undefined
+    return linkFull(this.#label, this.answering)
   }
 }
 

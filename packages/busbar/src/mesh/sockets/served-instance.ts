@@ -8,11 +8,13 @@ import type { MeshContext } from '../mesh-context.ts'
 import { type Edge, isFailedResponse, outcomeOf } from '../meter.ts'
 import type { LocalEndpoint } from '../routing/endpoint.ts'
 import type { ConcurrencyGate, RunningCall } from '../routing/limits/concurrency-gate.ts'
+import { isFailedSpan } from '../../shared/traces/span.ts'
 import { runInScope, type Scope } from '../scope.ts'
 import { bytesBefore, countBytes, emitInContext, traceRequest } from '../tracing/traced-request.ts'
 import type { TracedCall } from '../tracing/traced-call.ts'
 import { takeHopsHeader } from './hops-header.ts'
 import { type ConnectionPreamble, healthCheckCaller } from './preamble.ts'
+import { onUpgradeAnswer } from './upgrade-answer.ts'
 import type { ArrivedRequest, InstanceHandler } from './private-listener.ts'
 
 interface MutableScope extends Scope {
@@ -105,10 +107,11 @@ class ServedInstance implements InstanceHandler {
     if (response === undefined) {
       // Its messages run in the scope of the request.
       emitInContext(socket, (callback) => runInScope(own, callback))
-      runInScope(own, next)
-      count?.countEnd(false)
-      edge?.end(upgraded, began)
-      return
+      onUpgradeAnswer(socket, (status) => {
+        count?.countEnd(isFailedSpan({ status }))
+        edge?.end(status, began)
+      })
+      return void runInScope(own, next)
     }
     response.once('close', () => {
       count?.countEnd(isFailedResponse(response))
@@ -181,9 +184,6 @@ class ServedInstance implements InstanceHandler {
       .finally(() => socket.off('close', close))
   }
 }
-
-/** The status that metrics record for an upgrade. */
-const upgraded = 101
 
 /** Answers instead of the program, and discards the rest of the request. */
 function refuse(problem: ProblemResponse, { request, response, socket }: ArrivedRequest): void {

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { describe, test } from 'node:test'
 import { loadApp } from '../../../src/config/load.ts'
 import type { App, Service } from '../../../src/config/app.ts'
@@ -47,6 +49,27 @@ for (const [where, run] of Object.entries(placements))
       )
       assert.ok(app.running.status().edges.every(({ inFlight }) => inFlight === 0))
     })
+
+const upgrades = `${import.meta.dirname}/../programs/upgrades`
+const answers = ['101: 1', '403: 1', 'none: 1']
+
+for (const [where, run] of Object.entries(placements))
+  test(`an upgrade counts with the status that the program answers, ${where}`, async () => {
+    const services = {
+      front: { file: `${upgrades}/front.mjs`, run },
+      back: { file: `${upgrades}/back.mjs`, run },
+    }
+    await using app = await TestApp.start({ services, gateway: { entry: 'front', raw: true } })
+    for (const path of ['/accept', '/refuse', '/close']) await upgrade(app, path)
+    const wanted = [' > front http GET /', 'front > back http GET '].flatMap((edge) =>
+      answers.map((one) => `${edge} ${one}`),
+    )
+    await pollUntil(
+      () => seen(app).join('\n') === wanted.join('\n'),
+      () => seen(app),
+    )
+    assert.ok(app.running.status().edges.every(({ inFlight }) => inFlight === 0))
+  })
 
 describe('the counts of an edge', () => {
   test('are the same in the status and in each metric, and every call has a duration', async () => {
@@ -123,6 +146,12 @@ async function callAll(app: TestApp): Promise<void> {
 }
 
 /** As `expected` has them. */
+async function upgrade({ port }: TestApp, path: string): Promise<void> {
+  const socket = connect(port, '127.0.0.1').resume()
+  socket.write(`GET ${path} HTTP/1.1\r\nhost: front\r\nconnection: upgrade\r\nupgrade: echo\r\n\r\n`)
+  await once(socket, 'close')
+}
+
 function seen(app: TestApp): string[] {
   const counts = new Map<string, number>()
   for (const { caller, callee, protocol, method, route, outcomes } of app.running.status().edges)

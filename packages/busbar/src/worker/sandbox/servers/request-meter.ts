@@ -3,11 +3,13 @@ import type { Socket } from 'node:net'
 import type { CallEdge } from '../../../contract/call/call-edge.ts'
 import type { Trace } from '../../../contract/context.ts'
 import { isFailedResponse, type Meter, outcomeOf } from '../../../mesh/meter.ts'
+import { onUpgradeAnswer } from '../../../mesh/sockets/upgrade-answer.ts'
 import { bytesBefore, countBytes, traceRequest } from '../../../mesh/tracing/traced-request.ts'
 import type { TracedCall } from '../../../mesh/tracing/traced-call.ts'
 import type { Tracer } from '../../../mesh/tracing/tracer.ts'
 import type { CallTimer } from '../../../shared/metrics/call-times.ts'
 import type { InstanceCells } from '../../../shared/metrics/instance-table.ts'
+import { isFailedSpan } from '../../../shared/traces/span.ts'
 
 export interface Metered {
   readonly service: string
@@ -30,7 +32,7 @@ export class RequestMeter {
 
   /**
    * Called before the program gets the request, so that one that blocks the thread counts as in
-   * flight. An upgrade has no response and counts as finished at once.
+   * flight. An upgrade has no response, and counts until the program has begun to answer it.
    */
   began(request: IncomingMessage, response: ServerResponse | undefined): Trace | undefined {
     const { service, count, meter, tracer } = this.#what
@@ -42,8 +44,10 @@ export class RequestMeter {
     const since = call === undefined || call.isMeasured ? begun : undefined
     const timer = count.countStart()
     if (response === undefined) {
-      count.countEnd(false)
-      edge.end(upgraded, since)
+      onUpgradeAnswer(request.socket, (status) => {
+        count.countEnd(isFailedSpan({ status }))
+        edge.end(status, since)
+      })
       return call
     }
     const one: Begun = { meter: this, response, timer, edge, since, call, before: bytesBefore(request) }
@@ -98,9 +102,6 @@ interface Begun {
   /** When it began, if it is measured. */
   readonly since: number | undefined
 }
-
-/** The status of an upgrade, as far as anybody sees it. */
-const upgraded = 101
 
 /**
  * Most requests are answered in the turn in which they arrive. Adding a listener to each response
