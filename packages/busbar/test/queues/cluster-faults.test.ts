@@ -136,6 +136,21 @@ describe('the queue of a cluster', { skip: withoutNats }, () => {
     assert.deepEqual(begun('slow other begins'), [0, 1])
   })
 
+  it('runs an item once more when its host ends after it has put it off, and before it says so', async () => {
+    await using nats = await NatsServer.startWithJetStream()
+    await using proxy = await FaultProxy.open(nats.port)
+    await using ends = await QueueApp.start(configOf(proxy.port))
+    proxy.freezeAfter = 'queue.later.mail'
+    await ends.mail.flaky.enqueue({ failures: 1 })
+    await pollUntil(() => proxy.isFrozen)
+    proxy.halfOpen()
+    await using lives = await QueueApp.start(configOf(nats.port))
+    await lives.untilLogged('done at 2')
+    await pollUntil(() => lives.counts.running === 0 && lives.counts.waiting === 0)
+    assert.equal(ends.logged('fails at 1').length, 1)
+    assert.equal(lives.logged('done at').length, 1)
+  })
+
   for (const [how, faults] of Object.entries(faultsOfOne))
     it(`loses nothing when one of three servers is ${how} under load, and comes back`, async () => {
       await using nats = await NatsCluster.start()

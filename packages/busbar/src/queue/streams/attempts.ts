@@ -112,19 +112,40 @@ export class Attempts {
   }
 
   #begin(key: string, stored: StoredItem, delivery: Delivery): void {
-    const { calls, meter } = this.#parts
     const target = delivery.streams.targetOf(delivery.message.subject)
-    const settings = this.#settingsOf(target)
     const before = countOf(delivery) - 1 - this.#leftBefore(key, delivery)
     this.#left.delete(key)
     const begun = stored.attempts + before
-    const isOver = before > 0 && begun >= settings.attempts
-    const item = { ...stored, target, attempt: isOver ? begun : begun + 1 }
+    if (before === 0) this.#run(key, { ...stored, target, attempt: begun + 1 }, delivery)
+    else if (begun >= this.#settingsOf(target).attempts)
+      this.#run(key, { ...stored, target, attempt: begun }, delivery, died)
+    else void this.#passOn(key, { ...stored, target, attempt: begun + 1 }, delivery)
+  }
+
+  /**
+   * The host that had the message may have moved the item before it ended. So it is moved as that
+   * host would have done: the server takes it once.
+   */
+  async #passOn(key: string, item: Running['item'], delivery: Delivery): Promise<void> {
+    try {
+      await this.#move({ ...item, attempts: item.attempt - 1, due: Date.now() }, item.target, delivery)
+    } catch {
+      // Another delivery would be another attempt.
+      if (isHeld(delivery.streams.confirmedAt) && !this.#isPaused) this.#run(key, item, delivery)
+    }
+  }
+
+  /** `outcome`: known before it begins. */
+  #run(key: string, item: Running['item'], delivery: Delivery, known?: Outcome): void {
+    const { calls, meter } = this.#parts
+    const { target } = item
     const heldAt = delivery.streams.confirmedAt
     const running: Running = { delivery, heldAt, elsewhere: 0, item, outcome: undefined, endedAt: 0 }
     this.#running.set(key, running)
-    if (!isOver) meter.count(target, 'attempts')
-    void (isOver ? Promise.resolve(died) : runItem(item, calls, settings, 'streams')).then((outcome) => {
+    if (known === undefined) meter.count(target, 'attempts')
+    const ends =
+      known === undefined ? runItem(item, calls, this.#settingsOf(target), 'streams') : Promise.resolve(known)
+    void ends.then((outcome) => {
       running.outcome = outcome
       running.endedAt = performance.now()
       if (outcome.is === 'failed') meter.count(target, 'failures')
@@ -184,7 +205,7 @@ export class Attempts {
 
   /** Into the stream `later`. A message that is moved twice is one there. */
   async #move(item: StoredItem, target: string, { message, streams }: Delivery): Promise<void> {
-    const msgID = `${streams.nameOf('ready')} ${message.seq} ${item.attempts}`
+    const msgID = `${streams.nameOf('ready')} ${message.seq} ${item.added}`
     await streams.client.publish(streams.subjectOf('later', target), encodeItem(stored(item)), { msgID })
     await message.ackAck()
   }

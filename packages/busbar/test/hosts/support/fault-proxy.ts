@@ -23,10 +23,12 @@ export class FaultProxy implements AsyncDisposable {
   readonly #sockets = new Set<Socket>()
   /** Ends towards the target. */
   readonly #far = new Set<Socket>()
-  #isFrozen = false
+  isFrozen = false
   /** Connections that were opened through it. */
   opened = 0
   weather: Weather = fair
+  /** Once this has passed, it freezes. */
+  freezeAfter: string | undefined
 
   private constructor(target: number) {
     this.#target = target
@@ -57,12 +59,12 @@ export class FaultProxy implements AsyncDisposable {
 
   /** Passes nothing on, as if a cable were unplugged: both sides see an open connection. */
   freeze(): void {
-    this.#isFrozen = true
+    this.isFrozen = true
     for (const socket of this.#sockets) socket.pause()
   }
 
   thaw(): void {
-    this.#isFrozen = false
+    this.isFrozen = false
     for (const socket of this.#sockets) socket.resume()
   }
 
@@ -99,7 +101,8 @@ export class FaultProxy implements AsyncDisposable {
     from.on('data', (bytes) => {
       const { rate } = this.weather
       if (rate !== Infinity) from.pause()
-      way.add(bytes, () => this.#isFrozen || from.resume())
+      way.add(bytes, () => this.isFrozen || from.resume())
+      if (this.freezeAfter !== undefined && bytes.includes(this.freezeAfter)) this.freeze()
     })
     from.on('end', () => way.end())
     from.on('error', () => to.destroy())
@@ -107,7 +110,7 @@ export class FaultProxy implements AsyncDisposable {
       this.#sockets.delete(from)
       to.destroy()
     })
-    if (this.#isFrozen) from.pause()
+    if (this.isFrozen) from.pause()
   }
 }
 
