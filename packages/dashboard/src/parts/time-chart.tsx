@@ -65,6 +65,9 @@ function shown(value: number | null | undefined, format: (value: number) => stri
   return value === null || value === undefined ? '–' : format(value)
 }
 
+/** Between two marks of the time axis, which shows seconds. */
+const wholeSeconds = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600]
+
 function optionsOf(
   width: number,
   height: number,
@@ -90,6 +93,7 @@ function optionsOf(
         ...axis,
         size: 26,
         space: 70,
+        incrs: wholeSeconds,
         values: (_, ticks) => ticks.map((tick) => new Date(tick * 1000).toLocaleTimeString('en-GB')),
       },
       { ...axis, size: 62, values: (_, ticks) => ticks.map((tick) => format(tick)) },

@@ -46,10 +46,10 @@ function State() {
 function Facts() {
   const { app, edges, workers } = status.value!
   const outside = edges.filter(({ caller }) => caller === '').map(edgeKey)
-  const { seconds, calls, failures, counts } = recentOf(outside, 10)
+  const { perSecond, calls, failures, counts } = recentOf(outside, 10)
   const cpu = workers.reduce((sum, one) => sum + (one.cpu ?? 0), 0)
   const facts: [string, string][] = [
-    ['requests', formatRate(seconds === 0 ? 0 : calls / seconds)],
+    ['requests', formatRate(perSecond)],
     ['p99', formatTime(quantile(counts, 0.99))],
     ['errors', calls === 0 ? '–' : formatShare(failures / calls)],
     ['processors', cpu.toFixed(2)],

@@ -6,8 +6,9 @@ export function formatNumber(value: number): string {
   return value.toLocaleString('en', { maximumFractionDigits: digits })
 }
 
-export function formatRate(perSecond: number): string {
-  return `${formatNumber(perSecond)}/s`
+/** Null: not known yet. */
+export function formatRate(perSecond: number | null): string {
+  return perSecond === null ? '–' : `${formatNumber(perSecond)}/s`
 }
 
 /** Milliseconds. */

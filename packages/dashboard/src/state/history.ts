@@ -55,7 +55,8 @@ export function recordStatus({ at, status, latencies }: StatusEvent): void {
 
 /** What edges did in the last `seconds` together. */
 export interface Recent {
-  readonly seconds: number
+  /** Null at the first moment. */
+  readonly perSecond: number | null
   readonly calls: number
   readonly failures: number
   readonly counts: Counts
@@ -77,7 +78,7 @@ export function recentOf(keys: readonly string[], seconds: number): Recent {
       addBuckets(counts, point.buckets)
     }
   }
-  return { seconds: spanned, calls, failures, counts }
+  return { perSecond: spanned === 0 ? null : calls / spanned, calls, failures, counts }
 }
 
 function pointOf(worker: Worker, last: typeof before, seconds: number): WorkerPoint {

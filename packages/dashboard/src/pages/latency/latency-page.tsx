@@ -45,7 +45,7 @@ export function LatencyPage() {
 
 function Small({ edge }: { readonly edge: Edge }) {
   const key = edgeKey(edge)
-  const { counts, calls, seconds } = recentOf([key], 60)
+  const { counts, perSecond } = recentOf([key], 60)
   return (
     <Card
       label={nameOf(edge)}
@@ -56,8 +56,7 @@ function Small({ edge }: { readonly edge: Edge }) {
       }
       end={
         <span class="dim small">
-          {formatRate(seconds === 0 ? 0 : calls / seconds)} · p50 {formatTime(quantile(counts, 0.5))} · p99{' '}
-          {formatTime(quantile(counts, 0.99))}
+          {formatRate(perSecond)} · p50 {formatTime(quantile(counts, 0.5))} · p99 {formatTime(quantile(counts, 0.99))}
         </span>
       }
     >

@@ -27,7 +27,8 @@ export interface Flow {
   readonly callee: string
   readonly edges: readonly Edge[]
   readonly transports: readonly string[]
-  readonly perSecond: number
+  /** Null at the first moment. */
+  readonly perSecond: number | null
   readonly failed: number
   readonly calls: number
   /** Milliseconds; null without a recent call. */
@@ -67,14 +68,14 @@ export function flowsOf(status: AppStatus): Flow[] {
   const grouped = Map.groupBy(status.edges, ({ caller, callee }) => flowId(caller, callee))
   return [...grouped].map(([id, edges]) => {
     const { caller, callee } = edges[0]!
-    const { seconds, calls, failures, counts } = recentOf(edges.map(edgeKey), recentSeconds)
+    const { perSecond, calls, failures, counts } = recentOf(edges.map(edgeKey), recentSeconds)
     return {
       id,
       caller,
       callee,
       edges,
       transports: [...new Set(edges.map(({ transport }) => transport))].filter(Boolean),
-      perSecond: seconds === 0 ? 0 : calls / seconds,
+      perSecond,
       failed: calls === 0 ? 0 : failures / calls,
       calls: edges.reduce((sum, edge) => sum + edge.calls, 0),
       p50: quantile(counts, 0.5),

@@ -72,7 +72,7 @@ interface LineProps {
 function FlowLine({ flow, at, isSelected, select }: LineProps) {
   if (at === undefined) return null
   const { id, caller, callee, perSecond, failed, p50, p99, transports } = flow
-  const tone = failed > 0.01 ? 'bad' : failed > 0 ? 'warn' : perSecond > 0 ? 'active' : 'idle'
+  const tone = failed > 0.01 ? 'bad' : failed > 0 ? 'warn' : perSecond !== null && perSecond > 0 ? 'active' : 'idle'
   const rate = formatRate(perSecond)
   const failures = failed > 0 ? `${formatShare(failed)} failed` : ''
   const latency = p50 === null ? '' : `${formatTime(p50)} · ${formatTime(p99)}`
@@ -90,7 +90,7 @@ function FlowLine({ flow, at, isSelected, select }: LineProps) {
         d={at.d}
         class="line"
         marker-end="url(#arrow)"
-        stroke-width={1.3 + Math.min(3.5, Math.log10(1 + perSecond))}
+        stroke-width={1.3 + Math.min(3.5, Math.log10(1 + (perSecond ?? 0)))}
       />
       <g transform={`translate(${at.x} ${at.y})`}>
         <rect x={-64} y={-19} width={128} height={38} rx={7} class="plate" />
