@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { connect } from 'node:net'
+import { connect, Socket } from 'node:net'
 import { before, describe, it } from 'node:test'
 import { connect as connectTls } from 'node:tls'
 import { makeAuthority, makeCertificate } from '../../src/cli/certificates/make-certificate.ts'
 import { protocolVersion } from '../../src/mesh/links/frame-encoder.ts'
-import { maxAppCalls, maxHostCalls } from '../../src/mesh/links/limits.ts'
+import { maxAppCalls, maxFrames, maxHostCalls } from '../../src/mesh/links/limits.ts'
 import { IncompletePackets } from '../../src/mesh/transports/incomplete-packets.ts'
 import type { Identity } from '../../src/shared/hosts.ts'
 import { pollUntil } from '../support/app/test-app.ts'
@@ -29,7 +29,9 @@ describe('a peer that misbehaves', () => {
     await using host = await ShopHost.start('far')
     using caller = await ShopCaller.open([host.address])
     host.delay = Infinity
-    const peers = await Promise.all(Array.from({ length: 5 }, () => RawPeer.open(host.port)))
+    const peers = await Promise.all(
+      Array.from({ length: maxAppCalls / maxHostCalls + 1 }, () => RawPeer.open(host.port)),
+    )
     const [last, ...others] = peers
     for (const peer of others) for (let at = 1; at <= maxHostCalls; at++) peer.call(at)
     await host.began(maxAppCalls)
@@ -38,6 +40,42 @@ describe('a peer that misbehaves', () => {
     assert.match(JSON.stringify(refusal), /RESOURCE_EXHAUSTED/)
     host.delay = 0
     assert.deepEqual(await caller.shop.write('mine'), { at: 'far', input: 'mine' })
+    await Promise.all(peers.map((peer) => peer[Symbol.asyncDispose]()))
+  })
+
+  it('loses its link when it goes on with calls beyond its limit', async () => {
+    await using host = await ShopHost.start('far')
+    host.delay = Infinity
+    await using peer = await RawPeer.open(host.port)
+    for (let at = 1; at <= 2 * maxHostCalls + 1; at++) peer.call(at)
+    await peer.closed
+    assert.equal(host.done.length, maxHostCalls)
+  })
+
+  it('loses its link when a packet has too many frames, or calls in them', async () => {
+    await using host = await ShopHost.start('far')
+    const pings = Array.from({ length: maxFrames + 1 }, () => '[8]').join()
+    const values = Array.from({ length: maxFrames + 1 }, () => '1').join()
+    for (const frames of [pings, `[14,1,0,1,"none","write",0,0,-1,0,${values}]`]) {
+      await using peer = await RawPeer.open(host.port)
+      peer.sendText(`[${frames}]`)
+      await peer.closed
+    }
+    await using peer = await RawPeer.open(host.port)
+    peer.sendText(`[${Array.from({ length: maxFrames }, () => '[8]').join()}]`)
+    peer.call(1)
+    await peer.frames((frame) => frame[1] === -1, 1)
+  })
+
+  it('loses a link when all of its links together do not read too much', async () => {
+    await using host = await ShopHost.start('far')
+    const peers = await Promise.all(Array.from({ length: 6 }, () => RawPeer.open(host.port)))
+    const large = 'x'.repeat(8 * 1024 ** 2)
+    for (const peer of peers) {
+      peer.socket.pause()
+      for (let at = 1; at <= 10; at++) peer.call(at, large)
+    }
+    await pollUntil(() => host.links.size < peers.length)
     await Promise.all(peers.map((peer) => peer[Symbol.asyncDispose]()))
   })
 
@@ -175,6 +213,15 @@ for (const protocol of ['tcp', 'tls'] as const)
         for (const socket of held) socket.destroy()
         slow?.destroy()
       }
+    })
+
+    it('takes up no place by connections that it resets at once', async () => {
+      await using host = await ShopHost.start('far', far)
+      // A connection that was reset before it is accepted has no address.
+      for (let at = 0; at < 300; at++) host.listener.accept(new Socket())
+      const peers = await Promise.all(Array.from({ length: 100 }, () => RawPeer.open(host.port, near)))
+      assert.equal(peers.filter(({ isClosed }) => isClosed).length, 0)
+      await Promise.all(peers.map((peer) => peer[Symbol.asyncDispose]()))
     })
 
     it('keeps no peer of another address out, however fast it makes new connections', async () => {

@@ -23,15 +23,19 @@ export class ConnectingPeers {
     this.#replaced = replaced
   }
 
-  /** False if every place has a peer that has proved who it is. */
+  /** False if every place has a peer that has proved who it is. The socket has not closed. */
   add(peer: string, socket: Socket): boolean {
+    // Of a connection that has ended, and whose `close` is to come.
+    this.remove(peer)
     if (this.#unprovenSize + this.#proven.size >= maxConnecting && !this.#replaceOne()) return false
     const network = networkOf(peer)
     const sockets = this.#unproven.get(network)
     if (sockets === undefined) this.#unproven.set(network, new Map([[peer, socket]]))
     else sockets.set(peer, socket)
     this.#unprovenSize++
-    socket.once('close', () => this.remove(peer))
+    socket.once('close', () => {
+      if ((this.#unproven.get(network)?.get(peer) ?? this.#proven.get(peer)) === socket) this.remove(peer)
+    })
     return true
   }
 

@@ -47,7 +47,10 @@ export class ExportListener implements ConnectionSink {
   }
 
   accept(socket: Socket): void {
-    if (this.#parts.links.isFull || !this.#connecting.add(addressOf(socket), socket)) return void socket.destroy()
+    // A connection that its peer has reset has no address any more.
+    const isGone = socket.remoteAddress === undefined
+    if (isGone || this.#parts.links.isFull || !this.#connecting.add(addressOf(socket), socket))
+      return void socket.destroy()
     socket.setNoDelay(true)
     this.#sink.accept(socket)
   }

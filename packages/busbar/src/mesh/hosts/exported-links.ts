@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto'
 import type { ErrorRecord } from '../../contract/errors.ts'
-import { hostKeepAlive, maxAppCalls, maxHostCalls } from '../links/limits.ts'
+import { hostKeepAlive, maxAppCalls, maxAppUnread, maxHostCalls } from '../links/limits.ts'
 import type { CallHandler, Link } from '../links/link.ts'
 import { createLink } from '../links/live-link.ts'
 import type { PacketTransport } from '../links/packet-transport.ts'
@@ -75,7 +75,8 @@ export class ExportedLinks {
       keepAliveTimeout,
       loadOf,
       maxCalls: maxHostCalls,
-      isFull: () => answeringOn(links) >= maxAppCalls,
+      isFull: () => sumOf(links, 'answering') >= maxAppCalls,
+      isUnread: () => sumOf(links, 'unread') > maxAppUnread,
       isForeign: true,
     }
     const link = createLink(transport, options)
@@ -113,10 +114,10 @@ export class ExportedLinks {
   }
 }
 
-function answeringOn(links: Iterable<Link>): number {
-  let calls = 0
-  for (const { answering } of links) calls += answering
-  return calls
+function sumOf(links: Iterable<Link>, what: 'answering' | 'unread'): number {
+  let sum = 0
+  for (const link of links) sum += link[what]
+  return sum
 }
 
 /** A link may live for months, so its peer has to authenticate again. */

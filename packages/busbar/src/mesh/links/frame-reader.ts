@@ -1,6 +1,7 @@
 import { BusbarError, type ErrorRecord } from '../../contract/errors.ts'
 import { countAt, type Frame, framesOf, headOf, isEnded, recordAt, valueAt, valuesAt } from './frame-decoder.ts'
 import { frameTypes } from './frame-encoder.ts'
+import { maxFrames } from './limits.ts'
 import type { CallHead } from './link.ts'
 import type { LiveChannel } from './live-channel.ts'
 import { type Packet, ProtocolError } from './packet-transport.ts'
@@ -26,6 +27,8 @@ export interface FrameReceiver {
 export class FrameReader {
   readonly #receiver: FrameReceiver
   readonly #isForeign: boolean
+  /** Frames that the packet may still have. */
+  #left = 0
 
   /** `isForeign`: the peer belongs to another app. */
   constructor(receiver: FrameReceiver, isForeign: boolean) {
@@ -35,10 +38,12 @@ export class FrameReader {
 
   /** Throws {@link ProtocolError} for what a peer may not send. */
   read(packet: Packet): void {
+    this.#left = this.#isForeign ? maxFrames : Infinity
     for (const frame of framesOf(packet, this.#isForeign)) {
       // An earlier frame may have closed the link.
       if (this.#receiver.isClosed) return
       if (!Array.isArray(frame)) throw new ProtocolError('sent a frame that is not a list')
+      this.#take(1)
       if (frame[0] === frameTypes.calls) this.#readCalls(frame, packet)
       else if (frame[0] === frameTypes.replies) this.#readReplies(frame, packet)
       else this.#readFrame(frame, packet)
@@ -49,7 +54,9 @@ export class FrameReader {
     const head = headOf(frame)
     const ended = isEnded(frame)
     let id = countAt(frame, 1)
-    for (const value of valuesAt(frame, 10, packet)) {
+    const values = valuesAt(frame, 10, packet)
+    this.#take(values.length)
+    for (const value of values) {
       if (this.#receiver.isClosed) return
       try {
         this.#receiver.onCall(id, head, value, ended)
@@ -74,6 +81,12 @@ export class FrameReader {
       }
       id--
     }
+  }
+
+  /** Of what the packet may have. */
+  #take(count: number): void {
+    this.#left -= count
+    if (this.#left < 0) throw new ProtocolError('sent a packet with too many frames')
   }
 
   #readFrame(frame: Frame, packet: Packet): void {

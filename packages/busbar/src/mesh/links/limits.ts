@@ -6,8 +6,11 @@ export const maxCalls = 10_000
 /** The same between two apps: one that calls too often must not use up the limits of a service. */
 export const maxHostCalls = 2_000
 
-/** Of all links of one other app to one worker: fewer than `limits.maxInFlight` by default. */
-export const maxAppCalls = 8_000
+/**
+ * Of all links of one other app to one worker. Those of two workers together are fewer than the
+ * default of `limits.maxInFlight`.
+ */
+export const maxAppCalls = 4_000
 
 /** The size of one value: characters, and bytes beside it. Larger ones must be streamed. */
 export const maxValue = 64 * 1024 * 1024
@@ -34,6 +37,15 @@ export const packetSize = 256 * 1024
  */
 export const packetTime = 0.5
 
+/** Frames, and calls and replies in them, after which the same happens. */
+export const packetFrames = 8_192
+
+/**
+ * The most that a packet of another app may have: all are worked on before anything else. A refused
+ * call takes 15 µs.
+ */
+export const maxFrames = 16_384
+
 /** Characters and bytes that may be queued for a slow peer. Above this new calls are refused. */
 export const maxQueued = 16 * 1024 * 1024
 
@@ -42,6 +54,9 @@ export const maxQueued = 16 * 1024 * 1024
  * each of `maxHostCalls`. Above this the link ends.
  */
 export const maxUnread = 128 * 1024 * 1024
+
+/** The same for all links of one other app to one worker together. */
+export const maxAppUnread = 256 * 1024 * 1024
 
 /**
  * Milliseconds after which a silent peer, which does not even answer a ping, counts as gone. It is

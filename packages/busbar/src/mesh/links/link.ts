@@ -111,6 +111,8 @@ export interface Link {
   readonly inFlight: number
   /** Unfinished calls of the peer. */
   readonly answering: number
+  /** Characters and bytes that the peer has not taken. */
+  readonly unread: number
   /** The peer does not even answer pings. Others should get the calls. */
   readonly isSilent: boolean
   /** Calls in flight at the peer's instance of a service, as last reported. 0 without a report. */
@@ -163,6 +165,11 @@ export interface LinkOptions {
   readonly maxCalls?: number
   /** Calls of the peer are refused while it is true. Default: never. */
   readonly isFull?: () => boolean
+  /**
+   * Too much waits for the peer on all of its links: this one ends when it adds to that. Default:
+   * never.
+   */
+  readonly isUnread?: () => boolean
   /**
    * Calls in flight at this side's instance of a service. Set if the peer cannot read it in shared
    * memory.

@@ -4,7 +4,7 @@ import type { Frame } from './frame-decoder.ts'
 import { closeFrame, drainFrame, errorFrame, moveFrame, pingFrame, pongFrame } from './frame-encoder.ts'
 import { FrameReader, type FrameReceiver } from './frame-reader.ts'
 import { KeepAlive } from './keep-alive.ts'
-import { maxCalls } from './limits.ts'
+import { maxCalls, maxUnread } from './limits.ts'
 import { callFailure, encodedOrFailure, encodeErrorRecord, linkFull, linkLost, serviceStopping } from './link-errors.ts'
 import type { CallHead, Channel, ChannelHandler, Link, LinkOptions } from './link.ts'
 import { type ChannelLink, LiveChannel } from './live-channel.ts'
@@ -43,6 +43,8 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
   /** The last call numbers of this side and of the peer. */
   #lastOwn = 0
   #lastOfPeer = 0
+  /** Calls of the peer that were refused since it had as many as it may. */
+  #beyond = 0
 
   constructor(transport: PacketTransport, options: LinkOptions) {
     this.peer = options.peer
@@ -55,6 +57,9 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
     this.#loads = new LoadReports(options.loadOf)
     this.sendQueue = new SendQueue(transport, {
       trailing: options.loadOf && (() => this.#loads.take()),
+      // Workers of one app read all that they are sent.
+      mayWait:
+        options.isForeign === true ? (unread) => unread <= maxUnread && options.isUnread?.() !== true : undefined,
       overflowed: () => this.#overflowed(),
     })
     const { promise, resolve } = Promise.withResolvers<ErrorRecord>()
@@ -80,6 +85,10 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
 
   get answering(): number {
     return this.#peers.size
+  }
+
+  get unread(): number {
+    return this.sendQueue.unread
   }
 
   get isSilent(): boolean {
@@ -256,9 +265,15 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
   }
 
   #peerLimit(): ErrorRecord | undefined {
-    const { isFull, isStuck } = this.sendQueue
-    if (isStuck) throw new ProtocolError('makes calls and does not read the answers')
-    if (!isFull && this.answering < this.#maxCalls && this.#options.isFull?.() !== true) return undefined
+    const { isForeign, isFull } = this.#options
+    const hasTooMany = this.answering >= this.#maxCalls
+    if (isForeign === true && this.sendQueue.isStuck)
+      throw new ProtocolError('makes calls and does not read the answers')
+    // A caller knows this limit. One that it does not keep to costs more to refuse than to cut off.
+    if (isForeign === true && hasTooMany && ++this.#beyond > this.#maxCalls)
+      throw new ProtocolError('makes calls beyond its limit')
+    if (!hasTooMany) this.#beyond = 0
+    if (!hasTooMany && !this.sendQueue.isFull && isFull?.() !== true) return undefined
     return linkFull(this.#label, this.answering)
   }
 }

@@ -2,7 +2,7 @@
 import { performance } from 'node:perf_hooks'
 import type { EncodedValue } from './encoded-value.ts'
 import { callFrame, frameTypes, headTextOf, replyFrame } from './frame-encoder.ts'
-import { maxQueued, maxUnread, packetSize, packetTime } from './limits.ts'
+import { maxQueued, packetFrames, packetSize, packetTime } from './limits.ts'
 import type { CallHead } from './link.ts'
 import { PacketText } from './packet-text.ts'
 import type { Packet, PacketTransport } from './packet-transport.ts'
@@ -10,7 +10,9 @@ import type { Packet, PacketTransport } from './packet-transport.ts'
 export interface SendQueueParts {
   /** Returns frames to add to each packet. */
   readonly trailing?: (() => readonly string[]) | undefined
-  /** More waits for the peer than {@link maxUnread} allows. */
+  /** Whether so much may wait for the peer: characters and bytes. Default: always. */
+  readonly mayWait?: ((unread: number) => boolean) | undefined
+  /** More waits for the peer than that. */
   readonly overflowed?: () => void
 }
 
@@ -26,6 +28,7 @@ export class SendQueue {
   readonly #text = new PacketText()
   #bytes: Uint8Array[] = []
   #size = 0
+  #frames = 0
   /** Complete packets for a slow peer. */
   readonly #queued: { readonly packet: Packet; readonly size: number }[] = []
   #queuedSize = 0
@@ -50,14 +53,19 @@ export class SendQueue {
     return this.#needsDrain
   }
 
+  /** Characters and bytes that wait. */
+  get unread(): number {
+    return this.#queuedSize + this.#size
+  }
+
   /** More is queued than {@link maxQueued} allows. */
   get isFull(): boolean {
-    return this.#queuedSize + this.#size > maxQueued
+    return this.unread > maxQueued
   }
 
   /** Even refusals are too many: the peer sends calls and reads nothing. */
   get isStuck(): boolean {
-    return this.#queuedSize + this.#size > 2 * maxQueued
+    return this.unread > 2 * maxQueued
   }
 
   /** The index in the packet that the next frame's first byte part gets. */
@@ -112,7 +120,7 @@ export class SendQueue {
     const packet = { text: this.#text.take(), bytes: this.#bytes }
     const size = this.#size
     this.#bytes = []
-    this.#size = this.#sizeOfTick = 0
+    this.#size = this.#sizeOfTick = this.#frames = 0
     this.#began = undefined
     if (!this.#needsDrain) return this.#send(packet)
     this.#queued.push({ packet, size })
@@ -120,8 +128,10 @@ export class SendQueue {
   }
 
   #added(): void {
-    if (this.#queuedSize + this.#size > maxUnread) this.#overflow()
-    else if (this.#size > packetSize || (this.#spreadTurns > 0 && this.#isLate())) this.#seal()
+    this.#frames++
+    if (this.unread > packetSize && this.#parts.mayWait?.(this.unread) === false) this.#overflow()
+    else if (this.#size > packetSize || this.#frames >= packetFrames || (this.#spreadTurns > 0 && this.#isLate()))
+      this.#seal()
     else if (!this.#isScheduled) this.#schedule()
   }
 
@@ -130,7 +140,7 @@ export class SendQueue {
     this.#text.take()
     this.#bytes = []
     this.#queued.length = 0
-    this.#size = this.#queuedSize = 0
+    this.#size = this.#queuedSize = this.#frames = 0
     if (!this.#isOverfull) process.nextTick(() => this.#parts.overflowed?.())
     this.#isOverfull = true
   }

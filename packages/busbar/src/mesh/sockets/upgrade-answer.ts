@@ -4,40 +4,48 @@ import { noStatus } from '../../shared/metrics/edge-table.ts'
 /** The status of an upgrade whose first bytes are no head of HTTP/1. */
 const upgraded = 101
 
-const statusLine = /^HTTP\/1\.[01] ([1-9]\d\d)\b/
-
 /**
- * Calls `answered` once: with the status of the head that a program writes to the socket of an
- * upgrade, or with {@link noStatus} if the socket closes before anything is written. Node gives the
- * program no response object for an upgrade, so what it writes tells whether it accepts.
+ * Calls `answered` once: with the final status that a program writes to the socket of an upgrade,
+ * or with {@link noStatus} if the socket closes before that is written. Node gives the program no
+ * response object for an upgrade, so what it writes tells whether it accepts.
  */
 export function onUpgradeAnswer(socket: Duplex, answered: (status: number) => void): void {
+  const heads = new ResponseHeads()
   let isAnswered = false
-  const answer = (status: number): void => {
-    if (isAnswered) return
+  const answer = (status: number | undefined): void => {
+    if (isAnswered || status === undefined) return
     isAnswered = true
     stops.forEach((stop) => stop())
     answered(status)
   }
   const close = (): void => answer(noStatus)
+  const written = (chunk: unknown, encoding: unknown): void => answer(heads.add(chunk, encoding))
   const stops = [
-    replace(socket, 'write', (chunk) => answer(statusOf(chunk))),
-    // Without a chunk, nothing is written.
-    replace(socket, 'end', (chunk) => hasBytes(chunk) && answer(statusOf(chunk))),
-    () => void socket.off('close', close),
+    replace(socket, 'write', written),
+    replace(socket, 'end', written),
+    () => {
+      socket.off('close', close)
+      socket.setMaxListeners(Math.max(0, socket.getMaxListeners() - 1))
+    },
   ]
   socket.once('close', close)
+  // The program has as many listeners as without this one.
+  socket.setMaxListeners(socket.getMaxListeners() + 1)
 }
 
 /**
- * Calls `seen` with the first argument before each call of a method. Returns what restores it,
+ * Calls `seen` with the first arguments before each call of a method. Returns what restores it,
  * unless somebody else has replaced it since.
  */
-function replace(socket: Duplex, method: 'write' | 'end', seen: (chunk: unknown) => void): () => void {
+function replace(
+  socket: Duplex,
+  method: 'write' | 'end',
+  seen: (chunk: unknown, encoding: unknown) => void,
+): () => void {
   const own = Object.getOwnPropertyDescriptor(socket, method)
   const original = socket[method]
   const value = function (this: Duplex, ...args: unknown[]): unknown {
-    seen(args[0])
+    seen(args[0], args[1])
     return Reflect.apply(original, this, args)
   }
   Object.defineProperty(socket, method, { value, configurable: true, writable: true })
@@ -48,14 +56,41 @@ function replace(socket: Duplex, method: 'write' | 'end', seen: (chunk: unknown)
   }
 }
 
-function hasBytes(chunk: unknown): boolean {
-  return typeof chunk === 'string' || ArrayBuffer.isView(chunk)
+/** Characters of heads in which a final status is looked for. */
+const longestHeads = 64 * 1024
+
+const statusLine = /^HTTP\/1\.[01] ([1-9]\d\d)(?=[ \r\n])/
+const anyLine = 'HTTP/1.1 200 '
+
+/** Finds the final status in the heads of responses, which may come in parts. */
+class ResponseHeads {
+  #text = ''
+
+  /** Undefined: it is still to come. */
+  add(chunk: unknown, encoding: unknown): number | undefined {
+    this.#text += textOf(chunk, encoding)
+    for (;;) {
+      const status = statusLine.exec(this.#text)?.[1]
+      if (status === undefined) return this.#isStart ? undefined : upgraded
+      // Interim responses come before the final one (RFC 9110, 15.2).
+      if (!status.startsWith('1') || Number(status) === upgraded) return Number(status)
+      const end = this.#text.indexOf('\r\n\r\n')
+      if (end < 0) return this.#text.length < longestHeads ? undefined : upgraded
+      this.#text = this.#text.slice(end + 4)
+    }
+  }
+
+  /** The rest may complete a status line. */
+  get #isStart(): boolean {
+    return this.#text.length < anyLine.length && statusLine.test(this.#text + anyLine.slice(this.#text.length))
+  }
 }
 
-function statusOf(chunk: unknown): number {
-  const text = ArrayBuffer.isView(chunk)
-    ? Buffer.from(chunk.buffer, chunk.byteOffset, Math.min(chunk.byteLength, 12)).toString('latin1')
-    : String(chunk)
-  const status = statusLine.exec(text)?.[1]
-  return status === undefined ? upgraded : Number(status)
+/** '' for what a socket does not write: a callback, and what it throws for. */
+function textOf(chunk: unknown, encoding: unknown): string {
+  if (ArrayBuffer.isView(chunk))
+    return Buffer.from(chunk.buffer, chunk.byteOffset, Math.min(chunk.byteLength, longestHeads)).toString('latin1')
+  if (typeof chunk !== 'string') return ''
+  const isEncoding = typeof encoding === 'string' && Buffer.isEncoding(encoding)
+  return Buffer.from(chunk, isEncoding ? encoding : 'utf8').toString('latin1')
 }

@@ -154,9 +154,9 @@ describe('a peer that stops reading', () => {
     port2.close()
   })
 
-  it('loses its link when the values of its calls are more than a bounded amount', async () => {
+  it('loses its link when the values of its calls are more than a bounded amount, if it is another app', async () => {
     const callee = new Callee()
-    await using wire = await BadWire.between({ answer: refuse }, { answer: callee.answer })
+    await using wire = await BadWire.between({ answer: refuse }, { answer: callee.answer, isForeign: true })
     const pending = Array.from({ length: 40 }, () => new CallRecorder())
     for (const recorder of pending) wire.near.open({ ...head, kind: 'stream' }, 1, true, recorder)
     await callee.call(pending.length - 1)

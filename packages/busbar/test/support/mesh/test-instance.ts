@@ -41,6 +41,7 @@ class TestLink implements Link {
   readonly closed = Promise.withResolvers<never>().promise
   readonly failure = this.closed
   readonly answering = 0
+  readonly unread = 0
   onState: undefined
   readonly open = unused
   readonly loadOf = unused
