@@ -57,27 +57,35 @@ export function mayHaveForbiddenKeys(text: string): boolean {
 const maxJsonDepth = 3 * maxDepth
 
 /**
- * A value in this text has more levels than any value may have. `around`: levels that are not its
- * own.
+ * What is wrong with a list of JSON before it is parsed. `deep`: a value in it has more levels than
+ * any value may have. `long`: it has more lists and objects than `most`. `around`: levels that are
+ * not those of a value.
  */
-export function isDeep(text: string, around: number): boolean {
-  return depthOf(text, maxJsonDepth + around) > maxJsonDepth + around
+export function faultOf(text: string, around: number, most: number): 'deep' | 'long' | undefined {
+  const { deepest, entries } = nestingOf(text, maxJsonDepth + around, most)
+  if (deepest > maxJsonDepth + around) return 'deep'
+  return entries > most ? 'long' : undefined
 }
 
-/**
- * The depth in levels of JSON, counted only up to the limit; 0 for a text too short to exceed it.
- */
-function depthOf(text: string, limit = maxJsonDepth): number {
-  if (text.length <= 2 * maxDepth) return 0
+/** The depth in levels of JSON; 0 for a text too short to exceed the limit. */
+function depthOf(text: string): number {
+  return text.length <= 2 * maxDepth ? 0 : nestingOf(text, maxJsonDepth, Infinity).deepest
+}
+
+/** Both are counted only until one exceeds its limit. */
+function nestingOf(text: string, maxLevels: number, maxEntries: number): { deepest: number; entries: number } {
   let depth = 0
   let deepest = 0
-  for (let at = 0; at < text.length && deepest <= limit; at++) {
+  let entries = 0
+  for (let at = 0; at < text.length && deepest <= maxLevels && entries <= maxEntries; at++) {
     const code = text.charCodeAt(at)
     if (code === 0x22) at = endOfString(text, at)
-    else if (code === 0x5b || code === 0x7b) deepest = Math.max(deepest, ++depth)
-    else if (code === 0x5d || code === 0x7d) depth--
+    else if (code === 0x5b || code === 0x7b) {
+      if (++depth === 2) entries++
+      deepest = Math.max(deepest, depth)
+    } else if (code === 0x5d || code === 0x7d) depth--
   }
-  return deepest
+  return { deepest, entries }
 }
 
 function endOfString(text: string, start: number): number {

@@ -6,21 +6,31 @@ import type { ErrorRecord } from '../../contract/errors.ts'
 import { flags, form, kinds } from './frame-encoder.ts'
 import type { CallHead } from './link.ts'
 import { type Packet, ProtocolError } from './packet-transport.ts'
-import { isDeep, mayHaveForbiddenKeys } from '../../contract/value/decode.ts'
+import { faultOf, mayHaveForbiddenKeys } from '../../contract/value/decode.ts'
 import { decodeValue } from './encoded-value.ts'
-import { maxLeaves, maxNamed } from './limits.ts'
+import { maxFrames, maxLeaves, maxNamed, maxValue, packetSize } from './limits.ts'
 import { LeafReader, namesIn, shapeOf } from './value-shape.ts'
 
 export type Frame = readonly unknown[]
 
 /** `isForeign`: the peer belongs to another app. */
 export function framesOf({ text }: Packet, isForeign: boolean): readonly Frame[] {
-  if (isForeign && text.length > unchecked && isDeep(text, levelsAround))
-    throw new ProtocolError('sent a value that is nested too deeply')
+  if (isForeign && text.length > unchecked) checkText(text)
   const list = parse(text)
   if (!Array.isArray(list)) throw new ProtocolError('sent a packet that is not a list of frames')
   return list as Frame[]
 }
+
+/** Another app may send what takes seconds to parse. */
+function checkText(text: string): void {
+  if (text.length > longest) throw new ProtocolError('sent a packet that is too large')
+  const fault = faultOf(text, levelsAround, maxFrames)
+  if (fault === 'deep') throw new ProtocolError('sent a value that is nested too deeply')
+  if (fault === 'long') throw new ProtocolError('sent a packet with too many frames')
+}
+
+/** Characters of a packet: its last value, and the frames before it with what is around values. */
+const longest = maxValue + 4 * packetSize
 
 /**
  * Characters of a packet whose depth is not checked. What is nested in less is parsed in
