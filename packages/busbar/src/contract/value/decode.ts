@@ -57,38 +57,31 @@ export function mayHaveForbiddenKeys(text: string): boolean {
 const maxJsonDepth = 3 * maxDepth
 
 /**
- * What is wrong with a list of JSON before it is parsed. `deep`: a value in it has more levels than
- * any value may have. `long`: it has more lists and objects than `most`. `around`: levels that are
- * not those of a value.
+ * A value in this text has more levels than any value may have. `around`: levels that are not its
+ * own.
  */
-export function faultOf(text: string, around: number, most: number): 'deep' | 'long' | undefined {
-  const { deepest, entries } = nestingOf(text, maxJsonDepth + around, most)
-  if (deepest > maxJsonDepth + around) return 'deep'
-  return entries > most ? 'long' : undefined
+export function isDeep(text: string, around: number): boolean {
+  return depthOf(text, maxJsonDepth + around) > maxJsonDepth + around
 }
 
-/** The depth in levels of JSON; 0 for a text too short to exceed the limit. */
-function depthOf(text: string): number {
-  return text.length <= 2 * maxDepth ? 0 : nestingOf(text, maxJsonDepth, Infinity).deepest
-}
-
-/** Both are counted only until one exceeds its limit. */
-function nestingOf(text: string, maxLevels: number, maxEntries: number): { deepest: number; entries: number } {
+/**
+ * The depth in levels of JSON, counted only up to the limit; 0 for a text too short to exceed it.
+ */
+function depthOf(text: string, limit = maxJsonDepth): number {
+  if (text.length <= 2 * maxDepth) return 0
   let depth = 0
   let deepest = 0
-  let entries = 0
-  for (let at = 0; at < text.length && deepest <= maxLevels && entries <= maxEntries; at++) {
+  for (let at = 0; at < text.length && deepest <= limit; at++) {
     const code = text.charCodeAt(at)
     if (code === 0x22) at = endOfString(text, at)
-    else if (code === 0x5b || code === 0x7b) {
-      if (++depth === 2) entries++
-      deepest = Math.max(deepest, depth)
-    } else if (code === 0x5d || code === 0x7d) depth--
+    else if (code === 0x5b || code === 0x7b) deepest = Math.max(deepest, ++depth)
+    else if (code === 0x5d || code === 0x7d) depth--
   }
-  return { deepest, entries }
+  return deepest
 }
 
-function endOfString(text: string, start: number): number {
+/** Of the JSON string that begins at `start`. */
+export function endOfString(text: string, start: number): number {
   for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
     let slashes = 0
     while (text.charCodeAt(at - 1 - slashes) === 0x5c) slashes++

@@ -6,7 +6,7 @@ import type { ErrorRecord } from '../../contract/errors.ts'
 import { flags, form, kinds } from './frame-encoder.ts'
 import type { CallHead } from './link.ts'
 import { type Packet, ProtocolError } from './packet-transport.ts'
-import { faultOf, mayHaveForbiddenKeys } from '../../contract/value/decode.ts'
+import { endOfString, isDeep, mayHaveForbiddenKeys } from '../../contract/value/decode.ts'
 import { decodeValue } from './encoded-value.ts'
 import { maxFrames, maxLeaves, maxNamed, maxValue, packetSize } from './limits.ts'
 import { LeafReader, namesIn, shapeOf } from './value-shape.ts'
@@ -24,9 +24,21 @@ export function framesOf({ text }: Packet, isForeign: boolean): readonly Frame[]
 /** Another app may send what takes seconds to parse. */
 function checkText(text: string): void {
   if (text.length > longest) throw new ProtocolError('sent a packet that is too large')
-  const fault = faultOf(text, levelsAround, maxFrames)
-  if (fault === 'deep') throw new ProtocolError('sent a value that is nested too deeply')
-  if (fault === 'long') throw new ProtocolError('sent a packet with too many frames')
+  if (isDeep(text, levelsAround)) throw new ProtocolError('sent a value that is nested too deeply')
+  if (countFrames(text) > maxFrames) throw new ProtocolError('sent a packet with too many frames')
+}
+
+/** The lists and objects right within the outermost list, as far as they are allowed. */
+function countFrames(text: string): number {
+  let depth = 0
+  let frames = 0
+  for (let at = 0; at < text.length && frames <= maxFrames; at++) {
+    const code = text.charCodeAt(at)
+    if (code === 0x22) at = endOfString(text, at)
+    else if (code === 0x5b || code === 0x7b) frames += ++depth === 2 ? 1 : 0
+    else if (code === 0x5d || code === 0x7d) depth--
+  }
+  return frames
 }
 
 /** Characters of a packet: its last value, and the frames before it with what is around values. */
