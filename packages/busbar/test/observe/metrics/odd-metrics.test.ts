@@ -50,6 +50,13 @@ const odd = {
     text: [undefined, 'odd_text{service="prom",worker="1"} 7'],
     label: ['odd_label', 'odd_label{service="prom",worker="1",kind="y"} 2'],
     name: ['odd name'],
+    symbol: ['odd_symbol', 'odd_symbol{service="prom",worker="1",kind="y"} 2'],
+    'no-prototype': ['odd_bare', 'odd_bare{service="prom",worker="1"} 2'],
+    valueOf: ['odd_value_of', 'odd_value_of{service="prom",worker="1"} 2'],
+    'bare-label': ['odd_bare_label', 'odd_bare_label{service="prom",worker="1"} 2'],
+    toString: ['odd_to_string', 'odd_to_string_bucket{service="prom",worker="1",le="5"} 2'],
+    'bare-help': [undefined, 'odd_bare_help{service="prom",worker="1"} 2'],
+    'bare-error': ['odd_bare_error'],
     'no-values': ['odd_empty'],
   },
 } as const satisfies Record<string, Record<string, readonly [metric?: string | undefined, shown?: string]>>
