@@ -42,6 +42,17 @@ const odd = {
     observed: ['odd.observed'],
     'empty-gauge': [''],
     description: [undefined, 'odd_help_total{service="otel",worker="1",otel_scope_name="odd"} 2'],
+    options: [undefined, 'odd_options_sum{service="otel",worker="1",otel_scope_name="odd"} 4'],
+    'text-bounds': [
+      'odd.text-bounds',
+      'odd_text_bounds_bucket{service="otel",worker="1",otel_scope_name="odd",le="5"} 2',
+    ],
+    'name-undefined': ['undefined'],
+    'name-null': ['null'],
+    'name-number': ['5'],
+    'name-symbol': ['Symbol(x)'],
+    'name-object': ['object'],
+    'meter-name': [undefined, 'odd_meter_total{service="otel",worker="1",otel_scope_name=""} 2'],
   },
   prom: {
     hangs: ['odd_hangs'],
