@@ -47,6 +47,7 @@ export interface ModelParts {
   readonly cores: number
   /** Undefined: not known. */
   readonly bytesOf: (caller: string, callee: string) => number | undefined
+  readonly recordsTraces: boolean
 }
 
 export function modelOf(given: ModelParts): AppModel {
@@ -54,7 +55,7 @@ export function modelOf(given: ModelParts): AppModel {
   const unknown: string[] = []
   const calls = callsBetween(given)
   if (calls.every(({ caller, callee }) => given.bytesOf(caller, callee) === undefined))
-    unknown.push('The bytes of calls are not known, because the app records no traces: calls count as small ones.')
+    unknown.push(`The bytes of calls are not known, because ${whyNoBytes(given, calls)}.`)
   const cpu = cpuByLocation(window, placement, unknown)
   const costs = fitted(given, calls, cpu, unknown)
   const parts = { ...given, costs }
@@ -84,6 +85,12 @@ export function modelOf(given: ModelParts): AppModel {
     calls,
     unknown,
   }
+}
+
+function whyNoBytes({ recordsTraces }: ModelParts, calls: readonly ModelCalls[]): string {
+  if (!recordsTraces) return 'the app records no traces: calls count as small ones'
+  if (calls.length === 0) return 'there were no calls'
+  return 'none of them is in a recorded trace: calls count as small ones'
 }
 
 /** Calls that would use more processor time than the app has used cost less than measured. */

@@ -48,5 +48,6 @@ export function modelParts({ running, observations }: Watched, window: AppWindow
     costs,
     cores: availableParallelism(),
     bytesOf: (caller, callee) => bytes.get(`${caller} ${callee}`),
+    recordsTraces: app.traces !== undefined,
   }
 }

@@ -38,18 +38,19 @@ export class Instrument {
   readonly #warned = new Set<string>()
 
   /** `scope`: the name of the meter. */
-  constructor(scope: string, name: string, kind: Kind, options: MetricOptions = {}, warn: Warn) {
-    const { description, unit = '', advice } = options
+  constructor(scope: string, name: string, kind: Kind, options: MetricOptions, warn: Warn) {
+    const { description, unit, advice } = options
     this.#given = name
     this.#scope = scope
     this.#kind = kind
     this.#warn = warn
-    this.#name = metricName(name, unit, kind)
-    const help: unknown = description
-    this.#help = help === undefined || help === '' ? name : textOf(help)
-    const bounds: readonly unknown[] = advice?.explicitBucketBoundaries ?? defaultBounds
+    this.#name = metricName(name, typeof unit === 'string' ? unit : '', kind)
+    const help: unknown = description ?? ''
+    this.#help = help === '' ? name : textOf(help)
+    const given: unknown = advice?.explicitBucketBoundaries ?? defaultBounds
+    const bounds: readonly unknown[] = Array.isArray(given) ? given : defaultBounds
     this.#bounds = boundsOf(bounds)
-    this.#hasOddBounds = bounds.length !== this.#bounds.length
+    this.#hasOddBounds = given !== bounds || bounds.length !== this.#bounds.length
   }
 
   add(service: string, value: number, attributes?: Attributes): void {
@@ -165,7 +166,13 @@ function labelsOf(attributes: Attributes): Record<string, string> {
 }
 
 function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : (JSON.stringify(value, plainValue) ?? typeof value)
+  if (typeof value === 'string') return value
+  try {
+    return JSON.stringify(value, plainValue) ?? typeof value
+  } catch {
+    // It refers to itself, for example.
+    return typeof value
+  }
 }
 
 /** A service that passes a value that has no JSON must not get an error for it. */

@@ -43,7 +43,8 @@ export class ServiceMeterProvider implements MeterProvider {
     this.#parts = parts
   }
 
-  getMeter(name: string): Meter {
+  getMeter(given: unknown): Meter {
+    const name = typeof given === 'string' ? given : ''
     let meter = this.#meters.get(name)
     if (meter === undefined) this.#meters.set(name, (meter = new ServiceMeter(name, this.#parts)))
     return meter
@@ -69,6 +70,8 @@ class ServiceMeter implements Meter {
   readonly #instruments = new Map<string, Instrument>()
   readonly #observed = new Map<object, Instrument>()
   readonly #callbacks = new Map<unknown, Callback>()
+  /** By service and type of the name. */
+  readonly #unnamed = new Set<string>()
 
   constructor(name: string, { ownerOf, enter, warn }: MeterParts) {
     this.#name = name
@@ -79,22 +82,22 @@ class ServiceMeter implements Meter {
 
   createCounter(name: string, options?: MetricOptions): Counter {
     const instrument = this.#create(name, 'counter', options)
-    return { add: (value, attributes) => this.#record((service) => instrument.add(service, value, attributes)) }
+    return { add: (value, attributes) => this.#record((service) => instrument?.add(service, value, attributes)) }
   }
 
   createUpDownCounter(name: string, options?: MetricOptions): UpDownCounter {
     const instrument = this.#create(name, 'gauge', options)
-    return { add: (value, attributes) => this.#record((service) => instrument.add(service, value, attributes)) }
+    return { add: (value, attributes) => this.#record((service) => instrument?.add(service, value, attributes)) }
   }
 
   createGauge(name: string, options?: MetricOptions): Gauge {
     const instrument = this.#create(name, 'gauge', options)
-    return { record: (value, attributes) => this.#record((service) => instrument.set(service, value, attributes)) }
+    return { record: (value, attributes) => this.#record((service) => instrument?.set(service, value, attributes)) }
   }
 
   createHistogram(name: string, options?: MetricOptions): Histogram {
     const instrument = this.#create(name, 'histogram', options)
-    return { record: (value, attributes) => this.#record((service) => instrument.observe(service, value, attributes)) }
+    return { record: (value, attributes) => this.#record((service) => instrument?.observe(service, value, attributes)) }
   }
 
   createObservableCounter(name: string, options?: MetricOptions): ObservableCounter {
@@ -124,7 +127,7 @@ class ServiceMeter implements Meter {
       for (const instrument of this.#observed.values()) instrument.clear()
       await settlesWithin(callbackLimit, [Promise.all(due.map((callback) => this.#call(callback)))])
     }
-    return [...this.#instruments.values()].flatMap((instrument) => instrument.collect())
+    return [...this.#instruments.values()].flatMap((instrument) => instrument?.collect())
   }
 
   /** Never rejects. An error of a callback leaves out its values, as in the SDK. */
@@ -157,18 +160,35 @@ class ServiceMeter implements Meter {
       },
       removeCallback: (callback) => void callbacks.delete(callback),
     }
-    this.#observed.set(observable, this.#create(name, kind, options))
+    const instrument = this.#create(name, kind, options)
+    if (instrument !== undefined) this.#observed.set(observable, instrument)
     return observable
   }
 
-  /** The same instrument for the same name, as the specification says. */
-  #create(name: string, kind: Kind, options?: MetricOptions): Instrument {
+  /**
+   * The same instrument for the same name, as the specification says. Programs in JavaScript pass
+   * anything: undefined, if the name is no text.
+   */
+  #create(name: unknown, kind: Kind, options: MetricOptions | null = {}): Instrument | undefined {
+    if (typeof name !== 'string') return this.#warnOfName(name)
     const key = `${kind} ${name.toLowerCase()}`
     const known = this.#instruments.get(key)
     if (known !== undefined) return known
-    const instrument = new Instrument(this.#name, name, kind, options, this.#warn)
+    const instrument = new Instrument(this.#name, name, kind, options ?? {}, this.#warn)
     this.#instruments.set(key, instrument)
     return instrument
+  }
+
+  /** One warning for each service and type: it may create one with each request. */
+  #warnOfName(name: unknown): undefined {
+    const service = this.#ownerOf()
+    const type = name === null ? 'null' : typeof name
+    const key = `${service} ${type}`
+    if (service === undefined || this.#unnamed.has(key)) return
+    this.#unnamed.add(key)
+    // The text of an object is code of the service, and may throw.
+    const text = type === 'object' || type === 'function' ? type : String(name)
+    this.#warn(service, `metric '${text}' of service '${service}' reports nothing: its name is no text`)
   }
 
   #record(record: (service: string) => void): void {

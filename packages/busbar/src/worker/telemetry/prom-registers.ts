@@ -19,8 +19,8 @@ interface PromMetric {
 
 interface PromValue {
   readonly value: unknown
-  readonly labels?: Readonly<Record<string, string | number | undefined>>
-  readonly metricName?: string
+  readonly labels?: Readonly<Record<string, string | number | undefined>> | undefined
+  readonly metricName?: string | undefined
 }
 
 /** Milliseconds. A metric may be collected by code of the service that never ends. */
@@ -98,11 +98,10 @@ class WatchedRegister {
   #boundedOf(metric: object): BoundedMetric {
     const known = this.#metrics.get(metric)
     if (known !== undefined) return known
-    const read = new BoundedMetric(metric as CollectedMetric, (why) => {
+    const read = new BoundedMetric(metric as CollectedMetric, (what) => {
       const { name } = metric as CollectedMetric
       const service = this.#ownerOf(name)
-      if (service !== undefined)
-        this.#parts.warn(service, `metric '${name}' of service '${service}' keeps its last values: ${why}`)
+      if (service !== undefined) this.#parts.warn(service, `metric '${name}' of service '${service}' ${what}`)
     })
     this.#metrics.set(metric, read)
     return read
@@ -131,20 +130,20 @@ interface CollectedMetric extends Omit<PromMetric, 'values'> {
 
 /**
  * A metric whose `collect()` may fail or never end: it then has its last values, and the others of
- * its register have their own.
+ * its register have their own. Its values are plain copies, since the code that reads a register
+ * has all metrics or none.
  */
 class BoundedMetric {
   readonly #metric: CollectedMetric
-  readonly #warn: (why: string) => void
+  readonly #warn: (what: string) => void
   #reading: Promise<void> | undefined
   #last: PromMetric
   #hasWarned = false
 
-  constructor(metric: CollectedMetric, warn: (why: string) => void) {
-    const { name, help, type = 'unknown' } = metric
+  constructor(metric: CollectedMetric, warn: (what: string) => void) {
     this.#metric = metric
     this.#warn = warn
-    this.#last = { name, help, type, values: [] }
+    this.#last = this.#plain(metric, [])
   }
 
   async get(): Promise<PromMetric> {
@@ -152,7 +151,7 @@ class BoundedMetric {
     if (this.#reading !== undefined) return this.#last
     this.#reading = this.#read().finally(() => (this.#reading = undefined))
     if (!(await settlesWithin(collectLimit, [this.#reading])))
-      this.#warnOnce(`its collect() has not ended within ${collectLimit} ms`)
+      this.#warnOnce(`keeps its last values: its collect() has not ended within ${collectLimit} ms`)
     return this.#last
   }
 
@@ -161,15 +160,27 @@ class BoundedMetric {
     try {
       const read = (await this.#metric.get()) as PromMetric | undefined
       // A program may register objects of its own.
-      if (Array.isArray(read?.values)) this.#last = read
-      else this.#warnOnce('it has no values')
+      if (Array.isArray(read?.values)) this.#last = this.#plain(read, read.values)
+      else this.#warnOnce('keeps its last values: it has no values')
     } catch (error) {
-      this.#warnOnce(`its collect() has failed: ${String(error)}`)
+      const text = orElse(() => String(error), typeof error)
+      this.#warnOnce(`keeps its last values: its collect() has failed: ${text}`)
     }
   }
 
-  #warnOnce(why: string): void {
-    if (!this.#hasWarned) this.#warn(why)
+  #plain({ name, help, type }: Omit<PromMetric, 'values'>, values: readonly PromValue[]): PromMetric {
+    const plain = values.flatMap((one) => orElse(() => [plainValue(one)], []))
+    if (plain.length < values.length) this.#warnOnce('has values or labels that have no text: they are left out')
+    return {
+      name: typeof name === 'string' ? name : this.#metric.name,
+      help: orElse(() => String(help), ''),
+      type: typeof type === 'string' ? type : 'unknown',
+      values: plain,
+    }
+  }
+
+  #warnOnce(what: string): void {
+    if (!this.#hasWarned) this.#warn(what)
     this.#hasWarned = true
   }
 }
@@ -205,7 +216,21 @@ function distributions({ name, type, values }: PromMetric): ServiceSeries[] {
   }))
 }
 
-function textsOf(labels: NonNullable<PromValue['labels']> = {}): Record<string, string> {
+/** Throws if it has no number, or a label has no text. */
+function plainValue({ value, labels, metricName }: PromValue): PromValue {
+  return { value: Number(value), labels: textsOf(labels), metricName }
+}
+
+/** For code of services, such as `valueOf()`, which may throw. */
+function orElse<T>(read: () => T, otherwise: T): T {
+  try {
+    return read()
+  } catch {
+    return otherwise
+  }
+}
+
+function textsOf(labels: PromValue['labels'] = {}): Record<string, string> {
   return Object.fromEntries(
     Object.entries(labels).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
   )

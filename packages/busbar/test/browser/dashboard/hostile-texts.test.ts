@@ -4,12 +4,15 @@ import { after, before, describe, it } from 'node:test'
 import { noChromium } from '../../support/browser.ts'
 import { pollUntil } from '../../support/app/test-app.ts'
 import { TestFolder } from '../../support/app/test-folder.ts'
-import { OpenedPage } from './opened-page.ts'
+import { OpenedPage, pages } from './opened-page.ts'
 
 /** Would leave a mark if a browser took it for code. */
 function hostile(where: string): string {
   return `<img src=x onerror="marked='${where}'">${where}"'><script>marked='${where}'</script>`
 }
+
+/** Wider than a telephone. */
+const longName = 'w'.repeat(54)
 
 const program = `
 const { createServer } = require('node:http')
@@ -33,7 +36,7 @@ describe('texts that look like code', { skip: noChromium }, () => {
   const files = new TestFolder({
     'busbar.config.json': JSON.stringify({
       gateway: { port: 0, entry: 'web' },
-      services: { web: './web', other: './web' },
+      services: { web: './web', other: './web', [longName]: './web' },
     }),
     'web/index.js': program,
     'results/result.json': report,
@@ -91,6 +94,23 @@ describe('texts that look like code', { skip: noChromium }, () => {
     await tab.getByRole('heading', { name: 'Topology' }).waitFor()
   })
 
+  it('are no wider than the page, its controls and the nodes of its graph', async () => {
+    const found: string[] = []
+    for (const width of [1440, 360]) {
+      await opened.view({ theme: 'light', width })
+      await opened.tab.locator(`[data-node="${longName}"]`).waitFor()
+      for (const page of pages) {
+        await opened.goTo(page)
+        await opened.tab.locator('main .card').first().waitFor()
+        const where = `${page || 'topology'}-${width}`
+        await opened.screenshot(`hostile-${where}`)
+        if (await opened.isTooWide()) found.push(`${where} is too wide`)
+        found.push(...(await wideParts(opened)).map((part) => `${where}: ${part}`))
+      }
+    }
+    assert.deepEqual(found, [])
+  })
+
   it('have run nowhere, and have asked for nothing', async () => {
     assert.equal(await opened.tab.evaluate('globalThis.marked'), undefined)
     assert.equal(await opened.tab.locator('main img').count(), 0)
@@ -102,3 +122,17 @@ describe('texts that look like code', { skip: noChromium }, () => {
     )
   })
 })
+
+/** Controls that are wider than what they are in, and nodes whose text goes over their border. */
+async function wideParts({ tab }: OpenedPage): Promise<string[]> {
+  return await tab.evaluate<string[]>(`
+    const rightOf = (element) => element.getBoundingClientRect().right
+    const selects = [...document.querySelectorAll('main select')]
+      .filter((one) => rightOf(one) > rightOf(one.closest('.card, .page')) + 1)
+      .map((one) => 'the select of ' + one.closest('label').firstChild.textContent.trim())
+    const nodes = [...document.querySelectorAll('.node')]
+      .filter((one) => rightOf(one) > rightOf(one.querySelector('.box')) + 1)
+      .map((one) => 'the node ' + one.dataset.node)
+    ;[...selects, ...nodes]
+  `)
+}

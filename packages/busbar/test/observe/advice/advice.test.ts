@@ -55,7 +55,8 @@ function partsOf({ own, rate = 100, fixed }: Setup): ModelParts {
   }
   const place = { run: 'thread', group: undefined, workers: 1, kind: 'program' } as const
   const services = new Map(names.map((name): [string, PlacedService] => [name, { ...place, name, fixed }]))
-  return { window, placement: { services, sharedWorkers: 1, isRaw: true }, costs, cores: 4, bytesOf: () => 100 }
+  const placement = { services, sharedWorkers: 1, isRaw: true }
+  return { window, placement, costs, cores: 4, bytesOf: () => 100, recordsTraces: true }
 }
 
 function edge(caller: string, callee: string, calls: number, mean: number, transport: 'local' | 'thread'): EdgeWindow {
@@ -135,6 +136,19 @@ test('of few calls, and of costs measured on a busy machine, the advice says tha
   assert.match(unknown.join('\n'), /Only 20 calls .*too few/s)
   assert.match(unknown.join('\n'), /Other processes used 1\.5 processors/)
   assert.match(unknown.join('\n'), /bytes of calls are not known/)
+})
+
+test('the advice says why it does not know the bytes of calls', () => {
+  const reasonOf = (rate: number, recordsTraces: boolean): string | undefined => {
+    const parts = partsOf({ own: { web: 0.1, cart: 0.05, stock: 0.05 }, rate })
+    const edges = rate === 0 ? [] : parts.window.edges
+    const window = { ...parts.window, edges }
+    const { unknown } = advise({ ...parts, window, recordsTraces, bytesOf: () => undefined })
+    return unknown.map((line) => /^The bytes of calls are not known, because (.*)\.$/.exec(line)?.[1]).find(Boolean)
+  }
+  assert.equal(reasonOf(100, false), 'the app records no traces: calls count as small ones')
+  assert.equal(reasonOf(100, true), 'none of them is in a recorded trace: calls count as small ones')
+  assert.equal(reasonOf(0, true), 'there were no calls')
 })
 
 test('why-slow names the hop that waits longest, from traces', () => {

@@ -127,6 +127,7 @@ function NodeBox({ node, at, isSelected, select }: BoxProps) {
   if (at === undefined) return null
   const { id, label, note, state, kind } = node
   const { width, height } = nodeSize
+  const left = state === undefined ? 14 : 31
   return (
     <g
       class={`node ${kind} ${isSelected ? 'selected' : ''}`}
@@ -138,12 +139,9 @@ function NodeBox({ node, at, isSelected, select }: BoxProps) {
     >
       <rect width={width} height={height} rx={10} class="box" />
       {state !== undefined && <circle cx={18} cy={23} r={5} class={`state ${toneOfState[state]}`} />}
-      <text x={state === undefined ? 14 : 31} y={28} class="label">
-        {label.length > 17 ? `${label.slice(0, 16)}…` : label}{' '}
-      </text>
-      <text x={state === undefined ? 14 : 31} y={46} class="note">
-        {note.length > 22 ? `${note.slice(0, 21)}…` : note}
-      </text>
+      <foreignObject x={left} y={12} width={width - left - 10} height={height - 16}>
+        <div class="label">{label}</div> <div class="note">{note}</div>
+      </foreignObject>
       <title>{label}</title>
     </g>
   )

@@ -4,6 +4,16 @@ import { metrics } from '@opentelemetry/api'
 const meter = metrics.getMeter('odd')
 const calls = meter.createCounter('good.calls')
 const add = (form, ...record) => meter.createCounter(`odd.${form}`).add(...record)
+const self = {}
+self.self = self
+const createAll = (name) => {
+  meter.createCounter(name).add(1)
+  meter.createUpDownCounter(name).add(1)
+  meter.createGauge(name).record(1)
+  meter.createHistogram(name).record(1)
+  for (const kind of ['Counter', 'Gauge', 'UpDownCounter'])
+    meter[`createObservable${kind}`](name).addCallback((result) => result.observe(1))
+}
 const forms = {
   text: () => add('text', '7'),
   undefined: () => add('undefined', undefined),
@@ -20,6 +30,20 @@ const forms = {
   observed: () => meter.createObservableGauge('odd.observed').addCallback((result) => result.observe('7')),
   'empty-gauge': () => meter.createGauge('').record(1),
   description: () => meter.createCounter('odd.help', { description: 5 }).add(1),
+  options: () => {
+    meter.createHistogram('odd.options', null).record(2)
+    meter.createObservableGauge('odd.observed-options', null).addCallback((result) => result.observe(2))
+    for (const create of ['createCounter', 'createUpDownCounter', 'createGauge']) meter[create](`odd.${create}`, null)
+    meter.createHistogram('odd.inside', { description: self, unit: 5, advice: null })
+  },
+  'text-bounds': () =>
+    meter.createHistogram('odd.text-bounds', { advice: { explicitBucketBoundaries: '12' } }).record(2),
+  'name-undefined': () => createAll(undefined),
+  'name-null': () => createAll(null),
+  'name-number': () => createAll(5),
+  'name-symbol': () => createAll(Symbol('x')),
+  'name-object': () => createAll(Object.create(null)),
+  'meter-name': () => metrics.getMeter(null).createCounter('odd.meter').add(1),
 }
 
 createServer((request, response) => {

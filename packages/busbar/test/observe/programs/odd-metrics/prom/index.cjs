@@ -23,7 +23,35 @@ const forms = {
       ],
     }),
   name: () => addOwn('odd name', { values: [{ value: 1 }] }),
+  symbol: () => addOwn('odd_symbol', { values: [{ value: Symbol('x') }, { value: 2, labels: { kind: 'y' } }] }),
+  'no-prototype': () => addOwn('odd_bare', { values: [{ value: Object.create(null) }, { value: 2 }] }),
+  valueOf: () => addOwn('odd_value_of', { values: [{ value: { valueOf: fail } }, null, { value: 2 }] }),
+  'bare-label': () =>
+    addOwn('odd_bare_label', { values: [{ value: 1, labels: { kind: Object.create(null) } }, { value: 2 }] }),
+  toString: () =>
+    addOwn('odd_to_string', {
+      type: 'histogram',
+      values: [
+        { value: 1, labels: { le: { toString: fail } } },
+        { value: 2, labels: { le: 5 }, metricName: 'odd_to_string_bucket' },
+        { value: 2, labels: { le: '+Inf' }, metricName: 'odd_to_string_bucket' },
+        { value: 2, metricName: 'odd_to_string_count' },
+        { value: 3, metricName: 'odd_to_string_sum' },
+      ],
+    }),
+  'bare-help': () => addOwn('odd_bare_help', { help: Object.create(null), type: {}, values: [{ value: 2 }] }),
+  'bare-error': () =>
+    register.registerMetric({
+      name: 'odd_bare_error',
+      get() {
+        throw Object.create(null)
+      },
+    }),
   'no-values': () => register.registerMetric({ name: 'odd_empty', get: () => undefined }),
+}
+
+function fail() {
+  throw new Error('boom')
 }
 
 function addOwn(name, read) {
