@@ -1,6 +1,7 @@
 /** The spans of calls by clients that need a connection. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import type { IncomingMessage } from 'node:http'
+import type { ClientRequest, IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Trace } from '../../contract/context.ts'
 import { noStatus } from '../../shared/metrics/edge-table.ts'
 import { currentScope } from '../scope.ts'
@@ -29,8 +30,9 @@ export class RequestTracing implements Disposable {
     this.#tracer = tracer
     this.#on('http.client.response.finish', ({ request, response }) => {
       const { statusCode = noStatus } = response as IncomingMessage
+      const { socket } = request as ClientRequest
       this.#status(request, statusCode)
-      ;(response as IncomingMessage).once('close', () => this.#end(request))
+      ;(response as IncomingMessage).once('close', () => this.#end(request, cutOf(response as IncomingMessage, socket)))
     })
     this.#on('http.client.request.error', ({ request, error }) => this.#end(request, error))
     const [headers, trailers, error] = undiciChannels
@@ -76,9 +78,24 @@ export class RequestTracing implements Disposable {
     if (traced === undefined) return
     this.#calls.delete(request)
     if (error?.code === 'ECONNREFUSED') traced.call.withdraw()
-    else traced.call.end(traced.status)
+    else traced.call.end(isCut(error) && traced.status < 500 ? noStatus : traced.status)
   }
 }
+
+/** A response that the caller itself has aborted counts by its status. */
+function isCut(error: NodeJS.ErrnoException | undefined): boolean {
+  // The code of a DOMException is a number.
+  const code = String(error?.code)
+  return cutCodes.has(code) || code.startsWith('HPE_')
+}
+
+/** What has cut off a response of Node's client, which says the same if the caller aborts it. */
+function cutOf({ complete, errored }: IncomingMessage, socket: Socket | null): NodeJS.ErrnoException | undefined {
+  if (complete || socket === null) return undefined
+  return (socket.readableEnded ? errored : socket.errored) ?? undefined
+}
+
+const cutCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
 
 interface Message {
   readonly request: object

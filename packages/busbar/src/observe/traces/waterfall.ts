@@ -103,6 +103,8 @@ function hopOf(
   const queue = main.queue + (answer?.queue ?? 0)
   const isWhole = main.part === 'answer' || main.transport === 'local'
   const known = answer ?? (isWhole ? main : undefined)
+  // A caller that does not know the transport does not count the call: the instance does.
+  const { status } = main.transport === undefined ? (answer ?? main) : main
   return {
     id: main.id,
     spans: [main, ...answers].map(({ id }) => id),
@@ -123,7 +125,7 @@ function hopOf(
     run: known === undefined ? null : known.duration - known.queue,
     sent: Math.max(main.sent, answer?.sent ?? 0),
     received: Math.max(main.received, answer?.received ?? 0),
-    status: main.status === 0 ? null : main.status,
+    status: status === 0 ? null : status,
     attempts: Math.max(main.retries + 1, answers.length),
   }
 }
