@@ -54,24 +54,16 @@ export function mayHaveForbiddenKeys(text: string): boolean {
  * A tagged map takes three levels of JSON, so this exceeds the limit for values. Validators recurse
  * on what passes.
  */
-const maxJsonDepth = 3 * maxDepth
-
-/**
- * A value in this text has more levels than any value may have. `around`: levels that are not its
- * own.
- */
-export function isDeep(text: string, around: number): boolean {
-  return depthOf(text, maxJsonDepth + around) > maxJsonDepth + around
-}
+export const maxJsonDepth = 3 * maxDepth
 
 /**
  * The depth in levels of JSON, counted only up to the limit; 0 for a text too short to exceed it.
  */
-function depthOf(text: string, limit = maxJsonDepth): number {
+function depthOf(text: string): number {
   if (text.length <= 2 * maxDepth) return 0
   let depth = 0
   let deepest = 0
-  for (let at = 0; at < text.length && deepest <= limit; at++) {
+  for (let at = 0; at < text.length && deepest <= maxJsonDepth; at++) {
     const code = text.charCodeAt(at)
     if (code === 0x22) at = endOfString(text, at)
     else if (code === 0x5b || code === 0x7b) deepest = Math.max(deepest, ++depth)

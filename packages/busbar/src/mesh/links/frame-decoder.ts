@@ -6,7 +6,7 @@ import type { ErrorRecord } from '../../contract/errors.ts'
 import { flags, form, kinds } from './frame-encoder.ts'
 import type { CallHead } from './link.ts'
 import { type Packet, ProtocolError } from './packet-transport.ts'
-import { endOfString, isDeep, mayHaveForbiddenKeys } from '../../contract/value/decode.ts'
+import { endOfString, maxJsonDepth, mayHaveForbiddenKeys } from '../../contract/value/decode.ts'
 import { decodeValue } from './encoded-value.ts'
 import { maxFrames, maxLeaves, maxNamed, maxValue, packetSize } from './limits.ts'
 import { LeafReader, namesIn, shapeOf } from './value-shape.ts'
@@ -24,34 +24,30 @@ export function framesOf({ text }: Packet, isForeign: boolean): readonly Frame[]
 /** Another app may send what takes seconds to parse. */
 function checkText(text: string): void {
   if (text.length > longest) throw new ProtocolError('sent a packet that is too large')
-  if (isDeep(text, levelsAround)) throw new ProtocolError('sent a value that is nested too deeply')
-  if (countFrames(text) > maxFrames) throw new ProtocolError('sent a packet with too many frames')
-}
-
-/** The lists and objects right within the outermost list, as far as they are allowed. */
-function countFrames(text: string): number {
   let depth = 0
   let frames = 0
-  for (let at = 0; at < text.length && frames <= maxFrames; at++) {
+  for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (code === 0x22) at = endOfString(text, at)
-    else if (code === 0x5b || code === 0x7b) frames += ++depth === 2 ? 1 : 0
-    else if (code === 0x5d || code === 0x7d) depth--
+    else if (code === 0x5b || code === 0x7b) {
+      if (++depth > deepest) throw new ProtocolError('sent a value that is nested too deeply')
+      // What is right within the outermost list.
+      if (depth === 2 && ++frames > maxFrames) throw new ProtocolError('sent a packet with too many frames')
+    } else if (code === 0x5d || code === 0x7d) depth--
   }
-  return frames
 }
 
 /** Characters of a packet: its last value, and the frames before it with what is around values. */
 const longest = maxValue + 4 * packetSize
 
 /**
- * Characters of a packet whose depth is not checked. What is nested in less is parsed in
+ * Characters of a packet that is not checked. What is nested in less is parsed in
  * milliseconds.
  */
 const unchecked = 64 * 1024
 
-/** Of the packet: its frames, their entries, the values of a run. */
-const levelsAround = 3
+/** Levels of a packet: the list of frames, their entries, the values of a run, and one of these. */
+const deepest = 3 + maxJsonDepth
 
 /** The value whose form is entry `at` of the frame. */
 export function valueAt(frame: Frame, at: number, packet: Packet): unknown {

@@ -25,12 +25,18 @@ export function onUpgradeAnswer(socket: Duplex, answered: (status: number) => vo
     replace(socket, 'end', written),
     () => {
       socket.off('close', close)
-      socket.setMaxListeners(Math.max(0, socket.getMaxListeners() - 1))
+      raiseMaxListeners(socket, -1)
     },
   ]
   socket.once('close', close)
-  // The program has as many listeners as without this one.
-  socket.setMaxListeners(socket.getMaxListeners() + 1)
+  raiseMaxListeners(socket, 1)
+}
+
+/** The program may have as many listeners as without that of Busbar. */
+function raiseMaxListeners(socket: Duplex, by: 1 | -1): void {
+  const most = socket.getMaxListeners()
+  // 0: no limit.
+  if (most > 0) socket.setMaxListeners(most + by)
 }
 
 /**
