@@ -64,7 +64,6 @@ export const longSuites = [
   'packages/busbar/test/browser/dashboard/every-view.test.ts',
   'packages/busbar/test/hosts/fault-run.test.ts',
   'packages/busbar/test/observe/metrics/retries.test.ts',
-  'packages/busbar/test/observe/traces/cut-responses.test.ts',
   'packages/busbar/test/queues/cluster-faults.test.ts',
   'packages/lab/test/scenarios/arms.test.ts',
   'packages/lab/test/stats/faults-in-slices.test.ts',

@@ -180,14 +180,15 @@ export class PrivateListener {
     const isHttp2 = await startsHttp2(socket, this.#front !== undefined)
     this.#unused.delete(socket)
     socket.off('error', ignore)
-    if (preamble === undefined || socket.destroyed) return void socket.destroy()
+    if (preamble === undefined || isOver(socket)) return void socket.destroy()
     presentAddresses(socket, { local: loopback(preamble.port), remote: loopback(preamble.callerPort) })
     this.#announce(socket, preamble, isHttp2)
   }
 
   async #announceByFirstBytes(socket: Socket, preamble: ConnectionPreamble): Promise<void> {
     const isHttp2 = await startsHttp2(socket, true)
-    if (!socket.destroyed) this.#announce(socket, preamble, isHttp2)
+    if (isOver(socket)) socket.destroy()
+    else this.#announce(socket, preamble, isHttp2)
   }
 
   #announce(socket: Socket, preamble: ConnectionPreamble, isHttp2: boolean): void {
@@ -224,6 +225,14 @@ export class PrivateListener {
     })
     return true
   }
+}
+
+/**
+ * The client has left without a word, as undici does after a response that it did not read to the
+ * end. A server that gets such a socket has missed its 'end', and would keep it.
+ */
+function isOver(socket: Socket): boolean {
+  return socket.destroyed || socket.readableEnded
 }
 
 /**

@@ -5,6 +5,7 @@ import http2 from 'node:http2'
 import https from 'node:https'
 import net, { type Server } from 'node:net'
 import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isOn } from '../../support/mesh/accelerators.ts'
 import { ByteMesh } from '../../support/mesh/byte-mesh.ts'
 import { textOf } from '../../support/http/clients.ts'
@@ -48,6 +49,22 @@ describe('a program whose server', () => {
     assert.equal(await answer, 'ok')
     await closed
     assert.equal(await countOf(program), 0)
+  })
+
+  test('is left by a client that has sent nothing keeps no connection of it', async () => {
+    const program = http.createServer((request, response) => {
+      response.writeHead(200, { 'content-length': 100 }).write('abc')
+      if (request.url === '/last') response.end('x'.repeat(97))
+    })
+    await using _mesh = new ByteMesh({ catalog: program })
+    for (let n = 0; n < 5; n++) {
+      net.connect(80, 'catalog.internal').end()
+      // A client that does not read to the end opens its next connection in advance, and leaves it.
+      const { body } = await fetch('http://catalog.internal/')
+      await body!.cancel()
+    }
+    assert.equal((await get('http://catalog.internal/last')).length, 100)
+    while ((await countOf(program)) > 0) await sleep(5)
   })
 
   test('limits its connections closes those above the limit', async () => {
