@@ -39,6 +39,9 @@ const pause = 250
 /** The longest timer. The system's clock may be set. */
 const longestWait = 30_000
 
+/** Milliseconds. A clock that is adjusted gradually makes no step. */
+const leastStep = 1_000
+
 /**
  * Owns the items of an app: adds them, runs them and keeps what became of them. All that has come
  * together in one turn of the event loop is one transaction, so that one fsync serves many. The
@@ -56,6 +59,8 @@ export class FileQueue implements ItemQueue {
   #isPaused = false
   #isClosed = false
   #timer: NodeJS.Timeout | undefined
+  /** The system's clock less the one that nobody sets, at the last transaction. */
+  #clock = Date.now() - performance.now()
   /** Logs and counts what a transaction changes, once it is on disk. */
   #notes: (() => void)[] = []
   #idle = Promise.withResolvers<void>()
@@ -126,14 +131,17 @@ export class FileQueue implements ItemQueue {
   #flush(): void {
     const { store, log } = this.#parts
     const now = Date.now()
+    const setBack = this.#clock + performance.now() - now
     const [adding, ended] = [this.#adding.splice(0), this.#ended.splice(0)]
     try {
       const { answers, claimed } = store.transaction(() => {
+        if (setBack > leastStep) store.bringForward(Math.round(setBack))
         for (const one of ended) this.#keepOutcome(one, now)
         const answers = adding.map(({ item }) => this.#addItem(item))
         store.prune(now)
         return { answers, claimed: this.#claim(now) }
       })
+      this.#clock -= setBack
       this.#takeNotes()
       for (const [at, { answer }] of adding.entries()) settle(answer, answers[at]!)
       for (const item of claimed) this.#begin(item)
@@ -229,6 +237,7 @@ export class FileQueue implements ItemQueue {
     const now = Date.now()
     const why = { code: 'WORKER_DIED', message: 'the app, or the worker of its queue, ended during the attempt' }
     store.transaction(() => {
+      store.bringUpTo(now)
       for (const item of store.interrupted()) {
         const settings = this.#settingsOf(item.target)
         if (item.attempt >= settings.attempts) this.#bury(item, now, { is: 'failed', why, final: false })

@@ -83,6 +83,16 @@ export class QueueStore {
     return (row as { due: number | null } | undefined)?.due ?? undefined
   }
 
+  /** The clock was set back by so many milliseconds. */
+  bringForward(milliseconds: number): void {
+    this.#run('UPDATE items SET due = due - ? WHERE state = 0', [milliseconds])
+  }
+
+  /** For a clock that was set back while nobody had the file: what has no delay does not wait. */
+  bringUpTo(now: number): void {
+    this.#run('UPDATE items SET due = ? WHERE state = 0 AND due <= added AND due > ?', [now, now])
+  }
+
   complete({ number, target, size }: ClaimedItem): void {
     this.#run('DELETE FROM items WHERE number = ?', [number])
     this.tally.add({ target, state: 'running', by: -1, size: -size })

@@ -128,7 +128,7 @@ export class Attempts {
    */
   async #passOn(key: string, item: Running['item'], delivery: Delivery): Promise<void> {
     try {
-      await this.#move({ ...item, attempts: item.attempt - 1, due: Date.now() }, item.target, delivery)
+      await this.#move({ ...item, attempts: item.attempt - 1, due: 0 }, item.target, delivery)
     } catch {
       // Another delivery would be another attempt.
       if (isHeld(delivery.streams.confirmedAt) && !this.#isPaused) this.#run(key, item, delivery)

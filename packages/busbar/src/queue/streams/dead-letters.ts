@@ -26,7 +26,7 @@ export async function retryDeadLetters(streams: ItemStreams, number: number | nu
     const letter = message && decodeDeadLetter(message.data)
     if (message === undefined || letter === undefined) continue
     const { id, added, origin, input } = letter
-    const item = encodeItem({ id, added, origin, input, due: Date.now(), attempts: 0 })
+    const item = encodeItem({ id, added, origin, input, due: 0, attempts: 0 })
     const msgID = `${streams.nameOf('dead')} ${one}`
     await streams.client.publish(streams.subjectOf('ready', streams.targetOf(message.subject)), item, { msgID })
     if (await remove(streams, one)) count++

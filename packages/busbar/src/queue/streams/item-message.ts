@@ -5,6 +5,7 @@ export interface StoredItem {
   readonly id: string
   /** Milliseconds since 1970. */
   readonly added: number
+  /** 0: at once, whatever the clocks of the hosts show. */
   readonly due: number
   /** Attempts before this message. */
   readonly attempts: number

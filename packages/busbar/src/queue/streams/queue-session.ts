@@ -66,7 +66,7 @@ export class QueueSession {
     const { streams, meter } = this.#parts
     const limit = (streams.connection.info?.max_payload ?? 0) - headSize
     if (input !== null && Buffer.byteLength(input) > limit) throw tooLarge(target, input.length, limit)
-    const data = encodeItem({ id, added, due, attempts: 0, origin, input })
+    const data = encodeItem({ id, added, due: due > added ? due : 0, attempts: 0, origin, input })
     const options = until === undefined ? {} : { msgID: `${target} ${id}` }
     const published = streams.client.publish(streams.subjectOf('ready', target), data, options)
     const { duplicate } = await published.catch((error: unknown) => {

@@ -1,0 +1,68 @@
+/** The system's clock is set while items wait. */
+import assert from 'node:assert/strict'
+import { mock, test } from 'node:test'
+import { DatabaseSync } from 'node:sqlite'
+import { openDatabase } from '../../src/queue/file/database.ts'
+import { FileQueue } from '../../src/queue/file/file-queue.ts'
+import { QueueStore } from '../../src/queue/file/store.ts'
+import type { QueueCalls } from '../../src/mesh/typed/queue-calls.ts'
+import { TestFolder } from '../support/app/test-folder.ts'
+import { QueueApp, quick } from './support.ts'
+
+const hour = 3_600_000
+
+test('items run in their order, and after the same delays, when the clock is set back by an hour', async () => {
+  using folder = new TestFolder()
+  const { now } = Date
+  const clock = mock.method(Date, 'now')
+  const file = folder.at('queue.sqlite')
+  const ran: string[] = []
+  const all = Promise.withResolvers<void>()
+  const call = async ({ delivery: { id } }: Parameters<QueueCalls['call']>[0]): Promise<void> => {
+    if (ran.push(id) === 1) clock.mock.mockImplementation(() => now() - hour)
+    if (ran.length === 5) all.resolve()
+  }
+  const settings = { attempts: 2, backoff: 1, maxBackoff: 5, timeout: 1000, concurrency: 1 }
+  const queue = new FileQueue({
+    store: new QueueStore(openDatabase(file)!),
+    file,
+    settings: {
+      place: { is: 'file', path: file },
+      window: 0,
+      maxDepth: 10,
+      maxSize: 1000,
+      keepDead: 1,
+      usual: settings,
+      methods: {},
+    },
+    calls: { call, isKnown: () => true, serves: () => true },
+    log: console,
+    cells: () => undefined,
+  })
+  const origin = { caller: undefined, trace: undefined, metadata: undefined }
+  const add = (id: string, delay: number): Promise<unknown> => {
+    const added = Date.now()
+    return queue.add({ target: 'mail.send', id, until: undefined, due: added + delay, added, input: '1', origin })
+  }
+  await Promise.all([...['a', 'b', 'c'].map((id) => add(id, 0)), add('later', 1000)])
+  await add('d', 0)
+  await all.promise
+  await queue.close(1000)
+  clock.mock.restore()
+  assert.deepEqual(ran, ['a', 'b', 'c', 'd', 'later'])
+})
+
+test('an item runs at once if the clock was set back while its app did not run', async () => {
+  await using app = await QueueApp.start({ queues: { ...quick, file: 'queue.sqlite' } })
+  await app.stop()
+  const database = new DatabaseSync(app.folder.at('queue.sqlite'))
+  const due = Date.now() + hour
+  database
+    .prepare(
+      "INSERT INTO items (target, id, state, due, attempt, added, size, input, origin) VALUES ('mail.crash', 'x', 0, ?, 1, ?, 0, NULL, '{}')",
+    )
+    .run(due, due)
+  database.close()
+  await app.start()
+  await app.untilLogged('crash x at 2')
+})
