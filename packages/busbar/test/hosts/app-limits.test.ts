@@ -42,7 +42,7 @@ describe('an app whose links lead to three workers', () => {
     const fill = async (): Promise<{ peers: RawPeer[]; accepted: number }> => {
       const peers: RawPeer[] = []
       let accepted = 0
-      for (let at = 0; at < 6; at++) {
+      for (let at = 0; at < 3; at++) {
         const peer = await RawPeer.open(port)
         peers.push(peer)
         peer.send(Array.from({ length: maxHostCalls }, (_, call) => callOf(call + 1, 'hang', `${call}`)))
@@ -73,9 +73,9 @@ describe('an app whose links lead to three workers', () => {
 })
 
 describe('what the calls of one app take at all workers', () => {
-  /** Of 8 MiB, with the frame around it. */
-  const large = 'x'.repeat(8 * 1024 ** 2 - 100)
-  const size = 8 * 1024
+  /** Of 2 MiB, with the frame around it. */
+  const large = 'x'.repeat(2 * 1024 ** 2 - 100)
+  const size = 2 * 1024
   const inKiB = (bytes: number): number => bytes / 1024
   /** Of the app at the worker that the host is, and at another one. */
   const useOf = ({ use }: ShopHost): OneAppUse[] => [use.of('raw', 0, ''), use.of('raw', 1, '')]
@@ -107,12 +107,15 @@ describe('what the calls of one app take at all workers', () => {
   it('counts the memory of many small objects, and not only their characters', async () => {
     await using host = await ShopHost.start('far')
     await using peer = await RawPeer.open(host.port)
-    host.delay = Infinity
-    const objects = `[${'{},'.repeat(800_000)}0]`
-    for (let id = 1; id <= 6; id++) peer.sendText(`[[1,${id},0,1,"shop","write",0,0,-1,0,1,${objects}]]`)
+    const [, other] = useOf(host) as [OneAppUse, OneAppUse]
+    other.add('inputs', inKiB(maxAppInputs) - 16 * 1024)
+    // Of less than 1 MiB, and they take 20.
+    const objects = `[${'{},'.repeat(300_000)}0]`
+    peer.sendText(`[[1,1,0,1,"shop","write",0,0,-1,0,1,${objects}]]`)
+    peer.call(2, 'x'.repeat(900_000))
     await peer.read()
-    assert.ok(peer.refused.length > 0)
-    assert.equal(host.done.length + peer.refused.length, 6)
+    const refused = peer.refused.map((frame) => frame[1])
+    assert.deepEqual(refused, [-1])
   })
 
   it('is bounded for the values of streams: the call fails to which one is too many', async () => {
