@@ -143,7 +143,7 @@ async function resolveApp(context: ServiceContext, filled: unknown, problems: Pr
   checkThreadCount(services, workers, problems)
   checkSpares({ accept: config.accept, gateway, services }, problems)
   const hosts = await resolveHosts({ root: found.root, config, gateway, services }, problems)
-  const queue = resolveQueues({ root: found.root, config, services, cluster: hosts.cluster }, problems)
+  const queue = resolveQueues({ root: found.root, config, services, ...hosts }, problems)
   return {
     root: found.root,
     ...(await namesOf(found)),

@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path'
 import { queueService } from '../contract/queues/queue-service.ts'
-import type { ClusterConfig } from '../shared/hosts.ts'
+import type { ClusterConfig, RemoteService } from '../shared/hosts.ts'
 import type { MethodQueueSettings, QueueSettings } from '../shared/queues.ts'
 import type { Service } from './app.ts'
 import { nearest } from './nearest.ts'
@@ -12,13 +12,15 @@ export interface QueuesContext {
   readonly config: ParsedConfig
   /** The services of this app. */
   readonly services: readonly Service[]
+  /** Services of other apps. */
+  readonly remotes?: readonly RemoteService[] | undefined
   /** Undefined: the app is in none. */
-  readonly cluster: ClusterConfig | undefined
+  readonly cluster?: ClusterConfig | undefined
 }
 
 /** Undefined if the app has no queue. */
 export function resolveQueues(context: QueuesContext, problems: Problems): QueueSettings | undefined {
-  const { root, config, services, cluster } = context
+  const { root, config, services, cluster, remotes = [] } = context
   const { queues } = config
   if (queues === undefined) return undefined
   const { file, window, maxDepth, maxSize, keepDead, methods, ...usual } = queues
@@ -28,8 +30,8 @@ export function resolveQueues(context: QueuesContext, problems: Problems): Queue
       message: `a service is named ${queueService}, which is the name of the service that owns the queue`,
       hint: 'Give it another name.',
     })
-  for (const target of Object.keys(methods)) checkTarget(target, services, problems)
   const names = services.filter(({ kind }) => kind === 'typed').map(({ name }) => name)
+  for (const target of Object.keys(methods)) checkTarget(target, names, remotes, problems)
   const settings = Object.entries(methods).map(([target, own]) => [target, withDefaults(own, usual)] as const)
   for (const [target, { backoff, maxBackoff }] of [['', usual] as const, ...settings])
     if (backoff > maxBackoff)
@@ -61,14 +63,26 @@ function withDefaults(own: Given, usual: MethodQueueSettings): MethodQueueSettin
   }
 }
 
-function checkTarget(target: string, services: readonly Service[], problems: Problems): void {
+/**
+ * An app that only enqueues may have the same `queues` as those that run the items. `typed`: the
+ * services of this app.
+ */
+function checkTarget(
+  target: string,
+  typed: readonly string[],
+  remotes: readonly RemoteService[],
+  problems: Problems,
+): void {
   const [service = '', method = '', more] = target.split('.')
-  const typed = services.filter(({ kind }) => kind === 'typed').map(({ name }) => name)
-  if (typed.includes(service) && method !== '' && more === undefined) return
-  const near = nearest(service, typed)
+  const known = [...typed, ...remotes.flatMap(({ name, inCluster }) => (inCluster === true ? [name] : []))]
+  if (known.includes(service) && method !== '' && more === undefined) return
+  const elsewhere = remotes.some(({ name, inCluster }) => name === service && inCluster !== true)
+  const near = nearest(service, known)
   problems.add('CONFIG_INVALID', {
-    message: `queues.methods names ${JSON.stringify(target)}, which is not a method of a typed service of this app`,
-    hint: near === undefined ? "Write '<service>.<method>'." : `Write '<service>.<method>', such as '${near}.send'.`,
+    message: `queues.methods names ${JSON.stringify(target)}, which is not a method of a typed service of this app or its cluster`,
+    hint: elsewhere
+      ? `Leave it out: only services of this app and those with remote: 'cluster' can be enqueued.`
+      : `Write '<service>.<method>'${near === undefined ? '.' : `, such as '${near}.send'.`}`,
   })
 }
 

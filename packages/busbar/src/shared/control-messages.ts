@@ -82,6 +82,8 @@ export interface ThreadInit extends CommonInit {
   readonly row: number
   /** The counts of all instances in threads (`metrics/instance-table.ts`). */
   readonly instances: SharedArrayBuffer | undefined
+  /** What the calls of other apps take (`calls/app-use.ts`). */
+  readonly appUse: SharedArrayBuffer
   /** What the probes found in a thread of their own. */
   readonly probed: readonly AcceleratorState[]
   /** How much of its output the supervisor has read (`output/output-window.ts`). */

@@ -8,6 +8,7 @@ import type { CallHandler } from '../mesh/links/link.ts'
 import type { EventPublisher } from '../mesh/events/event-publisher.ts'
 import type { ErrorRecord } from '../contract/errors.ts'
 import type { App } from '../config/app.ts'
+import { AppUse, type OneAppUse } from '../shared/calls/app-use.ts'
 import { hostIdOf } from '../shared/cluster/subjects.ts'
 import type { WorkerInit } from '../shared/control-messages.ts'
 import type { Identity } from '../shared/hosts.ts'
@@ -55,7 +56,7 @@ export class LinkedHosts implements WorkerHosts {
     const here = new Set(hosts.map((host) => host.name))
     const loadOf = (service: string): number => (here.has(service) ? metering.of(service).inFlight : 0)
     this.#remote = new RemoteHosts({ app: name, remotes, router, identity: () => this.#identity, socketPath, log })
-    this.#links = new ExportedLinks({ mesh, answer, loadOf })
+    this.#links = new ExportedLinks({ mesh, answer, loadOf, useOf: useOfApps(init) })
     this.#cluster = this.#openCluster(parts, log)
     parts.events.cluster = this.#cluster?.events
     if (remotes.length > 0) this.#reports = setInterval(() => this.#report(outbox), reportInterval).unref()
@@ -122,6 +123,13 @@ export class LinkedHosts implements WorkerHosts {
       log,
     })
   }
+}
+
+/** A process shares no memory with others, so it counts on its own. */
+function useOfApps(init: WorkerInit): (app: string) => OneAppUse {
+  const { secret, shape } = init
+  const [use, row] = init.kind === 'process' ? [new AppUse(1), 0] : [new AppUse(shape.rows, init.appUse), init.row]
+  return (app) => use.of(app, row, secret)
 }
 
 function servicesOf({ services }: App): ExportedService[] {

@@ -35,6 +35,22 @@ test('the queue of a cluster is in streams of its servers', async () => {
   assert.match(place.cluster.jetstream!, /jetstream/)
 })
 
+test('an app that only enqueues may have the same queue as the app that runs the items', async () => {
+  const cluster = { nats: 'nats://127.0.0.1:4222', name: 'shop' }
+  const services = { web: './web', mail: { remote: 'cluster' } }
+  const queues = { attempts: 3, methods: { 'mail.send': { attempts: 5 } } }
+  const [owner] = (await load({ queues, cluster, services })).services
+  const { place, methods } = owner!.queueSettings!
+  assert.deepEqual(place.is === 'streams' && place.services, [])
+  assert.equal(methods['mail.send']!.attempts, 5)
+})
+
+test('a config of a queue says which services can be enqueued', async () => {
+  const services = { web: './web', mail: { remote: 'tcp://127.0.0.1:7001' } }
+  const hint = "Leave it out: only services of this app and those with remote: 'cluster' can be enqueued."
+  await assert.rejects(load({ queues: { methods: { 'mail.send': {} } }, services }), { code: 'CONFIG_INVALID', hint })
+})
+
 for (const [what, config, message] of [
   ['a service that is not there', { queues: { methods: { 'mial.send': {} } } }, /queues\.methods names "mial\.send"/],
   ['a program', { queues: { methods: { 'web.send': {} } } }, /queues\.methods names "web\.send"/],

@@ -15,7 +15,7 @@ export const remote = z
 export const versions = z
   .record(
     z.string().regex(/^(\*|[A-Za-z0-9][A-Za-z0-9.+-]{0,63})$/),
-    z.number().min(0).max(1_000_000).meta({ title: 'a number' }),
+    z.number().min(0).max(1_000_000).meta({ title: 'a number from 0 to 1000000' }),
   )
   .optional()
   .meta({

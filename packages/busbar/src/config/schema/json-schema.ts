@@ -12,6 +12,8 @@ export interface SchemaNode {
   readonly additionalProperties?: SchemaNode | false
   readonly items?: SchemaNode
   readonly anyOf?: readonly SchemaNode[]
+  readonly minimum?: number
+  readonly maximum?: number
 }
 
 /**

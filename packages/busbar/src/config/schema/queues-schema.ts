@@ -46,7 +46,8 @@ export const queues = z
     concurrency: integer(1, 1_000).prefault(10).meta({ title: attemptsTitle, description: concurrency }),
     methods: z.record(z.string(), method).prefault({}).meta({
       title: 'an object of methods',
-      description: 'Values that differ for single methods, by `<service>.<method>`.',
+      description:
+        "Values that differ for single methods, by `<service>.<method>`, also of services with `remote: 'cluster'`: [the hosts that run the items](../guides/call/queues.md#in-a-cluster) use their own.",
     }),
   })
   .optional()

@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import { allKeys, keysAt, nodeAt } from './json-schema.ts'
+import { allKeys, keysAt, nodeAt, type SchemaNode } from './json-schema.ts'
 import { nearest } from '../nearest.ts'
 import { formatType, formatPath, formatValue } from './describe.ts'
 import { isPlainObject, unfilled } from './placeholders.ts'
@@ -95,8 +95,18 @@ function reportValue(path: Path, value: unknown, problems: Problems): void {
   const isHidden = node?.writeOnly === true || problems.isSecret(found)
   const shown = isHidden ? formatType(found) : formatValue(found)
   problems.add('CONFIG_INVALID', {
-    message: `${formatPath(path)} is ${shown}; allowed is ${node?.title ?? 'something else'}`,
+    message: `${formatPath(path)} is ${shown}; allowed is ${node?.title ?? 'something else'}${rangeOf(node, found)}`,
   })
+}
+
+/** The range of a number, also of one with a unit, if the title does not name it. */
+function rangeOf(node: SchemaNode | undefined, found: unknown): string {
+  const isNumber = typeof found === 'number' || (typeof found === 'string' && /^-?[\d.]+[a-zA-Z]*$/.test(found))
+  if (!isNumber || node?.title?.includes(' from ') !== false) return ''
+  const number = [node, ...(node.anyOf ?? [])].find(({ minimum }) => minimum !== undefined)
+  if (number?.minimum === undefined) return ''
+  const { minimum, maximum = Infinity } = number
+  return `, from ${minimum}${maximum < Number.MAX_SAFE_INTEGER ? ` to ${maximum}` : ''}`
 }
 
 function has(value: unknown, path: Path): boolean {

@@ -1,6 +1,7 @@
 import type { X509Certificate } from 'node:crypto'
 import type { ErrorRecord } from '../../contract/errors.ts'
-import { hostKeepAlive, maxAppCalls, maxAppUnread, maxHostCalls } from '../links/limits.ts'
+import type { OneAppUse } from '../../shared/calls/app-use.ts'
+import { hostKeepAlive, maxHostCalls } from '../links/limits.ts'
 import type { CallHandler, Link } from '../links/link.ts'
 import { createLink } from '../links/live-link.ts'
 import type { PacketTransport } from '../links/packet-transport.ts'
@@ -22,6 +23,8 @@ export interface ExportedLinksParts {
   readonly answer: CallHandler
   /** Calls in flight at this worker's instance of a service. */
   readonly loadOf: (service: string) => number
+  /** Counts what the calls of an app take, at all workers that share the counts. */
+  readonly useOf: (app: string) => OneAppUse
   /** For tests. */
   readonly keepAliveTimeout?: number | undefined
 }
@@ -65,7 +68,7 @@ export class ExportedLinks {
   }
 
   open(transport: PacketTransport, { app, label, allows, certificate }: LinkPeer): void {
-    const { mesh, answer, loadOf, keepAliveTimeout = hostKeepAlive } = this.#parts
+    const { mesh, answer, loadOf, useOf, keepAliveTimeout = hostKeepAlive } = this.#parts
     const links = this.#apps.get(app) ?? new Set()
     const calls = answerExported({ mesh, answer, allows, peer: label })
     const options = {
@@ -75,8 +78,7 @@ export class ExportedLinks {
       keepAliveTimeout,
       loadOf,
       maxCalls: maxHostCalls,
-      isFull: () => sumOf(links, 'answering') >= maxAppCalls,
-      isUnread: () => sumOf(links, 'unread') > maxAppUnread,
+      use: useOf(app),
       isForeign: true,
     }
     const link = createLink(transport, options)
@@ -112,12 +114,6 @@ export class ExportedLinks {
   get #isAnswering(): boolean {
     return [...this.#links].some(({ answering }) => answering > 0)
   }
-}
-
-function sumOf(links: Iterable<Link>, what: 'answering' | 'unread'): number {
-  let sum = 0
-  for (const link of links) sum += link[what]
-  return sum
 }
 
 /** A link may live for months, so its peer has to authenticate again. */

@@ -77,10 +77,6 @@ export class ObservedLink implements Link {
     return this.#link.loadOf(service)
   }
 
-  get unread(): number {
-    return this.#link.unread
-  }
-
   /** This side's unfinished calls of a service. */
   running(service: string): number {
     return this.#running.get(service)?.calls ?? 0

@@ -1,8 +1,9 @@
 import { fromTagged } from '../../contract/value/decode.ts'
 import { toTagged } from '../../contract/value/encode.ts'
 import { SerialisationError } from '../../contract/value/serialisable.ts'
-import { maxValue } from './limits.ts'
+import { maxElements, maxNames, maxValue } from './limits.ts'
 import type { FlatValue, Shaper } from './shaper.ts'
+import { scanText } from './text-scan.ts'
 import { LeafReader } from './value-shape.ts'
 
 /**
@@ -80,6 +81,18 @@ export function encodeTransferred(value: unknown): EncodedValue {
   return new EncodedValue('{"$bytes":0}', true, [isWhole(value) ? toPlainBytes(value) : new Uint8Array(value)])
 }
 
+/** Throws {@link SerialisationError} if another app would not take the value. */
+export function checkForOtherApp(value: EncodedValue): void {
+  // A flat value is small, and has no text yet. An element takes two characters, and a name five.
+  const text = value.flat === undefined ? value.text : undefined
+  if (text === undefined || text.length < Math.min(2 * maxElements, 5 * maxNames)) return
+  const most = { depth: Infinity, frames: Infinity, elements: maxElements, names: maxNames }
+  const { exceeds } = scanText(text, most)
+  if (exceeds === 'elements') throw tooMany(`${maxElements} elements`, 'send it as a stream')
+  if (exceeds === 'names')
+    throw tooMany(`${maxNames} different names of fields`, 'send it as a stream, or as lists of names and values')
+}
+
 /**
  * The value's byte parts begin at `bytes[base]`. Throws {@link SerialisationError} for invalid
  * input.
@@ -109,4 +122,8 @@ function tooLarge(): SerialisationError {
     [],
     `more than the ${maxValue / 1024 / 1024} MiB that one value may have; send it as a stream`,
   )
+}
+
+function tooMany(what: string, hint: string): SerialisationError {
+  return new SerialisationError([], `more than the ${what} that one value for another app may have; ${hint}`)
 }

@@ -6,48 +6,61 @@ import type { ErrorRecord } from '../../contract/errors.ts'
 import { flags, form, kinds } from './frame-encoder.ts'
 import type { CallHead } from './link.ts'
 import { type Packet, ProtocolError } from './packet-transport.ts'
-import { endOfString, maxJsonDepth, mayHaveForbiddenKeys } from '../../contract/value/decode.ts'
+import { maxJsonDepth, mayHaveForbiddenKeys } from '../../contract/value/decode.ts'
 import { decodeValue } from './encoded-value.ts'
-import { maxFrames, maxLeaves, maxNamed, maxValue, packetSize } from './limits.ts'
+import { maxElements, maxFrames, maxLeaves, maxNamed, maxNames, maxValue, packetSize } from './limits.ts'
+import { scanText, type TextLimits, type TextScan } from './text-scan.ts'
 import { LeafReader, namesIn, shapeOf } from './value-shape.ts'
 
 export type Frame = readonly unknown[]
 
-/** `isForeign`: the peer belongs to another app. */
-export function framesOf({ text }: Packet, isForeign: boolean): readonly Frame[] {
-  if (isForeign && text.length > unchecked) checkText(text)
+/** `isForeign`: the peer belongs to another app. `size`: about the bytes that they take. */
+export function framesOf(packet: Packet, isForeign: boolean): { frames: readonly Frame[]; size: number } {
+  const { text } = packet
+  const size = isForeign ? sizeOf(packet, text.length > unchecked ? checkText(text) : undefined) : 0
   const list = parse(text)
   if (!Array.isArray(list)) throw new ProtocolError('sent a packet that is not a list of frames')
-  return list as Frame[]
+  return { frames: list as Frame[], size }
 }
 
 /** Another app may send what takes seconds to parse. */
-function checkText(text: string): void {
+function checkText(text: string): TextScan {
   if (text.length > longest) throw new ProtocolError('sent a packet that is too large')
-  let depth = 0
-  let frames = 0
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code === 0x22) at = endOfString(text, at)
-    else if (code === 0x5b || code === 0x7b) {
-      if (++depth > deepest) throw new ProtocolError('sent a value that is nested too deeply')
-      // What is right within the outermost list.
-      if (depth === 2 && ++frames > maxFrames) throw new ProtocolError('sent a packet with too many frames')
-    } else if (code === 0x5d || code === 0x7d) depth--
-  }
+  const scan = scanText(text, limits)
+  if (scan.exceeds !== undefined) throw new ProtocolError(`sent ${faults[scan.exceeds]}`)
+  return scan
 }
+
+/** An empty object takes 56 bytes, and a place in a list or an object 8. */
+function sizeOf({ text, bytes }: Packet, scan: TextScan | undefined): number {
+  let size = text.length
+  for (const part of bytes) size += part.byteLength
+  return scan === undefined ? size : size + 8 * scan.elements + 48 * scan.containers
+}
+
+const faults = {
+  depth: 'a value that is nested too deeply',
+  frames: 'a packet with too many frames',
+  elements: 'a value with too many elements',
+  names: 'a value with too many different names',
+} as const satisfies Record<keyof TextLimits, string>
 
 /** Characters of a packet: its last value, and the frames before it with what is around values. */
 const longest = maxValue + 4 * packetSize
 
-/**
- * Characters of a packet that is not checked. What is nested in less is parsed in
- * milliseconds.
- */
-const unchecked = 64 * 1024
+/** Characters of a packet that is not checked, since it is parsed within milliseconds. */
+const unchecked = 16 * 1024
 
 /** Levels of a packet: the list of frames, their entries, the values of a run, and one of these. */
 const deepest = 3 + maxJsonDepth
+
+/** The frames before the last value may have as many elements as characters, and names of two. */
+const limits: TextLimits = {
+  depth: deepest,
+  frames: maxFrames,
+  elements: maxElements + packetSize,
+  names: maxNames + packetSize / 4,
+}
 
 /** The value whose form is entry `at` of the frame. */
 export function valueAt(frame: Frame, at: number, packet: Packet): unknown {

@@ -9,6 +9,8 @@ import { type Packet, ProtocolError } from './packet-transport.ts'
 /** What the frames of a peer act on. */
 export interface FrameReceiver {
   readonly isClosed: boolean
+  /** What follows is from a packet that takes about so many bytes. */
+  reads(size: number): void
   /** `id`: the peer's number of the call. Undefined if it is over. */
   callOf(id: number): LiveChannel | undefined
   /** The call has existed. */
@@ -39,7 +41,9 @@ export class FrameReader {
   /** Throws {@link ProtocolError} for what a peer may not send. */
   read(packet: Packet): void {
     this.#left = this.#isForeign ? maxFrames : Infinity
-    for (const frame of framesOf(packet, this.#isForeign)) {
+    const { frames, size } = framesOf(packet, this.#isForeign)
+    this.#receiver.reads(size)
+    for (const frame of frames) {
       // An earlier frame may have closed the link.
       if (this.#receiver.isClosed) return
       if (!Array.isArray(frame)) throw new ProtocolError('sent a frame that is not a list')

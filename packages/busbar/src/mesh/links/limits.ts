@@ -7,13 +7,31 @@ export const maxCalls = 10_000
 export const maxHostCalls = 2_000
 
 /**
- * Of all links of one other app to one worker. Those of two workers together are fewer than the
- * default of `limits.maxInFlight`.
+ * Of all links of one other app to all worker threads of a process. They are fewer than the default
+ * of `limits.maxInFlight`, so that others can call the service as well.
  */
 export const maxAppCalls = 4_000
 
+/**
+ * Bytes, about, that the inputs of these calls take: further calls are refused. At twice as much,
+ * calls whose data arrives fail.
+ */
+export const maxAppInputs = 256 * 1024 * 1024
+
 /** The size of one value: characters, and bytes beside it. Larger ones must be streamed. */
 export const maxValue = 64 * 1024 * 1024
+
+/**
+ * Values in one value that is sent to another app: elements of lists, fields of objects, and so on
+ * at all levels. As many short texts take 0.8 s to parse, and nothing else is done meanwhile.
+ */
+export const maxElements = 2 * 1024 * 1024
+
+/**
+ * Names of fields of such a value. A name counts once for each different sequence of names before
+ * it in its object, since each takes 1 to 3 µs.
+ */
+export const maxNames = 256 * 1024
 
 /**
  * Leaves of one frame of values of one shape. A leaf of two characters may stand for 16 objects, so
@@ -55,7 +73,7 @@ export const maxQueued = 16 * 1024 * 1024
  */
 export const maxUnread = 128 * 1024 * 1024
 
-/** The same for all links of one other app to one worker together. */
+/** The same for all links of one other app to all worker threads of a process. */
 export const maxAppUnread = 256 * 1024 * 1024
 
 /**

@@ -1,7 +1,7 @@
 /** The errors of a link and of its calls. */
 import { BusbarError, type ErrorRecord } from '../../contract/errors.ts'
 import { SerialisationError } from '../../contract/value/serialisable.ts'
-import { encodeValue, type EncodedValue } from './encoded-value.ts'
+import { checkForOtherApp, encodeValue, type EncodedValue } from './encoded-value.ts'
 import { plainRecord } from './frame-encoder.ts'
 import type { CallHead } from './link.ts'
 
@@ -34,11 +34,14 @@ export function linkFull(peer: string, inFlight: number, service?: string): Erro
   }
 }
 
-/** Leaves out `data` that cannot be encoded, so that the error arrives in any case. */
-export function encodeErrorRecord(error: ErrorRecord): EncodedValue {
+/**
+ * Leaves out `data` that cannot be encoded, so that the error arrives in any case. `isForeign`: for
+ * another app.
+ */
+export function encodeErrorRecord(error: ErrorRecord, isForeign = false): EncodedValue {
   const plain = plainRecord(error)
   try {
-    return encodeValue(plain)
+    return encoded(plain, isForeign)
   } catch {
     delete plain.data
     return encodeValue(plain)
@@ -52,11 +55,17 @@ export function encodingFailure(name: string, thrown: unknown): ErrorRecord {
   return { code: 'INTERNAL', message: `a value of ${name} has${where} ${thrown.message}` }
 }
 
-/** A value of the call `name`, or why it cannot be encoded. */
-export function encodedOrFailure(name: string, value: unknown): EncodedValue | ErrorRecord {
+/** A value of the call `name`, or why it cannot be encoded. `isForeign`: for another app. */
+export function encodedOrFailure(name: string, value: unknown, isForeign: boolean): EncodedValue | ErrorRecord {
   try {
-    return encodeValue(value)
+    return encoded(value, isForeign)
   } catch (error) {
     return encodingFailure(name, error)
   }
+}
+
+function encoded(value: unknown, isForeign: boolean): EncodedValue {
+  const result = encodeValue(value)
+  if (isForeign) checkForOtherApp(result)
+  return result
 }

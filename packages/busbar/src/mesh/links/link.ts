@@ -6,6 +6,7 @@
  */
 import type { Metadata, QueueDelivery, Trace } from '../../contract/context.ts'
 import type { ErrorRecord } from '../../contract/errors.ts'
+import type { OneAppUse } from '../../shared/calls/app-use.ts'
 import type { CallId } from '../../shared/calls/call-id.ts'
 
 /** What the callee knows before the first value. */
@@ -111,8 +112,6 @@ export interface Link {
   readonly inFlight: number
   /** Unfinished calls of the peer. */
   readonly answering: number
-  /** Characters and bytes that the peer has not taken. */
-  readonly unread: number
   /** The peer does not even answer pings. Others should get the calls. */
   readonly isSilent: boolean
   /** Calls in flight at the peer's instance of a service, as last reported. 0 without a report. */
@@ -163,13 +162,8 @@ export interface LinkOptions {
   readonly isForeign?: boolean
   /** Calls in flight, per side. Default: `maxCalls` in `limits.ts`. */
   readonly maxCalls?: number
-  /** Calls of the peer are refused while it is true. Default: never. */
-  readonly isFull?: () => boolean
-  /**
-   * Too much waits for the peer on all of its links: this one ends when it adds to that. Default:
-   * never.
-   */
-  readonly isUnread?: () => boolean
+  /** Counts what the peer takes on all of its links, and limits it. Default: nothing does. */
+  readonly use?: OneAppUse
   /**
    * Calls in flight at this side's instance of a service. Set if the peer cannot read it in shared
    * memory.

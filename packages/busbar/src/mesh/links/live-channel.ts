@@ -1,10 +1,11 @@
 import type { ErrorRecord } from '../../contract/errors.ts'
 import type { CallId } from '../../shared/calls/call-id.ts'
-import { type EncodedValue, encodeTransferred, encodeValue } from './encoded-value.ts'
+import { checkForOtherApp, type EncodedValue, encodeTransferred, encodeValue } from './encoded-value.ts'
 import { cancelFrame, creditFrame, errorFrame, valueFrame } from './frame-encoder.ts'
 import { encodeErrorRecord, encodingFailure } from './link-errors.ts'
 import { type CallHead, type Channel, type ChannelHandler, window } from './link.ts'
 import { ProtocolError } from './packet-transport.ts'
+import type { CallInputs, PeerUse } from './peer-use.ts'
 import type { SendQueue } from './send-queue.ts'
 
 /** The directions that are still open, as this side sees it. */
@@ -13,6 +14,9 @@ type State = 'both' | 'sending' | 'receiving' | 'over'
 /** What a channel needs of its link. */
 export interface ChannelLink {
   readonly number: number | undefined
+  /** The peer belongs to another app. */
+  readonly isForeign: boolean
+  readonly use: PeerUse | undefined
   readonly sendQueue: SendQueue
   /** The call is over, and its number is no longer in use. */
   onOver(channel: LiveChannel): void
@@ -34,6 +38,8 @@ export class LiveChannel implements Channel {
   readonly head: CallHead
   handler: ChannelHandler = none
   readonly #link: ChannelLink
+  /** Of a call of the peer. */
+  readonly #inputs: CallInputs | undefined
   #state: State
   /** Values that the peer will accept. At 0 none are sent. */
   #credit = window
@@ -46,8 +52,9 @@ export class LiveChannel implements Channel {
   #consumed = 0
   #hasReplied = false
 
-  constructor(link: ChannelLink, id: number, head: CallHead, state: State) {
+  constructor(link: ChannelLink, id: number, head: CallHead, state: State, inputs?: CallInputs) {
     this.#link = link
+    this.#inputs = inputs
     this.id = id
     this.head = head
     this.#state = state
@@ -95,7 +102,7 @@ export class LiveChannel implements Channel {
 
   fail(error: ErrorRecord, notStarted = false): void {
     if (this.isOver) return
-    const encoded = encodeErrorRecord(error)
+    const encoded = encodeErrorRecord(error, this.#link.isForeign)
     const { sendQueue } = this.#link
     sendQueue.push(errorFrame(this.id, notStarted, encoded, sendQueue.nextPart), encoded)
     this.#finish()
@@ -103,7 +110,7 @@ export class LiveChannel implements Channel {
 
   cancel(reason: ErrorRecord): void {
     if (this.isOver) return
-    const encoded = encodeErrorRecord(reason)
+    const encoded = encodeErrorRecord(reason, this.#link.isForeign)
     const { sendQueue } = this.#link
     sendQueue.push(cancelFrame(this.id, encoded, sendQueue.nextPart), encoded)
     this.abandon()
@@ -116,6 +123,7 @@ export class LiveChannel implements Channel {
 
   consumed(count: number): void {
     if (!this.#mayReceive) return
+    this.#inputs?.consumed(count)
     this.#unread -= count
     this.#consumed += count
     // Half a window at a time: a credit frame per value would double the number of frames.
@@ -138,6 +146,9 @@ export class LiveChannel implements Channel {
   onData(value: unknown): void {
     if (!this.#mayReceive) return
     if (++this.#unread > window) throw new ProtocolError('sent more values than its credit allows')
+    const refusal = this.#link.use?.refusalOfValue
+    if (refusal !== undefined) return this.abort(refusal)
+    this.#inputs?.arrived()
     this.handler.onData?.(value)
   }
 
@@ -145,6 +156,7 @@ export class LiveChannel implements Channel {
     if (!this.#mayReceive) return
     if (this.id > 0 && (this.head.kind === 'call' || this.head.kind === 'event'))
       throw new ProtocolError('ended a call that it has not answered')
+    this.#inputs?.arrived()
     this.#endReceiving()
     this.handler.onEnd?.(value)
   }
@@ -196,7 +208,9 @@ export class LiveChannel implements Channel {
   /** Undefined if the value cannot be encoded. The call has then failed at both ends. */
   #encode(value: unknown, how: (value: unknown) => EncodedValue): EncodedValue | undefined {
     try {
-      return how(value)
+      const encoded = how(value)
+      if (this.#link.isForeign) checkForOtherApp(encoded)
+      return encoded
     } catch (error) {
       this.abort(encodingFailure(this.name, error))
       return undefined
@@ -246,6 +260,7 @@ export class LiveChannel implements Channel {
   #finish(): void {
     this.#state = 'over'
     this.#queued = undefined
+    this.#inputs?.end()
     this.#link.onOver(this)
   }
 }

@@ -10,6 +10,7 @@ import type { CallHead, Channel, ChannelHandler, Link, LinkOptions } from './lin
 import { type ChannelLink, LiveChannel } from './live-channel.ts'
 import { LoadReports } from './load-reports.ts'
 import { type Packet, type PacketTransport, type PacketTransportListener, ProtocolError } from './packet-transport.ts'
+import { PeerUse } from './peer-use.ts'
 import { SendQueue } from './send-queue.ts'
 
 export function createLink(transport: PacketTransport, options: LinkOptions): Link {
@@ -20,6 +21,8 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
   readonly peer: number
   readonly #label: string
   readonly number: number | undefined
+  readonly isForeign: boolean
+  readonly use: PeerUse | undefined
   readonly closed: Promise<ErrorRecord>
   readonly failure: Promise<ErrorRecord>
   readonly sendQueue: SendQueue
@@ -53,13 +56,15 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
     this.#transport = transport
     this.#maxCalls = options.maxCalls ?? maxCalls
     this.#options = options
-    this.#frames = new FrameReader(this, options.isForeign === true)
+    this.isForeign = options.isForeign === true
+    this.use = options.use && new PeerUse(options.use, this.#label)
+    this.#frames = new FrameReader(this, this.isForeign)
     this.#loads = new LoadReports(options.loadOf)
     this.sendQueue = new SendQueue(transport, {
       trailing: options.loadOf && (() => this.#loads.take()),
       // Workers of one app read all that they are sent.
-      mayWait:
-        options.isForeign === true ? (unread) => unread <= maxUnread && options.isUnread?.() !== true : undefined,
+      mayWait: this.isForeign ? (unread) => unread <= maxUnread && this.use?.mayWait !== false : undefined,
+      waits: (by, size) => this.use?.waits(by, size),
       overflowed: () => this.#overflowed(),
     })
     const { promise, resolve } = Promise.withResolvers<ErrorRecord>()
@@ -87,10 +92,6 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
     return this.#peers.size
   }
 
-  get unread(): number {
-    return this.sendQueue.unread
-  }
-
   get isSilent(): boolean {
     return this.#keepAlive.isSilent
   }
@@ -101,7 +102,7 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
 
   open(head: CallHead, payload: unknown, ended: boolean, handler: ChannelHandler): Channel {
     const channel = new LiveChannel(this, this.#lastOwn + 1, head, ended ? 'receiving' : 'both')
-    const encoded = this.#refusal(channel) ?? encodedOrFailure(channel.name, payload)
+    const encoded = this.#refusal(channel) ?? encodedOrFailure(channel.name, payload, this.isForeign)
     if ('code' in encoded) return refused(channel, encoded, handler)
     channel.handler = handler
     this.#lastOwn++
@@ -185,9 +186,13 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
       const encoded = encodeErrorRecord(refusal)
       return this.sendQueue.push(errorFrame(-id, true, encoded, this.sendQueue.nextPart), encoded)
     }
-    const channel = new LiveChannel(this, -id, head, ended ? 'sending' : 'both')
+    const channel = new LiveChannel(this, -id, head, ended ? 'sending' : 'both', this.use?.open())
     this.#peers.add(channel)
     channel.handler = this.#options.answer(head, value, ended, channel)
+  }
+
+  reads(size: number): void {
+    this.use?.reads(size)
   }
 
   onPing(): void {
@@ -227,6 +232,7 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
     this.#keepAlive.close()
     this.#transport.close()
     for (const channel of this.#peers) channel.onCancel(reason)
+    this.sendQueue.drop()
     this.#blocked.clear()
     if (reason.code === 'LINK_LOST' && this.#options.resolveLost !== undefined) this.#failLost(reason)
     else this.#fail(reason)
@@ -265,16 +271,13 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
   }
 
   #peerLimit(): ErrorRecord | undefined {
-    const { isForeign, isFull } = this.#options
     const hasTooMany = this.answering >= this.#maxCalls
-    if (isForeign === true && this.sendQueue.isStuck)
-      throw new ProtocolError('makes calls and does not read the answers')
+    if (this.isForeign && this.sendQueue.isStuck) throw new ProtocolError('makes calls and does not read the answers')
     // A caller knows this limit. One that it does not keep to costs more to refuse than to cut off.
-    if (isForeign === true && hasTooMany && ++this.#beyond > this.#maxCalls)
+    if (this.isForeign && hasTooMany && ++this.#beyond > this.#maxCalls)
       throw new ProtocolError('makes calls beyond its limit')
     if (!hasTooMany) this.#beyond = 0
-    if (!hasTooMany && !this.sendQueue.isFull && isFull?.() !== true) return undefined
-    return linkFull(this.#label, this.answering)
+    return hasTooMany || this.sendQueue.isFull ? linkFull(this.#label, this.answering) : this.use?.refusal
   }
 }
 

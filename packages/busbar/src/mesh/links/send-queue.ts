@@ -14,6 +14,8 @@ export interface SendQueueParts {
   readonly mayWait?: ((unread: number) => boolean) | undefined
   /** More waits for the peer than that. */
   readonly overflowed?: () => void
+  /** A packet of this size waits for the peer, or, with -1, no longer. */
+  readonly waits?: ((by: 1 | -1, size: number) => void) | undefined
 }
 
 /**
@@ -110,9 +112,14 @@ export class SendQueue {
     while (!this.#needsDrain) {
       const next = this.#queued.shift()
       if (next === undefined) return this.flush()
-      this.#queuedSize -= next.size
+      this.#waits(-1, next.size)
       this.#send(next.packet)
     }
+  }
+
+  /** The link has ended: what waits is not sent. */
+  drop(): void {
+    for (const { size } of this.#queued.splice(0)) this.#waits(-1, size)
   }
 
   #seal(): void {
@@ -124,7 +131,7 @@ export class SendQueue {
     this.#began = undefined
     if (!this.#needsDrain) return this.#send(packet)
     this.#queued.push({ packet, size })
-    this.#queuedSize += size
+    this.#waits(1, size)
   }
 
   #added(): void {
@@ -139,10 +146,15 @@ export class SendQueue {
   #overflow(): void {
     this.#text.take()
     this.#bytes = []
-    this.#queued.length = 0
-    this.#size = this.#queuedSize = this.#frames = 0
+    this.drop()
+    this.#size = this.#frames = 0
     if (!this.#isOverfull) process.nextTick(() => this.#parts.overflowed?.())
     this.#isOverfull = true
+  }
+
+  #waits(by: 1 | -1, size: number): void {
+    this.#queuedSize += by * size
+    this.#parts.waits?.(by, size)
   }
 
   /** Of the packet of a spread turn. */

@@ -7,6 +7,7 @@ import type { ListenerSpec, TlsMaterial } from '../../shared/control-messages.ts
 import type { EntranceAccess } from '../../shared/entrance.ts'
 import type { InstanceTable } from '../../shared/metrics/instance-table.ts'
 import { OutputWindow } from '../../shared/output/output-window.ts'
+import type { AppUse } from '../../shared/calls/app-use.ts'
 import { localPortsOf } from '../../shared/calls/local-ports.ts'
 import { callableNames, type Identity } from '../../shared/hosts.ts'
 import { needsMet } from '../needs.ts'
@@ -34,6 +35,7 @@ export interface RuntimeFactoryParts {
   readonly pulse: Pulse
   readonly cells: SharedArrayBuffer
   readonly instances: InstanceTable
+  readonly appUse: AppUse
   readonly listeners: () => readonly ListenerSpec[]
   readonly tls: () => TlsMaterial | undefined
   readonly identity: () => Identity | undefined
@@ -77,9 +79,9 @@ export class RuntimeFactory {
   }
 
   #thread(start: WorkerStart, kind: 'shared' | 'thread'): StartRuntime {
-    const { options, descriptors, cells, instances, probed } = this.#parts
+    const { options, descriptors, cells, instances, appUse, probed } = this.#parts
     const { memory: output } = new OutputWindow()
-    const memory = { cells, row: start.row, instances: instances.memory, output }
+    const memory = { cells, row: start.row, instances: instances.memory, appUse: appUse.memory, output }
     const own = { kind, descriptors, shape: instances.shape, probed: probed(), listenAt: undefined }
     const init = { ...this.#common(start), ...own, ...memory }
     const resourceLimits = limitsOf(start.spec, options.resourceLimits)

@@ -5,6 +5,7 @@ import type { ErrorRecord } from '../../contract/errors.ts'
 import { CallTotals } from '../../observe/metrics/call-totals.ts'
 import { acceleratorsText, type AcceleratorState, defaultAccelerators } from '../../shared/accelerators.ts'
 import type { CallAccess } from '../../shared/calls/call-access.ts'
+import { AppUse } from '../../shared/calls/app-use.ts'
 import { createCells } from '../../shared/metrics/worker-cells.ts'
 import type { FromWorker, ListenerSpec, TlsMaterial } from '../../shared/control-messages.ts'
 import type { DirectInstance, EntranceAccess } from '../../shared/entrance.ts'
@@ -66,6 +67,8 @@ export class Launcher {
   readonly host: string
   /** The call counters of all workers. */
   readonly instances: InstanceTable
+  /** What the calls of other apps take at the workers. */
+  readonly #appUse: AppUse
   /** The counters of all workers, including those that have ended. */
   readonly totals: CallTotals
   /** Calls that a thread may still compute although nobody waits for them. */
@@ -94,6 +97,7 @@ export class Launcher {
     this.#rows = new FreeRows(rows)
     this.cells = createCells(rows)
     this.instances = new InstanceTable({ rows, services: placesOf([], services), places: services.length + morePlaces })
+    this.#appUse = new AppUse(rows)
     this.totals = new CallTotals(this.instances)
     this.observations = new Observations(parts.app, (level, line) => this.#log(level, line))
     const reconnector = new Reconnector(parts.timing, (level, line) => this.#log(level, line))
@@ -110,6 +114,7 @@ export class Launcher {
       reaper: this.#reaper,
       cells: this.cells,
       instances: this.instances,
+      appUse: this.#appUse,
       untilServed: (service, limit) => this.peers.until(service, limit),
     })
   }
@@ -179,6 +184,7 @@ export class Launcher {
       this.observations.ended(worker)
       this.#stopSequence?.ended(worker)
       this.totals.retire(row)
+      this.#appUse.clear(row)
       this.#rows.free(row)
     })
     void handle.gone.then(() => this.#alive.delete(handle))

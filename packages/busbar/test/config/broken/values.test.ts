@@ -44,13 +44,31 @@ refused('values', [
     what: 'a negative duration',
     config: { ...app, limits: { headerTimeout: '-5s' } },
     code: 'CONFIG_INVALID',
-    says: ['limits.headerTimeout is "-5s"'],
+    says: ['limits.headerTimeout is "-5s"', ', from 1 to 2147483647'],
   },
   {
     what: 'a duration longer than a timer',
     config: { ...app, limits: { requestTimeout: '1000h' } },
     code: 'CONFIG_INVALID',
-    says: ['limits.requestTimeout is "1000h"'],
+    says: ['limits.requestTimeout is "1000h"', ', from 0 to 2147483647'],
+  },
+  {
+    what: 'a size of nothing',
+    config: { ...app, limits: { maxHeaderSize: 0 } },
+    code: 'CONFIG_INVALID',
+    says: ['limits.maxHeaderSize is 0', '"10mb", "1gb", from 1 to 1073741824'],
+  },
+  {
+    what: 'a size of nothing that has no upper bound',
+    config: { ...app, limits: { maxBodySize: 0 } },
+    code: 'CONFIG_INVALID',
+    says: ['limits.maxBodySize is 0', ', from 1'],
+  },
+  {
+    what: 'a negative weight of a version',
+    config: { services: { web, far: { remote: 'tcp://127.0.0.1:7001', versions: { '1': -1, '2': 10 } } } },
+    code: 'CONFIG_INVALID',
+    says: ['versions', 'is -1; allowed is a number from 0 to 1000000'],
   },
   {
     what: 'a size without a known unit',

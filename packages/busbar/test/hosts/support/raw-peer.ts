@@ -28,12 +28,17 @@ export class RawPeer implements AsyncDisposable {
   }
 
   /**
-   * `identity`: over TLS. `version`: of the protocol. Resolves when the host has answered, or has
-   * closed the connection.
+   * `identity`: over TLS. `version`: of the protocol. `app`: its name. Resolves when the host has
+   * answered, or has closed the connection.
    */
-  static async open(port: number, identity?: Identity, version: number = protocolVersion): Promise<RawPeer> {
+  static async open(
+    port: number,
+    identity?: Identity,
+    version: number = protocolVersion,
+    app = 'raw',
+  ): Promise<RawPeer> {
     const peer = new RawPeer(port, identity)
-    peer.send(['busbar-app', version, 'raw', []])
+    peer.send(['busbar-app', version, app, []])
     while (peer.#frames.length === 0 && !peer.isClosed) await new Promise((resolve) => setTimeout(resolve, 2))
     return peer
   }
@@ -44,6 +49,19 @@ export class RawPeer implements AsyncDisposable {
 
   call(id: number, input: unknown = 1): void {
     this.send([RawPeer.callFrame(id, input)])
+  }
+
+  /** Resolves when the host has read all that was sent. */
+  async read(): Promise<void> {
+    const isPong = (frame: unknown[]): boolean => frame[0] === 9
+    const before = this.#frames.filter(isPong).length
+    this.send([[8]])
+    await this.frames(isPong, before + 1)
+  }
+
+  /** Calls of the peer that the host has refused. */
+  get refused(): unknown[][] {
+    return this.#frames.filter((frame) => frame[0] === 5)
   }
 
   /** Resolves when the kernel has taken what was sent, or the link has ended. */

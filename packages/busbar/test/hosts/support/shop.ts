@@ -7,6 +7,7 @@ import { fn, service, stream, type } from '../../../src/contract/index.ts'
 import { ExportedLinks } from '../../../src/mesh/hosts/exported-links.ts'
 import type { LocalEndpoint } from '../../../src/mesh/routing/endpoint.ts'
 import type { Implementation } from '../../../src/contract/implementation.ts'
+import { AppUse } from '../../../src/shared/calls/app-use.ts'
 import { Router } from '../../../src/mesh/routing/router.ts'
 import { answerTypedCalls } from '../../../src/mesh/typed/answer-calls.ts'
 import { CallContexts } from '../../../src/mesh/typed/call-contexts.ts'
@@ -24,11 +25,15 @@ export const shop = service('shop', {
 /** An instance of the shop. It records its calls. */
 export class Shop {
   readonly name: string
+  /** What the calls of other apps take: at this worker, and at another one. */
+  readonly use = new AppUse(2)
   readonly done: unknown[] = []
   readonly aborted: string[] = []
   readonly log: string[] = []
   /** Milliseconds that a call takes; Infinity: it never ends. */
   delay = 0
+  /** What a call returns. Default: the name of the app, and the input. */
+  answer: unknown
   /** Whether `busy` says that the service is down. */
   isDown = false
   /** False for measurements: calls leave nothing behind. */
@@ -52,14 +57,20 @@ export class Shop {
     const enter: LocalEndpoint['enter'] = (scope, run) => contexts.enterScope(scope, run)
     router.add({ at: 'here', service: 'shop', server: createHttpServer(), typed, state: 'serving', enter })
     const answer = answerTypedCalls({ router, validate: 'edge' })
-    return new ExportedLinks({ mesh: { router, maxHops: 16 }, answer, loadOf: () => typed.inFlight, keepAliveTimeout })
+    return new ExportedLinks({
+      mesh: { router, maxHops: 16 },
+      answer,
+      loadOf: () => typed.inFlight,
+      useOf: (app) => this.use.of(app, 0, ''),
+      keepAliveTimeout,
+    })
   }
 
   protected async act(input: unknown, call: { signal: AbortSignal }): Promise<unknown> {
     if (this.isRecording) this.#record(input, call)
     if (this.delay === Infinity) return await new Promise(() => {})
     if (this.delay > 0) await new Promise((resolve) => setTimeout(resolve, this.delay))
-    return { at: this.name, input }
+    return this.answer ?? { at: this.name, input }
   }
 
   #record(input: unknown, { signal }: { signal: AbortSignal }): void {

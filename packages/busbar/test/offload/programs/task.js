@@ -44,7 +44,9 @@ const tasks = {
     while (!signal.aborted);
     throw new RangeError('half-way')
   },
-  runaway: () => {
+  /** The cell shows that it has started. */
+  runaway: ({ cells }) => {
+    Atomics.notify(cells, 0)
     for (;;);
   },
   /** Runs until the first cell is set; another one shows that it has started. */
