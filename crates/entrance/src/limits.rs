@@ -60,7 +60,7 @@ pub const PIECE_COST: usize = 256;
 /// Size limit for a piece of a body, so that an inbox has room for other records.
 pub const BODY_PIECE: usize = 64 * 1024;
 /// A worker learns about sent bytes in steps of this size. Its own limit (`window` in
-/// `connection-socket.ts`) is a multiple of it.
+/// `windows.ts`) is a multiple of it.
 pub const CREDIT_STEP: usize = 64 * 1024;
 /// A worker tells of what it has consumed of a body of HTTP/2 in steps of this. What is not told of
 /// fills the connection's window, so it must be a small part of that even for all of its streams.

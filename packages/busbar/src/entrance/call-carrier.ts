@@ -1,9 +1,9 @@
 import { X509Certificate } from 'node:crypto'
 import { okTrailers } from '../contract/grpc/status-details.ts'
 import { answerFields, type CarrierEvents, type GrpcCarrier, type GrpcPeer } from '../shared/grpc-carrier.ts'
-import { http2CreditStep, http2Window } from './connection-socket.ts'
 import { creditReply, flags, headReply, trailersReply } from './records.ts'
 import { type ExchangeId, maxPiece, type Replies } from './replies.ts'
+import { http2CreditStep, http2Window } from './windows.ts'
 
 type Fields = Readonly<Record<string, string>>
 

@@ -1,8 +1,11 @@
+import { AsyncResource } from 'node:async_hooks'
 import { type AddressInfo, Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { creditReply, endReply, expiredReply, flags, resetReply, type TcpEnds } from './records.ts'
+import { entersContext } from '../mesh/http/exchange.ts'
 import type { IdleClock } from './idle-clock.ts'
 import type { ExchangeId, Replies } from './replies.ts'
+import { copied, creditStep, http2CreditStep, http2Window, window } from './windows.ts'
 
 const readableEnded = Object.getOwnPropertyDescriptor(Readable.prototype, 'readableEnded')!
 
@@ -11,27 +14,11 @@ const nothing: Uint8Array[] = []
 
 type Done = (error?: Error | null) => void
 
-const endings = { reset: resetReply, expired: expiredReply } as const
+function push(socket: ConnectionSocket, bytes: Buffer): boolean {
+  return socket.push(bytes)
+}
 
-/**
- * What a program may write ahead of its client; Rust tells of the progress in steps of a quarter of
- * it.
- */
-export const window = 256 * 1024
-/** Of a stream of HTTP/2: a client has many on one connection, and may read none of them. */
-export const http2Window = 128 * 1024
-/**
- * Up to this, several pieces are copied into one. A longer text is encoded once, for all its parts.
- */
-export const copied = 64 * 1024
-/** Rust learns of a body's consumed bytes in steps of this, a quarter of what it sends ahead. */
-const creditStep = 64 * 1024
-/**
- * Of a stream of HTTP/2. All streams of a connection share a window of 1 MiB, and what a step
- * leaves out stays in it: with larger steps, streams that last would fill it, and no other could
- * send.
- */
-export const http2CreditStep = 4 * 1024
+const endings = { reset: resetReply, expired: expiredReply } as const
 
 /**
  * The program's end of a client's connection: a `net.Socket` that implements the methods of a
@@ -68,6 +55,8 @@ export class ConnectionSocket extends Socket {
   readonly #clock: IdleClock
   /** The client has closed the connection. */
   #hasLeft = false
+  /** In which the program learns what its client does. Undefined: in that of the caller. */
+  #context: AsyncResource | undefined
   /** What its end means for its client. */
   #ending: 'reset' | 'expired' | 'silent' = 'reset'
 
@@ -80,13 +69,17 @@ export class ConnectionSocket extends Socket {
     this.#clock = clock
   }
 
+  [entersContext](): void {
+    this.#context = new AsyncResource('BusbarConnection')
+  }
+
   // The entrance's side
 
   /** A request begins. What was sent for the one before is no longer counted on either side. */
   begin(id: ExchangeId): void {
     this.#id = id
     this.#ahead = 0
-    this.#release()
+    if (this.#held !== undefined) this.#enter(() => this.#release())
   }
 
   get epoch(): number {
@@ -98,7 +91,9 @@ export class ConnectionSocket extends Socket {
     this.#bytesRead += bytes.length
     this.#unread += consumed
     this.#idleSince = this.#clock.now
-    if (this.push(bytes)) this.#acknowledge()
+    const context = this.#context
+    const hasRoom = context === undefined ? this.push(bytes) : context.runInAsyncScope(push, undefined, this, bytes)
+    if (hasRoom) this.#acknowledge()
     else this.#isFull = true
   }
 
@@ -109,8 +104,10 @@ export class ConnectionSocket extends Socket {
   receiveEnd(): void {
     setImmediate(() => {
       if (this.destroyed) return
-      this.push(null)
-      if (this.readableLength === 0) this.read(0)
+      this.#enter(() => {
+        this.push(null)
+        if (this.readableLength === 0) this.read(0)
+      })
     })
   }
 
@@ -118,12 +115,12 @@ export class ConnectionSocket extends Socket {
   receiveClose(): void {
     if (this.destroyed) return
     this.#hasLeft = true
-    this.destroy()
+    this.#enter(() => this.destroy())
   }
 
   sent(length: number): void {
     this.#ahead = Math.max(0, this.#ahead - length)
-    this.#passRest()
+    if (this.#held !== undefined) this.#enter(() => this.#passRest())
   }
 
   // The program's side
@@ -163,8 +160,10 @@ export class ConnectionSocket extends Socket {
     this.#held = undefined
     this.#rest = nothing
     if (this.#ending !== 'silent') this.#replies.signal(endings[this.#ending], this.#id, 0)
-    done(error)
-    setImmediate(() => this.emit('close', error !== null))
+    this.#enter(() => {
+      done(error)
+      setImmediate(() => this.emit('close', error !== null))
+    })
   }
 
   /**
@@ -195,7 +194,7 @@ export class ConnectionSocket extends Socket {
     // Node's server closes it. How long a client may be idle between two requests is the entrance's
     // to say.
     this.#ending = 'expired'
-    this.emit('timeout')
+    this.#enter(() => this.emit('timeout'))
     if (!this.destroyed) this.#ending = 'reset'
   }
 
@@ -214,6 +213,11 @@ export class ConnectionSocket extends Socket {
 
   override address(): AddressInfo {
     return { ...this.#ends.local }
+  }
+
+  #enter(call: () => void): void {
+    if (this.#context === undefined) call()
+    else this.#context.runInAsyncScope(call)
   }
 
   #pass(pieces: Uint8Array[], length: number, done: Done): void {

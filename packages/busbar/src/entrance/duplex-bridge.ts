@@ -5,11 +5,12 @@
  */
 import type { Socket } from 'node:net'
 import type { Bridge } from './bridge.ts'
-import { ConnectionSocket, http2Window } from './connection-socket.ts'
+import { ConnectionSocket } from './connection-socket.ts'
 import { IdleClock } from './idle-clock.ts'
 import { SecureConnectionSocket } from './secure-connection-socket.ts'
 import { at, certificateIn, endsOf, flags, textStart, type Batch } from './records.ts'
 import type { ExchangeId, Replies } from './replies.ts'
+import { http2Window } from './windows.ts'
 
 const crlf = Buffer.from('\r\n')
 

@@ -1,7 +1,7 @@
 import type { HttpCarrier } from '../shared/http-carrier.ts'
-import { copied, http2Window, window } from './connection-socket.ts'
 import { at, type Batch, endReply, flags, remoteAddressOf, resetReply, textStart } from './records.ts'
 import type { ExchangeId, Replies } from './replies.ts'
+import { copied, http2Window, window } from './windows.ts'
 
 /**
  * Milliseconds without progress after which a client that has closed its half of the connection

@@ -83,6 +83,13 @@ export const closeIfIdle = Symbol('busbar.closeIfIdle')
 /** A property of these connections. While it is true, `destroy()` does the same. */
 export const closesIfIdle = Symbol('busbar.closesIfIdle')
 
+/**
+ * A method of connections that are not the system's: what their client does from now on, they tell
+ * the program in the current async context. It replaces an `emit` that enters the context at each
+ * event.
+ */
+export const entersContext = Symbol('busbar.entersContext')
+
 /** The program closed the connection before its response was complete. */
 export function closedByProgram(service: string, { method, path }: ExchangeRequest): Error {
   const cause = new BusbarError('SERVICE_HANGUP', {

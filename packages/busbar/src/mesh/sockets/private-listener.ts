@@ -11,7 +11,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { IncomingMessage, Server as HttpServer, ServerResponse } from 'node:http'
 import { type AddressInfo, type Server, Socket } from 'node:net'
 import { Server as TlsServer } from 'node:tls'
-import { closesIfIdle } from '../http/exchange.ts'
+import { closesIfIdle, entersContext } from '../http/exchange.ts'
 import { readFirstLine, startsHttp2 } from './first-bytes.ts'
 import { emitInContext } from '../tracing/traced-request.ts'
 import { type ConnectionPreamble, maxPreamble, readPreamble } from './preamble.ts'
@@ -106,11 +106,12 @@ export class PrivateListener {
   }
 
   /** Passes in a connection that another listener has accepted. */
-  accept(socket: Socket): void {
+  accept(socket: Socket & { [entersContext]?: () => void }): void {
     if (!this.#server.listening) return void socket.destroy()
     // HTTP servers have half-open connections, TLS servers do not.
     socket.allowHalfOpen = (this.#server as { allowHalfOpen?: boolean }).allowHalfOpen ?? true
-    emitInContext(socket, AsyncLocalStorage.snapshot())
+    if (entersContext in socket) socket[entersContext]!()
+    else emitInContext(socket, AsyncLocalStorage.snapshot())
     if (this.#admit(socket)) this.#emit('connection', socket)
   }
 
@@ -155,10 +156,10 @@ export class PrivateListener {
   }
 
   #onRequest(event: string, args: unknown[], response: ServerResponse | undefined): boolean {
-    const next = (): boolean => this.#emit(event, ...args)
     const request = args[0] as IncomingMessage
     const { socket } = request
-    if (this.#instance === undefined || !this.#opened.has(socket)) return next()
+    if (this.#instance === undefined || !this.#opened.has(socket)) return this.#emit(event, ...args)
+    const next = (): boolean => this.#emit(event, ...args)
     return this.#instance.requested({ request, response, socket, next })
   }
 
