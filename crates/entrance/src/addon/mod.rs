@@ -2,6 +2,7 @@
 //! (`catch_unwind`). Hooks and callbacks have their own guard, since a panic must not cross into C.
 
 mod channel;
+mod edges;
 #[cfg(debug_assertions)]
 mod faults;
 mod options;
@@ -18,6 +19,7 @@ use crate::entrance::{Command, Entrance};
 use crate::io::thread::start;
 use crate::tls::{Material, Pair};
 use crate::worker::queue_times::SUM_UNITS;
+use edges::DirectEdge;
 use options::{DirectOptions, EntranceOptions, InstanceOptions, RouteOptions, limits_of};
 
 /// PEM, and the names that select it.
@@ -134,6 +136,12 @@ impl NativeEntrance {
         let in_flight = in_flight + self.inner.direct.in_flight();
         all.insert("in_flight".to_owned(), f64::from(in_flight));
         all
+    }
+
+    /// The requests that instances got without a worker between, since the last time.
+    #[napi(catch_unwind)]
+    pub fn take_direct_edges(&self) -> Vec<DirectEdge> {
+        self.inner.direct.counts.take().into_iter().map(Into::into).collect()
     }
 
     /// The app's routes, and the services that are reached without a worker between.

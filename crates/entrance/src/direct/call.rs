@@ -8,19 +8,20 @@ use std::sync::Arc;
 use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedReceiver;
 
+use super::counts::Counted;
 use super::directory::Target;
 use super::forwarding::{Forwarding, Progress};
 use super::head::{self, Asked, Forwarded};
+use super::request::Request;
 use super::settings::{Address, Settings};
 use super::upstream::{Pool, Upstream};
 use crate::entrance::Command;
 use crate::http1::framing::Framing;
 use crate::http1::method::is_idempotent;
-use crate::http1::parser::{self, Fields, Head, parse};
-use crate::http1::refusal::{escaped, problem, without_query};
+use crate::http1::refusal::problem;
 use crate::io::shared::Io;
 use crate::limits::{CREDIT_STEP, PIECE_COST};
-use crate::worker::record::{ExchangeId, Header, REQUEST_WORDS, WORDS, address_at, flag, reply, reply_record, word};
+use crate::worker::record::{ExchangeId, Header, WORDS, address_at, flag, reply, reply_record};
 
 /// Bytes of a response that the client has not read.
 const WINDOW: usize = 256 * 1024;
@@ -59,57 +60,47 @@ enum Outcome {
     Over,
 }
 
-struct Request {
-    text: Vec<u8>,
-    head: Head,
-    fields: Fields,
-    /// What there is of the body.
-    body: Vec<u8>,
-    /// How much of it is to come.
-    left: usize,
-}
-
 pub async fn run(call: Call, mut pieces: UnboundedReceiver<Vec<u8>>) {
-    let Some(request) = call.request() else { return call.give_back() };
-    let direct = {
-        let directory = &call.served.io.entrance.direct;
-        (directory.find(&request.head, &request.fields, &request.text), directory.settings())
-    };
+    let Some(request) = Request::of(&call.record) else { return call.give_back() };
+    let directory = &call.served.io.entrance.direct;
+    let direct = (directory.find(&request.head, &request.fields, &request.text), directory.settings());
     // The routes may have changed meanwhile.
     let (Some(found), settings) = direct else { return call.refuse_unserved(&request) };
     let Some((address, _load)) = call.served.target.instance() else { return call.refuse_unserved(&request) };
     let forwarded = Forwarded {
         client: call.remote().0,
         is_secure: call.header().flags & flag::SECURE != 0,
-        stripped: &found.stripped,
+        stripped: if found.strip { &found.prefix } else { "" },
         is_shared: matches!(address, Address::Port(..)),
     };
     let text = head::request(&request.head, &request.fields, &request.text, &forwarded);
-    let attempt = Attempt { call: &call, request: &request, settings: &settings, address: &address, text };
     let method = request.head.method.of(&request.text);
+    let counted = directory.counts.begin(&call.served.target.service, &found.prefix, method, &address);
+    let attempt =
+        Attempt { call: &call, request: &request, settings: &settings, address: &address, counted: &counted, text };
     let is_repeatable = request.head.framing == Framing::None && is_idempotent(method);
     if is_repeatable && let Some(kept) = call.served.pool.take(&address) {
         match attempt.run(kept, &mut pieces).await {
             // The instance may close a kept connection at any moment (RFC 9112, 9.3.1).
-            Outcome::Lost => {}
+            Outcome::Lost => counted.retried(),
             Outcome::Complete | Outcome::Over => return,
         }
     }
-    let Ok(upstream) = Upstream::open(&address, call.remote().1).await else { return call.refuse_unserved(&request) };
+    let Ok(upstream) = Upstream::open(&address, call.remote().1).await else {
+        if request.left == 0 {
+            counted.withdraw();
+        } else {
+            counted.answered(503);
+        }
+        return call.refuse_unserved(&request);
+    };
     match attempt.run(upstream, &mut pieces).await {
-        Outcome::Lost if is_repeatable => call.give_back(),
+        Outcome::Lost if is_repeatable => {
+            counted.withdraw();
+            call.give_back();
+        }
         Outcome::Lost => call.refuse(&request, 502, "Bad Gateway", "SERVICE_HANGUP", "ended before it had answered"),
         Outcome::Complete | Outcome::Over => {}
-    }
-}
-
-impl Request {
-    fn is_head(&self) -> bool {
-        self.head.method.of(&self.text) == b"HEAD"
-    }
-
-    fn path(&self) -> String {
-        escaped(without_query(self.head.target.of(&self.text)))
     }
 }
 
@@ -120,21 +111,6 @@ impl Call {
 
     fn remote(&self) -> (std::net::IpAddr, u16) {
         address_at(&self.record, WORDS)
-    }
-
-    fn request(&self) -> Option<Request> {
-        let fields = word(&self.record, REQUEST_WORDS - 1) as usize;
-        let start = (REQUEST_WORDS + fields * 4) * 4;
-        let [head_length, body_length] = self.header().lengths.map(|length| length as usize);
-        let text = self.record.get(start..start + head_length)?.to_vec();
-        let body = self.record.get(start + head_length..start + head_length + body_length)?.to_vec();
-        let mut fields = Fields::new();
-        let head = parse(&text, &mut parser::Progress::default(), &mut fields, usize::MAX, usize::MAX).ok()??;
-        let left = match head.framing {
-            Framing::Length(length) => usize::try_from(length).ok()?.saturating_sub(body.len()),
-            _ => 0,
-        };
-        Some(Request { text, head, fields, body, left })
     }
 
     /// A worker gets the request, which must be whole, and decides what comes of it.
@@ -181,6 +157,7 @@ struct Attempt<'a> {
     request: &'a Request,
     settings: &'a Settings,
     address: &'a Address,
+    counted: &'a Counted<'a>,
     /// The head that the instance gets.
     text: Vec<u8>,
 }
@@ -268,6 +245,9 @@ impl Attempt<'_> {
             }
             let progress = forwarding.take(&buffer[..length], |bytes| self.call.send(bytes));
             has_begun.set(forwarding.has_begun());
+            if let Some(status) = forwarding.status() {
+                self.counted.answered(status);
+            }
             match progress {
                 Progress::More => {}
                 Progress::Complete => return Outcome::Complete,
@@ -293,6 +273,7 @@ impl Attempt<'_> {
 
     /// The client must see that the response is incomplete.
     fn cut(&self) -> Outcome {
+        self.counted.cut();
         self.call.reply(reply::END, &[], 0);
         Outcome::Over
     }

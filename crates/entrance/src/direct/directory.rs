@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use parking_lot::RwLock;
 use tokio::sync::Notify;
 
+use super::counts::Counts;
 use super::routes::{Route, Routes, is_usual_path, usual_host};
 use super::settings::{Address, Settings};
 use crate::http1::parser::Head;
@@ -90,10 +91,12 @@ struct State {
     targets: HashMap<String, Arc<Target>>,
 }
 
-/// A service for a request, and the prefix that its path loses.
+/// A service for a request, and the prefix of its route.
 pub struct Direct {
     pub target: Arc<Target>,
-    pub stripped: String,
+    pub prefix: String,
+    /// The path loses the prefix.
+    pub strip: bool,
 }
 
 #[derive(Default)]
@@ -101,6 +104,7 @@ pub struct Directory {
     state: RwLock<State>,
     /// An instance can be reached.
     is_used: AtomicBool,
+    pub counts: Counts,
 }
 
 impl Directory {
@@ -146,8 +150,7 @@ impl Directory {
         }
         let route = state.routes.find(host, path)?;
         let target = state.targets.get(&route.service).filter(|target| target.is_served())?;
-        let stripped = if route.strip { route.prefix.clone() } else { String::new() };
-        Some(Direct { target: target.clone(), stripped })
+        Some(Direct { target: target.clone(), prefix: route.prefix.clone(), strip: route.strip })
     }
 
     pub fn is_used(&self) -> bool {
@@ -212,7 +215,7 @@ mod tests {
         let text = format!("{first} HTTP/1.1\r\n{fields}\r\n");
         let mut all = Fields::new();
         let head = parse(text.as_bytes(), &mut Progress::default(), &mut all, 100_000, 1000).unwrap().unwrap();
-        directory().find(&head, &all, text.as_bytes()).map(|found| (found.target.service.clone(), found.stripped))
+        directory().find(&head, &all, text.as_bytes()).map(|found| (found.target.service.clone(), found.prefix))
     }
 
     #[test]

@@ -21,19 +21,25 @@ struct Parts {
     asked: Asked,
     /// What the client has not got.
     out: Vec<u8>,
-    has_begun: bool,
+    /// Of the response, once it has begun.
+    status: Option<u16>,
     is_chunked: bool,
     is_malformed: bool,
 }
 
 impl Forwarding {
     pub fn new(asked: Asked) -> Self {
-        let parts = Parts { asked, out: Vec::new(), has_begun: false, is_chunked: false, is_malformed: false };
+        let parts = Parts { asked, out: Vec::new(), status: None, is_chunked: false, is_malformed: false };
         Self { scan: ResponseScan::new(asked.is_head), parts, keeps: false }
     }
 
+    /// Of the response, once it has begun.
+    pub fn status(&self) -> Option<u16> {
+        self.parts.status
+    }
+
     pub fn has_begun(&self) -> bool {
-        self.parts.has_begun
+        self.parts.status.is_some()
     }
 
     pub fn take(&mut self, bytes: &[u8], send: impl Fn(&[u8])) -> Progress {
@@ -51,7 +57,7 @@ impl Forwarding {
 
     /// The instance has closed its connection. Returns whether the response is complete by that.
     pub fn ends(&mut self, send: impl Fn(&[u8])) -> bool {
-        if !self.scan.ends_with_connection() || !self.parts.has_begun {
+        if !self.scan.ends_with_connection() || !self.has_begun() {
             return false;
         }
         if self.parts.is_chunked {
@@ -72,7 +78,7 @@ impl ResponseParts for Parts {
         }
         match head::response(status, text, self.asked) {
             Some(head) => {
-                self.has_begun = true;
+                self.status = Some(status);
                 self.is_chunked = head.is_chunked;
                 self.out.extend_from_slice(&head.text);
             }
@@ -81,7 +87,7 @@ impl ResponseParts for Parts {
     }
 
     fn data(&mut self, bytes: &[u8]) {
-        if !self.has_begun {
+        if self.status.is_none() {
             self.is_malformed = true;
         } else if !self.is_chunked {
             self.out.extend_from_slice(bytes);

@@ -8,12 +8,16 @@
 //!   unusual is judged in one place only
 //! - `head`: what the gateway changes in heads, on both ways
 //! - `upstream`: connections to instances, and those that are kept
+//! - `counts`: what the requests were, for metrics
 //! - `serve`: runs a target; `call`: one request; `forwarding`: its response
+//! - `request`: a request, as its record has it
 
 mod call;
+pub mod counts;
 pub mod directory;
 mod forwarding;
 mod head;
+mod request;
 pub mod routes;
 mod serve;
 pub mod settings;

@@ -1,9 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import type { ErrorCode } from '../contract/errors.ts'
+import { type ErrorCode, errorTable } from '../contract/errors.ts'
 import { endConnection } from '../mesh/http/problem-response.ts'
 import { noResponse } from './problems/gateway-problems.ts'
 import { problemText, type Problem } from './problems/problem.ts'
+import { noStatus } from '../shared/metrics/edge-table.ts'
+import type { UpgradeCall } from './upgrade-call.ts'
 
 export interface PendingUpgradesParts {
   /** Milliseconds within which a response must begin; 0 for no limit. */
@@ -70,6 +72,8 @@ export type UpgradeProgress = 'awaited' | 'answered' | 'handed over'
 export class PendingUpgrade {
   readonly service: string
   progress: UpgradeProgress = 'handed over'
+  /** To be told before the gateway answers. */
+  call: UpgradeCall | undefined
   readonly #connection: UpgradedConnection
   readonly #path: string
   readonly #method: string
@@ -101,6 +105,9 @@ export class PendingUpgrade {
    */
   fail(problem: Problem): void {
     const { socket } = this.#connection
+    const { status } = errorTable[problem.code]
+    // As a request: 503 is a response of the gateway, the others mean that there is none.
+    this.call?.failed(status === 503 ? status : noStatus)
     if (this.canRespond) endConnection(socket, this.#textOf(problem))
     else socket.destroy()
   }
@@ -113,7 +120,9 @@ export class PendingUpgrade {
     const end = socket.end.bind(socket)
     const destroy = socket.destroy.bind(socket)
     const respond = (): void => {
-      if (this.canRespond) socket.write(this.#textOf(noResponse(this.service, 'SERVICE_HANGUP')))
+      if (!this.canRespond) return
+      this.call?.failed()
+      socket.write(this.#textOf(noResponse(this.service, 'SERVICE_HANGUP')))
     }
     socket.end = ((...args: Parameters<typeof end>) => {
       const [chunk] = args as unknown[]

@@ -15,6 +15,7 @@ import { PendingUpgrades, type PendingUpgradesParts } from './pending-upgrades.t
 import { failureProblem, stopping } from './problems/gateway-problems.ts'
 import { problemText } from './problems/problem.ts'
 import type { RequestRouter } from './routing/request-router.ts'
+import { UpgradeCall } from './upgrade-call.ts'
 
 export interface UpgradesParts extends PendingUpgradesParts {
   readonly router: RequestRouter
@@ -57,10 +58,11 @@ export class Upgrades {
     const { service, scope } = route
     connection.state = 'upgraded'
     connections.checkDrained()
+    const program = endpoint.at === 'here' && handover?.accepts(endpoint) === true ? endpoint : undefined
     const pending = this.#pending.add(req, connection, service)
+    pending.call = new UpgradeCall(mesh, req, connection, result, program?.count)
     prepareRequest(req, result, true)
-    if (endpoint.at === 'here' && handover?.accepts(endpoint) === true)
-      return handover.upgrade(req, socket, head, endpoint, scope)
+    if (program !== undefined) return handover!.upgrade(req, socket, head, program, pending.call.enter(socket, scope))
     this.#webSockets.addIf(req, socket, endingWith(endpoint, app))
     const onLost = (error: Error): void => pending.fail(failureProblem(error, service))
     const onAnswered = (): void => void (pending.progress = 'answered')

@@ -90,6 +90,30 @@ export interface DirectInstance {
   readonly port?: number
 }
 
+/** Requests that instances got without a worker between: what was counted since the last time. */
+export interface DirectEdge {
+  readonly service: string
+  /** The prefix of the gateway's route. */
+  readonly route: string
+  /** `*`: beyond the limit, any of any route. */
+  readonly method: string
+  readonly transport: string
+  /** More requests in flight, or fewer. */
+  readonly inFlight: number
+  readonly retries: number
+  readonly outcomes: readonly DirectOutcome[]
+}
+
+export interface DirectOutcome {
+  /** As in `metrics/edge-table.ts`. */
+  readonly status: number
+  readonly count: number
+  /** Milliseconds of all requests together. */
+  readonly sum: number
+  /** By bucket of `metrics/latency-buckets.ts`. */
+  readonly buckets: readonly number[]
+}
+
 /** Made by the main thread. */
 export interface NativeEntrance {
   /** Workers register with it. */
@@ -117,6 +141,7 @@ export interface NativeEntrance {
   /** Ends its threads, and all connections. */
   close(): void
   stats(): Record<string, number>
+  takeDirectEdges(): readonly DirectEdge[]
   /**
    * How many requests waited for their handler up to each of {@link queueTimeBounds}, how many
    * longer, and the sum of their times in milliseconds.

@@ -127,7 +127,7 @@ class Supervisor implements RunningApp {
       ...parts,
       cluster: this.#cluster,
       workers: () => this.workers,
-      entrance: () => this.#ports.entrance?.stats,
+      entrance: () => this.#ports.entrance,
       schedule: () => this.#schedule.stats,
       readiness: () => this.readiness,
     })

@@ -1,6 +1,7 @@
 import type { ErrorRecord } from '../../contract/errors.ts'
 import { type Channel, type ChannelHandler, closedBy } from '../../mesh/links/link.ts'
 import { ChannelWriter } from '../../mesh/links/channel-writer.ts'
+import type { RequestCounter } from '../../mesh/sockets/request-counter.ts'
 import type { ConnectionEnd, OppositeEnd } from './connection-end.ts'
 
 /** Bytes that wait for credit before a write is held. With the bytes on the link, about 1.5 MiB. */
@@ -25,15 +26,20 @@ export class LinkEnd implements OppositeEnd, ChannelHandler {
   readonly #channel: Channel
   readonly #outflow: ChannelWriter
   readonly #leave: () => void
+  readonly #counter: RequestCounter | undefined
   /** Number of values without credit, until the end has room again. */
   #untaken = 0
 
-  /** `leave`: ends a call after both directions have ended. */
-  constructor(end: ConnectionEnd, channel: Channel, leave: () => void) {
+  /**
+   * `leave`: ends a call after both directions have ended. `counter`: for the caller of a host that
+   * does not count.
+   */
+  constructor(end: ConnectionEnd, channel: Channel, leave: () => void, counter?: RequestCounter) {
     this.#end = end
     this.#channel = channel
     this.#outflow = new ChannelWriter(channel, () => {})
     this.#leave = leave
+    this.#counter = counter
   }
 
   // Called for this side's socket
@@ -43,12 +49,16 @@ export class LinkEnd implements OppositeEnd, ChannelHandler {
   }
 
   receive(chunk: Buffer, owned: boolean): boolean {
+    this.#counter?.sent(chunk)
     this.#outflow.write(owned ? chunk : new Uint8Array(chunk))
     return this.hasRoom
   }
 
   finishWith(how: 'end' | 'reset'): void {
-    if (this.#end.gone) this.#channel.abandon()
+    if (this.#end.gone) {
+      this.#counter?.closed(false)
+      this.#channel.abandon()
+    }
     if (this.#outflow.ended) {
       if (this.#end.gone) this.#leave()
     } else if (how === 'reset') this.#outflow.end('reset')
@@ -69,7 +79,9 @@ export class LinkEnd implements OppositeEnd, ChannelHandler {
   onData(value: unknown): void {
     this.#untaken++
     if (value instanceof Uint8Array) {
-      if (!this.#end.gone) this.#end.receive(asBuffer(value), true)
+      const bytes = asBuffer(value)
+      this.#counter?.received(bytes)
+      if (!this.#end.gone) this.#end.receive(bytes, true)
     } else if (typeof value === 'number') this.#end.closeIfSent(value)
     else return this.#lose()
     if (this.#end.waiting < maxWaiting) this.#take()
@@ -77,19 +89,19 @@ export class LinkEnd implements OppositeEnd, ChannelHandler {
 
   onEnd(how: unknown): void {
     if (how !== undefined && how !== null) this.gone = true
-    this.#end.finishWith(how === 'reset' ? 'reset' : 'end')
+    this.#finish(how === 'reset' ? 'reset' : 'end')
   }
 
   /** The callee has closed, or is lost. */
   onError({ code }: ErrorRecord): void {
     this.gone = true
-    this.#end.finishWith(code === closedBy.callee.code ? 'end' : 'reset')
+    this.#finish(code === closedBy.callee.code ? 'end' : 'reset')
   }
 
   /** The caller has closed, or is lost. */
   onCancel({ code }: ErrorRecord): void {
     this.gone = true
-    this.#end.finishWith(code === closedBy.caller.code ? 'end' : 'reset')
+    this.#finish(code === closedBy.caller.code ? 'end' : 'reset')
   }
 
   onDrain(): void {
@@ -106,7 +118,13 @@ export class LinkEnd implements OppositeEnd, ChannelHandler {
   #lose(): void {
     this.gone = true
     this.#leave()
-    this.#end.finishWith('reset')
+    this.#finish('reset')
+  }
+
+  #finish(how: 'end' | 'reset'): void {
+    if (how === 'end') this.#counter?.ended()
+    else this.#counter?.closed(true)
+    this.#end.finishWith(how)
   }
 }
 

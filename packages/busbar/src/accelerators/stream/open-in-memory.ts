@@ -4,6 +4,7 @@ import type { Link } from '../../mesh/links/link.ts'
 import type { Endpoint, RemoteEndpoint } from '../../mesh/routing/endpoint.ts'
 import type { MeshContext, ConnectionOrigin } from '../../mesh/mesh-context.ts'
 import { connectionRefused, acceptsCalls } from '../../mesh/routing/unreachable.ts'
+import { RequestCounter } from '../../mesh/sockets/request-counter.ts'
 import { loopback, takePort } from '../../mesh/sockets/tcp-address.ts'
 import { openOverLink } from './open-over-link.ts'
 import { currentContext, type Enter } from './async-context.ts'
@@ -71,14 +72,15 @@ function connectToHost(attempt: Attempt, link: Link): void {
     const endpoint = find()
     return endpoint?.at === 'link' ? connectOverLink(attempt, endpoint) : undefined
   }
-  end.joinTo(new RequestEnd({ mesh, service, link, end, hops: origin.hops, find, asBytes, fail }))
+  end.joinTo(new RequestEnd({ mesh, service, link, end, origin, find, asBytes, fail }))
   end.socket.connected()
 }
 
 function connectOverLink(attempt: Attempt, endpoint: RemoteEndpoint): OppositeEnd {
-  const { end, enter, origin } = attempt
+  const { mesh, end, enter, origin } = attempt
   return openOverLink(endpoint, end, {
     ...origin,
+    counter: RequestCounter.for(mesh, endpoint, origin.caller),
     onConnected: () => {
       if (end.socket.connecting) enter(() => end.socket.connected())
     },

@@ -1,6 +1,7 @@
 import type { ErrorRecord } from '../../contract/errors.ts'
 import { type RemoteEndpoint, transportTo } from '../../mesh/routing/endpoint.ts'
 import { type CallHead, type ChannelHandler, closedBy } from '../../mesh/links/link.ts'
+import type { RequestCounter } from '../../mesh/sockets/request-counter.ts'
 import type { Transport } from '../../shared/metrics/edge-table.ts'
 import type { ConnectionEnd } from './connection-end.ts'
 import { LinkEnd } from './link-end.ts'
@@ -14,6 +15,8 @@ export type ConnectionValue = readonly [callerPort: number, port: number, transp
 export interface LinkEndOptions {
   readonly hops: number
   readonly caller: string | undefined
+  /** Set if the other host does not count the requests. */
+  readonly counter: RequestCounter | undefined
   readonly onConnected: () => void
   /** Called instead of `onConnected` if the other worker refuses the connection. */
   readonly onRefused: () => void
@@ -25,7 +28,7 @@ export interface LinkEndOptions {
  */
 export function openOverLink(endpoint: RemoteEndpoint, end: ConnectionEnd, options: LinkEndOptions): LinkEnd {
   const { service, link } = endpoint
-  const { hops, caller } = options
+  const { hops, caller, counter } = options
   const head: CallHead = {
     service,
     kind: 'bytes',
@@ -49,11 +52,14 @@ export function openOverLink(endpoint: RemoteEndpoint, end: ConnectionEnd, optio
     onDrain: () => linkEnd!.onDrain(),
     onError(error: ErrorRecord) {
       if (isConnected) linkEnd!.onError(error)
-      else options.onRefused()
+      else {
+        counter?.refused()
+        options.onRefused()
+      }
     },
   }
   const channel = link.open(head, value, false, handler)
-  linkEnd = new LinkEnd(end, channel, () => channel.cancel(closedBy.caller))
+  linkEnd = new LinkEnd(end, channel, () => channel.cancel(closedBy.caller), counter)
   end.joinTo(linkEnd)
   return linkEnd
 }

@@ -1,8 +1,10 @@
 import { Socket, type SocketConstructorOpts } from 'node:net'
 import type { ConnectionOrigin, MeshContext } from '../mesh-context.ts'
+import type { Endpoint } from '../routing/endpoint.ts'
 import { connectionRefused } from '../routing/unreachable.ts'
 import { currentScope, nextHops } from '../scope.ts'
 import { writePreamble, healthCheckCaller } from './preamble.ts'
+import { countRequests, RequestCounter } from './request-counter.ts'
 import { forgetAddresses, loopback, presentAddresses, takePort } from './tcp-address.ts'
 
 /**
@@ -49,11 +51,19 @@ export function connectBySocket(
   const refused = (): Error => connectionRefused(router, service, port)
   if (endpoint?.at === 'tcp') {
     connect.call(client, { host: endpoint.host, port: endpoint.port })
-    return endpoint.connections?.add(client)
+    endpoint.connections?.add(client)
+    return count(mesh, endpoint, origin, client)
   }
   const path = endpoint?.at === 'here' ? endpoint.listener?.path : endpoint?.path
-  if (path === undefined) refuse(client, port, refused())
-  else connectToInstance(client, path, port, origin, refused)
+  if (endpoint === undefined || path === undefined) return refuse(client, port, refused())
+  connectToInstance(client, path, port, origin, refused)
+  count(mesh, endpoint, origin, client)
+}
+
+/** After `connect`, which restores a replaced `write`, and after the preamble. */
+function count(mesh: MeshContext, endpoint: Endpoint, { caller }: ConnectionOrigin, client: Socket): void {
+  const counter = RequestCounter.for(mesh, endpoint, caller)
+  if (counter !== undefined) countRequests(client, counter)
 }
 
 /**

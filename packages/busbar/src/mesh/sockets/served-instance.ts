@@ -2,10 +2,10 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { BusbarError } from '../../contract/errors.ts'
 import type { CallId } from '../../shared/calls/call-id.ts'
-import type { Transport } from '../../shared/metrics/edge-table.ts'
+import { noStatus, type Transport } from '../../shared/metrics/edge-table.ts'
 import { exhaustedProblem, hopLimitProblem, type ProblemResponse, sendProblem } from '../http/problem-response.ts'
 import type { MeshContext } from '../mesh-context.ts'
-import { type Edge, isFailedResponse, outcomeOf } from '../meter.ts'
+import { type CountedEdge, type Edge, isFailedResponse, outcomeOf } from '../meter.ts'
 import type { LocalEndpoint } from '../routing/endpoint.ts'
 import type { ConcurrencyGate, RunningCall } from '../routing/limits/concurrency-gate.ts'
 import { isFailedSpan } from '../../shared/traces/span.ts'
@@ -33,6 +33,14 @@ interface OpenConnection {
   isTraced: boolean
   /** For the watchdog, while a request runs. */
   readonly running: RunningCall
+}
+
+/** A request whose time includes the wait at a gate. */
+interface CountedRequest {
+  readonly call: TracedCall | undefined
+  /** The call itself, if there is one. */
+  readonly edge: CountedEdge | undefined
+  readonly began: number | undefined
 }
 
 /** For callers in this thread: a blocked thread cannot cancel its own calls. */
@@ -83,22 +91,27 @@ class ServedInstance implements InstanceHandler {
     connection.scope.hops = hops
     connection.isTraced = isTraced
     if (hops > maxHops) {
-      this.#refuse(hopLimitProblem(service, maxHops), arrived, connection)
+      this.#refuse(hopLimitProblem(service, maxHops), arrived, this.#begin(arrived, connection))
       return true
     }
     const gate = gates?.get(service)
+    const counted = this.#begin(arrived, connection)
     // An upgrade has no end that would free its slot.
-    if (gate === undefined || response === undefined) this.#serve(arrived, connection)
-    else this.#passGate(gate, arrived, response, connection)
+    if (gate === undefined || response === undefined) this.#serve(arrived, connection, counted)
+    else this.#passGate(gate, arrived, response, connection, counted)
     return true
   }
 
-  #serve(arrived: ArrivedRequest, connection: OpenConnection, call = this.#trace(arrived, connection)): void {
+  #begin(arrived: ArrivedRequest, connection: OpenConnection): CountedRequest {
+    const call = this.#trace(arrived, connection)
+    const edge = call ?? this.#edgeOf(arrived, connection)
+    return { call, edge, began: edge?.begin() }
+  }
+
+  #serve(arrived: ArrivedRequest, connection: OpenConnection, { call, edge, began }: CountedRequest): void {
     const { request, socket, response, next } = arrived
     const { scope } = connection
     const { service, count, server } = this.#endpoint
-    const edge = call ?? this.#edgeOf(arrived, connection)
-    const began = edge?.begin()
     call?.started()
     const timer = count?.countStart()
     const own: Scope = { service, hops: scope.hops, trace: call }
@@ -140,14 +153,8 @@ class ServedInstance implements InstanceHandler {
     return this.#mesh.meter?.http(caller, this.#endpoint.service, request.method!, transport)
   }
 
-  #refuse(
-    problem: ProblemResponse,
-    arrived: ArrivedRequest,
-    connection: OpenConnection,
-    call = this.#trace(arrived, connection),
-  ): void {
-    const edge = call ?? this.#edgeOf(arrived, connection)
-    edge?.end(problem.status, edge.begin())
+  #refuse(problem: ProblemResponse, arrived: ArrivedRequest, { edge, began }: CountedRequest): void {
+    edge?.end(problem.status, began)
     refuse(problem, arrived)
   }
 
@@ -156,27 +163,31 @@ class ServedInstance implements InstanceHandler {
     arrived: ArrivedRequest,
     response: ServerResponse,
     connection: OpenConnection,
+    counted: CountedRequest,
   ): void {
     const { socket } = arrived
     const { running } = connection
-    // The span begins before the gate, so that it includes the wait.
-    const call = this.#trace(arrived, connection)
     const { service } = this.#endpoint
     const gone = new AbortController()
     const close = (): void => gone.abort(new BusbarError('CALL_ABORTED', { message: 'the caller hung up', service }))
     socket.once('close', close)
+    const left = (): void => counted.edge?.end(noStatus, counted.began)
     const serve = (): void => {
       // Do not start a request without a caller: nothing would end it.
-      if (socket.destroyed || connection.isGone?.() === true) return gate.leave()
+      if (socket.destroyed || connection.isGone?.() === true) {
+        left()
+        return gate.leave()
+      }
       gate.started(running)
       response.once('close', () => {
         gate.finished(running)
         gate.leave()
       })
-      this.#serve(arrived, connection, call)
+      this.#serve(arrived, connection, counted)
     }
     const shed = (error: unknown): void => {
-      if (!socket.destroyed) this.#refuse(exhaustedProblem(BusbarError.from(error), service), arrived, connection, call)
+      if (socket.destroyed) left()
+      else this.#refuse(exhaustedProblem(BusbarError.from(error), service), arrived, counted)
     }
     void gate
       .enter(undefined, gone.signal)

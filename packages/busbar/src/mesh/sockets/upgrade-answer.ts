@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream'
 import { noStatus } from '../../shared/metrics/edge-table.ts'
+import { encodingOf, observeCalls, raiseMaxListeners } from './observe-calls.ts'
 
 /** The status of an upgrade whose first bytes are no head of HTTP/1. */
 const upgraded = 101
@@ -21,8 +22,8 @@ export function onUpgradeAnswer(socket: Duplex, answered: (status: number) => vo
   const close = (): void => answer(noStatus)
   const written = (chunk: unknown, encoding: unknown): void => answer(heads.add(chunk, encoding))
   const stops = [
-    replace(socket, 'write', written),
-    replace(socket, 'end', written),
+    observeCalls(socket, 'write', written),
+    observeCalls(socket, 'end', written),
     () => {
       socket.off('close', close)
       raiseMaxListeners(socket, -1)
@@ -30,36 +31,6 @@ export function onUpgradeAnswer(socket: Duplex, answered: (status: number) => vo
   ]
   socket.once('close', close)
   raiseMaxListeners(socket, 1)
-}
-
-/** The program may have as many listeners as without that of Busbar. */
-function raiseMaxListeners(socket: Duplex, by: 1 | -1): void {
-  const most = socket.getMaxListeners()
-  // 0: no limit.
-  if (most > 0) socket.setMaxListeners(most + by)
-}
-
-/**
- * Calls `seen` with the first arguments before each call of a method. Returns what restores it,
- * unless somebody else has replaced it since.
- */
-function replace(
-  socket: Duplex,
-  method: 'write' | 'end',
-  seen: (chunk: unknown, encoding: unknown) => void,
-): () => void {
-  const own = Object.getOwnPropertyDescriptor(socket, method)
-  const original = socket[method]
-  const value = function (this: Duplex, ...args: unknown[]): unknown {
-    seen(args[0], args[1])
-    return Reflect.apply(original, this, args)
-  }
-  Object.defineProperty(socket, method, { value, configurable: true, writable: true })
-  return () => {
-    if (Object.getOwnPropertyDescriptor(socket, method)?.value !== value) return
-    if (own === undefined) Reflect.deleteProperty(socket, method)
-    else Object.defineProperty(socket, method, own)
-  }
 }
 
 /** Characters of heads in which a final status is looked for. */
@@ -97,6 +68,5 @@ function textOf(chunk: unknown, encoding: unknown): string {
   if (ArrayBuffer.isView(chunk))
     return Buffer.from(chunk.buffer, chunk.byteOffset, Math.min(chunk.byteLength, longestHeads)).toString('latin1')
   if (typeof chunk !== 'string') return ''
-  const isEncoding = typeof encoding === 'string' && Buffer.isEncoding(encoding)
-  return Buffer.from(chunk, isEncoding ? encoding : 'utf8').toString('latin1')
+  return Buffer.from(chunk, encodingOf(encoding)).toString('latin1')
 }

@@ -1,3 +1,4 @@
+import type { DirectEdge } from '../../shared/entrance.ts'
 import { InstanceTable } from '../../shared/metrics/instance-table.ts'
 import { QueueCells, queueCounters } from '../../shared/metrics/queue-cells.ts'
 import { bucketCount } from '../../shared/metrics/latency-buckets.ts'
@@ -84,14 +85,15 @@ export class CallTotals {
     this.#seen.clear(row)
   }
 
-  /** Adds what the rows have counted since the last call. */
-  collect(): void {
+  /** Adds what the rows have counted since the last call, and what the native entrance has. */
+  collect(direct: readonly DirectEdge[] = []): void {
     for (const row of this.#owners.keys()) this.#collect(row)
+    this.#edges.addDirect(direct)
   }
 
   /** Called about once a second. `seconds`: since the last call. */
-  tick(seconds: number): void {
-    this.collect()
+  tick(seconds: number, direct: readonly DirectEdge[] = []): void {
+    this.collect(direct)
     const calls = new Map([...this.#instances.values()].map((totals) => [totals, totals.calls]))
     for (const totals of calls.keys())
       totals.callsPerSecond = (totals.calls - (this.#callsAtTick.get(totals) ?? 0)) / seconds

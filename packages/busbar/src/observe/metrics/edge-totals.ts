@@ -1,4 +1,12 @@
-import { type EdgeKey, type EdgeTable, noStatus } from '../../shared/metrics/edge-table.ts'
+import type { DirectEdge } from '../../shared/entrance.ts'
+import {
+  type EdgeKey,
+  type EdgeTable,
+  isTransport,
+  noStatus,
+  otherMethods,
+  outside,
+} from '../../shared/metrics/edge-table.ts'
 import { bucketCount } from '../../shared/metrics/latency-buckets.ts'
 
 /** The calls of one edge, of all workers since the start of the app. */
@@ -62,6 +70,28 @@ export class EdgeTotals {
       total.retries += grown(counts.retries, before.retries)
     }
     for (let at = 0; at < now.outcomes; at++) this.#collectOutcome(known, at, now, seen)
+  }
+
+  /** Adds what the native entrance has counted since the last time. */
+  addDirect(edges: readonly DirectEdge[]): void {
+    for (const { service, route, method, transport, inFlight, retries, outcomes } of edges) {
+      const total = this.#totalOf({
+        caller: outside,
+        callee: service,
+        protocol: 'http',
+        method,
+        route: method === otherMethods ? '' : route || '/',
+        transport: isTransport(transport) ? transport : 'unix',
+      })
+      total.inFlight += inFlight
+      total.retries += retries
+      for (const { status, count, sum, buckets } of outcomes) {
+        const outcome = outcomeOf(total, status)
+        outcome.count += count
+        outcome.sum += sum
+        for (const [bucket, more] of buckets.entries()) outcome.buckets[bucket]! += more
+      }
+    }
   }
 
   /** The row's worker has ended. Its calls in flight have no response, and no duration. */

@@ -3,6 +3,7 @@ import { BusbarError, restoreError } from '../../contract/errors.ts'
 import type { EntranceStats } from '../../observe/app-status.ts'
 import type { ListenerSpec, TlsMaterial } from '../../shared/control-messages.ts'
 import {
+  type DirectEdge,
   type DirectInstance,
   type EntranceAccess,
   type EntranceLibrary,
@@ -119,6 +120,11 @@ export class GatewayEntrance {
 
   close(): void {
     this.#native.close()
+  }
+
+  /** What services in processes and commands got directly, since the last time. */
+  takeDirectEdges(): readonly DirectEdge[] {
+    return this.#native.takeDirectEdges()
   }
 
   #queueTimes(): EntranceStats['queueTimes'] {

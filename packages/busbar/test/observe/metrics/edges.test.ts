@@ -40,7 +40,7 @@ const expected = [
 
 for (const [where, run] of Object.entries(placements))
   for (const accelerators of [acceleratorNames, []])
-    test(`every call counts once for its edge, ${where}, ${accelerators.length === 0 ? 'without' : 'with'} accelerators`, async () => {
+    test(`every call counts once for its edge, ${where}, ${withOr(accelerators)}`, async () => {
       await using app = await TestApp.startLoaded(await placed(run, { accelerators }))
       await callAll(app)
       await pollUntil(
@@ -54,22 +54,36 @@ const upgrades = `${import.meta.dirname}/../programs/upgrades`
 const answers = ['101: 1', '403: 1', 'none: 1']
 
 for (const [where, run] of Object.entries(placements))
-  test(`an upgrade counts with the status that the program answers, ${where}`, async () => {
-    const services = {
-      front: { file: `${upgrades}/front.mjs`, run },
-      back: { file: `${upgrades}/back.mjs`, run },
-    }
-    await using app = await TestApp.start({ services, gateway: { entry: 'front', raw: true } })
-    for (const path of ['/accept', '/refuse', '/close']) await upgrade(app, path)
-    const wanted = [' > front http GET /', 'front > back http GET '].flatMap((edge) =>
-      answers.map((one) => `${edge} ${one}`),
-    )
-    await pollUntil(
-      () => seen(app).join('\n') === wanted.join('\n'),
-      () => seen(app),
-    )
-    assert.ok(app.running.status().edges.every(({ inFlight }) => inFlight === 0))
-  })
+  for (const by of ["the program's own server", 'the gateway'])
+    test(`an upgrade to ${by} counts with the status that the program answers, ${where}`, async () => {
+      const services = {
+        front: { file: `${upgrades}/front.mjs`, run },
+        back: { file: `${upgrades}/back.mjs`, run },
+      }
+      const gateway = { entry: 'front', ...(by !== 'the gateway' && { raw: true }) }
+      await using app = await TestApp.start({ services, gateway })
+      await allUpgrades(app, 'front', ['front > back http GET '])
+    })
+
+test('an upgrade to a command counts with its route', async () => {
+  const args = [`${upgrades}/back.mjs`]
+  const entry = { file: process.execPath, args } as unknown as Service['entry']
+  const back = { file: args[0]!, run: 'process', kind: 'command', path: upgrades, entry } as const
+  await using app = await TestApp.start({ services: { back }, gateway: { entry: 'back' } })
+  await allUpgrades(app, 'back', [])
+})
+
+/** `further`: the edges of the calls that the service makes for each. */
+async function allUpgrades(app: TestApp, entry: string, further: readonly string[]): Promise<void> {
+  for (const path of ['/accept', '/refuse', '/close']) await upgrade(app, path)
+  const edges = [` > ${entry} http GET /`, ...further]
+  const wanted = edges.flatMap((edge) => answers.map((one) => `${edge} ${one}`))
+  await pollUntil(
+    () => seen(app).join('\n') === wanted.join('\n'),
+    () => seen(app),
+  )
+  assert.ok(app.running.status().edges.every(({ inFlight }) => inFlight === 0))
+}
 
 describe('the counts of an edge', () => {
   test('are the same in the status and in each metric, and every call has a duration', async () => {
@@ -131,10 +145,13 @@ describe('the counts of an edge', () => {
   })
 })
 
+function withOr(accelerators: readonly string[]): string {
+  return `${accelerators.length === 0 ? 'without' : 'with'} accelerators`
+}
+
 async function placed(run: Service['run'], changes: Partial<App> = {}): Promise<App> {
   const app = await loadApp(folder, { env: {} })
-  // The native entrance passes requests to processes by itself, which are no calls of a worker.
-  const gateway = { ...app.gateway, entrance: run === 'process' ? 'portable' : wantedEntrance }
+  const gateway = { ...app.gateway, entrance: wantedEntrance }
   return { ...app, gateway, ...changes, services: app.services.map((service) => ({ ...service, run })) }
 }
 
@@ -147,7 +164,8 @@ async function callAll(app: TestApp): Promise<void> {
 
 /** As `expected` has them. */
 async function upgrade({ port }: TestApp, path: string): Promise<void> {
-  const socket = connect(port, '127.0.0.1').resume()
+  const socket = connect(port, '127.0.0.1')
+  socket.once('data', () => socket.destroy())
   socket.write(`GET ${path} HTTP/1.1\r\nhost: front\r\nconnection: upgrade\r\nupgrade: echo\r\n\r\n`)
   await once(socket, 'close')
 }

@@ -6,7 +6,7 @@ import type { Exchange, ExchangeHandler, ExchangeRequest } from '../../../mesh/h
 import type { LocalEndpoint } from '../../../mesh/routing/endpoint.ts'
 import { connectionRefusedBy } from '../../../mesh/routing/unreachable.ts'
 import type { Scope } from '../../../mesh/scope.ts'
-import { endCall } from '../call-outcome.ts'
+import { endCall } from '../../../mesh/http/counted-call.ts'
 import { callAborted } from '../errors.ts'
 import type { Chunk } from '../clients/body-values.ts'
 import type { RequestPlan } from '../request-plan.ts'

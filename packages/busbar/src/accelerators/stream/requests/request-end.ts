@@ -1,8 +1,9 @@
 import { BusbarError } from '../../../contract/errors.ts'
 import type { Exchange, ExchangeHandler, ResponseHead } from '../../../mesh/http/exchange.ts'
-import type { MeshContext } from '../../../mesh/mesh-context.ts'
+import { CountedCall } from '../../../mesh/http/counted-call.ts'
+import type { ConnectionOrigin, MeshContext } from '../../../mesh/mesh-context.ts'
 import type { Link } from '../../../mesh/links/link.ts'
-import type { Endpoint } from '../../../mesh/routing/endpoint.ts'
+import { type Endpoint, transportTo } from '../../../mesh/routing/endpoint.ts'
 import type { ConnectionEnd, OppositeEnd } from '../connection-end.ts'
 import { readRequest, type TextRequest } from './request-text.ts'
 import { ResponseText } from './response-text.ts'
@@ -14,8 +15,8 @@ export interface RequestEndParts {
   readonly link: Link
   /** The client's end. */
   readonly end: ConnectionEnd
-  /** Of the first call, if the client does not say. */
-  readonly hops: number
+  /** Its number of hops is that of calls for which the client does not say it. */
+  readonly origin: ConnectionOrigin
   /** The instance for the next request. Undefined if none serves. */
   readonly find: (not?: Endpoint) => Endpoint | undefined
   /**
@@ -143,15 +144,19 @@ export class RequestEnd implements OppositeEnd, ExchangeHandler {
   }
 
   /** False if only bytes carry the request exactly. Then nothing was sent. */
-  #send({ request, hops = this.#parts.hops }: TextRequest): boolean {
-    const { mesh, service, find } = this.#parts
+  #send({ request, hops = this.#parts.origin.hops }: TextRequest): boolean {
+    const { mesh, service, find, origin } = this.#parts
     const endpoint = hops > mesh.maxHops ? undefined : find()
     if (endpoint === undefined) return false
     const response = new ResponseText(request.method)
-    const exchange = mesh.exchanges?.open(endpoint, request, { service, hops }, this, find)
-    if (exchange === undefined) return false
+    const counted = countedFor(this, mesh, endpoint, origin.caller, request.method)
+    const exchange = mesh.exchanges?.open(endpoint, request, { service, hops }, counted ?? this, find)
+    if (exchange === undefined) {
+      counted?.withdraw()
+      return false
+    }
     this.#response = response
-    this.#exchange = exchange
+    this.#exchange = counted?.over(exchange) ?? exchange
     this.#hasHead = this.#isPaused = false
     return true
   }
@@ -169,6 +174,18 @@ export class RequestEnd implements OppositeEnd, ExchangeHandler {
     this.gone = true
     openEnds.get(this.#parts.link)?.delete(this)
   }
+}
+
+/** Undefined if the caller counts the request itself. */
+function countedFor(
+  handler: ExchangeHandler,
+  { meter }: MeshContext,
+  endpoint: Endpoint,
+  caller: string | undefined,
+  method: string,
+): CountedCall | undefined {
+  if (meter === undefined || caller === undefined) return undefined
+  return new CountedCall(handler, meter.http(caller, endpoint.service, method, transportTo(endpoint)))
 }
 
 /**

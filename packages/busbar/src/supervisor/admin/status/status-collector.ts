@@ -11,6 +11,7 @@ import type {
 } from '../../../observe/app-status.ts'
 import { noQueueCounts, QueueCells, queueCounters, queueGauges } from '../../../shared/metrics/queue-cells.ts'
 import { threadsNow, WorkerCells } from '../../../shared/metrics/worker-cells.ts'
+import type { DirectEdge } from '../../../shared/entrance.ts'
 import type { Readiness } from '../../../shared/control-messages.ts'
 import { distribution, toEdgeStats } from './edge-stats.ts'
 import { processCpuTime, processMemory, threadCpuTime } from './proc.ts'
@@ -19,6 +20,12 @@ import type { Pulse } from '../../pulse.ts'
 import type { Launcher } from '../../workers/launcher.ts'
 import type { WorkerStatus } from '../../workers/worker-status.ts'
 
+/** What the native entrance has counted. */
+interface EntranceCounts {
+  readonly stats: EntranceStats
+  takeDirectEdges(): readonly DirectEdge[]
+}
+
 export interface StatusCollectorParts {
   readonly app: () => App
   readonly launcher: Pick<Launcher, 'cells' | 'instances' | 'totals' | 'accelerators' | 'remotes'>
@@ -26,7 +33,7 @@ export interface StatusCollectorParts {
   readonly pulse: Pulse
   /** The current state of each slot. */
   readonly workers: () => readonly WorkerStatus[]
-  readonly entrance: () => EntranceStats | undefined
+  readonly entrance: () => EntranceCounts | undefined
   readonly schedule: () => readonly ScheduleStats[]
   readonly readiness: () => Readiness
 }
@@ -69,7 +76,7 @@ export class StatusCollector {
 
   read(): AppStatus {
     const app = this.#parts.app()
-    this.#parts.launcher.totals.collect()
+    this.#parts.launcher.totals.collect(this.#parts.entrance()?.takeDirectEdges())
     const workers = this.#parts.workers().map((status) => ({ status, stats: this.#workerStats(status) }))
     const { phase, unready } = this.#parts.readiness()
     const ready = phase === 'running' && unready.length === 0
@@ -102,13 +109,13 @@ export class StatusCollector {
       remotes: this.#parts.launcher.remotes.stats(app.remotes ?? [], this.#parts.cluster.others),
       cluster: this.#parts.cluster.stats,
       schedule: this.#parts.schedule(),
-      entrance: this.#parts.entrance() ?? null,
+      entrance: this.#parts.entrance()?.stats ?? null,
     }
   }
 
   #tick(): void {
     const now = threadsNow()
-    this.#parts.launcher.totals.tick((now - this.#ticked) / 1000)
+    this.#parts.launcher.totals.tick((now - this.#ticked) / 1000, this.#parts.entrance()?.takeDirectEdges())
     this.#ticked = now
     for (const status of this.#parts.workers()) this.#sampleCpu(status, now)
   }

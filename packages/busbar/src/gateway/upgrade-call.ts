@@ -1,0 +1,74 @@
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import { noStatus } from '../shared/metrics/edge-table.ts'
+import { isFailedSpan } from '../shared/traces/span.ts'
+import type { CallCounter } from '../contract/host/typed-host.ts'
+import type { Meter } from '../mesh/meter.ts'
+import { transportTo } from '../mesh/routing/endpoint.ts'
+import { onUpgradeAnswer } from '../mesh/sockets/upgrade-answer.ts'
+import { runInScope, type Scope } from '../mesh/scope.ts'
+import { emitInContext, traceRequest } from '../mesh/tracing/traced-request.ts'
+import type { TracedCall } from '../mesh/tracing/traced-call.ts'
+import type { Tracer } from '../mesh/tracing/tracer.ts'
+import type { Connection } from './connection.ts'
+import type { Target } from './request-context.ts'
+
+export interface UpgradeCallParts {
+  readonly meter?: Meter | undefined
+  readonly tracer?: Tracer | undefined
+}
+
+/** An upgrade counts for its route when its service begins to answer, with the status of that. */
+export class UpgradeCall {
+  readonly #trace: TracedCall | undefined
+  readonly #ended: (status: number) => void
+  #isOver = false
+
+  /** `count`: of a service in this thread that is given the connection itself. */
+  constructor(
+    { meter, tracer }: UpgradeCallParts,
+    req: IncomingMessage,
+    connection: Connection,
+    { route, endpoint }: Target,
+    count: CallCounter | undefined,
+  ) {
+    const { prefix, service } = route
+    const transport = transportTo(endpoint)
+    const edge = meter?.http(undefined, service, req.method!, transport, prefix || '/')
+    if (tracer !== undefined)
+      this.#trace = traceRequest(tracer, { part: 'call', caller: undefined, service, transport }, req, edge)
+    const counted = this.#trace ?? edge
+    const began = counted?.begin()
+    const timer = count?.countStart()
+    this.#ended = (status) => {
+      counted?.end(status, began)
+      count?.countEnd(isFailedSpan({ status }))
+      timer?.end()
+    }
+    const watch = (): void => onUpgradeAnswer(connection.socket, (status) => this.#end(status))
+    // The responses to earlier requests of the connection come first.
+    const earlier = connection.requests.at(-1)
+    if (earlier === undefined) watch()
+    else earlier.res.once('close', watch)
+  }
+
+  /** The scope in which a program of this thread has the connection. */
+  enter(socket: Socket, scope: Scope): Scope {
+    const trace = this.#trace
+    if (trace === undefined) return scope
+    const own = { ...scope, trace }
+    emitInContext(socket, (callback) => runInScope(own, callback))
+    return own
+  }
+
+  /** The gateway answers in place of the service. `status`: as for a request. */
+  failed(status: number = noStatus): void {
+    this.#end(status)
+  }
+
+  #end(status: number): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#ended(status)
+  }
+}

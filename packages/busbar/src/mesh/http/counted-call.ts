@@ -1,0 +1,62 @@
+import { noStatus } from '../../shared/metrics/edge-table.ts'
+import type { CountedEdge } from '../meter.ts'
+import type { ExchangeHandler } from './exchange.ts'
+import { ForwardingExchange } from './forwarding-exchange.ts'
+
+/** Counts a call over a link when the response is complete, or the call has failed. */
+export class CountedCall extends ForwardingExchange {
+  readonly #edge: CountedEdge
+  readonly #began: number | undefined
+  #isAborted = false
+
+  constructor(handler: ExchangeHandler, edge: CountedEdge) {
+    super(handler)
+    this.#edge = edge
+    this.#began = edge.begin()
+  }
+
+  override abort(error?: Error): void {
+    this.#isAborted = true
+    super.abort(error)
+  }
+
+  /** Nothing was sent. */
+  withdraw(): void {
+    this.#edge.withdraw()
+  }
+
+  onRetry(): void {
+    this.#edge.retried()
+  }
+
+  override onEnd(trailers: Readonly<Record<string, string | string[]>>): void {
+    endCall(this.#edge, this.#began, this.status, undefined, false)
+    super.onEnd(trailers)
+  }
+
+  override onError(error: Error): void {
+    endCall(this.#edge, this.#began, this.status, error, this.#isAborted)
+    super.onError(error)
+  }
+}
+
+/**
+ * Counts how a call has ended: `began`: what `edge.begin()` returned. `status`: of the response,
+ * once it has begun. `failure`: why it is not complete. The caller itself may have aborted it.
+ */
+export function endCall(
+  edge: CountedEdge,
+  began: number | undefined,
+  status: number,
+  failure: NodeJS.ErrnoException | undefined,
+  isAborted: boolean,
+): void {
+  // A connection would have been refused, so the callee would not have counted the call.
+  if (status === noStatus && notTaken.has(failure?.code ?? '')) return edge.withdraw()
+  // A response that the caller aborted counts by its status.
+  const counts = failure === undefined || isAborted || status >= 500
+  edge.end(counts ? status : noStatus, began)
+}
+
+/** No instance has taken the call. */
+const notTaken: ReadonlySet<string> = new Set(['ECONNREFUSED', 'SERVICE_UNAVAILABLE'])

@@ -1,0 +1,124 @@
+/** What follows a head: so many bytes, chunks, or all bytes up to the end of the connection. */
+export type Body = number | 'chunks' | 'rest'
+
+export interface MessageSink {
+  /** The head of a message, with the line that ends its fields. Returns the form of its body. */
+  begun(head: string): Body
+  /** The message is complete. One with a body of form `rest` only ends with its connection. */
+  ended(): void
+}
+
+/** What is longer is no head: Node's limit is 16 KiB, and may be raised. */
+const longestHead = 256 * 1024
+/** Of a chunk's size with its extensions. */
+const longestLine = 16 * 1024
+
+const headEnd = '\r\n\r\n'
+const newline = 10
+
+type State = 'head' | 'body' | 'size' | 'chunk' | 'trailer' | 'rest'
+
+/**
+ * Finds the heads and the ends of the messages in one direction of an HTTP/1 connection. It keeps
+ * no bytes of bodies, and changes nothing.
+ */
+export class MessageScan {
+  readonly #sink: MessageSink
+  #state: State = 'head'
+  /** What there is of a head, or of a line. */
+  #text = ''
+  /** Bytes that are to come, of a body or of a chunk with its line break. */
+  #left = 0
+  #isMalformed = false
+
+  constructor(sink: MessageSink) {
+    this.#sink = sink
+  }
+
+  /** All bytes up to the end of the connection belong to the last message. */
+  get isOpenEnded(): boolean {
+    return this.#state === 'rest' && !this.#isMalformed
+  }
+
+  /** What came is no message of HTTP/1. */
+  get isMalformed(): boolean {
+    return this.#isMalformed
+  }
+
+  add(bytes: Buffer): void {
+    let at = 0
+    while (at < bytes.length && this.#state !== 'rest') at = this.#step(bytes, at)
+  }
+
+  /** Returns where the next step begins. */
+  #step(bytes: Buffer, at: number): number {
+    if (this.#state === 'head') return this.#readHead(bytes, at)
+    if (this.#state === 'body' || this.#state === 'chunk') return this.#skip(bytes, at)
+    return this.#readLine(bytes, at)
+  }
+
+  #readHead(bytes: Buffer, at: number): number {
+    const before = this.#text
+    // Usually it is whole. Only its own characters are made a text then.
+    const found = before === '' ? bytes.indexOf(headEnd, at) : -1
+    const text = before + bytes.toString('latin1', at, found < 0 ? bytes.length : found + headEnd.length)
+    const end = text.indexOf(headEnd, Math.max(0, before.length - headEnd.length + 1))
+    this.#text = end < 0 ? text : ''
+    if (end < 0) return text.length > longestHead ? this.#fail(bytes) : bytes.length
+    const length = end + headEnd.length
+    this.#begin(text.slice(0, length))
+    return at + length - before.length
+  }
+
+  #begin(head: string): void {
+    // A line break before a request is ignored (RFC 9112, 2.2).
+    const body = this.#sink.begun(head.replace(/^(?:\r\n)+/, ''))
+    if (body === 'rest') this.#state = 'rest'
+    else if (body === 'chunks') this.#state = 'size'
+    else if (body === 0) this.#end()
+    else {
+      this.#state = 'body'
+      this.#left = body
+    }
+  }
+
+  #end(): void {
+    this.#state = 'head'
+    this.#sink.ended()
+  }
+
+  #skip(bytes: Buffer, at: number): number {
+    const skipped = Math.min(this.#left, bytes.length - at)
+    this.#left -= skipped
+    if (this.#left === 0 && this.#state === 'chunk') this.#state = 'size'
+    else if (this.#left === 0) this.#end()
+    return at + skipped
+  }
+
+  /** A chunk's size, or a trailer field. */
+  #readLine(bytes: Buffer, at: number): number {
+    const found = bytes.indexOf(newline, at)
+    const next = found < 0 ? bytes.length : found + 1
+    this.#text += bytes.toString('latin1', at, next)
+    if (this.#text.length > longestLine) return this.#fail(bytes)
+    if (found < 0) return next
+    const line = this.#text.trimEnd()
+    this.#text = ''
+    if (this.#state === 'trailer') {
+      if (line === '') this.#end()
+      return next
+    }
+    const size = /^[\da-f]+(?=[\s;]|$)/i.exec(line)?.[0]
+    if (size === undefined) return this.#fail(bytes)
+    this.#left = Number.parseInt(size, 16) + 2
+    this.#state = this.#left === 2 ? 'trailer' : 'chunk'
+    return next
+  }
+
+  #fail(bytes: Buffer): number {
+    this.#state = 'rest'
+    this.#isMalformed = true
+    this.#text = ''
+    return bytes.length
+  }
+}
