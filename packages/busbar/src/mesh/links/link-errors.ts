@@ -52,11 +52,11 @@ export function encodingFailure(name: string, thrown: unknown): ErrorRecord {
   return { code: 'INTERNAL', message: `a value of ${name} has${where} ${thrown.message}` }
 }
 
-/** A value of the call `name`, or why it cannot be encoded. */
-export function encodedOrFailure(name: string, value: unknown): EncodedValue | ErrorRecord {
+/** A value of the call, or why it cannot be encoded. */
+export function encodedOrFailure(call: { readonly name: string }, value: unknown): EncodedValue | ErrorRecord {
   try {
     return encodeValue(value)
   } catch (error) {
-    return encodingFailure(name, error)
+    return encodingFailure(call.name, error)
   }
 }
