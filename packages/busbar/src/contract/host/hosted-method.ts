@@ -7,6 +7,7 @@ import { checkOf, type Check, type Checked } from '../schema.ts'
 import { cloneValue } from '../value/clone.ts'
 import { pendingDataCheck, createFail, toInputInvalid, inputInvalid, OutputInvalid, toCallError } from './failures.ts'
 import { CountedOutcomes } from './counted-outcomes.ts'
+import { DirectAnswer } from './direct-answer.ts'
 import { compose, type Run } from './interceptors.ts'
 import { HostedStream } from './hosted-stream.ts'
 import { InputStream, iteratorOf } from './input-stream.ts'
@@ -87,6 +88,24 @@ export class HostedMethod {
     if (timer !== undefined) answer.then(timer.end, timer.end)
     call.answeredBy(answer)
     return answer
+  }
+
+  /** Like {@link answer}, with neither a promise nor its tick between the method and `sink`. */
+  answerTo(sink: CallSink, input: unknown, call: LiveCall, checked: boolean, edge?: CallEdge): void {
+    const service = this.#service
+    if (call.canEndEarly) return this.callWithCallback(sink, input, call, checked, edge)
+    const refusal = service.refusal()
+    if (refusal !== undefined) {
+      edge?.end(refusal.status, edge.begin())
+      return sink.failed(refusal)
+    }
+    const timer = service.countStart()
+    const { finish, failed } = (checked ? this.#checked : this.#unchecked).begin(edge)
+    const direct = new DirectAnswer(sink, call, timer)
+    this.#promise(input, call, checked).then(
+      (result) => direct.pass(finish, result),
+      (thrown: unknown) => direct.pass(failed, thrown),
+    )
   }
 
   /**

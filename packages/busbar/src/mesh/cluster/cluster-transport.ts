@@ -64,10 +64,9 @@ export class ClusterTransport implements PacketTransport {
 
   send(packet: Packet): boolean {
     if (this.#state.is === 'closed') return true
-    const size = this.#parts.maxMessage - headSize
-    for (const piece of encodePacket(packet))
-      for (let from = 0; from < piece.length; from += size) this.#queue.push(piece.subarray(from, from + size))
-    this.#pump()
+    const [first, ...others] = encodePacket(packet, headSize)
+    if (others.length === 0 && first.length <= this.#parts.maxMessage && this.#mayPublish) this.#publishData(first)
+    else this.#enqueue([first.subarray(headSize), ...others])
     this.#needsDrain = this.#queue.length > 0
     return !this.#needsDrain
   }
@@ -139,6 +138,13 @@ export class ClusterTransport implements PacketTransport {
     this.#state.listener.onDrain()
   }
 
+  #enqueue(pieces: readonly Uint8Array[]): void {
+    const size = this.#parts.maxMessage - headSize
+    for (const piece of pieces)
+      for (let from = 0; from < piece.length; from += size) this.#queue.push(piece.subarray(from, from + size))
+    this.#pump()
+  }
+
   #pump(): void {
     while (this.#queue.length > 0 && this.#inTransit < clusterWindow) {
       const slice = this.#queue.shift()!
@@ -147,12 +153,26 @@ export class ClusterTransport implements PacketTransport {
     }
   }
 
+  get #mayPublish(): boolean {
+    return this.#queue.length === 0 && this.#inTransit < clusterWindow
+  }
+
+  /** `message`: with room for its head. Most packets are one message, and are not copied then. */
+  #publishData(message: Buffer): void {
+    this.#inTransit += message.length - headSize
+    this.#number(kinds.data, message)
+  }
+
   #publish(kind: number, body: Uint8Array): void {
     const message = Buffer.allocUnsafe(headSize + body.length)
+    message.set(body, headSize)
+    this.#number(kind, message)
+  }
+
+  #number(kind: number, message: Buffer): void {
     message[0] = kind
     this.#lastSent = (this.#lastSent + 1) >>> 0
     message.writeUInt32LE(this.#lastSent, 1)
-    message.set(body, headSize)
     this.#parts.publish?.(message)
   }
 

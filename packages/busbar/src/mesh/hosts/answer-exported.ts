@@ -29,10 +29,12 @@ export function answerExported({ mesh, answer, allows, peer }: ExportedCallsPart
   let own: CallHead | undefined
   return (claimed, payload, ended, channel) => {
     const { service, kind } = claimed
-    if (!allows(service)) return refuse(channel, 'FORBIDDEN', `${peer} may not call service '${service}'`, service)
-    const head: CallHead = own !== undefined && claimed === last ? own : headOfStranger(claimed)
-    last = claimed
-    own = head
+    if (own === undefined || claimed !== last) {
+      if (!allows(service)) return refuse(channel, 'FORBIDDEN', `${peer} may not call service '${service}'`, service)
+      own = headOfStranger(claimed)
+      last = claimed
+    }
+    const head = own
     if (kind === 'bytes') return answerConnection(mesh, head, payload, channel)
     const { key } = head
     const endpoint = router.find(service, key === undefined ? undefined : { key })

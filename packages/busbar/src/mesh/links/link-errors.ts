@@ -55,12 +55,16 @@ export function encodingFailure(name: string, thrown: unknown): ErrorRecord {
   return { code: 'INTERNAL', message: `a value of ${name} has${where} ${thrown.message}` }
 }
 
-/** A value of the call `name`, or why it cannot be encoded. `isForeign`: for another app. */
-export function encodedOrFailure(name: string, value: unknown, isForeign: boolean): EncodedValue | ErrorRecord {
+/** A value of the call, or why it cannot be encoded. `isForeign`: for another app. */
+export function encodedOrFailure(
+  call: { readonly name: string },
+  value: unknown,
+  isForeign: boolean,
+): EncodedValue | ErrorRecord {
   try {
     return encoded(value, isForeign)
   } catch (error) {
-    return encodingFailure(name, error)
+    return encodingFailure(call.name, error)
   }
 }
 

@@ -102,7 +102,7 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
 
   open(head: CallHead, payload: unknown, ended: boolean, handler: ChannelHandler): Channel {
     const channel = new LiveChannel(this, this.#lastOwn + 1, head, ended ? 'receiving' : 'both')
-    const encoded = this.#refusal(channel) ?? encodedOrFailure(channel.name, payload, this.isForeign)
+    const encoded = this.#refusal(channel) ?? encodedOrFailure(channel, payload, this.isForeign)
     if ('code' in encoded) return refused(channel, encoded, handler)
     channel.handler = handler
     this.#lastOwn++
@@ -135,7 +135,7 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
 
   onOver(channel: LiveChannel): void {
     if (!(channel.id > 0 ? this.#own : this.#peers).delete(channel)) return
-    this.#blocked.delete(channel)
+    if (this.#blocked.size > 0) this.#blocked.delete(channel)
     if (channel.id < 0) this.#loads.answered(channel.head.service)
   }
 

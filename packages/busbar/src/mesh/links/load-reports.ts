@@ -12,6 +12,7 @@ export class LoadReports {
   readonly #inFlightOf: ((service: string) => number) | undefined
   /** Services of this side that have answered since the last report. */
   readonly #answered = new Set<string>()
+  #lastAnswered: string | undefined
   /** The peer's last reports. */
   readonly #loads = new Map<string, number>()
 
@@ -21,7 +22,9 @@ export class LoadReports {
   }
 
   answered(service: string): void {
-    if (this.#inFlightOf !== undefined) this.#answered.add(service)
+    if (service === this.#lastAnswered || this.#inFlightOf === undefined) return
+    this.#lastAnswered = service
+    this.#answered.add(service)
   }
 
   /** The frames of all reports that are due. */
@@ -30,6 +33,7 @@ export class LoadReports {
     const frames: string[] = []
     for (const service of this.#answered) frames.push(loadFrame(service, this.#inFlightOf(service)))
     this.#answered.clear()
+    this.#lastAnswered = undefined
     return frames
   }
 

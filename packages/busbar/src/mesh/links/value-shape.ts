@@ -87,11 +87,19 @@ export function namesIn(shape: Shape): number {
   return size
 }
 
-/** As a frame has it: {@link shapeOf} reads it. */
-export function shapeText(shape: Shape): string {
+const texts = new WeakMap<ObjectShape, string>()
+
+/** As a frame has it: {@link shapeOf} reads it. Made once for each shape. */
+export function shapeText(shape: ObjectShape): string {
+  let text = texts.get(shape)
+  if (text === undefined) texts.set(shape, (text = textOf(shape)))
+  return text
+}
+
+function textOf(shape: Shape): string {
   if (shape === undefined) return '0'
-  if (shape.keys === undefined) return shape.isEmpty ? '[]' : `[${shapeText(shape.each)}]`
-  return `{${shape.keys.map((key, at) => `${JSON.stringify(key)}:${shapeText(shape.parts[at])}`).join(',')}}`
+  if (shape.keys === undefined) return shape.isEmpty ? '[]' : `[${textOf(shape.each)}]`
+  return `{${shape.keys.map((key, at) => `${JSON.stringify(key)}:${textOf(shape.parts[at])}`).join(',')}}`
 }
 
 /** Makes values of their leaves. */

@@ -13,16 +13,17 @@ const copyUpTo = 16 * 1024
 
 const word = 4
 
-export function encodePacket({ text, bytes }: Packet): Uint8Array[] {
+/** `before`: bytes to leave free at the start of the first piece. */
+export function encodePacket({ text, bytes }: Packet, before = 0): [Buffer, ...Uint8Array[]] {
   const textLength = Buffer.byteLength(text)
-  const start = word * (2 + bytes.length)
+  const start = before + word * (2 + bytes.length)
   const size = bytes.reduce((sum, { byteLength }) => sum + byteLength, 0)
   const isCopied = size <= copyUpTo
   // May use the pool, because the kernel copies it.
   const first = Buffer.allocUnsafe(start + textLength + (isCopied ? size : 0))
-  first.writeUInt32LE(textLength, 0)
-  first.writeUInt32LE(bytes.length, word)
-  for (let at = 0; at < bytes.length; at++) first.writeUInt32LE(bytes[at]!.byteLength, word * (2 + at))
+  first.writeUInt32LE(textLength, before)
+  first.writeUInt32LE(bytes.length, before + word)
+  for (let at = 0; at < bytes.length; at++) first.writeUInt32LE(bytes[at]!.byteLength, before + word * (2 + at))
   first.write(text, start)
   if (!isCopied) return [first, ...bytes]
   let end = start + textLength

@@ -3,6 +3,8 @@ import type { Trace } from '../../contract/context.ts'
 import { BusbarError, type ErrorRecord, restoreError } from '../../contract/errors.ts'
 import { toCallError } from '../../contract/host/failures.ts'
 import type { HostedMethod } from '../../contract/host/hosted-method.ts'
+import type { CallSink } from '../../contract/host/sink-answer.ts'
+import type { TypedHost } from '../../contract/host/typed-host.ts'
 import type { HostedStream } from '../../contract/host/hosted-stream.ts'
 import { contractOf, isSameContract } from '../../contract/method-contract.ts'
 import { type EncodedValue, encodeValue } from '../links/encoded-value.ts'
@@ -22,23 +24,37 @@ export function answerTypedCalls({
   validate,
   tracer,
 }: Pick<TypedMesh, 'router' | 'validate' | 'tracer'>): CallHandler {
+  let last: KnownHead | undefined
   return (head, payload, isEnded, channel) => {
     const checked = validate === 'always' || head.isForeign === true
     try {
-      const hosted = methodOf(router, head)
+      const typed = hostOf(router, head)
+      if (last === undefined || last.head !== head || last.typed !== typed)
+        last = { head, typed, hosted: methodOf(typed, head), origin: originOf(head, head.trace) }
+      const { hosted, origin } = last
       const edge = tracer && answerOf(tracer, head)
-      const call = hosted.open(originOf(head, edge ?? head.trace))
+      const call = hosted.open(edge === undefined ? origin : originOf(head, edge))
       if (head.kind === 'stream') {
         const inputs = isEnded ? undefined : new InputQueue(channel)
         const stream = hosted.stream(inputs ?? payload, call, checked, edge)
         return new AnsweredStream({ hosted, call, channel, stream, inputs })
       }
-      return new AnsweredCall(hosted, call, channel, hosted.answer(payload, call, checked, edge))
+      const answered = new AnsweredCall(hosted, call, channel)
+      hosted.answerTo(answered, payload, call, checked, edge)
+      return answered
     } catch (error) {
       channel.fail(toErrorRecord(BusbarError.from(error)), true)
       return {}
     }
   }
+}
+
+/** What all calls of one head have in common: a link repeats a head of many calls. */
+interface KnownHead {
+  readonly head: CallHead
+  readonly typed: TypedHost
+  readonly hosted: HostedMethod
+  readonly origin: CallOrigin
 }
 
 /**
@@ -59,11 +75,15 @@ function answerOf(tracer: Tracer, { service, method, caller, trace }: CallHead):
 }
 
 /** Throws the error for the caller. */
-function methodOf(router: Router, { service, method, kind, contract }: CallHead): HostedMethod {
+function hostOf(router: Router, { service }: CallHead): TypedHost {
   const endpoint = router.local(service)
-  if (endpoint?.state !== 'serving' || endpoint.typed === undefined)
-    throw new BusbarError('SERVICE_UNAVAILABLE', { message: reasonUnreachable(router, service), service })
-  const hosted = endpoint.typed.method(method)
+  if (endpoint?.state === 'serving' && endpoint.typed !== undefined) return endpoint.typed
+  throw new BusbarError('SERVICE_UNAVAILABLE', { message: reasonUnreachable(router, service), service })
+}
+
+/** Throws the error for the caller. */
+function methodOf(typed: TypedHost, { service, method, kind, contract }: CallHead): HostedMethod {
+  const hosted = typed.method(method)
   if (contract !== undefined && !isSameContract(contract, contractOf(hosted.spec)))
     throw new BusbarError('CONTRACT_MISMATCH', {
       message: `${service}.${method} has another contract at this host than at its caller`,
@@ -75,29 +95,30 @@ function methodOf(router: Router, { service, method, kind, contract }: CallHead)
   throw new BusbarError('METHOD_UNKNOWN', { message, service, data: { nearest: [] } })
 }
 
-class AnsweredCall implements ChannelHandler {
+class AnsweredCall implements ChannelHandler, CallSink {
   readonly #hosted: HostedMethod
   readonly #call: LiveCall
   readonly #channel: Channel
 
-  constructor(hosted: HostedMethod, call: LiveCall, channel: Channel, answer: Promise<unknown>) {
+  constructor(hosted: HostedMethod, call: LiveCall, channel: Channel) {
     this.#hosted = hosted
     this.#call = call
     this.#channel = channel
-    answer.then(this.#reply, this.#fail)
   }
 
   onCancel(reason: ErrorRecord): void {
     this.#call.end(restoreError(reason))
   }
 
-  readonly #reply = (value: unknown): void => {
+  answered(value: unknown): void {
     const encoded = encodeAnswer(value, this.#hosted, shaperOf(this.#hosted))
-    if (encoded instanceof BusbarError) this.#fail(encoded)
+    if (encoded instanceof BusbarError) this.failed(encoded)
     else this.#channel.reply(encoded, true)
   }
 
-  readonly #fail = (error: BusbarError<string>): void => this.#channel.fail(toErrorRecord(error))
+  failed(error: BusbarError<string>): void {
+    this.#channel.fail(toErrorRecord(error))
+  }
 }
 
 interface AnsweredStreamParts {

@@ -42,8 +42,8 @@ export class RemoteCall implements ChannelHandler {
   readonly #value: unknown
   readonly #input: EncodedValue
   readonly #others: OtherInstances
-  readonly #resolve: (value: unknown) => void
-  readonly #reject: (error: unknown) => void
+  #resolve!: (value: unknown) => void
+  #reject!: (error: unknown) => void
   #endpoint: RemoteEndpoint
   #channel: Channel | undefined
   #isRetry = false
@@ -52,10 +52,11 @@ export class RemoteCall implements ChannelHandler {
   readonly #began: number | undefined
 
   constructor({ method, origin, value, endpoint, others, edge }: RemoteCallParts) {
-    const { promise, resolve, reject } = Promise.withResolvers<unknown>()
-    this.answer = promise
-    this.#resolve = resolve
-    this.#reject = reject
+    // `Promise.withResolvers` takes half as long again.
+    this.answer = new Promise((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
+    })
     this.#method = method
     this.#origin = origin
     this.#value = value

@@ -64,6 +64,14 @@ describe('the calls of one turn of the event loop', () => {
     link.close()
   })
 
+  it('leave together soon after many turns in which they came in one tick', async () => {
+    const link = noting()
+    for (let turn = 0; turn < 40; turn++) await turnOf(link, 1)
+    for (let turn = 0; turn < 10; turn++) await turnOf(link, 5)
+    for (let turn = 0; turn < 10; turn++) assert.match((await turnOf(link, 5))[0]!, /"x","x"/)
+    link.close()
+  })
+
   it('do not wait for the end of a long turn', async () => {
     const link = noting()
     await turnOf(link, 5)
