@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events'
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerOptions } from 'node:http'
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https'
 import type { Socket } from 'node:net'
@@ -19,6 +20,9 @@ export interface GatewayServer {
   readonly setTls: (tls: TlsMaterial) => void
 }
 
+/** Node's own, before a service of this thread can change it. */
+const emit = Reflect.get(EventEmitter.prototype, 'emit')
+
 /** Creates the gateway's HTTP or HTTPS server, without listeners. */
 export function createServer(
   limits: Limits,
@@ -30,6 +34,9 @@ export function createServer(
   const created = tls === undefined ? plainServer(options) : tlsServer(options, limits, tls, offersHttp2)
   // Node silently drops headers beyond 2,000. `maxHeaderSize` limits them already.
   created.server.maxHeadersCount = 0
+  // Instrumentation of services in this thread replaces that of all servers' prototype. A request
+  // is theirs when their own server gets it.
+  created.server.emit = emit
   return created
 }
 

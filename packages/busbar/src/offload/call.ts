@@ -1,5 +1,7 @@
 import { deadlines, type Expiring } from '../contract/call/deadlines.ts'
+import { fieldsOf, type Trace } from '../contract/context.ts'
 import { BusbarError } from '../contract/errors.ts'
+import { callerTrace } from '../shared/traces/task-trace.ts'
 import { Wait } from '../shared/wait.ts'
 import type { CancelReason } from './messages.ts'
 import type { TransferableObject } from './transferable.ts'
@@ -18,6 +20,7 @@ export interface CallParts {
  */
 export class OffloadCall implements Expiring {
   readonly parts: CallParts
+  readonly trace: Trace | undefined
   readonly result: Promise<unknown>
   readonly deadline: number
   previous: Expiring | undefined
@@ -32,6 +35,8 @@ export class OffloadCall implements Expiring {
 
   constructor(parts: CallParts) {
     this.parts = parts
+    const trace = callerTrace()
+    this.trace = trace && fieldsOf(trace)
     this.result = this.#settle.promise
     this.deadline = parts.timeout === undefined ? Infinity : performance.now() + parts.timeout
   }

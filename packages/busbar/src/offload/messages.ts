@@ -1,5 +1,6 @@
 /** The messages between a pool and its threads. A thread runs one task at a time. */
 import type { MessagePort } from 'node:worker_threads'
+import type { Trace } from '../contract/context.ts'
 import type { TaskErrorRecord } from './task-error.ts'
 
 /** The `workerData` of a thread. */
@@ -22,7 +23,14 @@ export const cancelReasons = ['timeout', 'aborted'] as const
 export type CancelReason = (typeof cancelReasons)[number]
 
 export type ToThread =
-  | { readonly type: 'run'; readonly id: number; readonly module: string; readonly input: unknown }
+  | {
+      readonly type: 'run'
+      readonly id: number
+      readonly module: string
+      readonly input: unknown
+      /** Of the caller. The calls of the task continue it. */
+      readonly trace: Trace | undefined
+    }
   /** The flags contain the same; this message wakes a task that is waiting. */
   | { readonly type: 'cancel'; readonly id: number }
 

@@ -55,11 +55,13 @@ export class PoolThread {
   }
 
   run(call: OffloadCall): void {
-    const { module, input, transfer } = call.parts
+    const { module, input: given, transfer } = call.parts
+    const { trace } = call
     const id = ++this.#tasks
     this.#setState({ is: 'busy', call, id })
     try {
-      this.#post({ type: 'run', id, module, input: transfer === undefined ? compactViews(input) : input }, transfer)
+      const input = transfer === undefined ? compactViews(given) : given
+      this.#post({ type: 'run', id, module, input, trace }, transfer)
     } catch (cause) {
       this.#failed(unclonable(cause as Error))
     }

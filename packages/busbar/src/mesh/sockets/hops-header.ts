@@ -6,6 +6,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import http, { type ClientRequest, type IncomingMessage, type RequestOptions } from 'node:http'
 import { syncBuiltinESMExports } from 'node:module'
 import { replaceProperty } from '../../shared/process/replace-property.ts'
+import { taskTrace } from '../../shared/traces/task-trace.ts'
 import type { Router } from '../routing/router.ts'
 import type { Trace } from '../../contract/context.ts'
 import { currentScope, nextHops } from '../scope.ts'
@@ -111,7 +112,8 @@ function contextOf(
     return { call, trace: call }
   }
   // An upgrade has no end that a client publishes: only the instance records it.
-  return { call: undefined, trace: tracing && given === undefined ? currentScope()?.trace : undefined }
+  if (given !== undefined) return { call: undefined, trace: undefined }
+  return { call: undefined, trace: tracing === undefined ? taskTrace() : currentScope()?.trace }
 }
 
 interface Context {

@@ -1,5 +1,10 @@
 /** The metrics of services from all workers, as one text. */
-import type { Point, ServiceMetric, ServiceSeries } from '../../shared/metrics/service-metrics.ts'
+import {
+  type Point,
+  renamedLabel,
+  type ServiceMetric,
+  type ServiceSeries,
+} from '../../shared/metrics/service-metrics.ts'
 import { head, line, type Metric, type MetricsSyntax, numberText } from './prometheus.ts'
 
 export interface ReportedMetric extends ServiceMetric {
@@ -121,13 +126,14 @@ function addSeries(all: Map<string, ServiceSeries>, one: ServiceSeries, type: Se
   all.set(key, before !== undefined && isSum ? sumOf(before, one) : one)
 }
 
-/** As Prometheus renames the labels of a target that has the same ones. */
 function labelled({ labels, ...rest }: ServiceSeries, service: string, worker: string): ServiceSeries {
-  const own = Object.entries(labels).map(([name, value]) => [name in added ? `exported_${name}` : name, value] as const)
+  const own = Object.entries(labels).map(([name, value]) => [renamedLabel(name, isAdded), value] as const)
   return { ...rest, labels: { service, worker, ...Object.fromEntries(own) } }
 }
 
-const added = { service: '', worker: '' }
+function isAdded(label: string): boolean {
+  return label === 'service' || label === 'worker'
+}
 
 /** The metric's name in both formats, and those of its samples. */
 function namesOf({ name, type }: Pick<Metric, 'name' | 'type'>): readonly string[] {

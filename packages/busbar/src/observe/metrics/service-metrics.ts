@@ -1,7 +1,9 @@
 import * as z from 'zod'
 import {
   decodeReport,
+  isReserved,
   type Point,
+  sampleLabel,
   type ServiceMetric,
   type ServiceMetricsReport,
   type ServiceSeries,
@@ -24,8 +26,12 @@ const anyNumber = z
   .or(z.nan())
   .or(z.literal([Infinity, -Infinity]))
 const points = z.array(z.tuple([z.number().or(z.literal(Infinity)), anyNumber])).max(1000)
+const labelSchema = z
+  .string()
+  .regex(/^[a-zA-Z_][a-zA-Z0-9_]*$/)
+  .refine((label) => !isReserved(label))
 const seriesSchema: z.ZodType<ServiceSeries> = z.object({
-  labels: z.record(z.string().regex(/^[a-zA-Z_][a-zA-Z0-9_]*$/), z.string()),
+  labels: z.record(labelSchema, z.string()),
   value: anyNumber,
   count: z.number().exactOptional(),
   buckets: (points as z.ZodType<readonly Point[]>).exactOptional(),
@@ -150,11 +156,17 @@ function read(json: string, invalid: (service: unknown, name: unknown) => void):
 
 function readMetric(given: unknown, invalid: (service: unknown, name: unknown) => void): ServiceMetric[] {
   const { data } = metricSchema.safeParse(given)
-  const series = data?.series.flatMap((one) => seriesSchema.safeParse(one).data ?? [])
+  const series = data?.series.flatMap((one) => readSeries(one, data.type))
   if (data !== undefined && series?.length === data.series.length) return [{ ...data, series }]
   const { service, name } = Object(given) as { service?: unknown; name?: unknown }
   invalid(service, name)
   return data === undefined ? [] : [{ ...data, series: series! }]
+}
+
+function readSeries(given: unknown, type: ServiceMetric['type']): ServiceSeries[] {
+  const { data } = seriesSchema.safeParse(given)
+  const sample = sampleLabel[type]
+  return data === undefined || (sample !== undefined && Object.hasOwn(data.labels, sample)) ? [] : [data]
 }
 
 function metricsOf({ report, services }: Reporter): ServiceMetric[] {

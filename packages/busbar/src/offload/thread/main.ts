@@ -5,6 +5,7 @@
 import { syncBuiltinESMExports } from 'node:module'
 import workerThreads, { type Transferable } from 'node:worker_threads'
 import { BusbarError } from '../../contract/errors.ts'
+import { runInTaskTrace } from '../../shared/traces/task-trace.ts'
 import { compactViews } from '../compact-views.ts'
 import type { FromThread, ThreadInit, ToThread } from '../messages.ts'
 import type { TransferableObject } from '../transferable.ts'
@@ -28,11 +29,12 @@ port.on('message', (order: ToThread) => {
 port.on('messageerror', (error: Error) => post({ type: 'failed', id: 0, error: toTaskErrorRecord(unreadable(error)) }))
 post({ type: 'ready' })
 
-async function run({ id, module, input }: Extract<ToThread, { type: 'run' }>): Promise<void> {
+async function run({ id, module, input, trace }: Extract<ToThread, { type: 'run' }>): Promise<void> {
   const task = (running = new RunningTask(id, flags))
   try {
     const work = loadTask(module)
-    const value = compactViews(await (typeof work === 'function' ? work : await work)(input, task.context))
+    const begin = typeof work === 'function' ? work : await work
+    const value = compactViews(await runInTaskTrace(trace, () => begin(input, task.context)))
     reply(id, value, task.transferred)
   } catch (error) {
     post({ type: 'failed', id, error: toTaskErrorRecord(error) })

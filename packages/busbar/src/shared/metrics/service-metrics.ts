@@ -27,6 +27,25 @@ export interface ServiceSeries {
 
 export type Point = readonly [at: number, value: number]
 
+/** The label that has a meaning of its own in the samples of this type. */
+export const sampleLabel: Readonly<Partial<Record<ServiceMetric['type'], string>>> = {
+  histogram: 'le',
+  summary: 'quantile',
+}
+
+/** Prometheus has these for itself, such as `__name__`. */
+export function isReserved(label: string): boolean {
+  return label.startsWith('__')
+}
+
+/**
+ * As Prometheus renames a label of a target that it sets itself. So is one that seems to be renamed
+ * already: no two labels become the same, whatever other labels there are.
+ */
+export function renamedLabel(label: string, isTaken: (label: string) => boolean): string {
+  return isTaken(label.replace(/^(?:exported_)+/, '')) ? `exported_${label}` : label
+}
+
 /** What a worker reports about the metrics of its services. */
 export interface ServiceMetricsReport {
   readonly metrics: readonly ServiceMetric[]

@@ -1,7 +1,13 @@
 /** The values of the instruments of OpenTelemetry's metrics API. */
 import type { Attributes, MetricOptions } from '@opentelemetry/api'
 import { inspect } from 'node:util'
-import type { ServiceMetric, ServiceSeries } from '../../shared/metrics/service-metrics.ts'
+import {
+  isReserved,
+  renamedLabel,
+  sampleLabel,
+  type ServiceMetric,
+  type ServiceSeries,
+} from '../../shared/metrics/service-metrics.ts'
 import { labelName, metricName } from './metric-names.ts'
 
 export type Kind = 'counter' | 'gauge' | 'histogram'
@@ -21,6 +27,13 @@ interface Cell {
   readonly buckets: number[]
 }
 
+/** What one service has recorded. */
+interface Cells {
+  /** Different attributes may be the same labels, and then have the same cell. */
+  readonly byAttributes: Map<string, Cell>
+  readonly byLabels: Map<string, Cell>
+}
+
 /**
  * What one instrument has recorded, by service and attributes. Programs in JavaScript pass
  * anything: what is no number is left out, as in the SDK, and never reaches a report.
@@ -33,7 +46,7 @@ export class Instrument {
   readonly #kind: Kind
   readonly #bounds: readonly number[]
   readonly #hasOddBounds: boolean
-  readonly #services = new Map<string, Map<string, Cell>>()
+  readonly #services = new Map<string, Cells>()
   readonly #warn: Warn
   readonly #warned = new Set<string>()
 
@@ -78,12 +91,12 @@ export class Instrument {
   }
 
   collect(): ServiceMetric[] {
-    return [...this.#services].map(([service, cells]) => ({
+    return [...this.#services].map(([service, { byLabels }]) => ({
       service,
       name: this.#name,
       type: this.#kind,
       help: this.#help,
-      series: [...cells.values()].map((cell) => this.#seriesOf(cell)),
+      series: [...byLabels.values()].map((cell) => this.#seriesOf(cell)),
     }))
   }
 
@@ -117,21 +130,46 @@ export class Instrument {
 
   #cell(service: string, attributes: Attributes = {}): Cell {
     let cells = this.#services.get(service)
-    if (cells === undefined) this.#services.set(service, (cells = new Map()))
+    if (cells === undefined) this.#services.set(service, (cells = { byAttributes: new Map(), byLabels: new Map() }))
+    const { byAttributes, byLabels } = cells
     const key = keyOf(attributes)
-    const known = cells.get(key)
+    const known = byAttributes.get(key)
     if (known !== undefined) return known
-    if (cells.size >= maxAttributeSets && attributes !== overflow) return this.#cell(service, overflow)
+    if (byAttributes.size >= maxAttributeSets && attributes !== overflow) return this.#cell(service, overflow)
     if (this.#hasOddBounds)
       this.#warnOnce(service, 'bounds of buckets that are no finite numbers, or come twice, are left out')
     if (Object.hasOwn(attributes, '')) this.#warnOnce(service, 'an attribute that has no name is left out')
-    const labels = { ...labelsOf(attributes), otel_scope_name: this.#scope }
-    const buckets = this.#kind === 'histogram' ? Array.from({ length: this.#bounds.length + 1 }, () => 0) : []
-    const cell = { labels, value: 0, count: 0, buckets }
-    cells.set(key, cell)
+    const labels = this.#labelsOf(attributes)
+    const labelsKey = JSON.stringify(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)))
+    const cell = byLabels.get(labelsKey) ?? this.#newCell(labels)
+    byAttributes.set(key, cell)
+    byLabels.set(labelsKey, cell)
     return cell
   }
+
+  #newCell(labels: Cell['labels']): Cell {
+    const buckets = this.#kind === 'histogram' ? Array.from({ length: this.#bounds.length + 1 }, () => 0) : []
+    return { labels, value: 0, count: 0, buckets }
+  }
+
+  /** Attributes whose names are the same label are joined, as the specification says. */
+  #labelsOf(attributes: Attributes): Record<string, string> {
+    const isTaken = (label: string): boolean =>
+      isReserved(label) || label === scopeLabel || label === sampleLabel[this.#kind]
+    const labels: Record<string, string> = {}
+    for (const name of Object.keys(attributes).sort()) {
+      const value = attributes[name]
+      if (value === undefined || value === null || name === '') continue
+      const text = textOf(value)
+      const label = renamedLabel(labelName(name), isTaken)
+      labels[label] = Object.hasOwn(labels, label) ? `${labels[label]};${text}` : text
+    }
+    return { ...labels, [scopeLabel]: this.#scope }
+  }
 }
+
+/** The label of the specification that has the name of the meter. */
+const scopeLabel = 'otel_scope_name'
 
 /** The attribute of the specification. */
 const overflow = { otel_metric_overflow: true }
@@ -150,19 +188,6 @@ function keyOf(attributes: Attributes): string {
     names.sort().map((name) => [name, attributes[name]]),
     plainValue,
   )
-}
-
-/** Attributes whose names are the same label are joined, as the specification says. */
-function labelsOf(attributes: Attributes): Record<string, string> {
-  const labels: Record<string, string> = {}
-  for (const name of Object.keys(attributes).sort()) {
-    const value = attributes[name]
-    if (value === undefined || value === null || name === '') continue
-    const text = textOf(value)
-    const label = labelName(name)
-    labels[label] = Object.hasOwn(labels, label) ? `${labels[label]};${text}` : text
-  }
-  return labels
 }
 
 function textOf(value: unknown): string {

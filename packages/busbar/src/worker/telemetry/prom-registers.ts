@@ -1,5 +1,12 @@
 import type { Registry } from 'prom-client'
-import type { Point, ServiceMetric, ServiceSeries } from '../../shared/metrics/service-metrics.ts'
+import {
+  isReserved,
+  type Point,
+  renamedLabel,
+  sampleLabel,
+  type ServiceMetric,
+  type ServiceSeries,
+} from '../../shared/metrics/service-metrics.ts'
 import { settlesWithin } from '../../shared/settles-within.ts'
 import type { MeterParts } from './meter-provider.ts'
 
@@ -118,7 +125,7 @@ class WatchedRegister {
     const series =
       type === 'histogram' || type === 'summary'
         ? distributions(metric)
-        : metric.values.map(({ labels, value }) => ({ labels: textsOf(labels), value: Number(value) }))
+        : metric.values.map(({ labels, value }) => ({ labels: reportedLabels(labels), value: Number(value) }))
     return [{ service, name, type, help: String(help), series }]
   }
 }
@@ -197,12 +204,12 @@ interface Distribution {
  * series.
  */
 function distributions({ name, type, values }: PromMetric): ServiceSeries[] {
-  const special = type === 'histogram' ? 'le' : 'quantile'
+  const special = sampleLabel[type!]!
   const found = new Map<string, Distribution>()
   for (const { value: given, labels: all = {}, metricName = name } of values) {
     const value = Number(given)
     const { [special]: at, ...rest } = all
-    const labels = textsOf(rest)
+    const labels = reportedLabels(rest)
     const key = JSON.stringify(labels)
     const one = found.get(key) ?? { labels, value: 0, count: 0, points: [] }
     found.set(key, one)
@@ -228,6 +235,11 @@ function orElse<T>(read: () => T, otherwise: T): T {
   } catch {
     return otherwise
   }
+}
+
+function reportedLabels(labels: PromValue['labels']): Record<string, string> {
+  const texts = Object.entries(textsOf(labels))
+  return Object.fromEntries(texts.map(([name, text]) => [renamedLabel(name, isReserved), text]))
 }
 
 function textsOf(labels: PromValue['labels'] = {}): Record<string, string> {

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { Tracer } from '../../mesh/tracing/tracer.ts'
 import { currentScope, runInScope } from '../../mesh/scope.ts'
 import type { WorkerInit } from '../../shared/control-messages.ts'
+import { readCallerTraceBy } from '../../shared/traces/task-trace.ts'
 import type { Outbox } from '../reporting/outbox.ts'
 import { type EnterService, ServiceMeterProvider } from './meter-provider.ts'
 import { type PromClient, PromRegisters } from './prom-registers.ts'
@@ -37,6 +38,7 @@ export function startTelemetry({ hosts }: WorkerInit, outbox: Outbox, tracer: Tr
   const warn = (service: string | undefined, line: string): void =>
     outbox.log({ time: Date.now(), level: 'warn', service, stream: 'busbar', line })
   const parts = { ownerOf, enter, warn }
+  if (tracer !== undefined) readCallerTraceBy(() => currentScope()?.trace)
   const registers = new PromRegisters(parts)
   const meters = new ServiceMeterProvider(parts)
   const reporter = new ServiceMetricsReporter(

@@ -1,19 +1,9 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
 import { describe, test } from 'node:test'
-import { hasCommand } from '../../support/has-command.ts'
+import { checkMetrics } from '../support/promtool.ts'
 import { ScrapedApp } from '../support/scraped-app.ts'
 
 const programs = `${import.meta.dirname}/../programs/metrics`
-const promtool = process.env['BUSBAR_PROMTOOL'] ?? 'promtool'
-const hasPromtool = hasCommand(promtool)
-
-function check(metrics: string): void {
-  if (!hasPromtool) return
-  const { stdout, stderr } = spawnSync(promtool, ['check', 'metrics'], { input: metrics, encoding: 'utf8' })
-  // Of names it has opinions, which are the service's own.
-  assert.doesNotMatch(stdout + stderr, /error while linting|parsing error|text format/i)
-}
 
 for (const run of ['shared', 'thread', 'process'] as const)
   describe(`a service in placement ${run}`, () => {
@@ -33,7 +23,7 @@ for (const run of ['shared', 'thread', 'process'] as const)
         'sizes_a{service="web",worker="0",quantile="0.5"} 3',
         'busbar_service_metric_series{service="web",worker="0"} 4',
       )
-      check(metrics)
+      checkMetrics(metrics)
     })
 
     test('shows what it records by the API of OpenTelemetry', async () => {
@@ -53,7 +43,7 @@ for (const run of ['shared', 'thread', 'process'] as const)
         `observed_total{${of},${scope}} 6`,
         '# HELP orders_placed_total Orders.',
       )
-      check(metrics)
+      checkMetrics(metrics)
       const open = await scraped.scrape('application/openmetrics-text')
       assert.match(open, /^# TYPE orders_placed counter$/m)
       assert.match(open, /# EOF\n$/)
@@ -115,7 +105,7 @@ test("names of Busbar's own are refused, with one warning", async () => {
   const metrics = await scraped.scrapeWhen('sizes_a_count{service="web",worker="0"} 1')
   assert.match(metrics, /^nodejs_active_handles_total\{service="web",worker="0"\} \d+$/m)
   assert.equal(metrics.match(/^# TYPE process_cpu_seconds_total /gm)?.length, 1)
-  check(metrics)
+  checkMetrics(metrics)
   const warnings = scraped.app.log.filter(({ line }) => /are left out/.test(line))
   assert.equal(warnings.length, 1)
   assert.match(warnings[0]!.line, /^metrics of service 'web' .* process_cpu_seconds_total/)

@@ -1,4 +1,4 @@
-/** Contexts that programs set themselves, and calls that become WebSockets. */
+/** Contexts that programs set themselves, and calls of WebSockets and of other threads. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { App, Service } from '../../../src/config/app.ts'
@@ -55,6 +55,30 @@ for (const run of ['shared', 'thread', 'process'] as const)
       }
     })
   }
+
+for (const run of ['shared', 'thread', 'process'] as const)
+  test(`calls of a task in a thread of offload() continue the trace of its caller (${run})`, async () => {
+    await using app = await start(run, acceleratorNames)
+    const ask = async (flags: string): Promise<string> => {
+      const id = newTraceId()
+      const headers = { traceparent: `00-${id}-1234567890123456-${flags}`, tracestate: `own=${flags}` }
+      const all = (await call(app, '/task', headers)) as Seen[]
+      const what = JSON.stringify(all)
+      assert.equal(all.length, 3)
+      for (const { traceparent, tracestate, raw } of all) {
+        assert.equal(traceparent.slice(0, 36), `00-${id}-`, what)
+        assert.equal(traceparent.slice(-2), flags, what)
+        assert.deepEqual([tracestate, raw], [`own=${flags}`, 1], what)
+      }
+      return id
+    }
+    const [id] = await Promise.all([ask('01'), ask('00')])
+    const isWhole = ({ calls }: Trace): boolean => calls.length === 4
+    const traces = await app.tracesWhen((all) => all.some((one) => one.id === id && isWhole(one)))
+    const [front, ...backs] = traces.find((one) => one.id === id)!.calls
+    for (const { caller, service, parent } of backs)
+      assert.deepEqual([caller, service, parent], ['front', 'back', front!.id])
+  })
 
 async function call(app: TracedApp, path: string, headers: Record<string, string> = {}): Promise<unknown> {
   const response = await fetch(new URL(path, app.url), { headers })

@@ -1,4 +1,4 @@
-import type { ContextAPI, PropagationAPI } from '@opentelemetry/api'
+import type { PropagationAPI } from '@opentelemetry/api'
 import type { Tracer } from '../../../mesh/tracing/tracer.ts'
 import { ScopeContextManager, TracePropagator } from './context-manager.ts'
 import type { TracingApi } from './span-context.ts'
@@ -6,7 +6,6 @@ import { ServiceTracerProvider } from './tracer-provider.ts'
 
 /** What is used of a copy of `@opentelemetry/api`. */
 export interface OfferedApi extends TracingApi {
-  readonly context: ContextAPI
   readonly propagation: PropagationAPI
 }
 

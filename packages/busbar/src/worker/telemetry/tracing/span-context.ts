@@ -1,10 +1,11 @@
 /** Busbar's context of a trace, as OpenTelemetry's API has it. */
-import type { Context, Span, SpanContext, TraceAPI, TraceState } from '@opentelemetry/api'
+import type { Context, ContextAPI, Span, SpanContext, TraceAPI, TraceState } from '@opentelemetry/api'
 import type { Trace } from '../../../contract/context.ts'
 import { formatTraceparent, parseTraceparent } from '../../../shared/traces/trace-context.ts'
 
 /** What is used of a copy of `@opentelemetry/api`. */
 export interface TracingApi {
+  readonly context: ContextAPI
   readonly trace: TraceAPI
   readonly ROOT_CONTEXT: Context
   readonly createTraceState?: (text: string) => TraceState

@@ -16,6 +16,7 @@ export interface TracerSource {
   readonly tracer: Tracer
   /** The service whose code runs. */
   readonly ownerOf: () => string | undefined
+  /** Busbar's own, also when the service has set another one. */
   readonly contexts: ContextManager
 }
 
@@ -58,7 +59,7 @@ class ServiceTracer implements OtelTracer {
     this.#replaced = replaced
   }
 
-  startSpan(name: string, options: SpanOptions = {}, context: Context = this.#source.contexts.active()): Span {
+  startSpan(name: string, options: SpanOptions = {}, context: Context = this.#active()): Span {
     const replaced = this.#replaced()
     if (replaced !== undefined) return replaced.startSpan(name, options, context)
     const { api, tracer, ownerOf } = this.#source
@@ -87,16 +88,21 @@ class ServiceTracer implements OtelTracer {
   }
 
   startActiveSpan<F extends (span: Span) => ReturnType<F>>(name: string, ...rest: unknown[]): ReturnType<F> {
-    const replaced = this.#replaced()
-    if (replaced !== undefined) return (replaced as unknown as ActiveStarter<F>).startActiveSpan(name, ...rest)
     const run = rest.pop() as F
-    const [options, context = this.#source.contexts.active()] = rest as [SpanOptions?, Context?]
+    const [options = {}, context = this.#active()] = rest as [SpanOptions?, Context?]
+    const replaced = this.#replaced()
+    if (replaced !== undefined) return replaced.startActiveSpan(name, options, context, run)
     const span = this.startSpan(name, options, context)
-    return this.#source.contexts.with(this.#source.api.trace.setSpan(context, span), () => run(span))
+    const { api } = this.#source
+    return api.context.with(api.trace.setSpan(context, span), () => run(span))
   }
-}
 
-/** The same method with all of its overloads. */
-interface ActiveStarter<F extends (span: Span) => ReturnType<F>> {
-  startActiveSpan(name: string, ...rest: unknown[]): ReturnType<F>
+  /** That of the service's own manager, if it has set one; without a span in it, with Busbar's. */
+  #active(): Context {
+    const { api, contexts } = this.#source
+    const active = api.context.active()
+    if (api.trace.getSpan(active) !== undefined) return active
+    const span = api.trace.getSpan(contexts.active())
+    return span === undefined ? active : api.trace.setSpan(active, span)
+  }
 }

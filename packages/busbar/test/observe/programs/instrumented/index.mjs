@@ -1,10 +1,14 @@
 import { createServer, Server } from 'node:http'
 
-createServer((request, response) => response.end(String(request.instrumented))).listen(3000)
+createServer((request, response) => response.end(`${request.instrumented} ${seen}`)).listen(3000)
 
+let seen = 0
 // As OpenTelemetry's instrumentation does when `http` is required later than this server listens.
 const { emit } = Server.prototype
 Server.prototype.emit = function (event, ...args) {
-  if (event === 'request') args[0].instrumented = true
+  if (event === 'request') {
+    args[0].instrumented = true
+    seen++
+  }
   return Reflect.apply(emit, this, [event, ...args])
 }

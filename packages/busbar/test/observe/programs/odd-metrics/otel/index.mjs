@@ -27,6 +27,16 @@ const forms = {
     meter
       .createHistogram('odd.many', { advice: { explicitBucketBoundaries: Array.from({ length: 2000 }, (_, n) => n) } })
       .record(2),
+  reserved: () => add('reserved', 1, { __name__: 'x', ['__proto__']: 'y' }),
+  bucket: () => meter.createHistogram('odd.bucket').record(2, { le: 'a', quantile: 'q' }),
+  'same-label': () => {
+    for (const [at, name] of ['a.b', 'a-b', 'a.b'].entries()) meter.createGauge('odd.same').record(at, { [name]: 'x' })
+  },
+  renamed: () => {
+    for (const value of ['x', 'y']) add('renamed', 1, { service: 's', exported_service: value })
+    add('renamed', 1, { service: 'x' })
+    for (const value of ['x', 'y']) add('renamed', 1, { 'otel.scope.name': value })
+  },
   observed: () => meter.createObservableGauge('odd.observed').addCallback((result) => result.observe('7')),
   'empty-gauge': () => meter.createGauge('').record(1),
   description: () => meter.createCounter('odd.help', { description: 5 }).add(1),

@@ -1,5 +1,5 @@
 const { createServer } = require('node:http')
-const { Counter, Gauge, register } = require('prom-client')
+const { Counter, Gauge, Histogram, Summary, register } = require('prom-client')
 
 const calls = new Counter({ name: 'prom_calls_total', help: 'Calls.' })
 const never = new Promise(() => {})
@@ -14,6 +14,18 @@ const forms = {
       },
     }),
   rejects: () => new Gauge({ name: 'odd_rejects', help: 'Rejects.', collect: async () => Promise.reject(new Error()) }),
+  reserved: () => {
+    const labels = { __name__: 'x' }
+    const options = { help: 'Reserved.', labelNames: ['__name__'] }
+    new Gauge({ name: 'odd_reserved', ...options }).set(labels, 1)
+    new Histogram({ name: 'odd_reserved_sizes', ...options, buckets: [5] }).observe(labels, 2)
+    new Summary({ name: 'odd_reserved_times', ...options, percentiles: [0.5] }).observe(labels, 2)
+  },
+  renamed: () => {
+    const odd = new Counter({ name: 'odd_renamed_total', help: 'Odd.', labelNames: ['worker', 'exported_worker'] })
+    for (const value of ['x', 'y']) odd.inc({ worker: 's', exported_worker: value })
+    odd.inc({ worker: 'x' })
+  },
   text: () => addOwn('odd_text', { help: 5, values: [{ value: '7' }] }),
   label: () =>
     addOwn('odd_label', {

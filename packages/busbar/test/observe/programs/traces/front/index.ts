@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { createServer, request, type RequestOptions } from 'node:http'
 import { json } from 'node:stream/consumers'
+import { offload } from 'busbar'
 import { client } from 'busbar/client'
 import { prices } from '../prices/contract.ts'
 
@@ -72,6 +73,7 @@ const calls: Record<string, () => Promise<unknown>> = {
   '/own-channel': byChannel,
   '/upgrade': byUpgrade,
   '/websocket': byWebSocket,
+  '/task': () => offload(new URL('./task.ts', import.meta.url), back),
   '/typed': async () => JSON.parse(await typed.price()) as unknown,
 }
 
