@@ -64,7 +64,7 @@ function Shell() {
           <p class="lost" role="status">
             {refusal.value === null
               ? `The app does not answer: nothing has come from it since ${formatClock(silentSince.value)}. `
-              : `The app does not let this page follow it: ${refusal.value} `}
+              : `The app does not let this page follow it: ${refusal.value.replace(/\.$/, '')}. `}
             {status.value !== null && 'What is shown is its last state. '}
             The page connects again by itself.
           </p>

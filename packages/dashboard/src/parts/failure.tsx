@@ -8,8 +8,7 @@ export function Failure({ of, title }: { readonly of: Resource<unknown>; readonl
   return (
     <section class="card" role="alert">
       <Empty title={title}>
-        {errorText(of.error)}
-        {of.isFinal ? '' : '. The page tries again by itself.'}
+        {errorText(of.error).replace(/\.$/, '')}.{of.isFinal ? '' : ' The page tries again by itself.'}
       </Empty>
     </section>
   )
