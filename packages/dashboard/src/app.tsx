@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type { ComponentType } from 'preact'
-import { follow, silentSince, status } from './state/live.ts'
+import { follow, refusal, silentSince, status } from './state/live.ts'
 import { pageName } from './state/route.ts'
 import { token } from './state/session.ts'
 import { formatClock } from './state/format.ts'
@@ -44,7 +44,7 @@ function Shell() {
     return () => stop.abort()
   }, [])
   const main = useRef<HTMLElement>(null)
-  const Page = pages[pageName.value] ?? TopologyPage
+  const Page = Object.hasOwn(pages, pageName.value) ? pages[pageName.value]! : TopologyPage
   // The fragment of the address names the page that is shown.
   const skip = (event: Event): void => {
     event.preventDefault()
@@ -62,7 +62,9 @@ function Shell() {
       <main ref={main} id="content" tabIndex={0} aria-label="Content">
         {silentSince.value !== null && (
           <p class="lost" role="status">
-            The app does not answer: nothing has come from it since {formatClock(silentSince.value)}.{' '}
+            {refusal.value === null
+              ? `The app does not answer: nothing has come from it since ${formatClock(silentSince.value)}. `
+              : `The app does not let this page follow it: ${refusal.value.replace(/\.$/, '')}. `}
             {status.value !== null && 'What is shown is its last state. '}
             The page connects again by itself.
           </p>

@@ -1,4 +1,5 @@
 /** The last entries of the log, in memory, for `busbar logs`. */
+import { randomBytes } from 'node:crypto'
 import type { LogEntry } from './log-entry.ts'
 import { createJsonFormat } from './log-format.ts'
 
@@ -29,10 +30,12 @@ export interface LogReading extends LogFilter {
 export interface LogPage {
   /** Lines of JSON as on standard output, the oldest first. */
   readonly lines: readonly string[]
+  /** When each was printed: milliseconds since 1970. The time in a line is its program's own. */
+  readonly times: readonly number[]
   /** Entries since the position that are not among them. */
   readonly dropped: number
-  /** For the next call. */
-  readonly position: number
+  /** For the next call. Means nothing to another log, such as that of a later run. */
+  readonly position: string
 }
 
 /** Lines that wait for a slow reader; further ones are dropped and counted. */
@@ -43,6 +46,7 @@ const overhead = 100
 
 /** Keeps the last entries within bounds of number and size. */
 export class RecentLog {
+  readonly #id = randomBytes(6).toString('hex')
   readonly #most: number
   readonly #mostBytes: number
   /** A ring: `#next` is the position of the next entry, and of the oldest one once it is full. */
@@ -85,14 +89,24 @@ export class RecentLog {
    * The entries after a position of an earlier call: the last `limit` of those that match. Nothing
    * waits in memory for a reader that comes back late.
    */
-  readAfter(position: number | undefined, filter: LogFilter, limit: number): LogPage {
+  readAfter(position: string | undefined, filter: LogFilter, limit: number): LogPage {
     const format = createJsonFormat()
-    const from = position ?? 0
-    const passed = position === undefined ? 0 : Math.max(0, this.#oldest - from)
-    const found = this.#matching(filter, Infinity, Math.max(from, this.#oldest))
+    const from = this.#indexOf(position)
+    const found = this.#matching(filter, Infinity, Math.max(from ?? 0, this.#oldest))
     const shown = found.slice(-limit)
-    const dropped = position === undefined ? 0 : passed + found.length - shown.length
-    return { lines: shown.map((entry) => format(entry).trimEnd()), dropped, position: this.#next }
+    const passed = from === undefined ? 0 : Math.max(0, this.#oldest - from)
+    return {
+      lines: shown.map((entry) => format(entry).trimEnd()),
+      times: shown.map(({ time }) => time),
+      dropped: from === undefined ? 0 : passed + found.length - shown.length,
+      position: `${this.#id}-${this.#next}`,
+    }
+  }
+
+  /** Undefined: the position is of another log. */
+  #indexOf(position: string | undefined): number | undefined {
+    const [id, index] = position?.split('-') ?? []
+    return id === this.#id && Number(index) <= this.#next ? Number(index) : undefined
   }
 
   /** Whether it has a line of the service. */

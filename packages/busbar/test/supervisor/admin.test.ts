@@ -173,19 +173,6 @@ describe('the admin port', () => {
     assert.equal((await ask(url, '/status', headers, 'POST')).status, 405)
   })
 
-  test('answers while more clients than it serves hold connections without a whole request', async () => {
-    await using app = await TestApp.start({ services: { any }, admin })
-    const { hostname, port } = new URL(app.running.adminUrls[0]!)
-    const held = Array.from({ length: 300 }, () => connectTcp(Number(port), hostname))
-    try {
-      for (const socket of held) socket.on('error', () => {}).write('GET /healthz HTTP/1.1\r\n')
-      await Promise.all(held.map((socket) => once(socket, 'connect')))
-      assert.equal((await ask(app.running.adminUrls[0]!, '/healthz', {})).status, 200)
-    } finally {
-      for (const socket of held) socket.destroy()
-    }
-  })
-
   test('fails the start if it is in use', async () => {
     await using app = await TestApp.start({ services: { any }, admin })
     const port = Number(new URL(app.running.adminUrls[0]!).port)

@@ -126,6 +126,36 @@ describe('GET /live', () => {
     assert.deepEqual(await live.lines(1), ['further'])
   })
 
+  test('goes on with the log after a position, and begins anew after one of an earlier run', async () => {
+    const recentLog = new RecentLog()
+    const add = (time: number, line: string): void =>
+      recentLog.add(toEntry({ time, level: 'info', service: 'any', stream: 'stdout', line }, 0))
+    await using app = await start({}, { recentLog })
+    const url = `${app.running.pageUrl}/live?logs=true`
+    const textsOf = (lines: readonly string[]): string[] =>
+      lines.map((line) => (JSON.parse(line) as { msg: string }).msg)
+    add(1, 'same')
+    // Its program's clock is of the future.
+    add(2, JSON.stringify({ level: 'info', time: 4e12, msg: 'same' }))
+    await using first = await LiveReader.open(url, authorization)
+    const seen = await first.log()
+    assert.deepEqual(
+      [textsOf(seen.lines), seen.times],
+      [
+        ['same', 'same'],
+        [1, 2],
+      ],
+    )
+    add(2, 'same')
+    await using second = await LiveReader.open(`${url}&after=${seen.position}`, authorization)
+    const later = await second.log()
+    assert.deepEqual([textsOf(later.lines), later.times, later.dropped], [['same'], [2], 0])
+    await using other = await LiveReader.open(`${url}&after=0a-2`, authorization)
+    const all = await other.log()
+    assert.deepEqual([all.lines.length, all.dropped, all.position], [3, 0, later.position])
+    assert.equal((await ask(`${url}&after=first`, { authorization })).status, 422)
+  })
+
   test('ends with the app', async () => {
     const app = await start()
     await using live = await LiveReader.open(`${app.running.pageUrl}/live`, authorization)

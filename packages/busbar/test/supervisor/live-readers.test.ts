@@ -6,17 +6,12 @@ import { test } from 'node:test'
 import { toEntry } from '../../src/observe/log-entry.ts'
 import { RecentLog } from '../../src/observe/recent-log.ts'
 import { TestApp } from '../support/app/test-app.ts'
-import { LiveReader } from '../support/http/live-reader.ts'
+import { LiveReader, type LogEvent } from '../support/http/live-reader.ts'
 
 const any = `${import.meta.dirname}/programs/any.js`
 const token = 'a token for this run'
 const authorization = `Bearer ${token}`
 const page = { port: 0, token }
-
-interface LogEvent {
-  readonly lines: readonly string[]
-  readonly dropped: number
-}
 
 /** A client that reads nothing until it is told to. */
 async function openStalled(url: string): Promise<IncomingMessage> {

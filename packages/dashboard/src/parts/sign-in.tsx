@@ -1,4 +1,4 @@
-import { signIn } from '../state/session.ts'
+import { problem, signIn } from '../state/session.ts'
 import { Icon } from './icon.tsx'
 
 export function SignIn() {
@@ -16,6 +16,11 @@ export function SignIn() {
         This page needs the token of the admin port: <code>admin.token</code> of the config.{' '}
         <code>busbar start --open</code> opens it with a token of its own.
       </p>
+      {problem.value !== null && (
+        <p class="problem" role="alert">
+          {problem.value}
+        </p>
+      )}
       <form onSubmit={submit}>
         <label class="field">
           Token

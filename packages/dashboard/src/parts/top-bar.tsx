@@ -1,7 +1,7 @@
 import { formatBytes, formatClock, formatDuration, formatRate, formatShare, formatTime } from '../state/format.ts'
 import { edgeKey, recentOf } from '../state/history.ts'
 import { quantile } from '../state/latency.ts'
-import { seenAt, silentSince, status } from '../state/live.ts'
+import { refusal, seenAt, silentSince, status } from '../state/live.ts'
 import { recording } from '../recording/recording.ts'
 import { theme, toggleTheme } from '../state/theme.ts'
 import { Badge, type Tone } from './badge.tsx'
@@ -31,6 +31,7 @@ export function TopBar() {
 
 function State() {
   const { app } = status.value ?? {}
+  if (refusal.value !== null) return <Badge>not followed</Badge>
   if (silentSince.value !== null) return <Badge>no answer since {formatClock(silentSince.value)}</Badge>
   if (recording !== undefined) return <Badge tone="info">saved</Badge>
   if (app === undefined) return <Badge>connecting</Badge>

@@ -21,7 +21,7 @@ export async function record(minutes: number): Promise<Recording> {
     status: status.value!,
     seenAt: seenAt.value,
     moments: moments.value.filter(({ at }) => at > since).map(toRecorded),
-    lines: lines.value.filter(({ time }) => time > since),
+    lines: lines.value.filter(({ at }) => at > since),
     answers: {
       '/describe': description,
       '/traces': { ...listed, traces: listed.traces.filter(({ id }) => traces.has(id)) },

@@ -5,8 +5,9 @@ import { readEvents } from '../api/events.ts'
 import type { AppStatus, LogEvent, StatusEvent } from '../api/types.ts'
 import { fromRecorded, type Recording } from '../recording/recording.ts'
 import { moments, recordStatus } from './history.ts'
-import { addLines, lines } from './log-lines.ts'
-import { signOut, token } from './session.ts'
+import { addLines, lines, livePath } from './log-lines.ts'
+import { rejectToken, token } from './session.ts'
+import { errorText } from './toasts.ts'
 
 /** Null before the first event. */
 export const status = signal<AppStatus | null>(null)
@@ -14,6 +15,8 @@ export const status = signal<AppStatus | null>(null)
 export const seenAt = signal(0)
 /** Since when the app has not answered, by the clock of the browser; null while it does. */
 export const silentSince = signal<number | null>(null)
+/** Why it refuses to be followed; null if it does not, or does not answer at all. */
+export const refusal = signal<string | null>(null)
 export const latestTrace = signal<string | null>(null)
 /** Changes with each restart and placement: then what describes the app is read again. */
 export const shape = computed(() => {
@@ -32,12 +35,14 @@ export async function follow(stop: AbortSignal): Promise<void> {
   let heardAt = Date.now()
   while (!stop.aborted && token.value !== null) {
     try {
-      for await (const { event, data } of readEvents('/live?logs=true', longestSilence, stop)) {
+      for await (const { event, data } of readEvents(livePath(), longestSilence, stop)) {
         heardAt = Date.now()
         receive(event, data)
       }
+      refusal.value = null
     } catch (error) {
-      if (error instanceof ApiError && error.status === 401) return signOut()
+      if (error instanceof ApiError && error.status === 401) return rejectToken()
+      refusal.value = error instanceof ApiError ? errorText(error) : null
     }
     if (stop.aborted) return
     silentSince.value = heardAt
@@ -61,6 +66,7 @@ function receive(event: string, data: unknown): void {
     if (event !== 'status') return
     const received = data as StatusEvent
     silentSince.value = null
+    refusal.value = null
     recordStatus(received)
     status.value = received.status
     seenAt.value = received.at

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
 import { chmodSync } from 'node:fs'
 import { createServer, type RequestListener, type Server } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import type { AdminPort, App } from '../../config/app.ts'
 import { BusbarError } from '../../contract/errors.ts'
 import { reservedDescriptors } from '../../shared/process/descriptors.ts'
@@ -15,6 +15,7 @@ import { distrust, isLoopbackAddress } from './dashboard/trusted-origin.ts'
 import type * as AdminApi from './http/answer.ts'
 import { sendProblem } from './http/send.ts'
 import type { OperationContext } from './operations/operation.ts'
+import { limitConnections } from './limit-connections.ts'
 import { removeSocket, writeStartRecord } from './start-record.ts'
 
 export interface AdminParts extends Omit<OperationContext, 'signal'>, Pick<StartOptions, 'adminFolder' | 'page'> {
@@ -131,27 +132,6 @@ function createAdmin(listener: (api: typeof AdminApi, ...args: Parameters<Reques
   })
   limitConnections(server, Math.floor(reservedDescriptors() / 2))
   return server
-}
-
-/**
- * Scrapers keep one connection each. Clients that leak connections must not take all descriptors,
- * and must not keep probes out: a new connection takes the place of the oldest one that has no
- * request, or not yet a whole one.
- */
-function limitConnections(server: Server, limit: number): void {
-  const open = new Set<Socket>()
-  /** Since when they have had no request, oldest first. */
-  const idle = new Set<Socket>()
-  server.on('connection', (socket: Socket) => {
-    open.add(socket)
-    idle.add(socket)
-    socket.once('close', () => (open.delete(socket), idle.delete(socket)))
-    if (open.size > limit) for (const oldest of idle) return void oldest.destroy()
-  })
-  server.on('request', ({ socket }, res) => {
-    idle.delete(socket)
-    res.once('close', () => void (open.has(socket) && idle.add(socket)))
-  })
 }
 
 /** The origin of the app's API reference, as the browser that sent `host` reaches it. */

@@ -25,6 +25,7 @@ export function describeViews(name: string, paths: readonly string[], views: rea
           await opened.screenshot(`${name}-${where}`)
           found.push(...(await opened.violations()).map((violation) => `${where}: ${violation}`))
           if (await opened.isTooWide()) found.push(`${where} is too wide`)
+          found.push(...(await opened.linksOutOfView()).map((link) => `${where} does not show the link ${link}`))
         }
         assert.deepEqual(found, [])
       })

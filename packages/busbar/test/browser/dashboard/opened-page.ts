@@ -117,6 +117,15 @@ export class OpenedPage implements AsyncDisposable {
     return await this.tab.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth')
   }
 
+  /** Of the navigation. */
+  async linksOutOfView(): Promise<string[]> {
+    return await this.tab.evaluate<string[]>(
+      `[...document.querySelectorAll('nav a')]
+        .filter((link) => link.getBoundingClientRect().right > innerWidth)
+        .map(({ title }) => title)`,
+    )
+  }
+
   /** For those who look at it: `BUSBAR_SCREENSHOTS` names a folder. */
   async screenshot(name: string, tab = this.tab): Promise<void> {
     const folder = process.env['BUSBAR_SCREENSHOTS']

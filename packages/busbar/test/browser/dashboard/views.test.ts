@@ -6,6 +6,6 @@ describeViews(
   ['/tsfastify/ipc', '/tsfastify/nothing'],
   [
     { theme: 'dark', width: 1440 },
-    { theme: 'light', width: 390 },
+    { theme: 'light', width: 320 },
   ],
 )

@@ -6,6 +6,13 @@ export interface StatusEvent {
   readonly latencies: readonly { readonly edge: number; readonly buckets: readonly { readonly count: number }[] }[]
 }
 
+export interface LogEvent {
+  readonly lines: readonly string[]
+  readonly times: readonly number[]
+  readonly dropped: number
+  readonly position: string
+}
+
 /** Reads the events of `GET /live`. */
 export class LiveReader implements AsyncDisposable {
   readonly #reader: ReadableStreamDefaultReader<string>
@@ -31,12 +38,18 @@ export class LiveReader implements AsyncDisposable {
     }
   }
 
+  /** The next event `log`. */
+  async log(): Promise<LogEvent> {
+    for (;;) {
+      const { event, data } = await this.#next()
+      if (event === 'log') return data as LogEvent
+    }
+  }
+
   /** The texts of the next lines of the log. */
   async lines(count: number): Promise<string[]> {
     while (this.#lines.length < count) {
-      const { event, data } = await this.#next()
-      if (event !== 'log') continue
-      const { lines } = data as { lines: readonly string[] }
+      const { lines } = await this.log()
       this.#lines.push(...lines.map((line) => (JSON.parse(line) as { msg: string }).msg))
     }
     return this.#lines.splice(0, count)

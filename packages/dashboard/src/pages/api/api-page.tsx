@@ -3,12 +3,14 @@ import { get } from '../../api/client.ts'
 import type { Description } from '../../api/types.ts'
 import { Card, Empty } from '../../parts/card.tsx'
 import { Icon } from '../../parts/icon.tsx'
+import { Failure } from '../../parts/failure.tsx'
 import { useResource } from '../../parts/resource.ts'
 import { shape } from '../../state/live.ts'
 import { Requests } from './requests.tsx'
 
 export function ApiPage() {
-  const described = useResource(() => get<Description>('/describe'), shape.value).value
+  const resource = useResource(() => get<Description>('/describe'), shape.value)
+  const described = resource.value
   const [isShown, show] = useState(false)
   const reference = described?.reference == null ? undefined : reached(described.reference)
   return (
@@ -28,6 +30,7 @@ export function ApiPage() {
           </p>
         )}
       </header>
+      <Failure of={resource} title="What describes the app cannot be read" />
       {described !== undefined && <Requests description={described} />}
       <Card
         title="Reference"
@@ -44,7 +47,9 @@ export function ApiPage() {
           )
         }
       >
-        {reference === undefined ? (
+        {described === undefined ? (
+          <p class="dim">Not known yet.</p>
+        ) : reference === undefined ? (
           <Empty title="The gateway shows no API reference" code={'gateway: { openapi: true }'}>
             Typed services have a document by their contracts, programs by <code>services.&lt;name&gt;.openapi</code>.
           </Empty>

@@ -3,17 +3,8 @@ import { Empty } from '../../parts/card.tsx'
 import { saveFile } from '../../parts/save-file.ts'
 import { formatNumber } from '../../state/format.ts'
 import { status } from '../../state/live.ts'
-import { lines, type LogLine } from '../../state/log-lines.ts'
+import { detailsOf, levels, lines, type LogLine } from '../../state/log-lines.ts'
 import { goTo, linkTo, subject } from '../../state/route.ts'
-
-const levels = [
-  { level: 10, name: 'trace' },
-  { level: 20, name: 'debug' },
-  { level: 30, name: 'info' },
-  { level: 40, name: 'warn' },
-  { level: 50, name: 'error' },
-  { level: 60, name: 'fatal' },
-] as const
 
 /** Lines that are drawn at once. */
 const most = 500
@@ -29,7 +20,7 @@ export function LogsPage() {
     () =>
       all.filter(
         (line) =>
-          line.level >= level &&
+          (level === 0 || line.level >= level) &&
           (service === '' || line.service === service) &&
           (search === '' || line.text.toLowerCase().includes(search.toLowerCase())),
       ),
@@ -101,10 +92,8 @@ export function LogsPage() {
 
 /** All lines that match, also those that are not drawn, as `busbar logs --json` writes them. */
 function save(shown: readonly LogLine[]): void {
-  const records = shown.map(({ time, level, service, worker, text, fields }) =>
-    JSON.stringify({ level, time, service, worker, ...fields, msg: text }),
-  )
-  saveFile(`${records.join('\n')}\n`, `${status.value?.app.name ?? 'app'}-${Date.now()}.log`, 'application/x-ndjson')
+  const text = shown.map(({ json }) => `${json}\n`).join('')
+  saveFile(text, `${status.value?.app.name ?? 'app'}-${Date.now()}.log`, 'application/x-ndjson')
 }
 
 /** Stays at the end while it is there. */
@@ -134,12 +123,14 @@ function Lines({ lines: shown, isFrozen }: { readonly lines: readonly LogLine[];
   )
 }
 
-function Line({ line: { time, level, service, text, fields } }: { readonly line: LogLine }) {
+function Line({ line }: { readonly line: LogLine }) {
+  const { level, service, text } = line
+  const { time, fields } = useMemo(() => detailsOf(line), [line])
   const name = levels.findLast((one) => one.level <= level)?.name ?? 'trace'
   const more = Object.keys(fields).length > 0
   const message = (
     <>
-      <time>{new Date(time).toISOString().slice(11, 23)}</time>
+      <time>{time}</time>
       <span class={`level ${name}`}>{name}</span>
       <span class="source">{service ?? 'busbar'}</span>
       <span class="message">{text}</span>

@@ -3,10 +3,10 @@ import type { Arm, Report, ReportList } from '../../api/types.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Card, Empty } from '../../parts/card.tsx'
 import { Fact } from '../../parts/fact.tsx'
+import { Failure } from '../../parts/failure.tsx'
 import { useResource } from '../../parts/resource.ts'
 import { formatBytes, formatDuration, formatNumber, formatTime } from '../../state/format.ts'
 import { linkTo, subject } from '../../state/route.ts'
-import { errorText } from '../../state/toasts.ts'
 
 export function ReportsPage() {
   return subject.value === '' ? <List /> : <One file={subject.value} />
@@ -22,8 +22,9 @@ function List() {
           What the lab has measured for this app: ways of running and connecting its services, side by side.
         </p>
       </header>
+      <Failure of={listed} title="The reports cannot be read" />
       <Card title="Results" flush>
-        {listed.state === 'loaded' && listed.value.reports.length > 0 ? (
+        {listed.value !== undefined && listed.value.reports.length > 0 ? (
           <table>
             <thead>
               <tr>
@@ -49,13 +50,8 @@ function List() {
             </tbody>
           </table>
         ) : (
-          <Empty
-            title={listed.state === 'failed' ? 'The reports cannot be read' : 'No reports yet'}
-            code="npx busbar bench . --json results/placements.json"
-          >
-            {listed.state === 'failed'
-              ? errorText(listed.error)
-              : 'Measure this app at several placements, and write the result into its folder “results”.'}
+          <Empty title="No reports yet" code="npx busbar bench . --json results/placements.json">
+            Measure this app at several placements, and write the result into its folder “results”.
           </Empty>
         )}
       </Card>
@@ -76,11 +72,7 @@ function One({ file }: { readonly file: string }) {
         </div>
         {loaded.value !== undefined && <p class="lead">{loaded.value.question}</p>}
       </header>
-      {loaded.state === 'failed' && (
-        <section class="card">
-          <Empty title="This report cannot be shown">{errorText(loaded.error)}</Empty>
-        </section>
-      )}
+      <Failure of={loaded} title="This report cannot be shown" />
       {loaded.value !== undefined && <Shown report={loaded.value} />}
     </div>
   )

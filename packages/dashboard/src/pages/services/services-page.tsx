@@ -3,6 +3,7 @@ import { get } from '../../api/client.ts'
 import type { Description, ServiceDescription } from '../../api/types.ts'
 import { Badge, StateBadge } from '../../parts/badge.tsx'
 import { Card } from '../../parts/card.tsx'
+import { Failure } from '../../parts/failure.tsx'
 import { useResource } from '../../parts/resource.ts'
 import { recording } from '../../recording/recording.ts'
 import { formatNumber, formatRate } from '../../state/format.ts'
@@ -14,13 +15,14 @@ import { ServiceDetails } from './service-details.tsx'
 import { WorkersTable } from './workers-table.tsx'
 
 export function ServicesPage() {
-  const described = useResource(() => get<Description>('/describe'), shape.value).value
+  const described = useResource(() => get<Description>('/describe'), shape.value)
   return (
     <div class="page">
       <header>
         <h1>Services</h1>
         {recording === undefined && <AppActions />}
       </header>
+      <Failure of={described} title="What describes the services cannot be read" />
       <Card title="Services" flush>
         <table>
           <thead>
@@ -36,7 +38,7 @@ export function ServicesPage() {
             </tr>
           </thead>
           <tbody>
-            {described?.services.map((service) => (
+            {described.value?.services.map((service) => (
               <ServiceRow key={service.name} service={service} />
             ))}
           </tbody>

@@ -3,11 +3,11 @@ import { get } from '../../api/client.ts'
 import type { Trace, TraceList, TraceSummary } from '../../api/types.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Card, Empty } from '../../parts/card.tsx'
+import { Failure } from '../../parts/failure.tsx'
 import { useResource } from '../../parts/resource.ts'
 import { formatClock, formatTime } from '../../state/format.ts'
 import { latestTrace, status } from '../../state/live.ts'
 import { linkTo, subject } from '../../state/route.ts'
-import { errorText } from '../../state/toasts.ts'
 import { Waterfall } from './waterfall.tsx'
 
 export function TracesPage() {
@@ -49,8 +49,13 @@ function List() {
           </label>
         </div>
       </header>
+      <Failure of={listed} title="The traces cannot be read" />
       <Card
-        title={sample == null ? 'Recent traces' : `Recent traces, ${sample * 100} % of all requests`}
+        title={
+          sample == null
+            ? 'Recent traces'
+            : `Recent traces, ${Number((sample * 100).toPrecision(12))} % of all requests`
+        }
         label="Recent traces"
         flush
       >
@@ -61,9 +66,7 @@ function List() {
             Sample some of the requests, and see each hop with its queue, wire and run time.
           </Empty>
         ) : (
-          <Empty title="No traces yet">
-            {listed.state === 'failed' ? errorText(listed.error) : 'The next sampled request appears here.'}
-          </Empty>
+          <Empty title="No traces yet">The next sampled request appears here.</Empty>
         )}
       </Card>
     </div>
@@ -130,11 +133,7 @@ function One({ id }: { readonly id: string }) {
           </a>
         </div>
       </header>
-      {loaded.state === 'failed' && (
-        <section class="card">
-          <Empty title="This trace cannot be shown">{errorText(loaded.error)}</Empty>
-        </section>
-      )}
+      <Failure of={loaded} title="This trace cannot be shown" />
       {trace !== undefined && <Waterfall trace={trace} />}
     </div>
   )

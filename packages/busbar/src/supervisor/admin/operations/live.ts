@@ -33,7 +33,11 @@ export const statusEvent = z.object({
 
 export const logEvent = z.object({
   lines: z.array(z.string()).meta({ description: 'as those of GET /logs' }),
+  times: z.array(z.number()).meta({
+    description: 'when each was printed, in milliseconds since 1970; the time in a line is its program’s own',
+  }),
   dropped: z.int().meta({ description: 'lines before these that are not shown' }),
+  position: z.string().meta({ description: 'of the last line; `after` of a later request' }),
 })
 
 const input = z.strictObject({
@@ -45,6 +49,11 @@ const input = z.strictObject({
     .enum(logLevels as [(typeof logLevels)[number], ...(typeof logLevels)[number][]])
     .optional()
     .meta({ description: 'only lines of this level or above' }),
+  after: z
+    .string()
+    .regex(/^[\da-f]+-\d+$/)
+    .optional()
+    .meta({ description: 'only lines after this `position` of an event `log`; no effect in a later run of the app' }),
 })
 
 export const followApp = defineEvents({
@@ -61,12 +70,12 @@ export const followApp = defineEvents({
 })
 
 async function* follow(
-  { interval, logs, level }: z.output<typeof input>,
+  { interval, logs, level, after }: z.output<typeof input>,
   context: OperationContext,
 ): AsyncGenerator<ServerEvent> {
   const { signal } = context
   const latencies = new NewLatencies()
-  let position: number | undefined
+  let position = after
   let due = 0
   while (!signal.aborted) {
     if (performance.now() >= due) {
@@ -76,9 +85,8 @@ async function* follow(
     const read = logs
       ? context.recentLog?.readAfter(position, { level: level && levelNumber(level) }, maxLines)
       : undefined
-    position = read?.position
-    if (read !== undefined && read.lines.length > 0)
-      yield { event: 'log', data: { lines: read.lines, dropped: read.dropped } }
+    position = read?.position ?? position
+    if (read !== undefined && read.lines.length > 0) yield { event: 'log', data: read }
     const wait = Math.max(0, due - performance.now())
     await sleep(logs ? Math.min(wait, logInterval) : wait, undefined, { signal, ref: false }).catch(() => {})
   }

@@ -23,8 +23,10 @@ export const readLogs = defineLines({
   summary: 'The recent lines of the log that the supervisor keeps in memory, the oldest first.',
   input,
   output: z.looseObject({
-    level: z.int(),
-    time: z.number(),
+    level: z.union([z.number(), z.string()]).meta({ description: 'a number or a name, as the program writes it' }),
+    time: z.union([z.number(), z.string()]).meta({
+      description: 'as the program writes it; of other lines: milliseconds since 1970',
+    }),
     service: z.string().optional(),
     worker: z.int().optional(),
     msg: z.string().optional(),
