@@ -162,6 +162,8 @@ export interface Service extends Placement, Supervision {
    * thread of its own.
    */
   readonly copyOf?: string | undefined
+  /** With `copyOf`: where it was to run. */
+  readonly asked?: Pick<Placement, 'run' | 'group'> | undefined
   /** Path at which it publishes its OpenAPI document. Undefined: none. */
   readonly openapi?: string | undefined
   /**

@@ -11,7 +11,7 @@ import type { RecentLog } from '../observe/recent-log.ts'
 import type { CallAccess } from '../shared/calls/call-access.ts'
 import type { ListenerSpec, LogRecord, Readiness } from '../shared/control-messages.ts'
 import type { EntranceLibrary } from '../shared/entrance.ts'
-import type { Change, InstanceCount, MoveTarget, Outdated } from './generations/changes.ts'
+import type { Change, InstanceCount, MoveTarget, Outdated, Relocation } from './generations/changes.ts'
 import type { Plan } from './plan.ts'
 import type { OpenTestDouble } from './runtimes/test-double.ts'
 import type { Timing } from './timing.ts'
@@ -132,6 +132,8 @@ export interface RunningApp {
   scale(service: string, instances: InstanceCount): Promise<Change>
   /** Changes where the service runs. It stays so until the app is restarted. */
   move(service: string, to: MoveTarget): Promise<Change>
+  /** Moves services in one change. The result takes them back to exactly where they were. */
+  moveTogether(moves: readonly Relocation[]): Promise<() => Promise<Change>>
   /**
    * The number of threads that could not be ended because they hang in a blocking system call
    * (`execSync`, a FIFO). While there are any, `process.exit()` blocks too: only SIGKILL ends the

@@ -11,7 +11,7 @@ import { openAdmin } from './admin/admin.ts'
 import { StatusCollector } from './admin/status/status-collector.ts'
 import { AppCluster } from './cluster/app-cluster.ts'
 import { Generations } from './generations/generations.ts'
-import type { Change, InstanceCount, MoveTarget, Outdated } from './generations/changes.ts'
+import type { Change, InstanceCount, Outdated } from './generations/changes.ts'
 import { Operations } from './generations/operations.ts'
 import { SlotTable } from './generations/slot-table.ts'
 import { pauseQueue } from './app-queue.ts'
@@ -189,9 +189,8 @@ class Supervisor implements RunningApp {
     return this.#operations.scale(service, instances)
   }
 
-  move(service: string, to: MoveTarget): Promise<Change> {
-    return this.#operations.move(service, to)
-  }
+  readonly move: RunningApp['move'] = (service, to) => this.#operations.move(service, to)
+  readonly moveTogether: RunningApp['moveTogether'] = (moves) => this.#operations.moveTogether(moves)
 
   /** Each step registers its close before it opens, so that a stop during the start finds it. */
   async #open(): Promise<void> {

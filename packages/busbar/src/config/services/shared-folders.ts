@@ -12,21 +12,64 @@ import { readPackageJson } from '../file/package-json.ts'
 
 /** `services` are in start order. The first service of a folder stays where it is. */
 export async function separateSharedFolders(services: readonly Service[]): Promise<Service[]> {
+  const folders = await foldersInUse(services.filter((service) => threadOf(service) !== undefined))
+  const copies = copiesIn(services, folders)
+  return services.map((service) => {
+    const copyOf = copies.get(service.name)
+    if (copyOf === undefined) return service
+    const { run, group } = service
+    return { ...service, run: 'thread', group: undefined, copyOf, asked: { run, group } }
+  })
+}
+
+/** The folder of a service, which other services have too. */
+export interface FolderInUse {
+  /** Without links. */
+  readonly folder: string
+  /** A thread that has loaded the folder for another service can load it for this one too. */
+  readonly isRepeatable: boolean
+}
+
+/** By the names of services. Those that are alone in their folder are left out. */
+export async function foldersInUse(services: readonly Service[]): Promise<Map<string, FolderInUse>> {
+  const places = await Promise.all(
+    services.map(async (service) => ({ service, folder: await realpath(service.path).catch(() => service.path) })),
+  )
+  const found = new Map<string, FolderInUse>()
+  for (const [folder, users] of Map.groupBy(places, (place) => place.folder)) {
+    if (users.length === 1) continue
+    // They differ in their entries only.
+    const known = new Map<string, boolean>()
+    for (const { service } of users) {
+      const isRepeatable = known.get(service.entry.file) ?? (await hasOnlyModules(service))
+      known.set(service.entry.file, isRepeatable)
+      found.set(service.name, { folder, isRepeatable })
+    }
+  }
+  return found
+}
+
+/** Services that cannot share their thread, with the one before. `services`: in start order. */
+export function copiesIn(
+  services: Iterable<Pick<Service, 'name' | 'run' | 'group'>>,
+  folders: ReadonlyMap<string, FolderInUse>,
+): Map<string, string> {
   const first = new Map<string, string>()
-  const separated: Service[] = []
+  const copies = new Map<string, string>()
   for (const service of services) {
     const thread = threadOf(service)
-    const key = thread && `${thread} ${await realpath(service.path)}`
-    const original = key && first.get(key)
-    const staysThere = original === undefined || (await hasOnlyModules(service))
-    separated.push(staysThere ? service : { ...service, run: 'thread', group: undefined, copyOf: original })
-    if (key !== undefined && original === undefined) first.set(key, service.name)
+    const used = folders.get(service.name)
+    if (thread === undefined || used === undefined) continue
+    const key = `${thread} ${used.folder}`
+    const original = first.get(key)
+    if (original === undefined) first.set(key, service.name)
+    else if (!used.isRepeatable) copies.set(service.name, original)
   }
-  return separated
+  return copies
 }
 
 /** Identifies the threads of a service. Undefined if it shares them with no other service. */
-function threadOf({ run, group }: Service): string | undefined {
+function threadOf({ run, group }: Pick<Service, 'run' | 'group'>): string | undefined {
   return run === 'shared' ? run : group && `group ${group}`
 }
 

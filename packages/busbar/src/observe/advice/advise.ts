@@ -6,7 +6,8 @@ import type { Service } from '../../config/app.ts'
 import { type AppModel, modelOf, type ModelParts } from './app-model.ts'
 import { isFromOutside, type Latency, latencyOf } from './app-window.ts'
 import { type Estimate, estimate } from './estimate.ts'
-import { placedAt, type PlacedService } from './placement.ts'
+import { placedAt, type PlacedService, type Placement } from './placement.ts'
+import { differenceOf } from './figures.ts'
 import type { Effect, Move } from './move.ts'
 import { callLines, cautionsOf, planText } from './sentences.ts'
 
@@ -58,7 +59,7 @@ export function advise(parts: ModelParts): Advice {
   const model = modelOf(parts)
   const latency = latencyOf(window.edges.filter(isFromOutside))
   const before = estimate(model, model.placement)
-  const compare = (moves: Moves): Effect => changeOf(before, estimate(model, placedAt(model.placement, moves)), latency)
+  const compare = (placement: Placement): Effect => changeOf(before, estimate(model, placement), latency)
   const unknown = [...model.unknown]
   if (latency.calls < minCalls)
     unknown.push(`Only ${latency.calls} calls came from outside in ${window.seconds.toFixed(0)} s: too few for advice.`)
@@ -72,7 +73,7 @@ export function advise(parts: ModelParts): Advice {
       utilization,
       busiest,
       callsPerSecond: model.rate,
-      cores: model.cores,
+      cores: model.available,
     },
     services: [...model.placement.services.values()].map((service) => adviceOf(service, model, compare)),
     suggestions: latency.calls < minCalls ? [] : suggest(model, before, compare),
@@ -81,17 +82,25 @@ export function advise(parts: ModelParts): Advice {
 }
 
 type Moves = ReadonlyMap<string, Service['run']>
-type Compare = (moves: Moves) => Effect
+type Compare = (placement: Placement) => Effect
 
 function adviceOf({ name, run, fixed }: PlacedService, model: AppModel, compare: Compare): ServiceAdvice {
   const { callsPerSecond, cpu } = model.services.get(name)!
   const others = fixed === undefined ? runs.filter((one) => one !== run) : []
-  const elsewhere = others.map((one) => ({ run: one, change: compare(new Map([[name, one]])) }))
-  return { service: name, run, callsPerSecond, cpu, elsewhere, fixed: fixed ?? null }
+  const elsewhere = others.flatMap((one) => {
+    const placement = placedAt(model.placement, new Map([[name, one]]))
+    return placement === undefined ? [] : [{ run: one, change: compare(placement) }]
+  })
+  const isHeld = fixed === undefined && elsewhere.length === 0
+  const why = isHeld ? 'a service of the same folder would have to move with it' : (fixed ?? null)
+  return { service: name, run, callsPerSecond, cpu, elsewhere, fixed: why }
 }
 
 function suggest(model: AppModel, before: Estimate, compare: Compare): Suggestion[] {
-  const costs = (moves: Moves): number => costOf(estimate(model, placedAt(model.placement, moves)), before)
+  const costs = (moves: Moves): number => {
+    const placement = placedAt(model.placement, moves)
+    return placement === undefined ? Infinity : costOf(estimate(model, placement), before)
+  }
   const found = [best(model, costs), bestSingle(model, costs)].filter(
     (moves) => moves.size > 0 && costs(moves) < 1 - minGain,
   )
@@ -102,12 +111,14 @@ function suggest(model: AppModel, before: Estimate, compare: Compare): Suggestio
       from: model.placement.services.get(service)!.run,
       run,
     }))
-    const change = compare(plan)
+    // The costs of another one are not finite.
+    const placement = placedAt(model.placement, plan)!
+    const change = compare(placement)
     return {
       moves,
       text: planText(moves, change),
       change,
-      figures: callLines(model, placedAt(model.placement, plan)),
+      figures: callLines(model, placement),
       cautions: cautionsOf(moves, model.placement),
     }
   })
@@ -138,7 +149,8 @@ function bestSingle(model: AppModel, costs: (moves: Moves) => number): Moves {
   const all = movable(model).flatMap(({ name, run }) =>
     runs.filter((one) => one !== run).map((one): Moves => new Map([[name, one]])),
   )
-  return all.toSorted((one, other) => costs(one) - costs(other))[0] ?? new Map()
+  const possible = all.filter((moves) => costs(moves) < Infinity)
+  return possible.toSorted((one, other) => costs(one) - costs(other))[0] ?? new Map()
 }
 
 /** The busiest ones. */
@@ -166,11 +178,12 @@ function changeOf(before: Estimate, after: Estimate, { mean, p99 }: Latency): Ef
       : isFull
         ? after.utilization / Math.max(before.utilization, Number.EPSILON)
         : Math.max(0.05, 1 + (after.latency - before.latency) / Math.max(mean, before.latency, Number.EPSILON))
+  const changed = differenceOf(ratio, 1)
   return {
-    cpu: after.cpu - before.cpu,
-    mean: mean === null ? null : mean * (ratio - 1),
-    p99: p99 === null ? null : p99 * (ratio - 1),
-    utilization: after.utilization - before.utilization,
+    cpu: differenceOf(after.cpu, before.cpu),
+    mean: mean === null ? null : mean * changed,
+    p99: p99 === null ? null : p99 * changed,
+    utilization: differenceOf(after.utilization, before.utilization),
   }
 }
 

@@ -13,6 +13,8 @@ export interface AppModel {
   readonly rate: number
   /** Processors that its workers can use: without what all other threads of the machine use. */
   readonly cores: number
+  /** Processors that the app can use: without what other processes use. */
+  readonly available: number
   readonly services: ReadonlyMap<string, OwnWork>
   readonly calls: readonly ModelCalls[]
   /** What is not known, in sentences. */
@@ -75,12 +77,15 @@ export function modelOf(given: ModelParts): AppModel {
   const outside = latencyOf(window.edges.filter(isFromOutside))
   // The supervisor's thread and those of V8 also take time from the workers.
   const ofWorkers = cpu.values().reduce((sum, one) => sum + one, 0)
-  const others = window.cpu === null ? 0 : Math.max(0, window.machine - ofWorkers)
+  const others = (own: number): number => (window.cpu === null ? 0 : Math.max(0, window.machine - own))
+  // It could use at least what it has used.
+  const coresFor = (own: number): number => Math.max(0.25, own, parts.cores - others(own))
   return {
     costs,
     placement,
     rate: outside.calls / window.seconds,
-    cores: Math.max(0.25, parts.cores - others),
+    cores: coresFor(ofWorkers),
+    available: coresFor(window.cpu ?? ofWorkers),
     services,
     calls,
     unknown,

@@ -1,5 +1,6 @@
 /** Where services run, as far as it decides what calls cost. */
 import type { App, Service } from '../../config/app.ts'
+import { copiesIn, type FolderInUse } from '../../config/services/shared-folders.ts'
 import type { MeasuredTransport } from './placement-costs.ts'
 
 export interface Place {
@@ -12,37 +13,56 @@ export interface Place {
 export interface PlacedService extends Place {
   readonly name: string
   readonly kind: Service['kind']
+  /** Where it was to run. It does not if it is a copy of another service. */
+  readonly asked: Pick<Place, 'run' | 'group'>
   /** Why it stays where it is. Undefined: it may be moved. */
   readonly fixed: string | undefined
 }
 
 export interface Placement {
+  /** In start order. */
   readonly services: ReadonlyMap<string, PlacedService>
+  /** Of the services that share a folder. */
+  readonly folders: ReadonlyMap<string, FolderInUse>
   readonly sharedWorkers: number
   /** The only entry is a program that gets the connections itself: there is no gateway. */
   readonly isRaw: boolean
 }
 
 /** `isRaw`: as `isRawEntry` says. */
-export function placementOf(app: App, isRaw: boolean): Placement {
+export function placementOf(app: App, isRaw: boolean, folders: Placement['folders']): Placement {
   const services = app.services.map((service): PlacedService => {
-    const { name, kind, run, group, instances } = service
+    const { name, kind, run, instances } = service
+    const group = run === 'thread' ? service.group : undefined
     const workers = run === 'shared' ? app.workers : instances
-    return { name, kind, run, group: run === 'thread' ? group : undefined, workers, fixed: fixedBecause(service) }
+    const asked = service.asked ?? { run, group }
+    return { name, kind, run, group, workers, asked, fixed: fixedBecause(service) }
   })
-  return { services: new Map(services.map((one) => [one.name, one])), sharedWorkers: app.workers, isRaw }
+  return { services: new Map(services.map((one) => [one.name, one])), folders, sharedWorkers: app.workers, isRaw }
 }
 
-export function placedAt(placement: Placement, moves: ReadonlyMap<string, Service['run']>): Placement {
+/**
+ * Undefined: the app would run otherwise. Of services that cannot share a thread, the config puts
+ * all but the first one elsewhere.
+ */
+export function placedAt(placement: Placement, moves: ReadonlyMap<string, Service['run']>): Placement | undefined {
   const services = new Map(placement.services)
   for (const [name, run] of moves) {
     const { workers, ...service } = services.get(name)!
     if (service.run === run) continue
     // A service that leaves the shared workers gets one worker of its own, as `move` does it.
     const next = run === 'shared' ? placement.sharedWorkers : service.run === 'shared' ? 1 : workers
-    services.set(name, { ...service, run, group: undefined, workers: next })
+    const place = { run, group: undefined }
+    services.set(name, { ...service, ...place, asked: place, workers: next })
   }
-  return { ...placement, services }
+  const asked = [...services.values()].map(({ name, asked: place }) => ({ name, ...place }))
+  const copies = copiesIn(asked, placement.folders)
+  const isAsMoved = asked.every(({ name, run, group }) => {
+    const place = services.get(name)!
+    const becomes = copies.has(name) ? { run: 'thread', group: undefined } : { run, group }
+    return place.run === becomes.run && place.group === becomes.group
+  })
+  return isAsMoved ? { ...placement, services } : undefined
 }
 
 /** Services of one location share its workers. The gateway is where shared services are. */
@@ -71,6 +91,8 @@ function fixedBecause(service: Service): string | undefined {
   if (service.double === true) return 'a test double replaces it'
   if (service.queueSettings !== undefined) return 'it owns the queue'
   if (service.copyOf !== undefined) return `it is a copy of ${service.copyOf}`
+  if (service.run === 'thread' && service.group !== undefined) return `it is in the group ${service.group}`
+  if (service.spare) return 'it has a spare thread'
   if (service.concurrency !== undefined) return 'it has a concurrency'
   if (service.permissions !== undefined) return 'it has permissions'
   if (service.memory !== undefined) return 'it has a memory limit'

@@ -1,5 +1,6 @@
 /** Advice in words. */
 import type { AppModel } from './app-model.ts'
+import { changeText, coresText, durationText } from './figures.ts'
 import type { Effect, Move } from './move.ts'
 import { costOfCall } from './placement-costs.ts'
 import { type Placement, transportBetween } from './placement.ts'
@@ -15,23 +16,24 @@ export function planText(moves: readonly Move[], { cpu, p99, mean, utilization }
     ...apart.map(({ service, run }) => `give ${service} a ${run} of its own`),
   ]
   const effects = [
-    ...(mean === null ? [] : [`mean ${signed(mean)} ms`]),
-    ...(p99 === null ? [] : [`p99 ${signed(p99)} ms`]),
-    Math.abs(cpu) < 0.005 ? 'the same cores' : `${Math.abs(cpu).toFixed(2)} cores ${cpu < 0 ? 'less' : 'more'}`,
-    `the busiest part ${signed(utilization * 100)} % busy`,
+    ...(mean === null ? [] : [`mean ${changeText(mean, 4)} ms`]),
+    ...(p99 === null ? [] : [`p99 ${changeText(p99, 4)} ms`]),
+    coresText(cpu),
+    `the busiest part ${changeText(utilization * 100, 1)} % busy`,
   ]
   return `${what.join(', ')}: ${effects.join(', ')}`
 }
 
-/** The calls whose transport changes. */
+/** The calls whose transport changes. Commands have sockets of their own everywhere. */
 export function callLines(model: AppModel, after: Placement): string[] {
   return model.calls.flatMap((calls) => {
     const { caller, callee, protocol, rate, bytes, transport: now } = calls
     const next = transportBetween(caller, callee, after)
-    if (next === undefined || next === now || (caller === '' && after.isRaw)) return []
+    const isSame = next === now || next === transportBetween(caller, callee, model.placement)
+    if (next === undefined || isSame || (caller === '' && after.isRaw)) return []
     const costs = (transport: string): string => {
       const { latency, caller: from, callee: to } = costOfCall(model.costs, { ...calls, transport })
-      return `${transport} ${microseconds(latency)} and ${microseconds(from + to)} of CPU`
+      return `${transport} ${durationText(latency, 2)} and ${durationText(from + to, 2)} of CPU`
     }
     const who = `${caller === '' ? '(outside)' : caller} > ${callee}`
     const size = bytes === 0 ? '' : ` of ${Math.round(bytes)} bytes`
@@ -61,14 +63,4 @@ export function cautionsOf(moves: readonly Move[], { services, sharedWorkers }: 
 export function listOf(names: readonly string[]): string {
   if (names.length < 2) return names.join('')
   return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
-}
-
-/** With a minus sign that stays on its line, and three digits. */
-function signed(value: number): string {
-  const text = Number(Math.abs(value).toPrecision(2)).toString()
-  return Number(text) === 0 ? '±0' : `${value < 0 ? '-' : '+'}${text}`
-}
-
-function microseconds(milliseconds: number): string {
-  return `${Number((milliseconds * 1000).toPrecision(2))} µs`
 }

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isRawEntry } from '../../config/app.ts'
+import { foldersInUse } from '../../config/services/shared-folders.ts'
 import { type AppWindow, type Reading, windowOf } from '../../observe/advice/app-window.ts'
 import type { ModelParts } from '../../observe/advice/app-model.ts'
 import { placementOf } from '../../observe/advice/placement.ts'
@@ -39,12 +40,16 @@ function readingOf({ running, edges }: Pick<Watched, 'running' | 'edges'>): Read
   return { at: performance.now(), status, edges: structuredClone(edges()), machine: machineTime() }
 }
 
-export function modelParts({ running, observations }: Watched, window: AppWindow, costs: PlacementCosts): ModelParts {
+export async function modelParts(
+  { running, observations }: Watched,
+  window: AppWindow,
+  costs: PlacementCosts,
+): Promise<ModelParts> {
   const { app } = running
   const bytes = observations.traces.bytesByPair()
   return {
     window,
-    placement: placementOf(app, isRawEntry(app)),
+    placement: placementOf(app, isRawEntry(app), await foldersInUse(app.services)),
     costs,
     cores: availableParallelism(),
     bytesOf: (caller, callee) => bytes.get(`${caller} ${callee}`),

@@ -22,6 +22,12 @@ export interface Change {
   readonly took: number
 }
 
+/** One of several moves that are one change. */
+export interface Relocation {
+  readonly service: string
+  readonly run: Placement['run']
+}
+
 export interface MoveTarget {
   readonly run: Placement['run']
   /** Default: as many as before, and one for a service that was shared. */

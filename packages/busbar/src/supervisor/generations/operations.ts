@@ -4,7 +4,7 @@ import type { Placements } from '../../config/load.ts'
 import { nearest } from '../../config/nearest.ts'
 import { mostInstances } from '../../config/schema/fields.ts'
 import { BusbarError } from '../../contract/errors.ts'
-import type { Change, InstanceCount, MoveTarget } from './changes.ts'
+import type { Change, InstanceCount, MoveTarget, Relocation } from './changes.ts'
 import type { StartOptions } from '../running-app.ts'
 import { keepScale } from '../scaling/scalables.ts'
 import type { Generations } from './generations.ts'
@@ -41,21 +41,46 @@ export class Operations {
   }
 
   async move(service: string, to: MoveTarget): Promise<Change> {
-    const { run, instances } = targetOf(to)
-    return await this.#place((running, before) => {
-      const now = serviceOf(running, service)
-      const known = now.run === 'shared' ? undefined : now.instances
-      if (run === 'shared') return placed(before, service, { run, instances: undefined })
-      return placed(before, service, { run, instances: instances ?? known ?? 1 })
-    })
+    const target = targetOf(to)
+    return await this.#place((running, before) => moved(running, before, service, target))
   }
 
-  /** Workers that the placement does not concern stay, even if their code has changed. */
-  async #place(next: (running: App, before: Placements) => Placements): Promise<Change> {
+  async moveTogether(moves: readonly Relocation[]): Promise<() => Promise<Change>> {
+    const targets = moves.map(({ service, run }) => ({ service, target: targetOf({ run }) }))
+    let former: { readonly app: App; readonly placements: Placements } | undefined
+    await this.#place((app, placements) => {
+      former = { app, placements }
+      return targets.reduce((before, { service, target }) => moved(app, before, service, target), placements)
+    })
+    const names = new Set(targets.map(({ service }) => service))
+    return () => {
+      const { app, placements } = former!
+      const counts = new Map(app.services.map(({ name, instances }) => [name, instances]))
+      return this.#place(
+        (_, now) => restored(now, placements, names),
+        // What load has added to a service is there again.
+        (running) => ({
+          ...running,
+          services: running.services.map((one) =>
+            names.has(one.name) ? { ...one, instances: counts.get(one.name) ?? one.instances } : one,
+          ),
+        }),
+      )
+    }
+  }
+
+  /**
+   * Workers that the placement does not concern stay, even if their code has changed. `scaled`: the
+   * app with the numbers of instances that are kept.
+   */
+  async #place(
+    next: (running: App, before: Placements) => Placements,
+    scaled: (running: App) => App = (running) => running,
+  ): Promise<Change> {
     let placements = this.#placements
     const change = await this.#generations.change(async (running) => {
       placements = next(running, this.#placements)
-      return onlyPlaced(running, keepScale(running, await this.#load(placements)))
+      return onlyPlaced(running, keepScale(scaled(running), await this.#load(placements)))
     }, [])
     this.#placements = placements
     return change
@@ -74,10 +99,26 @@ function onlyPlaced(running: App, loaded: App): App {
   const services = running.services.map((service): Service => {
     const next = loaded.services.find(({ name }) => name === service.name)
     if (next === undefined) return service
-    const { run, group, instances, scaling, memory, spare, copyOf } = next
-    return { ...service, run, group, instances, scaling, memory, spare, ...(copyOf !== undefined && { copyOf }) }
+    const { copyOf: _, asked: __, ...same } = service
+    const { run, group, instances, scaling, memory, spare, copyOf, asked } = next
+    const copied = copyOf === undefined ? {} : { copyOf, asked }
+    return { ...same, run, group, instances, scaling, memory, spare, ...copied }
   })
   return { ...running, workers: loaded.workers, scaling: loaded.scaling, services }
+}
+
+function moved(running: App, before: Placements, service: string, { run, instances }: MoveTarget): Placements {
+  const now = serviceOf(running, service)
+  const known = now.run === 'shared' ? undefined : now.instances
+  if (run === 'shared') return placed(before, service, { run, instances: undefined })
+  return placed(before, service, { run, instances: instances ?? known ?? 1 })
+}
+
+/** With the services at their former places. */
+function restored(now: Placements, former: Placements, names: ReadonlySet<string>): Placements {
+  const others = Object.entries(now.services ?? {}).filter(([name]) => !names.has(name))
+  const those = Object.entries(former.services ?? {}).filter(([name]) => names.has(name))
+  return { ...now, services: Object.fromEntries([...others, ...those]) }
 }
 
 function placed(

@@ -54,8 +54,9 @@ function partsOf({ own, rate = 100, fixed }: Setup): ModelParts {
     machine: 0,
   }
   const place = { run: 'thread', group: undefined, workers: 1, kind: 'program' } as const
-  const services = new Map(names.map((name): [string, PlacedService] => [name, { ...place, name, fixed }]))
-  const placement = { services, sharedWorkers: 1, isRaw: true }
+  const asked = { run: place.run, group: place.group }
+  const services = new Map(names.map((name): [string, PlacedService] => [name, { ...place, name, fixed, asked }]))
+  const placement = { services, folders: new Map(), sharedWorkers: 1, isRaw: true }
   return { window, placement, costs, cores: 4, bytesOf: () => 100, recordsTraces: true }
 }
 

@@ -1,4 +1,5 @@
 import type * as z from 'zod'
+import { coresChange, coresUsed, durationChange, durationText } from '../../../observe/advice/figures.ts'
 import { getAdvice, getCosts, measureCallCosts, tryAdvice } from '../../../supervisor/admin/operations/advice.ts'
 import { findRun, type Run } from '../../admin/find-runs.ts'
 import { printResult } from '../../admin/print-result.ts'
@@ -47,8 +48,8 @@ async function measureOnce({ admin }: Run, { terminal, flags }: CommandContext):
 
 function adviceText(advice: Advice, { status }: Run, out: Output): string {
   const { now, suggestions, services, unknown, seconds, costs } = advice
-  const latency = now.mean === null ? '' : ` of ${ms(now.mean)} on average, p99 ${ms(now.p99!)}`
-  const cores = `${now.cpu.toFixed(2)} of ${now.cores.toFixed(1)} processors`
+  const latency = now.mean === null ? '' : ` of ${durationText(now.mean)} on average, p99 ${durationText(now.p99!)}`
+  const cores = coresUsed(now.cpu, now.cores)
   const busiest = `${Math.round(now.utilization * 100)} % (${now.busiest})`
   const [date] = new Date(costs.measuredAt).toISOString().split('T')
   const lines = [
@@ -83,24 +84,18 @@ function adviceText(advice: Advice, { status }: Run, out: Output): string {
 }
 
 function effectText({ cpu, mean }: Effect): string {
-  const cores = `${cpu < 0 ? '-' : '+'}${Math.abs(cpu).toFixed(3)} cores`
-  return mean === null ? cores : `${cores}, mean ${mean < 0 ? '-' : '+'}${ms(Math.abs(mean))}`
+  return mean === null ? coresChange(cpu) : `${coresChange(cpu)}, mean ${durationChange(mean)}`
 }
 
 function trialText({ before, after, kept, why }: Trial, out: Output): string {
   const row = (name: string, one: Trial['before']): string[] => [
     name,
     one.callsPerSecond.toFixed(0),
-    ...[one.mean, one.p50, one.p99, one.cpuPerCall].map((value) => (value === null ? '–' : ms(value))),
+    ...[one.mean, one.p50, one.p99, one.cpuPerCall].map((value) => (value === null ? '–' : durationText(value))),
     one.cpu === null ? '–' : one.cpu.toFixed(2),
     `${one.failures}`,
   ]
   const heads = ['measured', 'calls/s', 'mean', 'p50', 'p99', 'cpu/call', 'cores', 'failed']
   const table = alignColumns([heads.map((head) => paint(out, 'dim', head)), row('before', before), row('after', after)])
   return ['', ...table, '', `${kept ? 'kept' : 'moved back'}: ${why}`].join('\n')
-}
-
-function ms(value: number): string {
-  if (value < 1) return `${Number((value * 1000).toPrecision(3))} µs`
-  return `${Number(value.toPrecision(3))} ms`
 }

@@ -106,7 +106,7 @@ export const getAdvice = defineJson({
         hint: 'POST /advice/costs measures them, as busbar advise does; it takes some ten seconds of a processor.',
       })
     const window = await watchApp(context, seconds, signal)
-    const advice = advise(modelParts(context, window, costs))
+    const advice = advise(await modelParts(context, window, costs))
     return { ...(structuredClone(advice) as Omit<z.output<typeof adviceOutput>, 'costs'>), costs }
   },
 })
