@@ -6,13 +6,18 @@ import type { Method } from '../method.ts'
 import { checkOf, type Check, type Checked } from '../schema.ts'
 import { cloneValue } from '../value/clone.ts'
 import { pendingDataCheck, createFail, toInputInvalid, inputInvalid, OutputInvalid, toCallError } from './failures.ts'
-import { CountedOutcomes } from './counted-outcomes.ts'
-import { DirectAnswer } from './direct-answer.ts'
+import { CountedOutcomes, type Outcomes } from './counted-outcomes.ts'
 import { compose, type Run } from './interceptors.ts'
 import { HostedStream } from './hosted-stream.ts'
 import { InputStream, iteratorOf } from './input-stream.ts'
-import type { HostingService } from './hosting-service.ts'
+import type { CallTimer, HostingService } from './hosting-service.ts'
 import { type CallSink, SinkAnswer } from './sink-answer.ts'
+
+/** `finish` or `failed` makes the call's answer of what the method did, or throws its error. */
+export interface BegunCall extends Outcomes {
+  readonly promise: Promise<unknown>
+  readonly timer: CallTimer | undefined
+}
 
 /**
  * One method of a hosted service. Everything that does not depend on the call is decided at
@@ -72,40 +77,23 @@ export class HostedMethod {
   }
 
   answer(input: unknown, call: LiveCall, checked: boolean, edge?: CallEdge): Promise<unknown> {
-    if (call.canEndEarly) {
-      const { promise, resolve, reject } = Promise.withResolvers<unknown>()
-      this.callWithCallback({ answered: resolve, failed: reject }, input, call, checked, edge)
-      return promise
-    }
-    const refusal = this.#service.refusal()
-    if (refusal !== undefined) {
-      edge?.end(refusal.status, edge.begin())
-      return Promise.reject(refusal)
-    }
-    const timer = this.#service.countStart()
-    const { finish, failed } = (checked ? this.#checked : this.#unchecked).begin(edge)
-    const answer = this.#promise(input, call, checked).then(finish, failed)
-    if (timer !== undefined) answer.then(timer.end, timer.end)
+    if (call.canEndEarly)
+      return new Promise((answered, failed) => this.callWithCallback({ answered, failed }, input, call, checked, edge))
+    const begun = this.begin(input, call, checked, edge)
+    if ('code' in begun) return Promise.reject(begun)
+    const answer = begun.promise.then(begun.finish, begun.failed)
+    if (begun.timer !== undefined) answer.then(begun.timer.end, begun.timer.end)
     call.answeredBy(answer)
     return answer
   }
 
-  /** Like {@link answer}, with neither a promise nor its tick between the method and `sink`. */
-  answerTo(sink: CallSink, input: unknown, call: LiveCall, checked: boolean, edge?: CallEdge): void {
-    const service = this.#service
-    if (call.canEndEarly) return this.callWithCallback(sink, input, call, checked, edge)
-    const refusal = service.refusal()
-    if (refusal !== undefined) {
-      edge?.end(refusal.status, edge.begin())
-      return sink.failed(refusal)
-    }
-    const timer = service.countStart()
+  /** Begins a call that only its answer can end. Returns an error if the service refuses it. */
+  begin(input: unknown, call: LiveCall, checked: boolean, edge?: CallEdge): BegunCall | BusbarError<string> {
+    const refusal = this.#service.refusal(edge)
+    if (refusal !== undefined) return refusal
+    const timer = this.#service.countStart()
     const { finish, failed } = (checked ? this.#checked : this.#unchecked).begin(edge)
-    const direct = new DirectAnswer(sink, call, timer)
-    this.#promise(input, call, checked).then(
-      (result) => direct.pass(finish, result),
-      (thrown: unknown) => direct.pass(failed, thrown),
-    )
+    return { promise: this.#promise(input, call, checked), timer, finish, failed }
   }
 
   /**
@@ -115,13 +103,9 @@ export class HostedMethod {
    * the cost of a small request.
    */
   callWithCallback(sink: CallSink, input: unknown, call: LiveCall, checked: boolean, edge?: CallEdge): void {
-    const service = this.#service
-    const refusal = service.refusal()
-    if (refusal !== undefined) {
-      edge?.end(refusal.status, edge.begin())
-      return sink.failed(refusal)
-    }
-    const answer = new SinkAnswer({ site: this.site, service, sink, call, edge })
+    const refusal = this.#service.refusal(edge)
+    if (refusal !== undefined) return sink.failed(refusal)
+    const answer = new SinkAnswer({ site: this.site, service: this.#service, sink, call, edge })
     call.listen((reason) => answer.ended(reason))
     if (call.endReason !== undefined) return
     let raw: unknown
@@ -160,8 +144,7 @@ export class HostedMethod {
 
   #promise(input: unknown, call: LiveCall, checked: boolean): Promise<unknown> {
     try {
-      const result = this.#enter(input, call, checked)
-      return result instanceof Promise ? result : Promise.resolve(result)
+      return Promise.resolve(this.#enter(input, call, checked))
     } catch (thrown) {
       return Promise.reject(thrown)
     }

@@ -100,11 +100,8 @@ export class HostedStream implements AsyncIterableIterator<unknown, undefined, u
   }
 
   async #begin(): Promise<Step> {
-    const refusal = this.#service.refusal()
-    if (refusal !== undefined) {
-      this.#edge?.end(refusal.status, this.#edge.begin())
-      throw refusal
-    }
+    const refusal = this.#service.refusal(this.#edge)
+    if (refusal !== undefined) throw refusal
     this.#service.countStart()
     this.#began = this.#edge?.begin()
     const iterator = Promise.withResolvers<AsyncIterator<unknown>>()

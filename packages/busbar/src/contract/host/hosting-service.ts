@@ -1,3 +1,4 @@
+import type { CallEdge } from '../call/call-edge.ts'
 import type { Enter, LiveCall } from '../call/live-call.ts'
 import type { Log } from '../context.ts'
 import type { BusbarError } from '../errors.ts'
@@ -23,8 +24,11 @@ export interface HostingService {
   readonly options: HostedOptions
   readonly interceptors: readonly Interceptor[]
   readonly cancellable: Set<LiveCall>
-  /** The reason to refuse a call now; undefined if the service accepts calls. */
-  refusal(): BusbarError | undefined
+  /**
+   * The reason to refuse a call now, which then counts for `edge`; undefined if the service accepts
+   * calls.
+   */
+  refusal(edge: CallEdge | undefined): BusbarError | undefined
   /** Returns the timer of a call that is measured. */
   countStart(): CallTimer | undefined
   /** `failed`: there was no answer, or its status was 500 or higher. */

@@ -1,3 +1,4 @@
+import type { CallEdge } from '../call/call-edge.ts'
 import type { LiveCall } from '../call/live-call.ts'
 import { BusbarError } from '../errors.ts'
 import { publisher, type PublisherFunction } from '../events/publisher.ts'
@@ -105,9 +106,11 @@ class Host implements TypedHost, HostingService {
     throw methodUnknown(this.name, name, [...this.#methods.keys()])
   }
 
-  refusal(): BusbarError | undefined {
-    if (this.#state !== 'serving') return stopping(this.name)
-    return this.inFlight < this.options.maxInFlight ? undefined : exhausted(this.name, this.inFlight)
+  refusal(edge: CallEdge | undefined): BusbarError | undefined {
+    if (this.#state === 'serving' && this.inFlight < this.options.maxInFlight) return undefined
+    const refusal = this.#state === 'serving' ? exhausted(this.name, this.inFlight) : stopping(this.name)
+    edge?.end(refusal.status, edge.begin())
+    return refusal
   }
 
   countStart(): CallTimer | undefined {

@@ -14,6 +14,7 @@ import type { Router } from '../routing/router.ts'
 import { reasonUnreachable } from '../routing/unreachable.ts'
 import type { TracedCall } from '../tracing/traced-call.ts'
 import type { Tracer } from '../tracing/tracer.ts'
+import { answerTo } from './direct-answer.ts'
 import { toErrorRecord } from './error-records.ts'
 import { InputQueue } from './input-queue.ts'
 import type { TypedMesh } from './mesh-transport.ts'
@@ -40,7 +41,7 @@ export function answerTypedCalls({
         return new AnsweredStream({ hosted, call, channel, stream, inputs })
       }
       const answered = new AnsweredCall(hosted, call, channel)
-      hosted.answerTo(answered, payload, call, checked, edge)
+      answerTo(answered, hosted, payload, call, checked, edge)
       return answered
     } catch (error) {
       channel.fail(toErrorRecord(BusbarError.from(error)), true)

@@ -1,10 +1,32 @@
-import type { LiveCall } from '../call/live-call.ts'
-import type { BusbarError } from '../errors.ts'
-import type { CallTimer } from './hosting-service.ts'
-import type { CallSink } from './sink-answer.ts'
+import type { CallEdge } from '../../contract/call/call-edge.ts'
+import type { LiveCall } from '../../contract/call/live-call.ts'
+import type { BusbarError } from '../../contract/errors.ts'
+import type { HostedMethod } from '../../contract/host/hosted-method.ts'
+import type { CallTimer } from '../../contract/host/hosting-service.ts'
+import type { CallSink } from '../../contract/host/sink-answer.ts'
+
+/** A call without a promise and its tick between the method and `sink`. */
+export function answerTo(
+  sink: CallSink,
+  hosted: HostedMethod,
+  input: unknown,
+  call: LiveCall,
+  checked: boolean,
+  edge: CallEdge | undefined,
+): void {
+  if (call.canEndEarly) return hosted.callWithCallback(sink, input, call, checked, edge)
+  const begun = hosted.begin(input, call, checked, edge)
+  if ('code' in begun) return sink.failed(begun)
+  const { promise, timer, finish, failed } = begun
+  const direct = new DirectAnswer(sink, call, timer)
+  promise.then(
+    (value) => direct.pass(finish, value),
+    (thrown: unknown) => direct.pass(failed, thrown),
+  )
+}
 
 /** Passes the outcome of a call that only its answer can end to its sink. */
-export class DirectAnswer {
+class DirectAnswer {
   readonly #sink: CallSink
   readonly #call: LiveCall
   readonly #timer: CallTimer | undefined
