@@ -58,7 +58,7 @@ describe('a program whose server', () => {
     })
     await using _mesh = new ByteMesh({ catalog: program })
     for (let n = 0; n < 5; n++) {
-      net.connect(80, 'catalog.internal').end()
+      await once(net.connect(80, 'catalog.internal').resume().end(), 'close')
       // A client that does not read to the end opens its next connection in advance, and leaves it.
       const { body } = await fetch('http://catalog.internal/')
       await body!.cancel()

@@ -48,7 +48,7 @@ for (const run of ['shared', 'thread', 'process'] as const)
         const id = newTraceId()
         const { traceparent } = (await call(app, path, { traceparent: `00-${id}-1234567890123456-01` })) as Seen
         assert.equal(traceparent.slice(3, 35), id, path)
-        const isWhole = (calls: readonly unknown[]): boolean => calls.length === 2
+        const isWhole = ([front, back]: Trace['calls']): boolean => front?.run != null && back !== undefined
         const traces = await app.tracesWhen((all) => all.some((one) => one.id === id && isWhole(one.calls)))
         const [front, back] = traces.find((one) => one.id === id)!.calls
         assert.deepEqual([back!.caller, back!.service, back!.status, back!.parent], ['front', 'back', 101, front!.id])
