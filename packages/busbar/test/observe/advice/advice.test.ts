@@ -3,21 +3,11 @@ import { test } from 'node:test'
 import { advise } from '../../../src/observe/advice/advise.ts'
 import type { ModelParts } from '../../../src/observe/advice/app-model.ts'
 import type { AppWindow, EdgeWindow } from '../../../src/observe/advice/app-window.ts'
-import { type CostedCalls, costOfCall, type CostTable } from '../../../src/observe/advice/placement-costs.ts'
+import { type CostedCalls, costOfCall } from '../../../src/observe/advice/placement-costs.ts'
 import type { PlacedService } from '../../../src/observe/advice/placement.ts'
 import { slowDelay } from '../../../src/observe/advice/slow-delay.ts'
 import { bucketCount, bucketOf } from '../../../src/shared/metrics/latency-buckets.ts'
-
-const cost = (latency: number, cpu: number): CostTable['http']['local'] => ({
-  latency,
-  caller: cpu / 2,
-  callee: cpu / 2,
-  batched: 0.5,
-  latencyPerKib: 0,
-  cpuPerKib: 0,
-})
-const table = { local: cost(0.03, 0.01), thread: cost(0.2, 0.08), unix: cost(0.4, 0.15) }
-const costs: ModelParts['costs'] = { http: table, rpc: table, others: 0, machine: 'test', node: 'v24' }
+import { costs, table } from '../support/placement-costs.ts'
 
 interface Setup {
   /** Milliseconds of own work of each call. */

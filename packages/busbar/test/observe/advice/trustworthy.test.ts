@@ -14,20 +14,9 @@ import {
   durationText,
 } from '../../../src/observe/advice/figures.ts'
 import { moreFailures } from '../../../src/observe/advice/more-failures.ts'
-import type { CostTable } from '../../../src/observe/advice/placement-costs.ts'
 import type { PlacedService } from '../../../src/observe/advice/placement.ts'
 import { bucketCount, bucketOf } from '../../../src/shared/metrics/latency-buckets.ts'
-
-const cost = (latency: number, cpu: number): CostTable['http']['local'] => ({
-  latency,
-  caller: cpu / 2,
-  callee: cpu / 2,
-  batched: 0.5,
-  latencyPerKib: 0,
-  cpuPerKib: 0,
-})
-const table = { local: cost(0.03, 0.01), thread: cost(0.2, 0.08), unix: cost(0.4, 0.15) }
-const costs: ModelParts['costs'] = { http: table, rpc: table, others: 0, machine: 'test', node: 'v24' }
+import { costs } from '../support/placement-costs.ts'
 
 interface Setup {
   readonly runs?: Readonly<Partial<Record<Name, PlacedService['run']>>>

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test'
 import type { Service } from '../../../src/config/app.ts'
 import { formatMetrics } from '../../../src/observe/metrics/metrics.ts'
 import { builtAddon, Client, get } from '../../entrance/served.ts'
-import { parseMetrics } from '../../support/app/prometheus.ts'
+import { parseMetrics, sumOf } from '../../support/app/prometheus.ts'
 import { pollUntil, TestApp } from '../../support/app/test-app.ts'
 import { TestFolder } from '../../support/app/test-folder.ts'
 
@@ -132,13 +132,8 @@ function check(app: TestApp, all: number): void {
     for (const { count, buckets } of outcomes) assert.equal(buckets.at(-1)!.count, count)
   }
   const metrics = parseMetrics(formatMetrics(status))
-  const sumOf = (name: string, suffix = ''): number =>
-    metrics
-      .get(name)!
-      .samples.filter((sample) => sample.name === name + suffix)
-      .reduce((sum, { value }) => sum + value, 0)
-  assert.equal(sumOf('busbar_edge_calls_total'), all)
-  assert.equal(sumOf('http_server_request_duration_seconds', '_count'), all)
+  assert.equal(sumOf(metrics, 'busbar_edge_calls_total'), all)
+  assert.equal(sumOf(metrics, 'http_server_request_duration_seconds', '_count'), all)
 }
 
 function sorted(counts: Record<string, number>): string {

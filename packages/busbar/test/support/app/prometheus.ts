@@ -36,6 +36,12 @@ export function parseMetrics(text: string): Map<string, ParsedMetric> {
   return metrics
 }
 
+/** Of all samples of a metric; `suffix`: of this part of a histogram. */
+export function sumOf(metrics: ReadonlyMap<string, ParsedMetric>, name: string, suffix = ''): number {
+  const { samples } = metrics.get(name)!
+  return samples.filter((sample) => sample.name === name + suffix).reduce((sum, { value }) => sum + value, 0)
+}
+
 function parseSample(line: string, metric: string, type: string): ParsedSample {
   const match = /^(?<name>[a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(?<labels>.*)\})? (?<value>\S+)$/.exec(line)?.groups
   assert.ok(match, line)
