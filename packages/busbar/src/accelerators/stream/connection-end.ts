@@ -240,9 +240,11 @@ export class ConnectionEnd implements Carrier, OppositeEnd {
 
   #begin(): boolean {
     const begin = this.#onFirstBytes
-    if (begin === undefined || this.#inbox.size === 0) return false
+    if (begin === undefined || (this.#inbox.size === 0 && this.#finish === 'open')) return false
     this.#onFirstBytes = undefined
-    begin()
+    // A client that leaves without a word waits for the other end to close, as an HTTP server does.
+    if (this.#inbox.size > 0) begin()
+    else this.socket.destroy()
     return true
   }
 
