@@ -52,8 +52,9 @@ describe('connections', { skip: unless('exchange') }, () => {
   test('a timeout that a program sets during a call ends with it', async () => {
     let timeouts = 0
     await using endpoint = new TestEndpoint('callee', (request, response) => {
-      if (request.url === '/first') request.socket.setTimeout(20, () => timeouts++)
-      setTimeout(() => response.end(), request.url === '/first' ? 0 : 60)
+      if (request.url === '/second') return void setTimeout(() => response.end(), 60)
+      request.socket.setTimeout(20, () => timeouts++)
+      response.end()
     })
     await send(endpoint, { path: '/first' })
     await send(endpoint, { path: '/second' })
