@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { BusbarError } from '../../../contract/errors.ts'
 import { isAlive, pidNamespace } from '../../../shared/process/process-identity.ts'
 import { stopApp } from '../../../supervisor/admin/operations/app.ts'
-import { findMeant, listRuns, type Run } from '../../admin/find-runs.ts'
+import { findMeant, listRuns, type Run, type RunningApps } from '../../admin/find-runs.ts'
 import type { WaitingApp } from '../../background/waiting-apps.ts'
 import { printResult } from '../../admin/print-result.ts'
 import type { CommandContext } from '../../command.ts'
@@ -14,18 +14,52 @@ const extraTime = 7000
 /** Milliseconds between two looks at a process that ends. */
 const lookInterval = 20
 
+/** How often it looks for an app again whose run has ended before it was asked to stop. */
+const looks = 10
+
 /** `busbar stop`: stops the runs of an app, and returns when they have ended. */
 export async function stop(context: CommandContext): Promise<number> {
-  const { flags, terminal } = context
-  const { runs, silent, waiting } =
-    flags.all === true ? await listRuns(terminal.env) : await findMeant(context.operands[0], context)
-  const outcomes = await Promise.allSettled([...runs.map((run) => stopRun(run)), ...waiting.map(stopWaiting)])
-  for (const outcome of outcomes) if (outcome.status === 'rejected') throw BusbarError.from(outcome.reason)
-  if (silent.length > 0) throw stuck(silent.map(({ pid }) => pid))
-  const stopped = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
+  const stopped = await stopMeant(context)
   const lines = stopped.map(({ name, pid, took }) => `${name} (process ${pid}) has stopped after ${took} ms`)
   printResult(context, { ok: true, stopped }, lines.length === 0 ? 'no app runs' : lines.join('\n'))
   return 0
+}
+
+/** A run that has ended by itself may have crashed. Then the app waits for its restart, or runs. */
+async function stopMeant(context: CommandContext): Promise<readonly StoppedRun[]> {
+  const stopped: StoppedRun[] = []
+  let crashed = await stopAll(await findAll(context), stopped)
+  for (let look = 1; crashed !== undefined && look < looks; look++) {
+    await sleep(5 * lookInterval)
+    const found = await findAll(context).catch((error: unknown) => {
+      if (!hasEnded(error)) throw error
+    })
+    if (found !== undefined) crashed = await stopAll(found, stopped)
+  }
+  if (crashed !== undefined && stopped.length === 0) throw crashed
+  return stopped
+}
+
+/** Adds to `stopped`. Returns the error of a run that has ended before it was asked. */
+async function stopAll(
+  { runs, silent, waiting }: RunningApps,
+  stopped: StoppedRun[],
+): Promise<BusbarError | undefined> {
+  const outcomes = await Promise.allSettled([...runs.map(stopRun), ...waiting.map(stopWaiting)])
+  for (const outcome of outcomes) if (outcome.status === 'fulfilled') stopped.push(outcome.value)
+  const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []))
+  const failure = failures.find((reason) => !hasEnded(reason))
+  if (failure !== undefined) throw BusbarError.from(failure)
+  if (silent.length > 0) throw stuck(silent.map(({ pid }) => pid))
+  return failures.length === 0 ? undefined : BusbarError.from(failures[0])
+}
+
+async function findAll({ flags, terminal, operands }: CommandContext): Promise<RunningApps> {
+  return flags.all === true ? await listRuns(terminal.env) : await findMeant(operands[0], { flags, terminal })
+}
+
+function hasEnded(error: unknown): boolean {
+  return BusbarError.is(error, 'APP_NOT_RUNNING')
 }
 
 function stuck(pids: readonly number[]): BusbarError {
