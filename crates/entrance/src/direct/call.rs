@@ -239,10 +239,13 @@ impl Attempt<'_> {
             while self.call.window.ahead.get() >= WINDOW {
                 self.call.window.opened.notified().await;
             }
-            let length = upstream.read(&mut buffer).await.unwrap_or(0);
-            if length == 0 {
-                return self.end(forwarding);
-            }
+            let length = match upstream.read(&mut buffer).await {
+                Ok(0) => return self.end(forwarding),
+                Ok(length) => length,
+                // A reset: a body without a length has no end then.
+                Err(_) if forwarding.has_begun() => return self.cut(),
+                Err(_) => return Outcome::Lost,
+            };
             let progress = forwarding.take(&buffer[..length], |bytes| self.call.send(bytes));
             has_begun.set(forwarding.has_begun());
             if let Some(status) = forwarding.status() {

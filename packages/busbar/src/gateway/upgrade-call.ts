@@ -45,7 +45,12 @@ export class UpgradeCall {
       count?.countEnd(isFailedSpan({ status }))
       timer?.end()
     }
-    const watch = (): void => onUpgradeAnswer(connection.socket, (status) => this.#end(status))
+    const { socket } = connection
+    const watch = (): void => {
+      // The client has left before the earlier responses were over.
+      if (socket.destroyed) this.#end(noStatus)
+      else onUpgradeAnswer(socket, (status) => this.#end(status))
+    }
     // The responses to earlier requests of the connection come first.
     const earlier = connection.requests.at(-1)
     if (earlier === undefined) watch()

@@ -133,4 +133,17 @@ describe('a service in a process', options, () => {
       assert.deepEqual([response.status, problem['code'], problem['service']], [status, code, 'c'])
     }
   })
+
+  it('that resets its connection within a body without a length: the client sees that it is cut', async () => {
+    await using app = await TestApp.startLoaded(appOf(setup('command')))
+    const client = new Client(app.port).send(get('/c/part'))
+    await client.until('part')
+    await fetch(new URL('/c/reset', app.url))
+    await client.closed
+    assert.doesNotMatch(client.bytes, /\r\n0\r\n/)
+    const outcomes = (): unknown[] =>
+      app.running.status().edges.flatMap((edge) => edge.outcomes.map(({ status, count }) => `${status} ${count}`))
+    await eventually(() => outcomes().length === 2)
+    assert.deepEqual(outcomes().toSorted(), ['200 1', 'none 1'])
+  })
 })

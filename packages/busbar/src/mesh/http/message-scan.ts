@@ -25,8 +25,9 @@ type State = 'head' | 'body' | 'size' | 'chunk' | 'trailer' | 'rest'
 export class MessageScan {
   readonly #sink: MessageSink
   #state: State = 'head'
-  /** What there is of a head, or of a line. */
+  /** What there is of a line. */
   #text = ''
+  readonly #head = new PartialHead()
   /** Bytes that are to come, of a body or of a chunk with its line break. */
   #left = 0
   #isMalformed = false
@@ -58,16 +59,10 @@ export class MessageScan {
   }
 
   #readHead(bytes: Buffer, at: number): number {
-    const before = this.#text
-    // Usually it is whole. Only its own characters are made a text then.
-    const found = before === '' ? bytes.indexOf(headEnd, at) : -1
-    const text = before + bytes.toString('latin1', at, found < 0 ? bytes.length : found + headEnd.length)
-    const end = text.indexOf(headEnd, Math.max(0, before.length - headEnd.length + 1))
-    this.#text = end < 0 ? text : ''
-    if (end < 0) return text.length > longestHead ? this.#fail(bytes) : bytes.length
-    const length = end + headEnd.length
-    this.#begin(text.slice(0, length))
-    return at + length - before.length
+    const next = this.#head.add(bytes, at)
+    if (next === undefined) return this.#head.length > longestHead ? this.#fail(bytes) : bytes.length
+    this.#begin(this.#head.take())
+    return next
   }
 
   #begin(head: string): void {
@@ -119,6 +114,44 @@ export class MessageScan {
     this.#state = 'rest'
     this.#isMalformed = true
     this.#text = ''
+    this.#head.take()
     return bytes.length
+  }
+}
+
+/** A head that comes in any number of parts. Each is looked at once. */
+class PartialHead {
+  #parts: string[] = []
+  /** The end of the parts, which may be the beginning of the head's end. */
+  #tail = ''
+  length = 0
+
+  /** Returns where the head ends in `bytes`, if it does. */
+  add(bytes: Buffer, at: number): number | undefined {
+    const found = this.#endIn(bytes, at)
+    const part = bytes.toString('latin1', at, found)
+    this.#parts.push(part)
+    this.length += part.length
+    this.#tail = (this.#tail + part.slice(1 - headEnd.length)).slice(1 - headEnd.length)
+    return found
+  }
+
+  take(): string {
+    const head = this.#parts.length === 1 ? this.#parts[0]! : this.#parts.join('')
+    this.#parts = []
+    this.#tail = ''
+    this.length = 0
+    return head
+  }
+
+  #endIn(bytes: Buffer, at: number): number | undefined {
+    const tail = this.#tail
+    if (tail !== '') {
+      const seam = tail + bytes.toString('latin1', at, at + headEnd.length - 1)
+      const end = seam.indexOf(headEnd)
+      if (end >= 0) return at + end + headEnd.length - tail.length
+    }
+    const found = bytes.indexOf(headEnd, at)
+    return found < 0 ? undefined : found + headEnd.length
   }
 }

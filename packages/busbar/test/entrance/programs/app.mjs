@@ -5,6 +5,8 @@ import { createServer } from 'node:http'
 const { SERVICE = 'service' } = process.env
 /** Of this copy. */
 const id = randomUUID()
+/** Of a response without a length that is not complete. */
+let partial
 const server = createServer(async (request, response) => {
   const { pathname } = new URL(request.url, 'http://a')
   if (pathname === '/loop') for (;;);
@@ -31,6 +33,14 @@ const server = createServer(async (request, response) => {
     return response.end('until the end')
   }
   if (pathname === '/large') return response.end(Buffer.alloc(5_000_000))
+  if (pathname === '/part') {
+    partial = request.socket
+    return partial.write('HTTP/1.1 200 OK\r\n\r\npart')
+  }
+  if (pathname === '/reset') {
+    partial.resetAndDestroy()
+    return response.end()
+  }
   if (pathname === '/garbage') return request.socket.end('garbage\r\n\r\n')
   let length = 0
   for await (const chunk of request) length += chunk.length

@@ -69,6 +69,10 @@ for (const entrance of ['portable', 'native'] as const)
           await leave(app, files.at('arrived'))
           add('GET', 'none')
           add('GET', '200')
+          await leaveWithUpgrade(app, files.at('arrived too'))
+          add('GET', 'none')
+          // The native one has not begun the upgrade.
+          if (entrance === 'portable') add('GET', 'none')
           // In one write.
           const client = new Client(app.port).send(get('/b/fine').repeat(3) + get('/b/fail'))
           await client.until('failed')
@@ -110,6 +114,14 @@ async function leave(app: TestApp, arrived: string): Promise<void> {
   const after = new AbortController()
   await fetch(new URL('/b/begun', app.url), { signal: after.signal })
   after.abort()
+}
+
+/** Leaves while an upgrade waits for the response to an earlier request. */
+async function leaveWithUpgrade(app: TestApp, arrived: string): Promise<void> {
+  const upgrade = 'Connection: upgrade\r\nUpgrade: echo\r\n'
+  const client = new Client(app.port).send(get('/b/hang', `X-File: ${arrived}\r\n`) + get('/b/fine', upgrade))
+  await pollUntil(() => existsSync(arrived))
+  client.socket.destroy()
 }
 
 function counted(app: TestApp): Record<string, number> {
