@@ -3,7 +3,7 @@ import type { CallId } from '../shared/calls/call-id.ts'
 import type { InstanceSpec, PeerSpec, LinkSetup } from '../shared/control-messages.ts'
 import { startRunningTimeout } from '../shared/running-timeout.ts'
 import { SlowStart } from '../shared/slow-start.ts'
-import { dialTimeout, keepAliveTimeout } from './links/limits.ts'
+import { keepAliveTimeout } from './links/limits.ts'
 import type { CallHandler, CallHead, Link, LinkOptions } from './links/link.ts'
 import { createLink } from './links/live-link.ts'
 import { LostCallResolver } from './links/lost-call-resolver.ts'
@@ -11,9 +11,9 @@ import type { PacketTransport } from './links/packet-transport.ts'
 import { CommandConnections } from './sockets/command-connections.ts'
 import type { EndpointState, RemoteEndpoint, TcpEndpoint } from './routing/endpoint.ts'
 import type { Router } from './routing/router.ts'
+import { AcceptedDials } from './transports/accepted-dials.ts'
 import type { Hello } from './transports/hello.ts'
 import { PendingTransport } from './transports/pending.ts'
-import type { HandshakeResult } from './transports/socket.ts'
 import { threadTransport } from './transports/thread.ts'
 import { dialUnix, type LinkListener, listenUnix } from './transports/unix.ts'
 
@@ -71,10 +71,7 @@ const relinked: ErrorRecord = { code: 'LINK_LOST', message: 'the worker gets a n
 export class Peers {
   readonly #options: PeersOptions
   readonly #peers = new Map<number, Peer>()
-  /** Workers that will dial this one. */
-  readonly #expected = new Map<number, PendingTransport>()
-  /** Workers that have dialled before they were announced. */
-  readonly #early = new Map<number, PacketTransport>()
+  readonly #accepted = new AcceptedDials()
   readonly #lostCalls = new LostCallResolver()
   #listener: LinkListener | undefined
 
@@ -89,12 +86,12 @@ export class Peers {
   async listen(): Promise<void> {
     const { listenAt } = this.#options
     if (listenAt === undefined) return
-    this.#listener = await listenUnix(listenAt, this.#options, (result) => this.#onDialled(result))
+    this.#listener = await listenUnix(listenAt, this.#options, (result) => this.#accepted.dialled(result))
   }
 
   join(spec: PeerSpec): void {
     this.#forget(spec.worker, relinked)
-    const transport = this.#transportTo(spec.worker, spec.setup)
+    const transport = this.#transportTo(spec)
     const link = transport && this.#link(spec, transport)
     const connections = link === undefined ? new CommandConnections() : undefined
     const peer: Peer = { spec, link, connections, endpoints: [], presence: { is: 'here' } }
@@ -155,7 +152,7 @@ export class Peers {
     // Each iteration deletes its key, which a Map allows.
     for (const worker of this.#peers.keys()) this.#forget(worker, reason)
     this.#lostCalls.close(reason)
-    for (const transport of this.#early.values()) transport.close()
+    this.#accepted.close()
     await this.#listener?.close()
   }
 
@@ -196,55 +193,29 @@ export class Peers {
     if (peer.presence.is === 'here' && reason.code !== stoppedCode) this.#options.onLinkLost?.(spec, reason)
   }
 
-  #transportTo(worker: number, setup: LinkSetup): PacketTransport | undefined {
+  #transportTo({ worker, link, setup }: PeerSpec): PacketTransport | undefined {
     switch (setup.kind) {
       case 'thread':
         return threadTransport(setup.port)
       case 'unix':
-        return this.#dial(worker, setup.path)
+        return this.#dial(worker, link, setup.path)
       case 'accept':
-        return this.#expect(worker)
+        return this.#accepted.expect(worker, link)
       case 'tcp':
         return undefined
     }
   }
 
-  #dial(worker: number, path: string): PacketTransport {
+  #dial(worker: number, link: number, path: string): PacketTransport {
     const pending = new PendingTransport()
-    const dialling = dialUnix(path, this.#options).then(({ transport, peer }) => {
-      if (peer !== worker) throw new BusbarError('LINK_LOST', { message: `worker ${peer} accepts links at ${path}` })
+    const { worker: own, secret } = this.#options
+    const dialling = dialUnix(path, { worker: own, secret, link }).then(({ transport, peer }) => {
+      if (peer.worker !== worker)
+        throw new BusbarError('LINK_LOST', { message: `worker ${peer.worker} accepts links at ${path}` })
       if (!pending.connect(transport)) transport.close()
     })
     dialling.catch((error: unknown) => pending.fail(`cannot be dialled: ${BusbarError.from(error).message}`))
     return pending
-  }
-
-  #expect(worker: number): PacketTransport {
-    const early = this.#early.get(worker)
-    if (early !== undefined) {
-      this.#early.delete(worker)
-      return early
-    }
-    const pending = new PendingTransport()
-    this.#expected.set(worker, pending)
-    setTimeout(() => pending.fail('has not dialled in time'), dialTimeout).unref()
-    return pending
-  }
-
-  #onDialled({ transport, peer }: HandshakeResult): void {
-    const expected = this.#expected.get(peer)
-    this.#expected.delete(peer)
-    if (expected?.connect(transport) === true) return
-    // It may be announced, or linked again, later. No worker dials twice before that.
-    if (this.#early.has(peer)) return transport.close()
-    this.#early.set(peer, transport)
-    setTimeout(() => this.#dropEarly(peer, transport), dialTimeout).unref()
-  }
-
-  #dropEarly(peer: number, transport: PacketTransport): void {
-    if (this.#early.get(peer) !== transport) return
-    this.#early.delete(peer)
-    transport.close()
   }
 
   #add(peer: Peer, endpoint: Peer['endpoints'][number]): void {
@@ -263,7 +234,7 @@ export class Peers {
     const peer = this.#peers.get(worker)
     if (peer === undefined) return
     this.#peers.delete(worker)
-    this.#expected.delete(worker)
+    this.#accepted.forget(worker)
     this.#withdraw(peer)
     peer.link?.close(reason)
   }

@@ -144,6 +144,6 @@ describe('a service in a process', options, () => {
     const outcomes = (): unknown[] =>
       app.running.status().edges.flatMap((edge) => edge.outcomes.map(({ status, count }) => `${status} ${count}`))
     await eventually(() => outcomes().length === 2)
-    assert.deepEqual(outcomes().toSorted(), ['200 1', 'none 1'])
+    assert.deepEqual(new Set(outcomes()), new Set(['200 1', 'none 1']))
   })
 })

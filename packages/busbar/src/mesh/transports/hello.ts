@@ -7,28 +7,34 @@ export interface Hello {
   readonly worker: number
   /** The app's secret, made at each start. */
   readonly secret: string
+  /** The number of the link, as the supervisor gave it to both ends. Only the dialling side says it. */
+  readonly link?: number
+}
+
+/** What the hello of a worker says. */
+export interface Greeted {
+  readonly worker: number
+  /** 0 from the side that was dialled. */
+  readonly link: number
 }
 
 /** Comes first, so that the first bytes show whether the peer is a worker. */
 const name = 'busbar'
 
-export function helloPacket({ worker, secret }: Hello): Packet {
-  return { text: JSON.stringify([name, protocolVersion, worker, secret]), bytes: [] }
+export function helloPacket({ worker, secret, link = 0 }: Hello): Packet {
+  return { text: JSON.stringify([name, protocolVersion, worker, secret, link]), bytes: [] }
 }
 
-/**
- * The number of the worker that sent the hello. Throws {@link ProtocolError} for other programs,
- * apps and versions.
- */
-export function readHello({ text }: Packet, secret: string): number {
+/** Throws {@link ProtocolError} for other programs, apps and versions. */
+export function readHello({ text }: Packet, secret: string): Greeted {
   const hello = parse(text)
   if (!Array.isArray(hello) || hello[0] !== name) throw new ProtocolError('is not a worker of an app')
-  const [, version, worker, given] = hello as unknown[]
+  const [, version, worker, given, link] = hello as unknown[]
   if (version !== protocolVersion)
     throw new ProtocolError(`speaks version ${String(version)} of the protocol instead of ${protocolVersion}`)
   if (typeof given !== 'string' || !isSame(given, secret)) throw new ProtocolError('belongs to another app')
   if (!Number.isSafeInteger(worker)) throw new ProtocolError('does not say which worker it is')
-  return worker as number
+  return { worker: worker as number, link: Number.isSafeInteger(link) ? (link as number) : 0 }
 }
 
 function isSame(given: string, secret: string): boolean {

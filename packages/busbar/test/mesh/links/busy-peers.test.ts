@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { helloTimeout } from '../../../src/mesh/links/limits.ts'
 import type { Packet } from '../../../src/mesh/links/packet-transport.ts'
-import { helloPacket, readHello } from '../../../src/mesh/transports/hello.ts'
+import { type Greeted, helloPacket, readHello } from '../../../src/mesh/transports/hello.ts'
 import { greet, type HandshakeResult } from '../../../src/mesh/transports/socket.ts'
 import { dialUnix, listenUnix } from '../../../src/mesh/transports/unix.ts'
 
@@ -37,7 +37,7 @@ test('a worker that has dialled, and then loads a program for longer than that, 
   const taken = Promise.withResolvers<number>()
   const accepted = ({ transport, peer }: HandshakeResult): void => {
     transport.close()
-    taken.resolve(peer)
+    taken.resolve(peer.worker)
   }
   const listener = await listenUnix(join(folder, 'link'), own, accepted, taken.reject)
   const peer = await startPeer('dial and be busy', join(folder, 'link'))
@@ -50,7 +50,7 @@ test('a worker that has dialled, and then loads a program for longer than that, 
 test('a hello that came while this thread was busy counts', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'busbar-link-'))
   const hello = helloPacket(own)
-  const read = (first: Packet): number => readHello(first, own.secret)
+  const read = (first: Packet): Greeted => readHello(first, own.secret)
   const taken = Promise.withResolvers<HandshakeResult>()
   const server = createServer((socket) => {
     greet(socket, false, { own: hello, refusal: hello, read }).then(taken.resolve, taken.reject)
@@ -58,8 +58,8 @@ test('a hello that came while this thread was busy counts', async () => {
   await once(server.listen({ path: join(folder, 'link') }), 'listening')
   const peer = await startPeer('dial', join(folder, 'link'))
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, busy)
-  const { transport, peer: number } = await taken.promise
-  assert.equal(number, 2)
+  const { transport, peer: greeted } = await taken.promise
+  assert.equal(greeted.worker, 2)
   transport.close()
   await peer.terminate()
   server.close()

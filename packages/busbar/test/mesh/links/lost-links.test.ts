@@ -117,6 +117,22 @@ describe('peers', () => {
     assert.deepEqual(dialling.lost, [])
   })
 
+  it('that dial late, for a link that was given up and for the next one, have the next one', async () => {
+    await using place = await folder()
+    const path = join(place.path, 'link')
+    await using dialled = new Worker(1, echo, path)
+    await dialled.peers.listen()
+    await using dialling = new Worker(2)
+    for (const link of [1, 2]) dialled.peers.join({ ...spec(2, { kind: 'accept' }, [shop]), link })
+    for (const link of [1, 2]) dialling.peers.join({ ...spec(1, { kind: 'unix', path }, [shop]), link })
+    assert.deepEqual(await Promise.all([ask(dialling.shop!, 1), ask(dialled.shop!, 2)]), [1, 2])
+    await turns()
+    assert.deepEqual([dialling.lost, dialled.lost], [[], []])
+    dialled.peers.join({ ...spec(2, { kind: 'accept' }, [shop]), link: 3 })
+    dialling.peers.join({ ...spec(1, { kind: 'unix', path }, [shop]), link: 3 })
+    assert.equal(await ask(dialling.shop!, 3), 3)
+  })
+
   it('do not report a lost link when they stop, or know that the peer has died', async () => {
     await using one = new Worker(1)
     await using other = new Worker(2)

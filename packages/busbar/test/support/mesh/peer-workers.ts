@@ -44,7 +44,7 @@ export class Worker {
 }
 
 export function spec(worker: number, setup: LinkSetup, services: readonly (typeof shop)[] = []) {
-  return { worker, label: `${worker}`, services, row: undefined, link: worker, setup }
+  return { worker, label: `${worker}`, services, row: undefined, link: 1, setup }
 }
 
 /** A worker with a link to the callee in another thread. Cutting it ends the link unexpectedly. */
