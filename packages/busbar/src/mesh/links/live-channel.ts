@@ -223,7 +223,7 @@ export class LiveChannel implements Channel {
       if (this.#link.isForeign) checkForOtherApp(encoded)
       return encoded
     } catch (error) {
-      this.#fault(encodingFailure(this.name, error))
+      this.#fault(encodingFailure(this, error))
       return undefined
     }
   }
