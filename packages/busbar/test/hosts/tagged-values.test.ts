@@ -94,7 +94,12 @@ const tooMany: Record<string, readonly [text: string, parts: number, what: strin
     'byte strings',
     () => Array.from({ length: maxByteStrings + 1 }, () => new Uint8Array(0)),
   ],
-  dates: [listOf(maxTags + packetSize, '{"$date":null}'), 0, 'tags', () => Array(maxTags + 1).fill(new Date(1))],
+  dates: [
+    listOf(maxTags + packetSize, '{"$date":null}'),
+    0,
+    'tags',
+    () => Array.from({ length: maxTags + 1 }, () => new Date(1)),
+  ],
   digits: [
     listOf((maxDigits + packetSize) / 8192 + 1, `{"$bigint":"${'7'.repeat(8192)}"}`),
     0,
@@ -126,7 +131,7 @@ describe('a value with too much that takes long to decode', () => {
     await using host = await ShopHost.start('far')
     using caller = await ShopCaller.open([host.address])
     await caller.shop.write(Array.from({ length: maxByteStrings }, () => new Uint8Array(1)))
-    await caller.shop.write(Array(maxTags).fill(new Date(1)))
+    await caller.shop.write(Array.from({ length: maxTags }, () => new Date(1)))
     await caller.shop.write(Array(maxDigits / 8192 - 1).fill(10n ** 8190n))
     assert.deepEqual(
       (host.done as unknown[][]).map((value) => value.length),

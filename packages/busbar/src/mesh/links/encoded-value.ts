@@ -112,10 +112,12 @@ export function checkForOtherApp(value: EncodedValue): void {
  */
 export function decodeValue(json: unknown, bytes: readonly Uint8Array[], base: number): unknown {
   const left = bytes as (Uint8Array | undefined)[]
-  return fromTagged(json, (at) => {
-    const part = left[base + at]
-    if (part !== undefined) left[base + at] = undefined
-    return part
+  return fromTagged(json, {
+    get: (at) => {
+      const part = left[base + at]
+      if (part !== undefined) left[base + at] = undefined
+      return part
+    },
   })
 }
 

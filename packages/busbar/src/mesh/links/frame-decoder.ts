@@ -64,7 +64,10 @@ const faults = {
   digits: 'a value with too many digits of bigints',
 } as const satisfies Record<keyof TextLimits, string>
 
-/** Characters and bytes of a packet: its last value, and the frames before it with what is around values. */
+/**
+ * Characters and bytes of a packet: its last value, and the frames before it with what is around
+ * values.
+ */
 const longest = maxValue + 4 * packetSize
 
 /** Characters of a packet that is not checked, since it is parsed within milliseconds. */
