@@ -21,10 +21,10 @@ export function decodeJson(text: string): unknown {
 }
 
 /**
- * Decodes the tags of a value that is already parsed. `attachments`: the bytes that `toTagged`
- * placed beside it. Throws {@link SerialisationError}.
+ * Decodes the tags of a value that is already parsed. `attachments`: returns the bytes that
+ * `toTagged` placed beside it. Throws {@link SerialisationError}.
  */
-export function fromTagged(value: unknown, attachments?: readonly Uint8Array[]): unknown {
+export function fromTagged(value: unknown, attachments?: Attachments): unknown {
   try {
     return decodeTags(value, [], attachments)
   } catch (error) {
@@ -85,7 +85,7 @@ export function endOfString(text: string, start: number): number {
 type Path = readonly (string | number)[]
 
 /** The value was just parsed and is not shared, so it is changed in place. */
-type Attachments = readonly Uint8Array[] | undefined
+type Attachments = { get(at: number): Uint8Array | undefined } | undefined
 
 function decodeTags(value: unknown, path: Path, attachments: Attachments): unknown {
   if (typeof value !== 'object' || value === null) return value
@@ -132,7 +132,7 @@ const readers: Readonly<Record<string, JsonDialect>> = {
     typeof content === 'string' && /^-?\d{1,10000}$/.test(content) ? { value: BigInt(content) } : undefined,
   [tags.date]: readDate,
   [tags.bytes]: (content, _path, attachments) => {
-    const bytes = typeof content === 'string' ? fromBase64(content) : attachments?.[content as number]
+    const bytes = typeof content === 'string' ? fromBase64(content) : attachments?.get(content as number)
     return bytes && { value: bytes }
   },
   [tags.map]: (content, path, attachments) =>

@@ -1,9 +1,9 @@
 import { fromTagged } from '../../contract/value/decode.ts'
 import { toTagged } from '../../contract/value/encode.ts'
 import { SerialisationError } from '../../contract/value/serialisable.ts'
-import { maxElements, maxNames, maxValue } from './limits.ts'
+import { maxByteStrings, maxDigits, maxElements, maxNames, maxTags, maxValue } from './limits.ts'
 import type { FlatValue, Shaper } from './shaper.ts'
-import { scanText } from './text-scan.ts'
+import { scanText, type TextLimits } from './text-scan.ts'
 import { LeafReader } from './value-shape.ts'
 
 /**
@@ -81,24 +81,44 @@ export function encodeTransferred(value: unknown): EncodedValue {
   return new EncodedValue('{"$bytes":0}', true, [isWhole(value) ? toPlainBytes(value) : new Uint8Array(value)])
 }
 
-/** Throws {@link SerialisationError} if another app would not take the value. */
+/** Of one value for another app. */
+const limits: TextLimits = {
+  depth: Infinity,
+  frames: Infinity,
+  elements: maxElements,
+  names: maxNames,
+  tags: maxTags,
+  byteStrings: maxByteStrings,
+  digits: maxDigits,
+}
+
+/** A value that calls carry within an app. */
+export class TooMuchForOtherApp extends SerialisationError {}
+
+/** Throws {@link TooMuchForOtherApp} if another app would not take the value. */
 export function checkForOtherApp(value: EncodedValue): void {
+  if (value.bytes.length > maxByteStrings) throw tooMany('byteStrings')
   // A flat value is small, and has no text yet. An element takes two characters, and a name five.
   const text = value.flat === undefined ? value.text : undefined
   if (text === undefined || text.length < Math.min(2 * maxElements, 5 * maxNames)) return
-  const most = { depth: Infinity, frames: Infinity, elements: maxElements, names: maxNames }
-  const { exceeds } = scanText(text, most)
-  if (exceeds === 'elements') throw tooMany(`${maxElements} elements`, 'send it as a stream')
-  if (exceeds === 'names')
-    throw tooMany(`${maxNames} different names of fields`, 'send it as a stream, or as lists of names and values')
+  const { exceeds } = scanText(text, limits)
+  if (exceeds !== undefined) throw tooMany(exceeds)
 }
 
 /**
- * The value's byte parts begin at `bytes[base]`. Throws {@link SerialisationError} for invalid
- * input.
+ * The value's byte parts begin at `bytes[base]`. They are taken from there, since a value may name
+ * each of them once: one that is named often would be copied as often when the value is sent on.
+ * Throws {@link SerialisationError} for invalid input.
  */
 export function decodeValue(json: unknown, bytes: readonly Uint8Array[], base: number): unknown {
-  return fromTagged(json, base === 0 ? bytes : bytes.slice(base))
+  const left = bytes as (Uint8Array | undefined)[]
+  return fromTagged(json, {
+    get: (at) => {
+      const part = left[base + at]
+      if (part !== undefined) left[base + at] = undefined
+      return part
+    },
+  })
 }
 
 /** True if the bytes cover their whole buffer, and that can be transferred. */
@@ -124,6 +144,18 @@ function tooLarge(): SerialisationError {
   )
 }
 
-function tooMany(what: string, hint: string): SerialisationError {
-  return new SerialisationError([], `more than the ${what} that one value for another app may have; ${hint}`)
+function tooMany(of: keyof TextLimits): SerialisationError {
+  const hint = of === 'names' ? 'send it as a stream, or as lists of names and values' : 'send it as a stream'
+  const what = `${limits[of]} ${limited[of]}`
+  return new TooMuchForOtherApp([], `more than the ${what} that one value for another app may have; ${hint}`)
 }
+
+const limited = {
+  depth: 'levels',
+  frames: 'frames',
+  elements: 'elements',
+  names: 'different names of fields',
+  tags: 'values that JSON does not have',
+  byteStrings: 'byte strings',
+  digits: 'digits of bigints',
+} as const satisfies Record<keyof TextLimits, string>

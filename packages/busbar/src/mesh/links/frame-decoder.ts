@@ -8,7 +8,18 @@ import type { CallHead } from './link.ts'
 import { type Packet, ProtocolError } from './packet-transport.ts'
 import { maxJsonDepth, mayHaveForbiddenKeys } from '../../contract/value/decode.ts'
 import { decodeValue } from './encoded-value.ts'
-import { maxElements, maxFrames, maxLeaves, maxNamed, maxNames, maxValue, packetSize } from './limits.ts'
+import {
+  maxByteStrings,
+  maxDigits,
+  maxElements,
+  maxFrames,
+  maxLeaves,
+  maxNamed,
+  maxNames,
+  maxTags,
+  maxValue,
+  packetSize,
+} from './limits.ts'
 import { scanText, type TextLimits, type TextScan } from './text-scan.ts'
 import { LeafReader, namesIn, shapeOf } from './value-shape.ts'
 
@@ -16,36 +27,47 @@ export type Frame = readonly unknown[]
 
 /** `isForeign`: the peer belongs to another app. `size`: about the bytes that they take. */
 export function framesOf(packet: Packet, isForeign: boolean): { frames: readonly Frame[]; size: number } {
-  const { text } = packet
-  const size = isForeign ? sizeOf(packet, text.length > unchecked ? checkText(text) : undefined) : 0
-  const list = parse(text)
+  const size = isForeign ? checkedSize(packet) : 0
+  const list = parse(packet.text)
   if (!Array.isArray(list)) throw new ProtocolError('sent a packet that is not a list of frames')
   return { frames: list as Frame[], size }
 }
 
-/** Another app may send what takes seconds to parse. */
+/** Another app may send what takes seconds to decode. */
+function checkedSize({ text, bytes }: Packet): number {
+  let size = text.length
+  for (const part of bytes) size += part.byteLength
+  if (size > longest) throw new ProtocolError('sent a packet that is too large')
+  if (bytes.length > limits.byteStrings) throw new ProtocolError(`sent ${faults.byteStrings}`)
+  size += ofByteString * bytes.length
+  if (text.length <= unchecked) return size
+  const { elements, containers } = checkText(text)
+  return size + 8 * elements + 48 * containers
+}
+
 function checkText(text: string): TextScan {
-  if (text.length > longest) throw new ProtocolError('sent a packet that is too large')
   const scan = scanText(text, limits)
   if (scan.exceeds !== undefined) throw new ProtocolError(`sent ${faults[scan.exceeds]}`)
   return scan
 }
 
-/** An empty object takes 56 bytes, and a place in a list or an object 8. */
-function sizeOf({ text, bytes }: Packet, scan: TextScan | undefined): number {
-  let size = text.length
-  for (const part of bytes) size += part.byteLength
-  return scan === undefined ? size : size + 8 * scan.elements + 48 * scan.containers
-}
+/** Bytes that one takes besides its own. An empty object takes 56, and a place in a list 8. */
+const ofByteString = 200
 
 const faults = {
   depth: 'a value that is nested too deeply',
   frames: 'a packet with too many frames',
   elements: 'a value with too many elements',
   names: 'a value with too many different names',
+  tags: 'a value with too many tags',
+  byteStrings: 'a value with too many byte strings',
+  digits: 'a value with too many digits of bigints',
 } as const satisfies Record<keyof TextLimits, string>
 
-/** Characters of a packet: its last value, and the frames before it with what is around values. */
+/**
+ * Characters and bytes of a packet: its last value, and the frames before it with what is around
+ * values.
+ */
 const longest = maxValue + 4 * packetSize
 
 /** Characters of a packet that is not checked, since it is parsed within milliseconds. */
@@ -54,12 +76,18 @@ const unchecked = 16 * 1024
 /** Levels of a packet: the list of frames, their entries, the values of a run, and one of these. */
 const deepest = 3 + maxJsonDepth
 
-/** The frames before the last value may have as many elements as characters, and names of two. */
+/**
+ * The frames before the last value may have as many elements and digits as characters, and names of
+ * two.
+ */
 const limits: TextLimits = {
   depth: deepest,
   frames: maxFrames,
   elements: maxElements + packetSize,
   names: maxNames + packetSize / 4,
+  tags: maxTags + packetSize / 4,
+  byteStrings: maxByteStrings + packetSize / 4,
+  digits: maxDigits + packetSize,
 }
 
 /** The value whose form is entry `at` of the frame. */

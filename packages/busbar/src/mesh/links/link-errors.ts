@@ -1,7 +1,8 @@
 /** The errors of a link and of its calls. */
 import { BusbarError, type ErrorRecord } from '../../contract/errors.ts'
+import { inputInvalid } from '../../contract/host/failures.ts'
 import { SerialisationError } from '../../contract/value/serialisable.ts'
-import { checkForOtherApp, encodeValue, type EncodedValue } from './encoded-value.ts'
+import { checkForOtherApp, encodeValue, type EncodedValue, TooMuchForOtherApp } from './encoded-value.ts'
 import { plainRecord } from './frame-encoder.ts'
 import type { CallHead } from './link.ts'
 
@@ -48,23 +49,30 @@ export function encodeErrorRecord(error: ErrorRecord, isForeign = false): Encode
   }
 }
 
-/** For a value of the call `name` that cannot be encoded. */
-export function encodingFailure(name: string, thrown: unknown): ErrorRecord {
+/** The call that a value belongs to. `name`: for messages. */
+interface CallOfValue {
+  readonly name: string
+  readonly head: CallHead
+  /** Positive at the caller. */
+  readonly id: number
+}
+
+/** For a value of the call that cannot be encoded. */
+export function encodingFailure({ name, head, id }: CallOfValue, thrown: unknown): ErrorRecord {
   if (!(thrown instanceof SerialisationError)) return BusbarError.from(thrown).toRecord()
+  // Only the link knows that the value is for another app.
+  if (thrown instanceof TooMuchForOtherApp && id > 0 && (head.kind === 'call' || head.kind === 'stream'))
+    return inputInvalid(head, [{ path: thrown.path, message: thrown.message }]).toRecord()
   const where = thrown.path.length === 0 ? '' : ` at ${thrown.path.join('.')}`
   return { code: 'INTERNAL', message: `a value of ${name} has${where} ${thrown.message}` }
 }
 
 /** A value of the call, or why it cannot be encoded. `isForeign`: for another app. */
-export function encodedOrFailure(
-  call: { readonly name: string },
-  value: unknown,
-  isForeign: boolean,
-): EncodedValue | ErrorRecord {
+export function encodedOrFailure(call: CallOfValue, value: unknown, isForeign: boolean): EncodedValue | ErrorRecord {
   try {
     return encoded(value, isForeign)
   } catch (error) {
-    return encodingFailure(call.name, error)
+    return encodingFailure(call, error)
   }
 }
 

@@ -27,8 +27,8 @@ export interface ChannelLink {
 }
 
 interface QueuedValue {
-  /** One of `frameTypes`: 3 is `data`, 4 is `end`. */
-  readonly type: 3 | 4
+  /** One of `frameTypes`: 3 is `data`, 4 is `end`, 5 is `error`. */
+  readonly type: 3 | 4 | 5
   readonly value: EncodedValue
 }
 
@@ -51,6 +51,8 @@ export class LiveChannel implements Channel {
   /** Consumed values for which the peer has not got credit yet. */
   #consumed = 0
   #hasReplied = false
+  /** This side has failed the call: the peer learns it after the values that are queued. */
+  #hasFailed = false
 
   constructor(link: ChannelLink, id: number, head: CallHead, state: State, inputs?: CallInputs) {
     this.#link = link
@@ -101,8 +103,10 @@ export class LiveChannel implements Channel {
   }
 
   fail(error: ErrorRecord, notStarted = false): void {
-    if (this.isOver) return
+    if (this.isOver || this.#hasFailed) return
     const encoded = encodeErrorRecord(error, this.#link.isForeign)
+    this.#hasFailed = true
+    if (this.#queued !== undefined) return void this.#queued.push({ type: 5, value: encoded })
     const { sendQueue } = this.#link
     sendQueue.push(errorFrame(this.id, notStarted, encoded, sendQueue.nextPart), encoded)
     this.#finish()
@@ -170,7 +174,7 @@ export class LiveChannel implements Channel {
   onCancel(reason: ErrorRecord): void {
     if (this.isOver) return
     this.#finish()
-    this.handler.onCancel?.(reason)
+    if (!this.#hasFailed) this.handler.onCancel?.(reason)
   }
 
   onCredit(count: number): void {
@@ -189,8 +193,15 @@ export class LiveChannel implements Channel {
     this.handler.onDrain?.()
   }
 
-  /** Ends the call after an error on this side. Tells the peer and this side's handler. */
+  /** Ends the call at once after an error on this side. Tells the peer and this side's handler. */
   abort(error: ErrorRecord): void {
+    if (this.#hasFailed) return
+    this.#queued = undefined
+    this.#fault(error)
+  }
+
+  /** Like {@link abort}, after the values before the fault. */
+  #fault(error: ErrorRecord): void {
     const { handler } = this
     if (this.id < 0) this.fail(error)
     else this.cancel(error)
@@ -198,11 +209,11 @@ export class LiveChannel implements Channel {
   }
 
   get #maySend(): boolean {
-    return this.#state === 'both' || this.#state === 'sending'
+    return (this.#state === 'both' || this.#state === 'sending') && !this.#hasFailed
   }
 
   get #mayReceive(): boolean {
-    return this.#state === 'both' || this.#state === 'receiving'
+    return (this.#state === 'both' || this.#state === 'receiving') && !this.#hasFailed
   }
 
   /** Undefined if the value cannot be encoded. The call has then failed at both ends. */
@@ -212,7 +223,7 @@ export class LiveChannel implements Channel {
       if (this.#link.isForeign) checkForOtherApp(encoded)
       return encoded
     } catch (error) {
-      this.abort(encodingFailure(this.name, error))
+      this.#fault(encodingFailure(this, error))
       return undefined
     }
   }
@@ -231,10 +242,10 @@ export class LiveChannel implements Channel {
 
   #sendQueued(): void {
     const queue = this.#queued
-    while (queue !== undefined) {
+    while (queue !== undefined && !this.isOver) {
       const next = queue[0]
       if (next === undefined) return void (this.#queued = undefined)
-      if (this.#credit <= 0 && next.type !== 4) return
+      if (this.#credit <= 0 && next.type === 3) return
       queue.shift()
       this.#send(next)
     }
@@ -242,9 +253,11 @@ export class LiveChannel implements Channel {
 
   #send({ type, value }: QueuedValue): void {
     const { sendQueue } = this.#link
+    const part = sendQueue.nextPart
     if (type === 3) this.#credit--
-    sendQueue.push(valueFrame(type, this.id, value, sendQueue.nextPart), value)
+    sendQueue.push(type === 5 ? errorFrame(this.id, false, value, part) : valueFrame(type, this.id, value, part), value)
     if (type === 4) this.#endSending()
+    if (type === 5) this.#finish()
   }
 
   #endSending(): void {

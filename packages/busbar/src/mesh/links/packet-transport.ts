@@ -6,7 +6,7 @@
  */
 export interface Packet {
   readonly text: string
-  /** Each part has its own buffer. The receiver owns it. */
+  /** Each part has its own buffer. The receiver owns it, and takes it out when it is decoded. */
   readonly bytes: readonly Uint8Array[]
 }
 

@@ -14,6 +14,12 @@ export interface TextLimits {
   readonly elements: number
   /** Sequences of names with which objects begin. */
   readonly names: number
+  /** Names that begin with a dollar sign, as those of tags do, and may be written with escapes. */
+  readonly tags: number
+  /** Tags of byte strings. */
+  readonly byteStrings: number
+  /** Characters of bigints. */
+  readonly digits: number
 }
 
 /** `exceeds`: a limit. The text is then not looked through to its end. */
@@ -35,18 +41,21 @@ export function scanText(text: string, limits: TextLimits): TextScan {
   let containers = 0
   let start = 0
   let end = 0
+  const tags = new TagCounts(limits)
   let exceeds: keyof TextLimits | undefined
   for (let at = 0; at < text.length && exceeds === undefined; at++) {
     const code = text.charCodeAt(at)
     if (code === 0x22) {
       start = at
       at = end = endOfString(text, at)
+      if (tags.isBigint && tags.hasTooManyDigits(end - start)) exceeds = 'digits'
     } else if (code === 0x2c) {
       if (++elements > limits.elements) exceeds = 'elements'
     } else if (code === 0x3a) {
       const node = open[depth]
       if (node !== undefined) open[depth] = names.next(node, text, start, end)
       if (names.size > limits.names) exceeds = 'names'
+      else if (mayBeTag(text.charCodeAt(start + 1))) exceeds = tags.add(text, start, end)
     } else if (code === 0x5b || code === 0x7b) {
       if (++depth > limits.depth) exceeds = 'depth'
       else if (depth === 2 && ++frames > limits.frames) exceeds = 'frames'
@@ -56,6 +65,39 @@ export function scanText(text: string, limits: TextLimits): TextScan {
     } else if (code === 0x5d || code === 0x7d) depth--
   }
   return { exceeds, elements, containers }
+}
+
+/** Of a name's first character: a dollar sign, or an escape. */
+function mayBeTag(code: number): boolean {
+  return code === 0x24 || code === 0x5c
+}
+
+class TagCounts {
+  /** The last name was that of a bigint's tag: a text after it is its digits. */
+  isBigint = false
+  readonly #limits: TextLimits
+  #tags = 0
+  #byteStrings = 0
+  #digits = 0
+
+  constructor(limits: TextLimits) {
+    this.#limits = limits
+  }
+
+  /** The name is the JSON string from `start` to `end`. Returns the limit that it exceeds. */
+  add(text: string, start: number, end: number): keyof TextLimits | undefined {
+    const isEscaped = text.slice(start, end).includes('\\')
+    this.isBigint = isEscaped || text.startsWith('"$bigint"', start)
+    if (++this.#tags > this.#limits.tags) return 'tags'
+    if (!isEscaped && !text.startsWith('"$bytes"', start)) return undefined
+    return ++this.#byteStrings > this.#limits.byteStrings ? 'byteStrings' : undefined
+  }
+
+  hasTooManyDigits(length: number): boolean {
+    this.isBigint = false
+    this.#digits += length
+    return this.#digits > this.#limits.digits
+  }
 }
 
 /** A sequence of names, and those that are one longer. */
