@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import type { ClusterConfig } from '../shared/hosts.ts'
+import { checkOwnNames } from './own-names.ts'
 import type { Problems } from './problems.ts'
 import type { ParsedConfig } from './schema/app-schema.ts'
 
@@ -39,12 +41,7 @@ export function resolveCluster(
       hint: "Use at most 64 letters, digits, '-' and '_'.",
     })
   const servers = [nats].flat().flatMap((text) => parseServer(text, problems))
-  for (const one of offered ?? [])
-    if (!services.some((service) => service.name === one))
-      problems.add('CONFIG_INVALID', {
-        message: `cluster.services names ${JSON.stringify(one)}, which is not a service of this app`,
-        hint: `The services are ${services.map((service) => service.name).join(', ')}.`,
-      })
+  checkOwnNames('cluster.services', offered ?? [], { config, services }, problems)
   const keeps = config.queues !== undefined || Object.keys(config.schedule ?? {}).length > 0
   const packages = keeps ? [clientPackage, jetstreamPackage, kvPackage] : [clientPackage]
   const [client = '', jetstream, kv] = packages.map((one) => findPackage(root, one))
@@ -56,6 +53,12 @@ export function resolveCluster(
     })
   const file = (path: string | undefined): string | undefined => path && resolve(root, path)
   const paths = tls && { ca: file(tls.ca), cert: file(tls.cert), key: file(tls.key) }
+  checkFiles({ credentials: file(credentials), ...prefixed(paths) }, problems)
+  if ((tls?.cert === undefined) !== (tls?.key === undefined))
+    problems.add('CONFIG_INVALID', {
+      message: `cluster.tls has a ${tls?.cert === undefined ? 'key without a cert' : 'cert without a key'}`,
+      hint: 'Give both, or leave both out if the servers ask for no certificate.',
+    })
   const usesTls = tls !== undefined || servers.some(({ isTls }) => isTls)
   const login = servers.find(({ user }) => user !== undefined)
   return {
@@ -71,6 +74,25 @@ export function resolveCluster(
     kv,
     replicas: cluster.replicas,
   }
+}
+
+/** They are read again for each connection, so they are only looked at here. */
+function checkFiles(files: Readonly<Record<string, string | undefined>>, problems: Problems): void {
+  for (const [key, path] of Object.entries(files)) {
+    if (path === undefined) continue
+    try {
+      readFileSync(path)
+    } catch (error) {
+      problems.add(key === 'credentials' ? 'CONFIG_INVALID' : 'TLS_FILE_UNREADABLE', {
+        message: `cluster.${key}: ${path} cannot be read: ${(error as Error).message}`,
+        hint: 'Paths are relative to the folder of the config.',
+      })
+    }
+  }
+}
+
+function prefixed(files: Readonly<Record<string, string | undefined>> = {}): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(files).map(([key, path]) => [`tls.${key}`, path]))
 }
 
 function parseServer(text: string, problems: Problems): Server[] {

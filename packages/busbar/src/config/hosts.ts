@@ -13,6 +13,7 @@ import type { Address, Service } from './app.ts'
 import { isOwnAddress } from './gateway/listen-addresses.ts'
 import { resolveCluster } from './cluster.ts'
 import { readIdentity } from './identity.ts'
+import { checkOwnNames } from './own-names.ts'
 import type { Problems } from './problems.ts'
 import type { ParsedConfig } from './schema/app-schema.ts'
 
@@ -25,12 +26,6 @@ export interface HostsContext {
   readonly gateway: Address
   /** The services of this app. */
   readonly services: readonly Service[]
-}
-
-/** True if the service belongs to another app. */
-export function isRemote(config: ParsedConfig, name: string): boolean {
-  const service = config.services?.[name]
-  return typeof service === 'object' && service.remote !== undefined
 }
 
 export async function resolveHosts(context: HostsContext, problems: Problems): Promise<AppHosts> {
@@ -141,7 +136,7 @@ function resolveExport({ config, services }: HostsContext, problems: Problems): 
     })
     return undefined
   }
-  checkNames(names, services, problems)
+  checkOwnNames('export.services', names, { config, services }, problems)
   checkAllow(exported, problems)
   const key = tls === undefined ? 'tcp' : 'tls'
   const address = parseListen((tls ?? tcp)!, tls === undefined ? '127.0.0.1' : '::')
@@ -153,22 +148,14 @@ function resolveExport({ config, services }: HostsContext, problems: Problems): 
   return undefined
 }
 
-function checkNames(names: readonly string[], services: readonly Service[], problems: Problems): void {
-  for (const name of names)
-    if (!services.some((service) => service.name === name))
-      problems.add('CONFIG_INVALID', {
-        message: `export.services names ${JSON.stringify(name)}, which is not a service of this app`,
-        hint: `The services are ${services.map((service) => service.name).join(', ')}.`,
-      })
-}
-
 function checkAllow({ tcp, services, allow }: NonNullable<ParsedConfig['export']>, problems: Problems): void {
   if (allow === undefined) return
   const silent = services.find((name) => !Object.hasOwn(allow, name))
   const extra = Object.keys(allow).find((name) => !services.includes(name))
+  const but = extra === undefined ? '' : `, and names ${JSON.stringify(extra)}, which export.services does not list`
   if (silent !== undefined)
     problems.add('CONFIG_INVALID', {
-      message: `export.allow does not say who may call ${silent}`,
+      message: `export.allow does not say who may call ${silent}${but}`,
       hint: `Add ${silent}: ['*'] for every app with a certificate, or the names of the apps.`,
     })
   else if (extra !== undefined)

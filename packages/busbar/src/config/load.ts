@@ -26,7 +26,8 @@ import { readConfig } from './file/read-config.ts'
 import { resolveGateway } from './gateway/gateway.ts'
 import { checkPorts } from './gateway/listen-addresses.ts'
 import { type AppLocation, locateApp } from './locate.ts'
-import { isRemote, resolveHosts } from './hosts.ts'
+import { resolveHosts } from './hosts.ts'
+import { isRemote } from './own-names.ts'
 import { resolveOtlp } from './otlp.ts'
 import { Problems } from './problems.ts'
 import { resolveQueues, withQueueService } from './queues.ts'
@@ -134,7 +135,6 @@ async function resolveApp(context: ServiceContext, filled: unknown, problems: Pr
   )
   const gateway = await resolveGateway({ root: found.root, config, env, names, own, services }, problems)
   checkLocalPorts(services, problems)
-  checkPorts({ gateway, admin: config.admin }, services, problems)
   const workers = resolveCount(config.workers)
   const scaling = scalingOf(config.workers)
   checkEntrance(config, problems)
@@ -143,6 +143,7 @@ async function resolveApp(context: ServiceContext, filled: unknown, problems: Pr
   checkThreadCount(services, workers, problems)
   checkSpares({ accept: config.accept, gateway, services }, problems)
   const hosts = await resolveHosts({ root: found.root, config, gateway, services }, problems)
+  checkPorts({ gateway, admin: config.admin, exported: hosts.export }, services, problems)
   const queue = resolveQueues({ root: found.root, config, services, ...hosts }, problems)
   return {
     root: found.root,

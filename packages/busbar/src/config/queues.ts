@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { queueService } from '../contract/queues/queue-service.ts'
 import type { ClusterConfig, RemoteService } from '../shared/hosts.ts'
@@ -39,9 +40,14 @@ export function resolveQueues(context: QueuesContext, problems: Problems): Queue
         message: `queues${target && `.methods.${target}`}: backoff is ${backoff} ms, longer than maxBackoff, ${maxBackoff} ms`,
         hint: 'Raise maxBackoff.',
       })
+  const path = resolve(root, file)
+  if (cluster === undefined && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
+    problems.add('CONFIG_INVALID', {
+      message: `queues.file: ${path} is a folder`,
+      hint: 'Give the path of a file. It is created if there is none.',
+    })
   return {
-    place:
-      cluster === undefined ? { is: 'file', path: resolve(root, file) } : { is: 'streams', cluster, services: names },
+    place: cluster === undefined ? { is: 'file', path } : { is: 'streams', cluster, services: names },
     window,
     maxDepth,
     maxSize,
@@ -79,7 +85,7 @@ function checkTarget(
   const elsewhere = remotes.some(({ name, inCluster }) => name === service && inCluster !== true)
   const near = nearest(service, known)
   problems.add('CONFIG_INVALID', {
-    message: `queues.methods names ${JSON.stringify(target)}, which is not a method of a typed service of this app or its cluster`,
+    message: `queues.methods names ${JSON.stringify(target)}, which is not a method of a typed service of this app or its cluster${near === undefined || near === service ? '' : `; the nearest service is ${near}`}`,
     hint: elsewhere
       ? `Leave it out: only services of this app and those with remote: 'cluster' can be enqueued.`
       : `Write '<service>.<method>'${near === undefined ? '.' : `, such as '${near}.send'.`}`,

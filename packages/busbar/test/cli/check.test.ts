@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { CheckReport } from '../../src/cli/commands/check.ts'
 import { acceleratorNames, acceleratorsText } from '../../src/shared/accelerators.ts'
 import { isWanted } from '../support/mesh/wanted-accelerators.ts'
 import { BusbarProcess } from '../support/app/busbar-process.ts'
@@ -47,6 +48,29 @@ http://127.0.0.1:3998  stock
 accelerators ${accelerators}
 `,
   )
+})
+
+test('shows services of other apps, also if there are no others', async () => {
+  using folder = new TestFolder({
+    'busbar.config.json': {
+      gateway: { port: 3999, entry: 'far' },
+      services: {
+        far: { remote: ['tcp://10.0.0.7:7001', 'tcp://[::1]:7002'], versions: { '1': 90, '2': 10 } },
+        near: { remote: 'tcp://10.0.0.7:7001' },
+      },
+    },
+  })
+  const { stdout } = await BusbarProcess.run(['check', folder.path])
+  const lines = stdout.split('\n').slice(1, 6)
+  assert.deepEqual(lines, [
+    '',
+    'remote service  address                               versions',
+    'far             tcp://10.0.0.7:7001 tcp://[::1]:7002  1: 90, 2: 10',
+    'near            tcp://10.0.0.7:7001                   –',
+    '',
+  ])
+  const { remotes } = JSON.parse((await BusbarProcess.run(['check', folder.path, '--json'])).stdout) as CheckReport
+  assert.deepEqual(remotes[1], { service: 'near', addresses: ['tcp://10.0.0.7:7001'], versions: null })
 })
 
 test('marks routes that forward the path unchanged', async () => {
@@ -109,6 +133,7 @@ test('prints the plan as JSON in a stable shape', async () => {
         needs: ['stock'],
       },
     ],
+    remotes: [],
     accelerators: acceleratorNames.map((name) => ({
       name,
       on: isWanted(name),

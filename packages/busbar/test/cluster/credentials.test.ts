@@ -41,6 +41,7 @@ describe('a connection to NATS', { skip: withoutNats }, () => {
     await using nats = await NatsServer.start(account.settings)
     const credentials = folder.at('app.creds')
     const config = nats.config({ credentials })
+    await refused(config, /cannot be reached: cluster\.credentials: .*app\.creds cannot be read: ENOENT/)
     folder.write('app.creds', account.credentials())
     await calls(config)
     folder.write('app.creds', makeAccount().credentials())

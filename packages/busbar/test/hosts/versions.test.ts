@@ -86,6 +86,14 @@ describe('versions of a service at other hosts', () => {
     assert.equal(error?.code, 'SERVICE_UNAVAILABLE')
     assert.match(error.message, /none of the versions 2, 3/)
   })
+
+  it('are named in the error also while another host is down', async () => {
+    await using hosts = await Hosts.start(['1.0.0', '1.1.0'], { '3': 1 })
+    await hosts.end('1.1.0')
+    const said = async (): Promise<string> => (await safe(hosts.shop.read(1)))[0]?.message ?? ''
+    while (!(await said()).includes('has no link')) await new Promise((resolve) => setTimeout(resolve, 5))
+    assert.match(await said(), /has no link: .*; hosts that export it to this app have none of the versions 3/)
+  })
 })
 
 describe('the weight of a version', () => {

@@ -5,6 +5,10 @@ import { DatabaseSync } from 'node:sqlite'
 import { openDatabase } from '../../src/queue/file/database.ts'
 import { FileQueue } from '../../src/queue/file/file-queue.ts'
 import { QueueStore } from '../../src/queue/file/store.ts'
+import { moveWhenDue } from '../../src/queue/streams/consumers.ts'
+import { encodeItem } from '../../src/queue/streams/item-message.ts'
+import type { ItemStreams } from '../../src/queue/streams/item-streams.ts'
+import type { JsMsg } from '../../src/shared/cluster/jetstream.ts'
 import type { QueueCalls } from '../../src/mesh/typed/queue-calls.ts'
 import { TestFolder } from '../support/app/test-folder.ts'
 import { QueueApp, quick } from './support.ts'
@@ -51,6 +55,23 @@ test('items run in their order, and after the same delays, when the clock is set
   clock.mock.restore()
   assert.deepEqual(ran, ['a', 'b', 'c', 'd', 'later'])
 })
+
+for (const [delay, behind, longest] of [
+  [4_000, 2, 60_000],
+  [4_000, 0, 4_000],
+  [24 * hour, 0, 24 * 60_000],
+  [1_000 * hour, 2, hour],
+] as const)
+  test(`an item of a cluster with a delay of ${delay} ms pauses ${longest} ms at most where the clock is ${behind} h behind`, async () => {
+    const added = Date.now() + behind * hour
+    const origin = { caller: undefined, trace: undefined, metadata: undefined }
+    const data = encodeItem({ id: 'a', added, due: added + delay, attempts: 0, origin, input: '1' })
+    const pauses: number[] = []
+    const message = { data, nak: (pause: number) => void pauses.push(pause) } as unknown as JsMsg
+    await moveWhenDue(message, { confirmedAt: performance.now() } as ItemStreams)
+    assert.equal(pauses.length, 1)
+    assert.ok(pauses[0]! <= longest && pauses[0]! > longest - 4_000, String(pauses))
+  })
 
 test('an item runs at once if the clock was set back while its app did not run', async () => {
   await using app = await QueueApp.start({ queues: { ...quick, file: 'queue.sqlite' } })

@@ -67,6 +67,39 @@ describe('the schedule of a cluster', { skip: withoutNats }, () => {
     assert.ok(behind.planned[0]! > ahead.planned.at(-1)!)
   })
 
+  it('does not wait for hours when the clock of the last runner was ahead, and says so', async (t) => {
+    await using nats = await NatsServer.startWithJetStream()
+    const now = Date.now
+    t.after(() => (Date.now = now))
+    Date.now = () => now() + 3 * 3_600_000
+    const ahead = new Host('ahead', nats.port)
+    await ahead.untilRun(2)
+    await ahead[Symbol.asyncDispose]()
+    Date.now = now
+    await using right = new Host('right', nats.port)
+    await right.untilRun(2)
+    const warning = right.lines.find((line) => line.includes('in the future'))
+    assert.match(
+      warning!,
+      /^schedule job: its last time, .*Z, is 10(79|80)\d s in the future: the clock of the host that/,
+    )
+    assert.ok(right.planned.every((planned) => planned < ahead.planned[0]!))
+  })
+
+  it('goes on when the clock of its runner is set back by hours', async (t) => {
+    await using nats = await NatsServer.startWithJetStream()
+    const now = Date.now
+    t.after(() => (Date.now = now))
+    await using host = new Host('only', nats.port)
+    await host.untilRun(2)
+    Date.now = () => now() - 2 * 3_600_000
+    await host.untilRun(4)
+    assert.ok(host.lines.some((line) => line.includes('s in the future: the clock was set back; its next time is')))
+    Date.now = now
+    await host.untilRun(6)
+    assertOnce(host)
+  })
+
   it('does not run where the server is not reached, and runs what was missed later, once', async () => {
     await using nats = await NatsServer.startWithJetStream()
     await using host = new Host('only', nats.port)

@@ -132,6 +132,25 @@ test("overlap 'queue': a run that waits when the app stops is run by the next st
   assert.equal(after.stats.runs[0]!.planned, first!.planned + 1000)
 })
 
+test('a last time in the future counts no more if it would cost the entry a time, else the time runs once', async () => {
+  using folder = new TestFolder()
+  const yearly = { ...everySecond, name: 'yearly', cron: '0 0 1 1 *' }
+  await new TestSchedule([everySecond, yearly], async () => {}, folder)[Symbol.asyncDispose]()
+  const state = readdirSync(folder.at('state')).find((name) => name.endsWith('.json'))!
+  const next = nextTime(yearly.cron, undefined, new Date())!.getTime()
+  folder.write(`state/${state}`, { job: Date.now() + 3 * 3_600_000, yearly: next + 1_000 })
+  await using test = new TestSchedule([everySecond, yearly], async () => {}, folder)
+  await test.until(({ succeeded }) => succeeded > 0)
+  const warnings = test.lines.filter((line) => line.startsWith('warn'))
+  assert.deepEqual(
+    warnings.map((line) => line.replaceAll(/\d{4,}-\d\d-\S+Z/g, 'T').replace(/\d{5}/, 'N')),
+    [
+      'warn schedule job: its last time, T, is N s in the future: the clock was ahead then, or is behind now; its next time is T',
+    ],
+  )
+  assert.ok(test.scheduler.stats[1]!.next! > next)
+})
+
 test('an entry that is new has missed nothing', async () => {
   await using test = new TestSchedule([{ ...everySecond, cron: '0 0 1 1 *', missed: 'run' }], async () => {})
   await sleep(50)

@@ -10,6 +10,7 @@ import { GatewayEntrance } from '../../supervisor/accept/gateway-entrance.ts'
 import { planApp, type SlotSpec } from '../../supervisor/plan.ts'
 import { probeAccelerators } from '../../supervisor/runtimes/probe-thread.ts'
 import { defaultTiming } from '../../supervisor/timing.ts'
+import { addressText } from '../../shared/hosts.ts'
 import { entryText, runsText, servesText } from '../terminal/banner.ts'
 import { alignColumns } from '../terminal/columns.ts'
 import type { CommandContext } from '../command.ts'
@@ -38,9 +39,18 @@ export interface CheckReport {
   readonly listeners: readonly ListenerRow[]
   /** In start order. */
   readonly services: readonly ServiceRow[]
+  /** Services of other apps. */
+  readonly remotes: readonly RemoteRow[]
   readonly accelerators: readonly AcceleratorState[]
   readonly entrance: EntranceRow
   readonly warnings: readonly Hazard[]
+}
+
+export interface RemoteRow {
+  readonly service: string
+  /** `cluster` for all hosts of the cluster. */
+  readonly addresses: readonly string[]
+  readonly versions: Readonly<Record<string, number>> | null
 }
 
 export interface ListenerRow {
@@ -98,6 +108,11 @@ async function describe(app: App): Promise<CheckReport> {
       return { id, url, serves: servesText(serves, app), ...(tls && { certificate: tls.cert }) }
     }),
     services: app.services.map((service) => toRow(app, service)),
+    remotes: (app.remotes ?? []).map(({ name, addresses, inCluster, versions = null }) => ({
+      service: name,
+      addresses: [...addresses.map(addressText), ...(inCluster === true ? ['cluster'] : [])],
+      versions,
+    })),
     accelerators: await probeAccelerators(app.accelerators ?? defaultAccelerators),
     entrance: await entranceRow(app),
     warnings: await findHazards(app),
@@ -150,7 +165,7 @@ async function tryEntrance(app: App): Promise<string | null> {
 }
 
 function tableText(report: CheckReport, app: App, out: Output): string {
-  const { listeners, services, accelerators, entrance, warnings } = report
+  const { listeners, services, remotes, accelerators, entrance, warnings } = report
   const head = ['service', 'runs', 'entry', 'found by', 'address', 'routes', 'needs'].map((name) =>
     paint(out, 'dim', name),
   )
@@ -163,6 +178,16 @@ function tableText(report: CheckReport, app: App, out: Output): string {
     row.routes.map((route) => (row.unstripped.includes(route) ? `${route} (strip: false)` : route)).join(' ') || '–',
     row.needs.join(' ') || '–',
   ])
+  const others = remotes.map(({ service, addresses, versions }) => [
+    paint(out, 'bold', service),
+    addresses.join(' '),
+    versions === null
+      ? '–'
+      : Object.entries(versions)
+          .map(([version, weight]) => `${version}: ${weight}`)
+          .join(', '),
+  ])
+  const otherHead = ['remote service', 'address', 'versions'].map((name) => paint(out, 'dim', name))
   const addresses = listeners.map(({ url, serves }) => [paint(out, 'green', url), serves])
   const hazards = warnings.map(
     ({ code, message, hint }) =>
@@ -171,7 +196,8 @@ function tableText(report: CheckReport, app: App, out: Output): string {
   const source = paint(out, 'dim', app.configFile ?? `${app.root} (a program without a config)`)
   const groups = [
     [`${paint(out, 'bold', app.name)} ${source}`],
-    alignColumns([head, ...rows]),
+    rows.length === 0 ? [] : alignColumns([head, ...rows]),
+    others.length === 0 ? [] : alignColumns([otherHead, ...others]),
     alignColumns(addresses),
     [paint(out, 'dim', `accelerators ${acceleratorsText(accelerators)}`), ...entranceText(entrance, out)],
     hazards,

@@ -1,3 +1,4 @@
+import type { ExportConfig } from '../../shared/hosts.ts'
 import type { Address, Service, TlsFiles } from '../app.ts'
 import type { Problems } from '../problems.ts'
 
@@ -6,14 +7,21 @@ interface Listener extends Address {
   readonly key: string
 }
 
+interface AppAddresses {
+  readonly gateway: GatewayAddress
+  readonly admin: Address | undefined
+  readonly exported: ExportConfig | undefined
+}
+
 /** Reports PORT_DUPLICATE for two ports of the app that cannot be open at the same time. */
 export function checkPorts(
-  { gateway, admin }: { readonly gateway: GatewayAddress; readonly admin: Address | undefined },
+  { gateway, admin, exported }: AppAddresses,
   services: readonly Service[],
   problems: Problems,
 ): void {
   const listeners = listenersOf(gateway, services)
   if (admin !== undefined) listeners.push({ key: 'admin.port', host: admin.host, port: admin.port })
+  if (exported !== undefined) listeners.push({ ...exported, key: `export.${exported.protocol}` })
   for (const [index, later] of listeners.entries()) {
     const earlier = listeners.slice(0, index).find((other) => collide(other, later))
     if (earlier === undefined) continue

@@ -24,7 +24,9 @@ export const versions = z
       'With `remote`: how calls are divided among the versions of the other apps (in their `package.json`). A version stands for all that begin with it, `*` for all others. Hosts of other versions get no calls. Default: all hosts are equal.',
   })
 
-const callers = z.array(z.string().meta({ title: 'the name of an app, or "*"' }))
+const callers = z.array(z.string().meta({ title: 'the name of an app, or "*"' })).meta({
+  title: "a list of names of apps, such as ['shop']",
+})
 
 export const exported = z
   .strictObject({

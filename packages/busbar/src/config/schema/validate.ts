@@ -81,11 +81,14 @@ function otherPlaces(key: string): string | undefined {
   return paths.length === 0 ? undefined : `The key exists as ${paths.join(' and ')}.`
 }
 
-/** Names of variables are the only keys that users choose and the schema restricts. */
+/** Variables and versions have names that users choose and the schema restricts. */
 function reportName(path: Path, problems: Problems): void {
-  problems.add('CONFIG_INVALID', {
-    message: `${formatPath(path)}: the name of a variable must not be empty or contain "="`,
-  })
+  const what = path.at(-2) === 'versions' ? 'a version' : 'a variable'
+  const rule =
+    what === 'a version'
+      ? "must be '*', or begin with a letter or a digit and have only these, '.', '+' and '-'"
+      : 'must not be empty or contain "="'
+  problems.add('CONFIG_INVALID', { message: `${formatPath(path)}: the name of ${what} ${rule}` })
 }
 
 function reportValue(path: Path, value: unknown, problems: Problems): void {
@@ -123,6 +126,11 @@ function valueAt(value: unknown, path: Path): unknown {
 
 /** A copy without the invalid part, or without the object that lacks a required part. */
 function without(value: unknown, issue: Issue): unknown {
+  const [part, name, key] = issue.path
+  // What is left would be another service, or weights and callers that nobody has written.
+  if (part === 'services' && key === 'remote') return remove(value, issue.path.slice(0, 2))
+  if (part === 'services' && key === 'versions') return remove(value, issue.path.slice(0, 3))
+  if (part === 'export' && name === 'allow') return remove(value, [part, name])
   if (issue.code === 'unrecognized_keys')
     return issue.keys.reduce((rest, key) => remove(rest, [...issue.path, key]), value)
   return remove(value, has(value, issue.path) ? issue.path : issue.path.slice(0, -1))

@@ -191,8 +191,11 @@ export class RemoteHosts {
     const other = `hosts that export it to this app have none of the versions ${Object.keys(versions).join(', ')}`
     // They could not when the call was made.
     if (faults.length === 0 && this.#parts.router.serves(name)) faults.push('its hosts can be called again by now')
+    const isLinked = this.#hostsOf(name).some(({ fault }) => fault === undefined)
     const none = service.versions === undefined ? 'its hosts do not export it to this app' : other
-    const why = faults.length > 0 ? faults.join('; ') : none
+    // A linked host that gets no calls is a reason, too.
+    const isOther = isLinked && faults.length > 0 && !this.#parts.router.serves(name)
+    const why = faults.length === 0 ? none : [...faults, ...(isOther ? [none] : [])].join('; ')
     return `service '${name}' of another app cannot be reached: ${why}`
   }
 

@@ -1,6 +1,6 @@
 import type { Log } from '../../contract/context.ts'
 import type { ConsumerMessages, JsMsg } from '../../shared/cluster/jetstream.ts'
-import { encodeItem, decodeItem } from './item-message.ts'
+import { encodeItem, decodeItem, type StoredItem } from './item-message.ts'
 import { ackWait, isHeld, type ItemStreams, nanos } from './item-streams.ts'
 
 export interface ConsumerParts {
@@ -72,8 +72,11 @@ export class SharedConsumer {
   }
 }
 
-/** Milliseconds. The server keeps the time of a message that is put off. */
-const longestPause = 3_600_000
+/** Milliseconds. The server keeps a pause, also one by a wrong clock after that was set right. */
+const shortestLimit = 60_000
+const longestLimit = 3_600_000
+/** An item that waits for long is looked at about this often: each look is a delivery. */
+const looks = 60
 /** Milliseconds before a message that could not be moved is tried again. */
 const retryPause = 1_000
 
@@ -84,7 +87,7 @@ export async function moveWhenDue(message: JsMsg, streams: ItemStreams): Promise
   const item = decodeItem(message.data)
   if (item === undefined) return message.term()
   const wait = item.due - Date.now()
-  if (wait > 0) return message.nak(Math.min(wait, longestPause))
+  if (wait > 0) return message.nak(Math.min(wait, longestPause(item)))
   try {
     const target = streams.targetOf(message.subject)
     const msgID = `${streams.nameOf('later')} ${message.seq}`
@@ -93,4 +96,8 @@ export async function moveWhenDue(message: JsMsg, streams: ItemStreams): Promise
   } catch {
     message.nak(retryPause)
   }
+}
+
+function longestPause({ added, due }: StoredItem): number {
+  return Math.min(longestLimit, Math.max(shortestLimit, (due - added) / looks))
 }

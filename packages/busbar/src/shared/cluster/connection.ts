@@ -186,9 +186,17 @@ function optionsOf({ config, name }: ClusterConnectionParts, server: string, cli
 /** `file`: credentials, as `nsc` writes them, or the seed of an nkey alone. */
 function authenticatorOf(file: string, { credsAuthenticator, nkeyAuthenticator }: Client): (nonce?: string) => Auth {
   return (nonce) => {
-    const content = readFileSync(file)
+    const content = readCredentials(file)
     if (content.includes('BEGIN NATS USER JWT')) return credsAuthenticator(content)(nonce)
     return nkeyAuthenticator(Buffer.from(content.toString().trim()))(nonce)
+  }
+}
+
+function readCredentials(file: string): Buffer {
+  try {
+    return readFileSync(file)
+  } catch (error) {
+    throw new Error(`cluster.credentials: ${file} cannot be read: ${describe(error)}`, { cause: error })
   }
 }
 

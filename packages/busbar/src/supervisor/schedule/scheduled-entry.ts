@@ -28,6 +28,12 @@ const longestWait = 30_000
 const missedAfter = 60_000
 
 /**
+ * Milliseconds by which clocks may differ. A last time that lies further in the future, and would
+ * cost the entry a time, is not believed: some clock was wrong.
+ */
+const clockTolerance = 60_000
+
+/**
  * Runs at a time under `overlap: 'allow'`. Each costs memory, and a target that hangs must not
  * collect them.
  */
@@ -55,6 +61,7 @@ export class ScheduledEntry {
     this.#next = nextTime(entry.cron, entry.timeZone, new Date(handled))?.getTime()
     // From now on times can be missed.
     if (parts.handled === undefined && parts.isRunner()) parts.handle(handled)
+    this.#checkClock('the clock was ahead then, or is behind now')
     this.#wait()
   }
 
@@ -90,6 +97,7 @@ export class ScheduledEntry {
     this.#forgetWaiting()
     this.#lookedAt = handled
     this.#next = nextTime(this.entry.cron, this.entry.timeZone, new Date(handled))?.getTime()
+    this.#checkClock('the clock of the host that ran the schedule was ahead, or that of this host is behind')
     this.#wait()
   }
 
@@ -126,7 +134,26 @@ export class ScheduledEntry {
     this.#timer = setTimeout(() => this.#look(), wait).unref()
   }
 
+  /**
+   * Times up to the last one are dealt with. If that was read from a wrong clock, the entry would
+   * wait until the right one has caught up.
+   */
+  #checkClock(why: string): void {
+    const now = Date.now()
+    const ahead = this.#lookedAt - now
+    if (ahead <= clockTolerance || !this.#parts.isRunner()) return
+    const { cron, timeZone, name } = this.entry
+    const next = nextTime(cron, timeZone, new Date(now))?.getTime()
+    if (next === undefined || this.#lookedAt <= next + clockTolerance) return
+    const what = `its last time, ${new Date(this.#lookedAt).toISOString()}, is ${Math.round(ahead / 1000)} s in the future`
+    this.#parts.log('warn', `schedule ${name}: ${what}: ${why}; its next time is ${new Date(next).toISOString()}`)
+    this.#lookedAt = now
+    this.#next = next
+    this.#handle()
+  }
+
   #look(): void {
+    this.#checkClock('the clock was set back')
     const now = Date.now()
     const planned = this.#next
     if (planned !== undefined && planned <= now) {
