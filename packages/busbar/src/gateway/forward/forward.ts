@@ -5,7 +5,6 @@ import {
   type Exchange,
   type ExchangeHandler,
   type ExchangeRequest,
-  closedByProgram,
 } from '../../mesh/http/exchange.ts'
 import { TextExchange } from '../../mesh/http/text-exchange.ts'
 import { announcesBody } from '../request-body.ts'
@@ -86,7 +85,7 @@ function openText(
   handler: ExchangeHandler,
   target: RequestOptions,
 ): Exchange {
-  return new TextExchange({ target, request, handler, hungUp: () => closedByProgram(service, request) })
+  return new TextExchange({ target, request, handler, service })
 }
 
 /** Over a private socket. Unlike a link, it does not tell why an instance has ended. */

@@ -6,13 +6,7 @@ import type { LocalEndpoint, TcpEndpoint } from '../routing/endpoint.ts'
 import { acceptsCalls, reasonUnreachable } from '../routing/unreachable.ts'
 import type { Scope } from '../scope.ts'
 import { openConnection } from '../sockets/connect.ts'
-import {
-  closedByProgram,
-  type Exchange,
-  type ExchangeHandler,
-  type ExchangeRequest,
-  maxForwardedHead,
-} from './exchange.ts'
+import { type Exchange, type ExchangeHandler, type ExchangeRequest, maxForwardedHead } from './exchange.ts'
 import { RequestReceiver } from './request-receiver.ts'
 import { ResponseSender } from './response-sender.ts'
 import { MeasuredExchange } from '../tracing/measured-exchange.ts'
@@ -126,6 +120,6 @@ function openTextExchange(
     target: { createConnection },
     request,
     handler,
-    hungUp: () => closedByProgram(service, request),
+    service,
   })
 }

@@ -91,12 +91,24 @@ export const closesIfIdle = Symbol('busbar.closesIfIdle')
 export const entersContext = Symbol('busbar.entersContext')
 
 /** The program closed the connection before its response was complete. */
-export function closedByProgram(service: string, { method, path }: ExchangeRequest): Error {
-  const cause = new BusbarError('SERVICE_HANGUP', {
-    message: `service '${service}' closed the connection before its answer to ${method} ${path} was complete`,
-    service,
-  })
-  return socketError('other side closed', cause)
+export function closedByProgram(service: string, request: ExchangeRequest): Error {
+  return socketError('other side closed', hangup('closed', service, request))
+}
+
+/** The program reset the connection before its response was complete. The error is the system's. */
+export function resetByProgram(service: string, request: ExchangeRequest): Error {
+  const cause = hangup('reset', service, request)
+  return Object.assign(new Error('read ECONNRESET', { cause }), { code: 'ECONNRESET' })
+}
+
+/** True for an error of {@link resetByProgram}, also after a link. */
+export function isReset(error: NodeJS.ErrnoException): boolean {
+  return error.code === 'ECONNRESET'
+}
+
+function hangup(how: 'closed' | 'reset', service: string, { method, path }: ExchangeRequest): BusbarError {
+  const message = `service '${service}' ${how} the connection before its answer to ${method} ${path} was complete`
+  return new BusbarError('SERVICE_HANGUP', { message, service })
 }
 
 /** An error as undici makes it: programs know how to handle those. */

@@ -1,5 +1,11 @@
 import http, { type ClientRequest, type IncomingMessage, type RequestOptions } from 'node:http'
-import type { Exchange, ExchangeHandler, ExchangeRequest } from './exchange.ts'
+import {
+  closedByProgram,
+  type Exchange,
+  type ExchangeHandler,
+  type ExchangeRequest,
+  resetByProgram,
+} from './exchange.ts'
 import { foldHeaders, foldTrailers } from './header-fields.ts'
 import { encodeHead, sendRawHead } from './raw-head.ts'
 
@@ -11,8 +17,8 @@ export interface TextExchangeOptions {
   readonly target: RequestOptions
   readonly request: ExchangeRequest
   readonly handler: ExchangeHandler
-  /** The error if the connection ends before the response does. */
-  readonly hungUp: () => Error
+  /** For errors. */
+  readonly service: string
 }
 
 /**
@@ -22,14 +28,16 @@ export interface TextExchangeOptions {
  */
 export class TextExchange implements Exchange {
   readonly #handler: ExchangeHandler
-  readonly #hungUp: () => Error
+  readonly #service: string
+  readonly #request: ExchangeRequest
   #client: ClientRequest | undefined
   #response: IncomingMessage | undefined
   #isOver = false
 
-  constructor({ target, request, handler, hungUp }: TextExchangeOptions) {
+  constructor({ target, request, handler, service }: TextExchangeOptions) {
     this.#handler = handler
-    this.#hungUp = hungUp
+    this.#service = service
+    this.#request = request
     try {
       this.#open(target, request)
     } catch (error) {
@@ -111,7 +119,16 @@ export class TextExchange implements Exchange {
   #fail(error: NodeJS.ErrnoException): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#handler.onError(error.code === 'ECONNRESET' ? this.#hungUp() : error)
+    this.#handler.onError(error.code === 'ECONNRESET' ? this.#lost(error) : error)
+  }
+
+  #hungUp(): Error {
+    return closedByProgram(this.#service, this.#request)
+  }
+
+  /** Node's client has this code for an early end, too. Only a reset comes from a system call. */
+  #lost({ syscall }: NodeJS.ErrnoException): Error {
+    return syscall === undefined ? this.#hungUp() : resetByProgram(this.#service, this.#request)
   }
 }
 

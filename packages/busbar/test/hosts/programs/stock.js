@@ -37,6 +37,10 @@ const server = createServer(async (request, response) => {
       return response.end()
     case '/fails':
       return request.socket.destroy()
+    case '/resets':
+      response.useChunkedEncodingByDefault = false
+      response.write('part')
+      return void setTimeout(() => request.socket.resetAndDestroy(), 20)
     case '/who':
       return response.end(process.env.WHO ?? String(process.pid))
     default:

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { it } from 'node:test'
+import { unless } from '../../support/mesh/accelerators.ts'
 import type { TwoApps } from './two-apps.ts'
 
 /** What the clients of one app get from a program of another one, however the two are linked. */
@@ -47,6 +48,15 @@ export function testProgramCalls(apps: () => TwoApps): void {
     const { message } = await apps().ask('fetch/fails')
     assert.equal(message, 'fetch failed')
     const { code } = await apps().ask('http/fails')
+    assert.equal(code, 'ECONNRESET')
+  })
+
+  // Without accelerators, a private socket lies between, and does not tell.
+  const skip = unless('stream', 'exchange')
+  it('ends a response without a length with an error if it resets its connection', { skip }, async () => {
+    const { causeCode } = await apps().ask('fetch/resets')
+    assert.equal(causeCode, 'UND_ERR_SOCKET')
+    const { code } = await apps().ask('http/resets')
     assert.equal(code, 'ECONNRESET')
   })
 }

@@ -1,5 +1,10 @@
 import type { Trace } from '../../../contract/context.ts'
-import { type ExchangeHandler, type ExchangeRequest, closedByProgram } from '../../../mesh/http/exchange.ts'
+import {
+  closedByProgram,
+  type ExchangeHandler,
+  type ExchangeRequest,
+  resetByProgram,
+} from '../../../mesh/http/exchange.ts'
 import { foldHeaders, foldTrailers } from '../../../mesh/http/header-fields.ts'
 import { badUpgrade, noFinalStatus } from '../errors.ts'
 import type { Chunk } from '../clients/body-values.ts'
@@ -122,6 +127,12 @@ export abstract class ResponseReceiver extends QueuedResponse {
     // This body ends with the connection.
     else if (this.#isHeadQueued && this.#head!.framing === 'close') this.queueEnd()
     else this.queueFailure(this.#closedByProgram(), this.upload?.complete === false)
+  }
+
+  /** The program has reset the connection: not even a body without a length is complete. */
+  connectionReset(): void {
+    this.#isUnusable = true
+    this.queueFailure(resetByProgram(this.#service, this.request), this.upload?.complete === false)
   }
 
   /** The connection cannot carry another call. */

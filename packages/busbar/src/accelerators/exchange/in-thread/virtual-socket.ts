@@ -206,6 +206,7 @@ export class VirtualSocket extends HandleSocket implements CapturingSocket, Uplo
   }
 
   override resetAndDestroy(): this {
+    this.exchange?.connectionReset()
     return this.destroy()
   }
 

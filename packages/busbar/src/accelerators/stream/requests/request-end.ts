@@ -1,5 +1,5 @@
 import { BusbarError } from '../../../contract/errors.ts'
-import type { Exchange, ExchangeHandler, ResponseHead } from '../../../mesh/http/exchange.ts'
+import { type Exchange, type ExchangeHandler, isReset, type ResponseHead } from '../../../mesh/http/exchange.ts'
 import { CountedCall } from '../../../mesh/http/counted-call.ts'
 import type { ConnectionOrigin, MeshContext } from '../../../mesh/mesh-context.ts'
 import type { Link } from '../../../mesh/links/link.ts'
@@ -140,7 +140,7 @@ export class RequestEnd implements OppositeEnd, ExchangeHandler {
     if (!isDelivered && isRefusal(error)) this.#parts.fail()
     // The callee has not sent HTTP, and its bytes stayed there.
     else if (isParseError(error)) this.#parts.fail(error)
-    else this.#close(isLoss(error) ? 'reset' : 'end')
+    else this.#close(isLoss(error) || isReset(error) ? 'reset' : 'end')
   }
 
   /** False if only bytes carry the request exactly. Then nothing was sent. */

@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { plain } from '../case.ts'
 import type { Caller, Case, Handler } from '../case.ts'
+import type { ProgramLog } from '../program-log.ts'
 
 /** What the caller gets of a response that ends early. */
 export const programGivesUp: readonly Case[] = [
@@ -75,6 +76,34 @@ export const programGivesUp: readonly Case[] = [
   ),
   plain('socket.end before the response', (request) => request.socket.end()),
   plain('socket.resetAndDestroy', (request) => request.socket.resetAndDestroy()),
+  plain(
+    'socket.resetAndDestroy in the body',
+    async (request, response, log) => {
+      response.write('part')
+      await log.until('the part has arrived')
+      request.socket.resetAndDestroy()
+    },
+    tellOfPart,
+  ),
+  plain(
+    'socket.resetAndDestroy in a body that ends with the connection',
+    async (request, response, log) => {
+      response.useChunkedEncodingByDefault = false
+      response.write('part')
+      await log.until('the part has arrived')
+      request.socket.resetAndDestroy()
+    },
+    tellOfPart,
+  ),
+  plain(
+    'socket.resetAndDestroy in a body without a length written to the socket',
+    async (request, _, log) => {
+      request.socket.write('HTTP/1.1 200 OK\r\n\r\npart')
+      await log.until('the part has arrived')
+      request.socket.resetAndDestroy()
+    },
+    tellOfPart,
+  ),
   plain('a source that fails in a pipeline', (_, response, log) => {
     async function* source(): AsyncGenerator<string> {
       yield 'part'
@@ -117,6 +146,13 @@ function behindPart(act: (...values: Parameters<Handler>) => unknown): Handler {
 
 function withoutKeepAlive(handler: Parameters<typeof createServer>[1] & object): Case['program'] {
   return () => Object.assign(createServer({ keepAliveTimeoutBuffer: 1 } as object, handler), { keepAliveTimeout: 1 })
+}
+
+async function tellOfPart(caller: Caller, log: ProgramLog): Promise<void> {
+  const call = caller.open()
+  await call.recording.received(4)
+  log.addAside('the part has arrived')
+  await call.outcome()
 }
 
 async function waitForHead(caller: Caller): Promise<void> {
