@@ -8,10 +8,13 @@ import type { ExchangeId, Replies } from './replies.ts'
 import { copied, creditStep, http2CreditStep, http2Window, window } from './windows.ts'
 
 const readableEnded = Object.getOwnPropertyDescriptor(Readable.prototype, 'readableEnded')!
-const push = (Readable.prototype as Socket).push
 
 /** Idle connections share it. */
 const nothing: Uint8Array[] = []
+
+function push(this: Socket, bytes: Buffer): boolean {
+  return this.push(bytes)
+}
 
 type Done = (error?: Error | null) => void
 

@@ -152,7 +152,7 @@ describe('a service in a process', options, () => {
     await fetch(new URL('/c/reset', app.url))
     await client.closed
     assert.doesNotMatch(client.bytes, /\r\n0\r\n/)
-    const outcomes = (): unknown[] =>
+    const outcomes = (): string[] =>
       app.running.status().edges.flatMap((edge) => edge.outcomes.map(({ status, count }) => `${status} ${count}`))
     await eventually(() => outcomes().length === 2)
     assert.deepEqual(outcomes().toSorted(), ['200 1', 'none 1'])

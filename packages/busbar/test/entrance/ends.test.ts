@@ -1,4 +1,4 @@
-/** How upgraded connections end: as under plain Node, at either entrance, wherever the program runs. */
+/** How upgraded connections end: as under plain Node, at either entrance, for each placement. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { appOf, TestApp } from '../support/app/test-app.ts'

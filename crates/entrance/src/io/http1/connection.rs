@@ -168,7 +168,7 @@ impl Connection {
         let mut buffer = ReadBuf::new(&mut scratch);
         match Pin::new(&mut self.stream).poll_read(context, &mut buffer) {
             Poll::Pending => return Poll::Pending,
-            // Many clients close TLS without a word; for Node, an upgraded connection has ended then.
+            // Many clients close TLS without a word. As in Node, an upgraded connection ends then.
             Poll::Ready(Err(error)) if error.kind() == ErrorKind::UnexpectedEof && self.is_tunnel() => {
                 self.client_ended = true;
             }

@@ -52,7 +52,7 @@ function normalizeOtherForm(req: IncomingMessage, url: string): Rejection {
   return checkPath(req.url)
 }
 
-/** Clients such as that of Socket.IO send IPv6 addresses without brackets, and Node accepts them. */
+/** Some clients (Socket.IO's) send IPv6 addresses without brackets, and Node accepts them. */
 const hostForm = /^(?:(?:\[[\da-f.]*:[\da-f:.]+\]|[\w.~%!$&'()*+,;=-]*)(?::\d*)?|(?:[\da-f]*:){2,}[\da-f.]*)$/i
 
 /**
