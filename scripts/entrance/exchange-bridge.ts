@@ -87,11 +87,11 @@ export class ExchangeBridge implements Bridge {
     this.#duplex.clientEnded(connection)
   }
 
-  closed(connection: number): void {
+  closed(connection: number, isReset: boolean): void {
     const handler = this.#open.get(connection)
     this.#open.delete(connection)
     handler?.exchange?.abort()
-    this.#duplex.closed(connection)
+    this.#duplex.closed(connection, isReset)
   }
 
   /** Most answers are whole by the end of the turn, and then go in one piece. */

@@ -94,7 +94,12 @@ pub fn response(status: u16, head: &[u8], asked: Asked) -> Option<ResponseHead> 
         [value] => length_of(value).map(|_| true)?,
         _ => return None,
     };
-    let codings: Vec<_> = all("transfer-encoding").flat_map(elements).collect();
+    let mut codings: Vec<_> = all("transfer-encoding").flat_map(elements).collect();
+    // No coding (RFC 9112 has removed it): the connection's end is that of the body.
+    let is_plain = !codings.is_empty() && codings.iter().all(|one| one.eq_ignore_ascii_case(b"identity"));
+    if is_plain {
+        codings.clear();
+    }
     let has_chunks = codings.last().is_some_and(|last| last.eq_ignore_ascii_case(b"chunked"));
     if has_length && has_chunks || !codings.is_empty() && !has_chunks {
         return None;
@@ -112,7 +117,7 @@ pub fn response(status: u16, head: &[u8], asked: Asked) -> Option<ResponseHead> 
             continue;
         }
         let is_dropped = match_any(name, &["connection", "keep-alive", "proxy-connection", "te", "upgrade"])
-            || (!has_body && match_any(name, &["transfer-encoding"]))
+            || ((!has_body || is_plain) && match_any(name, &["transfer-encoding"]))
             || ((!has_body || has_length) && match_any(name, &["trailer"]))
             || (listed.iter().any(|one| one.eq_ignore_ascii_case(name)) && !is_kept(name));
         if !is_dropped {
@@ -180,6 +185,11 @@ mod tests {
         let text = "HTTP/1.0 200 OK\r\nConnection: close\r\n\r\n";
         let closed = "HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n";
         assert_eq!(head(text, asked), Some((closed.to_owned(), true)));
+        assert_eq!(
+            head("HTTP/1.1 200 OK\r\nTransfer-Encoding: Identity\r\nConnection: close\r\n\r\n", asked).unwrap().0,
+            closed
+        );
+        assert_eq!(head("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n", asked), None);
         let kept = Asked { may_close: false, ..asked };
         assert_eq!(
             head(text, kept),

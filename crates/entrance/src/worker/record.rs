@@ -88,11 +88,13 @@ pub mod flag {
     /// Of a request: a gRPC call. Its body has no framing of HTTP/1. With `MORE`, `CLIENT_ENDED`
     /// ends it.
     pub const GRPC: u16 = 2048;
+    /// Of `CLOSED`: the client has reset the connection.
+    pub const RESET: u16 = 4096;
 }
 
 /// The version of this format and of the add-on's classes. Raise it with each change: a binary
 /// serves only a library that has the same number.
-pub const FORMAT: u32 = 9;
+pub const FORMAT: u32 = 10;
 pub const WORDS: usize = 8;
 pub const REQUEST_WORDS: usize = 24;
 pub const REPLY_WORDS: usize = 5;

@@ -17,5 +17,6 @@ export interface Bridge {
   credit(connection: number, epoch: number, length: number): void
   /** The client of an upgraded connection has closed its half. */
   clientEnded(connection: number): void
-  closed(connection: number): void
+  /** `isReset`: by the client, and not by the end of both halves. */
+  closed(connection: number, isReset: boolean): void
 }

@@ -12,11 +12,11 @@ const readableEnded = Object.getOwnPropertyDescriptor(Readable.prototype, 'reada
 /** Idle connections share it. */
 const nothing: Uint8Array[] = []
 
-type Done = (error?: Error | null) => void
-
-function push(socket: ConnectionSocket, bytes: Buffer): boolean {
-  return socket.push(bytes)
+function push(this: Socket, bytes: Buffer): boolean {
+  return this.push(bytes)
 }
+
+type Done = (error?: Error | null) => void
 
 const endings = { reset: resetReply, expired: expiredReply } as const
 
@@ -53,8 +53,8 @@ export class ConnectionSocket extends Socket {
   #idleSince = 0
   #isTimed = false
   readonly #clock: IdleClock
-  /** The client has closed the connection. */
-  #hasLeft = false
+  /** What the client has closed: its half of an upgraded connection, or all of another one. */
+  #closed: 'half' | 'all' | undefined
   /** In which the program learns what its client does. Undefined: in that of the caller. */
   #context: AsyncResource | undefined
   /** What its end means for its client. */
@@ -79,7 +79,7 @@ export class ConnectionSocket extends Socket {
   begin(id: ExchangeId): void {
     this.#id = id
     this.#ahead = 0
-    if (this.#held !== undefined) this.#enter(() => this.#release())
+    if (this.#held !== undefined) this.#release()
   }
 
   get epoch(): number {
@@ -91,9 +91,7 @@ export class ConnectionSocket extends Socket {
     this.#bytesRead += bytes.length
     this.#unread += consumed
     this.#idleSince = this.#clock.now
-    const context = this.#context
-    const hasRoom = context === undefined ? this.push(bytes) : context.runInAsyncScope(push, undefined, this, bytes)
-    if (hasRoom) this.#acknowledge()
+    if (this.#context?.runInAsyncScope(push, this, bytes) ?? this.push(bytes)) this.#acknowledge()
     else this.#isFull = true
   }
 
@@ -102,6 +100,7 @@ export class ConnectionSocket extends Socket {
    * is read is corked until the turn is over, and the end of that request may destroy the socket.
    */
   receiveEnd(): void {
+    if (this.isUpgrade) this.#closed = 'half'
     setImmediate(() => {
       if (this.destroyed) return
       this.#enter(() => {
@@ -111,16 +110,19 @@ export class ConnectionSocket extends Socket {
     })
   }
 
-  /** As from the kernel, a client that leaves has ended what it sends. */
-  receiveClose(): void {
-    if (this.destroyed) return
-    this.#hasLeft = true
-    this.#enter(() => this.destroy())
+  /**
+   * As from the kernel, a client that leaves has ended what it sends. An upgraded connection whose
+   * two halves have ended closes by itself, when the program has read the rest.
+   */
+  receiveClose(reset: Error | undefined): void {
+    if (this.destroyed || (this.#closed === 'half' && this.writableFinished && reset === undefined)) return
+    if (!this.isUpgrade) this.#closed = 'all'
+    this.#enter(() => this.destroy(this.isUpgrade ? reset : undefined))
   }
 
   sent(length: number): void {
     this.#ahead = Math.max(0, this.#ahead - length)
-    if (this.#held !== undefined) this.#enter(() => this.#passRest())
+    if (this.#held !== undefined) this.#passRest()
   }
 
   // The program's side
@@ -166,10 +168,7 @@ export class ConnectionSocket extends Socket {
     })
   }
 
-  /**
-   * Node's server sets one behind each answer: a real timer each time would cost more than all else
-   * here.
-   */
+  /** Node's server sets one behind each answer: real timers would cost more than all else here. */
   override setTimeout(milliseconds: number, callback?: () => void): this {
     this.#idleLimit = milliseconds
     this.#idleSince = this.#clock.now
@@ -191,8 +190,7 @@ export class ConnectionSocket extends Socket {
   checkIdle(now: number): void {
     if (this.#idleLimit === 0 || now - this.#idleSince < this.#idleLimit) return
     this.#idleSince = now
-    // Node's server closes it. How long a client may be idle between two requests is the entrance's
-    // to say.
+    // Node's server closes it. Between two requests, the entrance says how long a client may idle.
     this.#ending = 'expired'
     this.#enter(() => this.emit('timeout'))
     if (!this.destroyed) this.#ending = 'reset'
@@ -226,6 +224,7 @@ export class ConnectionSocket extends Socket {
     this.#held = done
     this.#heldBytes = length
     this.#passRest()
+    this.#hold()
   }
 
   #passed(length: number, done: Done): void {
@@ -234,6 +233,12 @@ export class ConnectionSocket extends Socket {
     this.#held = done
     this.#heldBytes = length
     if (this.#ahead < this.window) this.#release()
+    else this.#hold()
+  }
+
+  /** As with the kernel, a write that has to wait is over in the context in which it was made. */
+  #hold(): void {
+    if (this.#held !== undefined) this.#held = AsyncResource.bind(this.#held)
   }
 
   /** As much as the client has room for. */
@@ -270,7 +275,7 @@ export class ConnectionSocket extends Socket {
     const getters: Readonly<Record<string, (socket: ConnectionSocket) => unknown>> = {
       connecting: () => false,
       pending: () => false,
-      readableEnded: (socket) => socket.#hasLeft || readableEnded.get!.call(socket),
+      readableEnded: (socket) => socket.#closed === 'all' || readableEnded.get!.call(socket),
       timeout: (socket) => socket.#idleLimit,
       bytesRead: (socket) => socket.#bytesRead,
       bytesWritten: (socket) => socket.#bytesSent + socket.writableLength,

@@ -76,8 +76,8 @@ export class DuplexBridge implements Bridge {
     this.#sockets.get(connection)?.receiveEnd()
   }
 
-  closed(connection: number): void {
-    this.#sockets.get(connection)?.receiveClose()
+  closed(connection: number, isReset: boolean): void {
+    this.#sockets.get(connection)?.receiveClose(isReset ? resetByClient() : undefined)
   }
 
   /** When no request is in flight: ends all but upgraded connections, which clients do not see. */
@@ -106,4 +106,9 @@ export class DuplexBridge implements Bridge {
     this.#accept(socket)
     return socket
   }
+}
+
+/** As Node's own sockets have it. */
+function resetByClient(): Error {
+  return Object.assign(new Error('read ECONNRESET'), { errno: -104, code: 'ECONNRESET', syscall: 'read' })
 }

@@ -122,7 +122,7 @@ export class EntranceWorker {
         return bridge.credit(connection, epoch, words[record + at.headLength]!)
       case closedKind:
         this.#requests?.closed(connection)
-        return bridge.closed(connection)
+        return bridge.closed(connection, ((second >>> 16) & flags.reset) !== 0)
       case clientEndedKind:
         this.#requests?.clientEnded(connection)
         return bridge.clientEnded(connection)

@@ -5,7 +5,7 @@
 import type { AddressInfo } from 'node:net'
 
 /** The version of this format and of the add-on's classes. A binary with another is not used. */
-export const recordFormat = 9
+export const recordFormat = 10
 
 /** To a worker. */
 export const requestKind = 1
@@ -42,6 +42,7 @@ export const flags = {
   http2: 512,
   certificate: 1024,
   grpc: 2048,
+  reset: 4096,
 } as const
 
 /** In words, from a record's begin. */

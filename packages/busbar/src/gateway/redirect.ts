@@ -46,7 +46,8 @@ function redirect(req: IncomingMessage, res: ServerResponse, port: number): void
   res.writeHead(308, { location, 'content-length': 0 }).end()
 }
 
-/** Without its port. */
+/** Without its port, and as a URL has it. */
 function hostOf(host = ''): string {
-  return host.replace(/:\d*$/, '')
+  const name = host.replace(/:\d*$/, '')
+  return name.includes(':') && !name.startsWith('[') ? `[${name}]` : name
 }

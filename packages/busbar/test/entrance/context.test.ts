@@ -35,4 +35,22 @@ describe('the async context behind the native entrance', options, () => {
         [`${event}: of the program`],
       )
   })
+
+  it('is that of the write for what follows a write that waits for its client', async () => {
+    const services = { it: { file, run: 'shared' as const } }
+    await using app = await TestApp.startLoaded(appOf({ services, gateway: { entrance: 'native' } }))
+    const client = new Client(app.port)
+    for (const path of ['/long', '/pipe', '/long']) {
+      client.bytes = ''
+      client.send(get(path)).socket.pause()
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      client.socket.resume()
+      await client.until('the end')
+    }
+    client.socket.destroy()
+    const all = (await (await fetch(new URL('/seen', app.url))).json()) as string[]
+    const follows = all.filter((one) => /^(drain|finish|closed|end callback|source read|write callback): /.test(one))
+    const own = ['drain', 'finish', 'closed', 'end callback', 'source read', 'write callback']
+    assert.deepEqual(new Set(follows), new Set(own.map((event) => `${event}: own`)))
+  })
 })

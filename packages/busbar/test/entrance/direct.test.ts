@@ -121,6 +121,17 @@ describe('a service in a process', options, () => {
     assert.ok(direct(app) > 0)
   })
 
+  it('names the coding `identity`: its body lasts until the end of its connection', async () => {
+    for (const run of ['process', 'command'] as const) {
+      await using app = await TestApp.startLoaded(appOf(setup(run)))
+      for (const fields of ['', byWorker]) {
+        const answer = await answerTo(app, get('/c/identity', fields), '\r\n0\r\n')
+        assert.match(answer, /^HTTP\/1.1 200 OK\r\n[^]*Transfer-Encoding: chunked\r\n[^]*until the end/)
+        assert.doesNotMatch(answer, /identity/)
+      }
+    }
+  })
+
   it('answers too late, or not with HTTP: the client learns which', async () => {
     const limits = { ...appOf(setup('process')).limits, responseTimeout: 300 }
     await using app = await TestApp.startLoaded(appOf({ ...setup('process'), limits }))
@@ -141,7 +152,7 @@ describe('a service in a process', options, () => {
     await fetch(new URL('/c/reset', app.url))
     await client.closed
     assert.doesNotMatch(client.bytes, /\r\n0\r\n/)
-    const outcomes = (): unknown[] =>
+    const outcomes = (): string[] =>
       app.running.status().edges.flatMap((edge) => edge.outcomes.map(({ status, count }) => `${status} ${count}`))
     await eventually(() => outcomes().length === 2)
     assert.deepEqual(new Set(outcomes()), new Set(['200 1', 'none 1']))

@@ -68,6 +68,8 @@ describe('routes', () => {
     ['[::1]:3043', 'admin'],
     ['[::2]', 'admin'],
     ['[::3]', 'web'],
+    ['::1:3043', 'admin'],
+    ['2001:db8::1:3043', 'web'],
   ] as const)
     it(`lead the host ${host} to ${service}`, async () => {
       const seen = await ask(gateway, `GET /x HTTP/1.1\r\nHost: ${host}`)
@@ -107,6 +109,12 @@ describe('routes', () => {
   ])
     it(`reject the target ${target}`, async () => {
       const answer = await gateway.send(`GET ${target} HTTP/1.1\r\nHost: any.example\r\nConnection: close\r\n\r\n`)
+      assert.match(answer, /^HTTP\/1\.1 400 /)
+    })
+
+  for (const host of ['[127.0.0.1]', '[::1', '::1:a.example'])
+    it(`reject the host ${host}`, async () => {
+      const answer = await gateway.send(`GET /x HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
       assert.match(answer, /^HTTP\/1\.1 400 /)
     })
 

@@ -72,18 +72,16 @@ impl Connection {
     /// Each half of an upgraded connection ends separately. The connection ends with both.
     fn tunnel(&mut self, context: &mut Context<'_>, io: &Io) -> Next {
         let Phase::Exchange(exchange) = &mut self.phase else { return Next::Again };
+        let has_client_ended = self.client_ended && self.input.is_empty();
+        if has_client_ended && !std::mem::replace(&mut exchange.told_client_ended, true) {
+            let _ = exchange.push(kind::CLIENT_ENDED, 0, [0, 0], &[], self.number, io);
+        }
         if exchange.program_ended && self.output.is_empty() && !self.stream.has_unsent() {
-            if self.client_ended {
+            if has_client_ended {
                 return self.end_exchange();
             }
             let _ = Pin::new(&mut self.stream).poll_shutdown(context);
         }
-        if !self.client_ended {
-            return if exchange.window == 0 || !self.input.is_empty() { Next::Wait } else { Next::Read };
-        }
-        if self.input.is_empty() && !std::mem::replace(&mut exchange.told_client_ended, true) {
-            let _ = exchange.push(kind::CLIENT_ENDED, 0, [0, 0], &[], self.number, io);
-        }
-        Next::Wait
+        if self.client_ended || exchange.window == 0 || !self.input.is_empty() { Next::Wait } else { Next::Read }
     }
 }

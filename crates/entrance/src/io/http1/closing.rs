@@ -10,7 +10,7 @@ use super::connection::{Connection, Next, Phase};
 use crate::http1::refusal::Refusal;
 use crate::io::shared::Io;
 use crate::limits::LINGER_BYTES;
-use crate::worker::record::{ExchangeId, Header, kind};
+use crate::worker::record::{ExchangeId, Header, flag, kind};
 
 impl Connection {
     /// Closes the connection at once.
@@ -19,13 +19,20 @@ impl Connection {
         self.wake();
     }
 
+    /// The client, or the network, has broken the connection off.
+    pub(super) fn fail(&mut self) {
+        self.is_reset = true;
+        self.cut();
+    }
+
     /// Called when the connection's task has ended. The workers that know the connection learn
     /// about it.
     pub(super) fn leave_workers(&mut self, io: &Io) {
         self.cut();
         let id = ExchangeId { thread: io.number, slot: self.slot, epoch: 0 };
+        let flags = if self.is_reset { flag::RESET } else { 0 };
         for worker in std::mem::take(&mut self.met) {
-            let header = Header { kind: kind::CLOSED, flags: 0, id, connection: self.number, lengths: [0, 0] };
+            let header = Header { kind: kind::CLOSED, flags, id, connection: self.number, lengths: [0, 0] };
             if worker.inbox.push(&header, &[]).is_ok() {
                 io.wake_soon(&worker);
             }

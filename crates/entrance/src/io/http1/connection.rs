@@ -3,6 +3,7 @@
 //! the client, `closing` ends the connection, and `request_source` handles time limits and workers
 //! that die.
 
+use std::io::ErrorKind;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use super::buffer::Buffer;
 use super::output::Output;
 use crate::http1::parser::{Progress, parse};
 use crate::http1::refusal::Refusal;
-use crate::io::exchange::Exchange;
+use crate::io::exchange::{Body, Exchange};
 use crate::io::http2;
 use crate::io::shared::{Io, Open};
 use crate::io::stream::{Ends, Stream};
@@ -52,6 +53,8 @@ pub struct Connection {
     pub(super) is_repeated: bool,
     /// A request was read that no worker could take, and waits for one.
     pub(super) waiting_since: Option<u64>,
+    /// Reading or writing has failed.
+    pub(super) is_reset: bool,
     waker: Option<Waker>,
 }
 
@@ -103,6 +106,7 @@ impl Connection {
             epoch: 0,
             is_repeated: false,
             waiting_since: None,
+            is_reset: false,
             waker: None,
         }
     }
@@ -125,6 +129,10 @@ impl Connection {
         }
         context.waker().wake_by_ref();
         Poll::Pending
+    }
+
+    fn is_tunnel(&self) -> bool {
+        matches!(&self.phase, Phase::Exchange(exchange) if matches!(exchange.body, Body::Raw))
     }
 
     /// Whether it ever had a request.
@@ -160,7 +168,11 @@ impl Connection {
         let mut buffer = ReadBuf::new(&mut scratch);
         match Pin::new(&mut self.stream).poll_read(context, &mut buffer) {
             Poll::Pending => return Poll::Pending,
-            Poll::Ready(Err(_)) => self.cut(),
+            // Many clients close TLS without a word. As in Node, an upgraded connection ends then.
+            Poll::Ready(Err(error)) if error.kind() == ErrorKind::UnexpectedEof && self.is_tunnel() => {
+                self.client_ended = true;
+            }
+            Poll::Ready(Err(_)) => self.fail(),
             Poll::Ready(Ok(())) if buffer.filled().is_empty() => {
                 self.client_ended = true;
                 self.since = io.entrance.now();

@@ -23,7 +23,7 @@ impl Connection {
                     Ok(0) => break,
                     Ok(length) => at += length,
                     Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => break,
-                    Err(_) => return self.cut(),
+                    Err(_) => return self.fail(),
                 }
             }
             self.count(at, io);
@@ -50,11 +50,11 @@ impl Connection {
                     self.output.since = io.entrance.now();
                     self.count(length, io);
                 }
-                Poll::Ready(_) => return self.cut(),
+                Poll::Ready(_) => return self.fail(),
             }
         }
         if self.stream.has_unsent() && matches!(Pin::new(&mut self.stream).poll_flush(context), Poll::Ready(Err(_))) {
-            self.cut();
+            self.fail();
         }
     }
 

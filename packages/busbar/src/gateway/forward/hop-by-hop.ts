@@ -67,10 +67,15 @@ export function endToEndHeaders(
   for (let at = 0; at < raw.length; at += 2) {
     const key = raw[at]!.toLowerCase()
     if (upgrade !== undefined && key === 'upgrade') kept.push(raw[at]!, raw[at + 1]!, 'Connection', upgrade)
-    else if (hopByHop.has(key) || (!keepsFraming && key === 'transfer-encoding')) continue
+    else if (hopByHop.has(key) || (key === 'transfer-encoding' && (!keepsFraming || isIdentity(raw[at + 1]!)))) continue
     else if (listed?.has(key) !== true || isKept(key)) kept.push(raw[at]!, raw[at + 1]!)
   }
   return kept
+}
+
+/** No coding (RFC 9112 has removed it): the connection's end is that of the body. */
+function isIdentity(coding: string): boolean {
+  return coding.trim().toLowerCase() === 'identity'
 }
 
 /** True if the sender closes the connection after this message. */

@@ -41,6 +41,10 @@ const server = createServer(async (request, response) => {
     partial.resetAndDestroy()
     return response.end()
   }
+  if (pathname === '/identity') {
+    const head = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\nConnection: close\r\n\r\n'
+    return request.socket.end(`${head}until the end`)
+  }
   if (pathname === '/garbage') return request.socket.end('garbage\r\n\r\n')
   let length = 0
   for await (const chunk of request) length += chunk.length

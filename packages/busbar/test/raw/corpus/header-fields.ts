@@ -18,6 +18,7 @@ const hosts = {
   nul: 'Host: admin.example\0\r\n',
   '8 bit': 'Host: admin\xc3\xa9.example\r\n',
   'percent encoded': 'Host: admin%2eexample\r\n',
+  'IPv6 without brackets': 'Host: ::1:3000\r\n',
 }
 
 const fields = {

@@ -1,0 +1,47 @@
+/** How upgraded connections end: as under plain Node, at either entrance, for each placement. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { appOf, TestApp } from '../support/app/test-app.ts'
+import { builtAddon, Client, eventually, get } from './served.ts'
+
+const file = `${import.meta.dirname}/programs/ends.mjs`
+const entry = { file: process.execPath, args: [file], nodeOptions: [], foundBy: 'command' } as const
+const services = {
+  shared: { file, run: 'shared' as const },
+  thread: { file, run: 'thread' as const },
+  process: { file, run: 'process' as const },
+  command: { file, kind: 'command' as const, run: 'process' as const, entry },
+}
+
+const cleanly = ['end after 3', 'finished ok', 'close false']
+const byReset = ['error ECONNRESET', 'finished ECONNRESET', 'close true']
+
+for (const entrance of ['native', 'portable'] as const) {
+  const options = { skip: entrance === 'native' && builtAddon === undefined ? 'the entrance is not built' : false }
+  describe(`an upgraded connection at the ${entrance} entrance`, options, () => {
+    it('ends for the program as its client ends it', async () => {
+      const routes = Object.keys(services).map((service) => ({ host: undefined, prefix: `/${service}`, service }))
+      await using app = await TestApp.startLoaded(appOf({ services, gateway: { entrance, routes } }))
+      for (const service of Object.keys(services)) {
+        const seen = async (id: string): Promise<string[]> => {
+          const log = async (): Promise<string[]> =>
+            (await (await fetch(new URL(`/${service}/log?of=${id}`, app.url))).json()) as string[]
+          await eventually(async () => (await log()).some((one) => one.startsWith('close')))
+          return (await log()).toSorted()
+        }
+        const upgraded = async (id: string, mode: string): Promise<Client> => {
+          const fields = `Connection: Upgrade\r\nUpgrade: x\r\nX-Id: ${id}\r\nX-Mode: ${mode}\r\n`
+          const client = new Client(app.port).send(get(`/${service}/`, fields))
+          await client.until(mode === 'end' ? 'bye' : '\r\n\r\n')
+          return client.send('abc')
+        }
+        const ended = await upgraded('ended', 'end')
+        ended.socket.end()
+        assert.deepEqual(await seen('ended'), cleanly.toSorted(), `${service}: both halves have ended`)
+        const reset = await upgraded('reset', 'wait')
+        reset.socket.resetAndDestroy()
+        assert.deepEqual(await seen('reset'), byReset.toSorted(), `${service}: the client resets`)
+      }
+    })
+  })
+}
