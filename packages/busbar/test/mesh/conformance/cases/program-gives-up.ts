@@ -3,7 +3,6 @@ import { pipeline } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { plain } from '../case.ts'
 import type { Caller, Case, Handler } from '../case.ts'
-import type { ProgramLog } from '../program-log.ts'
 
 /** What the caller gets of a response that ends early. */
 export const programGivesUp: readonly Case[] = [
@@ -76,33 +75,13 @@ export const programGivesUp: readonly Case[] = [
   ),
   plain('socket.end before the response', (request) => request.socket.end()),
   plain('socket.resetAndDestroy', (request) => request.socket.resetAndDestroy()),
-  plain(
-    'socket.resetAndDestroy in the body',
-    async (request, response, log) => {
-      response.write('part')
-      await log.until('the part has arrived')
-      request.socket.resetAndDestroy()
-    },
-    tellOfPart,
-  ),
-  plain(
-    'socket.resetAndDestroy in a body that ends with the connection',
-    async (request, response, log) => {
-      response.useChunkedEncodingByDefault = false
-      response.write('part')
-      await log.until('the part has arrived')
-      request.socket.resetAndDestroy()
-    },
-    tellOfPart,
-  ),
-  plain(
-    'socket.resetAndDestroy in a body without a length written to the socket',
-    async (request, _, log) => {
-      request.socket.write('HTTP/1.1 200 OK\r\n\r\npart')
-      await log.until('the part has arrived')
-      request.socket.resetAndDestroy()
-    },
-    tellOfPart,
+  resetting('socket.resetAndDestroy in the body', (_, response) => response.write('part')),
+  resetting('socket.resetAndDestroy in a body that ends with the connection', (_, response) => {
+    response.useChunkedEncodingByDefault = false
+    response.write('part')
+  }),
+  resetting('socket.resetAndDestroy in a body without a length written to the socket', ({ socket }) =>
+    socket.write('HTTP/1.1 200 OK\r\n\r\npart'),
   ),
   plain('a source that fails in a pipeline', (_, response, log) => {
     async function* source(): AsyncGenerator<string> {
@@ -148,11 +127,21 @@ function withoutKeepAlive(handler: Parameters<typeof createServer>[1] & object):
   return () => Object.assign(createServer({ keepAliveTimeoutBuffer: 1 } as object, handler), { keepAliveTimeout: 1 })
 }
 
-async function tellOfPart(caller: Caller, log: ProgramLog): Promise<void> {
-  const call = caller.open()
-  await call.recording.received(4)
-  log.addAside('the part has arrived')
-  await call.outcome()
+/** `begin`: writes four bytes of a body. The program resets the connection when they have arrived. */
+function resetting(name: string, begin: Handler): Case {
+  const handler: Handler = async (request, response, log) => {
+    // The caller's word, since it may be in another worker.
+    if (request.url === '/arrived') return void response.once('close', () => log.addAside('the part has arrived')).end()
+    begin(request, response, log)
+    await log.until('the part has arrived')
+    request.socket.resetAndDestroy()
+  }
+  return plain(name, handler, async (caller) => {
+    const call = caller.open()
+    await call.recording.received(4)
+    await caller.send({ path: '/arrived' })
+    await call.outcome()
+  })
 }
 
 async function waitForHead(caller: Caller): Promise<void> {
