@@ -10,8 +10,8 @@ interface Numbered<Transport> {
 
 /**
  * Brings together the workers that dial this one and the links that the supervisor announces, which
- * come in either order. The supervisor numbers the links upwards. Each dial names its link: a worker
- * that was blocked for a while dials for all links that were announced to it meanwhile, in one go.
+ * come in either order. The supervisor numbers the links upwards. Each dial names its link: a
+ * worker that was blocked for a while dials for all links that were announced meanwhile, in one go.
  */
 export class AcceptedDials {
   readonly #expected = new Map<number, Numbered<PendingTransport>>()

@@ -7,12 +7,12 @@ export interface Hello {
   readonly worker: number
   /** The app's secret, made at each start. */
   readonly secret: string
-  /** The number of the link, as the supervisor gave it to both ends. Only the dialling side says it. */
+  /** The number of the link, which the supervisor gave to both ends. The dialling side says it. */
   readonly link?: number
 }
 
 /** What the hello of a worker says. */
-export interface Greeted {
+export interface WorkerHello {
   readonly worker: number
   /** 0 from the side that was dialled. */
   readonly link: number
@@ -26,7 +26,7 @@ export function helloPacket({ worker, secret, link = 0 }: Hello): Packet {
 }
 
 /** Throws {@link ProtocolError} for other programs, apps and versions. */
-export function readHello({ text }: Packet, secret: string): Greeted {
+export function readHello({ text }: Packet, secret: string): WorkerHello {
   const hello = parse(text)
   if (!Array.isArray(hello) || hello[0] !== name) throw new ProtocolError('is not a worker of an app')
   const [, version, worker, given, link] = hello as unknown[]

@@ -10,12 +10,12 @@ import {
   type PacketTransportListener,
   ProtocolError,
 } from '../links/packet-transport.ts'
-import { type Greeted, type Hello, helloPacket, readHello } from './hello.ts'
+import { type WorkerHello, type Hello, helloPacket, readHello } from './hello.ts'
 import type { IncompletePackets } from './incomplete-packets.ts'
 import { encodePacket, PacketReader } from './packet-codec.ts'
 
 /** `peer`: what its hello says. */
-export interface HandshakeResult<Peer = Greeted> {
+export interface HandshakeResult<Peer = WorkerHello> {
   readonly transport: PacketTransport
   readonly peer: Peer
 }

@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { helloTimeout } from '../../../src/mesh/links/limits.ts'
 import type { Packet } from '../../../src/mesh/links/packet-transport.ts'
-import { type Greeted, helloPacket, readHello } from '../../../src/mesh/transports/hello.ts'
+import { type WorkerHello, helloPacket, readHello } from '../../../src/mesh/transports/hello.ts'
 import { greet, type HandshakeResult } from '../../../src/mesh/transports/socket.ts'
 import { dialUnix, listenUnix } from '../../../src/mesh/transports/unix.ts'
 
@@ -50,7 +50,7 @@ test('a worker that has dialled, and then loads a program for longer than that, 
 test('a hello that came while this thread was busy counts', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'busbar-link-'))
   const hello = helloPacket(own)
-  const read = (first: Packet): Greeted => readHello(first, own.secret)
+  const read = (first: Packet): WorkerHello => readHello(first, own.secret)
   const taken = Promise.withResolvers<HandshakeResult>()
   const server = createServer((socket) => {
     greet(socket, false, { own: hello, refusal: hello, read }).then(taken.resolve, taken.reject)
