@@ -127,6 +127,16 @@ describe('a value with too much that takes long to decode', () => {
       assert.equal(host.links.size, 1)
     })
 
+  it('may have names that are none of a tag, however they begin', async () => {
+    await using host = await ShopHost.start('far')
+    using caller = await ShopCaller.open([host.address])
+    const paths = Object.fromEntries(Array.from({ length: maxByteStrings + 1 }, (_, at) => [`\\\\srv\\${at}`, at]))
+    const others = Array.from({ length: maxByteStrings + 1 }, () => ({ '$a\n': 1 }))
+    const long = { '\nk': 'x'.repeat(maxDigits + 1), '"': 'x'.repeat(maxDigits + 1) }
+    for (const value of [paths, others, long])
+      assert.deepEqual(((await caller.shop.write(value)) as { input: unknown }).input, value)
+  })
+
   it('may have as much as the limits say', async () => {
     await using host = await ShopHost.start('far')
     using caller = await ShopCaller.open([host.address])

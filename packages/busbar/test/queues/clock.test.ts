@@ -6,7 +6,7 @@ import { openDatabase } from '../../src/queue/file/database.ts'
 import { FileQueue } from '../../src/queue/file/file-queue.ts'
 import { QueueStore } from '../../src/queue/file/store.ts'
 import { moveWhenDue } from '../../src/queue/streams/consumers.ts'
-import { encodeItem } from '../../src/queue/streams/item-message.ts'
+import { decodeItem, encodeItem } from '../../src/queue/streams/item-message.ts'
 import type { ItemStreams } from '../../src/queue/streams/item-streams.ts'
 import type { JsMsg } from '../../src/shared/cluster/jetstream.ts'
 import type { QueueCalls } from '../../src/mesh/typed/queue-calls.ts'
@@ -67,11 +67,44 @@ for (const [delay, behind, longest] of [
     const origin = { caller: undefined, trace: undefined, metadata: undefined }
     const data = encodeItem({ id: 'a', added, due: added + delay, attempts: 0, origin, input: '1' })
     const pauses: number[] = []
-    const message = { data, nak: (pause: number) => void pauses.push(pause) } as unknown as JsMsg
+    const timestampNanos = BigInt(added) * 1_000_000n
+    const message = { data, timestampNanos, nak: (pause: number) => void pauses.push(pause) } as unknown as JsMsg
     await moveWhenDue(message, { confirmedAt: performance.now() } as ItemStreams)
     assert.equal(pauses.length, 1)
     assert.ok(pauses[0]! <= longest && pauses[0]! > longest - 4_000, String(pauses))
   })
+
+test('an item of a cluster waits no longer for its next attempt if the clock of its last host is hours ahead', async () => {
+  const origin = { caller: undefined, trace: undefined, metadata: undefined }
+  const item = {
+    id: 'a',
+    added: Date.now(),
+    due: Date.now() + 3 * hour,
+    pause: 60_000,
+    attempts: 1,
+    origin,
+    input: '1',
+  }
+  const done: unknown[] = []
+  const message = (storedAt: number): JsMsg =>
+    ({
+      data: encodeItem(item),
+      subject: 'later',
+      timestampNanos: BigInt(storedAt) * 1_000_000n,
+      nak: (pause: number) => done.push(pause > 50_000 && pause <= 60_000 ? 'waits for a minute' : pause),
+      ackAck: async () => done.push('moved'),
+    }) as unknown as JsMsg
+  const streams = {
+    confirmedAt: performance.now(),
+    targetOf: () => 'mail.send',
+    nameOf: () => 'later',
+    subjectOf: () => 'ready',
+    client: { publish: async (_: string, data: Uint8Array) => done.push(decodeItem(data)?.due) },
+  } as unknown as ItemStreams
+  await moveWhenDue(message(Date.now()), streams)
+  await moveWhenDue(message(Date.now() - 61_000), streams)
+  assert.deepEqual(done, ['waits for a minute', 0, 'moved'])
+})
 
 test('an item runs at once if the clock was set back while its app did not run', async () => {
   await using app = await QueueApp.start({ queues: { ...quick, file: 'queue.sqlite' } })

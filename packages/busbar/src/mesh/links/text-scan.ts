@@ -14,7 +14,7 @@ export interface TextLimits {
   readonly elements: number
   /** Sequences of names with which objects begin. */
   readonly names: number
-  /** Names that begin with a dollar sign, as those of tags do, and may be written with escapes. */
+  /** Names that begin with a dollar sign, as those of tags do. */
   readonly tags: number
   /** Tags of byte strings. */
   readonly byteStrings: number
@@ -55,7 +55,7 @@ export function scanText(text: string, limits: TextLimits): TextScan {
       const node = open[depth]
       if (node !== undefined) open[depth] = names.next(node, text, start, end)
       if (names.size > limits.names) exceeds = 'names'
-      else if (mayBeTag(text.charCodeAt(start + 1))) exceeds = tags.add(text, start, end)
+      else if (startsAsTag(text, start)) exceeds = tags.add(text, start, end)
     } else if (code === 0x5b || code === 0x7b) {
       if (++depth > limits.depth) exceeds = 'depth'
       else if (depth === 2 && ++frames > limits.frames) exceeds = 'frames'
@@ -67,9 +67,24 @@ export function scanText(text: string, limits: TextLimits): TextScan {
   return { exceeds, elements, containers }
 }
 
-/** Of a name's first character: a dollar sign, or an escape. */
-function mayBeTag(code: number): boolean {
-  return code === 0x24 || code === 0x5c
+/** The name at `start` begins with a dollar sign, which may be written as an escape. */
+function startsAsTag(text: string, start: number): boolean {
+  const code = text.charCodeAt(start + 1)
+  return code === 0x24 || (code === 0x5c && text.startsWith('u0024', start + 2))
+}
+
+/** Characters of the longest name of a tag that counts, if each is written as an escape. */
+const longestTag = '"$bigint"'.length * '\\u0024'.length
+
+/** The name is the JSON string from `start` to its last quote, and may be malformed. */
+function tagAt(text: string, start: number, end: number): string {
+  const json = text.slice(start, Math.min(end + 1, start + longestTag))
+  if (!json.includes('\\')) return json
+  try {
+    return JSON.stringify(JSON.parse(json))
+  } catch {
+    return json
+  }
 }
 
 class TagCounts {
@@ -86,11 +101,10 @@ class TagCounts {
 
   /** The name is the JSON string from `start` to `end`. Returns the limit that it exceeds. */
   add(text: string, start: number, end: number): keyof TextLimits | undefined {
-    const isEscaped = text.slice(start, end).includes('\\')
-    this.isBigint = isEscaped || text.startsWith('"$bigint"', start)
+    const tag = tagAt(text, start, end)
+    this.isBigint = tag === '"$bigint"'
     if (++this.#tags > this.#limits.tags) return 'tags'
-    if (!isEscaped && !text.startsWith('"$bytes"', start)) return undefined
-    return ++this.#byteStrings > this.#limits.byteStrings ? 'byteStrings' : undefined
+    return tag === '"$bytes"' && ++this.#byteStrings > this.#limits.byteStrings ? 'byteStrings' : undefined
   }
 
   hasTooManyDigits(length: number): boolean {

@@ -176,7 +176,7 @@ export class Attempts {
     const delay = delayAfter(attempt, settings)
     this.#parts.log.warn(failedText(item, delay, why))
     try {
-      await this.#move({ ...item, attempts, due: Date.now() + delay }, target, delivery)
+      await this.#move({ ...item, attempts, due: Date.now() + delay, pause: delay }, target, delivery)
     } catch (error) {
       if (limitOf(error) === undefined) throw error
       // The next delivery is the next attempt.
@@ -240,8 +240,8 @@ const died: Failed = {
   final: true,
 }
 
-function stored({ id, added, due, attempts, origin, input }: StoredItem): StoredItem {
-  return { id, added, due, attempts, origin, input }
+function stored({ id, added, due, pause, attempts, origin, input }: StoredItem): StoredItem {
+  return { id, added, due, ...(pause !== undefined && { pause }), attempts, origin, input }
 }
 
 function countOf({ message }: Delivery): number {

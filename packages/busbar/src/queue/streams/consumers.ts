@@ -86,16 +86,22 @@ export async function moveWhenDue(message: JsMsg, streams: ItemStreams): Promise
   if (!isHeld(streams.confirmedAt)) return
   const item = decodeItem(message.data)
   if (item === undefined) return message.term()
-  const wait = item.due - Date.now()
+  const wait = waitOf(item, message)
   if (wait > 0) return message.nak(Math.min(wait, longestPause(item)))
   try {
     const target = streams.targetOf(message.subject)
     const msgID = `${streams.nameOf('later')} ${message.seq}`
-    await streams.client.publish(streams.subjectOf('ready', target), encodeItem(item), { msgID })
+    await streams.client.publish(streams.subjectOf('ready', target), encodeItem({ ...item, due: 0 }), { msgID })
     await message.ackAck()
   } catch {
     message.nak(retryPause)
   }
+}
+
+/** The server's clock says when it began to wait: that of the host that has set `due` may be wrong. */
+function waitOf({ added, due, pause = due - added }: StoredItem, { timestampNanos }: JsMsg): number {
+  const began = Number(timestampNanos / 1_000_000n)
+  return Math.min(due, began + pause) - Date.now()
 }
 
 function longestPause({ added, due }: StoredItem): number {

@@ -7,6 +7,8 @@ export interface StoredItem {
   readonly added: number
   /** 0: at once, whatever the clocks of the hosts show. */
   readonly due: number
+  /** Milliseconds that it is to wait, if that is not the time from `added` to `due`. */
+  readonly pause?: number
   /** Attempts before this message. */
   readonly attempts: number
   readonly origin: ItemOrigin
@@ -32,9 +34,9 @@ export function encodeItem({ input, ...head }: StoredItem | StoredDeadLetter): U
 export function decodeItem(data: Uint8Array): StoredItem | undefined {
   const head = headOf(data)
   if (head === undefined) return undefined
-  const { id, added, due, attempts, origin, hasInput } = head
+  const { id, added, due, pause = 0, attempts, origin, hasInput } = head
   if (typeof id !== 'string' || typeof origin !== 'object' || origin === null) return undefined
-  for (const number of [added, due, attempts]) if (!Number.isFinite(number)) return undefined
+  for (const number of [added, due, pause, attempts]) if (!Number.isFinite(number)) return undefined
   const input = hasInput === true ? Buffer.from(data).toString('utf8', data.indexOf(separator) + 1) : null
   return { ...(head as unknown as StoredItem), input }
 }
