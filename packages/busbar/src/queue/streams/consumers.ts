@@ -98,7 +98,7 @@ export async function moveWhenDue(message: JsMsg, streams: ItemStreams): Promise
   }
 }
 
-/** The server's clock says when it began to wait: that of the host that has set `due` may be wrong. */
+/** By the server's clock it began to wait: that of the host that has set `due` may be wrong. */
 function waitOf({ added, due, pause = due - added }: StoredItem, { timestampNanos }: JsMsg): number {
   const began = Number(timestampNanos / 1_000_000n)
   return Math.min(due, began + pause) - Date.now()

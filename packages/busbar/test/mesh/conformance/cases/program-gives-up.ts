@@ -127,7 +127,7 @@ function withoutKeepAlive(handler: Parameters<typeof createServer>[1] & object):
   return () => Object.assign(createServer({ keepAliveTimeoutBuffer: 1 } as object, handler), { keepAliveTimeout: 1 })
 }
 
-/** `begin`: writes four bytes of a body. The program resets the connection when they have arrived. */
+/** `begin`: writes four bytes of a body. The program resets the connection when they have come. */
 function resetting(name: string, begin: Handler): Case {
   const handler: Handler = async (request, response, log) => {
     // The caller's word, since it may be in another worker.
