@@ -4,6 +4,7 @@
  * and sends what it does under plain Node.
  */
 import type { Socket } from 'node:net'
+import { systemError } from '../mesh/sockets/system-error.ts'
 import type { Bridge } from './bridge.ts'
 import { ConnectionSocket } from './connection-socket.ts'
 import { IdleClock } from './idle-clock.ts'
@@ -77,7 +78,7 @@ export class DuplexBridge implements Bridge {
   }
 
   closed(connection: number, isReset: boolean): void {
-    this.#sockets.get(connection)?.receiveClose(isReset ? resetByClient() : undefined)
+    this.#sockets.get(connection)?.receiveClose(isReset ? systemError('read', 'ECONNRESET') : undefined)
   }
 
   /** When no request is in flight: ends all but upgraded connections, which clients do not see. */
@@ -106,9 +107,4 @@ export class DuplexBridge implements Bridge {
     this.#accept(socket)
     return socket
   }
-}
-
-/** As Node's own sockets have it. */
-function resetByClient(): Error {
-  return Object.assign(new Error('read ECONNRESET'), { errno: -104, code: 'ECONNRESET', syscall: 'read' })
 }

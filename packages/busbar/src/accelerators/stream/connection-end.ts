@@ -5,15 +5,15 @@
  *
  * If B is in another worker, a {@link LinkEnd} replaces it: its inbox is the link.
  *
- * As with a kernel's buffers, a write is complete when its bytes wait at the other end, unless too
- * many wait there already.
+ * As with a kernel, a write is complete when its bytes wait at the other end, if there is room.
  */
 import { runGuarded } from '../../mesh/scope.ts'
 import type { TcpAddress } from '../../mesh/sockets/tcp-address.ts'
+import { systemError } from '../../mesh/sockets/system-error.ts'
 import { currentContext, type Enter } from './async-context.ts'
 import { IdleClose, leaveAgent } from './idle-close.ts'
 import { Inbox } from './inbox.ts'
-import { type Carrier, closedBeforeConnection, type Done, type MemorySocket, systemError } from './memory-socket.ts'
+import { type Carrier, closedBeforeConnection, type Done, type MemorySocket } from './memory-socket.ts'
 
 export interface EndOptions {
   readonly local: TcpAddress

@@ -5,7 +5,6 @@
  * stream and uses its events.
  */
 import { AsyncResource } from 'node:async_hooks'
-import { constants } from 'node:os'
 import { type AddressInfo, Socket, type SocketConstructorOpts } from 'node:net'
 import { closeIfIdle, closesIfIdle } from '../../mesh/http/exchange.ts'
 import type { TcpAddress } from '../../mesh/sockets/tcp-address.ts'
@@ -258,11 +257,6 @@ class ConnectionHandle extends AsyncResource {
 /** Node's types declare these fields as read-only. */
 function state(socket: Socket): { connecting: boolean; timeout: number } {
   return socket as unknown as { connecting: boolean; timeout: number }
-}
-
-/** The error of a system call that failed on a connection. */
-export function systemError(syscall: 'read' | 'write', code: 'ECONNRESET' | 'EPIPE'): NodeJS.ErrnoException {
-  return Object.assign(new Error(`${syscall} ${code}`), { code, errno: -constants.errno[code], syscall })
 }
 
 /** Node's error for a write that waited for a connection which was never established. */

@@ -102,11 +102,8 @@ describe('peers', () => {
   })
 
   it('can be linked again before one has seen the old link break, and do not report the old one', async () => {
-    await using place = await folder()
-    const path = join(place.path, 'link')
-    await using dialled = new Worker(1, echo, path)
-    await dialled.peers.listen()
-    await using dialling = new Worker(2)
+    await using pair = await dialPair()
+    const { dialled, dialling, path } = pair
     for (const link of [1, 2]) {
       dialling.peers.join({ ...spec(1, { kind: 'unix', path }, [shop]), link })
       const asked = ask(dialling.shop!, link)
@@ -118,11 +115,8 @@ describe('peers', () => {
   })
 
   it('that dial late, for a link that was given up and for the next one, have the next one', async () => {
-    await using place = await folder()
-    const path = join(place.path, 'link')
-    await using dialled = new Worker(1, echo, path)
-    await dialled.peers.listen()
-    await using dialling = new Worker(2)
+    await using pair = await dialPair()
+    const { dialled, dialling, path } = pair
     for (const link of [1, 2]) dialled.peers.join({ ...spec(2, { kind: 'accept' }, [shop]), link })
     for (const link of [1, 2]) dialling.peers.join({ ...spec(1, { kind: 'unix', path }, [shop]), link })
     assert.deepEqual(await Promise.all([ask(dialling.shop!, 1), ask(dialled.shop!, 2)]), [1, 2])
@@ -156,3 +150,14 @@ describe('peers', () => {
     assert.deepEqual([other.lost, third.lost], [[], []])
   })
 })
+
+/** Two workers, of which one may dial the other at `path`. */
+async function dialPair() {
+  await using opened = new AsyncDisposableStack()
+  const path = join(opened.use(await folder()).path, 'link')
+  const dialled = opened.use(new Worker(1, echo, path))
+  await dialled.peers.listen()
+  const dialling = opened.use(new Worker(2))
+  const workers = opened.move()
+  return { dialled, dialling, path, [Symbol.asyncDispose]: () => workers.disposeAsync() }
+}

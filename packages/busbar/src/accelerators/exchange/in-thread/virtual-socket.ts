@@ -2,6 +2,7 @@ import { AsyncResource } from 'node:async_hooks'
 import type { ServerResponse } from 'node:http'
 import { type Server, Socket } from 'node:net'
 import { dedicatedConnection } from '../../../mesh/http/exchange.ts'
+import { systemError } from '../../../mesh/sockets/system-error.ts'
 import { type Done, HandleSocket } from '../../../node/handle-socket.ts'
 import { parseSilently, parserOf, type RequestCallbacks } from '../../../node/parser.ts'
 import { isLast } from '../../../node/response.ts'
@@ -172,7 +173,7 @@ export class VirtualSocket extends HandleSocket implements CapturingSocket, Uplo
     this.#held = undefined
     if (held !== undefined || isUnread) {
       this.#callerClosed = 'seen'
-      this.destroy(connectionReset())
+      this.destroy(systemError('read', 'ECONNRESET'))
     } else if (this.#handle.reading) this.#endOfStream()
     else this.#callerClosed = 'unseen'
   }
@@ -292,8 +293,4 @@ function complete({ socket, done }: HeldWrite): void {
   // Node 26 counts the framing too, which the socket does not get. So a response may wait for
   // `'drain'` where the socket's buffer was not full.
   if (response?.writableNeedDrain === true && response.writableLength === 0) socket.emit('drain')
-}
-
-function connectionReset(): Error {
-  return Object.assign(new Error('read ECONNRESET'), { errno: -104, code: 'ECONNRESET', syscall: 'read' })
 }
