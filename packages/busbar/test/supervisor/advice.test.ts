@@ -55,7 +55,7 @@ describe('advice of a running app', { timeout: 300_000 }, () => {
   const placements = (): string[] => app.running.app.services.map(({ name, run }) => `${name} ${run}`)
 
   it('needs the costs of calls, which are measured once and kept', async () => {
-    assert.deepEqual(await admin.json(getCosts, {}), { costs: null })
+    assert.deepEqual(await admin.json(getCosts, {}), { costs: null, distorted: false })
     await assert.rejects(admin.json(getAdvice, { seconds: 1 }), {
       code: 'OPERATION_UNSUPPORTED',
       message: /costs of calls/,
@@ -64,12 +64,16 @@ describe('advice of a running app', { timeout: 300_000 }, () => {
     for (const { local, thread, unix } of [costs.http, costs.rpc])
       for (const one of [local, thread, unix])
         assert.ok(one.latency > 0 && one.caller > 0 && one.callee > 0, JSON.stringify(costs))
-    assert.deepEqual(await admin.json(getCosts, {}), { costs })
+    assert.deepEqual((await admin.json(getCosts, {})).costs, costs)
     const [file] = readdirSync(folder.at('cache', 'busbar'))
     // A damaged file is no cost of calls.
     writeFileSync(folder.at('cache', 'busbar', file!), '{"http":{}}')
-    assert.deepEqual(await admin.json(getCosts, {}), { costs: null })
-    writeFileSync(folder.at('cache', 'busbar', file!), JSON.stringify(costs))
+    assert.deepEqual(await admin.json(getCosts, {}), { costs: null, distorted: false })
+    // More than twice the processors of any machine.
+    writeFileSync(folder.at('cache', 'busbar', file!), JSON.stringify({ ...costs, others: 1e6 }))
+    assert.equal((await admin.json(getCosts, {})).distorted, true)
+    writeFileSync(folder.at('cache', 'busbar', file!), JSON.stringify({ ...costs, others: 0 }))
+    assert.equal((await admin.json(getCosts, {})).distorted, false)
   })
 
   it('has every service with its calls, and what it would change to run elsewhere', async () => {

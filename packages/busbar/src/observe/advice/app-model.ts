@@ -3,7 +3,14 @@
  * the processor time of a worker, without that of the calls that it makes and answers.
  */
 import { type AppWindow, type EdgeWindow, isFromOutside, latencyOf } from './app-window.ts'
-import { type CallCost, type CostedCalls, costOfCall, type CostTable, type PlacementCosts } from './placement-costs.ts'
+import {
+  busyMachine,
+  type CallCost,
+  type CostedCalls,
+  costOfCall,
+  type CostTable,
+  type PlacementCosts,
+} from './placement-costs.ts'
 import { locationOf, type Placement } from './placement.ts'
 
 export interface AppModel {
@@ -36,8 +43,6 @@ export interface ModelCalls extends CostedCalls {
   readonly callee: string
 }
 
-/** Processors of others, beyond which a measurement of costs is not trusted. */
-const busyMachine = 0.25
 /** Of the processor time of workers. The rest is at least the own work of services. */
 const maxShareOfCalls = 0.95
 

@@ -26,6 +26,9 @@ export const placementCosts = costTable.extend({
   node: z.string().meta({ description: 'the version of Node' }),
 })
 
+/** Processors of others, beyond which a measurement of costs is not trusted. */
+export const busyMachine = 0.25
+
 export type CallCost = z.output<typeof callCost>
 export type CostTable = z.output<typeof costTable>
 export type PlacementCosts = z.output<typeof placementCosts>

@@ -5,10 +5,11 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { availableParallelism, cpus } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import * as z from 'zod'
 import { BusbarError } from '../../contract/errors.ts'
-import { costTable, type PlacementCosts, placementCosts } from '../../observe/advice/placement-costs.ts'
+import { busyMachine, costTable, type PlacementCosts, placementCosts } from '../../observe/advice/placement-costs.ts'
 import { acceleratorsVariable, defaultAccelerators, type AcceleratorName } from '../../shared/accelerators.ts'
 import { machineTime } from './machine-time.ts'
 import { cacheFolder } from '../../shared/process/cache-folder.ts'
@@ -17,6 +18,8 @@ import { moduleFile } from '../../shared/package-files.ts'
 const program = fileURLToPath(moduleFile('calibration/main'))
 /** Milliseconds. It takes ten seconds on a machine that has time. */
 const limit = 180_000
+/** Milliseconds in which the load of the machine is looked at. */
+const glance = 500
 
 /** `used`: milliseconds of processor time of the measurement itself. */
 const output = costTable.extend({ used: z.number() })
@@ -31,6 +34,17 @@ export async function readCosts(accelerators: Accelerators): Promise<PlacementCo
     // There is no file, or it is damaged: it is written anew.
     return undefined
   }
+}
+
+/**
+ * Whether others distorted the costs when they were measured, and use less than half of those
+ * processors now. The app itself is one of the others.
+ */
+export async function isCalmer({ others }: PlacementCosts, signal: AbortSignal): Promise<boolean> {
+  if (others <= busyMachine) return false
+  const before = machineTime()
+  await sleep(glance, undefined, { signal })
+  return (machineTime() - before) / glance < others / 2
 }
 
 let isMeasuring = false

@@ -1,5 +1,6 @@
 /** `busbar traces`, `why-slow` and `advise`, as a user types them. */
 import assert from 'node:assert/strict'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
 import { newTraceId } from '../../../src/shared/traces/trace-context.ts'
 import { BusbarProcess, type Ended } from '../../support/app/busbar-process.ts'
@@ -59,6 +60,13 @@ describe('what a user sees of a running app', { timeout: 240_000 }, () => {
     )
   })
 
+  /** As if other processes had used so many processors when the costs of calls were measured. */
+  const setBusyWhenMeasured = (others: number): void => {
+    const name = readdirSync(folder.at('cache', 'busbar')).find((one) => one.startsWith('placement-costs'))!
+    const file = folder.at('cache', 'busbar', name)
+    writeFileSync(file, JSON.stringify({ ...(JSON.parse(readFileSync(file, 'utf8')) as object), others }))
+  }
+
   it('lists the failed ones, and says that a trace is unknown', async () => {
     const { stdout } = await run('traces', '--failed')
     assert.ok(stdout.includes('/fault') && !stdout.includes('/shop'), stdout)
@@ -89,8 +97,14 @@ describe('what a user sees of a running app', { timeout: 240_000 }, () => {
     assert.match(stdout, /nothing is clearly better than it is now/)
     assert.match(stdout, /Not known: Only 0 calls came from outside/)
     assert.match(stdout, /^web +thread +0 .* shared: /m)
+    setBusyWhenMeasured(0)
     const again = await run('advise', '--seconds', '1', '--json')
     assert.equal(again.stderr, '')
     assert.equal((JSON.parse(again.stdout) as { services: unknown[] }).services.length, 2)
+    setBusyWhenMeasured(1e6)
+    assert.match(
+      (await run('advise', '--seconds', '1')).stderr,
+      /other processes were busy[^]*measuring what calls cost/,
+    )
   })
 })

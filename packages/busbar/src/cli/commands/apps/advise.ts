@@ -40,8 +40,9 @@ export async function advise(context: CommandContext): Promise<number> {
 }
 
 async function measureOnce({ admin }: Run, { terminal, flags }: CommandContext): Promise<void> {
-  const { costs } = await admin.json(getCosts, {}, { timeout: 10_000 })
-  if (costs !== null && flags.calibrate !== true) return
+  const { costs, distorted } = await admin.json(getCosts, {}, { timeout: 10_000 })
+  if (costs !== null && !distorted && flags.calibrate !== true) return
+  if (distorted) print(terminal.err, 'other processes were busy when the costs of calls were measured')
   print(terminal.err, 'measuring what calls cost on this machine; this takes some ten seconds of a processor')
   await admin.json(measureCallCosts, {}, { timeout: extraTimeout })
 }

@@ -5,7 +5,7 @@ import { BusbarError } from '../../../contract/errors.ts'
 import { advise } from '../../../observe/advice/advise.ts'
 import { placementCosts } from '../../../observe/advice/placement-costs.ts'
 import { findSlowParts } from '../../../observe/advice/slow-parts.ts'
-import { measureCosts, readCosts } from '../../advice/placement-costs.ts'
+import { isCalmer, measureCosts, readCosts } from '../../advice/placement-costs.ts'
 import { tryMoves } from '../../advice/try-moves.ts'
 import { modelParts, watchApp } from '../../advice/watch-app.ts'
 import { defineJson } from './operation.ts'
@@ -117,8 +117,17 @@ export const getCosts = defineJson({
   path: '/advice/costs',
   summary: 'What calls cost on this machine, if it was measured.',
   input: z.strictObject({}),
-  output: z.object({ costs: placementCosts.nullable() }),
-  handle: async (_, { running }) => ({ costs: (await readCosts(running.app.accelerators)) ?? null }),
+  output: z.object({
+    costs: placementCosts.nullable(),
+    distorted: z
+      .boolean()
+      .meta({ description: 'whether other processes distorted them that use less than half as much now' }),
+  }),
+  async handle(_, { running, signal }) {
+    const costs = await readCosts(running.app.accelerators)
+    if (costs === undefined) return { costs: null, distorted: false }
+    return { costs, distorted: await isCalmer(costs, signal) }
+  },
 })
 
 export const measureCallCosts = defineJson({
