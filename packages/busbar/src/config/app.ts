@@ -173,6 +173,8 @@ export interface Service extends Placement, Supervision {
   readonly sticky?: Sticky | undefined
   /** Set for the service that owns the app's queue, which is part of Busbar. */
   readonly queueSettings?: QueueSettings | undefined
+  /** The names in `queues.methods` that begin with its own. Its contract is not loaded yet. */
+  readonly queuedMethods?: readonly string[] | undefined
   /** How `busbar build` builds it. Undefined: there is nothing to build. */
   readonly build?: ServiceBuild | undefined
 }

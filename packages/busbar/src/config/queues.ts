@@ -127,7 +127,12 @@ export function withQueueService(
   }
   // A command and a test double can enqueue nothing.
   const enqueues = ({ kind, double }: Service): boolean => kind !== 'command' && double !== true
-  return [owner, ...services.map((one) => (enqueues(one) ? { ...one, needs: [...one.needs, queueService] } : one))]
+  return [owner, ...services.map((one) => (enqueues(one) ? withQueue(one, queue) : one))]
+}
+
+function withQueue(service: Service, { methods }: QueueSettings): Service {
+  const queuedMethods = Object.keys(methods).filter((name) => name.startsWith(`${service.name}.`))
+  return { ...service, needs: [...service.needs, queueService], ...(queuedMethods.length > 0 && { queuedMethods }) }
 }
 
 /** Whether a service is part of Busbar, and not one of the app's own. */

@@ -36,6 +36,12 @@ test('an id is taken once within the window, for each method', async () => {
   assert.equal(app.counts.duplicates, 1)
 })
 
+test('settings of a method that the contract does not have are warned of, with the nearest name', async () => {
+  await using app = await QueueApp.start({ queues: { ...quick, methods: { 'mail.sned': { attempts: 2 } } } })
+  const [line] = await app.untilLogged('queues.methods names')
+  assert.match(line!, /queues\.methods names mail\.sned, which its contract does not have; the nearest is mail\.send/)
+})
+
 test('without a window, an id is no limit', async () => {
   await using app = await QueueApp.start({ queues: { ...quick, window: 0 } })
   for (let time = 0; time < 2; time++) await app.orders.place({ to: 'ada', id: 'a' })

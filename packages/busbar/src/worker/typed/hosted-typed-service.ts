@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Limits, Service } from '../../config/app.ts'
+import { nearest } from '../../config/nearest.ts'
 import { client } from '../../contract/client/client.ts'
 import type { Log } from '../../contract/context.ts'
 import { BusbarError } from '../../contract/errors.ts'
@@ -69,6 +70,7 @@ export function hostTypedService(service: Service, sandbox: TypedSandbox): Promi
       const host = await startTypedService(program, sandbox.programs, options, queue?.implementation)
       program.enterPhase({ is: 'serving', ended: sandbox.die })
       if (host.contract.name !== host.name) log.warn(nameMismatch(host))
+      for (const line of unknownQueuedMethods(host, service)) log.warn(line)
       const parts = { program, sandbox, host, contexts, log, queue }
       return new HostedTypedService(parts, Math.round(performance.now() - began))
     } catch (error) {
@@ -181,6 +183,19 @@ function reportOf({ name, contract, events }: TypedHost, startedIn: number): Ser
     methods > 0 ? `${methods} ${methods === 1 ? 'method' : 'methods'}` : topics > 0 ? '' : 'methods of a class'
   const listens = [offers, subscribes].filter((part) => part !== '').join(', ')
   return { name, listens, startedIn, contract: contractOfService(contract), warnings: [] }
+}
+
+/** The contract of a class does not name its methods. */
+function unknownQueuedMethods({ name, contract }: TypedHost, { queuedMethods = [] }: Service): readonly string[] {
+  const known = Object.keys(contract.methods)
+  const methods = known.length === 0 ? [] : queuedMethods.map((queued) => queued.slice(name.length + 1))
+  return methods
+    .filter((method) => !known.includes(method))
+    .map((method) => {
+      const near = nearest(method, known)
+      const hint = near === undefined ? '' : `; the nearest is ${name}.${near}`
+      return `service '${name}': queues.methods names ${name}.${method}, which its contract does not have${hint}. These settings have no effect`
+    })
 }
 
 function nameMismatch({ name, contract }: TypedHost): string {
