@@ -10,6 +10,19 @@ export function closed(): BusbarError {
   return new BusbarError('QUEUE_UNAVAILABLE', { message: 'the queue of the app is stopping' })
 }
 
+export function unwritable(file: string, cause: unknown): BusbarError {
+  const message = `the queue's file ${file} cannot be written: ${(cause as Error).message}`
+  return new BusbarError('QUEUE_UNAVAILABLE', { message, cause })
+}
+
+/** `file` has another identity than when it was opened. */
+export function deleted(file: string): BusbarError {
+  return new BusbarError('QUEUE_UNAVAILABLE', {
+    message: `the queue's file ${file} was deleted or replaced while it is open, so new items would be lost when the app ends`,
+    hint: 'Restart the app when the items that wait have run.',
+  })
+}
+
 /** Characters of an input that are too many: an INPUT_INVALID. */
 export function tooLarge(target: string, length: number, limit: number): BusbarError {
   const message = `it has ${length} characters as JSON, and an item may have ${limit}: store it elsewhere`

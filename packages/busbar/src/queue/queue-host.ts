@@ -7,7 +7,7 @@ import { type ItemRecord, queueContract } from '../contract/queues/queue-contrac
 import type { QueueCalls } from '../mesh/typed/queue-calls.ts'
 import type { QueueCells } from '../shared/metrics/queue-cells.ts'
 import type { QueueOrder, QueueSettings } from '../shared/queues.ts'
-import { openDatabase } from './file/database.ts'
+import { openDatabase, watchPlace } from './file/database.ts'
 import { FileQueue } from './file/file-queue.ts'
 import { QueueStore } from './file/store.ts'
 import type { ItemQueue } from './item-queue.ts'
@@ -63,7 +63,9 @@ export class QueueHost {
     const { place } = this.#parts.settings
     if (place.is === 'streams') return new StreamQueue({ ...this.#parts, place })
     const database = openDatabase(place.path)
-    return database && new FileQueue({ ...this.#parts, file: place.path, store: new QueueStore(database) })
+    if (database === undefined) return undefined
+    const [file, store] = [place.path, new QueueStore(database)]
+    return new FileQueue({ ...this.#parts, file, store, isInPlace: watchPlace(file) })
   }
 
   get #file(): string {

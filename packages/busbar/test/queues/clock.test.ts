@@ -29,6 +29,7 @@ test('items run in their order, and after the same delays, when the clock is set
   const settings = { attempts: 2, backoff: 1, maxBackoff: 5, timeout: 1000, concurrency: 1 }
   const queue = new FileQueue({
     store: new QueueStore(openDatabase(file)!),
+    isInPlace: () => true,
     file,
     settings: {
       place: { is: 'file', path: file },

@@ -1,5 +1,6 @@
 /** Nothing that was enqueued is lost, however a worker or the app ends. */
 import assert from 'node:assert/strict'
+import { rmSync } from 'node:fs'
 import { test } from 'node:test'
 import { pollUntil } from '../support/app/test-app.ts'
 import { QueueApp, QueueProcess, quick } from './support.ts'
@@ -43,6 +44,21 @@ test('an app that is killed while it enqueues and runs items runs each of them a
   await pollUntil(() => missing().length === 0, missing)
   assert.ok(accepted.size >= 120)
   assert.equal(await app.stop(), 0)
+})
+
+test('a file that is deleted while it is in use takes no new items, and those that wait still run', async () => {
+  await using app = new QueueProcess({ queues: { ...quick, concurrency: 1 } })
+  await app.start()
+  await app.enqueue('slow', 'first')
+  await app.enqueue('send', { to: 'ada' })
+  await app.busbar.message('slow first begins')
+  for (const name of ['queue.sqlite', 'queue.sqlite-wal']) rmSync(app.folder.at('.busbar', name))
+  await assert.rejects(app.enqueue('send', { to: 'bob' }), /was deleted or replaced.*QUEUE_UNAVAILABLE/)
+  await app.busbar.message('sent ada')
+  assert.equal(await app.stop(), 0)
+  await app.start()
+  await app.enqueue('send', { to: 'eve' })
+  await app.busbar.message('sent eve')
 })
 
 test('an item that runs when the app is killed is attempted again, and its attempt counts', async () => {

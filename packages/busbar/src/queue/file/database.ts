@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { BusbarError } from '../../contract/errors.ts'
@@ -55,6 +55,19 @@ export function openDatabase(file: string): DatabaseSync | undefined {
       cause,
     })
   }
+}
+
+/**
+ * A function that tells whether `file` still is the one of now. SQLite does not notice when it is
+ * deleted or replaced: all that is written goes to a file without a name, and is lost at its close.
+ */
+export function watchPlace(file: string): () => boolean {
+  const identity = (): string | undefined => {
+    const found = statSync(file, { throwIfNoEntry: false })
+    return found && `${found.dev}:${found.ino}`
+  }
+  const opened = identity()
+  return () => identity() === opened
 }
 
 function prepare(database: DatabaseSync): void {

@@ -6,7 +6,7 @@ import type { MethodQueueSettings, QueueCounts, QueueList, QueueOrder, QueueSett
 import type { QueueCells } from '../../shared/metrics/queue-cells.ts'
 import { settlesWithin } from '../../shared/settles-within.ts'
 import { type ItemQueue, type ItemToAdd, splitTarget } from '../item-queue.ts'
-import { buriedText, closed, failedText, full } from '../messages.ts'
+import { buriedText, closed, deleted, failedText, full, unwritable } from '../messages.ts'
 import { QueueMeter } from '../queue-meter.ts'
 import { delayAfter, type Outcome, runItem } from '../run-item.ts'
 import type { ClaimedItem, QueueStore } from './store.ts'
@@ -15,6 +15,8 @@ export interface FileQueueParts {
   readonly store: QueueStore
   /** Absolute path, for messages. */
   readonly file: string
+  /** False once it was deleted or replaced. */
+  readonly isInPlace: () => boolean
   readonly settings: QueueSettings
   readonly calls: QueueCalls
   readonly log: Log
@@ -58,6 +60,7 @@ export class FileQueue implements ItemQueue {
   #isScheduled = false
   #isPaused = false
   #isClosed = false
+  #gone: BusbarError | undefined
   #timer: NodeJS.Timeout | undefined
   /** The system's clock less the one that nobody sets, at the last transaction. */
   #clock = Date.now() - performance.now()
@@ -133,11 +136,12 @@ export class FileQueue implements ItemQueue {
     const now = Date.now()
     const setBack = this.#clock + performance.now() - now
     const [adding, ended] = [this.#adding.splice(0), this.#ended.splice(0)]
+    const gone = adding.length > 0 ? this.#whyGone() : undefined
     try {
       const { answers, claimed } = store.transaction(() => {
         if (setBack > leastStep) store.bringForward(Math.round(setBack))
         for (const one of ended) this.#keepOutcome(one, now)
-        const answers = adding.map(({ item }) => this.#addItem(item))
+        const answers = adding.map(({ item }) => gone ?? this.#addItem(item))
         store.prune(now)
         return { answers, claimed: this.#claim(now) }
       })
@@ -156,6 +160,15 @@ export class FileQueue implements ItemQueue {
       this.#wake(pause)
     }
     this.#meter.show(store.tally.targets)
+  }
+
+  /** The items that it has still run, as long as this process has the file open. */
+  #whyGone(): BusbarError | undefined {
+    const { isInPlace, file, log } = this.#parts
+    if (this.#gone !== undefined || isInPlace()) return this.#gone
+    this.#gone = deleted(file)
+    log.error(this.#gone.message)
+    return this.#gone
   }
 
   #addItem(item: ItemToAdd): Enqueued | BusbarError {
@@ -222,12 +235,12 @@ export class FileQueue implements ItemQueue {
   ) {
     const { store, log, settings } = this.#parts
     const { number, target } = item
-    const deleted = store.bury(item, now, why, settings.keepDead)
+    const dropped = store.bury(item, now, why, settings.keepDead)
     this.#notes.push(() => {
       this.#meter.count(target, 'buried')
       log.error(buriedText(item, number, why))
-      if (deleted > 0)
-        log.warn(`queue: ${deleted} older dead letters were deleted: queues.keepDead is ${settings.keepDead}`)
+      if (dropped > 0)
+        log.warn(`queue: ${dropped} older dead letters were deleted: queues.keepDead is ${settings.keepDead}`)
     })
   }
 
@@ -281,9 +294,4 @@ export class FileQueue implements ItemQueue {
 function settle(answer: PromiseWithResolvers<Enqueued>, result: Enqueued | BusbarError): void {
   if (result instanceof BusbarError) answer.reject(result)
   else answer.resolve(result)
-}
-
-function unwritable(file: string, cause: unknown): BusbarError {
-  const message = `the queue's file ${file} cannot be written: ${(cause as Error).message}`
-  return new BusbarError('QUEUE_UNAVAILABLE', { message, cause })
 }
