@@ -85,6 +85,35 @@ describe('the queue of a cluster', { skip: withoutNats }, () => {
     await assert.rejects(small.mail.send.enqueue({ to: 'x'.repeat(3000) }), { code: 'QUEUE_FULL', message: /maxSize/ })
   })
 
+  it('refuses items with a delay when enough of them wait; those it has stop nothing, and their first attempt is 1', async () => {
+    await using app = await start({ ...quick, maxDepth: 3, concurrency: 1, attempts: 1 })
+    const later = (to: string) => app.mail.send.enqueue({ to }, { delay: 2_000 })
+    for (const to of ['ada', 'bob', 'eve']) await later(to)
+    await assert.rejects(later('zoe'), { code: 'QUEUE_FULL', message: /queues\.maxDepth is 3, for items that wait/ })
+    await app.mail.send.enqueue({ to: 'now' })
+    await app.untilLogged('sent now')
+    assert.deepEqual(app.logged(/sent (ada|bob|eve)/), [])
+    for (const to of ['ada', 'bob', 'eve']) assert.match((await app.untilLogged(`sent ${to}`))[0]!, /"attempt":1/)
+    assert.equal(app.counts.dead, 0)
+  })
+
+  it('runs an item whose delay is over before any host has looked at it, as its first attempt', async () => {
+    await using app = await start({ ...quick, attempts: 1 })
+    for (let at = 0; at < 20; at++) await app.mail.send.enqueue({ to: `${at}` }, { delay: 1 })
+    for (const line of await app.untilLogged('sent', 20)) assert.match(line, /"attempt":1/)
+    await pollUntil(() => app.counts.running === 0 && app.counts.waiting === 0)
+    assert.deepEqual([app.counts.attempts, app.counts.dead], [20, 0])
+  })
+
+  it('tells ids apart that differ in white space only', async () => {
+    await using app = await start()
+    const ids = ['k', 'k ', ' k', 'k\t', 'k\u00a0', 'k\nx', 'k\r', '"k"', 'k"', 'é', '\ud800']
+    for (const id of ids) assert.equal((await app.mail.flaky.enqueue({ failures: 0 }, { id })).duplicate, false, id)
+    for (const id of ids) assert.equal((await app.mail.flaky.enqueue({ failures: 0 }, { id })).duplicate, true, id)
+    await pollUntil(() => app.counts.waiting === 0 && app.counts.running === 0)
+    assert.equal(app.counts.attempts, ids.length)
+  })
+
   it('runs items at whichever host has the service; apps without it enqueue them, too', async () => {
     const cluster = newCluster()
     const common = { cluster, queues: quick }

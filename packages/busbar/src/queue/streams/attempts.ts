@@ -44,6 +44,8 @@ interface Left {
   readonly at: number
 }
 
+/** Milliseconds before an item that found no room in `ready` is tried again. */
+const readmitPause = 1_000
 /** Milliseconds that an outcome is kept which no server has taken, and that one is remembered. */
 const keptOutcome = 3 * ackWait
 
@@ -84,6 +86,7 @@ export class Attempts {
     } else if (!isHeld(streams.confirmedAt)) this.#leave(key, delivery)
     else if (this.#isPaused) message.nak()
     else if (item.due > Date.now()) void this.#defer(item, delivery)
+    else if (item.due > 0) void this.#readmit(item, delivery)
     else this.#begin(key, item, delivery)
   }
 
@@ -200,6 +203,21 @@ export class Attempts {
     } catch {
       // What is full has room later; what is not connected delivers again.
       delivery.message.nak(Math.min(item.due - Date.now(), ackWait))
+    }
+  }
+
+  /**
+   * Its time came before it was moved. It comes in again: the deliveries of its message were no
+   * attempts.
+   */
+  async #readmit(item: StoredItem, { message, streams }: Delivery): Promise<void> {
+    try {
+      const subject = streams.subjectOf('ready', streams.targetOf(message.subject))
+      const msgID = `${streams.nameOf('ready')} ${message.seq} ${item.added}`
+      await streams.client.publish(subject, encodeItem({ ...stored(item), due: 0 }), { msgID })
+      await message.ackAck()
+    } catch {
+      message.nak(readmitPause)
     }
   }
 

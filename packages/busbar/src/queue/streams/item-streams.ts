@@ -58,7 +58,9 @@ export class ItemStreams {
     const { New, Old } = jetstream.DiscardPolicy
     const limits = { max_msgs: maxDepth, max_bytes: maxSize, discard: New, retention: Workqueue }
     await this.#ensure('ready', { ...limits, duplicate_window: nanos(windowOf(window)) })
-    await this.#ensure('later', { ...limits, duplicate_window: nanos(moveWindow) })
+    // What is accepted must find room here: full of items with a delay, and then of failed ones.
+    const roomy = { ...limits, max_msgs: 2 * maxDepth, max_bytes: 2 * maxSize }
+    await this.#ensure('later', { ...roomy, duplicate_window: nanos(moveWindow) })
     // The server has no stream without messages, so `keepDead: 0` keeps one.
     const dead = { max_msgs: Math.max(1, keepDead), max_bytes: maxSize, discard: Old, retention: Limits }
     await this.#ensure('dead', { ...dead, duplicate_window: nanos(moveWindow) })

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { BusbarError } from '../../contract/errors.ts'
 import type { Enqueued } from '../../contract/queues/enqueue.ts'
 import type { QueueCounts, QueueList, QueueOrder } from '../../shared/queues.ts'
@@ -8,6 +9,7 @@ import type { Attempts, AttemptsParts } from './attempts.ts'
 import { moveWhenDue, SharedConsumer } from './consumers.ts'
 import { dropDeadLetters, listDeadLetters, retryDeadLetters } from './dead-letters.ts'
 import { encodeItem, headSize } from './item-message.ts'
+import { LaterRoom } from './later-room.ts'
 import { type ItemStreams, limitOf, signInterval } from './item-streams.ts'
 
 export interface SessionParts extends AttemptsParts {
@@ -30,6 +32,7 @@ export class QueueSession {
   /** By target: those of the services of this app. */
   readonly #consumers = new Map<string, SharedConsumer>()
   readonly #later: SharedConsumer
+  readonly #laterRoom: LaterRoom
   /** Methods of which other hosts know that they have items. */
   readonly #announced = new Set<string>()
   readonly #timers: readonly NodeJS.Timeout[]
@@ -37,7 +40,8 @@ export class QueueSession {
 
   constructor(parts: SessionParts) {
     this.#parts = parts
-    const { streams, log } = parts
+    const { streams, log, settings } = parts
+    this.#laterRoom = new LaterRoom(streams, settings)
     this.#later = new SharedConsumer({
       streams,
       log,
@@ -67,14 +71,28 @@ export class QueueSession {
     const limit = (streams.connection.info?.max_payload ?? 0) - headSize
     if (input !== null && Buffer.byteLength(input) > limit) throw tooLarge(target, input.length, limit)
     const data = encodeItem({ id, added, due: due > added ? due : 0, attempts: 0, origin, input })
-    const options = until === undefined ? {} : { msgID: `${target} ${id}` }
-    const published = streams.client.publish(streams.subjectOf('ready', target), data, options)
-    const { duplicate } = await published.catch((error: unknown) => {
-      throw this.#refusal(target, error)
-    })
+    const options = until === undefined ? {} : { msgID: `${target} ${headerText(id)}` }
+    const { duplicate } = await this.#publish(target, data, options, due > added)
     meter.count(target, duplicate ? 'duplicates' : 'enqueued')
     this.#announce(target)
     return { id, duplicate }
+  }
+
+  async #publish(
+    target: string,
+    data: Uint8Array,
+    options: object,
+    isDelayed: boolean,
+  ): Promise<{ duplicate: boolean }> {
+    const { streams, settings } = this.#parts
+    try {
+      const limit = isDelayed ? await this.#laterRoom.take(data.length) : undefined
+      if (limit !== undefined)
+        throw full(target, `queues.${limit} is ${settings[limit]}, for items that wait for their time`)
+      return await whenLed(() => streams.client.publish(streams.subjectOf('ready', target), data, options))
+    } catch (error) {
+      throw BusbarError.is(error) ? error : this.#refusal(target, error)
+    }
   }
 
   async order(order: Exclude<QueueOrder, { kind: 'pause' }>): Promise<unknown> {
@@ -167,4 +185,29 @@ export class QueueSession {
       cause,
     })
   }
+}
+
+/** Milliseconds that an item waits for a server that leads the stream, and between two looks. */
+const electionLimit = 10_000
+const electionPause = 200
+
+/** While servers elect a leader nobody has the request, so it can be repeated. */
+async function whenLed<T>(publish: () => Promise<T>): Promise<T> {
+  for (const over = performance.now() + electionLimit; ; await sleep(electionPause))
+    try {
+      return await publish()
+    } catch (error) {
+      // The client takes a stream without a leader for a server without JetStream.
+      const { cause } = error as { cause?: { isNoResponders?: () => boolean } }
+      if (cause?.isNoResponders?.() !== true) throw error
+      if (performance.now() > over) throw new Error('no server leads the stream of the queue', { cause: error })
+    }
+}
+
+/**
+ * As part of `Nats-Msg-Id`: servers trim a header's value, and it has no line breaks. Usual ids are
+ * themselves.
+ */
+function headerText(id: string): string {
+  return /^[\x21\x23-\x7e][\x21-\x7e]*$/.test(id) ? id : JSON.stringify(id)
 }

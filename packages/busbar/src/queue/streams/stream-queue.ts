@@ -121,7 +121,7 @@ export class StreamQueue implements ItemQueue {
     throw new BusbarError('QUEUE_UNAVAILABLE', {
       message: `the queue of the cluster cannot be reached: ${fault}`,
       hint: fault.includes('storage')
-        ? 'Its streams reserve three times queues.maxSize: lower that, or raise max_file_store of the server.'
+        ? 'Its streams reserve four times queues.maxSize: lower that, or raise max_file_store of the server.'
         : 'The queue needs a NATS server with JetStream: nats-server -js.',
     })
   }
