@@ -8,6 +8,7 @@ import type { QueueCalls } from '../mesh/typed/queue-calls.ts'
 import type { QueueCells } from '../shared/metrics/queue-cells.ts'
 import type { QueueOrder, QueueSettings } from '../shared/queues.ts'
 import { openDatabase, watchPlace } from './file/database.ts'
+import { tooLarge } from './messages.ts'
 import { FileQueue } from './file/file-queue.ts'
 import { QueueStore } from './file/store.ts'
 import type { ItemQueue } from './item-queue.ts'
@@ -142,6 +143,5 @@ function checkRecord({ service, method, id, delay, input }: ItemRecord): void {
   if (typeof delay !== 'number' || !(delay >= 0 && delay < 2 ** 40))
     fault('delay', 'it is not a number of milliseconds')
   if (input !== undefined && typeof input !== 'string') fault('input', 'it is not a text')
-  if (input !== undefined && input.length > maxInput)
-    fault('input', `it has ${input.length} characters as JSON, and an item may have ${maxInput}: store it elsewhere`)
+  if (input !== undefined && input.length > maxInput) throw tooLarge(`${service}.${method}`, input.length, maxInput)
 }

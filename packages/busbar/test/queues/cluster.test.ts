@@ -114,6 +114,15 @@ describe('the queue of a cluster', { skip: withoutNats }, () => {
     assert.equal(app.counts.attempts, ids.length)
   })
 
+  it('says which setting of the servers is too small for items', async () => {
+    await using small = await NatsServer.startWithJetStream('max_payload: 8192')
+    await using app = await start(quick, { nats: `nats://127.0.0.1:${small.port}`, name: 'small' })
+    await assert.rejects(app.mail.send.enqueue({ to: 'ada' }), {
+      code: 'QUEUE_UNAVAILABLE',
+      message: /messages of 8192 bytes/,
+    })
+  })
+
   it('runs items at whichever host has the service; apps without it enqueue them, too', async () => {
     const cluster = newCluster()
     const common = { cluster, queues: quick }

@@ -69,6 +69,7 @@ export class QueueSession {
     const { target, id, until, due, added, input = null, origin } = item
     const { streams, meter } = this.#parts
     const limit = (streams.connection.info?.max_payload ?? 0) - headSize
+    if (limit <= 0) throw tooSmall(headSize + limit)
     if (input !== null && Buffer.byteLength(input) > limit) throw tooLarge(target, input.length, limit)
     const data = encodeItem({ id, added, due: due > added ? due : 0, attempts: 0, origin, input })
     const options = until === undefined ? {} : { msgID: `${target} ${headerText(id)}` }
@@ -185,6 +186,13 @@ export class QueueSession {
       cause,
     })
   }
+}
+
+function tooSmall(maxPayload: number): BusbarError {
+  return new BusbarError('QUEUE_UNAVAILABLE', {
+    message: `the NATS servers take messages of ${maxPayload} bytes, and an item needs ${headSize} besides its input`,
+    hint: 'Raise max_payload of the servers. Its default is 1 MiB.',
+  })
 }
 
 /** Milliseconds that an item waits for a server that leads the stream, and between two looks. */
