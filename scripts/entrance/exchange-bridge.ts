@@ -18,7 +18,7 @@ import {
   at,
   creditReply,
   flags,
-  resetReply,
+  destroyedReply,
   wordsOfField,
   type Batch,
 } from '../../packages/busbar/src/entrance/records.ts'
@@ -205,7 +205,7 @@ class EntranceExchange implements ExchangeHandler {
 
   onError(): void {
     this.flushHead()
-    this.#replies.signal(resetReply, this.id, 0)
+    this.#replies.signal(destroyedReply, this.id, 0)
   }
 
   flushHead(): void {

@@ -70,9 +70,11 @@ impl Forwarding {
 impl ResponseParts for Parts {
     fn head(&mut self, status: u16, text: &[u8]) {
         if status < 200 {
-            // The gateway forwards no other 1xx, since its meaning is not known here.
-            if matches!(status, 100 | 102 | 103) {
-                self.out.extend_from_slice(text);
+            // 101 is malformed here.
+            if status != 101
+                && let Some(head) = head::information(text)
+            {
+                self.out.extend_from_slice(&head);
             }
             return;
         }

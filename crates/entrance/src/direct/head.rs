@@ -73,6 +73,7 @@ pub struct ResponseHead {
     pub is_chunked: bool,
 }
 
+const HOP_BY_HOP: [&str; 5] = ["connection", "keep-alive", "proxy-connection", "te", "upgrade"];
 /// It says which protocol is required.
 const UPGRADE_REQUIRED: u16 = 426;
 
@@ -116,7 +117,7 @@ pub fn response(status: u16, head: &[u8], asked: Asked) -> Option<ResponseHead> 
             names_upgrade = true;
             continue;
         }
-        let is_dropped = match_any(name, &["connection", "keep-alive", "proxy-connection", "te", "upgrade"])
+        let is_dropped = match_any(name, &HOP_BY_HOP)
             || ((!has_body || is_plain) && match_any(name, &["transfer-encoding"]))
             || ((!has_body || has_length) && match_any(name, &["trailer"]))
             || (listed.iter().any(|one| one.eq_ignore_ascii_case(name)) && !is_kept(name));
@@ -139,6 +140,23 @@ pub fn response(status: u16, head: &[u8], asked: Asked) -> Option<ResponseHead> 
     more.push_str("\r\n");
     out.extend_from_slice(more.as_bytes());
     Some(ResponseHead { text: out, is_chunked: adds_chunks || (has_body && has_chunks) })
+}
+
+/// Of 1xx. `None` for a head that cannot be forwarded.
+pub fn information(head: &[u8]) -> Option<Vec<u8>> {
+    let mut lines = head.split(|&byte| byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    let mut out = Vec::with_capacity(head.len());
+    out.extend_from_slice(b"HTTP/1.1");
+    out.extend_from_slice(lines.next()?.get(8..)?);
+    out.extend_from_slice(b"\r\n");
+    for line in lines.filter(|line| !line.is_empty()) {
+        let (name, value) = field_of(line)?;
+        if !match_any(name, &HOP_BY_HOP) && !match_any(name, &["transfer-encoding"]) {
+            put(&mut out, name, value);
+        }
+    }
+    out.extend_from_slice(b"\r\n");
+    Some(out)
 }
 
 fn match_any(name: &[u8], names: &[&str]) -> bool {

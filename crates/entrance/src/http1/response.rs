@@ -85,6 +85,12 @@ impl ResponseScan {
         matches!(self.state, State::UntilEnd)
     }
 
+    /// True if the program ends what the client gets by closing its side, and cannot say otherwise
+    /// that it is incomplete.
+    pub fn lasts_as_connection(&self) -> bool {
+        self.is_switched() || self.ends_with_connection()
+    }
+
     fn advance(&mut self, bytes: &[u8], parts: &mut impl ResponseParts) -> usize {
         match &mut self.state {
             State::Head => self.take_head(bytes, parts),

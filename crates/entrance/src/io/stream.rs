@@ -62,6 +62,17 @@ impl Stream {
         }
     }
 
+    /// When it is dropped, the client sees a reset.
+    pub fn reset_when_dropped(&self) {
+        let tcp = match self {
+            Self::Plain(tcp) | Self::Http2(_, tcp) => tcp,
+            Self::Secure(tls) => tls.get_ref().0,
+            Self::Gone => return,
+        };
+        // Of a connection that the client has reset meanwhile, it fails.
+        let _ = tcp.set_zero_linger();
+    }
+
     /// Whether records of TLS wait to be sent.
     pub fn has_unsent(&self) -> bool {
         match self {

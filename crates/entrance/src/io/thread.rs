@@ -10,6 +10,7 @@ use super::{listener, timer};
 use crate::direct;
 use crate::entrance::{Command, Entrance};
 use crate::limits::Limits;
+use crate::worker::outbox;
 
 /// Starts an entrance with its threads. Workers find it by the number.
 pub fn start(limits: Limits, threads: usize) -> std::io::Result<(u32, Arc<Entrance>)> {
@@ -42,6 +43,7 @@ async fn run(io: Rc<Io>) {
         thread.outbox.notified().await;
         thread.outbox.take(&mut batch);
         io.guard(|| io.replies(&batch));
+        outbox::empty(&mut batch);
         for command in thread.commands() {
             io.guard(|| state.obey(command, &io));
         }

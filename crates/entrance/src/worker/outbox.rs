@@ -8,6 +8,9 @@ use tokio::sync::Notify;
 
 use super::record::{Records, word};
 
+/// Memory that an empty batch keeps, in bytes.
+const KEPT: usize = 4 * 1024 * 1024;
+
 #[derive(Default)]
 pub struct Outbox {
     batches: Mutex<Vec<u8>>,
@@ -43,9 +46,15 @@ impl Outbox {
 
     /// Swaps the batches with `empty`, so that its memory is reused for the next ones.
     pub fn take(&self, empty: &mut Vec<u8>) {
-        empty.clear();
         std::mem::swap(&mut *self.batches.lock(), empty);
     }
+}
+
+/// Empties a batch that was handled. Responses to a thousand clients in one turn of a worker may
+/// have made it large.
+pub fn empty(batch: &mut Vec<u8>) {
+    batch.clear();
+    batch.shrink_to(KEPT);
 }
 
 /// Gives each I/O thread the records of its connections. Everything after a malformed record is
@@ -80,6 +89,17 @@ mod tests {
         let mut batch = Vec::new();
         outbox.take(&mut batch);
         Records(&batch).map(|record| word(record, 2)).collect()
+    }
+
+    #[test]
+    fn the_memory_of_a_large_batch_is_released() {
+        let outbox = Outbox::default();
+        outbox.push(&vec![0; 2 * KEPT]);
+        let mut batch = Vec::new();
+        outbox.take(&mut batch);
+        assert_eq!(batch.len(), 2 * KEPT);
+        empty(&mut batch);
+        assert!(batch.is_empty() && batch.capacity() <= KEPT);
     }
 
     #[test]

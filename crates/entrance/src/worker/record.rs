@@ -51,7 +51,7 @@ pub mod reply {
     /// The program has ended its side of the connection.
     pub const END: u8 = 3;
     /// The program has destroyed the connection.
-    pub const RESET: u8 = 4;
+    pub const DESTROYED: u8 = 4;
     /// Of a gRPC call: a line with the status, and the lines of the fields.
     pub const HEAD: u8 = 5;
     /// Of a gRPC call: bytes of its messages.
@@ -64,6 +64,8 @@ pub mod reply {
     /// The program has destroyed the connection since nothing came for too long. A client that is
     /// between two requests keeps it.
     pub const EXPIRED: u8 = 9;
+    /// The program has reset the connection. Its client must not take what it got for all.
+    pub const RESET: u8 = 10;
 }
 
 pub mod flag {
@@ -94,7 +96,7 @@ pub mod flag {
 
 /// The version of this format and of the add-on's classes. Raise it with each change: a binary
 /// serves only a library that has the same number.
-pub const FORMAT: u32 = 10;
+pub const FORMAT: u32 = 11;
 pub const WORDS: usize = 8;
 pub const REQUEST_WORDS: usize = 24;
 pub const REPLY_WORDS: usize = 5;

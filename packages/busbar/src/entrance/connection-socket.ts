@@ -1,7 +1,7 @@
 import { AsyncResource } from 'node:async_hooks'
 import { type AddressInfo, Socket } from 'node:net'
 import { Readable } from 'node:stream'
-import { creditReply, endReply, expiredReply, flags, resetReply, type TcpEnds } from './records.ts'
+import { creditReply, endings, endReply, flags, type TcpEnds } from './records.ts'
 import { entersContext } from '../mesh/http/exchange.ts'
 import type { IdleClock } from './idle-clock.ts'
 import type { ExchangeId, Replies } from './replies.ts'
@@ -17,8 +17,6 @@ function push(this: Socket, bytes: Buffer): boolean {
 }
 
 type Done = (error?: Error | null) => void
-
-const endings = { reset: resetReply, expired: expiredReply } as const
 
 /**
  * The program's end of a client's connection: a `net.Socket` that implements the methods of a
@@ -58,7 +56,7 @@ export class ConnectionSocket extends Socket {
   /** In which the program learns what its client does. Undefined: in that of the caller. */
   #context: AsyncResource | undefined
   /** What its end means for its client. */
-  #ending: 'reset' | 'expired' | 'silent' = 'reset'
+  #ending: keyof typeof endings | 'silent' = 'destroyed'
 
   constructor(connection: number, id: ExchangeId, ends: TcpEnds, replies: Replies, clock: IdleClock) {
     super({ allowHalfOpen: true })
@@ -189,14 +187,16 @@ export class ConnectionSocket extends Socket {
 
   checkIdle(now: number): void {
     if (this.#idleLimit === 0 || now - this.#idleSince < this.#idleLimit) return
-    this.#idleSince = now
+    // As under Node, once until bytes come or go.
+    this.#idleSince = Infinity
     // Node's server closes it. Between two requests, the entrance says how long a client may idle.
     this.#ending = 'expired'
     this.#enter(() => this.emit('timeout'))
-    if (!this.destroyed) this.#ending = 'reset'
+    if (!this.destroyed) this.#ending = 'destroyed'
   }
 
   override resetAndDestroy(): this {
+    this.#ending = 'reset'
     return this.destroy()
   }
 
@@ -219,7 +219,6 @@ export class ConnectionSocket extends Socket {
   }
 
   #pass(pieces: Uint8Array[], length: number, done: Done): void {
-    this.#idleSince = this.#clock.now
     this.#rest = pieces
     this.#held = done
     this.#heldBytes = length
@@ -243,6 +242,7 @@ export class ConnectionSocket extends Socket {
 
   /** As much as the client has room for. */
   #passRest(): void {
+    this.#idleSince = this.#clock.now
     const rest = this.#rest
     let at = 0
     while (at < rest.length && this.#ahead < this.window) {

@@ -5,7 +5,7 @@
 import type { AddressInfo } from 'node:net'
 
 /** The version of this format and of the add-on's classes. A binary with another is not used. */
-export const recordFormat = 10
+export const recordFormat = 11
 
 /** To a worker. */
 export const requestKind = 1
@@ -19,7 +19,7 @@ export const clientEndedKind = 6
 export const dataReply = 1
 export const creditReply = 2
 export const endReply = 3
-export const resetReply = 4
+export const destroyedReply = 4
 /** Of a gRPC call: its head, the bytes of messages, its trailers. */
 export const headReply = 5
 export const messageReply = 6
@@ -28,6 +28,10 @@ export const trailersReply = 7
 export const answerReply = 8
 /** The program has destroyed a connection on which nothing came for too long. */
 export const expiredReply = 9
+/** The program has reset the connection. */
+export const resetReply = 10
+/** How a program has ended a connection at once. */
+export const endings = { destroyed: destroyedReply, expired: expiredReply, reset: resetReply } as const
 
 export const flags = {
   more: 1,

@@ -1,5 +1,5 @@
 import type { HttpCarrier } from '../shared/http-carrier.ts'
-import { at, type Batch, endReply, flags, remoteAddressOf, resetReply, textStart } from './records.ts'
+import { at, type Batch, destroyedReply, endReply, flags, remoteAddressOf, textStart } from './records.ts'
 import type { ExchangeId, Replies } from './replies.ts'
 import { copied, http2Window, window } from './windows.ts'
 
@@ -86,7 +86,7 @@ export class RequestCarrier implements HttpCarrier {
 
   reset(): void {
     if (!this.isOpen) return
-    this.#replies.signal(resetReply, this.#id, 0)
+    this.#replies.signal(destroyedReply, this.#id, 0)
     this.#over()
   }
 

@@ -40,6 +40,8 @@ export class Connection implements ClientConnection {
   /** A fault in the body of the latest request. Earlier responses go first. */
   #badInput: Problem | undefined
   #isDestroyed = false
+  /** Something was written for the request whose response is next, other than 1xx responses. */
+  #hasBegun = false
   #isLingering = false
   /** Set by {@link drain}: idle time, in milliseconds, after which the connection closes. */
   #idleTimeout: number | undefined
@@ -47,6 +49,7 @@ export class Connection implements ClientConnection {
 
   constructor(socket: Socket) {
     this.socket = socket
+    this.#noticeWrites()
     this.#respondBeforeDestroy()
     this.#deferHalfClose()
   }
@@ -69,6 +72,7 @@ export class Connection implements ClientConnection {
     if (this.#requests.at(-1) === context) this.#requests.pop()
     else this.#requests.splice(this.#requests.indexOf(context), 1)
     this.bytesOfResponses = this.socket.bytesWritten
+    this.#hasBegun = false
     if (this.inFlight === 1 && this.#badInput !== undefined) this.failNext(this.#badInput)
     if (this.inFlight > 0) return
     if (this.state === 'closing') this.socket.destroySoon()
@@ -233,6 +237,19 @@ export class Connection implements ClientConnection {
     }
   }
 
+  /**
+   * A program may write a response to its socket itself. One of the gateway must not come behind
+   * that.
+   */
+  #noticeWrites(): void {
+    const { socket } = this
+    const write = socket.write.bind(socket) as (...args: unknown[]) => boolean
+    socket.write = (...args: unknown[]) => {
+      this.#hasBegun ||= !isInformational(args[0])
+      return write(...args)
+    }
+  }
+
   /** The request whose response is next: Node assigns the socket to this response only. */
   get #next(): RequestContext | undefined {
     return this.#requests.find(({ res }) => res.socket === this.socket)
@@ -240,7 +257,8 @@ export class Connection implements ClientConnection {
 
   /** True if text can be sent as the response to `context`, or while nothing is in flight. */
   #canRespond(context: RequestContext | undefined): boolean {
-    return this.socket.writable && this.#next === context && context?.res.headersSent !== true
+    const hasBegun = this.#hasBegun || context?.res.headersSent === true
+    return this.socket.writable && this.#next === context && !hasBegun
   }
 }
 
@@ -252,6 +270,12 @@ export function whenStalled(socket: Socket, onStalled: () => void): void {
     else ({ bytesWritten } = socket)
   }, stallTime)
   socket.once('close', () => clearInterval(timer))
+}
+
+/** One head of 1xx: Node writes it as a text. Another protocol follows 101. */
+function isInformational(chunk: unknown): boolean {
+  if (typeof chunk !== 'string' || !/^HTTP\/1\.1 1(?!01)\d\d/.test(chunk)) return false
+  return chunk.indexOf('\r\n\r\n') === chunk.length - 4
 }
 
 function textFor(problem: Problem, context: RequestContext | undefined): string {

@@ -1,6 +1,7 @@
 /** How upgraded connections end: as under plain Node, at either entrance, for each placement. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { appOf, TestApp } from '../support/app/test-app.ts'
 import { builtAddon, Client, eventually, get } from './served.ts'
 
@@ -23,11 +24,11 @@ for (const entrance of ['native', 'portable'] as const) {
       const routes = Object.keys(services).map((service) => ({ host: undefined, prefix: `/${service}`, service }))
       await using app = await TestApp.startLoaded(appOf({ services, gateway: { entrance, routes } }))
       for (const service of Object.keys(services)) {
+        const log = async (id: string): Promise<string[]> =>
+          (await (await fetch(new URL(`/${service}/log?of=${id}`, app.url))).json()) as string[]
         const seen = async (id: string): Promise<string[]> => {
-          const log = async (): Promise<string[]> =>
-            (await (await fetch(new URL(`/${service}/log?of=${id}`, app.url))).json()) as string[]
-          await eventually(async () => (await log()).some((one) => one.startsWith('close')))
-          return (await log()).toSorted()
+          await eventually(async () => (await log(id)).some((one) => one.startsWith('close')))
+          return (await log(id)).toSorted()
         }
         const upgraded = async (id: string, mode: string): Promise<Client> => {
           const fields = `Connection: Upgrade\r\nUpgrade: x\r\nX-Id: ${id}\r\nX-Mode: ${mode}\r\n`
@@ -35,6 +36,12 @@ for (const entrance of ['native', 'portable'] as const) {
           await client.until(mode === 'end' ? 'bye' : '\r\n\r\n')
           return client.send('abc')
         }
+        const timed = await upgraded('timed', 'timed')
+        await sleep(1_500)
+        timed.send('abc')
+        await eventually(async () => (await log('timed')).length === 4)
+        assert.deepEqual(await log('timed'), ['data', 'timeout', 'data', 'timeout'], `${service}: once each time`)
+        timed.socket.destroy()
         const ended = await upgraded('ended', 'end')
         ended.socket.end()
         assert.deepEqual(await seen('ended'), cleanly.toSorted(), `${service}: both halves have ended`)

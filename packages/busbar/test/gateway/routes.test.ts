@@ -69,6 +69,7 @@ describe('routes', () => {
     ['[::2]', 'admin'],
     ['[::3]', 'web'],
     ['::1:3043', 'admin'],
+    ['::ffff:1.2.3.4:3043', 'web'],
     ['2001:db8::1:3043', 'web'],
   ] as const)
     it(`lead the host ${host} to ${service}`, async () => {

@@ -8,6 +8,7 @@ use tokio::io::AsyncWrite;
 use super::buffer::{Buffer, KEPT};
 use super::connection::{Connection, Next, Phase};
 use crate::http1::refusal::Refusal;
+use crate::io::exchange::Exchange;
 use crate::io::shared::Io;
 use crate::limits::LINGER_BYTES;
 use crate::worker::record::{ExchangeId, Header, flag, kind};
@@ -17,6 +18,13 @@ impl Connection {
     pub(super) fn cut(&mut self) {
         self.phase = Phase::Closed;
         self.wake();
+    }
+
+    /// Closes the connection by a reset: the client of a body without a length, or of another
+    /// protocol, sees by nothing else that it has not got all.
+    pub(super) fn reset(&mut self) {
+        self.stream.reset_when_dropped();
+        self.cut();
     }
 
     /// The client, or the network, has broken the connection off.
@@ -60,15 +68,21 @@ impl Connection {
     /// Sends the entrance's own response and closes the connection. If a response has begun, it is
     /// cut.
     pub(super) fn refuse(&mut self, refusal: Refusal, io: &Io) -> Next {
-        let (begun, is_head) = match std::mem::replace(&mut self.phase, Phase::Head) {
+        let (begun, is_head, has_no_end) = match std::mem::replace(&mut self.phase, Phase::Head) {
             // The fault is in the rest of a body whose request has its response.
             Phase::Exchange(exchange) if exchange.response_done => return self.end(),
-            Phase::Exchange(exchange) => (exchange.sent_any, exchange.response.is_head_request()),
-            _ => (false, false),
+            Phase::Exchange(Exchange { sent_any, response, .. }) => {
+                (sent_any, response.is_head_request(), response.lasts_as_connection())
+            }
+            _ => (false, false, false),
         };
         io.entrance.stats.refused(refusal);
         if begun {
-            self.cut();
+            if has_no_end {
+                self.reset()
+            } else {
+                self.cut()
+            }
             return Next::Closed;
         }
         self.send(&refusal.answer(io.entrance.limits.problems, is_head, &self.target), io);

@@ -27,7 +27,8 @@ impl Connection {
                 self.wake();
             }
             reply::END => self.program_ended(false, io),
-            reply::RESET | reply::EXPIRED => self.program_ended(true, io),
+            reply::DESTROYED | reply::EXPIRED => self.program_ended(true, io),
+            reply::RESET => self.program_reset(io),
             _ => {}
         }
     }
@@ -83,16 +84,16 @@ impl Connection {
     /// connection of the program, or of another worker.
     fn ended_when_idle(&mut self, kind: u8) {
         let is_idle = matches!(self.phase, Phase::Head) && (self.input.is_empty() || self.is_behind);
-        if matches!(kind, reply::END | reply::RESET) && is_idle {
+        if matches!(kind, reply::END | reply::DESTROYED | reply::RESET) && is_idle {
             self.end();
         }
     }
 
-    fn program_ended(&mut self, is_reset: bool, io: &Io) {
+    fn program_ended(&mut self, is_destroyed: bool, io: &Io) {
         let Phase::Exchange(exchange) = &mut self.phase else { return };
         if exchange.response.is_switched() {
             exchange.program_ended = true;
-            if is_reset {
+            if is_destroyed {
                 self.end_exchange();
             }
             return self.wake();
@@ -108,5 +109,13 @@ impl Connection {
             self.refuse(Refusal::HungUp, io);
         }
         self.wake();
+    }
+
+    /// As under Node, what the kernel has not sent is lost.
+    fn program_reset(&mut self, io: &Io) {
+        match &self.phase {
+            Phase::Exchange(exchange) if exchange.sent_any && !exchange.response_done => self.reset(),
+            _ => self.program_ended(true, io),
+        }
     }
 }

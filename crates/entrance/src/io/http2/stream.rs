@@ -233,9 +233,8 @@ impl Http2Stream {
                 self.release(length);
             }
             reply::HEAD | reply::BODY | reply::TRAILERS | reply::ANSWER => self.on_call_reply(record, length, io),
-            reply::END if exchange.response.is_switched() => self.ends(),
-            reply::END | reply::RESET | reply::EXPIRED if exchange.response.ends_with_connection() => self.ends(),
-            reply::END | reply::RESET | reply::EXPIRED => return self.refuse(Refusal::HungUp, io),
+            reply::END | reply::DESTROYED | reply::EXPIRED if exchange.response.lasts_as_connection() => self.ends(),
+            reply::END | reply::DESTROYED | reply::EXPIRED | reply::RESET => return self.refuse(Refusal::HungUp, io),
             _ => {}
         }
         // Before the task of the connection runs, which would write a head by itself.

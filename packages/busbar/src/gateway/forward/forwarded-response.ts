@@ -1,4 +1,12 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import {
+  type IncomingMessage,
+  type ServerResponse,
+  STATUS_CODES,
+  validateHeaderName,
+  validateHeaderValue,
+} from 'node:http'
+import type { Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
 import { BusbarError } from '../../contract/errors.ts'
 import type { Exchange, ExchangeHandler, ResponseHead } from '../../mesh/http/exchange.ts'
 import { TurnBatch } from '../../mesh/batch.ts'
@@ -38,6 +46,8 @@ export class ForwardedResponse implements ExchangeHandler {
   #firstError: Error | undefined
   /** Node holds the head back until the first bytes of the body. */
   #isHeadHeld = false
+  /** The body ends with the connection. */
+  #hasNoEnd = false
 
   constructor(parts: ForwardedResponseParts) {
     this.#parts = parts
@@ -51,6 +61,9 @@ export class ForwardedResponse implements ExchangeHandler {
       if (status === 100) res.writeContinue()
       else if (status === 102) res.writeProcessing()
       else if (status === 103) res.writeEarlyHints(toEarlyHints(headers))
+      // Node's server has no method for others (RFC 9110, 15.2). Behind other responses it would be
+      // theirs.
+      else res.socket?.write(informationText(status, headers), 'latin1')
     } catch {
       // Informational responses are optional.
     }
@@ -64,6 +77,7 @@ export class ForwardedResponse implements ExchangeHandler {
     const closing = res.shouldKeepAlive ? '' : ', close'
     const upgrade = status === upgradeRequired ? `upgrade${closing}` : undefined
     const fields = endToEndHeaders(rawHeaders, { keepsFraming: hasChunks, upgrade })
+    this.#hasNoEnd = !hasChunks && hasUnknownLength(fields)
     this.#guard(() => {
       // The service has set a date, or has chosen not to.
       res.sendDate = false
@@ -144,6 +158,7 @@ export class ForwardedResponse implements ExchangeHandler {
     // Node holds written data back until the next tick (Node 26: in the response itself).
     process.nextTick(() => {
       if (res.socket === null) res.destroy()
+      else if (this.#hasNoEnd) breakOff(res.socket)
       else res.socket.destroySoon()
     })
   }
@@ -153,6 +168,25 @@ export class ForwardedResponse implements ExchangeHandler {
     const { res } = this.#parts
     return this.#isDone || res.destroyed || res.writableEnded
   }
+}
+
+/** Throws for fields that are not valid. */
+function informationText(status: number, headers: ResponseHead['headers']): string {
+  const raw = Object.entries(headers).flatMap(([name, values]) => [values].flat().flatMap((value) => [name, value]))
+  let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`
+  const fields = endToEndHeaders(raw, { keepsFraming: false })
+  for (let at = 0; at < fields.length; at += 2) {
+    validateHeaderName(fields[at]!)
+    validateHeaderValue(fields[at]!, fields[at + 1]!)
+    text += `${fields[at]}: ${fields[at + 1]}\r\n`
+  }
+  return `${text}\r\n`
+}
+
+/** Behind what was written, so that the client sees that it is not all. */
+function breakOff(socket: Socket): void {
+  // Over TLS there is no reset. An end without a word of TLS says the same.
+  socket.write('', () => (socket instanceof TLSSocket ? socket.destroy() : socket.resetAndDestroy()))
 }
 
 const upgradeRequired = 426

@@ -53,7 +53,7 @@ function normalizeOtherForm(req: IncomingMessage, url: string): Rejection {
 }
 
 /** Some clients (Socket.IO's) send IPv6 addresses without brackets, and Node accepts them. */
-const hostForm = /^(?:(?:\[[\da-f.]*:[\da-f:.]+\]|[\w.~%!$&'()*+,;=-]*)(?::\d*)?|(?:[\da-f]*:){2,}[\da-f.]*)$/i
+const hostForm = /^(?:(?:\[[\da-f.]*:[\da-f:.]+\]|[\w.~%!$&'()*+,;=-]*)(?::\d*)?|(?:[\da-f]*:){2,}[\da-f.]*(?::\d*)?)$/i
 
 /**
  * Requires exactly one valid Host (RFC 9112, 3.2). Of several, Node keeps the first, while a proxy

@@ -17,5 +17,9 @@ server.on('upgrade', (request, socket, head) => {
   finished(socket, (error) => log.push(`finished ${error?.code ?? 'ok'}`))
   socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n')
   if (request.headers['x-mode'] === 'end') socket.end('bye')
+  if (request.headers['x-mode'] === 'timed') {
+    socket.on('data', () => log.push('data'))
+    socket.setTimeout(300).on('timeout', () => log.push('timeout'))
+  }
 })
 server.listen(process.env.PORT ?? 3000)

@@ -1,0 +1,59 @@
+/**
+ * Programs that write to their sockets themselves, or give up behind informational responses: what
+ * the client gets at either entrance, for each placement.
+ */
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { appOf, TestApp } from '../support/app/test-app.ts'
+import { builtAddon, Client, get } from './served.ts'
+
+const file = `${import.meta.dirname}/programs/own-responses.mjs`
+const entry = { file: process.execPath, args: [file], nodeOptions: [], foundBy: 'command' } as const
+const services = {
+  shared: { file, run: 'shared' as const },
+  thread: { file, run: 'thread' as const },
+  process: { file, run: 'process' as const },
+  command: { file, kind: 'command' as const, run: 'process' as const, entry },
+}
+
+for (const entrance of ['native', 'portable'] as const) {
+  const options = { skip: entrance === 'native' && builtAddon === undefined ? 'the entrance is not built' : false }
+  describe(`a program behind the ${entrance} entrance`, options, () => {
+    let app: TestApp
+    before(async () => {
+      const routes = Object.keys(services).map((service) => ({ host: undefined, prefix: `/${service}`, service }))
+      app = await TestApp.startLoaded(appOf({ services, gateway: { entrance, routes } }))
+    })
+    after(async () => await app[Symbol.asyncDispose]())
+
+    for (const service of Object.keys(services)) {
+      it(`in ${service} may send informational responses of any kind`, async () => {
+        const client = new Client(app.port).send(get(`/${service}/informs`))
+        await client.until('done')
+        client.socket.destroy()
+        const [first, second, last] = client.bytes.split('\r\n\r\n')
+        assert.match(first!, /^HTTP\/1\.1 104 .*\r\nx-a: 1\r\nx-b: 2/i)
+        assert.match(second!, /^HTTP\/1\.1 199 /)
+        assert.match(last!, /^HTTP\/1\.1 200 OK\r\n/)
+        // Of a service elsewhere, it is about another connection.
+        assert.equal(/^connection:/im.test(first!), service === 'shared')
+      })
+
+      for (const how of ['continue', 'processing', 'hints', 'own'])
+        it(`in ${service} that gives up behind information (${how}) is reported`, async () => {
+          const client = new Client(app.port).send(get(`/${service}/gives-up/${how}`, 'Connection: close\r\n'))
+          await client.closed
+          assert.match(client.bytes, /^HTTP\/1\.1 1\d\d [^]*\r\n\r\nHTTP\/1\.1 502 [^]*SERVICE_HANGUP/)
+        })
+
+      for (const how of ['destroy', 'reset'])
+        it(`in ${service} that gives up in a response of its own (${how}) has nothing behind it`, async () => {
+          const client = new Client(app.port).send(get(`/${service}/part/${how}`))
+          await client.closed
+          assert.doesNotMatch(client.bytes, /50\d/)
+          // A reset may overtake it.
+          if (how === 'destroy') assert.match(client.bytes, /^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\npart$/)
+        })
+    }
+  })
+}

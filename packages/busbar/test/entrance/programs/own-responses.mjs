@@ -1,0 +1,31 @@
+// Writes to its sockets itself, or gives up behind informational responses.
+import { createServer } from 'node:http'
+
+const acts = {
+  reset: (socket) => socket.resetAndDestroy(),
+  destroy: (socket) => socket.destroy(),
+}
+const informs = {
+  continue: (response) => response.writeContinue(),
+  processing: (response) => response.writeProcessing(),
+  hints: (response) => response.writeEarlyHints({ link: '</a.css>; rel=preload' }),
+  own: (response) => response.socket.write('HTTP/1.1 104 Mine\r\nX-A: 1\r\n\r\n'),
+}
+
+const server = createServer((request, response) => {
+  const [, what, how] = new URL(request.url, 'http://a').pathname.split('/')
+  const { socket } = request
+  socket.on('error', () => {})
+  if (what === 'informs') {
+    socket.write('HTTP/1.1 104 Mine\r\nX-A: 1\r\nX-B: 2\r\nConnection: x-c\r\n\r\n')
+    socket.write('HTTP/1.1 199 Mine\r\n\r\n')
+    return response.end('done')
+  }
+  if (what === 'gives-up') {
+    informs[how](response)
+    return setTimeout(acts.destroy, 10, socket)
+  }
+  socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\npart')
+  setTimeout(acts[how], 10, socket)
+})
+server.listen(process.env.PORT ?? 3000)
